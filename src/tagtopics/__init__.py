@@ -1,0 +1,1 @@
+"""tagtopics: topic models for tagged collections."""

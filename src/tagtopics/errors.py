@@ -1,0 +1,19 @@
+"""What can go wrong because of what the user gave us, and what the user should know."""
+
+
+class InputError(ValueError):
+    """The user's input is wrong.
+
+    The message is one line: what is wrong, where, and what to do. The command turns it into exit code 2.
+    """
+
+
+class MissingExtraError(InputError, ImportError):
+    """A feature needs a package that is an extra of tagtopics and is not installed."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs an extra: pip install 'tagtopics[{extra}]'")
+
+
+class CorpusWarning(UserWarning):
+    """Something in the data was decided for the user: an empty document kept, a repeated tag counted once."""

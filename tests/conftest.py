@@ -1,0 +1,24 @@
+"""What all tests share: where the real data is, if it is there at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+def _data_directory() -> Path | None:
+    named = os.environ.get("TAGTOPICS_DATA")
+    candidates = [Path(named)] if named else []
+    candidates.append(Path(__file__).resolve().parents[2] / "shared" / "data")
+    return next((path for path in candidates if path.is_dir()), None)
+
+
+@pytest.fixture(scope="session")
+def data_directory() -> Path:
+    """The directory of real matrix folders; the test skips, and says so, where there is none."""
+    path = _data_directory()
+    if path is None:
+        pytest.skip("no real data: set TAGTOPICS_DATA to a directory of matrix folders")
+    return path
