@@ -1,1 +1,46 @@
-"""TODO."""
+"""Data sets by name: registered, embedded, generated. Nothing is imported or fetched before it is used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tagtopics.datasets.docstrings import load_docstrings
+    from tagtopics.datasets.fetch import cache_directory, fetch_dataset
+    from tagtopics.datasets.large import make_large_corpus
+    from tagtopics.datasets.load import DatasetRow, list_datasets, load_dataset
+    from tagtopics.datasets.registry import DatasetEntry, read_registry
+    from tagtopics.datasets.synthetic import SyntheticCorpus, TagGroup, make_tagged_corpus
+
+__all__ = [
+    "DatasetEntry",
+    "DatasetRow",
+    "SyntheticCorpus",
+    "TagGroup",
+    "cache_directory",
+    "fetch_dataset",
+    "list_datasets",
+    "load_dataset",
+    "load_docstrings",
+    "make_large_corpus",
+    "make_tagged_corpus",
+    "read_registry",
+]
+
+_HOMES = {
+    "docstrings": ("load_docstrings",),
+    "fetch": ("cache_directory", "fetch_dataset"),
+    "large": ("make_large_corpus",),
+    "load": ("DatasetRow", "list_datasets", "load_dataset"),
+    "registry": ("DatasetEntry", "read_registry"),
+    "synthetic": ("SyntheticCorpus", "TagGroup", "make_tagged_corpus"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import the module of a public name when it is first used."""
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"tagtopics.datasets.{home}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,14 @@
+"""Array types; the comment or docstring beside each array gives its axes.
+
+E edges, D documents, W words, T tags, S slots (document-tag pairs), K topics.
+"""
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Float32: TypeAlias = npt.NDArray[np.float32]
+Float64: TypeAlias = npt.NDArray[np.float64]
+Int32: TypeAlias = npt.NDArray[np.int32]
+Int64: TypeAlias = npt.NDArray[np.int64]

@@ -1,0 +1,156 @@
+"""From a numpydoc docstring to prose: sections split, code, formulas and markup taken out, See Also read."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+DROPPED_SECTIONS = frozenset({"see also", "references", "examples", "example", "methods"})
+"""Sections without prose about the object itself: names, literature, code."""
+
+BOILERPLATE_DOCS = 20
+"""A paragraph or parameter that stands word for word in so many docstrings is a template."""
+
+_RULER = re.compile(r"^\s*[-=~^*]{3,}\s*$")
+_SIGNATURE = re.compile(r"^[\w.]+\(.*")
+_DIRECTIVE = re.compile(
+    r"^(\s*)\.\.\s+(?:math|code|code-block|plot|sourcecode|figure|image|index|currentmodule)\b"
+)
+_MARKUP = (
+    (re.compile(r":math:`[^`]*`"), " "),  # LaTeX is no prose
+    (re.compile(r":ref:`(?:[^`<]*)<[^`]*>`|:ref:`[^`]*`"), " "),  # anchors of the manual
+    (re.compile(r":[\w:-]+:`~?(?:[\w.]*\.)?([^`]*)`"), r"\1"),  # :class:`~a.b.C` is C
+    (re.compile(r"``[^`]*``"), " "),  # code
+    (re.compile(r"`([^`<]*?)\s*<[^`>]*>`_*"), r"\1"),  # `text <address>`_
+    (re.compile(r"https?://\S+"), " "),
+    (re.compile(r"\[\w+\]_"), " "),  # citations
+    (re.compile(r"^\s*\.\.\s+[\w-]+::?(?:\s+\d+(?:\.\d+)*)?", re.MULTILINE), " "),  # .. versionadded:: 1.2
+    (re.compile(r"[`*|\\]+|[-=+]{4,}"), " "),
+)
+_REFERENCE = re.compile(r"(?::[\w:]+:)?`?~?([A-Za-z_][\w.]*)`?(?:\(\))?")
+
+
+def split_sections(docstring: str) -> dict[str, str]:
+    """Split a docstring at its underlined headings (here in lower case); before the first it is ""."""
+    lines = inspect.cleandoc(docstring).splitlines()
+    lines = inspect.cleandoc("\n".join(_without_signature(lines))).splitlines()
+    sections: dict[str, list[str]] = {"": []}
+    current = sections[""]
+    for line, following in zip(lines, [*lines[1:], ""], strict=False):
+        if _RULER.match(line):
+            continue
+        if line.strip() and _RULER.match(following):
+            current = sections.setdefault(line.strip().lower(), [])
+        else:
+            current.append(line)
+    return {title: "\n".join(body).strip("\n") for title, body in sections.items()}
+
+
+def _without_signature(lines: Sequence[str]) -> list[str]:
+    """Take out the call signatures that stand before the summary of built-in functions and ufuncs."""
+    rest = list(lines)
+    while rest and (not rest[0].strip() or _SIGNATURE.match(rest[0].strip())):
+        was_signature = bool(rest[0].strip())
+        rest.pop(0)
+        while was_signature and rest and rest[0].strip() and not rest[0][0].isalpha():
+            rest.pop(0)  # a signature over several lines
+    return rest or list(lines)
+
+
+def prose_blocks(sections: dict[str, str]) -> list[str]:
+    """Return the prose of a docstring as blocks: paragraphs, and parameters with their descriptions."""
+    blocks: list[str] = []
+    for title, body in sections.items():
+        if title not in DROPPED_SECTIONS:
+            blocks.extend(_blocks(_without_code(body.splitlines())))
+    prose = [block for block in blocks if not block.lstrip().startswith(("===", "+--"))]  # tables
+    return [clean for clean in map(_without_markup, prose) if clean]
+
+
+def _blocks(lines: Iterable[str]) -> list[str]:
+    """Join lines into blocks: a new one after a blank line, and where the text returns to the margin."""
+    blocks: list[list[str]] = [[]]
+    for line in lines:
+        returns = blocks[-1] and line[:1].strip() and blocks[-1][-1][:1].isspace()
+        if not line.strip() or returns:
+            blocks.append([])
+        if line.strip():
+            blocks[-1].append(line)
+    return ["\n".join(block) for block in blocks if block]
+
+
+def _without_code(lines: Sequence[str]) -> list[str]:
+    """Take out examples (`>>>` and their output), formulas, and blocks of code."""
+    kept: list[str] = []
+    margin: int | None = None  # of the directive or the `::` we are below
+    example = False
+    for line in lines:
+        indent = len(line) - len(line.lstrip())
+        if margin is not None and line.strip() and indent <= margin:
+            margin = None
+        example = bool(line.strip()) and (example or line.lstrip().startswith((">>>", "...")))
+        if margin is not None or example:
+            continue
+        directive = _DIRECTIVE.match(line)
+        if directive or line.rstrip().endswith("::"):
+            margin = indent
+        if not directive:
+            kept.append(line)
+    return kept
+
+
+def _without_markup(block: str) -> str:
+    for pattern, replacement in _MARKUP:
+        block = pattern.sub(replacement, block)
+    return " ".join(block.split())
+
+
+def join_blocks(
+    documents: Sequence[Sequence[str]], names: Sequence[str], limit: int = BOILERPLATE_DOCS
+) -> list[str]:
+    """Join the blocks of each document into its text, without the templates.
+
+    Args:
+        documents: the blocks of each document.
+        names: the name of the object of each; blocks that differ in it alone count as equal.
+        limit: a block that so many documents or more share is a template.
+
+    Returns:
+        One text a document.
+    """
+    keys = [_templates(blocks, name) for blocks, name in zip(documents, names, strict=True)]
+    frequency = Counter(key for blocks in keys for key in set(blocks))
+    return [
+        "\n".join(block for block, key in zip(blocks, own, strict=True) if frequency[key] < limit)
+        for blocks, own in zip(documents, keys, strict=True)
+    ]
+
+
+def _templates(blocks: Sequence[str], name: str) -> list[str]:
+    pattern = re.compile(rf"\b{re.escape(name)}\b")
+    return [pattern.sub("@", block) for block in blocks]
+
+
+def see_also(sections: dict[str, str]) -> list[str]:
+    """Return the names in the See Also section, in order; `a.b`, `:func:` and the like are stripped."""
+    names: list[str] = []
+    for line in sections.get("see also", "").splitlines():
+        if not line[:1].strip():
+            continue
+        listed = re.split(r"\s:(?:\s|$)", line, maxsplit=1)[0]
+        for part in listed.split(","):
+            found = _REFERENCE.fullmatch(part.strip())
+            if found:
+                names.append(found.group(1))
+    return list(dict.fromkeys(names))
+
+
+def parameter_names(sections: dict[str, str]) -> list[str]:
+    """Return the names of the parameters, in order: the lines at the margin of the Parameters section."""
+    names: list[str] = []
+    for line in sections.get("parameters", "").splitlines():
+        if line[:1].strip():
+            names.extend(name.strip(" *`") for name in line.split(" :")[0].split(","))
+    return [name for name in names if name.isidentifier()]

@@ -1,0 +1,145 @@
+"""One call for every corpus that has a name: the user's own, embedded, generated, or fetched."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from tagtopics.corpus import read_corpus
+from tagtopics.corpus.core import Corpus
+from tagtopics.datasets.fetch import Progress, fetch_dataset, is_cached
+from tagtopics.datasets.registry import DatasetEntry, read_registry
+from tagtopics.errors import InputError
+
+BUILT_IN = {
+    "docstrings": "Docstrings of the installed numpy, scipy and scikit-learn, tagged by place and kind.",
+    "synthetic": "Planted topics, tags and groups of tags; `make_tagged_corpus` also gives the truth.",
+}
+"""Data sets that need no file: name and description."""
+
+
+@dataclass(frozen=True)
+class DatasetRow:
+    """One line of `list_datasets`.
+
+    Attributes:
+        name: what to give to `load_dataset`.
+        description: one line; empty for the user's own folders.
+        n_docs: documents; None where only a build would tell.
+        n_tags: tags; None likewise.
+        n_words: words; None likewise.
+        origin: where it would come from now: TAGTOPICS_DATA, cache, download, embedded or generated.
+    """
+
+    name: str
+    description: str
+    n_docs: int | None
+    n_tags: int | None
+    n_words: int | None
+    origin: str
+
+
+def load_dataset(name_or_path: str | Path, progress: Progress | None = None) -> Corpus:
+    """Load a corpus by its name or path.
+
+    A path that exists is read. A name is looked for in `TAGTOPICS_DATA`, among the embedded ones
+    ("docstrings", "synthetic"), and in the registry: from the cache, else by download. What is built from
+    the registry is checked against its expected statistics.
+
+    Args:
+        name_or_path: see `list_datasets` for the names.
+        progress: called while files are fetched.
+
+    Returns:
+        The corpus.
+    """
+    name = str(name_or_path)
+    path = Path(name_or_path).expanduser()
+    folder = _own_folders().get(name)
+    if _is_matrix_folder(path) or (path.exists() and not _is_known(name)):
+        return read_corpus(path)
+    if folder is not None:
+        return read_corpus(folder)
+    if name == "docstrings":
+        from tagtopics.datasets.docstrings import load_docstrings
+
+        return load_docstrings()
+    if name == "synthetic":
+        from tagtopics.datasets.synthetic import make_tagged_corpus
+
+        return make_tagged_corpus().corpus
+    entry = read_registry().get(name)
+    if entry is None:
+        known = ", ".join(row.name for row in list_datasets())
+        raise InputError(f"no dataset or path {name!r}; there is: {known}")
+    return build_dataset(entry, fetch_dataset(entry, progress=progress))
+
+
+def list_datasets() -> list[DatasetRow]:
+    """Return what `load_dataset` knows by name, each with the place it would come from now."""
+    rows = {name: _own_row(name, folder) for name, folder in _own_folders().items()}
+    for name, description in BUILT_IN.items():
+        origin = "embedded" if name == "docstrings" else "generated"
+        rows.setdefault(name, DatasetRow(name, description, None, None, None, origin))
+    for name, entry in read_registry().items():
+        expected = entry.expected
+        origin = "cache" if is_cached(entry) else "download"
+        sizes = (expected.n_docs, expected.n_tags, expected.n_words)
+        rows.setdefault(name, DatasetRow(name, entry.description, *sizes, origin))
+    return sorted(rows.values(), key=lambda row: row.name)
+
+
+def build_dataset(entry: DatasetEntry, folder: Path) -> Corpus:
+    """Build a registered corpus from its files in a folder, and check it.
+
+    Args:
+        entry: of the registry.
+        folder: holds the entry's files under their names.
+
+    Returns:
+        The corpus, with `split` where the data set has an official one.
+    """
+    corpus = read_corpus(folder / entry.file("counts").name, format=entry.format)
+    entry.check(corpus)
+    if entry.n_train is None:
+        return corpus
+    split = ("train",) * entry.n_train + ("test",) * (corpus.n_docs - entry.n_train)
+    return replace(corpus, split=split)
+
+
+def _is_known(name: str) -> bool:
+    return name in BUILT_IN or name in read_registry()
+
+
+def _is_matrix_folder(path: Path) -> bool:
+    return (path / "words.npz").is_file()
+
+
+def _own_folders() -> dict[str, Path]:
+    """Matrix folders in the directory that `TAGTOPICS_DATA` names, by name."""
+    named = os.environ.get("TAGTOPICS_DATA")
+    directory = Path(named).expanduser() if named else None
+    if directory is None or not directory.is_dir():
+        return {}
+    return {path.name: path for path in sorted(directory.iterdir()) if _is_matrix_folder(path)}
+
+
+def _own_row(name: str, folder: Path) -> DatasetRow:
+    entry = read_registry().get(name)
+    description = BUILT_IN.get(name, "") if entry is None else entry.description
+    n_docs, n_words = _shape(folder / "words.npz")
+    _, n_tags = _shape(folder / "tags.npz")
+    return DatasetRow(name, description, n_docs, n_tags, n_words, "TAGTOPICS_DATA")
+
+
+def _shape(path: Path) -> tuple[int | None, int | None]:
+    """Shape of a stored CSR matrix without its entries; None where the file is not one."""
+    try:
+        with np.load(path) as stored:
+            rows, columns = stored["shape"]
+    except (OSError, KeyError, ValueError):
+        return None, None
+    return int(rows), int(columns)

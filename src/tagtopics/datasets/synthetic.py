@@ -1,0 +1,288 @@
+"""Tagged corpora with a planted truth: topics, tags, credit, and tags that mean something only together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from tagtopics.corpus.core import Corpus, tag_matrix
+from tagtopics.errors import InputError
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+OWN_TOPIC = 0.8
+"""Share of a tag's tokens that come from its own topic; the others are spread over the ordinary topics."""
+
+JOINT_TOPIC = 0.6
+"""Share of the tokens of a document with a whole group of tags that come from the group's joint topic."""
+
+GROUP_DOCS = 0.3
+"""Share of all documents that carry a whole group; as many carry two of its tags and an outsider."""
+
+WORD_CONCENTRATION = 0.05
+"""Dirichlet concentration of the topics over the words: low, so that a topic has few words of its own."""
+
+
+class TagGroup(NamedTuple):
+    """Three tags (columns of the tag matrix) and the topic that only documents with all three have."""
+
+    tags: tuple[int, int, int]
+    topic: int
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SyntheticCorpus:
+    """A corpus and the truth it was drawn from.
+
+    E edges are the non-zeros of `corpus.counts`, S slots the non-zeros of `corpus.tags`, in CSR order.
+
+    Attributes:
+        corpus: D documents over W words and T tags; the label of a document is its most frequent topic.
+        topics: (K, W) word distribution of each topic.
+        tag_topics: (T, K) topic distribution of each tag on its own; zero at the joint topics.
+        credit: tokens of each edge by the slot that made them; ragged, edge after edge, and within an edge
+            the slots of its document in the order of the tag matrix.
+        credit_offsets: (E + 1,) edge e owns `credit[credit_offsets[e]:credit_offsets[e + 1]]`, one number
+            for each tag of its document, and they sum to the count of the edge.
+        edge_topics: (E, K) tokens of each edge by topic: the true messages times the counts.
+        slot_topics: (S, K) tokens of each slot by topic: the true slot means times the slots' tokens.
+        groups: the planted groups of three tags.
+    """
+
+    corpus: Corpus
+    topics: Floats
+    tag_topics: Floats
+    credit: Integers
+    credit_offsets: Integers
+    edge_topics: Integers
+    slot_topics: Integers
+    groups: tuple[TagGroup, ...]
+
+    def tag_profiles(self) -> Floats:
+        """Return the mean over its documents of each tag's slot means under perfect attribution.
+
+        Slots without a token have no mean and are left out.
+
+        Returns:
+            (T, K) distributions; a row of zeros for a tag without a token.
+        """
+        tokens = self.slot_topics.sum(axis=1, keepdims=True)
+        means = self.slot_topics / np.maximum(tokens, 1)
+        used = (tokens[:, 0] > 0).astype(np.float64)
+        slots = np.arange(len(means))
+        members = sp.csr_array((used, (self.corpus.tags.indices, slots)), (self.corpus.n_tags, len(means)))
+        profiles: Floats = (members @ means) / np.maximum(members.sum(axis=1), 1)[:, None]
+        return profiles
+
+
+def make_tagged_corpus(
+    n_docs: int = 1000,
+    n_words: int = 600,
+    n_topics: int = 12,
+    n_tags: int = 20,
+    tags_per_doc: int = 3,
+    doc_length: int = 80,
+    n_groups: int = 2,
+    seed: int = 0,
+) -> SyntheticCorpus:
+    """Draw a tagged corpus whose truth is known.
+
+    Each tag has one ordinary topic of its own (80 % of its tokens) and a little of the others. Each token
+    of a document picks one of the document's tags, which is the true credit, then a topic of that tag, then
+    a word. On top of it `n_groups` triples of tags are planted: where a document carries all three, 60 %
+    of its tokens come from a joint topic that exists nowhere else, neither for pairs nor for single tags.
+    The joint topic is a minor part of each of the three tags and the only part they share, so the product
+    of their mean profiles peaks there while each profile alone peaks at the tag's own topic.
+
+    Args:
+        n_docs: documents, D.
+        n_words: words, W.
+        n_topics: topics, K; the last `n_groups` are the joint topics.
+        n_tags: tags, T; the first 3 x `n_groups` form the groups.
+        tags_per_doc: most tags of an ordinary document, which has between one and this many.
+        doc_length: mean number of tokens a document (Poisson, at least one).
+        n_groups: planted groups of three tags.
+        seed: of the random numbers; equal seeds give equal corpora.
+
+    Returns:
+        The corpus with its truth.
+    """
+    _check_sizes(n_docs, n_words, n_topics, n_tags, tags_per_doc, doc_length, n_groups)
+    rng = np.random.default_rng(seed)
+    groups = tuple(TagGroup((3 * g, 3 * g + 1, 3 * g + 2), n_topics - n_groups + g) for g in range(n_groups))
+    topics = rng.dirichlet(np.full(n_words, WORD_CONCENTRATION), size=n_topics)
+    tag_topics = _draw_tag_topics(n_tags, n_topics, n_groups, rng)
+    doc_tags, joint = _draw_doc_tags(n_docs, n_tags, tags_per_doc, groups, rng)
+    names = _numbered("tag", n_tags)
+    tags = tag_matrix([[names[t] for t in row] for row in doc_tags], names)
+    tokens = _draw_tokens(tags, joint, topics, tag_topics, doc_length, rng)
+    return _assemble(tokens, tags, topics, tag_topics, groups)
+
+
+class _Tokens(NamedTuple):
+    """One entry a token: its document, the slot of the tag that made it, its topic and its word."""
+
+    docs: Integers
+    slots: Integers
+    topics: Integers
+    words: Integers
+
+
+def _check_sizes(
+    n_docs: int, n_words: int, n_topics: int, n_tags: int, tags_per_doc: int, doc_length: int, n_groups: int
+) -> None:
+    """Raise an `InputError` that names the size that cannot be."""
+    ordinary = 3 if n_groups else 2
+    bounds = {
+        "n_docs": (n_docs, 1),
+        "n_words": (n_words, 2),
+        "n_groups": (n_groups, 0),
+        "n_topics": (n_topics, ordinary + n_groups),
+        "n_tags": (n_tags, max(3 * n_groups + bool(n_groups), 1)),
+        "tags_per_doc": (tags_per_doc, 1),
+        "doc_length": (doc_length, 1),
+    }
+    for name, (value, least) in bounds.items():
+        if value < least:
+            raise InputError(f"make_tagged_corpus: {name}={value} is too small; give at least {least}")
+    if tags_per_doc > n_tags:
+        raise InputError(f"make_tagged_corpus: tags_per_doc={tags_per_doc} is more than n_tags={n_tags}")
+
+
+def _draw_tag_topics(n_tags: int, n_topics: int, n_groups: int, rng: np.random.Generator) -> Floats:
+    """Draw the (T, K) topic distributions of the tags: peaked at tag modulo ordinary topics."""
+    ordinary = n_topics - n_groups
+    profiles = np.zeros((n_tags, n_topics))
+    profiles[:, :ordinary] = (1 - OWN_TOPIC) * rng.dirichlet(np.full(ordinary, 5.0), size=n_tags)
+    profiles[np.arange(n_tags), np.arange(n_tags) % ordinary] += OWN_TOPIC
+    return profiles
+
+
+def _draw_doc_tags(
+    n_docs: int, n_tags: int, tags_per_doc: int, groups: tuple[TagGroup, ...], rng: np.random.Generator
+) -> tuple[list[list[int]], Integers]:
+    """Draw the tags of each document, and its joint topic (-1 where it carries no whole group)."""
+    kinds = rng.random(n_docs)
+    joint = np.full(n_docs, -1, dtype=np.int64)
+    doc_tags: list[list[int]] = []
+    for doc, kind in enumerate(kinds):
+        if groups and kind < 2 * GROUP_DOCS:
+            group = groups[int(rng.integers(len(groups)))]
+            if kind < GROUP_DOCS:
+                doc_tags.append(list(group.tags))
+                joint[doc] = group.topic
+            else:
+                doc_tags.append(_pair_and_outsider(group, n_tags, rng))
+        else:
+            doc_tags.append(_ordinary_tags(n_tags, tags_per_doc, groups, rng))
+    return doc_tags, joint
+
+
+def _pair_and_outsider(group: TagGroup, n_tags: int, rng: np.random.Generator) -> list[int]:
+    """Two tags of a group and one that is not of it: as many tags as the group, but not the group."""
+    pair = rng.choice(group.tags, size=2, replace=False)
+    outsider = rng.choice(np.setdiff1d(np.arange(n_tags), group.tags))
+    return [*pair.tolist(), int(outsider)]
+
+
+def _ordinary_tags(
+    n_tags: int, tags_per_doc: int, groups: tuple[TagGroup, ...], rng: np.random.Generator
+) -> list[int]:
+    """One to `tags_per_doc` tags at random; of a group that happens to be whole one tag is taken out."""
+    size = int(rng.integers(1, tags_per_doc + 1))
+    chosen: list[int] = rng.choice(n_tags, size=size, replace=False).tolist()
+    for group in groups:
+        if set(group.tags) <= set(chosen):
+            chosen.remove(int(rng.choice(group.tags)))
+    return chosen
+
+
+def _draw_tokens(
+    tags: sp.csr_array,
+    joint: Integers,
+    topics: Floats,
+    tag_topics: Floats,
+    doc_length: int,
+    rng: np.random.Generator,
+) -> _Tokens:
+    """Draw all tokens at once: document, then slot, then topic, then word."""
+    lengths = np.maximum(rng.poisson(doc_length, size=tags.shape[0]), 1)
+    docs = np.repeat(np.arange(tags.shape[0]), lengths)
+    n_slots = np.diff(tags.indptr)[docs]
+    slots = tags.indptr[docs] + (rng.random(len(docs)) * n_slots).astype(np.int64)
+    token_topics = _draw_rows(tag_topics, tags.indices[slots], rng)
+    from_group = (joint[docs] >= 0) & (rng.random(len(docs)) < JOINT_TOPIC)
+    token_topics[from_group] = joint[docs[from_group]]
+    words = _draw_rows(topics, token_topics, rng)
+    return _Tokens(docs, slots.astype(np.int64), token_topics, words)
+
+
+def _draw_rows(distributions: Floats, rows: npt.NDArray[np.integer], rng: np.random.Generator) -> Integers:
+    """Draw one column from the row `rows[i]` of `distributions` for each i."""
+    cumulative = np.cumsum(distributions, axis=1)
+    points = rng.random(len(rows)) * cumulative[rows, -1]
+    drawn = np.empty(len(rows), dtype=np.int64)
+    for row in np.unique(rows):
+        mine = rows == row
+        drawn[mine] = np.searchsorted(cumulative[row], points[mine], side="right")
+    return drawn
+
+
+def _assemble(
+    tokens: _Tokens,
+    tags: sp.csr_array,
+    topics: Floats,
+    tag_topics: Floats,
+    groups: tuple[TagGroup, ...],
+) -> SyntheticCorpus:
+    """Count the tokens into edges, credit and slots."""
+    n_docs, (n_topics, n_words) = tags.shape[0], topics.shape
+    cells, edges, counts = np.unique(
+        tokens.docs * n_words + tokens.words, return_inverse=True, return_counts=True
+    )
+    edge_docs = cells // n_words
+    indptr = np.searchsorted(edge_docs, np.arange(n_docs + 1)).astype(np.int32)
+    matrix = sp.csr_array(
+        (counts.astype(np.int32), (cells % n_words).astype(np.int32), indptr), shape=(n_docs, n_words)
+    )
+    offsets = np.concatenate([[0], np.cumsum(np.diff(tags.indptr)[edge_docs], dtype=np.int64)])
+    places = offsets[edges] + tokens.slots - tags.indptr[tokens.docs]
+    corpus = Corpus(
+        counts=matrix,
+        tags=tags,
+        vocabulary=_numbered("word", n_words),
+        tag_names=_numbered("tag", tags.shape[1]),
+        ids=_numbered("doc", n_docs),
+        labels=_main_topics(tokens, n_docs, n_topics),
+    )
+    return SyntheticCorpus(
+        corpus=corpus,
+        topics=topics,
+        tag_topics=tag_topics,
+        credit=np.bincount(places, minlength=int(offsets[-1])),
+        credit_offsets=offsets,
+        edge_topics=_tally(edges, tokens.topics, (len(cells), n_topics)),
+        slot_topics=_tally(tokens.slots, tokens.topics, (tags.nnz, n_topics)),
+        groups=groups,
+    )
+
+
+def _main_topics(tokens: _Tokens, n_docs: int, n_topics: int) -> tuple[str, ...]:
+    names = _numbered("topic", n_topics)
+    return tuple(names[k] for k in _tally(tokens.docs, tokens.topics, (n_docs, n_topics)).argmax(axis=1))
+
+
+def _tally(rows: Integers, columns: Integers, shape: tuple[int, int]) -> Integers:
+    """Count how often each (row, column) occurs, as a dense matrix."""
+    return np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1]).reshape(shape)
+
+
+def _numbered(stem: str, n: int) -> tuple[str, ...]:
+    """Names `stem0`, `stem1`, ... with as many digits as the last needs."""
+    digits = len(str(n - 1))
+    return tuple(f"{stem}{i:0{digits}d}" for i in range(n))

@@ -1,0 +1,65 @@
+"""The numbers that flow through the graph: messages, and the sums that follow from them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tagtopics._typing import Float32, Float64
+from tagtopics.graph.structure import FactorGraph
+
+
+class Priors(NamedTuple):
+    """What is given before any word is seen: the Dirichlet priors and the weights of the tag messages."""
+
+    doc_topic: Float32  # (K,) alpha
+    topic_word: float  # beta
+    pairwise_weight: float = 0.0  # omega_1
+    higher_order_weight: float = 0.0  # omega_2
+    order: int = 3  # tags that a hyperedge joins at the most
+
+
+class TopicState(NamedTuple):
+    """One point of the iteration. A sweep consumes a state, reusing its large arrays, and returns the next.
+
+    `messages` and `slot_means` are the state proper; the sums are functions of them, rebuilt in double
+    precision after each sweep, so they cannot drift.
+    """
+
+    messages: Float32  # (E, K) count times mu(z_wd): rows add up to the edge's count
+    doc_sums: Float32  # (D, K) sum of the document's messages
+    word_sums: Float64  # (W, K) sum of the word's messages
+    slot_means: Float32  # (S, K) mu-bar_dt: rows add up to one, or to zero where a document has no words
+    tag_sums: Float64  # (T, K) S_t, the sum of the tag's slot means
+    tag_squares: Float64  # (T, K) Q_t, the sum of their squares
+
+    @property
+    def n_topics(self) -> int:
+        """The number of topics, K."""
+        return int(self.word_sums.shape[1])
+
+
+def invariant_error(graph: FactorGraph, state: TopicState) -> float:
+    """Return the largest relative error of what must hold in any state; zero up to rounding.
+
+    Each edge's messages add up to its count; documents, words and all topics conserve the tokens; slot
+    means are distributions. NaN anywhere makes the answer infinite.
+    """
+    counts = graph.edge_count.astype(np.float64)
+    edge_doc = np.repeat(np.arange(graph.n_docs), np.diff(graph.doc_edges))
+    doc_tokens = np.bincount(edge_doc, counts, graph.n_docs)
+    word_tokens = np.bincount(graph.edge_word, counts, graph.n_words)
+    pairs = [
+        (state.messages.sum(1, dtype=np.float64), counts),
+        (state.doc_sums.sum(1, dtype=np.float64), doc_tokens),
+        (state.word_sums.sum(1), word_tokens),
+        (state.word_sums.sum(keepdims=True).ravel(), counts.sum(keepdims=True)),
+        (state.slot_means[graph.tag_slots.members].sum(1, dtype=np.float64), np.ones(1)),
+        (state.tag_sums.sum(1), graph.tag_docs.astype(np.float64)),
+    ]
+    worst = 0.0
+    for found, expected in pairs:
+        error = np.abs(found - expected) / np.maximum(expected, 1.0)
+        worst = max(worst, float(np.max(np.where(np.isnan(error), np.inf, error), initial=0.0)))
+    return worst

@@ -1,0 +1,125 @@
+"""The same functions as `reference`, in closed form and compiled for the user's own processor.
+
+Pairs and tuples are never enumerated: with S_t and Q_t the sum and the sum of squares of a tag's slot means,
+every factor has a closed form (elementary symmetric polynomials), so a sweep is linear in edges, slots,
+topics and order. The inner loops are in `loops`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tagtopics._typing import Float32, Float64
+from tagtopics.graph import FactorGraph, Groups, Priors, TopicState
+from tagtopics.kernels import loops
+from tagtopics.kernels.threads import run_ranges
+
+
+class _Field(NamedTuple):
+    """What words and tags say during a sweep: the sums at its start, narrowed for the inner loops."""
+
+    word_sums: Float32  # (W, K)
+    topic_sums: Float32  # (K,)
+    tag_sums: Float32  # (T, K) S_t
+    tag_docs: Float32  # (T,) n_t
+    factors: Float32  # (T, K) f_gamma_t
+
+
+def sweep(graph: FactorGraph, state: TopicState, priors: Priors, n_threads: int) -> tuple[TopicState, float]:
+    """Update every message once, in place; return the next state and the mean change a token."""
+    K = state.n_topics
+    field = _Field(
+        word_sums=state.word_sums.astype(np.float32),
+        topic_sums=state.word_sums.sum(0).astype(np.float32),
+        tag_sums=state.tag_sums.astype(np.float32),
+        tag_docs=graph.tag_docs.astype(np.float32),
+        factors=pairwise_factors(state.tag_sums, state.tag_squares, graph.tag_docs).astype(np.float32),
+    )
+    change = np.zeros(graph.n_docs)
+    weights = graph.doc_edges + graph.doc_slots
+    arguments = (graph, field, _scalars(priors), state.messages, state.doc_sums, state.slot_means, change)
+    run_ranges(loops.update_documents, weights, 8 * K, n_threads, *arguments)
+    tokens = max(float(graph.edge_count.sum(dtype=np.float64)), 1e-300)
+    after = summed(graph, state.messages, state.doc_sums, state.slot_means, n_threads)
+    return after, float(change.sum()) / tokens
+
+
+def summed(
+    graph: FactorGraph, messages: Float32, doc_sums: Float32, slot_means: Float32, n_threads: int
+) -> TopicState:
+    """Return the state of some messages and slot means, with the sums that follow."""
+    K = messages.shape[1]
+    word_sums = np.empty((graph.n_words, K))
+    run_ranges(
+        loops.group_sums, graph.word_edges.offsets, K, n_threads, graph.word_edges, messages, word_sums
+    )
+    tag_sums = np.empty((graph.n_tags, K))
+    tag_squares = np.empty((graph.n_tags, K))
+    tag_slots = graph.tag_slots
+    run_ranges(loops.group_sums, tag_slots.offsets, K, n_threads, tag_slots, slot_means, tag_sums)
+    run_ranges(loops.group_squares, tag_slots.offsets, K, n_threads, tag_slots, slot_means, tag_squares)
+    return TopicState(messages, doc_sums, word_sums, slot_means, tag_sums, tag_squares)
+
+
+def pairwise_factors(tag_sums: Float64, tag_squares: Float64, tag_docs: Any) -> Float64:
+    """Return f_gamma_t (T, K) = (S_t S_t - Q_t) / (n_t (n_t - 1)); zeros where a tag has no pair."""
+    pairs = np.maximum(tag_docs * (tag_docs - 1.0), 1.0)[:, np.newaxis]
+    lonely = (np.asarray(tag_docs) < 2)[:, np.newaxis]
+    return np.where(lonely, 0.0, np.maximum(tag_sums * tag_sums - tag_squares, 0.0) / pairs)
+
+
+def hyperedge_factor(tag_means: Any, order: int) -> Float64:
+    """Return f_delta (K,) = e_m of the tags' mean slot means (T_d, K), m = min(order, T_d)."""
+    means = np.asarray(tag_means, dtype=np.float64)
+    factor: Float64 = loops.symmetric(means, min(order, len(means)))
+    return factor
+
+
+def fold_in(
+    graph: FactorGraph, phi: Float32, prior: Float32, max_iter: int, tol: float, n_threads: int
+) -> tuple[Float32, Float32]:
+    """Return messages (E, K) and sums (D, K) of new documents, topics frozen; see `reference.fold_in`."""
+    messages = np.empty((graph.n_edges, phi.shape[1]), dtype=np.float32)
+    sums = np.empty((graph.n_docs, phi.shape[1]), dtype=np.float32)
+    work = 8 * phi.shape[1] * max_iter
+    run_ranges(
+        loops.fold_in, graph.doc_edges, work, n_threads, graph, phi, prior, max_iter, tol, messages, sums
+    )
+    return messages, sums
+
+
+def initial_state(graph: FactorGraph, n_topics: int, seed: int, n_threads: int) -> TopicState:
+    """Return a random start, the same at any number of threads; see `reference.initial_state`."""
+    messages = np.empty((graph.n_edges, n_topics), dtype=np.float32)
+    doc_sums = np.zeros((graph.n_docs, n_topics), dtype=np.float32)
+    slot_means = np.zeros((graph.n_slots, n_topics), dtype=np.float32)
+    arguments = (graph, np.uint64(seed), messages, doc_sums, slot_means)
+    run_ranges(loops.initialise, graph.doc_edges + graph.doc_slots, 8 * n_topics, n_threads, *arguments)
+    return summed(graph, messages, doc_sums, slot_means, n_threads)
+
+
+def group_sums(groups: Groups, rows: Float32) -> Float64:
+    """Return (G, K): the sum of the rows of each group."""
+    sums = np.empty((len(groups.offsets) - 1, rows.shape[1]))
+    loops.group_sums(0, len(sums), groups, rows, sums)
+    return sums
+
+
+class _Scalars(NamedTuple):
+    """`Priors` with machine types, for the kernels."""
+
+    alpha: Float32  # (K,)
+    alpha_total: np.float32
+    beta: np.float32
+    w1: np.float32
+    w2: np.float32
+    order: int
+
+
+def _scalars(priors: Priors) -> _Scalars:
+    f = np.float32
+    alpha = priors.doc_topic
+    w1, w2 = f(priors.pairwise_weight), f(priors.higher_order_weight)
+    return _Scalars(alpha, f(alpha.sum()), f(priors.topic_word), w1, w2, priors.order)

@@ -1,0 +1,319 @@
+"""The compiled inner loops, for `compiled` alone: arrays and scalars in, rows of arrays changed in place.
+
+Rules of this file. Messages are stored as count times mu in single precision; whatever adds up over documents
+is accumulated in double. Functions take whole arrays and row numbers, because slices cost reference counts.
+Loops over k are the inner ones and contiguous. `_FLAGS` lets the compiler reorder sums, so that they
+vectorise, but not assume away NaN or infinity. numba's cache follows this file only: all compiled code is in it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+_FLAGS = {"reassoc", "contract", "nsz", "arcp"}
+
+
+def _kernel(function: Any) -> Any:
+    """Compile on first use, keep on disk, run without the interpreter's lock."""
+    return numba.njit(nogil=True, cache=True, error_model="numpy", fastmath=_FLAGS)(function)
+
+
+@_kernel
+def update_documents(first, last, graph, field, priors, messages, doc_sums, slot_means, change):
+    """Update messages, sums and slot means of documents first to last; `change` gets what each moved."""
+    K = messages.shape[1]
+    widest = 0
+    for d in range(first, last):
+        widest = max(widest, graph.doc_slots[d + 1] - graph.doc_slots[d])
+    tag_messages = np.empty((widest, K), dtype=np.float32)
+    shares = np.empty(widest, dtype=np.float32)
+    mix = np.empty(K, dtype=np.float32)
+    for d in range(first, last):
+        if graph.doc_edges[d] == graph.doc_edges[d + 1]:
+            continue
+        w0 = _mix_tags(d, graph, field, priors, slot_means, tag_messages, mix)
+        change[d] = _update_edges(d, graph, field, priors, w0, mix, messages, doc_sums)
+        _update_slots(d, graph, messages, tag_messages, shares, slot_means)
+
+
+@_kernel
+def _mix_tags(d, graph, field, priors, slot_means, tag_messages, mix):
+    """Fill `tag_messages` (normalised) and `mix` = w1 pairwise + w2 hyperedge; return theta's weight."""
+    K = mix.shape[0]
+    first, last = graph.doc_slots[d], graph.doc_slots[d + 1]
+    mix[:] = 0
+    w0 = np.float32(1)
+    speaking = 0
+    for i in range(last - first):
+        speaking += _slot_message(first + i, i, graph, field, slot_means, tag_messages)
+    if speaking > 0 and priors.w1 > 0:
+        share = priors.w1 / np.float32(speaking)
+        for i in range(last - first):
+            if field.tag_docs[graph.slot_tag[first + i]] > 1:
+                for k in range(K):
+                    mix[k] += share * tag_messages[i, k]
+        w0 -= priors.w1
+    if last - first > 1 and priors.w2 > 0:
+        joint = _hyperedge_message(first, last, graph, field, slot_means, priors.order)
+        total = joint.sum()
+        if total > 0:
+            scale = priors.w2 / total
+            for k in range(K):
+                mix[k] += np.float32(scale * joint[k])
+            w0 -= priors.w2
+    return w0
+
+
+@_kernel
+def _slot_message(s, i, graph, field, slot_means, tag_messages):
+    """Put f_gamma_t (S_t - own), normalised, into row i; return whether the tag has anything to say."""
+    K = tag_messages.shape[1]
+    t = graph.slot_tag[s]
+    total = np.float32(0)
+    if field.tag_docs[t] > 1:
+        for k in range(K):
+            value = field.factors[t, k] * max(field.tag_sums[t, k] - slot_means[s, k], np.float32(0))
+            tag_messages[i, k] = value
+            total += value
+    if not total > 0:
+        tag_messages[i, :] = np.float32(1) / np.float32(K)
+        return 0
+    scale = np.float32(1) / total
+    for k in range(K):
+        tag_messages[i, k] *= scale
+    return 1
+
+
+@_kernel
+def _hyperedge_message(first, last, graph, field, slot_means, order):
+    """Return e_m(S_t / n_t) e_(m-1)(S_t - own) over the slots of a document, in double precision."""
+    K = slot_means.shape[1]
+    means = np.empty((last - first, K))
+    others = np.empty((last - first, K))
+    for i in range(last - first):
+        t = graph.slot_tag[first + i]
+        for k in range(K):
+            means[i, k] = field.tag_sums[t, k] / field.tag_docs[t]
+            others[i, k] = max(field.tag_sums[t, k] - slot_means[first + i, k], np.float32(0))
+    m = min(order, last - first)
+    factor = symmetric(means, m)
+    joint = symmetric(others, m - 1)
+    for k in range(K):
+        joint[k] *= factor[k]
+    return joint
+
+
+@_kernel
+def symmetric(rows, m):
+    """Return e_m of the rows, element-wise: m accumulators, one pass. e_0 is one."""
+    K = rows.shape[1]
+    e = np.zeros((m + 1, K))
+    e[0, :] = 1.0
+    for i in range(rows.shape[0]):
+        for j in range(min(i + 1, m), 0, -1):
+            for k in range(K):
+                e[j, k] += rows[i, k] * e[j - 1, k]
+    return e[m].copy()
+
+
+@_kernel
+def _update_edges(d, graph, field, priors, w0, mix, messages, doc_sums):
+    """Update the messages of one document, one edge after the other; return how much they moved."""
+    K = messages.shape[1]
+    W = field.word_sums.shape[0]
+    beta = priors.beta
+    all_beta = np.float32(W) * beta
+    zero = np.float32(0)
+    tokens = np.float32(0)
+    for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
+        tokens += graph.edge_count[e]
+    fresh = np.empty(K, dtype=np.float32)
+    moved = 0.0
+    for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
+        w = graph.edge_word[e]
+        count = graph.edge_count[e]
+        others = max(tokens - count, zero) + priors.alpha_total
+        total = np.float32(0)
+        for k in range(K):
+            own = messages[e, k]
+            theta = w0 * (max(doc_sums[d, k] - own, zero) + priors.alpha[k]) + others * mix[k]
+            word = max(field.word_sums[w, k] - own, zero) + beta
+            value = theta * word / (max(field.topic_sums[k] - own, zero) + all_beta)
+            fresh[k] = value
+            total += value
+        distance = np.float32(0)
+        if total > 0:
+            scale = count / total
+        else:
+            scale = count / np.float32(K)
+            fresh[:] = 1
+        for k in range(K):
+            value = fresh[k] * scale
+            step = value - messages[e, k]
+            distance += abs(step)
+            doc_sums[d, k] += step
+            messages[e, k] = value
+        moved += distance
+    _sum_rows(graph.doc_edges[d], graph.doc_edges[d + 1], messages, d, doc_sums)
+    return moved
+
+
+@_kernel
+def _sum_rows(first, last, rows, d, sums):
+    """Rebuild row d of `sums` from rows first to last, accumulated in double precision."""
+    K = rows.shape[1]
+    wide = np.zeros(K)
+    for e in range(first, last):
+        for k in range(K):
+            wide[k] += rows[e, k]
+    for k in range(K):
+        sums[d, k] = wide[k]
+
+
+@_kernel
+def _update_slots(d, graph, messages, tag_messages, shares, slot_means):
+    """Attribute each word of a document to its tags; each slot mean becomes the mean of its words."""
+    K = messages.shape[1]
+    first, last = graph.doc_slots[d], graph.doc_slots[d + 1]
+    n = last - first
+    slot_means[first:last, :] = 0
+    for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
+        total = np.float32(0)
+        for i in range(n):
+            likelihood = np.float32(0)
+            for k in range(K):
+                likelihood += messages[e, k] * tag_messages[i, k]
+            shares[i] = likelihood
+            total += likelihood
+        for i in range(n):
+            share = shares[i] / total if total > 0 else np.float32(1) / np.float32(n)
+            for k in range(K):
+                slot_means[first + i, k] += share * messages[e, k]
+    for i in range(n):
+        _normalise_row(first + i, slot_means)
+
+
+@_kernel
+def _normalise_row(i, rows):
+    """Scale a row to add up to one; a row of zeros becomes uniform."""
+    K = rows.shape[1]
+    total = 0.0
+    for k in range(K):
+        total += rows[i, k]
+    if total > 0:
+        for k in range(K):
+            rows[i, k] = rows[i, k] / total
+    else:
+        rows[i, :] = np.float32(1) / np.float32(K)
+
+
+@_kernel
+def group_sums(first, last, groups, rows, sums):
+    """Put the sum of the rows of each group into `sums`, always in the order of the members."""
+    K = rows.shape[1]
+    for g in range(first, last):
+        sums[g, :] = 0
+        for j in range(groups.offsets[g], groups.offsets[g + 1]):
+            i = groups.members[j]
+            for k in range(K):
+                sums[g, k] += rows[i, k]
+
+
+@_kernel
+def group_squares(first, last, groups, rows, sums):
+    """Put the sum of the squares of the rows of each group into `sums`."""
+    K = rows.shape[1]
+    for g in range(first, last):
+        sums[g, :] = 0
+        for j in range(groups.offsets[g], groups.offsets[g + 1]):
+            i = groups.members[j]
+            for k in range(K):
+                wide = np.float64(rows[i, k])
+                sums[g, k] += wide * wide
+
+
+@_kernel
+def fold_in(first, last, graph, phi, prior, max_iter, tol, messages, sums):
+    """Infer messages and sums of new documents first to last, each until it rests."""
+    K = phi.shape[1]
+    fresh = np.empty(K, dtype=np.float32)
+    for d in range(first, last):
+        sums[d, :] = 0
+        tokens = 0.0
+        for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
+            messages[e, :] = 0
+            tokens += graph.edge_count[e]
+            _fold_edge(e, d, graph, phi, prior, messages, sums, fresh)
+            for k in range(K):  # the first messages follow from the prior alone
+                sums[d, k] -= messages[e, k]
+        _sum_rows(graph.doc_edges[d], graph.doc_edges[d + 1], messages, d, sums)
+        for _ in range(max_iter):
+            moved = 0.0
+            for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
+                moved += _fold_edge(e, d, graph, phi, prior, messages, sums, fresh)
+            if moved < tol * tokens:
+                break
+        _sum_rows(graph.doc_edges[d], graph.doc_edges[d + 1], messages, d, sums)
+
+
+@_kernel
+def _fold_edge(e, d, graph, phi, prior, messages, sums, fresh):
+    """Update one message of a new document, topics frozen; return how much it moved."""
+    K = phi.shape[1]
+    w = graph.edge_word[e]
+    count = graph.edge_count[e]
+    zero = np.float32(0)
+    total = np.float32(0)
+    for k in range(K):
+        value = (max(sums[d, k] - messages[e, k], zero) + prior[d, k]) * phi[w, k]
+        fresh[k] = value
+        total += value
+    if total > 0:
+        scale = count / total
+    else:
+        scale = count / np.float32(K)
+        fresh[:] = 1
+    distance = np.float32(0)
+    for k in range(K):
+        value = fresh[k] * scale
+        step = value - messages[e, k]
+        distance += abs(step)
+        sums[d, k] += step
+        messages[e, k] = value
+    return distance
+
+
+@_kernel
+def _uniform(seed, counter):
+    """Return a number in (0, 1): SplitMix64 of seed and counter; see `reference.hashed_uniform`."""
+    z = (np.uint64(counter) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    z += seed * np.uint64(0xD1342543DE82EF95)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z ^= z >> np.uint64(31)
+    return np.float32((np.float64(z >> np.uint64(40)) + 0.5) / np.float64(1 << 24))
+
+
+@_kernel
+def initialise(first, last, graph, seed, messages, doc_sums, slot_means):
+    """Draw random messages and random credits for documents first to last."""
+    K = messages.shape[1]
+    for d in range(first, last):
+        start, stop = graph.doc_edges[d], graph.doc_edges[d + 1]
+        for e in range(start, stop):
+            for k in range(K):
+                messages[e, k] = _uniform(seed, e * K + k)
+            _normalise_row(e, messages)
+            for k in range(K):
+                messages[e, k] *= graph.edge_count[e]
+        _sum_rows(start, stop, messages, d, doc_sums)
+        if start < stop:
+            for s in range(graph.doc_slots[d], graph.doc_slots[d + 1]):
+                for e in range(start, stop):
+                    share = _uniform(seed, np.int64(1 << 62) + s * np.int64(1 << 20) + (e - start))
+                    for k in range(K):
+                        slot_means[s, k] += share * messages[e, k]
+                _normalise_row(s, slot_means)

@@ -1,0 +1,286 @@
+"""The specification: one short function for each equation of the paper, in NumPy and double precision.
+
+It enumerates what the equations enumerate (pairs and tuples of documents), so it is slow on purpose.
+`compiled` computes the same numbers in closed form; the tests compare the two function by function.
+Names in brackets are the labels of the equations in the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+
+from tagtopics._typing import Float32, Float64
+from tagtopics.graph import FactorGraph, Groups, Priors, TopicState
+
+
+def normalised(vector: Any) -> Float64:
+    """Scale a non-negative vector to add up to one; a vector of zeros becomes uniform."""
+    vector = np.asarray(vector, dtype=np.float64)
+    total = vector.sum()
+    return vector / total if total > 0 else np.full(len(vector), 1.0 / len(vector))
+
+
+def edge_message(
+    own: Any,
+    count: float,
+    doc_sum: Any,
+    word_sum: Any,
+    topic_sum: Any,
+    n_words: int,
+    mix: Any,
+    priors: Priors,
+) -> Float64:
+    """Return count times mu(z_wd) of one edge, from the sums with the edge's own part taken out [f2v2].
+
+    Args:
+        own: (K,) what the edge has put into the sums, count times its last message.
+        count: how often the word occurs in the document.
+        doc_sum: (K,) sum of the document's messages.
+        word_sum: (K,) sum of the word's messages.
+        topic_sum: (K,) sum of all messages.
+        n_words: the size of the vocabulary.
+        mix: (K,) what pairwise and hyperedge messages add, from `tag_mixture`.
+        priors: alpha, beta and the weights.
+    """
+    alpha, beta = priors.doc_topic.astype(np.float64), priors.topic_word
+    others_in_doc = np.maximum(doc_sum - own, 0) + alpha
+    others_of_word = np.maximum(word_sum - own, 0) + beta
+    others_of_topic = np.maximum(topic_sum - own, 0) + n_words * beta
+    theta_message = others_in_doc / (np.sum(doc_sum) - count + alpha.sum())
+    phi_message = others_of_word / others_of_topic
+    return count * normalised(((1 - mix.sum()) * theta_message + mix) * phi_message)
+
+
+def credit(messages: Any, slot_messages: Any) -> Float64:
+    """Return p(x_wd = t), (E_d, T_d): how much of each word each tag of a document accounts for [credit].
+
+    Args:
+        messages: (E_d, K) messages of the document's edges, on any scale.
+        slot_messages: (T_d, K) messages of the document's tags.
+    """
+    likelihood = np.asarray(messages, dtype=np.float64) @ np.asarray(slot_messages, dtype=np.float64).T
+    total = likelihood.sum(1, keepdims=True)
+    uniform = np.full_like(likelihood, 1.0 / max(likelihood.shape[1], 1))
+    shares: Float64 = np.divide(likelihood, total, out=uniform, where=total > 0)
+    return shares
+
+
+def slot_mean(messages: Any, credit_of_tag: Any) -> Float64:
+    """Return mu-bar_dt (K,): the mean of messages (E_d, K, with counts), weighted by a tag's credit [dt]."""
+    return normalised(np.asarray(credit_of_tag) @ np.asarray(messages, dtype=np.float64))
+
+
+def pairwise_factor(slot_means: Any) -> Float64:
+    """Return f_gamma_t (K,): the mean Hadamard product of all ordered pairs of a tag's slot means [pairwise].
+
+    Args:
+        slot_means: (n_t, K), one row a document that carries the tag. No pair makes a factor of zeros.
+    """
+    n = len(slot_means)
+    pairs = [slot_means[i] * slot_means[j] for i, j in product(range(n), repeat=2) if i != j]
+    return np.mean(pairs, axis=0, dtype=np.float64) if pairs else np.zeros(slot_means.shape[1])
+
+
+def slot_message(slot_means: Any, me: int) -> Float64:
+    """Return the message (K,) of a tag to its document `me`: factor times sum over the others [gamma2z]."""
+    others = [row for i, row in enumerate(slot_means) if i != me]
+    return pairwise_factor(slot_means) * np.sum(others, axis=0, dtype=np.float64)
+
+
+def hyperedge_factor(slot_means_of_tags: Sequence[Any], order: int) -> Float64:
+    """Return f_delta_d (K,): the mean over all tuples of documents, one document a tag [3order].
+
+    A tuple names one document of each of m = min(order, number of tags) different tags; the same document
+    may stand for two of its tags. Sums over the ways to choose m of the tags.
+    """
+    m = min(order, len(slot_means_of_tags))
+    total = np.zeros(slot_means_of_tags[0].shape[1])
+    for chosen in combinations(slot_means_of_tags, m):
+        total += np.mean([np.prod(rows, axis=0) for rows in product(*chosen)], axis=0)
+    return total
+
+
+def hyperedge_message(slot_means_of_tags: Sequence[Any], me: Sequence[int], order: int) -> Float64:
+    """Return the message (K,) of hyperedge d: factor times sum over tuples of the other documents [delta2z].
+
+    Args:
+        slot_means_of_tags: for each tag of the document, (n_t, K): the slot means of all its documents.
+        me: for each tag, the row of the document itself.
+        order: the most tags a factor joins.
+    """
+    m = min(order, len(slot_means_of_tags))
+    total = np.zeros(slot_means_of_tags[0].shape[1])
+    others = [np.delete(rows, i, axis=0) for rows, i in zip(slot_means_of_tags, me, strict=True)]
+    for chosen in combinations(others, m - 1):
+        for rows in product(*chosen):
+            total += np.prod(rows, axis=0)
+    return hyperedge_factor(slot_means_of_tags, order) * total
+
+
+def tag_mixture(slot_messages: Sequence[Any], hyperedge: Any, priors: Priors) -> Float64:
+    """Return w1 pairwise + w2 hyperedge (K,), each normalised [f2v2]; what says nothing has no weight.
+
+    The weight of a message that does not exist goes back to theta: the result adds up to the weight used.
+    """
+    speaking = [normalised(message) for message in slot_messages if np.sum(message) > 0]
+    mix = np.zeros(len(priors.doc_topic))
+    if speaking:
+        mix += priors.pairwise_weight * np.mean(speaking, axis=0)
+    if np.sum(hyperedge) > 0:
+        mix += priors.higher_order_weight * normalised(hyperedge)
+    return mix
+
+
+def group_sums(groups: Groups, rows: Any) -> Float64:
+    """Return (G, K): the sum of the rows of each group."""
+    spans = zip(groups.offsets[:-1], groups.offsets[1:], strict=True)
+    sums = [rows[groups.members[a:b]].sum(0, dtype=np.float64) for a, b in spans]
+    return np.reshape(sums, (len(groups.offsets) - 1, rows.shape[1]))
+
+
+def sweep(graph: FactorGraph, state: TopicState, priors: Priors, n_threads: int) -> tuple[TopicState, float]:
+    """Update every message once; return the next state and the mean change of a token's message.
+
+    Words and tags answer from the sums at the start of the sweep; within a document each edge sees the
+    edges before it. `n_threads` is there for the signature: a specification is serial.
+    """
+    messages = state.messages.astype(np.float64)
+    slot_means = state.slot_means.astype(np.float64)
+    doc_sums = np.zeros((graph.n_docs, state.n_topics))
+    change = 0.0
+    for d in range(graph.n_docs):
+        edges = slice(graph.doc_edges[d], graph.doc_edges[d + 1])
+        slot_messages, hyperedge = _messages_of_tags(graph, state, d, priors.order)
+        mix = tag_mixture(slot_messages, hyperedge, priors)
+        before = messages[edges].copy()
+        _update_document(graph, state, priors, messages, range(edges.start, edges.stop), mix)
+        change += float(np.abs(messages[edges] - before).sum())
+        doc_sums[d] = messages[edges].sum(0)
+        if len(before) and slot_messages:
+            shares = credit(messages[edges], [normalised(message) for message in slot_messages])
+            for i, s in enumerate(range(graph.doc_slots[d], graph.doc_slots[d + 1])):
+                slot_means[s] = slot_mean(messages[edges], shares[:, i])
+    tokens = max(float(graph.edge_count.sum(dtype=np.float64)), 1e-300)
+    return summed(graph, _narrow(messages), _narrow(doc_sums), _narrow(slot_means)), change / tokens
+
+
+def summed(graph: FactorGraph, messages: Float32, doc_sums: Float32, slot_means: Float32) -> TopicState:
+    """Return the state of some messages and slot means, with the sums that follow."""
+    return TopicState(
+        messages=messages,
+        doc_sums=doc_sums,
+        word_sums=group_sums(graph.word_edges, messages),
+        slot_means=slot_means,
+        tag_sums=group_sums(graph.tag_slots, slot_means),
+        tag_squares=group_sums(graph.tag_slots, slot_means.astype(np.float64) ** 2),
+    )
+
+
+def _messages_of_tags(
+    graph: FactorGraph, state: TopicState, d: int, order: int
+) -> tuple[list[Float64], Float64]:
+    """Return the messages of a document's tags (T_d times (K,)) and of its hyperedge; zeros are silence."""
+    silence = np.zeros(state.n_topics)
+    slots = range(graph.doc_slots[d], graph.doc_slots[d + 1])
+    if not slots or graph.doc_edges[d] == graph.doc_edges[d + 1]:
+        return [silence for _ in slots], silence
+    means, me = [], []
+    for s in slots:
+        t = graph.slot_tag[s]
+        members = graph.tag_slots.members[graph.tag_slots.offsets[t] : graph.tag_slots.offsets[t + 1]]
+        means.append(state.slot_means[members].astype(np.float64))
+        me.append(int(np.flatnonzero(members == s)[0]))
+    pairwise = [slot_message(rows, i) for rows, i in zip(means, me, strict=True)]
+    return pairwise, hyperedge_message(means, me, order) if len(means) > 1 else silence
+
+
+def _update_document(
+    graph: FactorGraph, state: TopicState, priors: Priors, messages: Float64, edges: range, mix: Float64
+) -> None:
+    """Update the messages of one document's edges, one after the other, in place."""
+    doc_sum = messages[edges.start : edges.stop].sum(0)
+    topic_sum = state.word_sums.sum(0)
+    for e in edges:
+        own, count = messages[e].copy(), float(graph.edge_count[e])
+        word_sum = state.word_sums[graph.edge_word[e]]
+        messages[e] = edge_message(own, count, doc_sum, word_sum, topic_sum, graph.n_words, mix, priors)
+        doc_sum += messages[e] - own
+
+
+def _narrow(array: Float64) -> Float32:
+    return array.astype(np.float32)
+
+
+def fold_in(
+    graph: FactorGraph, phi: Float32, prior: Float32, max_iter: int, tol: float, n_threads: int
+) -> tuple[Float32, Float32]:
+    """Return messages (E, K) and sums (D, K) of new documents under frozen topics.
+
+    Args:
+        graph: the new documents; tags play no part here.
+        phi: (W, K) p(word | topic).
+        prior: (D, K) pseudo-counts of each document: alpha, and what its known tags add.
+        max_iter: sweeps over a document at the most.
+        tol: stop a document when the mean change of a token's message in a sweep falls below.
+        n_threads: there for the signature.
+    """
+    messages = np.zeros((graph.n_edges, phi.shape[1]))
+    sums = np.zeros((graph.n_docs, phi.shape[1]))
+    for d in range(graph.n_docs):
+        edges = range(graph.doc_edges[d], graph.doc_edges[d + 1])
+        tokens = float(graph.edge_count[edges.start : edges.stop].sum(dtype=np.float64))
+        for e in edges:
+            first = normalised(prior[d].astype(np.float64) * phi[graph.edge_word[e]])
+            messages[e] = graph.edge_count[e] * first
+            sums[d] += messages[e]
+        for _ in range(max_iter):
+            change = 0.0
+            for e in edges:
+                others = np.maximum(sums[d] - messages[e], 0) + prior[d]
+                new = graph.edge_count[e] * normalised(others * phi[graph.edge_word[e]])
+                change += float(np.abs(new - messages[e]).sum())
+                sums[d] += new - messages[e]
+                messages[e] = new
+            if change < tol * tokens:
+                break
+    return _narrow(messages), _narrow(sums)
+
+
+def initial_state(graph: FactorGraph, n_topics: int, seed: int, n_threads: int) -> TopicState:
+    """Return a random start: messages and credits drawn by `hashed_uniform`, the sums that follow."""
+    noise = hashed_uniform(seed, np.arange(graph.n_edges * n_topics)).reshape(-1, n_topics)
+    messages = np.array([normalised(row) for row in noise]).reshape(-1, n_topics)
+    messages *= graph.edge_count[:, np.newaxis]
+    slot_means = np.zeros((graph.n_slots, n_topics))
+    doc_sums = np.zeros((graph.n_docs, n_topics))
+    for d in range(graph.n_docs):
+        edges = slice(graph.doc_edges[d], graph.doc_edges[d + 1])
+        doc_sums[d] = messages[edges].sum(0)
+        for s in range(graph.doc_slots[d], graph.doc_slots[d + 1]):
+            if edges.stop > edges.start:
+                counters = _CREDIT_STREAM + s * np.int64(1 << 20) + np.arange(edges.stop - edges.start)
+                slot_means[s] = slot_mean(messages[edges], hashed_uniform(seed, counters))
+    return summed(graph, _narrow(messages), _narrow(doc_sums), _narrow(slot_means))
+
+
+_CREDIT_STREAM = np.int64(1 << 62)
+"""Where the counters of the random credits begin, far from those of the messages."""
+
+
+def hashed_uniform(seed: int, counters: Any) -> Float64:
+    """Return a number in (0, 1) for each counter: SplitMix64 of seed and counter.
+
+    Random numbers by position, not by order: any thread can draw any of them, and a shard draws the same
+    ones as the whole.
+    """
+    with np.errstate(over="ignore"):
+        z = (np.asarray(counters).astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        z += np.uint64(seed) * np.uint64(0xD1342543DE82EF95)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        z ^= z >> np.uint64(31)
+    return ((z >> np.uint64(40)).astype(np.float64) + 0.5) / (1 << 24)

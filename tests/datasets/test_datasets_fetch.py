@@ -1,0 +1,167 @@
+"""Fetching, against a real server on this machine: whole and checked, or not at all."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import socket
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from tagtopics.datasets.fetch import cache_directory, fetch_dataset, fetch_file, is_cached
+from tagtopics.datasets.registry import DatasetEntry, RemoteFile, read_registry
+from tagtopics.errors import InputError
+
+BODY = bytes(range(256)) * 1024
+
+
+class Handler(BaseHTTPRequestHandler):
+    requests: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.requests.append(self.path)
+        if self.path == "/missing":
+            self.send_error(404)
+            return
+        if self.path in {"/moved-away", "/moved"}:
+            self.send_response(302)
+            self.send_header(
+                "Location", "/whole" if self.path == "/moved" else "http://example.invalid/whole"
+            )
+            self.end_headers()
+            return
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(BODY)))
+        self.end_headers()
+        self.wfile.write(BODY[:1000] if self.path == "/truncated" else BODY)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Keep quiet."""
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    Handler.requests.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{running.server_port}"
+        running.shutdown()
+        thread.join()
+
+
+def remote(address: str, sha256: str = hashlib.sha256(BODY).hexdigest(), size: int = len(BODY)) -> RemoteFile:
+    return RemoteFile(role="counts", name="words.mat", address=address, size=size, sha256=sha256)
+
+
+def entry_of(file: RemoteFile) -> DatasetEntry:
+    return dataclasses.replace(read_registry()["cora"], files=(file,))
+
+
+def assert_fails(file: RemoteFile, directory: Path, match: str) -> None:
+    """The error is one line and names the address; no file is left, whole or in part."""
+    with pytest.raises(InputError, match=match) as caught:
+        fetch_dataset(entry_of(file), directory, timeout=5.0)
+    assert "\n" not in str(caught.value)
+    assert "http" in str(caught.value)
+    assert [path for path in directory.rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize("path", ["/whole", "/moved"])
+def test_a_file_arrives_whole_and_only_once(server: str, path: str, tmp_path: Path) -> None:
+    entry = entry_of(remote(server + path))
+    steps: list[tuple[str, int, int]] = []
+    assert not is_cached(entry, tmp_path)
+    folder = fetch_dataset(entry, tmp_path, progress=lambda *step: steps.append(step))
+    assert (folder / "words.mat").read_bytes() == BODY
+    assert [file.name for file in folder.iterdir()] == ["words.mat"]
+    assert steps[-1] == ("words.mat", len(BODY), len(BODY))
+    assert [done for _, done, _ in steps] == sorted(done for _, done, _ in steps)
+    assert is_cached(entry, tmp_path)
+    asked = len(Handler.requests)
+    fetch_dataset(entry, tmp_path)
+    assert len(Handler.requests) == asked
+
+
+def test_a_damaged_file_in_the_cache_is_fetched_again(server: str, tmp_path: Path) -> None:
+    entry = entry_of(remote(server + "/whole"))
+    (tmp_path / "cora").mkdir()
+    (tmp_path / "cora" / "words.mat").write_bytes(b"\0" * len(BODY))
+    assert (fetch_dataset(entry, tmp_path) / "words.mat").read_bytes() == BODY
+
+
+def test_a_wrong_checksum_is_an_error(server: str, tmp_path: Path) -> None:
+    assert_fails(remote(server + "/whole", sha256="0" * 64), tmp_path, "sha256 is .* expected 0000")
+
+
+def test_a_truncated_body_is_an_error(server: str, tmp_path: Path) -> None:
+    assert_fails(remote(server + "/truncated"), tmp_path, "broke off after 1000 of 262144 bytes")
+
+
+def test_too_large_a_body_is_an_error(server: str, tmp_path: Path) -> None:
+    assert_fails(remote(server + "/whole", size=5000), tmp_path, "larger than the expected 5000 bytes")
+
+
+def test_a_missing_file_is_an_error(server: str, tmp_path: Path) -> None:
+    assert_fails(remote(server + "/missing"), tmp_path, r"cannot fetch .*missing.*404.*TAGTOPICS_DATA")
+
+
+def test_a_server_that_is_gone_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    assert_fails(remote(f"http://127.0.0.1:{port}/x"), tmp_path, "cannot fetch .*refused.*TAGTOPICS_DATA")
+
+
+def test_a_redirection_away_from_https_is_refused(server: str, tmp_path: Path) -> None:
+    assert_fails(remote(server + "/moved-away"), tmp_path, "only https")
+
+
+@pytest.mark.parametrize(
+    "address", ["http://example.invalid/x", "ftp://example.invalid/x", "file:///etc/hosts"]
+)
+def test_only_https_is_fetched(address: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="only https"):
+        fetch_file(remote(address), tmp_path / "x")
+
+
+def test_an_interrupted_fetch_leaves_the_old_file_alone(server: str, tmp_path: Path) -> None:
+    target = tmp_path / "words.mat"
+    target.write_bytes(b"old")
+
+    def stop(*step: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fetch_file(remote(server + "/whole"), target, progress=stop)
+    assert [path.name for path in tmp_path.iterdir()] == ["words.mat"]
+    assert target.read_bytes() == b"old"
+
+
+def test_a_cache_that_cannot_be_written_is_an_error(server: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a directory")
+    with pytest.raises(InputError, match="cannot fetch"):
+        fetch_file(remote(server + "/whole"), tmp_path / "file" / "words.mat")
+
+
+def test_the_cache_is_where_the_user_or_the_platform_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TAGTOPICS_CACHE", "/somewhere/else")
+    assert cache_directory() == Path("/somewhere/else")
+    monkeypatch.delenv("TAGTOPICS_CACHE")
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/caches")
+    assert cache_directory() == Path("/caches/tagtopics")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert cache_directory() == Path.home() / ".cache" / "tagtopics"
+    monkeypatch.setattr("sys.platform", "darwin")
+    assert cache_directory() == Path.home() / "Library" / "Caches" / "tagtopics"
+    monkeypatch.setattr("sys.platform", "win32")
+    monkeypatch.setenv("LOCALAPPDATA", "/local")
+    assert cache_directory() == Path("/local/tagtopics")
