@@ -3,7 +3,7 @@
 Rules of this file. Messages are stored as count times mu in single precision; whatever adds up over documents
 is accumulated in double. Functions take whole arrays and row numbers, because slices cost reference counts.
 Loops over k are the inner ones and contiguous. `_FLAGS` lets the compiler reorder sums, so that they
-vectorise, but not assume away NaN or infinity. numba's cache follows this file only: all compiled code is in it.
+vectorise, but not assume away NaN or infinity. numba caches by file: all compiled code is in this one.
 """
 
 from __future__ import annotations

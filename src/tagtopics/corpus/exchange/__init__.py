@@ -1,0 +1,1 @@
+"""Formats in which others keep word counts: UCI, LDA-C, SVMlight, Mulan, MATLAB."""

@@ -1,0 +1,159 @@
+"""Mulan's multi-label data: an ARFF file, dense or sparse, and an XML file that names the labels."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import scipy.sparse as sp
+
+from tagtopics.corpus.counted import Counted
+from tagtopics.corpus.files import open_bytes, text_lines
+from tagtopics.errors import InputError
+
+XML_LIMIT = 16 * 2**20
+_ATTRIBUTE = re.compile(
+    r"""@attribute\s+(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(\S+))\s""", re.IGNORECASE
+)
+
+
+@dataclass
+class _Entries:
+    """The entries of a matrix while it is read, row by row."""
+
+    columns: array[int] = field(default_factory=lambda: array("q"))
+    values: array[float] = field(default_factory=lambda: array("d"))
+    starts: list[int] = field(default_factory=lambda: [0])
+
+    def matrix(self, n_columns: int) -> sp.csr_array:
+        parts = (np.asarray(self.values), np.asarray(self.columns), self.starts)
+        return sp.csr_array(parts, shape=(len(self.starts) - 1, n_columns))
+
+
+def read_mulan(path: Path) -> Counted:
+    """Read an ARFF file; attributes that the XML beside it names are tags, the others words."""
+    labels = read_labels(_xml_beside(path))
+    lines = text_lines(path)
+    names = _header(path, lines)
+    column = {name: i for i, name in enumerate(names)}
+    missing = [name for name in labels if name not in column]
+    if missing:
+        raise InputError(f"{path}: no attribute {missing[0]!r}, which the XML names as a label")
+    matrix = sp.csc_array(_data(path, lines, len(names)).matrix(len(names)))
+    tag_columns = np.array([column[name] for name in labels], dtype=np.int64)
+    word_columns = np.setdiff1d(np.arange(len(names)), tag_columns)
+    return Counted(
+        source=str(path),
+        counts=sp.csr_array(matrix[:, word_columns]),
+        vocabulary=[names[i] for i in word_columns],
+        tags=sp.csr_array(matrix[:, tag_columns]),
+        tag_names=labels,
+    )
+
+
+def read_labels(path: Path) -> tuple[str, ...]:
+    """Return the labels that a Mulan XML file names; one with a DOCTYPE or entities is refused."""
+    with open_bytes(path) as file:
+        raw = file.read(XML_LIMIT + 1)
+    if len(raw) > XML_LIMIT:
+        raise InputError(f"{path}: longer than {XML_LIMIT:,} bytes; is this the XML of labels?")
+    try:
+        text = raw.decode("utf-8-sig")
+        if "<!DOCTYPE" in text or "<!ENTITY" in text:
+            raise InputError(f"{path}: holds a DOCTYPE or ENTITY, which is refused; remove it")
+        root = ElementTree.fromstring(text)
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not UTF-8; save the file as UTF-8") from None
+    except (ElementTree.ParseError, RecursionError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path}: not valid XML ({error})") from None
+    names = [e.get("name") for e in root.iter() if e.tag.rpartition("}")[2] == "label"]
+    labels = tuple(dict.fromkeys(name for name in names if name))
+    if not labels:
+        raise InputError(f"{path}: names no labels; expected elements <label name='...'>")
+    return labels
+
+
+def _xml_beside(path: Path) -> Path:
+    """Return the XML whose name the ARFF file's name starts with, or the only one in the folder."""
+    if not path.is_file():
+        raise InputError(f"no such file: {path}")
+    stem = path.name.removesuffix(".gz").removesuffix(".arff")
+    found = sorted(path.parent.glob("*.xml"))
+    fitting = [xml for xml in found if stem.startswith(xml.stem)]
+    if fitting:
+        return max(fitting, key=lambda xml: len(xml.stem))
+    if len(found) == 1:
+        return found[0]
+    raise InputError(f"{path}: no XML of labels beside it; expected {path.with_name(stem + '.xml').name}")
+
+
+def _header(path: Path, lines: Iterator[tuple[int, str]]) -> list[str]:
+    """Return the names of the attributes, and leave the lines at the first row of data."""
+    names: dict[str, int] = {}
+    for number, line in lines:
+        word = line.strip()
+        if word.lower() == "@data":
+            if not names:
+                raise InputError(f"{path}, line {number}: no attributes before @data")
+            return list(names)
+        if word.lower().startswith("@attribute"):
+            match = _ATTRIBUTE.match(word + " ")
+            if match is None:
+                raise InputError(f"{path}, line {number}: not an attribute: {word[:60]!r}")
+            name = re.sub(r"\\(.)", r"\1", next(g for g in match.groups() if g is not None))
+            if names.setdefault(name, number) != number:
+                raise InputError(
+                    f"{path}, line {number}: attribute {name[:60]!r} is already on line {names[name]}"
+                )
+    raise InputError(f"{path}: no line @data; this is no ARFF file, or it is cut off")
+
+
+def _data(path: Path, lines: Iterator[tuple[int, str]], n_columns: int) -> _Entries:
+    entries = _Entries()
+    for number, line in lines:
+        row = line.strip()
+        if row and not row.startswith("%"):
+            parse: Callable[[str, int], Iterator[tuple[int, str]]] = (
+                _sparse if row.startswith("{") else _dense
+            )
+            _add_row(entries, parse(row, n_columns), n_columns, f"{path}, line {number}")
+    return entries
+
+
+def _add_row(entries: _Entries, pairs: Iterator[tuple[int, str]], n_columns: int, where: str) -> None:
+    try:
+        for column, value in pairs:
+            if not 0 <= column < n_columns:
+                raise InputError(f"{where}: attribute {column} is outside the {n_columns} attributes")
+            if value != "0":
+                entries.values.append(float(value.strip("'\"")))
+                entries.columns.append(column)
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{where}: {error}; words and labels must be counts") from None
+    entries.starts.append(len(entries.columns))
+
+
+def _sparse(row: str, n_columns: int) -> Iterator[tuple[int, str]]:
+    if not row.endswith("}"):
+        raise ValueError("a sparse row must end with '}'")
+    for pair in row[1:-1].split(","):
+        if pair.strip():
+            column, _, value = pair.strip().partition(" ")
+            yield int(column), value.strip()
+
+
+def _dense(row: str, n_columns: int) -> Iterator[tuple[int, str]]:
+    values = row.split(",")
+    if len(values) != n_columns:
+        raise ValueError(f"{len(values)} values for {n_columns} attributes")
+    for column, value in enumerate(values):
+        yield column, value.strip()

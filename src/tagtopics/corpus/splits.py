@@ -1,0 +1,79 @@
+"""Splits: documents into training and test, and the tokens of documents into seen and held out."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from tagtopics.corpus.core import Corpus, canonical_counts
+from tagtopics.errors import InputError
+
+Rows = npt.NDArray[np.int64]
+_MOST_TOKENS = 10**9
+"""NumPy draws exactly from urns of fewer tokens than this."""
+
+
+def train_test(corpus: Corpus, seed: int, test_share: float = 0.2) -> tuple[Rows, Rows]:
+    """Split the documents of a corpus: as its official split says, else at random.
+
+    Args:
+        corpus: D documents.
+        seed: of the random split.
+        test_share: the share of test documents in a random split; both parts get at least one document.
+
+    Returns:
+        the rows of the training and of the test documents, each in order.
+    """
+    if corpus.split is not None and {"train", "test"} <= set(corpus.split):
+        is_test = np.array(corpus.split) == "test"
+        is_train = np.array(corpus.split) == "train"
+        return np.flatnonzero(is_train), np.flatnonzero(is_test)
+    _check_share(test_share, "test_share")
+    if corpus.n_docs < 2:
+        raise InputError("split: at least two documents are needed for a training and a test part")
+    n_test = min(max(round(test_share * corpus.n_docs), 1), corpus.n_docs - 1)
+    order = np.random.default_rng(seed).permutation(corpus.n_docs)
+    return np.sort(order[n_test:]), np.sort(order[:n_test])
+
+
+def completion(counts: sp.csr_array, seed: int, share: float = 0.8) -> tuple[sp.csr_array, sp.csr_array]:
+    """Split the tokens of each document at random, for document completion.
+
+    The tokens seen are drawn without replacement, all subsets equally likely. A document of two tokens or
+    more has some on both sides.
+
+    Args:
+        counts: documents x words (D, W).
+        seed: of the draw.
+        share: the share of the tokens seen.
+
+    Returns:
+        seen and held out, (D, W) each; their sum is `counts`.
+    """
+    _check_share(share, "share")
+    counts = canonical_counts(counts)
+    sizes = np.asarray(counts.sum(axis=1, dtype=np.int64))
+    if sizes.max(initial=0) >= _MOST_TOKENS:
+        raise InputError(
+            f"split: document {sizes.argmax()} has {sizes.max():,} tokens; at most {_MOST_TOKENS:,}"
+        )
+    n_seen = np.clip(np.rint(share * sizes).astype(np.int64), np.minimum(sizes, 1), np.maximum(sizes - 1, 1))
+    generator = np.random.default_rng(seed)
+    seen = np.zeros(counts.nnz, dtype=np.int32)
+    for d in np.flatnonzero(sizes):
+        row = slice(counts.indptr[d], counts.indptr[d + 1])
+        seen[row] = generator.multivariate_hypergeometric(counts.data[row], n_seen[d], method="marginals")
+    held_out = counts.data - seen
+    return _with_data(counts, seen), _with_data(counts, held_out)
+
+
+def _with_data(like: sp.csr_array, data: npt.NDArray[np.int32]) -> sp.csr_array:
+    matrix = sp.csr_array((data, like.indices.copy(), like.indptr.copy()), shape=like.shape)
+    matrix.eliminate_zeros()
+    return matrix
+
+
+def _check_share(share: float, name: str) -> None:
+    if not 0 < share < 1:
+        raise InputError(f"split: {name} must be between 0 and 1, not {share}")

@@ -1,0 +1,47 @@
+"""How well topics predict words that were held out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tagtopics._typing import Float32, Float64
+
+_BATCH = 1 << 20
+"""Probabilities of held-out words computed at a time, times topics."""
+
+
+def log_likelihood(held_out: Any, doc_topic: Float32, phi: Float32) -> float:
+    """Return the sum over held-out tokens (CSR, D x W) of log sum_k theta_d(k) phi_w(k).
+
+    Args:
+        held_out: counts of the tokens to predict.
+        doc_topic: (D, K) theta.
+        phi: (W, K) p(word | topic).
+    """
+    docs = np.repeat(np.arange(held_out.shape[0]), np.diff(held_out.indptr))
+    total = 0.0
+    step = max(1, _BATCH // phi.shape[1])
+    for i in range(0, held_out.nnz, step):
+        part = slice(i, i + step)
+        theta = doc_topic[docs[part]].astype(np.float64)
+        probability = np.einsum("ek,ek->e", theta, phi[held_out.indices[part]].astype(np.float64))
+        total += float(held_out.data[part] @ np.log(np.maximum(probability, 1e-300)))
+    return total
+
+
+def perplexity(log_likelihood: float, n_tokens: float) -> float:
+    """Return exp of minus the mean log likelihood of a token; NaN where there is no token to predict."""
+    return float(np.exp(-log_likelihood / n_tokens)) if n_tokens > 0 else float("nan")
+
+
+def unigram(word_counts: Any, prior: float) -> Float64:
+    """Return p(word), (W,), of the training counts of each word: what a model without topics would say."""
+    smoothed = np.asarray(word_counts, dtype=np.float64) + prior
+    return np.asarray(smoothed / smoothed.sum())
+
+
+def unigram_log_likelihood(held_out: Any, word_probability: Float64) -> float:
+    """Return the sum over held-out tokens (CSR, D x W) of log p(word)."""
+    return float(held_out.data @ np.log(np.maximum(word_probability[held_out.indices], 1e-300)))

@@ -1,0 +1,200 @@
+"""What all estimators share: the life of a scikit-learn transformer, and the questions a model answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from tagtopics._typing import Float32, Float64
+from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.splits import completion
+from tagtopics.errors import InputError
+from tagtopics.graph import Priors, build_graph
+from tagtopics.inference import heldout
+from tagtopics.inference.belief_propagation import Belief, BeliefPropagation
+from tagtopics.inference.fold_in import FoldIn
+from tagtopics.inference.loop import Callback, FitResult, run
+from tagtopics.kernels.threads import resolve_threads
+from tagtopics.models.checks import check_parameters
+from tagtopics.models.inputs import TrainingData, align, canonical, from_corpus, from_matrices, read_tags
+from tagtopics.models.results import RelatedDocument
+
+
+class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the estimators. X is a `Corpus`, or counts (documents x words) with tags as y.
+
+    Subclasses store their parameters in `__init__` and say in `_priors` what they mean.
+    """
+
+    n_topics: int
+    doc_topic_prior: float
+    topic_word_prior: float
+    max_iter: int
+    tol: float
+    random_state: Any
+    n_jobs: int | None
+
+    def fit(self, X: Any, y: Any = None, *, callbacks: Sequence[Callback[Belief]] = ()) -> Self:
+        """Learn topics.
+
+        Args:
+            X: a `Corpus`, or non-negative counts (D, W), dense or sparse.
+            y: tags, where X is a matrix: None, one label a document, lists of strings, or an indicator
+                matrix (D, T). A corpus brings its own.
+            callbacks: told of every iteration; see `tagtopics.inference.callbacks`.
+        """
+        check_parameters(self)
+        data = self._training_data(X, y)
+        graph = build_graph(data.counts, data.tags)
+        threads = resolve_threads(self.n_jobs)
+        algorithm = BeliefPropagation(graph, self._priors(), self._seed(), threads)
+        result = run(algorithm, max_iter=self.max_iter, tol=self.tol, callbacks=callbacks)
+        self._keep(data, result)
+        return self
+
+    def transform(self, X: Any, tags: Any = None) -> Float32:
+        """Return the topic proportions of documents, theta (D, K); rows add up to one.
+
+        Args:
+            X: a `Corpus` (its columns are matched by name) or counts (D, W) in the columns of the fit.
+            tags: what is known of the documents' tags, as `y` in `fit`, or the corpus itself. By default
+                tags are unknown, as in the paper.
+        """
+        counts, indicator = self._new_documents(X, tags)
+        return self._fold_in().doc_topic(counts, self._tag_pseudo_counts(indicator))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log probability of a held-out token; higher is better. For model selection."""
+        return float(-np.log(self.perplexity(X)))
+
+    def perplexity(self, X: Any, tags: Any = None, *, completed: bool = True, seed: int = 0) -> float:
+        """Return the perplexity of words; lower is better.
+
+        Args:
+            X: documents, as in `transform`.
+            tags: what is known of their tags, as in `transform`.
+            completed: document completion: proportions from a random 80 % of each document's tokens,
+                scored on the other 20 %. False takes all tokens for both, as the paper did; it flatters.
+            seed: of the split into tokens seen and held out.
+        """
+        counts, indicator = self._new_documents(X, tags)
+        if completed and not np.array_equal(counts.data, np.rint(counts.data)):
+            raise InputError(
+                "perplexity by completion splits tokens: counts must be whole; or completed=False"
+            )
+        seen, held_out = completion(counts, seed) if completed else (counts, counts)
+        theta = self._fold_in().doc_topic(seen, self._tag_pseudo_counts(indicator))
+        total = heldout.log_likelihood(held_out, theta, self._phi())
+        return heldout.perplexity(total, float(held_out.sum(dtype=np.float64)))
+
+    def top_words(self, n: int = 10) -> list[list[tuple[str, float]]]:
+        """Return for each topic its n most probable words with their probabilities."""
+        check_is_fitted(self)
+        return [top(self.vocabulary_, topic, n) for topic in self.components_]
+
+    def related(self, X: Any, top: int = 10, tags: Any = None) -> list[list[RelatedDocument]]:
+        """Return for each document the training documents with the most similar topic proportions."""
+        queries = np.sqrt(self.transform(X, tags))
+        trained = np.sqrt(self.doc_topic_)
+        answers = []
+        for similarity in queries @ trained.T:
+            best = np.argsort(-similarity, kind="stable")[:top]
+            rows = [RelatedDocument(self.doc_ids_[d], int(d), float(similarity[d])) for d in best]
+            answers.append(rows)
+        return answers
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to a folder: `model.json` and `arrays.safetensors`, atomically."""
+        from tagtopics.models.persistence import save_model
+
+        check_is_fitted(self)
+        save_model(self, path)
+
+    # ------------------------------------------------------------------ what subclasses say, and helpers
+
+    def _priors(self) -> Priors:
+        alpha = np.full(self.n_topics, self.doc_topic_prior, dtype=np.float32)
+        return Priors(alpha, float(self.topic_word_prior))
+
+    def _tag_pseudo_counts(self, tags: Any) -> Float32 | None:
+        """Return what known tags (CSR (D, T) or None) add to the prior of new documents, (D, K) or None."""
+        return None
+
+    def _training_data(self, X: Any, y: Any) -> TrainingData:
+        if isinstance(X, Corpus):
+            if y is not None:
+                raise InputError("fit: a corpus brings its own tags; leave y out")
+            self.n_features_in_ = X.n_words
+            return from_corpus(X)
+        X = self._validated(X, reset=True)
+        return from_matrices(X, y, getattr(self, "feature_names_in_", None))
+
+    def _new_documents(self, X: Any, tags: Any) -> tuple[Any, Any]:
+        """Return new documents and their known tags, or None, as CSR in the columns of the fit."""
+        check_is_fitted(self)
+        if isinstance(X, Corpus):
+            counts, own_tags = align(X, self.vocabulary_, self.tag_names_)
+            if tags is X:
+                return counts, own_tags
+        else:
+            counts = canonical(self._validated(X, reset=False))
+        return counts, None if tags is None else read_tags(tags, counts.shape[0], self.tag_names_)[0]
+
+    def _validated(self, X: Any, reset: bool) -> Any:
+        """Check a matrix the way scikit-learn does: finite, non-negative, as many columns as in the fit."""
+        dtypes = [np.float64, np.float32, np.int64, np.int32]
+        rules = {"accept_sparse": "csr", "dtype": dtypes, "ensure_non_negative": True}
+        return validate_data(self, X, reset=reset, **rules)
+
+    def _keep(self, data: TrainingData, result: FitResult[Belief]) -> None:
+        """Set the fitted attributes."""
+        topics, priors = result.state
+        W = len(data.vocabulary)
+        topic_sums = topics.word_sums.sum(0)
+        phi = (topics.word_sums + priors.topic_word) / (topic_sums + W * priors.topic_word)
+        theta = topics.doc_sums + priors.doc_topic
+        self.components_ = np.ascontiguousarray(phi.T, dtype=np.float32)
+        self.doc_topic_ = (theta / theta.sum(1, keepdims=True, dtype=np.float64)).astype(np.float32)
+        self.topic_sums_ = topic_sums
+        self.tag_sums_, self.tag_squares_ = topics.tag_sums, topics.tag_squares
+        has_words = np.diff(data.counts.indptr) > 0
+        self.tag_docs_ = np.asarray(data.tags[has_words].sum(0), dtype=np.int64).ravel()
+        self.doc_topic_prior_ = priors.doc_topic
+        self.vocabulary_, self.tag_names_ = data.vocabulary, data.tag_names
+        self.doc_ids_, self.recipe_ = data.ids, data.recipe
+        self.n_iter_ = result.history[-1].iteration if result.history else 0
+        self.history_ = [step._asdict() for step in result.history]
+        self.stop_reason_ = result.reason
+
+    def _phi(self) -> Float32:
+        return np.ascontiguousarray(self.components_.T)
+
+    def _fold_in(self) -> FoldIn:
+        return FoldIn(self._phi(), self.doc_topic_prior_, n_threads=resolve_threads(self.n_jobs))
+
+    def _seed(self) -> int:
+        if isinstance(self.random_state, int | np.integer):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
+
+
+def top(names: Sequence[str], weights: Float32 | Float64, n: int) -> list[tuple[str, float]]:
+    """Return the n names of largest weight, largest first, ties in column order."""
+    best = np.argsort(-weights, kind="stable")[:n]
+    return [(names[i], float(weights[i])) for i in best]

@@ -1,0 +1,51 @@
+"""What parameters of the estimators may be: one table, one line for each mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tagtopics.errors import InputError
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _real(value: Any) -> bool:
+    return (
+        isinstance(value, int | float | np.number)
+        and not isinstance(value, bool)
+        and bool(np.isfinite(value))
+    )
+
+
+_RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "n_topics": (lambda v: _whole(v) and v >= 1, "a whole number, 1 or more"),
+    "max_iter": (lambda v: _whole(v) and v >= 0, "a whole number, 0 or more"),
+    "order": (lambda v: _whole(v) and v >= 2, "a whole number, 2 or more"),
+    "tol": (lambda v: _real(v) and v >= 0, "a number, 0 or more"),
+    "doc_topic_prior": (lambda v: _real(v) and v > 0, "a number above 0"),
+    "topic_word_prior": (lambda v: _real(v) and v > 0, "a number above 0"),
+    "pairwise_weight": (lambda v: _real(v) and 0 <= v <= 1, "a number from 0 to 1"),
+    "higher_order_weight": (lambda v: _real(v) and 0 <= v <= 1, "a number from 0 to 1"),
+    "tag_pseudo_count": (lambda v: _real(v) and v >= 0, "a number, 0 or more"),
+    "n_jobs": (
+        lambda v: v is None or (_whole(v) and v != 0),
+        "None, a number of threads, or -1 for all cores",
+    ),
+}
+
+
+def check_parameters(estimator: Any) -> None:
+    """Raise `InputError` for the first parameter that is not what it may be."""
+    parameters = estimator.get_params(deep=False)
+    for name, value in parameters.items():
+        holds, wanted = _RULES.get(name, (lambda _: True, ""))
+        if not holds(value):
+            raise InputError(f"{type(estimator).__name__}: {name} must be {wanted}, not {value!r}")
+    weights = [parameters.get(name, 0) for name in ("pairwise_weight", "higher_order_weight")]
+    if sum(weights) > 1:
+        raise InputError(f"{type(estimator).__name__}: the two weights add up to {sum(weights):g}; at most 1")

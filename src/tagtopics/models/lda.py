@@ -1,0 +1,58 @@
+"""Latent Dirichlet allocation by loopy belief propagation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import scipy.sparse as sp
+
+from tagtopics.models.base import TopicModel
+from tagtopics.models.inputs import TrainingData
+
+
+class LDA(TopicModel):
+    """Latent Dirichlet allocation learned by loopy belief propagation; tags are not looked at.
+
+    Args:
+        n_topics: the number of topics, K.
+        doc_topic_prior: pseudo-count of each topic in each document; in the paper, alpha.
+        topic_word_prior: pseudo-count of each word in each topic; in the paper, beta.
+        max_iter: sweeps at the most.
+        tol: stop when the mean change of a token's message in a sweep falls below.
+        random_state: seed of the start; equal seeds give equal bits at any number of threads.
+        n_jobs: threads; None or -1 for all cores.
+
+    Attributes:
+        components_: (K, W) p(word | topic), rows add up to one; in the paper, phi.
+        doc_topic_: (D, K) topic proportions of the training documents; in the paper, theta.
+        n_iter_: sweeps done.
+        history_: for each sweep its iteration, change and seconds.
+        stop_reason_: converged, max_iter or stopped.
+        vocabulary_: the W words.
+        doc_ids_: the D names of the training documents.
+    """
+
+    def __init__(
+        self,
+        n_topics: int = 20,
+        *,
+        doc_topic_prior: float = 0.1,
+        topic_word_prior: float = 0.05,
+        max_iter: int = 200,
+        tol: float = 2e-3,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_topics = n_topics
+        self.doc_topic_prior = doc_topic_prior
+        self.topic_word_prior = topic_word_prior
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _training_data(self, X: Any, y: Any) -> TrainingData:
+        data = super()._training_data(X, None)
+        no_tags = sp.csr_array((data.counts.shape[0], 0), dtype="int8")
+        return replace(data, tags=no_tags, tag_names=())

@@ -1,0 +1,170 @@
+"""Text to counts: what is a word, and what a recipe does."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tagtopics.corpus.recipe import TextRecipe, recipe_from_json, recipe_to_json
+from tagtopics.corpus.text import apply, clean_name, learn, words_of
+from tagtopics.errors import InputError
+
+PLAIN = TextRecipe(stop_words=None)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Topic models, 2nd edition: 1999", ["topic", "models", "2nd", "edition"]),
+        ("12 __ _ 3.14 x", []),
+        ("snake_case __init__", ["snake_case", "__init__"]),
+        ("हिन्दी में", ["हिन्दी", "में"]),
+        ("தமிழ் மொழி", ["தமிழ்", "மொழி"]),
+        ("می‌خواهم کتاب", ["می‌خواهم", "کتاب"]),
+        ("שָׁלוֹם", [unicodedata.normalize("NFC", "שָׁלוֹם")]),
+        ("Straße İstanbul ΛΟΓΟΣ", ["straße", "istanbul", "λογος"]),
+        ("cafe\u0301", ["café"]),
+        ("\u0301 \u0301abc \u200dde\u200d", ["abc", "de"]),
+        ("I ❤️ NY 1️⃣", ["ny"]),
+    ],
+)
+def test_words(text: str, words: list[str]) -> None:
+    assert words_of(text, PLAIN) == words
+
+
+def test_case_length_and_stop_words() -> None:
+    assert words_of("The CAT is a Cat", TextRecipe()) == ["cat", "cat"]
+    assert words_of("The Cat", TextRecipe(lowercase=False)) == ["The", "Cat"]
+    assert words_of("a bc def", TextRecipe(stop_words=None, min_length=3)) == ["def"]
+    assert words_of("Éa öb", TextRecipe(stop_words=("E\u0301A",))) == ["öb"]
+    assert words_of("c++ c#", TextRecipe(token_pattern=r"c\S+")) == ["c++", "c#"]
+    assert words_of("<<cat>> <<dog>>", TextRecipe(token_pattern=r"<<(\w+)>>")) == ["cat", "dog"]
+
+
+def test_learn_counts_words_in_sorted_columns() -> None:
+    counts, vocabulary = learn(["b a b", "c"], TextRecipe(stop_words=None, min_length=1))
+    assert vocabulary == ("a", "b", "c")
+    assert counts.toarray().tolist() == [[1, 2, 0], [0, 0, 1]]
+    assert counts.dtype == "int32"
+
+
+def test_ngrams_thresholds_and_size() -> None:
+    texts = ["red fox", "red dog", "red fox den"]
+    recipe = TextRecipe(stop_words=None, ngram_range=(1, 2))
+    assert "red fox" in learn(texts, recipe)[1]
+    assert learn(texts, replace(recipe, ngram_range=(2, 2), min_df=2))[1] == ("red fox",)
+    assert "red" not in learn(texts, replace(recipe, max_df=0.9))[1]
+    assert learn(texts, replace(recipe, max_words=1))[1] == ("red",)
+
+
+def test_apply_counts_what_it_leaves_out() -> None:
+    counts, n_unknown = apply(["cat dog cat", "bird", ""], ["dog", "cat"], TextRecipe())
+    assert counts.toarray().tolist() == [[1, 2], [0, 0], [0, 0]]
+    assert n_unknown == 1
+    with pytest.raises(InputError, match="vocabulary: a word occurs twice"):
+        apply(["cat"], ["cat", "cat"], TextRecipe())
+
+
+def test_own_tokenizer() -> None:
+    counts, vocabulary = learn(
+        ["The-1", "the"], TextRecipe(), tokenizer=lambda text: [*text.split("-"), " \n"]
+    )
+    assert vocabulary == ("1", "The", "the")
+    assert counts.sum() == 3
+    assert apply(["The-x"], vocabulary, TextRecipe(), tokenizer=lambda text: text.split("-"))[1] == 1
+    with pytest.raises(InputError, match="tokenizer: must return strings, returned a int"):
+        learn(["x"], TextRecipe(), tokenizer=lambda text: [1])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(
+    ("texts", "recipe", "message"),
+    [
+        (["the of", "12 3"], TextRecipe(), "text: no words found; all documents are empty or hold only stop"),
+        (["cat", "dog"], TextRecipe(min_df=2), r"text: no word occurs in enough .*min_df=2.*lower min_df"),
+        (
+            ["cat", "dog"],
+            TextRecipe(min_df=2, max_df=1),
+            r"max_df=1 allows fewer of the 2 documents than min_df=2",
+        ),
+    ],
+)
+def test_no_words_is_one_clear_line(texts: list[str], recipe: TextRecipe, message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        learn(texts, recipe)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ([], "expected a JSON object, got list"),
+        ({"colour": 1}, "unknown setting 'colour'"),
+        ({"lowercase": 1}, "lowercase must be true or false"),
+        ({"token_pattern": "("}, "token_pattern is no regular expression"),
+        ({"token_pattern": "(a)(b)"}, "one group at most"),
+        ({"token_pattern": 3}, "token_pattern must be"),
+        ({"min_length": 0}, "min_length must be"),
+        ({"min_length": True}, "min_length must be"),
+        ({"ngram_range": [2, 1]}, "ngram_range must be"),
+        ({"ngram_range": [1]}, "ngram_range must be"),
+        ({"stop_words": "klingon"}, "stop_words must be"),
+        ({"stop_words": [1]}, "stop_words must be"),
+        ({"min_df": -1}, "min_df must be"),
+        ({"max_df": 1.5}, "max_df must be"),
+        ({"max_df": float("nan")}, "max_df must be"),
+        ({"max_words": "many"}, "max_words must be"),
+    ],
+)
+def test_hostile_recipes_are_refused(settings: Any, message: str) -> None:
+    with pytest.raises(InputError, match=f"text recipe: .*{message}"):
+        recipe_from_json(settings)
+
+
+@given(
+    st.builds(
+        TextRecipe,
+        lowercase=st.booleans(),
+        min_length=st.integers(1, 5),
+        ngram_range=st.sampled_from([(1, 1), (1, 3)]),
+        stop_words=st.one_of(st.none(), st.just("english"), st.lists(st.text()).map(tuple)),
+        min_df=st.one_of(st.integers(1, 9), st.floats(0, 1)),
+        max_words=st.one_of(st.none(), st.integers(1, 9)),
+    )
+)
+def test_recipe_survives_json(recipe: TextRecipe) -> None:
+    assert recipe_from_json(json.loads(json.dumps(recipe_to_json(recipe)))) == recipe
+
+
+@given(st.text())
+def test_words_are_words(text: str) -> None:
+    for word in words_of(text, PLAIN):
+        assert len(word) >= 2
+        assert any(character.isalpha() for character in word)
+        assert not any(character.isspace() for character in word)
+        assert unicodedata.is_normalized("NFC", word)
+        assert words_of(word, PLAIN) == [word]
+
+
+@given(st.lists(st.text(), min_size=1, max_size=5))
+def test_apply_repeats_learn(texts: list[str]) -> None:
+    try:
+        counts, vocabulary = learn(texts, PLAIN)
+    except InputError:
+        return
+    again, n_unknown = apply(texts, vocabulary, PLAIN)
+    assert n_unknown == 0
+    assert (again != counts).nnz == 0
+
+
+@given(st.text(st.characters()))
+def test_names_are_one_line_of_utf8(name: str) -> None:
+    clean = clean_name(name)
+    assert clean.encode().decode() == clean
+    assert clean.splitlines() in ([], [clean])
+    assert clean_name(clean) == clean
