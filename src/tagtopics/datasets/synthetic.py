@@ -15,9 +15,6 @@ from tagtopics.errors import InputError
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
-OWN_TOPIC = 0.8
-"""Share of a tag's tokens that come from its own topic; the others are spread over the ordinary topics."""
-
 JOINT_TOPIC = 0.6
 """Share of the tokens of a document with a whole group of tags that come from the group's joint topic."""
 
@@ -88,11 +85,12 @@ def make_tagged_corpus(
     tags_per_doc: int = 3,
     doc_length: int = 80,
     n_groups: int = 2,
+    own_topic: float = 0.9,
     seed: int = 0,
 ) -> SyntheticCorpus:
     """Draw a tagged corpus whose truth is known.
 
-    Each tag has one ordinary topic of its own (80 % of its tokens) and a little of the others. Each token
+    Each tag has one ordinary topic of its own and a little of the others. Each token
     of a document picks one of the document's tags, which is the true credit, then a topic of that tag, then
     a word. On top of it `n_groups` triples of tags are planted: where a document carries all three, 60 %
     of its tokens come from a joint topic that exists nowhere else, neither for pairs nor for single tags.
@@ -107,16 +105,19 @@ def make_tagged_corpus(
         tags_per_doc: most tags of an ordinary document, which has between one and this many.
         doc_length: mean number of tokens a document (Poisson, at least one).
         n_groups: planted groups of three tags.
+        own_topic: share of a tag's tokens from its own topic; the others are spread over the ordinary ones.
         seed: of the random numbers; equal seeds give equal corpora.
 
     Returns:
         The corpus with its truth.
     """
     _check_sizes(n_docs, n_words, n_topics, n_tags, tags_per_doc, doc_length, n_groups)
+    if not 0 < own_topic <= 1:
+        raise InputError(f"synthetic: own_topic is a share above 0 and up to 1, not {own_topic}")
     rng = np.random.default_rng(seed)
     groups = tuple(TagGroup((3 * g, 3 * g + 1, 3 * g + 2), n_topics - n_groups + g) for g in range(n_groups))
     topics = rng.dirichlet(np.full(n_words, WORD_CONCENTRATION), size=n_topics)
-    tag_topics = _draw_tag_topics(n_tags, n_topics, n_groups, rng)
+    tag_topics = _draw_tag_topics(n_tags, n_topics - n_groups, n_topics, own_topic, rng)
     doc_tags, joint = _draw_doc_tags(n_docs, n_tags, tags_per_doc, groups, rng)
     names = _numbered("tag", n_tags)
     tags = tag_matrix([[names[t] for t in row] for row in doc_tags], names)
@@ -154,12 +155,13 @@ def _check_sizes(
         raise InputError(f"make_tagged_corpus: tags_per_doc={tags_per_doc} is more than n_tags={n_tags}")
 
 
-def _draw_tag_topics(n_tags: int, n_topics: int, n_groups: int, rng: np.random.Generator) -> Floats:
+def _draw_tag_topics(
+    n_tags: int, ordinary: int, n_topics: int, own_topic: float, rng: np.random.Generator
+) -> Floats:
     """Draw the (T, K) topic distributions of the tags: peaked at tag modulo ordinary topics."""
-    ordinary = n_topics - n_groups
     profiles = np.zeros((n_tags, n_topics))
-    profiles[:, :ordinary] = (1 - OWN_TOPIC) * rng.dirichlet(np.full(ordinary, 5.0), size=n_tags)
-    profiles[np.arange(n_tags), np.arange(n_tags) % ordinary] += OWN_TOPIC
+    profiles[:, :ordinary] = (1 - own_topic) * rng.dirichlet(np.full(ordinary, 5.0), size=n_tags)
+    profiles[np.arange(n_tags), np.arange(n_tags) % ordinary] += own_topic
     return profiles
 
 

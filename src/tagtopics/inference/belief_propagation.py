@@ -6,8 +6,14 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import NamedTuple
 
+import numpy as np
+
 from tagtopics.graph import FactorGraph, Priors, TopicState
 from tagtopics.kernels import compiled
+from tagtopics.kernels.anchors import anchored_topics
+
+_NOISE = np.float32(1e-3)
+"""Added to each p(topic | word) of the start, so that no topic is ruled out."""
 
 
 class Belief(NamedTuple):
@@ -26,6 +32,7 @@ class BeliefPropagation:
         priors: where the priors and weights start.
         seed: of the random start.
         n_threads: any number gives the same bits.
+        anchored: start from topics around anchor words; else from noise.
         kernels: `kernels.compiled`, or `kernels.reference` to check it.
     """
 
@@ -33,12 +40,18 @@ class BeliefPropagation:
     priors: Priors
     seed: int
     n_threads: int = 1
+    anchored: bool = True
     kernels: ModuleType = compiled
 
     def init(self) -> Belief:
-        """Return random messages and the sums that follow."""
+        """Return the first messages and the sums that follow."""
         K = len(self.priors.doc_topic)
-        return Belief(self.kernels.initial_state(self.graph, K, self.seed, self.n_threads), self.priors)
+        if self.anchored:
+            word_topics = anchored_topics(self.graph, K, self.seed, self.n_threads)
+        else:
+            word_topics = np.ones((self.graph.n_words, K), dtype=np.float32)
+        start = self.kernels.initial_state(self.graph, word_topics + _NOISE, self.seed, self.n_threads)
+        return Belief(start, self.priors)
 
     def step(self, belief: Belief) -> tuple[Belief, float]:
         """Return the belief after one sweep, and the mean change of a token's message."""

@@ -90,12 +90,13 @@ def fold_in(
     return messages, sums
 
 
-def initial_state(graph: FactorGraph, n_topics: int, seed: int, n_threads: int) -> TopicState:
-    """Return a random start, the same at any number of threads; see `reference.initial_state`."""
+def initial_state(graph: FactorGraph, word_topics: Float32, seed: int, n_threads: int) -> TopicState:
+    """Return a start around p(topic | word), the same at any number of threads; see `reference`."""
+    n_topics = word_topics.shape[1]
     messages = np.empty((graph.n_edges, n_topics), dtype=np.float32)
     doc_sums = np.zeros((graph.n_docs, n_topics), dtype=np.float32)
     slot_means = np.zeros((graph.n_slots, n_topics), dtype=np.float32)
-    arguments = (graph, np.uint64(seed), messages, doc_sums, slot_means)
+    arguments = (graph, word_topics, np.uint64(seed), messages, doc_sums, slot_means)
     run_ranges(loops.initialise, graph.doc_edges + graph.doc_slots, 8 * n_topics, n_threads, *arguments)
     return summed(graph, messages, doc_sums, slot_means, n_threads)
 

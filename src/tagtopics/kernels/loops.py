@@ -1,9 +1,10 @@
-"""The compiled inner loops, for `compiled` alone: arrays and scalars in, rows of arrays changed in place.
+"""The compiled inner loops: arrays and scalars in, rows of arrays changed in place.
 
 Rules of this file. Messages are stored as count times mu in single precision; whatever adds up over documents
 is accumulated in double. Functions take whole arrays and row numbers, because slices cost reference counts.
 Loops over k are the inner ones and contiguous. `_FLAGS` lets the compiler reorder sums, so that they
-vectorise, but not assume away NaN or infinity. numba caches by file: all compiled code is in this one.
+vectorise, but not assume away NaN or infinity. numba's cache looks at one file only:
+after a change here, touch the files that call these functions from compiled code of their own.
 """
 
 from __future__ import annotations
@@ -16,97 +17,105 @@ import numpy as np
 _FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 
 
-def _kernel(function: Any) -> Any:
+def kernel(function: Any) -> Any:
     """Compile on first use, keep on disk, run without the interpreter's lock."""
     return numba.njit(nogil=True, cache=True, error_model="numpy", fastmath=_FLAGS)(function)
 
 
-@_kernel
+@kernel
 def update_documents(first, last, graph, field, priors, messages, doc_sums, slot_means, change):
     """Update messages, sums and slot means of documents first to last; `change` gets what each moved."""
     K = messages.shape[1]
     widest = 0
     for d in range(first, last):
         widest = max(widest, graph.doc_slots[d + 1] - graph.doc_slots[d])
-    tag_messages = np.empty((widest, K), dtype=np.float32)
+    others = np.empty((widest, K), dtype=np.float32)
     shares = np.empty(widest, dtype=np.float32)
     mix = np.empty(K, dtype=np.float32)
     for d in range(first, last):
         if graph.doc_edges[d] == graph.doc_edges[d + 1]:
             continue
-        w0 = _mix_tags(d, graph, field, priors, slot_means, tag_messages, mix)
+        w0 = _mix_tags(d, graph, field, priors, slot_means, others, mix)
         change[d] = _update_edges(d, graph, field, priors, w0, mix, messages, doc_sums)
-        _update_slots(d, graph, messages, tag_messages, shares, slot_means)
+        _update_slots(d, graph, messages, others, shares, slot_means)
 
 
-@_kernel
-def _mix_tags(d, graph, field, priors, slot_means, tag_messages, mix):
-    """Fill `tag_messages` (normalised) and `mix` = w1 pairwise + w2 hyperedge; return theta's weight."""
+@kernel
+def _mix_tags(d, graph, field, priors, slot_means, others, mix):
+    """Fill `mix` = w1 pairwise + w2 hyperedge, and `others`, the tags' means elsewhere; return w0."""
     K = mix.shape[0]
     first, last = graph.doc_slots[d], graph.doc_slots[d + 1]
     mix[:] = 0
     w0 = np.float32(1)
     speaking = 0
     for i in range(last - first):
-        speaking += _slot_message(first + i, i, graph, field, slot_means, tag_messages)
-    if speaking > 0 and priors.w1 > 0:
+        _take_out(first + i, i, graph, field, slot_means, others)
+        if priors.w1 > 0:
+            speaking += _add_message(graph.slot_tag[first + i], i, field, others, mix)
+    if speaking > 0:
         share = priors.w1 / np.float32(speaking)
-        for i in range(last - first):
-            if field.tag_docs[graph.slot_tag[first + i]] > 1:
-                for k in range(K):
-                    mix[k] += share * tag_messages[i, k]
+        for k in range(K):
+            mix[k] *= share
         w0 -= priors.w1
     if last - first > 1 and priors.w2 > 0:
-        joint = _hyperedge_message(first, last, graph, field, slot_means, priors.order)
+        joint = _hyperedge_message(first, last, graph, field, others, priors.order)
         total = joint.sum()
         if total > 0:
             scale = priors.w2 / total
             for k in range(K):
                 mix[k] += np.float32(scale * joint[k])
             w0 -= priors.w2
+    for i in range(last - first):
+        _normalise_row(i, others)
     return w0
 
 
-@_kernel
-def _slot_message(s, i, graph, field, slot_means, tag_messages):
-    """Put f_gamma_t (S_t - own), normalised, into row i; return whether the tag has anything to say."""
-    K = tag_messages.shape[1]
+@kernel
+def _take_out(s, i, graph, field, slot_means, others):
+    """Put S_t - own, the sum over the tag's other documents, into row i."""
     t = graph.slot_tag[s]
-    total = np.float32(0)
     if field.tag_docs[t] > 1:
-        for k in range(K):
-            value = field.factors[t, k] * max(field.tag_sums[t, k] - slot_means[s, k], np.float32(0))
-            tag_messages[i, k] = value
-            total += value
+        for k in range(others.shape[1]):
+            others[i, k] = max(field.tag_sums[t, k] - slot_means[s, k], np.float32(0))
+    else:
+        others[i, :] = 0
+
+
+@kernel
+def _add_message(t, i, field, others, mix):
+    """Add the tag's message f_gamma_t (S_t - own), normalised, to `mix`; return 0 if it says nothing."""
+    K = others.shape[1]
+    total = np.float32(0)
+    for k in range(K):
+        total += field.factors[t, k] * others[i, k]
     if not total > 0:
-        tag_messages[i, :] = np.float32(1) / np.float32(K)
         return 0
     scale = np.float32(1) / total
     for k in range(K):
-        tag_messages[i, k] *= scale
+        mix[k] += scale * (field.factors[t, k] * others[i, k])
     return 1
 
 
-@_kernel
-def _hyperedge_message(first, last, graph, field, slot_means, order):
+@kernel
+def _hyperedge_message(first, last, graph, field, others, order):
     """Return e_m(S_t / n_t) e_(m-1)(S_t - own) over the slots of a document, in double precision."""
-    K = slot_means.shape[1]
+    K = others.shape[1]
     means = np.empty((last - first, K))
-    others = np.empty((last - first, K))
+    wide = np.empty((last - first, K))
     for i in range(last - first):
         t = graph.slot_tag[first + i]
         for k in range(K):
             means[i, k] = field.tag_sums[t, k] / field.tag_docs[t]
-            others[i, k] = max(field.tag_sums[t, k] - slot_means[first + i, k], np.float32(0))
+            wide[i, k] = others[i, k]
     m = min(order, last - first)
     factor = symmetric(means, m)
-    joint = symmetric(others, m - 1)
+    joint = symmetric(wide, m - 1)
     for k in range(K):
         joint[k] *= factor[k]
     return joint
 
 
-@_kernel
+@kernel
 def symmetric(rows, m):
     """Return e_m of the rows, element-wise: m accumulators, one pass. e_0 is one."""
     K = rows.shape[1]
@@ -119,7 +128,7 @@ def symmetric(rows, m):
     return e[m].copy()
 
 
-@_kernel
+@kernel
 def _update_edges(d, graph, field, priors, w0, mix, messages, doc_sums):
     """Update the messages of one document, one edge after the other; return how much they moved."""
     K = messages.shape[1]
@@ -161,7 +170,7 @@ def _update_edges(d, graph, field, priors, w0, mix, messages, doc_sums):
     return moved
 
 
-@_kernel
+@kernel
 def _sum_rows(first, last, rows, d, sums):
     """Rebuild row d of `sums` from rows first to last, accumulated in double precision."""
     K = rows.shape[1]
@@ -173,8 +182,8 @@ def _sum_rows(first, last, rows, d, sums):
         sums[d, k] = wide[k]
 
 
-@_kernel
-def _update_slots(d, graph, messages, tag_messages, shares, slot_means):
+@kernel
+def _update_slots(d, graph, messages, profiles, shares, slot_means):
     """Attribute each word of a document to its tags; each slot mean becomes the mean of its words."""
     K = messages.shape[1]
     first, last = graph.doc_slots[d], graph.doc_slots[d + 1]
@@ -185,7 +194,7 @@ def _update_slots(d, graph, messages, tag_messages, shares, slot_means):
         for i in range(n):
             likelihood = np.float32(0)
             for k in range(K):
-                likelihood += messages[e, k] * tag_messages[i, k]
+                likelihood += messages[e, k] * profiles[i, k]
             shares[i] = likelihood
             total += likelihood
         for i in range(n):
@@ -196,7 +205,7 @@ def _update_slots(d, graph, messages, tag_messages, shares, slot_means):
         _normalise_row(first + i, slot_means)
 
 
-@_kernel
+@kernel
 def _normalise_row(i, rows):
     """Scale a row to add up to one; a row of zeros becomes uniform."""
     K = rows.shape[1]
@@ -210,7 +219,7 @@ def _normalise_row(i, rows):
         rows[i, :] = np.float32(1) / np.float32(K)
 
 
-@_kernel
+@kernel
 def group_sums(first, last, groups, rows, sums):
     """Put the sum of the rows of each group into `sums`, always in the order of the members."""
     K = rows.shape[1]
@@ -222,7 +231,7 @@ def group_sums(first, last, groups, rows, sums):
                 sums[g, k] += rows[i, k]
 
 
-@_kernel
+@kernel
 def group_squares(first, last, groups, rows, sums):
     """Put the sum of the squares of the rows of each group into `sums`."""
     K = rows.shape[1]
@@ -235,7 +244,7 @@ def group_squares(first, last, groups, rows, sums):
                 sums[g, k] += wide * wide
 
 
-@_kernel
+@kernel
 def fold_in(first, last, graph, phi, prior, max_iter, tol, messages, sums):
     """Infer messages and sums of new documents first to last, each until it rests."""
     K = phi.shape[1]
@@ -259,7 +268,7 @@ def fold_in(first, last, graph, phi, prior, max_iter, tol, messages, sums):
         _sum_rows(graph.doc_edges[d], graph.doc_edges[d + 1], messages, d, sums)
 
 
-@_kernel
+@kernel
 def _fold_edge(e, d, graph, phi, prior, messages, sums, fresh):
     """Update one message of a new document, topics frozen; return how much it moved."""
     K = phi.shape[1]
@@ -286,8 +295,8 @@ def _fold_edge(e, d, graph, phi, prior, messages, sums, fresh):
     return distance
 
 
-@_kernel
-def _uniform(seed, counter):
+@kernel
+def uniform(seed, counter):
     """Return a number in (0, 1): SplitMix64 of seed and counter; see `reference.hashed_uniform`."""
     z = (np.uint64(counter) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     z += seed * np.uint64(0xD1342543DE82EF95)
@@ -297,15 +306,16 @@ def _uniform(seed, counter):
     return np.float32((np.float64(z >> np.uint64(40)) + 0.5) / np.float64(1 << 24))
 
 
-@_kernel
-def initialise(first, last, graph, seed, messages, doc_sums, slot_means):
-    """Draw random messages and random credits for documents first to last."""
+@kernel
+def initialise(first, last, graph, word_topics, seed, messages, doc_sums, slot_means):
+    """Draw messages around `word_topics`, and random credits, for documents first to last."""
     K = messages.shape[1]
+    half = np.float32(0.5)
     for d in range(first, last):
         start, stop = graph.doc_edges[d], graph.doc_edges[d + 1]
         for e in range(start, stop):
             for k in range(K):
-                messages[e, k] = _uniform(seed, e * K + k)
+                messages[e, k] = word_topics[graph.edge_word[e], k] * (half + uniform(seed, e * K + k))
             _normalise_row(e, messages)
             for k in range(K):
                 messages[e, k] *= graph.edge_count[e]
@@ -313,7 +323,7 @@ def initialise(first, last, graph, seed, messages, doc_sums, slot_means):
         if start < stop:
             for s in range(graph.doc_slots[d], graph.doc_slots[d + 1]):
                 for e in range(start, stop):
-                    share = _uniform(seed, np.int64(1 << 62) + s * np.int64(1 << 20) + (e - start))
+                    share = uniform(seed, np.int64(1 << 62) + s * np.int64(1 << 20) + (e - start))
                     for k in range(K):
                         slot_means[s, k] += share * messages[e, k]
                 _normalise_row(s, slot_means)

@@ -55,14 +55,16 @@ def edge_message(
     return count * normalised(((1 - mix.sum()) * theta_message + mix) * phi_message)
 
 
-def credit(messages: Any, slot_messages: Any) -> Float64:
+def credit(messages: Any, profiles: Any) -> Float64:
     """Return p(x_wd = t), (E_d, T_d): how much of each word each tag of a document accounts for [credit].
 
     Args:
         messages: (E_d, K) messages of the document's edges, on any scale.
-        slot_messages: (T_d, K) messages of the document's tags.
+        profiles: (T_d, K) what the document's tags stand for elsewhere, from `slot_profile`. The paper takes
+            the tags' messages here; those are cubes of the profiles, and let one of several tags that share
+            a topic take all of it (decision 003).
     """
-    likelihood = np.asarray(messages, dtype=np.float64) @ np.asarray(slot_messages, dtype=np.float64).T
+    likelihood = np.asarray(messages, dtype=np.float64) @ np.asarray(profiles, dtype=np.float64).T
     total = likelihood.sum(1, keepdims=True)
     uniform = np.full_like(likelihood, 1.0 / max(likelihood.shape[1], 1))
     shares: Float64 = np.divide(likelihood, total, out=uniform, where=total > 0)
@@ -83,6 +85,11 @@ def pairwise_factor(slot_means: Any) -> Float64:
     n = len(slot_means)
     pairs = [slot_means[i] * slot_means[j] for i, j in product(range(n), repeat=2) if i != j]
     return np.mean(pairs, axis=0, dtype=np.float64) if pairs else np.zeros(slot_means.shape[1])
+
+
+def slot_profile(slot_means: Any, me: int) -> Float64:
+    """Return (K,): the mean of a tag's slot means over all documents but `me`; uniform if that is none."""
+    return normalised(np.sum(np.delete(slot_means, me, axis=0), axis=0, dtype=np.float64))
 
 
 def slot_message(slot_means: Any, me: int) -> Float64:
@@ -154,14 +161,19 @@ def sweep(graph: FactorGraph, state: TopicState, priors: Priors, n_threads: int)
     change = 0.0
     for d in range(graph.n_docs):
         edges = slice(graph.doc_edges[d], graph.doc_edges[d + 1])
-        slot_messages, hyperedge = _messages_of_tags(graph, state, d, priors.order)
-        mix = tag_mixture(slot_messages, hyperedge, priors)
+        if edges.start == edges.stop:
+            continue
+        means, me = _neighbourhood(graph, state, d)
+        pairwise = [slot_message(rows, i) for rows, i in zip(means, me, strict=True)]
+        hyperedge = hyperedge_message(means, me, priors.order) if len(means) > 1 else np.zeros(state.n_topics)
+        mix = tag_mixture(pairwise, hyperedge, priors)
         before = messages[edges].copy()
         _update_document(graph, state, priors, messages, range(edges.start, edges.stop), mix)
         change += float(np.abs(messages[edges] - before).sum())
         doc_sums[d] = messages[edges].sum(0)
-        if len(before) and slot_messages:
-            shares = credit(messages[edges], [normalised(message) for message in slot_messages])
+        if means:
+            profiles = [slot_profile(rows, i) for rows, i in zip(means, me, strict=True)]
+            shares = credit(messages[edges], profiles)
             for i, s in enumerate(range(graph.doc_slots[d], graph.doc_slots[d + 1])):
                 slot_means[s] = slot_mean(messages[edges], shares[:, i])
     tokens = max(float(graph.edge_count.sum(dtype=np.float64)), 1e-300)
@@ -180,22 +192,15 @@ def summed(graph: FactorGraph, messages: Float32, doc_sums: Float32, slot_means:
     )
 
 
-def _messages_of_tags(
-    graph: FactorGraph, state: TopicState, d: int, order: int
-) -> tuple[list[Float64], Float64]:
-    """Return the messages of a document's tags (T_d times (K,)) and of its hyperedge; zeros are silence."""
-    silence = np.zeros(state.n_topics)
-    slots = range(graph.doc_slots[d], graph.doc_slots[d + 1])
-    if not slots or graph.doc_edges[d] == graph.doc_edges[d + 1]:
-        return [silence for _ in slots], silence
+def _neighbourhood(graph: FactorGraph, state: TopicState, d: int) -> tuple[list[Float64], list[int]]:
+    """Return for each tag of a document the slot means (n_t, K) of all its documents, and which row is d."""
     means, me = [], []
-    for s in slots:
+    for s in range(graph.doc_slots[d], graph.doc_slots[d + 1]):
         t = graph.slot_tag[s]
         members = graph.tag_slots.members[graph.tag_slots.offsets[t] : graph.tag_slots.offsets[t + 1]]
         means.append(state.slot_means[members].astype(np.float64))
         me.append(int(np.flatnonzero(members == s)[0]))
-    pairwise = [slot_message(rows, i) for rows, i in zip(means, me, strict=True)]
-    return pairwise, hyperedge_message(means, me, order) if len(means) > 1 else silence
+    return means, me
 
 
 def _update_document(
@@ -250,10 +255,15 @@ def fold_in(
     return _narrow(messages), _narrow(sums)
 
 
-def initial_state(graph: FactorGraph, n_topics: int, seed: int, n_threads: int) -> TopicState:
-    """Return a random start: messages and credits drawn by `hashed_uniform`, the sums that follow."""
-    noise = hashed_uniform(seed, np.arange(graph.n_edges * n_topics)).reshape(-1, n_topics)
-    messages = np.array([normalised(row) for row in noise]).reshape(-1, n_topics)
+def initial_state(graph: FactorGraph, word_topics: Float32, seed: int, n_threads: int) -> TopicState:
+    """Return a random start: messages drawn around p(topic | word), (W, K), credits at random.
+
+    A uniform `word_topics` makes it wholly random; see `anchors` for a better one.
+    """
+    n_topics = word_topics.shape[1]
+    noise = 0.5 + hashed_uniform(seed, np.arange(graph.n_edges * n_topics)).reshape(-1, n_topics)
+    drawn = word_topics[graph.edge_word] * noise
+    messages = np.array([normalised(row) for row in drawn]).reshape(-1, n_topics)
     messages *= graph.edge_count[:, np.newaxis]
     slot_means = np.zeros((graph.n_slots, n_topics))
     doc_sums = np.zeros((graph.n_docs, n_topics))

@@ -37,6 +37,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     topic_word_prior: float
     max_iter: int
     tol: float
+    init: str
     random_state: Any
     n_jobs: int | None
 
@@ -53,7 +54,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         data = self._training_data(X, y)
         graph = build_graph(data.counts, data.tags)
         threads = resolve_threads(self.n_jobs)
-        algorithm = BeliefPropagation(graph, self._priors(), self._seed(), threads)
+        anchored = self.init == "anchors"
+        algorithm = BeliefPropagation(graph, self._priors(), self._seed(), threads, anchored)
         result = run(algorithm, max_iter=self.max_iter, tol=self.tol, callbacks=callbacks)
         self._keep(data, result)
         return self
@@ -70,8 +72,12 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return self._fold_in().doc_topic(counts, self._tag_pseudo_counts(indicator))
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log probability of a held-out token; higher is better. For model selection."""
-        return float(-np.log(self.perplexity(X)))
+        """Return the mean log probability of a token; higher is better. For model selection.
+
+        By document completion; of weights that are no counts, which cannot be split, on all tokens.
+        """
+        counts, _ = self._new_documents(X, None)
+        return float(-np.log(self.perplexity(X, completed=_are_whole(counts))))
 
     def perplexity(self, X: Any, tags: Any = None, *, completed: bool = True, seed: int = 0) -> float:
         """Return the perplexity of words; lower is better.
@@ -84,7 +90,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             seed: of the split into tokens seen and held out.
         """
         counts, indicator = self._new_documents(X, tags)
-        if completed and not np.array_equal(counts.data, np.rint(counts.data)):
+        if completed and not _are_whole(counts):
             raise InputError(
                 "perplexity by completion splits tokens: counts must be whole; or completed=False"
             )
@@ -191,6 +197,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
 
 
@@ -198,3 +205,7 @@ def top(names: Sequence[str], weights: Float32 | Float64, n: int) -> list[tuple[
     """Return the n names of largest weight, largest first, ties in column order."""
     best = np.argsort(-weights, kind="stable")[:n]
     return [(names[i], float(weights[i])) for i in best]
+
+
+def _are_whole(counts: Any) -> bool:
+    return bool(np.array_equal(counts.data, np.rint(counts.data)))

@@ -32,6 +32,7 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "pairwise_weight": (lambda v: _real(v) and 0 <= v <= 1, "a number from 0 to 1"),
     "higher_order_weight": (lambda v: _real(v) and 0 <= v <= 1, "a number from 0 to 1"),
     "tag_pseudo_count": (lambda v: _real(v) and v >= 0, "a number, 0 or more"),
+    "init": (lambda v: v in ("anchors", "random"), "'anchors' or 'random'"),
     "n_jobs": (
         lambda v: v is None or (_whole(v) and v != 0),
         "None, a number of threads, or -1 for all cores",

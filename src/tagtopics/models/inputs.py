@@ -65,6 +65,8 @@ def read_tags(y: Any, n_docs: int, tag_names: Sequence[str] | None = None) -> tu
     if y is None:
         names = tuple(tag_names or ())
         return sp.csr_array((n_docs, len(names)), dtype=np.int8), names
+    if not isinstance(y, Sequence) and hasattr(y, "__array__") and not hasattr(y, "columns"):
+        y = np.asarray(y)
     if _is_matrix(y):
         return _from_indicator(y, n_docs, tag_names)
     lists = [_names_of(value, d) for d, value in enumerate(y)]

@@ -33,6 +33,8 @@ class TTM(TopicModel):
         topic_word_prior: pseudo-count of each word in each topic; in the paper, beta.
         max_iter: sweeps at the most.
         tol: stop when the mean change of a token's message in a sweep falls below.
+        init: "anchors" starts from topics around anchor words, "random" from noise; the first needs fewer
+            sweeps and finds planted topics more surely.
         random_state: seed of the start; equal seeds give equal bits at any number of threads.
         n_jobs: threads; None or -1 for all cores.
 
@@ -54,6 +56,7 @@ class TTM(TopicModel):
         topic_word_prior: float = 0.05,
         max_iter: int = 200,
         tol: float = 2e-3,
+        init: str = "anchors",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -66,6 +69,7 @@ class TTM(TopicModel):
         self.topic_word_prior = topic_word_prior
         self.max_iter = max_iter
         self.tol = tol
+        self.init = init
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -90,13 +94,13 @@ class TTM(TopicModel):
         if tags is None:
             raise InputError("explain: which tags? give tags= the tags of each document")
         counts, indicator = self._new_documents(X, tags)
-        messages_of_tags = self.tag_messages()
+        profiles = self.tag_means()
         tables = []
         for batch in self._fold_in().batches(counts, self._tag_pseudo_counts(indicator)):
             for d in range(batch.first, batch.last):
                 edges = slice(*batch.graph.doc_edges[d - batch.first : d - batch.first + 2])
                 slots = indicator.indices[indicator.indptr[d] : indicator.indptr[d + 1]]
-                shares = credit(batch.messages[edges], messages_of_tags[slots])
+                shares = credit(batch.messages[edges], profiles[slots])
                 words, weights = batch.graph.edge_word[edges], batch.graph.edge_count[edges]
                 tables.append(self._credit_rows(d, words, weights, slots, shares))
         return _stacked(tables)
@@ -122,16 +126,6 @@ class TTM(TopicModel):
         K = self.components_.shape[0]
         docs = np.maximum(self.tag_docs_, 1)[:, np.newaxis]
         return np.where(self.tag_docs_[:, np.newaxis] > 0, self.tag_sums_ / docs, 1.0 / K)
-
-    def tag_messages(self) -> Float64:
-        """Return (T, K): what each tag says to a new document, f_gamma_t S_t, normalised.
-
-        A tag on one document has no pair: it says what that document says.
-        """
-        factors = compiled.pairwise_factors(self.tag_sums_, self.tag_squares_, self.tag_docs_)
-        messages = np.where(self.tag_docs_[:, np.newaxis] > 1, factors * self.tag_sums_, self.tag_means())
-        total = messages.sum(1, keepdims=True)
-        return np.where(total > 0, messages / np.where(total > 0, total, 1.0), self.tag_means())
 
     def _priors(self) -> Priors:
         return (
