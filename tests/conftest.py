@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tagtopics.datasets.synthetic import SyntheticCorpus
+
 
 def _data_directory() -> Path | None:
     named = os.environ.get("TAGTOPICS_DATA")
@@ -22,3 +24,11 @@ def data_directory() -> Path:
     if path is None:
         pytest.skip("no real data: set TAGTOPICS_DATA to a directory of matrix folders")
     return path
+
+
+@pytest.fixture(scope="session")
+def planted() -> SyntheticCorpus:
+    """A small corpus with planted topics, tags, credits and groups."""
+    from tagtopics import make_tagged_corpus
+
+    return make_tagged_corpus(seed=0)

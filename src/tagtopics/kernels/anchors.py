@@ -142,9 +142,10 @@ def _farthest(rows, n):
             along = 0.0
             for j in range(n_dims):
                 along += rows[r, j] * direction[j]
-            length = 0.0
             for j in range(n_dims):
                 rows[r, j] -= along * direction[j]
+            length = 0.0
+            for j in range(n_dims):
                 length += rows[r, j] * rows[r, j]
             if length > best:
                 best, at = length, r
@@ -192,9 +193,12 @@ def _weigh(first, last, profiles, corners, gram, rate, steps, weights):
                     total += gram[i, j] * weights[w, j]
                 slope[i] = total - target[i]
             least = slope.min()
+            for i in range(n):
+                slope[i] = np.exp(-min(rate * (slope[i] - least), np.float32(50)))
+            for i in range(n):
+                weights[w, i] *= slope[i]
             total = np.float32(0)
             for i in range(n):
-                weights[w, i] *= np.exp(-min(rate * (slope[i] - least), np.float32(50)))
                 total += weights[w, i]
             for i in range(n):
                 weights[w, i] /= total

@@ -3,8 +3,13 @@
 Rules of this file. Messages are stored as count times mu in single precision; whatever adds up over documents
 is accumulated in double. Functions take whole arrays and row numbers, because slices cost reference counts.
 Loops over k are the inner ones and contiguous. `_FLAGS` lets the compiler reorder sums, so that they
-vectorise, but not assume away NaN or infinity. numba's cache looks at one file only:
-after a change here, touch the files that call these functions from compiled code of their own.
+vectorise, but not assume away NaN or infinity.
+
+A loop over k that sums up stores nothing, and one that stores sums nothing up: before a loop that does both,
+the compiler asks at run time whether the arrays lie apart, and the order of the sum, and so its last bit,
+would depend on where they lie.
+
+numba's cache looks at one file only: after a change here, touch the files whose own compiled code calls it.
 """
 
 from __future__ import annotations
@@ -145,29 +150,35 @@ def _update_edges(d, graph, field, priors, w0, mix, messages, doc_sums):
         w = graph.edge_word[e]
         count = graph.edge_count[e]
         others = max(tokens - count, zero) + priors.alpha_total
-        total = np.float32(0)
         for k in range(K):
             own = messages[e, k]
             theta = w0 * (max(doc_sums[d, k] - own, zero) + priors.alpha[k]) + others * mix[k]
             word = max(field.word_sums[w, k] - own, zero) + beta
-            value = theta * word / (max(field.topic_sums[k] - own, zero) + all_beta)
-            fresh[k] = value
-            total += value
-        distance = np.float32(0)
-        if total > 0:
-            scale = count / total
-        else:
-            scale = count / np.float32(K)
-            fresh[:] = 1
-        for k in range(K):
-            value = fresh[k] * scale
-            step = value - messages[e, k]
-            distance += abs(step)
-            doc_sums[d, k] += step
-            messages[e, k] = value
-        moved += distance
+            fresh[k] = theta * word / (max(field.topic_sums[k] - own, zero) + all_beta)
+        moved += _accept(e, d, count, fresh, messages, doc_sums)
     _sum_rows(graph.doc_edges[d], graph.doc_edges[d + 1], messages, d, doc_sums)
     return moved
+
+
+@kernel
+def _accept(e, d, count, fresh, messages, sums):
+    """Make `fresh`, scaled to the edge's count, its message; return how far that is from the old one."""
+    K = messages.shape[1]
+    total = np.float32(0)
+    for k in range(K):
+        total += fresh[k]
+    if not total > 0:
+        fresh[:] = 1
+        total = np.float32(K)
+    scale = count / total
+    distance = np.float32(0)
+    for k in range(K):
+        distance += abs(fresh[k] * scale - messages[e, k])
+    for k in range(K):
+        value = fresh[k] * scale
+        sums[d, k] += value - messages[e, k]
+        messages[e, k] = value
+    return distance
 
 
 @kernel
@@ -273,26 +284,10 @@ def _fold_edge(e, d, graph, phi, prior, messages, sums, fresh):
     """Update one message of a new document, topics frozen; return how much it moved."""
     K = phi.shape[1]
     w = graph.edge_word[e]
-    count = graph.edge_count[e]
     zero = np.float32(0)
-    total = np.float32(0)
     for k in range(K):
-        value = (max(sums[d, k] - messages[e, k], zero) + prior[d, k]) * phi[w, k]
-        fresh[k] = value
-        total += value
-    if total > 0:
-        scale = count / total
-    else:
-        scale = count / np.float32(K)
-        fresh[:] = 1
-    distance = np.float32(0)
-    for k in range(K):
-        value = fresh[k] * scale
-        step = value - messages[e, k]
-        distance += abs(step)
-        sums[d, k] += step
-        messages[e, k] = value
-    return distance
+        fresh[k] = (max(sums[d, k] - messages[e, k], zero) + prior[d, k]) * phi[w, k]
+    return _accept(e, d, graph.edge_count[e], fresh, messages, sums)
 
 
 @kernel

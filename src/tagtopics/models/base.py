@@ -17,12 +17,21 @@ from tagtopics.corpus.splits import completion
 from tagtopics.errors import InputError
 from tagtopics.graph import Priors, build_graph
 from tagtopics.inference import heldout
-from tagtopics.inference.belief_propagation import Belief, BeliefPropagation
+from tagtopics.inference.belief_propagation import BeliefPropagation
 from tagtopics.inference.fold_in import FoldIn
-from tagtopics.inference.loop import Callback, FitResult, run
+from tagtopics.inference.learned import Learned, TopicAlgorithm
+from tagtopics.inference.loop import Callback, run
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.checks import check_parameters
-from tagtopics.models.inputs import TrainingData, align, canonical, from_corpus, from_matrices, read_tags
+from tagtopics.models.inputs import (
+    TrainingData,
+    align_tags,
+    align_words,
+    canonical,
+    from_corpus,
+    from_matrices,
+    read_tags,
+)
 from tagtopics.models.results import RelatedDocument
 
 
@@ -41,7 +50,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     random_state: Any
     n_jobs: int | None
 
-    def fit(self, X: Any, y: Any = None, *, callbacks: Sequence[Callback[Belief]] = ()) -> Self:
+    def fit(self, X: Any, y: Any = None, *, callbacks: Sequence[Callback[Any]] = ()) -> Self:
         """Learn topics.
 
         Args:
@@ -52,13 +61,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         check_parameters(self)
         data = self._training_data(X, y)
-        graph = build_graph(data.counts, data.tags)
-        threads = resolve_threads(self.n_jobs)
-        anchored = self.init == "anchors"
-        algorithm = BeliefPropagation(graph, self._priors(), self._seed(), threads, anchored)
-        result = run(algorithm, max_iter=self.max_iter, tol=self.tol, callbacks=callbacks)
-        self._keep(data, result)
-        return self
+        return self._learn(data, self._algorithm(data), callbacks)
 
     def transform(self, X: Any, tags: Any = None) -> Float32:
         """Return the topic proportions of documents, theta (D, K); rows add up to one.
@@ -69,7 +72,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 tags are unknown, as in the paper.
         """
         counts, indicator = self._new_documents(X, tags)
-        return self._fold_in().doc_topic(counts, self._tag_pseudo_counts(indicator))
+        return self._infer(counts, indicator)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log probability of a token; higher is better. For model selection.
@@ -95,7 +98,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 "perplexity by completion splits tokens: counts must be whole; or completed=False"
             )
         seen, held_out = completion(counts, seed) if completed else (counts, counts)
-        theta = self._fold_in().doc_topic(seen, self._tag_pseudo_counts(indicator))
+        theta = self._infer(seen, indicator)
         total = heldout.log_likelihood(held_out, theta, self._phi())
         return heldout.perplexity(total, float(held_out.sum(dtype=np.float64)))
 
@@ -128,6 +131,20 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         alpha = np.full(self.n_topics, self.doc_topic_prior, dtype=np.float32)
         return Priors(alpha, float(self.topic_word_prior))
 
+    def _n_topics(self, n_tags: int) -> int:
+        """Return the number of topics of a model of so many tags."""
+        return self.n_topics
+
+    def _algorithm(self, data: TrainingData) -> TopicAlgorithm[Any]:
+        """Return what `fit` iterates."""
+        graph = build_graph(data.counts, data.tags)
+        threads = resolve_threads(self.n_jobs)
+        return BeliefPropagation(graph, self._priors(), self._seed(), threads, self.init == "anchors")
+
+    def _infer(self, counts: Any, tags: Any) -> Float32:
+        """Return the topic proportions (D, K) of new documents, CSR (D, W), whose tags are CSR or None."""
+        return self._fold_in().doc_topic(counts, self._tag_pseudo_counts(tags))
+
     def _tag_pseudo_counts(self, tags: Any) -> Float32 | None:
         """Return what known tags (CSR (D, T) or None) add to the prior of new documents, (D, K) or None."""
         return None
@@ -145,9 +162,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Return new documents and their known tags, or None, as CSR in the columns of the fit."""
         check_is_fitted(self)
         if isinstance(X, Corpus):
-            counts, own_tags = align(X, self.vocabulary_, self.tag_names_)
+            counts = align_words(X, self.vocabulary_)
             if tags is X:
-                return counts, own_tags
+                return counts, align_tags(X, self.tag_names_)
         else:
             counts = canonical(self._validated(X, reset=False))
         return counts, None if tags is None else read_tags(tags, counts.shape[0], self.tag_names_)[0]
@@ -158,25 +175,31 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         rules = {"accept_sparse": "csr", "dtype": dtypes, "ensure_non_negative": True}
         return validate_data(self, X, reset=reset, **rules)
 
-    def _keep(self, data: TrainingData, result: FitResult[Belief]) -> None:
-        """Set the fitted attributes."""
-        topics, priors = result.state
-        W = len(data.vocabulary)
-        topic_sums = topics.word_sums.sum(0)
-        phi = (topics.word_sums + priors.topic_word) / (topic_sums + W * priors.topic_word)
-        theta = topics.doc_sums + priors.doc_topic
-        self.components_ = np.ascontiguousarray(phi.T, dtype=np.float32)
-        self.doc_topic_ = (theta / theta.sum(1, keepdims=True, dtype=np.float64)).astype(np.float32)
-        self.topic_sums_ = topic_sums
-        self.tag_sums_, self.tag_squares_ = topics.tag_sums, topics.tag_squares
-        has_words = np.diff(data.counts.indptr) > 0
-        self.tag_docs_ = np.asarray(data.tags[has_words].sum(0), dtype=np.int64).ravel()
-        self.doc_topic_prior_ = priors.doc_topic
-        self.vocabulary_, self.tag_names_ = data.vocabulary, data.tag_names
-        self.doc_ids_, self.recipe_ = data.ids, data.recipe
+    def _learn(
+        self, data: TrainingData, algorithm: TopicAlgorithm[Any], callbacks: Sequence[Callback[Any]]
+    ) -> Self:
+        """Iterate the algorithm and keep what it learned."""
+        tol = self.tol if algorithm.settles else 0.0
+        result = run(algorithm, max_iter=self.max_iter, tol=tol, callbacks=callbacks)
+        self._keep(data, algorithm.learned(result.state))
         self.n_iter_ = result.history[-1].iteration if result.history else 0
         self.history_ = [step._asdict() for step in result.history]
         self.stop_reason_ = result.reason
+        return self
+
+    def _keep(self, data: TrainingData, learned: Learned) -> None:
+        """Set the fitted attributes."""
+        beta, topic_sums = float(self.topic_word_prior), learned.word_sums.sum(0)
+        phi = (learned.word_sums + beta) / (topic_sums + len(data.vocabulary) * beta)
+        self.components_ = np.ascontiguousarray(phi.T, dtype=np.float32)
+        self.doc_topic_, self.doc_topic_prior_ = learned.doc_topic, learned.doc_topic_prior
+        self.topic_sums_, self.tag_sums_ = topic_sums, learned.tag_sums
+        has_words = np.diff(data.counts.indptr) > 0
+        self.tag_docs_ = np.asarray(data.tags[has_words].sum(0), dtype=np.int64).ravel()
+        self.vocabulary_, self.tag_names_ = data.vocabulary, data.tag_names
+        self.doc_ids_, self.recipe_ = data.ids, data.recipe
+        for name, value in learned.more.items():
+            setattr(self, name, value)
 
     def _phi(self) -> Float32:
         return np.ascontiguousarray(self.components_.T)

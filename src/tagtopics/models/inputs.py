@@ -26,12 +26,13 @@ class TrainingData:
     tag_names: tuple[str, ...]
     ids: tuple[str, ...]
     recipe: TextRecipe | None
+    visual: Any = None  # the VisualVocabulary of a corpus of images
 
 
 def from_corpus(corpus: Corpus) -> TrainingData:
     """Take a corpus as it is."""
     c = corpus
-    return TrainingData(c.counts, c.tags, c.vocabulary, c.tag_names, c.ids, c.recipe)
+    return TrainingData(c.counts, c.tags, c.vocabulary, c.tag_names, c.ids, c.recipe, c.visual)
 
 
 def from_matrices(counts: Any, y: Any, feature_names: Sequence[str] | None) -> TrainingData:
@@ -79,10 +80,14 @@ def read_tags(y: Any, n_docs: int, tag_names: Sequence[str] | None = None) -> tu
     return tag_matrix(lists, names), names
 
 
-def align(corpus: Corpus, vocabulary: Sequence[str], tag_names: Sequence[str]) -> tuple[Any, Any]:
-    """Return the corpus's counts and tags in the columns of a model; what the model never saw is left out."""
-    counts = _in_columns(corpus.counts, corpus.vocabulary, vocabulary, "word")
-    return counts, _in_columns(corpus.tags, corpus.tag_names, tag_names, "tag")
+def align_words(corpus: Corpus, vocabulary: Sequence[str]) -> Any:
+    """Return the counts of a corpus in the columns of a model; words it never saw are left out."""
+    return _in_columns(corpus.counts, corpus.vocabulary, vocabulary, "word")
+
+
+def align_tags(corpus: Corpus, tag_names: Sequence[str]) -> Any:
+    """Return the tags of a corpus in the columns of a model; tags it never saw are left out."""
+    return _in_columns(corpus.tags, corpus.tag_names, tag_names, "tag")
 
 
 def _in_columns(matrix: Any, have: Sequence[str], want: Sequence[str], what: str) -> Any:

@@ -1,0 +1,216 @@
+"""Every compiled kernel against the specification that reads like the equation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tagtopics.graph import FactorGraph, Priors, TopicState, build_graph, invariant_error
+from tagtopics.kernels import anchors, anchors_reference, compiled, loops, reference
+
+# One sweep in single precision against double: a few roundings of 6e-8 on numbers that are summed, divided
+# and multiplied; counts reach 50.
+TOLERANCE = {"rtol": 3e-5, "atol": 3e-5}
+orders = pytest.mark.parametrize("order", [2, 3, 4, 5])
+quick = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> FactorGraph:
+    """Draw a corpus of a few documents: some empty, some without tags, tags on one document or on none."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    D, W, T = draw(st.integers(1, 9)), draw(st.integers(1, 12)), draw(st.integers(0, 6))
+    counts = rng.poisson(draw(st.sampled_from([0.2, 0.8, 3.0])), (D, W)) * rng.integers(1, 9, (D, W))
+    tags = rng.random((D, T)) < draw(st.sampled_from([0.1, 0.4, 0.8]))
+    return build_graph(sp.csr_array(counts), sp.csr_array(tags.astype(np.int8)))
+
+
+def start(graph: FactorGraph, n_topics: int = 5, seed: int = 1) -> TopicState:
+    word_topics = np.random.default_rng(seed).random((graph.n_words, n_topics), dtype=np.float32)
+    return compiled.initial_state(graph, word_topics, seed, 1)
+
+
+def priors(order: int = 3, w1: float = 0.1, w2: float = 0.05, n_topics: int = 5) -> Priors:
+    return Priors(np.linspace(0.05, 0.2, n_topics, dtype=np.float32), 0.02, w1, w2, order)
+
+
+def assert_states_close(found: TopicState, expected: TopicState) -> None:
+    for name, a, b in zip(TopicState._fields, found, expected, strict=True):
+        np.testing.assert_allclose(a, b, **TOLERANCE, err_msg=name)
+
+
+@quick
+@given(graphs(), st.integers(0, 2**63 - 1))
+def test_initial_state(graph: FactorGraph, seed: int) -> None:
+    word_topics = np.random.default_rng(0).random((graph.n_words, 4), dtype=np.float32)
+    found = compiled.initial_state(graph, word_topics, seed, 2)
+    assert_states_close(found, reference.initial_state(graph, word_topics, seed, 1))
+    assert invariant_error(graph, found) < 1e-6
+
+
+@orders
+@quick
+@given(graphs(), st.sampled_from([(0.0, 0.0), (0.2, 0.0), (0.0, 0.3), (0.1, 0.05), (0.5, 0.5)]))
+def test_sweeps(order: int, graph: FactorGraph, weights: tuple[float, float]) -> None:
+    fast, slow = start(graph), start(graph)
+    for _ in range(3):
+        fast, change = compiled.sweep(graph, fast, priors(order, *weights), 2)
+        slow, expected = reference.sweep(graph, slow, priors(order, *weights), 1)
+        assert_states_close(fast, slow)
+        assert change == pytest.approx(expected, rel=1e-3, abs=1e-5)
+        assert invariant_error(graph, fast) < 1e-6
+
+
+@quick
+@given(graphs())
+def test_pairwise_factors(graph: FactorGraph) -> None:
+    state = start(graph)
+    found = compiled.pairwise_factors(state.tag_sums, state.tag_squares, graph.tag_docs)
+    offsets, members = graph.tag_slots
+    for t in range(graph.n_tags):
+        rows = state.slot_means[members[offsets[t] : offsets[t + 1]]].astype(np.float64)
+        np.testing.assert_allclose(found[t], reference.pairwise_factor(rows), rtol=1e-9, atol=1e-12)
+
+
+@st.composite
+def tagged_neighbourhoods(draw: st.DrawFn) -> tuple[list[Any], list[int]]:
+    """Draw for each of 2 to 5 tags the slot means of its documents, and which of them is the document."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    sizes = draw(st.lists(st.integers(1, 3), min_size=2, max_size=5))
+    return [rng.dirichlet(np.ones(4), n) for n in sizes], [int(rng.integers(n)) for n in sizes]
+
+
+@orders
+@quick
+@given(tagged_neighbourhoods())
+def test_hyperedges_in_closed_form(order: int, drawn: tuple[list[Any], list[int]]) -> None:
+    rows, me = drawn
+    means = np.array([r.mean(0) for r in rows])
+    np.testing.assert_allclose(
+        compiled.hyperedge_factor(means, order), reference.hyperedge_factor(rows, order), rtol=1e-10
+    )
+    others = np.array([r.sum(0) - r[i] for r, i in zip(rows, me, strict=True)])
+    m = min(order, len(rows))
+    message = loops.symmetric(means, m) * loops.symmetric(np.maximum(others, 0), m - 1)
+    np.testing.assert_allclose(message, reference.hyperedge_message(rows, me, order), rtol=1e-9, atol=1e-12)
+
+
+@quick
+@given(graphs(), st.integers(0, 20))
+def test_fold_in(graph: FactorGraph, max_iter: int) -> None:
+    rng = np.random.default_rng(3)
+    phi = rng.dirichlet(np.full(graph.n_words, 0.3), 5).T.astype(np.float32)
+    prior = rng.random((graph.n_docs, 5), dtype=np.float32) + np.float32(0.05)
+    messages, sums = compiled.fold_in(graph, phi, prior, max_iter, 0.0, 2)
+    expected_messages, expected_sums = reference.fold_in(graph, phi, prior, max_iter, 0.0, 1)
+    np.testing.assert_allclose(messages, expected_messages, rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(sums, expected_sums, rtol=1e-3, atol=1e-3)
+
+
+def test_fold_in_stops_document_by_document() -> None:
+    counts = sp.csr_array(np.array([[5, 0, 0], [2, 2, 2]]))
+    graph = build_graph(counts)
+    phi = np.array([[0.9, 0.1], [0.05, 0.5], [0.05, 0.4]], dtype=np.float32)
+    prior = np.full((2, 2), 0.1, dtype=np.float32)
+    loose, _ = compiled.fold_in(graph, phi, prior, 100, 2.0, 1)
+    once, _ = compiled.fold_in(graph, phi, prior, 1, 0.0, 1)
+    np.testing.assert_array_equal(loose, once)
+
+
+def test_credit_and_slot_mean_of_a_document() -> None:
+    messages = np.array([[2.0, 0.0], [0.0, 1.0]])
+    shares = reference.credit(messages, np.array([[0.9, 0.1], [0.1, 0.9]]))
+    np.testing.assert_allclose(shares, [[0.9, 0.1], [0.1, 0.9]])
+    np.testing.assert_allclose(reference.slot_mean(messages, shares[:, 0]), [1.8 / 1.9, 0.1 / 1.9])
+
+
+def test_credit_of_nothing_in_common_is_even() -> None:
+    shares = reference.credit(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0], [0.0, 1.0]]))
+    np.testing.assert_array_equal(shares, [[0.5, 0.5]])
+
+
+@quick
+@given(graphs(), st.integers(0, 2**63 - 1))
+def test_cooccurrence_profiles(graph: FactorGraph, seed: int) -> None:
+    found = anchors.cooccurrence_profiles(graph, 16, seed, 2)
+    expected = anchors_reference.cooccurrence_profiles(graph, 16, seed)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+@quick
+@given(st.integers(0, 2**32 - 1), st.integers(1, 8))
+def test_farthest_rows(seed: int, n: int) -> None:
+    rows = np.random.default_rng(seed).random((12, 20), dtype=np.float32)
+    expected = anchors_reference.farthest_rows(rows, n)
+    np.testing.assert_array_equal(anchors.farthest_rows(rows, n), expected)
+
+
+def test_farthest_rows_stop_where_nothing_stands_out() -> None:
+    rows = np.array([[1, 0], [0, 1], [0.5, 0.5], [1, 0]], dtype=np.float32)
+    assert len(anchors.farthest_rows(rows, 4)) == 2
+
+
+@quick
+@given(st.integers(0, 2**32 - 1))
+def test_mixture_weights(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    corners = rng.standard_normal((4, 10)).astype(np.float32)
+    profiles = (rng.dirichlet(np.ones(4), 9) @ corners).astype(np.float32)
+    found = anchors.mixture_weights(profiles, corners, 2)
+    steps = (anchors.STEP_SIZE, anchors.WEIGHT_STEPS)
+    np.testing.assert_allclose(found, anchors_reference.mixture_weights(profiles, corners, *steps), atol=2e-3)
+    np.testing.assert_allclose(found.sum(1), 1, rtol=1e-5)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3, 8])
+@pytest.mark.parametrize("seed", [0, 7])
+def test_same_bits_at_any_number_of_threads(n_threads: int, seed: int) -> None:
+    rng = np.random.default_rng(5)
+    counts = sp.csr_array(rng.poisson(0.3, (300, 80)))
+    graph = build_graph(counts, sp.csr_array((rng.random((300, 20)) < 0.15).astype(np.int8)))
+
+    def three_sweeps(threads: int) -> TopicState:
+        word_topics = anchors.anchored_topics(graph, 7, seed, threads)
+        state = compiled.initial_state(graph, word_topics, seed, threads)
+        for _ in range(3):
+            state, _ = compiled.sweep(graph, state, priors(n_topics=7), threads)
+        return state
+
+    for a, b in zip(three_sweeps(1), three_sweeps(n_threads), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("n_topics", [5, 6, 12, 33])
+def test_same_bits_wherever_the_arrays_lie(n_topics: int) -> None:
+    """Small scratch arrays that lie close together must not change the order in which anything is summed."""
+    rng = np.random.default_rng(5)
+    counts = sp.csr_array(rng.poisson(0.3, (60, 40)))
+    graph = build_graph(counts, sp.csr_array((rng.random((60, 10)) < 0.2).astype(np.int8)))
+
+    def two_sweeps() -> TopicState:
+        state = compiled.initial_state(graph, anchors.anchored_topics(graph, n_topics, 1, 1), 1, 1)
+        for _ in range(2):
+            state, _ = compiled.sweep(graph, state, priors(n_topics=n_topics), 1)
+        return state
+
+    expected = two_sweeps()
+    for _ in range(150):
+        holes = [np.empty(rng.integers(1, 80), dtype=np.float32) for _ in range(rng.integers(50))]
+        del holes[::2]
+        for a, b in zip(expected, two_sweeps(), strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_numbers_stay_finite_with_huge_counts_and_tiny_priors() -> None:
+    counts = sp.csr_array(np.array([[2_000_000, 1, 0], [0, 1_500_000, 1], [1, 0, 1_000_000]]))
+    graph = build_graph(counts, sp.csr_array(np.ones((3, 2), dtype=np.int8)))
+    state = start(graph)
+    tiny = Priors(np.full(5, 1e-6, dtype=np.float32), 1e-8, 0.1, 0.05, 3)
+    for _ in range(30):
+        state, _ = compiled.sweep(graph, state, tiny, 1)
+        assert invariant_error(graph, state) < 1e-6

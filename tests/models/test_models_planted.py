@@ -1,0 +1,134 @@
+"""Planted topics, credits and groups are found; limits hold."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy.optimize import linear_sum_assignment
+
+import tagtopics as tt
+from tagtopics.datasets.synthetic import SyntheticCorpus
+from tagtopics.graph import build_graph, invariant_error
+from tagtopics.inference.belief_propagation import Belief
+from tagtopics.inference.callbacks import Watcher
+from tagtopics.inference.loop import Step
+
+Floats = npt.NDArray[np.float64]
+
+
+def matched(truth: Floats, found: Any) -> tuple[Floats, npt.NDArray[np.int64]]:
+    """Return the cosine of each true topic with the one it is matched with, and which one that is."""
+
+    def unit(rows: Any) -> Any:
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+    cosine = unit(truth) @ unit(found).T
+    rows, columns = linear_sum_assignment(-cosine)
+    return cosine[rows, columns], columns
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("estimator", [tt.LDA(12), tt.TTM(12)], ids=["LDA", "TTM"])
+def test_planted_topics_are_found(estimator: Any, seed: int) -> None:
+    truth = tt.make_tagged_corpus(seed=seed)
+    model = estimator.set_params(random_state=seed).fit(truth.corpus)
+    cosines, _ = matched(truth.topics, model.components_)
+    ordinary = np.setdiff1d(np.arange(12), [group.topic for group in truth.groups])
+    assert cosines.mean() > 0.95
+    assert cosines[ordinary].min() > 0.95
+    # Tags carry a little of their joint topic to documents with only one of them: that is what tags do.
+    assert cosines.min() > (0.95 if isinstance(model, tt.LDA) else 0.9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_planted_credits_are_found(seed: int) -> None:
+    truth = tt.make_tagged_corpus(n_tags=12, n_groups=0, own_topic=0.95, seed=seed)
+    table = tt.TTM(12, random_state=seed).fit(truth.corpus).explain(truth.corpus)
+    right = 0
+    for first, last in zip(truth.credit_offsets[:-1], truth.credit_offsets[1:], strict=True):
+        right += truth.credit[first + np.argmax(table.credit[first:last])]
+    assert right / truth.credit.sum() > 0.9
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_group_of_tags_means_more_than_its_parts(seed: int) -> None:
+    """The joint topic is what the three tags share, not what any of them, or all mixed, stand for."""
+    truth = tt.make_tagged_corpus(seed=seed)
+    model = tt.TTM(12, random_state=seed).fit(truth.corpus)
+    _, topic_of = matched(truth.topics, model.components_)
+    names = truth.corpus.tag_names
+    for group in truth.groups:
+        tags = [names[t] for t in group.tags]
+        joint = topic_of[group.topic]
+        together = model.tag_profile(*tags).topics
+        pairs = [model.tag_profile(a, b).topics for a in tags for b in tags if a < b]
+        mixture = np.mean([model.tag_profile(tag).topics for tag in tags], axis=0)
+        assert together.argmax() == joint
+        assert together[joint] > 0.75
+        assert together[joint] > max(pair[joint] for pair in pairs)
+        assert together[joint] > mixture[joint] + 0.2
+
+
+def test_without_weights_ttm_is_lda_bit_for_bit(planted: SyntheticCorpus) -> None:
+    lda = tt.LDA(8, random_state=3, max_iter=15).fit(planted.corpus)
+    ttm = tt.TTM(8, pairwise_weight=0, higher_order_weight=0, random_state=3, max_iter=15).fit(planted.corpus)
+    np.testing.assert_array_equal(lda.components_, ttm.components_)
+    np.testing.assert_array_equal(lda.doc_topic_, ttm.doc_topic_)
+    np.testing.assert_array_equal(lda.transform(planted.corpus), ttm.transform(planted.corpus))
+
+
+def test_presets_are_the_papers() -> None:
+    p, h = tt.TTM.pairwise(7), tt.TTM.higher_order(7)
+    assert (p.n_topics, p.pairwise_weight, p.higher_order_weight) == (7, 0.2, 0.0)
+    assert (h.pairwise_weight, h.higher_order_weight, h.order) == (0.1, 0.05, 3)
+
+
+@pytest.mark.parametrize("estimator", [tt.LDA(6), tt.TTM(6)], ids=["LDA", "TTM"])
+@pytest.mark.parametrize("n_jobs", [1, 2, 3, 8])
+def test_equal_seeds_give_equal_bits(estimator: Any, n_jobs: int, planted: SyntheticCorpus) -> None:
+    def fit(threads: int) -> Any:
+        return estimator.set_params(random_state=1, max_iter=8, n_jobs=threads).fit(planted.corpus)
+
+    expected = fit(1)
+    components, proportions = expected.components_.copy(), expected.transform(planted.corpus)
+    for _ in range(2):
+        model = fit(n_jobs)
+        np.testing.assert_array_equal(model.components_, components)
+        np.testing.assert_array_equal(model.transform(planted.corpus), proportions)
+
+
+def test_known_tags_help_short_documents(planted: SyntheticCorpus) -> None:
+    corpus = planted.corpus
+    train, test = corpus.select(np.arange(800)), corpus.select(np.arange(800, 1000))
+    model = tt.TTM(12, random_state=0).fit(train)
+    short = test.counts.copy()
+    short.data = np.minimum(short.data, 1).astype(np.int32)
+    assert model.perplexity(short, tags=test.tags) < model.perplexity(short)
+
+
+class _CheckEachSweep(Watcher[Belief]):
+    def __init__(self, counts: Any, tags: Any) -> None:
+        self.graph = build_graph(counts, tags)
+        self.worst = 0.0
+
+    def on_iteration(self, step: Step, state: Belief) -> bool:
+        self.worst = max(self.worst, invariant_error(self.graph, state.topics))
+        return False
+
+
+@pytest.mark.parametrize("name", ["cora", "corel5k-images"])
+def test_counts_are_conserved_on_real_data(name: str, data_directory: Path) -> None:
+    """54 million tokens of photographs: where single-precision running sums drift and end in NaN."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tt.CorpusWarning)
+        corpus = tt.read_corpus(data_directory / name)
+    check = _CheckEachSweep(corpus.counts, corpus.tags)
+    model = tt.TTM(30, max_iter=12, random_state=0).fit(corpus, callbacks=[check])
+    assert check.worst < 1e-6
+    assert np.isfinite(model.components_).all()
+    assert np.isfinite(model.transform(corpus.select(np.arange(100)))).all()

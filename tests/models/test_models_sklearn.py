@@ -1,0 +1,139 @@
+"""The estimators live in scikit-learn's world."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import check_estimator
+
+import tagtopics as tt
+from tagtopics.datasets.synthetic import SyntheticCorpus
+
+TEXTS = ["red apple pie", "apple tart and pie", "blue sea sky", "sky over the sea", "red sky pie"] * 8
+TAGS = [["food"], ["food", "baking"], ["nature"], ["nature"], ["food", "nature"]] * 8
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.parametrize("estimator", [tt.LDA(3, max_iter=10), tt.TTM(3, max_iter=10)], ids=["LDA", "TTM"])
+def test_check_estimator(estimator: Any) -> None:
+    failed = [r["check_name"] for r in check_estimator(estimator, on_fail=None) if r["status"] == "failed"]
+    assert failed == []
+
+
+def test_pipeline_grid_search_and_clone() -> None:
+    pipeline = make_pipeline(CountVectorizer(), tt.TTM(2, max_iter=10, random_state=0))
+    search = GridSearchCV(pipeline, {"ttm__n_topics": [2, 3]}, cv=2).fit(TEXTS, TAGS)
+    assert search.best_params_["ttm__n_topics"] in (2, 3)
+    assert np.isfinite(search.best_score_)
+    model = clone(search.best_estimator_[-1])
+    assert model.get_params() == search.best_estimator_[-1].get_params()
+    assert not hasattr(model, "components_")
+
+
+def test_set_output() -> None:
+    counts = pd.DataFrame(CountVectorizer().fit_transform(TEXTS).toarray(), columns=list("abcdefghij"))
+    frame = tt.LDA(2, max_iter=5, random_state=0).set_output(transform="pandas").fit_transform(counts)
+    assert list(frame.columns) == ["lda0", "lda1"]
+    np.testing.assert_allclose(frame.sum(axis=1), 1, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        TAGS,
+        sp.csr_array(np.eye(3)[[0, 1, 2, 2, 0] * 8]),
+        np.eye(3, dtype=int)[[0, 1, 2, 2, 0] * 8],
+        pd.DataFrame(np.eye(3, dtype=int)[[0, 1, 2, 2, 0] * 8], columns=["baking", "food", "nature"]),
+        ["food", "baking", "nature", "nature", None] * 8,
+        np.array([0, 1, 2, 2, 0] * 8),
+    ],
+    ids=["lists", "sparse", "dense", "frame", "labels", "numbers"],
+)
+def test_tags_of_every_kind(y: Any) -> None:
+    counts = CountVectorizer().fit_transform(TEXTS)
+    model = tt.TTM(2, max_iter=5, random_state=0).fit(counts, y)
+    assert len(model.tag_names_) == 3
+    assert model.tag_docs_.sum() >= 32
+    table = model.explain(counts, y)
+    assert np.isclose(table.of_document(0).credit.sum(), 3)
+
+
+def test_no_tags_at_all() -> None:
+    counts = CountVectorizer().fit_transform(TEXTS)
+    ttm = tt.TTM(2, max_iter=5, random_state=0).fit(counts)
+    lda = tt.LDA(2, max_iter=5, random_state=0).fit(counts)
+    np.testing.assert_array_equal(ttm.components_, lda.components_)
+
+
+@pytest.mark.parametrize(
+    ("y", "says"),
+    [
+        ([["a"]], "inconsistent numbers of samples: 40 documents, tags for 1"),
+        (np.full((40, 2), 3), "zeros and ones only"),
+        ([[["a"]]] * 40, "document 0 has list where a name should be"),
+        ([{"a": 1}] * 40, "document 0 has a dict; give a list of names"),
+    ],
+)
+def test_wrong_tags(y: Any, says: str) -> None:
+    counts = CountVectorizer().fit_transform(TEXTS)
+    with pytest.raises(tt.InputError, match=says):
+        tt.TTM(2).fit(counts, y)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "says"),
+    [
+        ({"n_topics": 0}, "n_topics must be a whole number, 1 or more, not 0"),
+        ({"n_topics": 2.5}, "n_topics must be"),
+        ({"order": 1}, "order must be a whole number, 2 or more"),
+        ({"pairwise_weight": -0.1}, "pairwise_weight must be a number from 0 to 1"),
+        ({"pairwise_weight": 0.7, "higher_order_weight": 0.7}, "add up to 1.4"),
+        ({"doc_topic_prior": 0}, "doc_topic_prior must be a number above 0"),
+        ({"topic_word_prior": float("nan")}, "topic_word_prior must be"),
+        ({"init": "best"}, "init must be"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+        ({"tol": -1}, "tol must be"),
+    ],
+)
+def test_wrong_parameters(parameters: dict[str, Any], says: str) -> None:
+    with pytest.raises(tt.InputError, match=says):
+        tt.TTM().set_params(**parameters).fit(np.eye(3))
+
+
+def test_queries(planted: SyntheticCorpus) -> None:
+    corpus = planted.corpus
+    model = tt.TTM(6, max_iter=10, random_state=0).fit(corpus)
+    assert [len(words) for words in model.top_words(4)] == [4] * 6
+    related = model.related(corpus.select([3, 5]), top=3)
+    assert [len(rows) for rows in related] == [3, 3]
+    assert related[0][0].score >= related[0][1].score
+    # a training document's inferred proportions are nearest to its own, or to one hardly different
+    assert related[0][0].score > 0.95
+    with pytest.raises(tt.InputError, match=r"no tag 'tag0'; did you mean"):
+        model.tag_profile("tag0")
+    with pytest.raises(tt.InputError, match="which tags"):
+        model.explain(corpus.counts)
+
+
+def test_unknown_words_and_tags_are_told(planted: SyntheticCorpus) -> None:
+    model = tt.TTM(4, max_iter=5, random_state=0).fit(planted.corpus)
+    counts = np.ones((2, 2), dtype=int)
+    stranger = tt.read_corpus(counts, tags=[["tag00", "new"], ["new"]])
+    with pytest.warns(tt.CorpusWarning, match="unknown to the model left out"):
+        proportions = model.transform(stranger, tags=stranger)
+    np.testing.assert_allclose(proportions.sum(1), 1, rtol=1e-5)
+
+
+def test_perplexity_of_fractional_weights_needs_all_tokens() -> None:
+    model = tt.LDA(2, max_iter=5, random_state=0).fit(np.eye(4) * 1.5)
+    with pytest.raises(tt.InputError, match="counts must be whole"):
+        model.perplexity(np.eye(4) * 1.5)
+    assert model.perplexity(np.eye(4) * 1.5, completed=False) > 1

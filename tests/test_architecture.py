@@ -1,0 +1,107 @@
+"""The house rules that a machine can check: imports point down, the surface is small and light."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tagtopics
+
+SOURCE = Path(tagtopics.__file__).parent
+LAYERS = [
+    {"errors", "_typing"},
+    {"topic_data"},
+    {"corpus"},
+    {"datasets"},
+    {"graph"},
+    {"kernels"},
+    {"inference"},
+    {"models"},
+    {"scale"},
+    {"tasks"},
+    {"experiments"},
+    {"explore"},
+    {"cli"},
+]
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+FILES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
+
+
+def imported(path: Path) -> set[str]:
+    """Return the parts of tagtopics that a file imports anywhere in it."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            modules = [node.module]
+            if node.module == "tagtopics":
+                modules = [f"tagtopics.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        else:
+            continue
+        names.update(module.split(".")[1] for module in modules if module.startswith("tagtopics."))
+    return names
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_point_down(path: Path) -> None:
+    home = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    upward = {name for name in imported(path) if name in LEVEL and LEVEL[name] > LEVEL[home]}
+    assert upward == set()
+    assert imported(path) <= set(LEVEL) | {"__version__"}
+
+
+def test_explore_sees_no_model() -> None:
+    for path in (SOURCE / "explore").rglob("*.py"):
+        assert imported(path) <= {"explore", "topic_data", "errors", "_typing", "__version__"}, path
+
+
+def test_only_scale_imports_ray() -> None:
+    for path in FILES:
+        if "scale" not in path.relative_to(SOURCE).parts:
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Import):
+                    assert not any(alias.name.split(".")[0] == "ray" for alias in node.names), path
+                if isinstance(node, ast.ImportFrom):
+                    assert (node.module or "").split(".")[0] != "ray", path
+
+
+def test_public_names_exist_and_are_sorted() -> None:
+    names = tagtopics.__all__
+    assert names == sorted(names, key=lambda name: (name != name.upper(), name[0].islower(), name))
+    assert set(names) == set(tagtopics._HOMES)
+    for name in names:
+        assert getattr(tagtopics, name).__doc__
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = tagtopics.nothing
+
+
+def test_the_import_is_light() -> None:
+    code = "import sys, tagtopics, tagtopics.cli; print(*sorted(sys.modules))"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    heavy = {
+        "numpy",
+        "scipy",
+        "sklearn",
+        "numba",
+        "polars",
+        "pandas",
+        "ray",
+        "fastapi",
+        "PIL",
+        "matplotlib",
+        "plotly",
+    }
+    assert heavy & set(loaded) == set()
+
+
+def test_version_agrees() -> None:
+    from importlib.metadata import version
+
+    assert version("tagtopics") == tagtopics.__version__
