@@ -18,18 +18,23 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from tagtopics.corpus import Corpus, TextRecipe, read_corpus, write_jsonl, write_matrix_folder
+    from tagtopics.corpus.images.vocabulary import VisualVocabulary
     from tagtopics.datasets import list_datasets, load_dataset, make_tagged_corpus
     from tagtopics.errors import CorpusWarning, InputError
-    from tagtopics.models import LDA, TTM
+    from tagtopics.models import ATM, LDA, RTM, TTM, LabeledLDA
     from tagtopics.models.persistence import load_model as load
 
 _HOMES = {
+    "ATM": "tagtopics.models",
     "Corpus": "tagtopics.corpus",
     "CorpusWarning": "tagtopics.errors",
     "InputError": "tagtopics.errors",
     "LDA": "tagtopics.models",
+    "LabeledLDA": "tagtopics.models",
+    "RTM": "tagtopics.models",
     "TTM": "tagtopics.models",
     "TextRecipe": "tagtopics.corpus",
+    "VisualVocabulary": "tagtopics.corpus.images.vocabulary",
     "list_datasets": "tagtopics.datasets",
     "load": "tagtopics.models.persistence:load_model",
     "load_dataset": "tagtopics.datasets",
@@ -40,12 +45,16 @@ _HOMES = {
 }
 
 __all__ = [
+    "ATM",
     "LDA",
+    "RTM",
     "TTM",
     "Corpus",
     "CorpusWarning",
     "InputError",
+    "LabeledLDA",
     "TextRecipe",
+    "VisualVocabulary",
     "list_datasets",
     "load",
     "load_dataset",

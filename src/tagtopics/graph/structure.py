@@ -17,6 +17,10 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Int32, Int64
 
+_MOST_BLOCKS = 128
+_FEWEST_EDGES = 4096
+"""Bounds of `cut_blocks`: more blocks than most machines have cores, none too small for a thread."""
+
 
 class Groups(NamedTuple):
     """Items in groups: group g holds `members[offsets[g]:offsets[g + 1]]`, ascending."""
@@ -35,6 +39,7 @@ class FactorGraph(NamedTuple):
     doc_slots: Int64  # (D + 1,) slots of document d
     slot_tag: Int32  # (S,)
     tag_slots: Groups  # T groups of slots, those of documents without words left out
+    doc_blocks: Int64  # (B + 1,) documents in blocks: word sums are added up block by block, in this order
 
     @property
     def n_docs(self) -> int:
@@ -82,7 +87,22 @@ def build_graph(counts: Any, tags: Any | None = None) -> FactorGraph:
         doc_slots=doc_slots,
         slot_tag=tags.indices.astype(np.int32),
         tag_slots=group_by(tags.indices, tags.shape[1], keep=slot_has_words),
+        doc_blocks=cut_blocks(doc_edges, W),
     )
+
+
+def cut_blocks(doc_edges: Int64, n_words: int) -> Int64:
+    """Cut documents into blocks of about as many edges, by the sizes of the corpus alone.
+
+    A block is what one thread, or one machine, works on before its sums join the others'. Adding up a block
+    costs as much as a sweep over n_words edges or less, so blocks have at least four times as many; but there
+    are many blocks in a large corpus, so that a single-precision sum within one stays short.
+    """
+    n_edges = int(doc_edges[-1])
+    n_blocks = max(1, min(_MOST_BLOCKS, n_edges // max(4 * n_words, _FEWEST_EDGES)))
+    goals = np.linspace(0, n_edges, n_blocks + 1)[1:-1]
+    inner = np.searchsorted(doc_edges, goals)
+    return np.unique(np.concatenate([[0], inner, [len(doc_edges) - 1]])).astype(np.int64)
 
 
 def group_by(keys: npt.NDArray[Any], n_groups: int, keep: npt.NDArray[np.bool_] | None = None) -> Groups:

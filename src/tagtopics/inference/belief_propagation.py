@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import ModuleType
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from tagtopics.graph import FactorGraph, Priors, TopicState
+from tagtopics.inference.learned import Learned, proportions
 from tagtopics.kernels import compiled
 from tagtopics.kernels.anchors import anchored_topics
 
@@ -42,6 +43,7 @@ class BeliefPropagation:
     n_threads: int = 1
     anchored: bool = True
     kernels: ModuleType = compiled
+    settles: ClassVar[bool] = True
 
     def init(self) -> Belief:
         """Return the first messages and the sums that follow."""
@@ -57,3 +59,10 @@ class BeliefPropagation:
         """Return the belief after one sweep, and the mean change of a token's message."""
         topics, change = self.kernels.sweep(self.graph, belief.topics, belief.priors, self.n_threads)
         return Belief(topics, belief.priors), change
+
+    def learned(self, belief: Belief) -> Learned:
+        """Return topics, proportions and the profiles of the tags."""
+        topics, priors = belief
+        theta = proportions(topics.doc_sums, priors.doc_topic)
+        more = {"tag_sums_": topics.tag_sums, "tag_squares_": topics.tag_squares}
+        return Learned(topics.word_sums, theta, priors.doc_topic, more)

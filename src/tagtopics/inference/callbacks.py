@@ -91,6 +91,8 @@ class Checkpoint(Watcher[Belief]):
 
     def on_iteration(self, step: Step, state: Belief) -> bool:
         """Save when it is time."""
+        if not isinstance(state, Belief):
+            raise InputError("a checkpoint holds the state of belief propagation (LDA, TTM) only")
         if step.iteration % self.every == 0:
             save_checkpoint(self.path, state, step.iteration)
         return False

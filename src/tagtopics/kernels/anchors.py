@@ -19,7 +19,7 @@ import numpy as np
 
 from tagtopics._typing import Float32, Int64
 from tagtopics.graph import FactorGraph
-from tagtopics.kernels.loops import kernel, uniform
+from tagtopics.kernels.loops import SIGN_STREAM, hashed, kernel, mixed
 from tagtopics.kernels.threads import run_ranges
 
 CANDIDATES_PER_TOPIC = 8
@@ -91,9 +91,9 @@ def _draw_signs(first, last, seed, signs):
     n_dims = signs.shape[1]
     scale = np.float32(1.0 / np.sqrt(n_dims))
     for w in range(first, last):
+        bits = hashed(seed, SIGN_STREAM + w)
         for j in range(n_dims):
-            high = uniform(seed, np.int64(1 << 61) + w * n_dims + j) > 0.5
-            signs[w, j] = scale if high else -scale
+            signs[w, j] = scale if mixed(bits, j) > np.float32(0.5) else -scale
 
 
 @kernel

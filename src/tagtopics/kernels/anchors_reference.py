@@ -8,7 +8,8 @@ import numpy as np
 
 from tagtopics._typing import Float64, Int64
 from tagtopics.graph import FactorGraph
-from tagtopics.kernels.reference import hashed_uniform
+from tagtopics.kernels.loops import SIGN_STREAM
+from tagtopics.kernels.reference import hashed, mixed
 
 
 def cooccurrence_profiles(graph: FactorGraph, n_dims: int, seed: int) -> Float64:
@@ -25,8 +26,8 @@ def cooccurrence_profiles(graph: FactorGraph, n_dims: int, seed: int) -> Float64
             cooccurrence += (np.outer(x, x) - np.diag(x)) / (n * (n - 1))
     mass = cooccurrence.sum(1, keepdims=True)
     profiles = np.divide(cooccurrence, mass, out=np.zeros_like(cooccurrence), where=mass > 0)
-    draws = hashed_uniform(seed, np.int64(1 << 61) + np.arange(graph.n_words * n_dims))
-    signs = np.where(draws.reshape(-1, n_dims) > 0.5, 1.0, -1.0) / np.sqrt(n_dims)
+    bits = hashed(seed, SIGN_STREAM + np.arange(graph.n_words))
+    signs = np.where(mixed(bits, n_dims) > 0.5, 1.0, -1.0) / np.sqrt(n_dims)
     projected: Float64 = profiles @ signs
     return projected
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tagtopics._typing import Float32, Float64
-from tagtopics.graph import FactorGraph, Groups, Priors, TopicState
+from tagtopics.graph import FactorGraph, Priors, TopicState
 from tagtopics.kernels import loops
-from tagtopics.kernels.threads import run_ranges
+from tagtopics.kernels.threads import run_each, run_ranges
 
 
 class _Field(NamedTuple):
@@ -38,23 +38,43 @@ def sweep(graph: FactorGraph, state: TopicState, priors: Priors, n_threads: int)
         factors=pairwise_factors(state.tag_sums, state.tag_squares, graph.tag_docs).astype(np.float32),
     )
     change = np.zeros(graph.n_docs)
-    weights = graph.doc_edges + graph.doc_slots
-    arguments = (graph, field, _scalars(priors), state.messages, state.doc_sums, state.slot_means, change)
-    run_ranges(loops.update_documents, weights, 8 * K, n_threads, *arguments)
+    numbers = (state.messages, state.doc_sums, state.slot_means)
+    word_sums = _in_blocks(
+        loops.update_documents, graph, K, n_threads, field, _scalars(priors), *numbers, change
+    )
     tokens = max(float(graph.edge_count.sum(dtype=np.float64)), 1e-300)
-    after = summed(graph, state.messages, state.doc_sums, state.slot_means, n_threads)
-    return after, float(change.sum()) / tokens
+    return _with_tag_sums(graph, word_sums, *numbers, n_threads), float(change.sum()) / tokens
 
 
-def summed(
-    graph: FactorGraph, messages: Float32, doc_sums: Float32, slot_means: Float32, n_threads: int
+def _in_blocks(loop: Any, graph: FactorGraph, n_topics: int, n_threads: int, *arguments: Any) -> Float64:
+    """Run `loop(first, last, graph, *arguments, partial)` on each block; return the sum of the partials.
+
+    As many blocks at a time as there are threads, each with word sums (W, K) of its own in single precision.
+    They are added up in double, always in the order of the blocks: any number of threads, the same bits.
+    """
+    blocks = list(zip(graph.doc_blocks[:-1].tolist(), graph.doc_blocks[1:].tolist(), strict=True))
+    n_lanes = max(1, min(n_threads, len(blocks)))
+    partials = np.empty((n_lanes, graph.n_words, n_topics), dtype=np.float32)
+    word_sums = np.zeros((graph.n_words, n_topics))
+    offsets = np.arange(graph.n_words + 1)
+    for i in range(0, len(blocks), n_lanes):
+        spans = blocks[i : i + n_lanes]
+        calls = [(*span, graph, *arguments, partials[lane]) for lane, span in enumerate(spans)]
+        run_each(loop, calls, n_threads)
+        run_ranges(loops.add_partials, offsets, n_topics, n_threads, partials[: len(spans)], word_sums)
+    return word_sums
+
+
+def _with_tag_sums(
+    graph: FactorGraph,
+    word_sums: Float64,
+    messages: Float32,
+    doc_sums: Float32,
+    slot_means: Float32,
+    n_threads: int,
 ) -> TopicState:
     """Return the state of some messages and slot means, with the sums that follow."""
     K = messages.shape[1]
-    word_sums = np.empty((graph.n_words, K))
-    run_ranges(
-        loops.group_sums, graph.word_edges.offsets, K, n_threads, graph.word_edges, messages, word_sums
-    )
     tag_sums = np.empty((graph.n_tags, K))
     tag_squares = np.empty((graph.n_tags, K))
     tag_slots = graph.tag_slots
@@ -96,16 +116,9 @@ def initial_state(graph: FactorGraph, word_topics: Float32, seed: int, n_threads
     messages = np.empty((graph.n_edges, n_topics), dtype=np.float32)
     doc_sums = np.zeros((graph.n_docs, n_topics), dtype=np.float32)
     slot_means = np.zeros((graph.n_slots, n_topics), dtype=np.float32)
-    arguments = (graph, word_topics, np.uint64(seed), messages, doc_sums, slot_means)
-    run_ranges(loops.initialise, graph.doc_edges + graph.doc_slots, 8 * n_topics, n_threads, *arguments)
-    return summed(graph, messages, doc_sums, slot_means, n_threads)
-
-
-def group_sums(groups: Groups, rows: Float32) -> Float64:
-    """Return (G, K): the sum of the rows of each group."""
-    sums = np.empty((len(groups.offsets) - 1, rows.shape[1]))
-    loops.group_sums(0, len(sums), groups, rows, sums)
-    return sums
+    arguments = (word_topics, np.uint64(seed), messages, doc_sums, slot_means)
+    word_sums = _in_blocks(loops.initialise, graph, n_topics, n_threads, *arguments)
+    return _with_tag_sums(graph, word_sums, messages, doc_sums, slot_means, n_threads)
 
 
 class _Scalars(NamedTuple):

@@ -19,6 +19,12 @@ from typing import Any
 import numba
 import numpy as np
 
+CREDIT_STREAM = 1 << 62
+"""Where the counters of the random credits begin, far from those of the messages."""
+
+SIGN_STREAM = 1 << 61
+"""Where those of the random signs of `anchors` begin."""
+
 _FLAGS = {"reassoc", "contract", "nsz", "arcp"}
 
 
@@ -28,9 +34,13 @@ def kernel(function: Any) -> Any:
 
 
 @kernel
-def update_documents(first, last, graph, field, priors, messages, doc_sums, slot_means, change):
-    """Update messages, sums and slot means of documents first to last; `change` gets what each moved."""
+def update_documents(first, last, graph, field, priors, messages, doc_sums, slot_means, change, partial):
+    """Update messages, sums and slot means of documents first to last.
+
+    `change` gets what each document moved, `partial` (W, K) the new word sums of these documents.
+    """
     K = messages.shape[1]
+    partial[:, :] = 0
     widest = 0
     for d in range(first, last):
         widest = max(widest, graph.doc_slots[d + 1] - graph.doc_slots[d])
@@ -41,7 +51,7 @@ def update_documents(first, last, graph, field, priors, messages, doc_sums, slot
         if graph.doc_edges[d] == graph.doc_edges[d + 1]:
             continue
         w0 = _mix_tags(d, graph, field, priors, slot_means, others, mix)
-        change[d] = _update_edges(d, graph, field, priors, w0, mix, messages, doc_sums)
+        change[d] = _update_edges(d, graph, field, priors, w0, mix, messages, doc_sums, partial)
         _update_slots(d, graph, messages, others, shares, slot_means)
 
 
@@ -134,7 +144,7 @@ def symmetric(rows, m):
 
 
 @kernel
-def _update_edges(d, graph, field, priors, w0, mix, messages, doc_sums):
+def _update_edges(d, graph, field, priors, w0, mix, messages, doc_sums, partial):
     """Update the messages of one document, one edge after the other; return how much they moved."""
     K = messages.shape[1]
     W = field.word_sums.shape[0]
@@ -155,42 +165,64 @@ def _update_edges(d, graph, field, priors, w0, mix, messages, doc_sums):
             theta = w0 * (max(doc_sums[d, k] - own, zero) + priors.alpha[k]) + others * mix[k]
             word = max(field.word_sums[w, k] - own, zero) + beta
             fresh[k] = theta * word / (max(field.topic_sums[k] - own, zero) + all_beta)
-        moved += _accept(e, d, count, fresh, messages, doc_sums)
+        scale = _scale(fresh, count)
+        moved += _distance(e, scale, fresh, messages)
+        for k in range(K):
+            value = fresh[k] * scale
+            doc_sums[d, k] += value - messages[e, k]
+            messages[e, k] = value
+            partial[w, k] += value
     _sum_rows(graph.doc_edges[d], graph.doc_edges[d + 1], messages, d, doc_sums)
     return moved
 
 
 @kernel
-def _accept(e, d, count, fresh, messages, sums):
-    """Make `fresh`, scaled to the edge's count, its message; return how far that is from the old one."""
-    K = messages.shape[1]
+def _scale(fresh, count):
+    """Return what scales `fresh` to add up to the edge's count; all zeros become all ones first."""
     total = np.float32(0)
-    for k in range(K):
+    for k in range(fresh.shape[0]):
         total += fresh[k]
     if not total > 0:
         fresh[:] = 1
-        total = np.float32(K)
-    scale = count / total
-    distance = np.float32(0)
-    for k in range(K):
-        distance += abs(fresh[k] * scale - messages[e, k])
-    for k in range(K):
-        value = fresh[k] * scale
-        sums[d, k] += value - messages[e, k]
-        messages[e, k] = value
-    return distance
+        total = np.float32(fresh.shape[0])
+    return count / total
+
+
+@kernel
+def _distance(e, scale, fresh, messages):
+    """Return how far `fresh`, scaled, is from the edge's message."""
+    total = np.float32(0)
+    for k in range(fresh.shape[0]):
+        total += abs(fresh[k] * scale - messages[e, k])
+    return total
 
 
 @kernel
 def _sum_rows(first, last, rows, d, sums):
-    """Rebuild row d of `sums` from rows first to last, accumulated in double precision."""
+    """Rebuild row d of `sums` from rows first to last: in fours, and the fours in double precision."""
     K = rows.shape[1]
     wide = np.zeros(K)
-    for e in range(first, last):
+    e = first
+    while e + 4 <= last:
+        for k in range(K):
+            wide[k] += np.float64((rows[e, k] + rows[e + 1, k]) + (rows[e + 2, k] + rows[e + 3, k]))
+        e += 4
+    while e < last:
         for k in range(K):
             wide[k] += rows[e, k]
+        e += 1
     for k in range(K):
         sums[d, k] = wide[k]
+
+
+@kernel
+def add_partials(first, last, partials, word_sums):
+    """Add the partial sums (n, W, K) of words first to last to `word_sums`, one after the other."""
+    K = word_sums.shape[1]
+    for w in range(first, last):
+        for i in range(partials.shape[0]):
+            for k in range(K):
+                word_sums[w, k] += partials[i, w, k]
 
 
 @kernel
@@ -287,38 +319,65 @@ def _fold_edge(e, d, graph, phi, prior, messages, sums, fresh):
     zero = np.float32(0)
     for k in range(K):
         fresh[k] = (max(sums[d, k] - messages[e, k], zero) + prior[d, k]) * phi[w, k]
-    return _accept(e, d, graph.edge_count[e], fresh, messages, sums)
+    scale = _scale(fresh, graph.edge_count[e])
+    moved = _distance(e, scale, fresh, messages)
+    for k in range(K):
+        value = fresh[k] * scale
+        sums[d, k] += value - messages[e, k]
+        messages[e, k] = value
+    return moved
 
 
 @kernel
-def uniform(seed, counter):
-    """Return a number in (0, 1): SplitMix64 of seed and counter; see `reference.hashed_uniform`."""
+def hashed(seed, counter):
+    """Return 64 random bits: SplitMix64 of seed and counter; see `reference.hashed`."""
     z = (np.uint64(counter) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     z += seed * np.uint64(0xD1342543DE82EF95)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z ^= z >> np.uint64(31)
-    return np.float32((np.float64(z >> np.uint64(40)) + 0.5) / np.float64(1 << 24))
+    return z ^ (z >> np.uint64(31))
 
 
 @kernel
-def initialise(first, last, graph, word_topics, seed, messages, doc_sums, slot_means):
+def uniform(seed, counter):
+    """Return a number in (0, 1) for a counter; see `reference.hashed_uniform`."""
+    return np.float32((np.float64(hashed(seed, counter) >> np.uint64(40)) + 0.5) / np.float64(1 << 24))
+
+
+@kernel
+def mixed(bits, k):
+    """Return a number in (0, 1): a 32-bit mix of some random bits and k, cheap enough for inner loops."""
+    x = np.uint32(np.uint32(bits) + np.uint32(np.uint32(k) * np.uint32(0x9E3779B9)))
+    x = np.uint32((x ^ (x >> np.uint32(16))) * np.uint32(0x7FEB352D))
+    x = np.uint32((x ^ (x >> np.uint32(15))) * np.uint32(0x846CA68B))
+    x = np.uint32(x ^ (x >> np.uint32(16)))
+    return (np.float32(x >> np.uint32(8)) + np.float32(0.5)) * np.float32(1.0 / (1 << 24))
+
+
+@kernel
+def initialise(first, last, graph, word_topics, seed, messages, doc_sums, slot_means, partial):
     """Draw messages around `word_topics`, and random credits, for documents first to last."""
     K = messages.shape[1]
     half = np.float32(0.5)
+    partial[:, :] = 0
     for d in range(first, last):
         start, stop = graph.doc_edges[d], graph.doc_edges[d + 1]
         for e in range(start, stop):
+            w = graph.edge_word[e]
+            bits = hashed(seed, e)
             for k in range(K):
-                messages[e, k] = word_topics[graph.edge_word[e], k] * (half + uniform(seed, e * K + k))
+                messages[e, k] = word_topics[w, k] * (half + mixed(bits, k))
             _normalise_row(e, messages)
             for k in range(K):
                 messages[e, k] *= graph.edge_count[e]
+            for k in range(K):
+                partial[w, k] += messages[e, k]
         _sum_rows(start, stop, messages, d, doc_sums)
         if start < stop:
             for s in range(graph.doc_slots[d], graph.doc_slots[d + 1]):
+                bits = hashed(seed, CREDIT_STREAM + s)
                 for e in range(start, stop):
-                    share = uniform(seed, np.int64(1 << 62) + s * np.int64(1 << 20) + (e - start))
+                    share = mixed(bits, e - start)
                     for k in range(K):
                         slot_means[s, k] += share * messages[e, k]
                 _normalise_row(s, slot_means)

@@ -12,9 +12,11 @@ from itertools import combinations, product
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tagtopics._typing import Float32, Float64
 from tagtopics.graph import FactorGraph, Groups, Priors, TopicState
+from tagtopics.kernels.loops import CREDIT_STREAM
 
 
 def normalised(vector: Any) -> Float64:
@@ -261,7 +263,7 @@ def initial_state(graph: FactorGraph, word_topics: Float32, seed: int, n_threads
     A uniform `word_topics` makes it wholly random; see `anchors` for a better one.
     """
     n_topics = word_topics.shape[1]
-    noise = 0.5 + hashed_uniform(seed, np.arange(graph.n_edges * n_topics)).reshape(-1, n_topics)
+    noise = 0.5 + mixed(hashed(seed, np.arange(graph.n_edges)), n_topics)
     drawn = word_topics[graph.edge_word] * noise
     messages = np.array([normalised(row) for row in drawn]).reshape(-1, n_topics)
     messages *= graph.edge_count[:, np.newaxis]
@@ -272,25 +274,36 @@ def initial_state(graph: FactorGraph, word_topics: Float32, seed: int, n_threads
         doc_sums[d] = messages[edges].sum(0)
         for s in range(graph.doc_slots[d], graph.doc_slots[d + 1]):
             if edges.stop > edges.start:
-                counters = _CREDIT_STREAM + s * np.int64(1 << 20) + np.arange(edges.stop - edges.start)
-                slot_means[s] = slot_mean(messages[edges], hashed_uniform(seed, counters))
+                draws = mixed(hashed(seed, np.array([CREDIT_STREAM + s])), edges.stop - edges.start)
+                slot_means[s] = slot_mean(messages[edges], draws[0])
     return summed(graph, _narrow(messages), _narrow(doc_sums), _narrow(slot_means))
 
 
-_CREDIT_STREAM = np.int64(1 << 62)
-"""Where the counters of the random credits begin, far from those of the messages."""
+def hashed(seed: int, counters: Any) -> npt.NDArray[np.uint64]:
+    """Return 64 random bits for each counter: SplitMix64 of seed and counter.
 
-
-def hashed_uniform(seed: int, counters: Any) -> Float64:
-    """Return a number in (0, 1) for each counter: SplitMix64 of seed and counter.
-
-    Random numbers by position, not by order: any thread can draw any of them, and a shard draws the same
-    ones as the whole.
+    Random numbers by position, not by order: any thread can draw any of them.
     """
     with np.errstate(over="ignore"):
         z = (np.asarray(counters).astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
         z += np.uint64(seed) * np.uint64(0xD1342543DE82EF95)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        z ^= z >> np.uint64(31)
-    return ((z >> np.uint64(40)).astype(np.float64) + 0.5) / (1 << 24)
+        bits: npt.NDArray[np.uint64] = z ^ (z >> np.uint64(31))
+    return bits
+
+
+def hashed_uniform(seed: int, counters: Any) -> Float64:
+    """Return a number in (0, 1) for each counter."""
+    return ((hashed(seed, counters) >> np.uint64(40)).astype(np.float64) + 0.5) / (1 << 24)
+
+
+def mixed(bits: npt.NDArray[np.uint64], n: int) -> Float64:
+    """Return (len(bits), n) numbers in (0, 1): a 32-bit mix of each row's bits and the column."""
+    columns = np.arange(n, dtype=np.uint32) * np.uint32(0x9E3779B9)
+    x = bits.astype(np.uint32)[:, np.newaxis] + columns
+    x = (x ^ (x >> np.uint32(16))) * np.uint32(0x7FEB352D)
+    x = (x ^ (x >> np.uint32(15))) * np.uint32(0x846CA68B)
+    x ^= x >> np.uint32(16)
+    draws: Float64 = ((x >> np.uint32(8)).astype(np.float64) + 0.5) / (1 << 24)
+    return draws

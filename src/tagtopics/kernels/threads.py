@@ -8,7 +8,7 @@ of them on any machine, safe inside servers, forks and other pools.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any
@@ -52,8 +52,16 @@ def run_ranges(
     goals = np.linspace(0, weights[-1], n_threads * _RANGES_PER_THREAD + 1)
     cuts = np.unique(np.searchsorted(weights, goals))
     spans = zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)
-    futures = [_pool(n_threads).submit(kernel, a, b, *arguments) for a, b in spans]
-    for future in futures:
+    run_each(kernel, [(a, b, *arguments) for a, b in spans], n_threads)
+
+
+def run_each(kernel: Callable[..., Any], calls: Sequence[tuple[Any, ...]], n_threads: int) -> None:
+    """Call `kernel(*arguments)` for each of some tuples of arguments; no two may write to the same place."""
+    if n_threads == 1 or len(calls) == 1:
+        for arguments in calls:
+            kernel(*arguments)
+        return
+    for future in [_pool(n_threads).submit(kernel, *arguments) for arguments in calls]:
         future.result()
 
 

@@ -28,14 +28,16 @@ from tagtopics.models.inputs import (
     align_tags,
     align_words,
     canonical,
+    check_codebooks,
     from_corpus,
     from_matrices,
     read_tags,
 )
+from tagtopics.models.recommending import Recommending
 from tagtopics.models.results import RelatedDocument
 
 
-class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TopicModel(Recommending, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the estimators. X is a `Corpus`, or counts (documents x words) with tags as y.
 
     Subclasses store their parameters in `__init__` and say in `_priors` what they mean.
@@ -61,6 +63,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         check_parameters(self)
         data = self._training_data(X, y)
+        self._forget_recommender(X, y)
         return self._learn(data, self._algorithm(data), callbacks)
 
     def transform(self, X: Any, tags: Any = None) -> Float32:
@@ -107,6 +110,13 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         check_is_fitted(self)
         return [top(self.vocabulary_, topic, n) for topic in self.components_]
 
+    def tag_means(self) -> Float64:
+        """Return (T, K): the mean profile of each tag, S_t / n_t; uniform where a tag has no words."""
+        check_is_fitted(self)
+        K = self.components_.shape[0]
+        docs = np.maximum(self.tag_docs_, 1)[:, np.newaxis]
+        return np.asarray(np.where(self.tag_docs_[:, np.newaxis] > 0, self.tag_sums_ / docs, 1.0 / K))
+
     def related(self, X: Any, top: int = 10, tags: Any = None) -> list[list[RelatedDocument]]:
         """Return for each document the training documents with the most similar topic proportions."""
         queries = np.sqrt(self.transform(X, tags))
@@ -123,6 +133,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         from tagtopics.models.persistence import save_model
 
         check_is_fitted(self)
+        self._learn_to_recommend()
         save_model(self, path)
 
     # ------------------------------------------------------------------ what subclasses say, and helpers
@@ -162,6 +173,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Return new documents and their known tags, or None, as CSR in the columns of the fit."""
         check_is_fitted(self)
         if isinstance(X, Corpus):
+            check_codebooks(X.visual, self.visual_)
             counts = align_words(X, self.vocabulary_)
             if tags is X:
                 return counts, align_tags(X, self.tag_names_)
@@ -193,11 +205,11 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         phi = (learned.word_sums + beta) / (topic_sums + len(data.vocabulary) * beta)
         self.components_ = np.ascontiguousarray(phi.T, dtype=np.float32)
         self.doc_topic_, self.doc_topic_prior_ = learned.doc_topic, learned.doc_topic_prior
-        self.topic_sums_, self.tag_sums_ = topic_sums, learned.tag_sums
+        self.topic_sums_ = topic_sums
         has_words = np.diff(data.counts.indptr) > 0
         self.tag_docs_ = np.asarray(data.tags[has_words].sum(0), dtype=np.int64).ravel()
         self.vocabulary_, self.tag_names_ = data.vocabulary, data.tag_names
-        self.doc_ids_, self.recipe_ = data.ids, data.recipe
+        self.doc_ids_, self.recipe_, self.visual_ = data.ids, data.recipe, data.visual
         for name, value in learned.more.items():
             setattr(self, name, value)
 

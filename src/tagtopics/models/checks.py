@@ -32,6 +32,11 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "pairwise_weight": (lambda v: _real(v) and 0 <= v <= 1, "a number from 0 to 1"),
     "higher_order_weight": (lambda v: _real(v) and 0 <= v <= 1, "a number from 0 to 1"),
     "tag_pseudo_count": (lambda v: _real(v) and v >= 0, "a number, 0 or more"),
+    "inference": (lambda v: v in ("bp", "gibbs", "vb"), "'bp', 'gibbs' or 'vb'"),
+    "n_common_topics": (lambda v: _whole(v) and v >= 0, "a whole number, 0 or more"),
+    "averaged_share": (lambda v: _real(v) and 0 <= v <= 1, "a number from 0 to 1"),
+    "links_per_tag": (lambda v: _whole(v) and v >= 0, "a whole number, 0 or more"),
+    "negative_ratio": (lambda v: _real(v) and v > 0, "a number above 0"),
     "init": (lambda v: v in ("anchors", "random"), "'anchors' or 'random'"),
     "n_jobs": (
         lambda v: v is None or (_whole(v) and v != 0),

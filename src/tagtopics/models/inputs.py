@@ -85,6 +85,12 @@ def align_words(corpus: Corpus, vocabulary: Sequence[str]) -> Any:
     return _in_columns(corpus.counts, corpus.vocabulary, vocabulary, "word")
 
 
+def check_codebooks(of_corpus: Any, of_model: Any) -> None:
+    """Refuse images whose visual words are those of other codebooks: equal names mean other tiles there."""
+    if of_corpus is not None and of_model is not None and not of_model.same_words(of_corpus):
+        raise InputError("these images have other visual words; read them with visual=model.visual_")
+
+
 def align_tags(corpus: Corpus, tag_names: Sequence[str]) -> Any:
     """Return the tags of a corpus in the columns of a model; tags it never saw are left out."""
     return _in_columns(corpus.tags, corpus.tag_names, tag_names, "tag")

@@ -14,25 +14,35 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
+from tagtopics.corpus.images.saving import visual_from, visual_to_arrays, visual_to_json
 from tagtopics.corpus.recipe import recipe_from_json, recipe_to_json
 from tagtopics.errors import InputError
+from tagtopics.models.atm import ATM
 from tagtopics.models.base import TopicModel
 from tagtopics.models.checks import check_parameters
+from tagtopics.models.labeled import LabeledLDA
 from tagtopics.models.lda import LDA
+from tagtopics.models.recommender_saving import recommender_from, recommender_to_arrays, recommender_to_json
+from tagtopics.models.rtm import RTM
 from tagtopics.models.ttm import TTM
 
 SCHEMA = 1
 """Version of the layout; a reader refuses what is newer than itself."""
 
-_CLASSES: dict[str, type[TopicModel]] = {"LDA": LDA, "TTM": TTM}
-_ARRAYS = {
+_CLASSES: dict[str, type[TopicModel]] = {model.__name__: model for model in (ATM, LDA, LabeledLDA, RTM, TTM)}
+_ARRAYS: dict[str, tuple[str, ...]] = {
     "components_": ("K", "W"),
     "doc_topic_": ("D", "K"),
     "topic_sums_": ("K",),
-    "tag_sums_": ("T", "K"),
-    "tag_squares_": ("T", "K"),
     "tag_docs_": ("T",),
     "doc_topic_prior_": ("K",),
+}
+_MORE_ARRAYS: dict[str, dict[str, tuple[str, ...]]] = {
+    "ATM": {"tag_sums_": ("T", "K")},
+    "LDA": {"tag_sums_": ("T", "K"), "tag_squares_": ("T", "K")},
+    "LabeledLDA": {},
+    "RTM": {"tag_sums_": ("T", "K"), "tag_squares_": ("T", "K"), "link_probabilities_": ("K + 1",)},
+    "TTM": {"tag_sums_": ("T", "K"), "tag_squares_": ("T", "K")},
 }
 _NAMES = {"vocabulary_": "W", "tag_names_": "T", "doc_ids_": "D"}
 
@@ -45,8 +55,9 @@ def save_model(model: TopicModel, path: str | Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
     try:
-        arrays = {name: np.ascontiguousarray(getattr(model, name)) for name in _ARRAYS}
-        save_file(arrays, temporary / "arrays.safetensors")
+        arrays = {name: np.ascontiguousarray(getattr(model, name)) for name in _arrays_of(model)}
+        arrays |= recommender_to_arrays(model.recommender_)
+        save_file(arrays | visual_to_arrays(model.visual_), temporary / "arrays.safetensors")
         text = json.dumps(_description(model), ensure_ascii=False, indent=1)
         (temporary / "model.json").write_text(text, encoding="utf-8")
         temporary.chmod(0o755)
@@ -64,7 +75,7 @@ def load_model(path: str | Path) -> TopicModel:
         raise InputError(f"{path} is no model: it has no model.json")
     try:
         description = json.loads((path / "model.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path / 'model.json'} cannot be read: {error}") from None
     try:
         return _restored(description, _read_arrays(path / "arrays.safetensors"))
@@ -87,6 +98,8 @@ def _description(model: TopicModel) -> dict[str, Any]:
         "class": type(model).__name__,
         "parameters": {name: _plain(value) for name, value in parameters.items()},
         "recipe": None if model.recipe_ is None else recipe_to_json(model.recipe_),
+        "visual": visual_to_json(model.visual_),
+        "recommender": recommender_to_json(model.recommender_),
         "names": {name: list(getattr(model, name)) for name in _NAMES},
         "history": model.history_,
         "stop_reason": model.stop_reason_,
@@ -102,8 +115,11 @@ def _restored(description: dict[str, Any], arrays: dict[str, Any]) -> TopicModel
         raise InputError(f"unknown kind of model {description['class']!r}")
     model = _CLASSES[description["class"]](**description["parameters"])
     check_parameters(model)
+    model.visual_ = visual_from(description.get("visual"), arrays)
     names = {name: _strings(description["names"][name], name) for name in _NAMES}
-    _check_shapes(arrays, names, model.n_topics)
+    shape = len(names["vocabulary_"]), model._n_topics(len(names["tag_names_"]))
+    model.recommender_ = recommender_from(description.get("recommender"), arrays, *shape)
+    _check_shapes(arrays, names, model)
     for name, values in (names | arrays).items():
         setattr(model, name, values)
     recipe = description["recipe"]
@@ -125,9 +141,15 @@ def _read_arrays(path: Path) -> dict[str, Any]:
     return arrays
 
 
-def _check_shapes(arrays: dict[str, Any], names: dict[str, tuple[str, ...]], n_topics: int) -> None:
-    sizes = {axis: len(names[name]) for name, axis in _NAMES.items()} | {"K": n_topics}
-    for name, axes in _ARRAYS.items():
+def _arrays_of(model: TopicModel) -> dict[str, tuple[str, ...]]:
+    """Return the axes of the arrays that a model consists of."""
+    return _ARRAYS | _MORE_ARRAYS[type(model).__name__]
+
+
+def _check_shapes(arrays: dict[str, Any], names: dict[str, tuple[str, ...]], model: TopicModel) -> None:
+    K = model._n_topics(len(names["tag_names_"]))
+    sizes = {axis: len(names[name]) for name, axis in _NAMES.items()} | {"K": K, "K + 1": K + 1}
+    for name, axes in _arrays_of(model).items():
         if name not in arrays:
             raise InputError(f"its arrays.safetensors has no {name}")
         wanted = tuple(sizes[axis] for axis in axes)
@@ -135,7 +157,7 @@ def _check_shapes(arrays: dict[str, Any], names: dict[str, tuple[str, ...]], n_t
             raise InputError(f"{name} has shape {arrays[name].shape}, the names ask for {wanted}")
         if not np.isfinite(arrays[name]).all() or (arrays[name] < 0).any():
             raise InputError(f"{name} holds numbers that are negative or not finite")
-    for name in set(arrays) - set(_ARRAYS):
+    for name in set(arrays) - set(_arrays_of(model)):
         del arrays[name]
 
 

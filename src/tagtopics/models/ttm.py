@@ -120,13 +120,6 @@ class TTM(TopicModel):
         words = tuple(top(self.vocabulary_, topics @ self.components_, n_words))
         return TagProfile(tags, topics, words, tuple(int(self.tag_docs_[t]) for t in columns))
 
-    def tag_means(self) -> Float64:
-        """Return (T, K): the mean profile of each tag, S_t / n_t; uniform where a tag has no words."""
-        check_is_fitted(self)
-        K = self.components_.shape[0]
-        docs = np.maximum(self.tag_docs_, 1)[:, np.newaxis]
-        return np.where(self.tag_docs_[:, np.newaxis] > 0, self.tag_sums_ / docs, 1.0 / K)
-
     def _priors(self) -> Priors:
         return (
             super()

@@ -1,1 +1,51 @@
-"""TODO."""
+"""What models are good for, measured: each task takes a corpus and an unfitted estimator, and gives numbers.
+
+`TASKS` is the one table that `tagtopics evaluate` reads. A task is a function
+
+    evaluate(corpus, model, *, seed=0, tags_known=False) -> {"metrics": {...}, "seconds": {"fit", "score"}}
+
+and is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from tagtopics.errors import InputError
+
+if TYPE_CHECKING:
+    from tagtopics.tasks.coherence import topic_coherence
+    from tagtopics.tasks.perplexity import evaluate_perplexity
+
+__all__ = ["TASKS", "evaluate_perplexity", "find_task", "topic_coherence"]
+
+TASKS: Mapping[str, str] = MappingProxyType(
+    {
+        "perplexity": "tagtopics.tasks.perplexity:evaluate_perplexity",
+    }
+)
+"""The tasks by name, and where each is: `module:function`."""
+
+_HOMES = {
+    "evaluate_perplexity": "tagtopics.tasks.perplexity",
+    "topic_coherence": "tagtopics.tasks.coherence",
+}
+
+
+def find_task(name: str) -> Callable[..., dict[str, Any]]:
+    """Return the function of a task; a name that is not in `TASKS` is an `InputError`."""
+    if name not in TASKS:
+        raise InputError(f"unknown task {name[:40]!r}; known are {', '.join(TASKS)}")
+    module, _, function = TASKS[name].partition(":")
+    task: Callable[..., dict[str, Any]] = getattr(import_module(module), function)
+    return task
+
+
+def __getattr__(name: str) -> Any:
+    """Import the module of a public name when it is first used."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

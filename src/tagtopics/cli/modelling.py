@@ -1,0 +1,105 @@
+"""From options to estimators: the table of models, their parameters, and what watches a fit."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from tagtopics.cli.options import ModelOptions, Shown
+from tagtopics.cli.output import note
+from tagtopics.errors import InputError
+
+if TYPE_CHECKING:
+    from tagtopics.models.base import TopicModel
+
+MODELS: Mapping[str, str] = MappingProxyType(
+    {"lda": "LDA", "ttm": "TTM", "atm": "ATM", "rtm": "RTM", "llda": "LabeledLDA"}
+)
+"""The estimators by the name of the option: classes of `tagtopics.models`."""
+
+_PARAMETERS = {
+    "topics": "n_topics",
+    "order": "order",
+    "pairwise_weight": "pairwise_weight",
+    "higher_order_weight": "higher_order_weight",
+    "iterations": "max_iter",
+    "tolerance": "tol",
+    "doc_topic_prior": "doc_topic_prior",
+    "topic_word_prior": "topic_word_prior",
+    "seed": "random_state",
+    "threads": "n_jobs",
+}
+
+
+def build_model(options: ModelOptions) -> TopicModel:
+    """Return the estimator that the options ask for, its parameters checked."""
+    from tagtopics import models
+    from tagtopics.models.checks import check_parameters
+
+    if options.model not in MODELS:
+        raise InputError(f"unknown model {options.model[:40]!r}; known are {', '.join(MODELS)}")
+    model: TopicModel = getattr(models, MODELS[options.model])()
+    known = model.get_params(deep=False)
+    given = {name: getattr(options, name) for name in _PARAMETERS}
+    for name, value in given.items():
+        if value is None:
+            continue
+        if _PARAMETERS[name] in known:
+            model.set_params(**{_PARAMETERS[name]: value})
+        else:
+            note(f"{options.model} has no use for {_option(name)}")
+    if options.seed < 0 or options.seed >= 2**32:
+        raise InputError(f"--seed must be a whole number from 0 to 4294967295, not {options.seed}")
+    try:
+        check_parameters(model)
+    except InputError as error:
+        raise InputError(_in_options(str(error))) from None
+    return model
+
+
+def name_of_model(model: TopicModel) -> str:
+    """Return the name that the option `--model` has for an estimator."""
+    names = {home: name for name, home in MODELS.items()}
+    return names.get(type(model).__name__, type(model).__name__.lower())
+
+
+def watchers(shown: Shown, title: str = "Fitting", checkpoint: str | None = None) -> list[Any]:
+    """Return the callbacks of a fit: a progress bar where there is a terminal, checkpoints if asked for."""
+    from tagtopics.inference.callbacks import Checkpoint, Progress
+
+    found: list[Any] = []
+    if sys.stderr.isatty() and not shown.quiet:
+        found.append(Progress(title))
+    if checkpoint is not None:
+        path = Path(checkpoint)
+        if path.is_dir() or not path.absolute().parent.is_dir():
+            raise InputError(f"--checkpoint {path}: name a file in a folder that exists")
+        found.append(Checkpoint(path))
+    return found
+
+
+def check_out(out: str) -> Path:
+    """Return the place of a new model; what is there already must be a model."""
+    path = Path(out)
+    if path.exists() and not (path / "model.json").is_file():
+        raise InputError(f"--out {path}: exists and is no model; choose another place")
+    parent = next(parent for parent in path.absolute().parents if parent.exists())
+    if not parent.is_dir():
+        raise InputError(f"--out {path}: {parent} is a file, not a folder")
+    return path
+
+
+def _in_options(message: str) -> str:
+    """Return a message about parameters in the words of the command line."""
+    _, _, what = message.partition(": ")
+    for name, parameter in _PARAMETERS.items():
+        if what.startswith(f"{parameter} "):
+            return _option(name) + what.removeprefix(parameter)
+    return what or message
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")

@@ -1,0 +1,45 @@
+"""`tagtopics related`: the documents a model learnt from that resemble new ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tagtopics.cli.options import ColumnOptions, InputArgument, ModelArgument, Shown
+from tagtopics.cli.output import make_table, plain, show
+from tagtopics.cli.reading import load, read_documents
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+TopOption = Annotated[
+    int, typer.Option("--top", "-n", metavar="N", min=1, help="Related documents of each document.")
+]
+
+
+def command(
+    model: ModelArgument, input: InputArgument, columns: ColumnOptions, shown: Shown, top: TopOption = 5
+) -> None:
+    """Show the training documents most like each new document, by their topics."""
+    loaded = load(model)
+    corpus = read_documents(input, columns, loaded, shown)
+    answers = loaded.related(corpus, top, tags=corpus if corpus.tags.nnz else None)
+    documents: list[dict[str, Any]] = [
+        {
+            "id": name,
+            "related": [{"id": found.id, "row": found.row, "score": found.score} for found in answer],
+        }
+        for name, answer in zip(corpus.ids, answers, strict=True)
+    ]
+    show(shown.json, {"documents": documents}, lambda console: _draw(console, documents))
+
+
+def _draw(console: Console, documents: list[dict[str, Any]]) -> None:
+    table = make_table(None, ["document", ">rank", "related", ">similarity"])
+    for document in documents:
+        for rank, found in enumerate(document["related"], start=1):
+            first = plain(document["id"], "bold") if rank == 1 else ""
+            table.add_row(first, str(rank), plain(found["id"]), f"{found['score']:.3f}")
+        table.add_section()
+    console.print(table)

@@ -1,0 +1,92 @@
+"""Compiled belief propagation of labelled LDA, whose documents have topics of their own choice.
+
+The messages of document d are a table of its edges by its slots, kept one document after the other in
+one flat array: `tables[d]` is where they begin. `labeled_reference` says the same slowly. numba's cache
+looks at one file only: after a change of `loops.uniform`, delete what is cached for this one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tagtopics.kernels.loops import kernel, uniform
+
+
+@kernel
+def start(first, last, graph, tables, seed, messages, slot_sums):
+    """Draw the messages of documents first to last near even ones."""
+    for d in range(first, last):
+        n = graph.doc_slots[d + 1] - graph.doc_slots[d]
+        for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
+            row = tables[d] + (e - graph.doc_edges[d]) * n
+            total = np.float32(0)
+            for i in range(n):
+                messages[row + i] = np.float32(0.5) + uniform(seed, row + i)
+                total += messages[row + i]
+            for i in range(n):
+                messages[row + i] *= graph.edge_count[e] / total
+        _sum_table(d, graph, tables, messages, slot_sums)
+
+
+@kernel
+def update_documents(first, last, graph, tables, field, alpha, beta, messages, slot_sums, change):
+    """Update messages and slot sums of documents first to last; `change` gets what each moved.
+
+    mu(i) is (slot_sums[i] - own + alpha) (word_sums[w, k] - own + beta) / (topic_sums[k] - own + W beta),
+    k the topic of slot i, normalised over the document's slots.
+    """
+    all_beta = np.float32(field.word_sums.shape[0]) * beta
+    zero = np.float32(0)
+    for d in range(first, last):
+        slot = graph.doc_slots[d]
+        n = graph.doc_slots[d + 1] - slot
+        fresh = np.empty(n, dtype=np.float32)
+        moved = 0.0
+        for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
+            row = tables[d] + (e - graph.doc_edges[d]) * n
+            w = graph.edge_word[e]
+            total = np.float32(0)
+            for i in range(n):
+                k = graph.slot_tag[slot + i]
+                own = messages[row + i]
+                theta = max(slot_sums[slot + i] - own, zero) + alpha
+                word = max(field.word_sums[w, k] - own, zero) + beta
+                fresh[i] = theta * word / (max(field.topic_sums[k] - own, zero) + all_beta)
+                total += fresh[i]
+            for i in range(n):
+                share = fresh[i] / total if total > 0 else np.float32(1) / np.float32(n)
+                value = graph.edge_count[e] * share
+                step = value - messages[row + i]
+                moved += abs(step)
+                slot_sums[slot + i] += step
+                messages[row + i] = value
+        _sum_table(d, graph, tables, messages, slot_sums)
+        change[d] = moved
+
+
+@kernel
+def _sum_table(d, graph, tables, messages, slot_sums):
+    """Rebuild the slot sums of document d, accumulated in double precision."""
+    slot = graph.doc_slots[d]
+    n = graph.doc_slots[d + 1] - slot
+    n_edges = graph.doc_edges[d + 1] - graph.doc_edges[d]
+    for i in range(n):
+        total = 0.0
+        for e in range(n_edges):
+            total += messages[tables[d] + e * n + i]
+        slot_sums[slot + i] = total
+
+
+@kernel
+def sum_words(first, last, graph, edge_doc, tables, messages, word_sums):
+    """Put the sums of the messages of words first to last into their rows of `word_sums` (W, K)."""
+    for w in range(first, last):
+        word_sums[w, :] = 0
+        for j in range(graph.word_edges.offsets[w], graph.word_edges.offsets[w + 1]):
+            e = graph.word_edges.members[j]
+            d = edge_doc[e]
+            slot = graph.doc_slots[d]
+            n = graph.doc_slots[d + 1] - slot
+            row = tables[d] + (e - graph.doc_edges[d]) * n
+            for i in range(n):
+                word_sums[w, graph.slot_tag[slot + i]] += messages[row + i]

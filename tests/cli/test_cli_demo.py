@@ -1,0 +1,45 @@
+"""The demonstration: every part of it, and that it fits the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cli_running import run
+
+from tagtopics import load
+
+
+@pytest.fixture(scope="module")
+def answer(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    out = tmp_path_factory.mktemp("demo") / "demo.tt"
+    result = run("demo", "--out", out, "--topics", 6)
+    assert result.code == 0, result.err
+    return out, result.out
+
+
+def test_it_shows_everything(answer: tuple[Path, str]) -> None:
+    _, text = answer
+    for title in ("What is the collection about?", "What do tags stand for?", "And tags together?",
+                  "Which tag accounts for which word?", "Which documents belong with it?",
+                  "How well are held-out words predicted?", "Try next:"):  # fmt: skip
+        assert title in text
+
+
+def test_it_fits_the_page(answer: tuple[Path, str]) -> None:
+    out, text = answer
+    lines = [line.rstrip() for line in text.splitlines() if str(out) not in line]
+    assert max(map(len, lines)) <= 100
+
+
+def test_it_saves_the_model(answer: tuple[Path, str]) -> None:
+    out, text = answer
+    assert str(out) in text
+    assert load(out).n_topics == 6
+
+
+def test_json(tmp_path: Path) -> None:
+    payload = run("demo", "--out", tmp_path / "demo.tt", "--topics", 3, "--json").json()
+    assert payload["metrics"]["perplexity"] < payload["metrics"]["unigram_perplexity"]
+    assert len(payload["topics"]) == 3
+    assert {"tags", "together", "document", "related", "path", "seconds"} <= set(payload)

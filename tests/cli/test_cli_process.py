@@ -1,0 +1,84 @@
+"""The command as a process of its own: start, pipes, interruption, completion."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from cli_running import fit_small, write_rows
+
+COMMAND = [sys.executable, "-c", "import sys; from tagtopics.cli import main; sys.exit(main())"]
+HEAVY = {"numpy", "scipy", "sklearn", "numba", "polars", "pandas", "pyarrow", "safetensors", "narwhals"}
+
+
+def start(*arguments: object, **more: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*COMMAND, *map(str, arguments)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **more},
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return fit_small(tmp_path_factory.mktemp("process"))
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["fit", "--help"]])
+def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
+    code = (
+        "import sys; from tagtopics.cli import main; code = main(sys.argv[1:]); "
+        f"heavy = {HEAVY!r} & set(sys.modules); print('HEAVY', sorted(heavy)); sys.exit(code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.endswith("HEAVY []\n")
+
+
+def test_exit_codes_reach_the_shell(model: Path) -> None:
+    good, bad = start("topics", model, "--json"), start("topics", model.parent / "none")
+    assert (good.communicate()[1], good.returncode) == ("", 0)
+    out, err = bad.communicate()
+    assert (out, bad.returncode) == ("", 2)
+    assert err.startswith("tagtopics: error: no such model")
+
+
+@pytest.mark.parametrize("arguments", [["--json"], []])
+def test_a_closed_pipe_is_no_trouble(model: Path, arguments: list[str]) -> None:
+    process = start("explain", model, model.parent / "corpus.jsonl", "--top", 100, *arguments)
+    assert process.stdout is not None
+    process.stdout.close()
+    _, err = process.communicate()
+    assert (process.returncode, err) == (0, "")
+
+
+def test_interruption_leaves_nothing(tmp_path: Path) -> None:
+    source = write_rows(tmp_path / "a.jsonl")
+    checkpoint = tmp_path / "state"
+    process = start(
+        "fit", source, "--iterations", 10**9, "--tolerance", 0, "--checkpoint", checkpoint,
+        "--out", tmp_path / "m.tt",
+    )  # fmt: skip
+    while not checkpoint.exists() and process.poll() is None:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "tagtopics: interrupted\n")
+    assert not (tmp_path / "m.tt").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [("tagtopics fit doc", "docstrings"), ("tagtopics fi", "fit"), ("tagtopics fit x --model tt", "ttm")],
+)
+def test_completion(words: str, expected: str) -> None:
+    count = str(len(words.split()) - 1)
+    process = start(_TAGTOPICS_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=count)
+    out, err = process.communicate()
+    assert out.split() == [expected]
+    assert err == ""
