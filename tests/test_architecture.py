@@ -33,7 +33,7 @@ FILES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init
 
 def imported(path: Path) -> set[str]:
     """Return the parts of tagtopics that a file imports anywhere in it."""
-    names = set()
+    names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
             modules = [node.module]

@@ -67,6 +67,35 @@ def test_sweeps(order: int, graph: FactorGraph, weights: tuple[float, float]) ->
 
 
 @quick
+@given(graphs(), st.sampled_from([(0.0, 0.0), (0.1, 0.05), (0.5, 0.5)]))
+def test_lean_sweeps(graph: FactorGraph, weights: tuple[float, float]) -> None:
+    word_topics = np.random.default_rng(1).random((graph.n_words, 5), dtype=np.float32)
+    fast, slow = (k.lean_initial_state(graph, word_topics, 1, 1) for k in (compiled, reference))
+    for _ in range(3):
+        assert_states_close(fast, slow)
+        fast, change = compiled.lean_sweep(graph, fast, priors(3, *weights), 2)
+        slow, expected = reference.lean_sweep(graph, slow, priors(3, *weights), 1)
+        assert change == pytest.approx(expected, rel=1e-3, abs=1e-5)
+        assert invariant_error(graph, fast) < 1e-6
+        assert len(fast.messages) == 0
+
+
+def test_lean_and_stored_rest_at_the_same_point() -> None:
+    """A message that no longer moves is recalled exactly."""
+    rng = np.random.default_rng(2)
+    graph = build_graph(sp.csr_array(rng.poisson(0.5, (40, 30))))
+    state, _ = compiled.sweep(graph, start(graph), priors(), 1)
+    for _ in range(3000):
+        past = state.word_sums
+        state, change = compiled.sweep(graph, state, priors(), 1)
+        if change < 1e-6:
+            break
+    lean = state._replace(past_word_sums=past)
+    recalled = reference.recall(graph, lean, priors())
+    assert np.abs(recalled - state.messages).mean() < 0.02
+
+
+@quick
 @given(graphs())
 def test_pairwise_factors(graph: FactorGraph) -> None:
     state = start(graph)

@@ -27,12 +27,17 @@ class TopicState(NamedTuple):
     precision after each sweep, so they cannot drift.
     """
 
-    messages: Float32  # (E, K) count times mu(z_wd): rows add up to the edge's count
+    messages: (
+        Float32  # (E, K) count times mu(z_wd): rows add up to the edge's count; (0, K) in the lean engine
+    )
     doc_sums: Float32  # (D, K) sum of the document's messages
     word_sums: Float64  # (W, K) sum of the word's messages
     slot_means: Float32  # (S, K) mu-bar_dt: rows add up to one, or to zero where a document has no words
     tag_sums: Float64  # (T, K) S_t, the sum of the tag's slot means
     tag_squares: Float64  # (T, K) Q_t, the sum of their squares
+    past_word_sums: (
+        Float64  # (W, K) of the sweep before, to recall messages from; (0, K) where they are stored
+    )
 
     @property
     def n_topics(self) -> int:
@@ -51,7 +56,7 @@ def invariant_error(graph: FactorGraph, state: TopicState) -> float:
     doc_tokens = np.bincount(edge_doc, counts, graph.n_docs)
     word_tokens = np.bincount(graph.edge_word, counts, graph.n_words)
     pairs = [
-        (state.messages.sum(1, dtype=np.float64), counts),
+        (state.messages.sum(1, dtype=np.float64), counts[: len(state.messages)]),
         (state.doc_sums.sum(1, dtype=np.float64), doc_tokens),
         (state.word_sums.sum(1), word_tokens),
         (state.word_sums.sum(keepdims=True).ravel(), counts.sum(keepdims=True)),

@@ -34,6 +34,7 @@ class BeliefPropagation:
         seed: of the random start.
         n_threads: any number gives the same bits.
         anchored: start from topics around anchor words; else from noise.
+        lean: recall messages in each sweep instead of storing them; see `kernels.reference.recall`.
         kernels: `kernels.compiled`, or `kernels.reference` to check it.
     """
 
@@ -42,6 +43,7 @@ class BeliefPropagation:
     seed: int
     n_threads: int = 1
     anchored: bool = True
+    lean: bool = False
     kernels: ModuleType = compiled
     settles: ClassVar[bool] = True
 
@@ -52,12 +54,13 @@ class BeliefPropagation:
             word_topics = anchored_topics(self.graph, K, self.seed, self.n_threads)
         else:
             word_topics = np.ones((self.graph.n_words, K), dtype=np.float32)
-        start = self.kernels.initial_state(self.graph, word_topics + _NOISE, self.seed, self.n_threads)
-        return Belief(start, self.priors)
+        begin = self.kernels.lean_initial_state if self.lean else self.kernels.initial_state
+        return Belief(begin(self.graph, word_topics + _NOISE, self.seed, self.n_threads), self.priors)
 
     def step(self, belief: Belief) -> tuple[Belief, float]:
         """Return the belief after one sweep, and the mean change of a token's message."""
-        topics, change = self.kernels.sweep(self.graph, belief.topics, belief.priors, self.n_threads)
+        sweep = self.kernels.lean_sweep if self.lean else self.kernels.sweep
+        topics, change = sweep(self.graph, belief.topics, belief.priors, self.n_threads)
         return Belief(topics, belief.priors), change
 
     def learned(self, belief: Belief) -> Learned:

@@ -19,7 +19,8 @@ import numpy as np
 
 from tagtopics._typing import Float32, Int64
 from tagtopics.graph import FactorGraph
-from tagtopics.kernels.loops import SIGN_STREAM, hashed, kernel, mixed
+from tagtopics.kernels.compiling import kernel
+from tagtopics.kernels.loops import SIGN_STREAM, hashed, mixed
 from tagtopics.kernels.threads import run_ranges
 
 CANDIDATES_PER_TOPIC = 8

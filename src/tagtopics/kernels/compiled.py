@@ -27,23 +27,49 @@ class _Field(NamedTuple):
     factors: Float32  # (T, K) f_gamma_t
 
 
+class _Words(NamedTuple):
+    """What words said in the sweep before."""
+
+    word_sums: Float32  # (W, K)
+    topic_sums: Float32  # (K,)
+
+
 def sweep(graph: FactorGraph, state: TopicState, priors: Priors, n_threads: int) -> tuple[TopicState, float]:
     """Update every message once, in place; return the next state and the mean change a token."""
-    K = state.n_topics
-    field = _Field(
+    change = np.zeros(graph.n_docs)
+    numbers = (state.messages, state.doc_sums, state.slot_means)
+    arguments = (_field(graph, state), _scalars(priors), *numbers, change)
+    word_sums = _in_blocks(loops.update_documents, graph, state.n_topics, n_threads, *arguments)
+    after = _summed(graph, word_sums, *numbers, state.past_word_sums, n_threads)
+    return after, _per_token(graph, change)
+
+
+def lean_sweep(
+    graph: FactorGraph, state: TopicState, priors: Priors, n_threads: int
+) -> tuple[TopicState, float]:
+    """Do what `sweep` does without stored messages: each document's are recalled, updated and forgotten."""
+    change = np.zeros(graph.n_docs)
+    past_sums = state.past_word_sums
+    past = _Words(past_sums.astype(np.float32), past_sums.sum(0).astype(np.float32))
+    numbers = (state.doc_sums, state.slot_means)
+    arguments = (_field(graph, state), past, _scalars(priors), *numbers, change)
+    word_sums = _in_blocks(loops.update_documents_lean, graph, state.n_topics, n_threads, *arguments)
+    after = _summed(graph, word_sums, state.messages, *numbers, state.word_sums, n_threads)
+    return after, _per_token(graph, change)
+
+
+def _field(graph: FactorGraph, state: TopicState) -> _Field:
+    return _Field(
         word_sums=state.word_sums.astype(np.float32),
         topic_sums=state.word_sums.sum(0).astype(np.float32),
         tag_sums=state.tag_sums.astype(np.float32),
         tag_docs=graph.tag_docs.astype(np.float32),
         factors=pairwise_factors(state.tag_sums, state.tag_squares, graph.tag_docs).astype(np.float32),
     )
-    change = np.zeros(graph.n_docs)
-    numbers = (state.messages, state.doc_sums, state.slot_means)
-    word_sums = _in_blocks(
-        loops.update_documents, graph, K, n_threads, field, _scalars(priors), *numbers, change
-    )
-    tokens = max(float(graph.edge_count.sum(dtype=np.float64)), 1e-300)
-    return _with_tag_sums(graph, word_sums, *numbers, n_threads), float(change.sum()) / tokens
+
+
+def _per_token(graph: FactorGraph, change: Float64) -> float:
+    return float(change.sum()) / max(float(graph.edge_count.sum(dtype=np.float64)), 1e-300)
 
 
 def _in_blocks(loop: Any, graph: FactorGraph, n_topics: int, n_threads: int, *arguments: Any) -> Float64:
@@ -65,22 +91,23 @@ def _in_blocks(loop: Any, graph: FactorGraph, n_topics: int, n_threads: int, *ar
     return word_sums
 
 
-def _with_tag_sums(
+def _summed(
     graph: FactorGraph,
     word_sums: Float64,
     messages: Float32,
     doc_sums: Float32,
     slot_means: Float32,
+    past_word_sums: Float64,
     n_threads: int,
 ) -> TopicState:
-    """Return the state of some messages and slot means, with the sums that follow."""
+    """Return the state of some messages and slot means, with the sums of the tags."""
     K = messages.shape[1]
     tag_sums = np.empty((graph.n_tags, K))
     tag_squares = np.empty((graph.n_tags, K))
     tag_slots = graph.tag_slots
     run_ranges(loops.group_sums, tag_slots.offsets, K, n_threads, tag_slots, slot_means, tag_sums)
     run_ranges(loops.group_squares, tag_slots.offsets, K, n_threads, tag_slots, slot_means, tag_squares)
-    return TopicState(messages, doc_sums, word_sums, slot_means, tag_sums, tag_squares)
+    return TopicState(messages, doc_sums, word_sums, slot_means, tag_sums, tag_squares, past_word_sums)
 
 
 def pairwise_factors(tag_sums: Float64, tag_squares: Float64, tag_docs: Any) -> Float64:
@@ -118,7 +145,19 @@ def initial_state(graph: FactorGraph, word_topics: Float32, seed: int, n_threads
     slot_means = np.zeros((graph.n_slots, n_topics), dtype=np.float32)
     arguments = (word_topics, np.uint64(seed), messages, doc_sums, slot_means)
     word_sums = _in_blocks(loops.initialise, graph, n_topics, n_threads, *arguments)
-    return _with_tag_sums(graph, word_sums, messages, doc_sums, slot_means, n_threads)
+    no_past = np.empty((0, n_topics))
+    return _summed(graph, word_sums, messages, doc_sums, slot_means, no_past, n_threads)
+
+
+def lean_initial_state(graph: FactorGraph, word_topics: Float32, seed: int, n_threads: int) -> TopicState:
+    """Return the same start without its messages."""
+    n_topics = word_topics.shape[1]
+    doc_sums = np.zeros((graph.n_docs, n_topics), dtype=np.float32)
+    slot_means = np.zeros((graph.n_slots, n_topics), dtype=np.float32)
+    arguments = (word_topics, np.uint64(seed), doc_sums, slot_means)
+    word_sums = _in_blocks(loops.initialise_lean, graph, n_topics, n_threads, *arguments)
+    no_messages = np.empty((0, n_topics), dtype=np.float32)
+    return _summed(graph, word_sums, no_messages, doc_sums, slot_means, word_sums, n_threads)
 
 
 class _Scalars(NamedTuple):

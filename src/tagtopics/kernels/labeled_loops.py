@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagtopics.kernels.loops import kernel, uniform
+from tagtopics.kernels.compiling import kernel
+from tagtopics.kernels.loops import uniform
 
 
 @kernel

@@ -2,35 +2,24 @@
 
 Rules of this file. Messages are stored as count times mu in single precision; whatever adds up over documents
 is accumulated in double. Functions take whole arrays and row numbers, because slices cost reference counts.
-Loops over k are the inner ones and contiguous. `_FLAGS` lets the compiler reorder sums, so that they
-vectorise, but not assume away NaN or infinity.
+Loops over k are the inner ones and contiguous.
 
 A loop over k that sums up stores nothing, and one that stores sums nothing up: before a loop that does both,
 the compiler asks at run time whether the arrays lie apart, and the order of the sum, and so its last bit,
 would depend on where they lie.
-
-numba's cache looks at one file only: after a change here, touch the files whose own compiled code calls it.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-import numba
 import numpy as np
+
+from tagtopics.kernels.compiling import kernel
 
 CREDIT_STREAM = 1 << 62
 """Where the counters of the random credits begin, far from those of the messages."""
 
 SIGN_STREAM = 1 << 61
 """Where those of the random signs of `anchors` begin."""
-
-_FLAGS = {"reassoc", "contract", "nsz", "arcp"}
-
-
-def kernel(function: Any) -> Any:
-    """Compile on first use, keep on disk, run without the interpreter's lock."""
-    return numba.njit(nogil=True, cache=True, error_model="numpy", fastmath=_FLAGS)(function)
 
 
 @kernel
@@ -39,20 +28,85 @@ def update_documents(first, last, graph, field, priors, messages, doc_sums, slot
 
     `change` gets what each document moved, `partial` (W, K) the new word sums of these documents.
     """
-    K = messages.shape[1]
     partial[:, :] = 0
+    others, shares, mix = _scratch(first, last, graph, messages.shape[1])
+    for d in range(first, last):
+        if graph.doc_edges[d] < graph.doc_edges[d + 1]:
+            w0 = _mix_tags(d, graph, field, priors, slot_means, others, mix)
+            change[d] = _update_edges(d, 0, graph, field, priors, w0, mix, messages, doc_sums, partial)
+            _update_slots(d, 0, graph, messages, others, shares, slot_means)
+
+
+@kernel
+def update_documents_lean(first, last, graph, field, past, priors, doc_sums, slot_means, change, partial):
+    """Do the same without stored messages: recall those of a document, update them, forget them."""
+    partial[:, :] = 0
+    others, shares, mix = _scratch(first, last, graph, doc_sums.shape[1])
+    longest = 0
+    for d in range(first, last):
+        longest = max(longest, graph.doc_edges[d + 1] - graph.doc_edges[d])
+    messages = np.empty((longest, doc_sums.shape[1]), dtype=np.float32)
+    for d in range(first, last):
+        base = graph.doc_edges[d]
+        if base < graph.doc_edges[d + 1]:
+            w0 = _mix_tags(d, graph, field, priors, slot_means, others, mix)
+            _recall(d, graph, past, priors, w0, mix, doc_sums, messages)
+            change[d] = _update_edges(d, base, graph, field, priors, w0, mix, messages, doc_sums, partial)
+            _update_slots(d, base, graph, messages, others, shares, slot_means)
+
+
+@kernel
+def _scratch(first, last, graph, K):
+    """Return room for the tags of one document: (T_d, K), (T_d,) and (K,)."""
     widest = 0
     for d in range(first, last):
         widest = max(widest, graph.doc_slots[d + 1] - graph.doc_slots[d])
     others = np.empty((widest, K), dtype=np.float32)
-    shares = np.empty(widest, dtype=np.float32)
-    mix = np.empty(K, dtype=np.float32)
-    for d in range(first, last):
-        if graph.doc_edges[d] == graph.doc_edges[d + 1]:
-            continue
-        w0 = _mix_tags(d, graph, field, priors, slot_means, others, mix)
-        change[d] = _update_edges(d, graph, field, priors, w0, mix, messages, doc_sums, partial)
-        _update_slots(d, graph, messages, others, shares, slot_means)
+    return others, np.empty(widest, dtype=np.float32), np.empty(K, dtype=np.float32)
+
+
+@kernel
+def _recall(d, graph, past, priors, w0, mix, doc_sums, messages):
+    """Recompute the messages of a document from the sums they were computed from, and rebuild its sums.
+
+    A message is the fixed point of its own update: once without taking itself out, once more with. When
+    nothing changes any more that is exactly what a stored message would be.
+    """
+    K = messages.shape[1]
+    start, stop = graph.doc_edges[d], graph.doc_edges[d + 1]
+    fresh = np.empty(K, dtype=np.float32)
+    tokens = _tokens(d, graph)
+    for e in range(start, stop):
+        r = e - start
+        messages[r, :] = 0
+        for _ in range(2):
+            _score(e, r, d, graph, past, priors, tokens, w0, mix, messages, doc_sums, fresh)
+            scale = _scale(fresh, graph.edge_count[e])
+            for k in range(K):
+                messages[r, k] = fresh[k] * scale
+    _sum_rows(0, stop - start, messages, d, doc_sums)
+
+
+@kernel
+def _tokens(d, graph):
+    total = np.float32(0)
+    for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
+        total += graph.edge_count[e]
+    return total
+
+
+@kernel
+def _score(e, r, d, graph, field, priors, tokens, w0, mix, messages, doc_sums, fresh):
+    """Put the unscaled message of edge e, whose last one is in row r, into `fresh`."""
+    w = graph.edge_word[e]
+    beta, zero = priors.beta, np.float32(0)
+    all_beta = np.float32(field.word_sums.shape[0]) * beta
+    others = max(tokens - graph.edge_count[e], zero) + priors.alpha_total
+    for k in range(fresh.shape[0]):
+        own = messages[r, k]
+        theta = w0 * (max(doc_sums[d, k] - own, zero) + priors.alpha[k]) + others * mix[k]
+        word = max(field.word_sums[w, k] - own, zero) + beta
+        fresh[k] = theta * word / (max(field.topic_sums[k] - own, zero) + all_beta)
 
 
 @kernel
@@ -144,35 +198,27 @@ def symmetric(rows, m):
 
 
 @kernel
-def _update_edges(d, graph, field, priors, w0, mix, messages, doc_sums, partial):
-    """Update the messages of one document, one edge after the other; return how much they moved."""
+def _update_edges(d, base, graph, field, priors, w0, mix, messages, doc_sums, partial):
+    """Update the messages of one document, one edge after the other; return how much they moved.
+
+    The message of edge e is in row e - base.
+    """
     K = messages.shape[1]
-    W = field.word_sums.shape[0]
-    beta = priors.beta
-    all_beta = np.float32(W) * beta
-    zero = np.float32(0)
-    tokens = np.float32(0)
-    for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
-        tokens += graph.edge_count[e]
+    start, stop = graph.doc_edges[d], graph.doc_edges[d + 1]
     fresh = np.empty(K, dtype=np.float32)
+    tokens = _tokens(d, graph)
     moved = 0.0
-    for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
-        w = graph.edge_word[e]
-        count = graph.edge_count[e]
-        others = max(tokens - count, zero) + priors.alpha_total
-        for k in range(K):
-            own = messages[e, k]
-            theta = w0 * (max(doc_sums[d, k] - own, zero) + priors.alpha[k]) + others * mix[k]
-            word = max(field.word_sums[w, k] - own, zero) + beta
-            fresh[k] = theta * word / (max(field.topic_sums[k] - own, zero) + all_beta)
-        scale = _scale(fresh, count)
-        moved += _distance(e, scale, fresh, messages)
+    for e in range(start, stop):
+        r, w = e - base, graph.edge_word[e]
+        _score(e, r, d, graph, field, priors, tokens, w0, mix, messages, doc_sums, fresh)
+        scale = _scale(fresh, graph.edge_count[e])
+        moved += _distance(r, scale, fresh, messages)
         for k in range(K):
             value = fresh[k] * scale
-            doc_sums[d, k] += value - messages[e, k]
-            messages[e, k] = value
+            doc_sums[d, k] += value - messages[r, k]
+            messages[r, k] = value
             partial[w, k] += value
-    _sum_rows(graph.doc_edges[d], graph.doc_edges[d + 1], messages, d, doc_sums)
+    _sum_rows(start - base, stop - base, messages, d, doc_sums)
     return moved
 
 
@@ -226,13 +272,13 @@ def add_partials(first, last, partials, word_sums):
 
 
 @kernel
-def _update_slots(d, graph, messages, profiles, shares, slot_means):
+def _update_slots(d, base, graph, messages, profiles, shares, slot_means):
     """Attribute each word of a document to its tags; each slot mean becomes the mean of its words."""
     K = messages.shape[1]
     first, last = graph.doc_slots[d], graph.doc_slots[d + 1]
     n = last - first
     slot_means[first:last, :] = 0
-    for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
+    for e in range(graph.doc_edges[d] - base, graph.doc_edges[d + 1] - base):
         total = np.float32(0)
         for i in range(n):
             likelihood = np.float32(0)
@@ -357,27 +403,46 @@ def mixed(bits, k):
 @kernel
 def initialise(first, last, graph, word_topics, seed, messages, doc_sums, slot_means, partial):
     """Draw messages around `word_topics`, and random credits, for documents first to last."""
-    K = messages.shape[1]
-    half = np.float32(0.5)
     partial[:, :] = 0
     for d in range(first, last):
-        start, stop = graph.doc_edges[d], graph.doc_edges[d + 1]
-        for e in range(start, stop):
-            w = graph.edge_word[e]
-            bits = hashed(seed, e)
-            for k in range(K):
-                messages[e, k] = word_topics[w, k] * (half + mixed(bits, k))
-            _normalise_row(e, messages)
-            for k in range(K):
-                messages[e, k] *= graph.edge_count[e]
-            for k in range(K):
-                partial[w, k] += messages[e, k]
-        _sum_rows(start, stop, messages, d, doc_sums)
-        if start < stop:
-            for s in range(graph.doc_slots[d], graph.doc_slots[d + 1]):
-                bits = hashed(seed, CREDIT_STREAM + s)
-                for e in range(start, stop):
-                    share = mixed(bits, e - start)
-                    for k in range(K):
-                        slot_means[s, k] += share * messages[e, k]
-                _normalise_row(s, slot_means)
+        _draw_document(d, 0, graph, word_topics, seed, messages, doc_sums, slot_means, partial)
+
+
+@kernel
+def initialise_lean(first, last, graph, word_topics, seed, doc_sums, slot_means, partial):
+    """Do the same, and forget the messages of a document once they are in the sums."""
+    partial[:, :] = 0
+    longest = 0
+    for d in range(first, last):
+        longest = max(longest, graph.doc_edges[d + 1] - graph.doc_edges[d])
+    messages = np.empty((longest, doc_sums.shape[1]), dtype=np.float32)
+    for d in range(first, last):
+        base = graph.doc_edges[d]
+        _draw_document(d, base, graph, word_topics, seed, messages, doc_sums, slot_means, partial)
+
+
+@kernel
+def _draw_document(d, base, graph, word_topics, seed, messages, doc_sums, slot_means, partial):
+    """Draw the messages of one document, the message of edge e in row e - base, and its slot means."""
+    K = messages.shape[1]
+    half = np.float32(0.5)
+    start, stop = graph.doc_edges[d], graph.doc_edges[d + 1]
+    for e in range(start, stop):
+        r, w = e - base, graph.edge_word[e]
+        bits = hashed(seed, e)
+        for k in range(K):
+            messages[r, k] = word_topics[w, k] * (half + mixed(bits, k))
+        _normalise_row(r, messages)
+        for k in range(K):
+            messages[r, k] *= graph.edge_count[e]
+        for k in range(K):
+            partial[w, k] += messages[r, k]
+    _sum_rows(start - base, stop - base, messages, d, doc_sums)
+    if start < stop:
+        for s in range(graph.doc_slots[d], graph.doc_slots[d + 1]):
+            bits = hashed(seed, CREDIT_STREAM + s)
+            for e in range(start, stop):
+                share = mixed(bits, e - start)
+                for k in range(K):
+                    slot_means[s, k] += share * messages[e - base, k]
+            _normalise_row(s, slot_means)

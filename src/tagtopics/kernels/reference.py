@@ -157,7 +157,38 @@ def sweep(graph: FactorGraph, state: TopicState, priors: Priors, n_threads: int)
     Words and tags answer from the sums at the start of the sweep; within a document each edge sees the
     edges before it. `n_threads` is there for the signature: a specification is serial.
     """
-    messages = state.messages.astype(np.float64)
+    return _swept(graph, state, priors, state.messages.astype(np.float64), state.past_word_sums)
+
+
+def lean_sweep(
+    graph: FactorGraph, state: TopicState, priors: Priors, n_threads: int
+) -> tuple[TopicState, float]:
+    """Do the same with messages recalled from the sums of the sweep before, and forgotten afterwards."""
+    messages = recall(graph, state, priors)
+    after, change = _swept(graph, state, priors, messages, state.word_sums)
+    return after._replace(messages=state.messages), change
+
+
+def recall(graph: FactorGraph, state: TopicState, priors: Priors) -> Float64:
+    """Return (E, K): the messages that the last sweep must have ended with.
+
+    A message is the fixed point of its update; this iterates it twice, from nothing taken out.
+    """
+    messages = np.zeros((graph.n_edges, state.n_topics))
+    topic_sum = state.past_word_sums.sum(0)
+    for d in range(graph.n_docs):
+        mix = _mixture_of(graph, state, priors, d)[0]
+        for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
+            count, word_sum = float(graph.edge_count[e]), state.past_word_sums[graph.edge_word[e]]
+            sums = (state.doc_sums[d].astype(np.float64), word_sum, topic_sum)
+            for _ in range(2):
+                messages[e] = edge_message(messages[e], count, *sums, graph.n_words, mix, priors)
+    return messages
+
+
+def _swept(
+    graph: FactorGraph, state: TopicState, priors: Priors, messages: Float64, past_word_sums: Float64
+) -> tuple[TopicState, float]:
     slot_means = state.slot_means.astype(np.float64)
     doc_sums = np.zeros((graph.n_docs, state.n_topics))
     change = 0.0
@@ -165,21 +196,18 @@ def sweep(graph: FactorGraph, state: TopicState, priors: Priors, n_threads: int)
         edges = slice(graph.doc_edges[d], graph.doc_edges[d + 1])
         if edges.start == edges.stop:
             continue
-        means, me = _neighbourhood(graph, state, d)
-        pairwise = [slot_message(rows, i) for rows, i in zip(means, me, strict=True)]
-        hyperedge = hyperedge_message(means, me, priors.order) if len(means) > 1 else np.zeros(state.n_topics)
-        mix = tag_mixture(pairwise, hyperedge, priors)
+        mix, profiles = _mixture_of(graph, state, priors, d)
         before = messages[edges].copy()
         _update_document(graph, state, priors, messages, range(edges.start, edges.stop), mix)
         change += float(np.abs(messages[edges] - before).sum())
         doc_sums[d] = messages[edges].sum(0)
-        if means:
-            profiles = [slot_profile(rows, i) for rows, i in zip(means, me, strict=True)]
+        if profiles:
             shares = credit(messages[edges], profiles)
             for i, s in enumerate(range(graph.doc_slots[d], graph.doc_slots[d + 1])):
                 slot_means[s] = slot_mean(messages[edges], shares[:, i])
     tokens = max(float(graph.edge_count.sum(dtype=np.float64)), 1e-300)
-    return summed(graph, _narrow(messages), _narrow(doc_sums), _narrow(slot_means)), change / tokens
+    after = summed(graph, _narrow(messages), _narrow(doc_sums), _narrow(slot_means))
+    return after._replace(past_word_sums=past_word_sums), change / tokens
 
 
 def summed(graph: FactorGraph, messages: Float32, doc_sums: Float32, slot_means: Float32) -> TopicState:
@@ -191,7 +219,21 @@ def summed(graph: FactorGraph, messages: Float32, doc_sums: Float32, slot_means:
         slot_means=slot_means,
         tag_sums=group_sums(graph.tag_slots, slot_means),
         tag_squares=group_sums(graph.tag_slots, slot_means.astype(np.float64) ** 2),
+        past_word_sums=np.empty((0, messages.shape[1])),
     )
+
+
+def _mixture_of(
+    graph: FactorGraph, state: TopicState, priors: Priors, d: int
+) -> tuple[Float64, list[Float64]]:
+    """Return what the tags of a document add to its messages (K,), and the profile of each tag elsewhere."""
+    if graph.doc_edges[d] == graph.doc_edges[d + 1]:
+        return np.zeros(state.n_topics), []
+    means, me = _neighbourhood(graph, state, d)
+    pairwise = [slot_message(rows, i) for rows, i in zip(means, me, strict=True)]
+    hyperedge = hyperedge_message(means, me, priors.order) if len(means) > 1 else np.zeros(state.n_topics)
+    profiles = [slot_profile(rows, i) for rows, i in zip(means, me, strict=True)]
+    return tag_mixture(pairwise, hyperedge, priors), profiles
 
 
 def _neighbourhood(graph: FactorGraph, state: TopicState, d: int) -> tuple[list[Float64], list[int]]:
@@ -277,6 +319,12 @@ def initial_state(graph: FactorGraph, word_topics: Float32, seed: int, n_threads
                 draws = mixed(hashed(seed, np.array([CREDIT_STREAM + s])), edges.stop - edges.start)
                 slot_means[s] = slot_mean(messages[edges], draws[0])
     return summed(graph, _narrow(messages), _narrow(doc_sums), _narrow(slot_means))
+
+
+def lean_initial_state(graph: FactorGraph, word_topics: Float32, seed: int, n_threads: int) -> TopicState:
+    """Return the same start without its messages."""
+    state = initial_state(graph, word_topics, seed, n_threads)
+    return state._replace(messages=state.messages[:0], past_word_sums=state.word_sums)
 
 
 def hashed(seed: int, counters: Any) -> npt.NDArray[np.uint64]:

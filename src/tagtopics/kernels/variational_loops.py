@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagtopics.kernels.loops import kernel
+from tagtopics.kernels.compiling import kernel
 
 
 @kernel

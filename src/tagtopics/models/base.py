@@ -15,12 +15,13 @@ from tagtopics._typing import Float32, Float64
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import completion
 from tagtopics.errors import InputError
-from tagtopics.graph import Priors, build_graph
+from tagtopics.graph import FactorGraph, Priors, build_graph
 from tagtopics.inference import heldout
 from tagtopics.inference.belief_propagation import BeliefPropagation
 from tagtopics.inference.fold_in import FoldIn
 from tagtopics.inference.learned import Learned, TopicAlgorithm
 from tagtopics.inference.loop import Callback, run
+from tagtopics.inference.memory import is_lean
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.checks import check_parameters
 from tagtopics.models.inputs import (
@@ -35,9 +36,10 @@ from tagtopics.models.inputs import (
 )
 from tagtopics.models.recommending import Recommending
 from tagtopics.models.results import RelatedDocument
+from tagtopics.models.viewing import Viewing
 
 
-class TopicModel(Recommending, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TopicModel(Viewing, Recommending, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the estimators. X is a `Corpus`, or counts (documents x words) with tags as y.
 
     Subclasses store their parameters in `__init__` and say in `_priors` what they mean.
@@ -49,6 +51,7 @@ class TopicModel(Recommending, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     max_iter: int
     tol: float
     init: str
+    memory: str
     random_state: Any
     n_jobs: int | None
 
@@ -134,6 +137,7 @@ class TopicModel(Recommending, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
         check_is_fitted(self)
         self._learn_to_recommend()
+        self._learn_tag_words()
         save_model(self, path)
 
     # ------------------------------------------------------------------ what subclasses say, and helpers
@@ -148,9 +152,12 @@ class TopicModel(Recommending, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def _algorithm(self, data: TrainingData) -> TopicAlgorithm[Any]:
         """Return what `fit` iterates."""
-        graph = build_graph(data.counts, data.tags)
-        threads = resolve_threads(self.n_jobs)
-        return BeliefPropagation(graph, self._priors(), self._seed(), threads, self.init == "anchors")
+        return self._belief_propagation(build_graph(data.counts, data.tags), self._priors())
+
+    def _belief_propagation(self, graph: FactorGraph, priors: Priors) -> BeliefPropagation:
+        threads, anchored = resolve_threads(self.n_jobs), self.init == "anchors"
+        lean = is_lean(self.memory, graph, len(priors.doc_topic))
+        return BeliefPropagation(graph, priors, self._seed(), threads, anchored, lean)
 
     def _infer(self, counts: Any, tags: Any) -> Float32:
         """Return the topic proportions (D, K) of new documents, CSR (D, W), whose tags are CSR or None."""

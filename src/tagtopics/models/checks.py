@@ -38,6 +38,7 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "links_per_tag": (lambda v: _whole(v) and v >= 0, "a whole number, 0 or more"),
     "negative_ratio": (lambda v: _real(v) and v > 0, "a number above 0"),
     "init": (lambda v: v in ("anchors", "random"), "'anchors' or 'random'"),
+    "memory": (lambda v: v in ("auto", "stored", "lean"), "'auto', 'stored' or 'lean'"),
     "n_jobs": (
         lambda v: v is None or (_whole(v) and v != 0),
         "None, a number of threads, or -1 for all cores",

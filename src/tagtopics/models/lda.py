@@ -10,7 +10,6 @@ from typing import Any
 import scipy.sparse as sp
 
 from tagtopics.graph import FactorGraph, Priors, build_graph
-from tagtopics.inference.belief_propagation import BeliefPropagation
 from tagtopics.inference.gibbs import GibbsSampling
 from tagtopics.inference.learned import TopicAlgorithm
 from tagtopics.inference.variational import VariationalBayes
@@ -35,6 +34,8 @@ class LDA(TopicModel):
         tol: stop when the mean change of a token's message in a sweep falls below; not for "gibbs".
         init: "anchors" starts from topics around anchor words, "random" from noise; the first needs fewer
             sweeps and finds planted topics more surely.
+        memory: "stored" keeps all messages, the fastest; "lean" recalls them in each sweep and needs memory
+            for documents, words and tags only; "auto" is stored up to half of the machine's memory.
         random_state: seed of the start; equal seeds give equal bits at any number of threads.
         n_jobs: threads; None or -1 for all cores.
 
@@ -58,6 +59,7 @@ class LDA(TopicModel):
         max_iter: int = 200,
         tol: float = 2e-3,
         init: str = "anchors",
+        memory: str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -68,6 +70,7 @@ class LDA(TopicModel):
         self.max_iter = max_iter
         self.tol = tol
         self.init = init
+        self.memory = memory
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -81,8 +84,7 @@ class LDA(TopicModel):
 
 
 def _belief_propagation(model: LDA, graph: FactorGraph, priors: Priors) -> TopicAlgorithm[Any]:
-    threads, anchored = resolve_threads(model.n_jobs), model.init == "anchors"
-    return BeliefPropagation(graph, priors, model._seed(), threads, anchored)
+    return model._belief_propagation(graph, priors)
 
 
 def _gibbs(model: LDA, graph: FactorGraph, priors: Priors) -> TopicAlgorithm[Any]:

@@ -22,7 +22,13 @@ from tagtopics.models.base import TopicModel
 from tagtopics.models.checks import check_parameters
 from tagtopics.models.labeled import LabeledLDA
 from tagtopics.models.lda import LDA
-from tagtopics.models.recommender_saving import recommender_from, recommender_to_arrays, recommender_to_json
+from tagtopics.models.recommender_saving import (
+    matrix_from,
+    matrix_to_arrays,
+    recommender_from,
+    recommender_to_arrays,
+    recommender_to_json,
+)
 from tagtopics.models.rtm import RTM
 from tagtopics.models.ttm import TTM
 
@@ -57,6 +63,7 @@ def save_model(model: TopicModel, path: str | Path) -> None:
     try:
         arrays = {name: np.ascontiguousarray(getattr(model, name)) for name in _arrays_of(model)}
         arrays |= recommender_to_arrays(model.recommender_)
+        arrays |= matrix_to_arrays(model.tag_words_, "tag_words_")
         save_file(arrays | visual_to_arrays(model.visual_), temporary / "arrays.safetensors")
         text = json.dumps(_description(model), ensure_ascii=False, indent=1)
         (temporary / "model.json").write_text(text, encoding="utf-8")
@@ -119,6 +126,8 @@ def _restored(description: dict[str, Any], arrays: dict[str, Any]) -> TopicModel
     names = {name: _strings(description["names"][name], name) for name in _NAMES}
     shape = len(names["vocabulary_"]), model._n_topics(len(names["tag_names_"]))
     model.recommender_ = recommender_from(description.get("recommender"), arrays, *shape)
+    if "tag_words_.data" in arrays:
+        model.tag_words_ = matrix_from(arrays, "tag_words_", (len(names["tag_names_"]), shape[0]))
     _check_shapes(arrays, names, model)
     for name, values in (names | arrays).items():
         setattr(model, name, values)

@@ -23,10 +23,7 @@ def recommender_to_arrays(recommender: TagRecommender | None) -> dict[str, Any]:
     arrays = {name: getattr(recommender, name) for name in _ARRAYS}
     arrays["weights"] = recommender.calibration.weights
     for name in _MATRICES:
-        matrix = getattr(recommender, name)
-        arrays[f"{name}.data"] = np.asarray(matrix.data, dtype=np.float32)
-        arrays[f"{name}.indices"] = np.asarray(matrix.indices, dtype=np.int64)
-        arrays[f"{name}.indptr"] = np.asarray(matrix.indptr, dtype=np.int64)
+        arrays |= matrix_to_arrays(getattr(recommender, name), name)
     return {_PREFIX + name: np.ascontiguousarray(array) for name, array in arrays.items()}
 
 
@@ -62,13 +59,13 @@ def recommender_from(
         own["weights"], float(description["balance"]), float(description["threshold"])
     )
     return TagRecommender(
-        landmark_counts=_matrix(own, "landmark_counts", (M, n_words)),
+        landmark_counts=matrix_from(own, "landmark_counts", (M, n_words)),
         landmark_topics=own["landmark_topics"],
         coefficients=own["coefficients"],
         bandwidth=float(description["bandwidth"]),
         tag_docs=own["tag_docs"],
         n_docs=max(int(description["n_docs"]), 1),
-        company=_matrix(own, "company", (T, T)),
+        company=matrix_from(own, "company", (T, T)),
         calibration=calibration,
         tag_names=tuple(names),
     )
@@ -91,13 +88,25 @@ def _check(own: dict[str, Any], n_tags: int, n_topics: int) -> None:
         raise InputError("the recommender holds negative numbers where there can be none")
 
 
-def _matrix(own: dict[str, Any], name: str, shape: tuple[int, int]) -> sp.csr_array:
-    parts = tuple(own[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
+def matrix_to_arrays(matrix: Any, name: str) -> dict[str, Any]:
+    """Return the three arrays of a CSR array of any kind under names of their own; none of None."""
+    if matrix is None:
+        return {}
+    return {
+        f"{name}.data": np.asarray(matrix.data, dtype=np.float32),
+        f"{name}.indices": np.asarray(matrix.indices, dtype=np.int64),
+        f"{name}.indptr": np.asarray(matrix.indptr, dtype=np.int64),
+    }
+
+
+def matrix_from(arrays: dict[str, Any], name: str, shape: tuple[int, int]) -> sp.csr_array:
+    """Return the CSR array, of finite numbers from 0, that `matrix_to_arrays` took apart."""
+    parts = tuple(arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
     try:
         matrix = sp.csr_array(parts, shape=shape)
         matrix.check_format(full_check=True)
     except (ValueError, IndexError, OverflowError) as error:
-        raise InputError(f"the recommender's {name} is damaged: {error}") from None
+        raise InputError(f"{name} is damaged: {error}") from None
     if not np.isfinite(matrix.data).all() or (matrix.data < 0).any():
-        raise InputError(f"the recommender's {name} holds numbers that are negative or not finite")
+        raise InputError(f"{name} holds numbers that are negative or not finite")
     return matrix

@@ -18,6 +18,7 @@ class Recommending:
 
     _trained_on: tuple[Any, Any] | None = None
     recommender_: TagRecommender | None = None
+    tag_words_: Any = None  # CSR (T, W) tokens credited to each tag; of a model with `explain`
 
     def fit_recommender(self, X: Any, y: Any = None) -> Self:
         """Learn to recommend tags; the topics stay as they are.
@@ -78,7 +79,11 @@ class Recommending:
         if self.recommender_ is None and self._trained_on is not None:
             self.fit_recommender(*self._trained_on)
 
+    def _learn_tag_words(self) -> None:
+        """Credit the words of the training documents to their tags; of a model with `explain`."""
+
     def _forget_recommender(self, X: Any, y: Any) -> None:
         """Start anew: other topics need another recommender."""
         tagged = X.tags.nnz > 0 if isinstance(X, Corpus) else y is not None
-        self.recommender_, self._trained_on = None, (X, y) if tagged else None
+        self.recommender_, self.tag_words_ = None, None
+        self._trained_on = (X, y) if tagged else None

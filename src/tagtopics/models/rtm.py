@@ -87,6 +87,7 @@ class RTM(TopicModel):
         """
         check_parameters(self)
         data, seed = self._training_data(X, y), self._seed()
+        self._forget_recommender(X, y)
         if links is None:
             matrix = shared_tag_links(data.tags, int(self.links_per_tag), seed)
         else:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from tagtopics._typing import Float32, Float64
+from tagtopics._typing import Float32
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.graph import Priors
 from tagtopics.kernels import compiled
-from tagtopics.kernels.reference import credit, normalised
+from tagtopics.kernels.reference import normalised
 from tagtopics.models.base import TopicModel, top
 from tagtopics.models.results import CreditTable, TagProfile
+from tagtopics.models.tag_words import credit_words, learn_tag_words
 
 
 class TTM(TopicModel):
@@ -35,6 +37,8 @@ class TTM(TopicModel):
         tol: stop when the mean change of a token's message in a sweep falls below.
         init: "anchors" starts from topics around anchor words, "random" from noise; the first needs fewer
             sweeps and finds planted topics more surely.
+        memory: "stored" keeps all messages, the fastest; "lean" recalls them in each sweep and needs memory
+            for documents, words and tags only; "auto" is stored up to half of the machine's memory.
         random_state: seed of the start; equal seeds give equal bits at any number of threads.
         n_jobs: threads; None or -1 for all cores.
 
@@ -57,6 +61,7 @@ class TTM(TopicModel):
         max_iter: int = 200,
         tol: float = 2e-3,
         init: str = "anchors",
+        memory: str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -70,6 +75,7 @@ class TTM(TopicModel):
         self.max_iter = max_iter
         self.tol = tol
         self.init = init
+        self.memory = memory
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -94,16 +100,21 @@ class TTM(TopicModel):
         if tags is None:
             raise InputError("explain: which tags? give tags= the tags of each document")
         counts, indicator = self._new_documents(X, tags)
-        profiles = self.tag_means()
-        tables = []
-        for batch in self._fold_in().batches(counts, self._tag_pseudo_counts(indicator)):
-            for d in range(batch.first, batch.last):
-                edges = slice(*batch.graph.doc_edges[d - batch.first : d - batch.first + 2])
-                slots = indicator.indices[indicator.indptr[d] : indicator.indptr[d + 1]]
-                shares = credit(batch.messages[edges], profiles[slots])
-                words, weights = batch.graph.edge_word[edges], batch.graph.edge_count[edges]
-                tables.append(self._credit_rows(d, words, weights, slots, shares))
-        return _stacked(tables)
+        self._learn_tag_words()
+        known = self.tag_words_
+        if known is None:
+            known = sp.csr_array((len(self.tag_names_), len(self.vocabulary_)), dtype=np.float32)
+        claims, shares = credit_words(counts, indicator, self.tag_means(), self._phi(), known)
+        doc = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))[claims.edge]
+        words, names = np.array(self.vocabulary_, dtype=object), np.array(self.tag_names_, dtype=object)
+        return CreditTable(doc, words[claims.word], claims.count, names[claims.tag], shares)
+
+    def _learn_tag_words(self) -> None:
+        """Credit the words of the training documents to their tags, where they are at hand."""
+        if self.tag_words_ is None and self._trained_on is not None:
+            X, y = self._trained_on
+            counts, tags = self._new_documents(X, X if isinstance(X, Corpus) else y)
+            self.tag_words_ = learn_tag_words(counts, tags, self.tag_means(), self._phi())
 
     def tag_profile(self, *tags: str, n_words: int = 10) -> TagProfile:
         """Tell what a tag, or several tags together, stand for.
@@ -139,18 +150,6 @@ class TTM(TopicModel):
         mean = (tags @ self.tag_means()) / np.maximum(n_tags, 1)
         return np.asarray(self.tag_pseudo_count * mean, dtype=np.float32)
 
-    def _credit_rows(self, d: int, words: Any, counts: Any, slots: Any, shares: Float64) -> CreditTable:
-        n_words, n_tags = shares.shape
-        vocabulary = np.array([self.vocabulary_[w] for w in words], dtype=object)
-        names = np.array([self.tag_names_[t] for t in slots], dtype=object)
-        return CreditTable(
-            doc=np.full(n_words * n_tags, d, dtype=np.int64),
-            word=np.repeat(vocabulary, n_tags),
-            count=np.repeat(counts.astype(np.float64), n_tags),
-            tag=np.tile(names, n_words),
-            credit=shares.ravel(),
-        )
-
     def _column(self, tag: str) -> int:
         try:
             return self.tag_names_.index(tag)
@@ -160,11 +159,3 @@ class TTM(TopicModel):
             close = difflib.get_close_matches(tag, self.tag_names_, n=3)
             hint = f"; did you mean {', '.join(map(repr, close))}?" if close else ""
             raise InputError(f"the model has no tag {tag!r}{hint}") from None
-
-
-def _stacked(tables: list[CreditTable]) -> CreditTable:
-    if not tables:
-        empty, names = np.empty(0), np.empty(0, dtype=object)
-        return CreditTable(empty.astype(np.int64), names, empty, names, empty)
-    columns = [table.to_dict() for table in tables]
-    return CreditTable(**{name: np.concatenate([column[name] for column in columns]) for name in columns[0]})

@@ -1,0 +1,60 @@
+"""How kernels are compiled, and where the machine code is kept.
+
+numba keeps compiled functions on disk and forgets them when their own file changes, but not when a function
+they call in another file does. So the cache has a folder for each state of all kernel files together; after
+an upgrade nothing stale is left to be found.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+
+_FLAGS = {"reassoc", "contract", "nsz", "arcp"}
+"""The compiler may reorder sums, so that they vectorise, but not assume away NaN or infinity."""
+
+
+def kernel(function: Any) -> Any:
+    """Compile on first use, keep on disk, run without the interpreter's lock."""
+    with _cache_folder():
+        return numba.njit(nogil=True, cache=True, error_model="numpy", fastmath=_FLAGS)(function)
+
+
+@contextmanager
+def _cache_folder() -> Iterator[None]:
+    """Let numba keep what is decorated here in our folder; everything else of the process stays as it is."""
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = _folder(before)
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+@cache
+def _folder(base: str) -> str:
+    """Return our folder under NUMBA_CACHE_DIR or the user's cache; `base` itself where none can be made."""
+    from tagtopics.datasets.fetch import cache_directory
+
+    parent = Path(base) if base else cache_directory() / "kernels"
+    folder = parent / f"tagtopics-{_stamp()}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return base
+    return str(folder) if os.access(folder, os.W_OK) else base
+
+
+def _stamp() -> str:
+    """Return a name for the present state of all kernel files."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]

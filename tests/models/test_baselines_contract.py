@@ -1,0 +1,217 @@
+"""One contract for all estimators of the package, whatever they are learned by."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import linear_sum_assignment
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+
+import tagtopics as tt
+from tagtopics.corpus.splits import completion, train_test
+from tagtopics.datasets.synthetic import SyntheticCorpus
+from tagtopics.inference import heldout
+from tagtopics.inference.callbacks import Checkpoint, Watcher
+from tagtopics.inference.loop import Step
+
+ESTIMATORS = {
+    "LDA": tt.LDA(10),
+    "LDA-gibbs": tt.LDA(10, inference="gibbs", max_iter=80),
+    "LDA-vb": tt.LDA(10, inference="vb"),
+    "LDA-lean": tt.LDA(10, memory="lean"),
+    "TTM": tt.TTM(10),
+    "TTM-lean": tt.TTM(10, memory="lean"),
+    "ATM": tt.ATM(10, max_iter=80),
+    "RTM": tt.RTM(10, max_iter=80),
+    "LabeledLDA": tt.LabeledLDA(),
+    "LabeledLDA-common": tt.LabeledLDA(n_common_topics=1),
+}
+every_model = pytest.mark.parametrize("model", ESTIMATORS.values(), ids=ESTIMATORS)
+pytestmark = pytest.mark.filterwarnings("ignore:.*unknown to the model left out")  # LDA knows no tags
+
+
+@pytest.fixture(scope="module")
+def planted() -> SyntheticCorpus:
+    return tt.make_tagged_corpus(n_docs=400, n_words=300, n_topics=10, n_tags=10, n_groups=0, seed=5)
+
+
+def small(model: Any, **parameters: Any) -> Any:
+    """Return a copy with few topics and sweeps."""
+    known = model.get_params()
+    few = {"n_topics": 3, "max_iter": 8, "random_state": 0} | parameters
+    return clone(model).set_params(**{name: value for name, value in few.items() if name in known})
+
+
+def corpus_of(rows: list[list[int]], tags: list[list[str]]) -> tuple[Any, list[list[str]]]:
+    return np.array(rows), tags
+
+
+COUNTS, TAGS = corpus_of(
+    [[3, 1, 0, 0], [2, 2, 1, 0], [0, 0, 4, 1], [0, 1, 2, 3], [0, 0, 0, 0], [1, 0, 0, 2]],
+    [["a"], ["a", "b"], ["b", "c"], ["c"], ["a"], []],
+)
+
+
+def assert_distributions(rows: Any) -> None:
+    assert np.isfinite(rows).all()
+    assert (rows >= 0).all()
+    np.testing.assert_allclose(rows.sum(1), 1, rtol=1e-5)
+
+
+@every_model
+def test_everything_adds_up_to_one(model: Any) -> None:
+    fitted = small(model).fit(COUNTS, TAGS)
+    K = len(fitted.components_)
+    assert fitted.doc_topic_.shape == (6, K)
+    assert fitted.tag_sums_.shape == (len(fitted.tag_names_), K)
+    for rows in (fitted.components_, fitted.doc_topic_, fitted.transform(COUNTS)):
+        assert_distributions(rows)
+    assert_distributions(fitted.transform(COUNTS, TAGS))
+    assert_distributions(fitted.tag_means().reshape(-1, K))
+
+
+@every_model
+def test_equal_seeds_give_equal_bits_at_any_number_of_threads(model: Any, planted: SyntheticCorpus) -> None:
+    fits = [small(model, n_jobs=n).fit(planted.corpus) for n in (1, 3)]
+    assert np.array_equal(fits[0].components_, fits[1].components_)
+    assert np.array_equal(fits[0].doc_topic_, fits[1].doc_topic_)
+    assert np.array_equal(fits[0].transform(planted.corpus), fits[1].transform(planted.corpus))
+    other = small(model, random_state=1).fit(planted.corpus)
+    assert not np.array_equal(fits[0].components_, other.components_)
+
+
+@every_model
+def test_cloned_and_fitted_again_it_is_the_same(model: Any) -> None:
+    fitted = small(model).fit(COUNTS, TAGS)
+    again = clone(fitted)
+    assert not hasattr(again, "components_")
+    assert again.get_params() == fitted.get_params()
+    assert np.array_equal(again.fit(COUNTS, TAGS).components_, fitted.components_)
+
+
+@every_model
+def test_saved_and_loaded_it_answers_the_same(model: Any, planted: SyntheticCorpus, tmp_path: Path) -> None:
+    fitted = small(model).fit(planted.corpus)
+    fitted.save(tmp_path / "model.tt")
+    loaded = tt.load(tmp_path / "model.tt")
+    assert type(loaded) is type(fitted)
+    assert loaded.get_params() == fitted.get_params()
+    assert np.array_equal(loaded.transform(planted.corpus), fitted.transform(planted.corpus))
+    known = [each.transform(planted.corpus, planted.corpus) for each in (loaded, fitted)]
+    assert np.array_equal(known[0], known[1])
+    assert np.array_equal(loaded.tag_sums_, fitted.tag_sums_)
+    assert loaded.history_ == fitted.history_
+
+
+@every_model
+def test_an_empty_new_document_gets_the_prior(model: Any) -> None:
+    fitted = small(model).fit(COUNTS, TAGS)
+    prior = fitted.doc_topic_prior_ / fitted.doc_topic_prior_.sum()
+    np.testing.assert_allclose(fitted.transform(np.zeros((2, 4), dtype=int)), [prior, prior], rtol=1e-5)
+
+
+@every_model
+@pytest.mark.parametrize("tags", [None, [[]] * 6, [["a"]] + [[]] * 5], ids=["none", "empty", "one"])
+def test_documents_without_tags_are_fine(model: Any, tags: Any) -> None:
+    needs_tags = isinstance(model, tt.LabeledLDA) and model.n_common_topics == 0
+    if needs_tags and (tags is None or not any(tags)):
+        with pytest.raises(tt.InputError, match="give tags"):
+            small(model).fit(COUNTS, tags)
+        return
+    fitted = small(model).fit(COUNTS, tags)
+    assert_distributions(fitted.components_)
+    assert_distributions(fitted.doc_topic_)
+    assert_distributions(fitted.transform(COUNTS, tags))
+
+
+@every_model
+def test_one_document_is_a_corpus(model: Any) -> None:
+    fitted = small(model).fit(COUNTS[:1], [["a", "b"]])
+    assert_distributions(fitted.components_)
+    assert fitted.perplexity(COUNTS[:1]) > 0
+
+
+@every_model
+def test_dense_and_sparse_are_the_same(model: Any) -> None:
+    indicator = np.array([[t in tags for t in "abc"] for tags in TAGS], dtype=int)
+    dense = small(model).fit(COUNTS, indicator)
+    sparse = small(model).fit(sp.csr_matrix(COUNTS), sp.csr_array(indicator))
+    assert np.array_equal(dense.components_, sparse.components_)
+    assert np.array_equal(dense.transform(COUNTS), sparse.transform(sp.csc_array(COUNTS)))
+
+
+@every_model
+def test_fractions_of_tokens_are_fine(model: Any) -> None:
+    fitted = small(model).fit(COUNTS * 0.7, TAGS)
+    untagged = COUNTS[-1].sum() if isinstance(model, tt.LabeledLDA) and not model.n_common_topics else 0
+    np.testing.assert_allclose(fitted.topic_sums_.sum(), 0.7 * (COUNTS.sum() - untagged), rtol=1e-5)
+
+
+class Listener(Watcher[Any]):
+    """Counts what it hears, and stops after `last` iterations."""
+
+    def __init__(self, last: int) -> None:
+        self.last = last
+        self.heard: list[Any] = []
+
+    def on_start(self, max_iter: int) -> None:
+        self.heard.append(max_iter)
+
+    def on_iteration(self, step: Step, state: Any) -> bool:
+        assert 0 <= step.change <= 2
+        self.heard.append(step.iteration)
+        return step.iteration == self.last
+
+    def on_end(self, reason: str) -> None:
+        self.heard.append(reason)
+
+
+@every_model
+def test_callbacks_hear_everything_and_may_stop(model: Any, planted: SyntheticCorpus) -> None:
+    listener = Listener(3)
+    fitted = small(model).fit(planted.corpus, callbacks=[listener])
+    assert listener.heard == [8, 1, 2, 3, "stopped"]
+    assert fitted.n_iter_ == len(fitted.history_) == 3
+    assert fitted.stop_reason_ == "stopped"
+    assert_distributions(fitted.doc_topic_)
+
+
+@every_model
+def test_words_are_predicted_better_than_by_their_frequency(model: Any, planted: SyntheticCorpus) -> None:
+    train, test = (planted.corpus.select(rows) for rows in train_test(planted.corpus, 0))
+    fitted = clone(model).set_params(random_state=0).fit(train)
+    _, held_out = completion(test.counts, 0)
+    frequency = heldout.unigram(train.counts.sum(0), 0.05)
+    plain = heldout.perplexity(heldout.unigram_log_likelihood(held_out, frequency), float(held_out.sum()))
+    assert fitted.perplexity(test) < 0.75 * plain
+
+
+@every_model
+@pytest.mark.parametrize("seed", range(3))
+def test_planted_topics_are_recovered(model: Any, planted: SyntheticCorpus, seed: int) -> None:
+    """Each of the ten tags has a topic of its own, so tags as topics find them too."""
+    fitted = clone(model).set_params(random_state=seed).fit(planted.corpus)
+    found = fitted.components_ / np.linalg.norm(fitted.components_, axis=1, keepdims=True)
+    truth = planted.topics / np.linalg.norm(planted.topics, axis=1, keepdims=True)
+    cosine = truth @ found.T
+    matched = cosine[linear_sum_assignment(-cosine)]
+    assert matched.mean() > 0.95
+    assert matched.min() > 0.9
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@every_model
+def test_check_estimator(model: Any) -> None:
+    results = check_estimator(small(model, random_state=None), on_fail=None)
+    assert [r["check_name"] for r in results if r["status"] == "failed"] == []
+
+
+@pytest.mark.parametrize("name", ["LDA-gibbs", "LDA-vb", "ATM", "RTM", "LabeledLDA"])
+def test_checkpoints_are_for_belief_propagation(name: str, tmp_path: Path) -> None:
+    with pytest.raises(tt.InputError, match="checkpoint"):
+        small(ESTIMATORS[name]).fit(COUNTS, TAGS, callbacks=[Checkpoint(tmp_path / "c", every=1)])
