@@ -107,7 +107,7 @@ class TTM(TopicModel):
         claims, shares = credit_words(counts, indicator, self.tag_means(), self._phi(), known)
         doc = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))[claims.edge]
         words, names = np.array(self.vocabulary_, dtype=object), np.array(self.tag_names_, dtype=object)
-        return CreditTable(doc, words[claims.word], claims.count, names[claims.tag], shares)
+        return CreditTable(doc, words[claims.word], claims.tokens, names[claims.tag], shares)
 
     def _learn_tag_words(self) -> None:
         """Credit the words of the training documents to their tags, where they are at hand."""
@@ -143,11 +143,12 @@ class TTM(TopicModel):
         )
 
     def _tag_pseudo_counts(self, tags: Any) -> Float32 | None:
-        """Spread `tag_pseudo_count` tokens over the mean profile of a document's known tags."""
+        """Spread `tag_pseudo_count` tokens over the mean profile of a document's tags that were learned."""
         if tags is None:
             return None
-        n_tags = np.diff(tags.indptr)[:, np.newaxis]
-        mean = (tags @ self.tag_means()) / np.maximum(n_tags, 1)
+        known = (self.tag_docs_ > 0)[:, np.newaxis]
+        n_known = tags @ known.astype(np.float64)
+        mean = (tags @ (self.tag_means() * known)) / np.maximum(n_known, 1)
         return np.asarray(self.tag_pseudo_count * mean, dtype=np.float32)
 
     def _column(self, tag: str) -> int:
