@@ -31,7 +31,7 @@ class FoldIn(NamedTuple):
     phi: Float32  # (W, K) p(word | topic)
     doc_topic_prior: Float32  # (K,) alpha
     max_iter: int = 100
-    tol: float = 1e-3
+    tol: float = 2e-2
     n_threads: int = 1
 
     def batches(self, counts: Any, tag_counts: Any | None = None) -> Iterator[FoldedBatch]:

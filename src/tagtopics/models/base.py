@@ -22,6 +22,7 @@ from tagtopics.inference.fold_in import FoldIn
 from tagtopics.inference.learned import Learned, TopicAlgorithm
 from tagtopics.inference.loop import Callback, run
 from tagtopics.inference.memory import is_lean
+from tagtopics.inference.tuning import learn_priors, starting_alpha
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.checks import check_parameters
 from tagtopics.models.inputs import (
@@ -46,7 +47,7 @@ class TopicModel(Viewing, Recommending, ClassNamePrefixFeaturesOutMixin, Transfo
     """
 
     n_topics: int
-    doc_topic_prior: float
+    doc_topic_prior: float | str
     topic_word_prior: float
     max_iter: int
     tol: float
@@ -143,7 +144,7 @@ class TopicModel(Viewing, Recommending, ClassNamePrefixFeaturesOutMixin, Transfo
     # ------------------------------------------------------------------ what subclasses say, and helpers
 
     def _priors(self) -> Priors:
-        alpha = np.full(self.n_topics, self.doc_topic_prior, dtype=np.float32)
+        alpha = np.full(self.n_topics, starting_alpha(self.doc_topic_prior), dtype=np.float32)
         return Priors(alpha, float(self.topic_word_prior))
 
     def _n_topics(self, n_tags: int) -> int:
@@ -152,7 +153,14 @@ class TopicModel(Viewing, Recommending, ClassNamePrefixFeaturesOutMixin, Transfo
 
     def _algorithm(self, data: TrainingData) -> TopicAlgorithm[Any]:
         """Return what `fit` iterates."""
-        return self._belief_propagation(build_graph(data.counts, data.tags), self._priors())
+        return self._belief_propagation(build_graph(data.counts, data.tags), self._priors_for(data))
+
+    def _priors_for(self, data: TrainingData) -> Priors:
+        """Return the priors of a fit, with alpha learned if that is asked for."""
+        if self.doc_topic_prior != "learned":
+            return self._priors()
+        threads, anchored = resolve_threads(self.n_jobs), self.init == "anchors"
+        return learn_priors(data.counts, data.tags, self._priors(), self._seed(), threads, anchored)
 
     def _belief_propagation(self, graph: FactorGraph, priors: Priors) -> BeliefPropagation:
         threads, anchored = resolve_threads(self.n_jobs), self.init == "anchors"

@@ -27,7 +27,7 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "max_iter": (lambda v: _whole(v) and v >= 0, "a whole number, 0 or more"),
     "order": (lambda v: _whole(v) and v >= 2, "a whole number, 2 or more"),
     "tol": (lambda v: _real(v) and v >= 0, "a number, 0 or more"),
-    "doc_topic_prior": (lambda v: _real(v) and v > 0, "a number above 0"),
+    "doc_topic_prior": (lambda v: v == "learned" or (_real(v) and v > 0), "a number above 0, or 'learned'"),
     "topic_word_prior": (lambda v: _real(v) and v > 0, "a number above 0"),
     "pairwise_weight": (lambda v: _real(v) and 0 <= v <= 1, "a number from 0 to 1"),
     "higher_order_weight": (lambda v: _real(v) and 0 <= v <= 1, "a number from 0 to 1"),
@@ -53,6 +53,8 @@ def check_parameters(estimator: Any) -> None:
         holds, wanted = _RULES.get(name, (lambda _: True, ""))
         if not holds(value):
             raise InputError(f"{type(estimator).__name__}: {name} must be {wanted}, not {value!r}")
+    if parameters.get("doc_topic_prior") == "learned" and "memory" not in parameters:  # a sampler's
+        raise InputError(f"{type(estimator).__name__}: doc_topic_prior must be a number above 0")
     weights = [parameters.get(name, 0) for name in ("pairwise_weight", "higher_order_weight")]
     if sum(weights) > 1:
         raise InputError(f"{type(estimator).__name__}: the two weights add up to {sum(weights):g}; at most 1")

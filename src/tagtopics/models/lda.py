@@ -25,7 +25,8 @@ class LDA(TopicModel):
 
     Args:
         n_topics: the number of topics, K.
-        doc_topic_prior: pseudo-count of each topic in each document; in the paper, alpha.
+        doc_topic_prior: pseudo-count of each topic in each document; in the paper, alpha. "learned" finds it
+            on documents set aside, for about twenty sweeps more.
         topic_word_prior: pseudo-count of each word in each topic; in the paper, beta.
         inference: "bp", loopy belief propagation, the best here; "gibbs", collapsed Gibbs sampling, serial,
             the mean of the last quarter of its sweeps; "vb", batch variational Bayes. The last two are there
@@ -53,7 +54,7 @@ class LDA(TopicModel):
         self,
         n_topics: int = 20,
         *,
-        doc_topic_prior: float = 0.1,
+        doc_topic_prior: float | str = 0.1,
         topic_word_prior: float = 0.05,
         inference: str = "bp",
         max_iter: int = 200,
@@ -80,7 +81,7 @@ class LDA(TopicModel):
         return replace(data, tags=no_tags, tag_names=())
 
     def _algorithm(self, data: TrainingData) -> TopicAlgorithm[Any]:
-        return _ALGORITHMS[self.inference](self, build_graph(data.counts, data.tags), self._priors())
+        return _ALGORITHMS[self.inference](self, build_graph(data.counts, data.tags), self._priors_for(data))
 
 
 def _belief_propagation(model: LDA, graph: FactorGraph, priors: Priors) -> TopicAlgorithm[Any]:

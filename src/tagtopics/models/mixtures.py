@@ -8,8 +8,9 @@ import numpy as np
 
 from tagtopics._typing import Float32, Float64
 
-LEAST_VARIANCE = 1e-3
-"""Floor of a variance, as a share of the features' own; flat patches would have none."""
+LEAST_VARIANCE = 0.15
+"""Floor of a variance, as a share of the features' own. Flat patches make Gaussians so narrow that single odd
+patches of an image would decide about its tags (decision 043)."""
 
 
 class Mixture(NamedTuple):

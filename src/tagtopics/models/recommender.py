@@ -99,7 +99,7 @@ class TagRecommender:
     @property
     def frequency(self) -> Float64:
         """(T,) the share of documents that carry each tag, half a document added."""
-        return (self.tag_docs + 0.5) / (self.n_docs + 1.0)
+        return _frequency(self.tag_docs, self.n_docs)
 
     def probabilities(self, counts: Any, doc_topic: Float32) -> Float32:
         """Return (D, T): the probability of each tag.
@@ -187,8 +187,7 @@ def fit_recommender(
     sample = _drawn(generator, D, max(1, _CALIBRATED_PAIRS // tags.shape[1]))
     coefficients, left_out = _regressed(documents, tags, tag_docs / D, bandwidth, landmarks, sample)
     company = _company(tags, tag_docs)
-    frequency = (tag_docs + 0.5) / (D + 1.0)
-    calibration = calibrate(left_out, tags[sample], frequency, company)
+    calibration = calibrate(left_out, tags[sample], _frequency(tag_docs, D), company)
     chosen = sp.csr_array(counts[landmarks])
     return TagRecommender(
         chosen, doc_topic[landmarks], coefficients, bandwidth, tag_docs, D, company, calibration, tag_names
@@ -221,6 +220,10 @@ def _regressed(
     n_rows = documents.words.shape[0]
     coefficients, left_out = landmark_ridge(kernel_of, landmarks, targets, RIDGE, (n_rows, sample))
     return coefficients, left_out + base
+
+
+def _frequency(tag_docs: Int64, n_docs: int) -> Float64:
+    return np.asarray((tag_docs + 0.5) / (n_docs + 1.0), dtype=np.float64)
 
 
 def _company(tags: Any, tag_docs: Int64) -> sp.csr_array:

@@ -55,9 +55,7 @@ def recommender_from(
     own = {name[len(_PREFIX) :]: array for name, array in arrays.items() if name.startswith(_PREFIX)}
     _check(own, len(names), n_topics)
     M, T = own["coefficients"].shape
-    calibration = Calibration(
-        own["weights"], float(description["balance"]), float(description["threshold"])
-    )
+    calibration = Calibration(own["weights"], float(description["balance"]), float(description["threshold"]))
     return TagRecommender(
         landmark_counts=matrix_from(own, "landmark_counts", (M, n_words)),
         landmark_topics=own["landmark_topics"],

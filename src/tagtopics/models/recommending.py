@@ -51,9 +51,7 @@ class Recommending:
         recommender, counts, theta = self._asked(X, top)
         return recommender.recommend(counts, theta, top)
 
-    def recommend_with_reasons(
-        self, X: Any, top: int = 5, n_words: int = 5
-    ) -> list[list[Recommendation]]:
+    def recommend_with_reasons(self, X: Any, top: int = 5, n_words: int = 5) -> list[list[Recommendation]]:
         """Return recommendations, each with the words of the document that speak most for it."""
         recommender, counts, theta = self._asked(X, top)
         vocabulary = self.vocabulary_  # type: ignore[attr-defined]

@@ -63,7 +63,7 @@ class SML(BaseEstimator):  # type: ignore[misc]
         n_tag_components: int = 64,
         *,
         n_frequencies: int = 21,
-        step: int = 4,
+        step: int = 6,
         max_iter: int = 15,
         prior_weight: float = 0.0,
         working_pixels: int | None = WORKING_PIXELS,

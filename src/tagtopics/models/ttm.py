@@ -31,7 +31,8 @@ class TTM(TopicModel):
         higher_order_weight: share of the joint message of all of a document's tags; in the paper, omega_2.
         order: how many tags a joint relation connects at the most; any order costs the same.
         tag_pseudo_count: when tags of new documents are known, how many tokens they are worth.
-        doc_topic_prior: pseudo-count of each topic in each document; in the paper, alpha.
+        doc_topic_prior: pseudo-count of each topic in each document; in the paper, alpha. "learned" finds it
+            on documents set aside, for about twenty sweeps more.
         topic_word_prior: pseudo-count of each word in each topic; in the paper, beta.
         max_iter: sweeps at the most.
         tol: stop when the mean change of a token's message in a sweep falls below.
@@ -56,7 +57,7 @@ class TTM(TopicModel):
         higher_order_weight: float = 0.05,
         order: int = 3,
         tag_pseudo_count: float = 5.0,
-        doc_topic_prior: float = 0.1,
+        doc_topic_prior: float | str = 0.1,
         topic_word_prior: float = 0.05,
         max_iter: int = 200,
         tol: float = 2e-3,
