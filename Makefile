@@ -3,12 +3,12 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test check docs clean
+.PHONY: demo test check docs bench bench-quick browser clean
 
 demo: $(VENV)/.core
 	$(BIN)/tagtopics demo --out build/demo.tt
 
-test: $(VENV)/.test check
+test: $(VENV)/.test browser check
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: $(VENV)/.test
@@ -19,6 +19,19 @@ check: $(VENV)/.test
 docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --strict
 
+bench: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.run
+
+bench-quick: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.run --quick
+
+# The explorer's tests drive a real browser. Where there is none and Debian's packages can be had, fetch it;
+# where not, those tests skip and say so.
+browser:
+	@command -v chromium >/dev/null || { command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && \
+	  { apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y chromium >/dev/null; }; } || \
+	  echo "no chromium: the browser tests will be skipped"
+
 # One stamp a set of extras: installed again only when pyproject.toml changes.
 $(VENV)/.core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -26,7 +39,7 @@ $(VENV)/.core: pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
-$(VENV)/.test $(VENV)/.docs: $(VENV)/.%: $(VENV)/.core
+$(VENV)/.test $(VENV)/.docs $(VENV)/.bench: $(VENV)/.%: $(VENV)/.core
 	$(BIN)/python -m pip install --quiet --editable '.[$*]'
 	touch $@
 

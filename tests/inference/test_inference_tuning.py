@@ -55,4 +55,4 @@ def test_small_corpora_keep_the_prior_they_start_from() -> None:
 
 def test_samplers_take_numbers_only() -> None:
     with pytest.raises(tt.InputError, match="doc_topic_prior must be a number above 0"):
-        tt.ATM(2, doc_topic_prior="learned").fit(np.eye(5, dtype=int), list("ababa"))
+        tt.ATM(2).set_params(doc_topic_prior="learned").fit(np.eye(5, dtype=int), list("ababa"))
