@@ -9,7 +9,19 @@ import typer
 
 from tagtopics.cli.options import grouped
 
-COMMANDS = ("demo", "fit", "topics", "tags", "explain", "related", "evaluate", "report", "serve", "datasets")
+COMMANDS = (
+    "demo",
+    "fit",
+    "topics",
+    "tags",
+    "explain",
+    "recommend",
+    "related",
+    "evaluate",
+    "report",
+    "serve",
+    "datasets",
+)
 """The commands, in the order of the help; each is `tagtopics.cli.<name>.command`."""
 
 

@@ -1,0 +1,74 @@
+"""One evaluator for all: the topics of every system go through the same fold-in of the same documents."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.corpora import Completion, Task
+from tagtopics.inference import heldout
+from tagtopics.inference.fold_in import FoldIn
+
+Floats = npt.NDArray[np.float32]
+
+GRID = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+"""Symmetric alphas to choose from, for each system and checkpoint, on the validation documents."""
+
+
+class Score(NamedTuple):
+    """Perplexity of the test documents, and the alpha it was reached with ("own": the system's)."""
+
+    perplexity: float
+    validation: float  # perplexity of the validation documents with the same alpha
+    alpha: str
+
+
+class Evaluator:
+    """Document completion with alpha chosen on validation documents that no system learned from."""
+
+    def __init__(self, task: Task, n_threads: int) -> None:
+        self.task = task
+        self.n_threads = n_threads
+        self._last: int | None = None
+
+    def score(self, phi: Any, own_alpha: Any | None) -> Score:
+        """Return the perplexity of topics.
+
+        Args:
+            phi: (W, K) p(word | topic).
+            own_alpha: (K,) what the system itself would use for new documents, or None.
+        """
+        phi = np.ascontiguousarray(phi, dtype=np.float32)
+        candidates: dict[str, Floats] = {}
+        if own_alpha is not None:
+            candidates["own"] = np.asarray(own_alpha, dtype=np.float32)
+        for alpha in self._grid():
+            candidates[f"{alpha:g}"] = np.full(phi.shape[1], alpha, dtype=np.float32)
+        found = {name: self._completed(self.task.validation, phi, a) for name, a in candidates.items()}
+        best = min(found, key=lambda name: found[name])
+        symmetric = min((name for name in found if name != "own"), key=lambda name: found[name])
+        self._last = [f"{alpha:g}" for alpha in GRID].index(symmetric)
+        return Score(self._completed(self.task.test, phi, candidates[best]), found[best], best)
+
+    def _grid(self) -> tuple[float, ...]:
+        """Return the whole grid at first, then the last choice and its neighbours: topics change slowly."""
+        return GRID if self._last is None else GRID[max(0, self._last - 1) : self._last + 2]
+
+    def _completed(self, part: Completion, phi: Floats, alpha: Floats) -> float:
+        theta = FoldIn(phi=phi, doc_topic_prior=alpha, n_threads=self.n_threads).doc_topic(part.seen)
+        return perplexity_of(part, theta, phi)
+
+
+def perplexity_of(part: Completion, theta: Any, phi: Any) -> float:
+    """Return the perplexity of the held-out tokens under proportions (D, K) and topics (W, K)."""
+    total = heldout.log_likelihood(part.held_out, theta, phi)
+    return heldout.perplexity(total, float(part.held_out.sum(dtype=np.float64)))
+
+
+def unigram_perplexity(task: Task) -> float:
+    """Return what a model without topics reaches on the same held-out tokens."""
+    probability = heldout.unigram(task.train.counts.sum(0, dtype=np.int64), 0.05)
+    total = heldout.unigram_log_likelihood(task.test.held_out, probability)
+    return heldout.perplexity(total, float(task.test.held_out.sum(dtype=np.float64)))

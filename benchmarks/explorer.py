@@ -1,0 +1,289 @@
+"""How the explorer holds up: a report of 50,000 documents in Chromium, and the server under load.
+
+    python -m benchmarks.explorer report --docs 50000 --out build/large.html
+    python -m benchmarks.explorer first-view
+    python -m benchmarks.explorer load --seconds 10 --clients 8
+
+Each prints one JSON object. The load test stays on this machine and is bounded in time and in requests.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+import tagtopics as tt
+from tagtopics.explore import write_report
+from tagtopics.models.topic_data_of import topic_data
+
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+MOST_REQUESTS = 20_000
+
+
+def large_corpus(n_docs: int, n_words: int = 20_000, n_tags: int = 2_000, length: int = 120) -> tt.Corpus:
+    """Return documents of words drawn from planted topics, with texts, authors and years."""
+    rng = np.random.default_rng(0)
+    vocabulary = tuple(_name(w) for w in range(n_words))
+    topics = rng.permutation(n_words)[: 50 * 300].reshape(50, 300)
+    rank = 1.0 / np.arange(1, 301)
+    texts, rows, tags = [], [], []
+    for d in range(n_docs):
+        mix = rng.choice(50, size=2)
+        words = topics[rng.choice(mix, size=length), rng.choice(300, size=length, p=rank / rank.sum())]
+        rows.append(np.unique(words, return_counts=True))
+        texts.append(" ".join(vocabulary[w] for w in words))
+        authors = {f"author:{int(mix[0]) * 40 + a}" for a in rng.integers(0, 40, size=2)}
+        tags.append(sorted({*authors, f"year:{1990 + d % 30}"}))
+    indptr = np.cumsum([0, *(len(words) for words, _ in rows)])
+    indices = np.concatenate([words for words, _ in rows])
+    data = np.concatenate([counts for _, counts in rows]).astype(np.int32)
+    names = tuple(sorted({tag for row in tags for tag in row}))
+    return tt.Corpus(
+        counts=sp.csr_array((data, indices, indptr), shape=(n_docs, n_words)),
+        tags=_indicator(tags, names),
+        vocabulary=vocabulary,
+        tag_names=names,
+        ids=tuple(f"paper-{d:06d}" for d in range(n_docs)),
+        texts=tuple(texts),
+        recipe=tt.TextRecipe(stop_words=None),
+    )
+
+
+def _name(number: int) -> str:
+    syllables = ("ba", "ko", "li", "mu", "re", "sa", "to", "ne", "pi", "du")
+    return "".join(syllables[int(digit)] for digit in f"{number:05d}")
+
+
+def _indicator(tags: list[list[str]], names: tuple[str, ...]) -> Any:
+    from tagtopics.corpus import tag_matrix
+
+    return tag_matrix(tags, names)
+
+
+@contextlib.contextmanager
+def chromium() -> Iterator[Any]:
+    """Run a real browser."""
+    from playwright.sync_api import sync_playwright
+
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+WATCH = """
+window.tasks = [];
+new PerformanceObserver((list) => list.getEntries().forEach((e) => window.tasks.push(e.duration)))
+  .observe({ type: "longtask", buffered: true });
+"""
+
+
+def measure(path: Path, query: str) -> dict[str, Any]:
+    """Open a report, search in it as a typist would, and tell how long the page kept its user waiting."""
+    with chromium() as browser:
+        page = browser.new_page(viewport={"width": 1280, "height": 860})
+        page.add_init_script(WATCH)
+        began = time.perf_counter()
+        page.goto(path.resolve().as_uri())
+        page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
+        opened = time.perf_counter() - began
+        ready = page.evaluate("performance.now()")
+        opening = page.evaluate("Math.max(0, ...window.tasks)")
+        delays = []
+        page.evaluate("window.tasks.length = 0")
+        page.click("#find")
+        for character in query:
+            delays.append(page.evaluate(_TYPE, character))
+        searching = page.evaluate("Math.max(0, ...window.tasks)")
+        page.evaluate("window.tasks.length = 0")
+        began = time.perf_counter()
+        page.evaluate("location.hash = '#/document/0'")
+        page.wait_for_selector(".text .w")
+        document = time.perf_counter() - began
+        return {
+            "seconds_to_first_view": round(opened, 2),
+            "page_clock_ms": round(ready),
+            "longest_task_while_opening_ms": round(opening),
+            "input_delay_ms": {"median": round(float(np.median(delays)), 1), "worst": round(max(delays), 1)},
+            "longest_task_while_searching_ms": round(searching),
+            "document_page_seconds": round(document, 2),
+            "longest_task_document_ms": round(page.evaluate("Math.max(0, ...window.tasks)")),
+        }
+
+
+_TYPE = """
+(character) => new Promise((done) => {
+  const input = document.getElementById("find");
+  const began = performance.now();
+  input.value += character;
+  input.dispatchEvent(new Event("input", { bubbles: true }));
+  const late = () => done(performance.now() - began - 60);
+  setTimeout(() => requestAnimationFrame(() => setTimeout(late, 0)), 60);
+})
+"""
+"""Types a character; the answer is how much later than 60 ms (the pause before a search, and a frame) the
+page could draw again: what a user would feel as a freeze."""
+
+
+def run_report(docs: int, out: Path) -> dict[str, Any]:
+    """Fit a small model to many documents, write the report, and measure it."""
+    began = time.perf_counter()
+    corpus = large_corpus(docs)
+    made = time.perf_counter()
+    model = tt.TTM(n_topics=50, max_iter=15, random_state=0).fit(corpus)
+    fitted = time.perf_counter()
+    data = topic_data(model, corpus, f"{docs:,} generated documents")
+    recorded = time.perf_counter()
+    out.parent.mkdir(parents=True, exist_ok=True)
+    size = write_report(data, out)
+    seconds = {
+        "corpus": made - began,
+        "fit": fitted - made,
+        "record": recorded - fitted,
+        "report": time.perf_counter() - recorded,
+    }
+    return {
+        "documents": size.n_docs,
+        "listed": size.n_listed,
+        "with_text": size.n_bodies,
+        "megabytes": round(size.n_bytes / 1e6, 2),
+        "seconds": {name: round(value, 1) for name, value in seconds.items()},
+        "browser": measure(out, "bakoli"),
+    }
+
+
+def run_first_view(out: Path) -> dict[str, Any]:
+    """Measure the report of the embedded corpus."""
+    data, _ = embedded()
+    out.parent.mkdir(parents=True, exist_ok=True)
+    size = write_report(data, out)
+    return {"megabytes": round(size.n_bytes / 1e6, 2), "browser": measure(out, "random")}
+
+
+def embedded() -> tuple[Any, Any]:
+    """Return the record and the model of the embedded corpus."""
+    corpus = tt.load_dataset("docstrings")
+    model = tt.TTM(n_topics=24, random_state=0).fit(corpus)
+    if hasattr(model, "fit_recommender"):
+        model.fit_recommender(corpus)
+    return topic_data(model, corpus, "Docstrings of numpy, scipy and scikit-learn"), model
+
+
+def run_load(seconds: float, clients: int) -> dict[str, Any]:
+    """Ask `tagtopics serve`, a process of its own, as fast as some clients can, one kind after the other."""
+    from tagtopics.models.kept_corpus import keep_corpus
+
+    data, model = embedded()
+    texts = [text[:2000] for text in (data.documents.texts or ())[::37]]
+    kinds = ["transform", "explain", "recommend", "related"]
+    bodies = {kind: [_body(kind, text) for text in texts] for kind in kinds}
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "load.tt")
+        model.save(path)
+        keep_corpus(tt.load_dataset("docstrings"), path)
+        with served(path) as address:
+            result = {
+                kind: asyncio.run(_storm(address, kind, bodies[kind], seconds, clients)) for kind in kinds
+            }
+            storm = _storm(address, "explain", bodies["explain"], 5.0, 128)
+            result["overload: explain, 128 clients"] = asyncio.run(storm)
+            result["alone: explain, 1 client"] = asyncio.run(
+                _storm(address, "explain", bodies["explain"], 3.0, 1)
+            )
+    return result
+
+
+@contextlib.contextmanager
+def served(path: str) -> Iterator[str]:
+    """Run the command and yield its address."""
+    run = "from tagtopics.cli import main; raise SystemExit(main())"
+    command = [sys.executable, "-u", "-c", run, "serve", path, "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        found = re.search(r"http://[^ ]*:\d+", process.stdout.readline())
+        assert found is not None, "the server did not start"
+        time.sleep(1)
+        yield found.group(0)
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _body(kind: str, text: str) -> dict[str, Any]:
+    tags = ["package:scipy", "kind:function", "takes:axis"] if kind == "explain" else []
+    more = {"top": 5} if kind in {"recommend", "related"} else {}
+    return {"documents": [{"text": text, "tags": tags}]} | more
+
+
+async def _storm(address: str, kind: str, bodies: list[Any], seconds: float, clients: int) -> dict[str, Any]:
+    import httpx
+
+    times: list[float] = []
+    statuses: dict[int, int] = {}
+    end = time.perf_counter() + seconds
+    limits = httpx.Limits(max_connections=clients, max_keepalive_connections=clients)
+
+    async def client(http: httpx.AsyncClient, first: int) -> None:
+        turn = first
+        while time.perf_counter() < end and sum(statuses.values()) < MOST_REQUESTS:
+            began = time.perf_counter()
+            answer = await http.post(f"/api/v1/{kind}", json=bodies[turn % len(bodies)])
+            if answer.status_code == 200:
+                times.append(time.perf_counter() - began)
+            statuses[answer.status_code] = statuses.get(answer.status_code, 0) + 1
+            turn += clients
+
+    async with httpx.AsyncClient(base_url=address, limits=limits, timeout=30) as http:
+        began = time.perf_counter()
+        await asyncio.gather(*(client(http, i) for i in range(clients)))
+        took = time.perf_counter() - began
+    p50, p95, p99 = np.percentile(np.array(times or [np.nan]) * 1000, [50, 95, 99]).round(1).tolist()
+    return {
+        "per_second": round(len(times) / took, 1),
+        "p50_ms": p50,
+        "p95_ms": p95,
+        "p99_ms": p99,
+        "statuses": statuses,
+    }
+
+
+def main() -> None:
+    """Run one of the measurements and print it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["report", "first-view", "load"])
+    parser.add_argument("--docs", type=int, default=50_000)
+    parser.add_argument("--out", type=Path, default=Path("build/explorer-benchmark.html"))
+    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--clients", type=int, default=8)
+    given = parser.parse_args()
+    if given.what == "load":
+        result = run_load(min(given.seconds, 60.0), min(given.clients, 256))
+    elif given.what == "report":
+        result = run_report(given.docs, given.out)
+    else:
+        result = run_first_view(given.out)
+    sys.stdout.write(json.dumps(result, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""tagtopics in the benchmark: the public estimators, watched by a callback."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from typing import Any
+
+import numpy as np
+
+import tagtopics as tt
+from benchmarks.corpora import Task
+from benchmarks.evaluator import perplexity_of
+from benchmarks.limits import Limits
+from benchmarks.recorder import Recorder
+from tagtopics.inference.callbacks import Watcher
+
+MODELS = {"lda": tt.LDA, "ttm": tt.TTM}
+
+
+def engines() -> tuple[str, ...]:
+    """Return the engines to choose from, or the only one, nameless."""
+    has_choice = "memory" in inspect.signature(tt.LDA).parameters
+    return ("stored", "lean") if has_choice else ("",)
+
+
+def systems() -> dict[str, str]:
+    """Return our systems: name and label. The defaults first, then each engine by its name."""
+    found = {"ours-lda": "tagtopics LDA", "ours-ttm": "tagtopics TTM-H"}
+    for engine in filter(None, engines()):
+        found |= {f"ours-{kind}-{engine}": f"{found[f'ours-{kind}']} ({engine})" for kind in MODELS}
+    return found
+
+
+def make_model(system: str, limits: Limits, seed: int, **parameters: Any) -> Any:
+    """Return the estimator of a system, such as "ours-ttm-lean"."""
+    _, kind, *engine = system.split("-")
+    if engine:
+        parameters["memory"] = engine[0]
+    common = {"n_topics": limits.n_topics, "random_state": seed, "n_jobs": limits.workers, "tol": 0.0}
+    return MODELS[kind](**(common | parameters))
+
+
+def run(task: Task, system: str, recorder: Recorder, seed: int, limits: Limits) -> dict[str, Any]:
+    """Train under the watch, then time the fold-in; compiled code is loaded before."""
+    warm(system, task, limits)
+    model = make_model(system, limits, seed, max_iter=limits.our_sweeps)
+    watch = _Watch(model, recorder)
+    recorder.start()
+    began = time.perf_counter()
+    model.fit(task.train, callbacks=[watch])
+    whole = time.perf_counter() - began
+    if not np.allclose(watch.phi, model.components_.T, rtol=1e-3, atol=1e-9):
+        raise RuntimeError("the topics that were scored are not those that the model keeps")
+    return {"fit_seconds_with_scoring": round(whole, 3), "fold_in": _fold_in(task, model)}
+
+
+def warm(system: str, task: Task, limits: Limits) -> None:
+    """Fit and transform a few documents, so that compilation, or its cache, is loaded."""
+    few = task.train.select(np.arange(min(50, task.train.n_docs)))
+    make_model(system, limits, 0, max_iter=2).fit(few).transform(few)
+
+
+class _Watch(Watcher[Any]):
+    """Tells the recorder of each sweep and gives it the topics of the state."""
+
+    def __init__(self, model: Any, recorder: Recorder) -> None:
+        self.model, self.recorder = model, recorder
+        self.phi: Any = None
+
+    def on_iteration(self, step: Any, state: Any) -> bool:
+        return self.recorder.tick(step.iteration, lambda: self._topics(state))
+
+    def _topics(self, state: Any) -> tuple[Any, Any]:
+        priors = find(state, "priors")
+        beta = self.model.topic_word_prior if priors is None else priors.topic_word
+        sums = np.asarray(find(state, "word_sums"), dtype=np.float64)
+        self.phi = (sums + beta) / (sums.sum(0) + len(sums) * beta)
+        return self.phi, None if priors is None else priors.doc_topic
+
+
+def find(state: Any, name: str) -> Any:
+    """Return the first field of that name in nested named tuples, or None: engines differ in their states."""
+    if name in getattr(state, "_fields", ()):
+        return getattr(state, name)
+    parts = state if hasattr(state, "_fields") else ()
+    return next((found for part in parts if (found := find(part, name)) is not None), None)
+
+
+def _fold_in(task: Task, model: Any) -> list[dict[str, float]]:
+    model.transform(task.test.seen)
+    seconds = []
+    for _ in range(5):
+        began = time.perf_counter()
+        theta = model.transform(task.test.seen)
+        seconds.append(time.perf_counter() - began)
+    perplexity = perplexity_of(task.test, theta, np.ascontiguousarray(model.components_.T))
+    rate = task.test.seen.shape[0] / float(np.median(seconds))
+    return [{"iterations": 0, "docs_per_second": round(rate, 1), "perplexity": round(perplexity, 2)}]

@@ -1,0 +1,74 @@
+"""The stop-watch: it runs while a system trains and stands while the topics are scored."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from benchmarks import machine
+from benchmarks.evaluator import Evaluator
+
+Topics = Callable[[], tuple[Any, Any | None]]
+"""Gives phi (W, K) and the system's own alpha (K,) or None."""
+
+
+class Recorder:
+    """Collects (sweeps, seconds of training, perplexity) of one run."""
+
+    def __init__(self, evaluator: Evaluator, cap: float, ratio: float, last: float) -> None:
+        """Set the watch.
+
+        Args:
+            evaluator: scores topics.
+            cap: seconds of training after which to stop.
+            ratio: how much further the next checkpoint lies, at least one sweep.
+            last: the sweep to end with.
+        """
+        self.evaluator, self.cap, self.ratio, self.last = evaluator, cap, ratio, last
+        self.curve: dict[str, list[Any]] = {
+            name: [] for name in ("sweep", "seconds", "cpu_seconds", "perplexity", "validation", "alpha")
+        }
+        self.seconds = self.cpu = self.peak_mb = self.base_mb = 0.0
+        self._next, self._checked = 1.0, 0.0
+
+    def start(self) -> None:
+        """Start the watch: everything before was preparation."""
+        machine.reset_peak()
+        self.base_mb = machine.peak_mb()
+        self._resume()
+
+    def tick(self, sweep: float, topics: Topics) -> bool:
+        """Hear that `sweep` sweeps (or passes) are done; score if it is time. Return whether to stop."""
+        self._pause()
+        over = self.seconds >= self.cap or sweep >= self.last - 1e-9
+        if over or sweep >= self._next - 1e-9 or self.seconds - self._checked > self.cap / 12:
+            self._score(sweep, topics)
+        if not over:
+            self._resume()
+        return over
+
+    def until_next(self, sweep: float) -> int:
+        """Return how many sweeps to do before the next tick, without running far past the cap."""
+        wanted = min(self._next, self.last) - sweep
+        if self.seconds > 0:
+            wanted = min(wanted, (self.cap / 10) / (self.seconds / max(sweep, 1.0)))
+        return max(1, int(wanted))
+
+    def _score(self, sweep: float, topics: Topics) -> None:
+        score = self.evaluator.score(*topics())
+        times = (round(sweep, 3), round(self.seconds, 4), round(self.cpu, 3))
+        scores = (round(score.perplexity, 2), round(score.validation, 2), score.alpha)
+        for name, value in zip(self.curve, (*times, *scores), strict=True):
+            self.curve[name].append(value)
+        self._next = max(sweep + 1, sweep * self.ratio)
+        self._checked = self.seconds
+
+    def _resume(self) -> None:
+        machine.reset_peak()
+        self._cpu_began, self._began = machine.cpu_seconds(), time.perf_counter()
+
+    def _pause(self) -> None:
+        self.seconds += time.perf_counter() - self._began
+        self.cpu += machine.cpu_seconds() - self._cpu_began
+        self.peak_mb = max(self.peak_mb, machine.peak_mb() + machine.children_mb())

@@ -1,0 +1,163 @@
+"""A fitted model as the server asks it: texts in, plain values out."""
+
+from __future__ import annotations
+
+import copy
+import tempfile
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tagtopics.cli.pictures import pictured
+from tagtopics.corpus.core import Corpus, tag_matrix
+from tagtopics.corpus.spans import SpanFinder
+from tagtopics.corpus.text import apply, clean_text
+from tagtopics.errors import CorpusWarning, InputError
+from tagtopics.explore.engine import (
+    Explained,
+    NotOfferedError,
+    Pictured,
+    Question,
+    Recommended,
+    Related,
+    Topics,
+)
+
+_WORDS_BEHIND = 6
+"""Words shown as the reason for a recommended tag."""
+
+
+class ModelEngine:
+    """Answers the server's questions with a model; it may be asked from several threads.
+
+    Args:
+        model: fitted on text, so that it has a recipe.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self._model = copy.copy(model)
+        self._model.n_jobs = 1  # the server's own threads are the parallel ones
+        self._tags = frozenset(model.tag_names_)
+        self._finder = None if model.recipe_ is None else SpanFinder(model.vocabulary_, model.recipe_)
+
+    @property
+    def offers(self) -> frozenset[str]:
+        """The kinds of question that the model can answer."""
+        recommends = getattr(self._model, "recommender_", None) is not None
+        if self._model.recipe_ is None:
+            seen = recommends and getattr(self._model, "visual_", None) is not None
+            return frozenset({"photograph"} if seen else ())
+        offered = {"transform", "related"}
+        if self._tags and hasattr(self._model, "explain"):
+            offered.add("explain")
+        if recommends:
+            offered.add("recommend")
+        return frozenset(offered)
+
+    def transform(self, questions: Sequence[Question]) -> list[Topics]:
+        """Return the topics of each document, its tags used where they are given."""
+        corpus, unknown = self._corpus(questions)
+        theta = self._model.transform(corpus, corpus if self._tags else None)
+        tokens = np.asarray(corpus.counts.sum(1)).ravel()
+        rows = zip(theta, tokens, unknown, strict=True)
+        return [Topics(_numbers(row), int(known), missing) for row, known, missing in rows]
+
+    def explain(self, questions: Sequence[Question]) -> list[Explained]:
+        """Return the credits of each document."""
+        if "explain" not in self.offers:
+            raise NotOfferedError(
+                f"{type(self._model).__name__} does not credit words to tags; fit --model ttm"
+            )
+        for question in questions:
+            if not question.tags:
+                raise InputError("explain: every document needs at least one tag")
+        corpus, _ = self._corpus(questions)
+        theta = self._model.transform(corpus, corpus)
+        credit = np.asarray(self._model.explain(corpus).credit, dtype=np.float64)
+        sizes = np.diff(corpus.counts.indptr) * np.diff(corpus.tags.indptr)
+        parts = np.split(credit, np.cumsum(sizes)[:-1])
+        return [self._explained(corpus, d, theta[d], part) for d, part in enumerate(parts)]
+
+    def recommend(self, questions: Sequence[Question], top: int) -> list[list[Recommended]]:
+        """Return for each document the tags that it may need."""
+        if "recommend" not in self.offers:
+            raise NotOfferedError(f"this {type(self._model).__name__} does not recommend tags")
+        corpus, _ = self._corpus([Question(question.text) for question in questions])
+        answers = self._model.recommend_with_reasons(corpus, top=top, n_words=_WORDS_BEHIND)
+        return [
+            [Recommended(one.tag, float(one.probability), [word for word, _ in one.words]) for one in row]
+            for row in answers
+        ]
+
+    def related(self, questions: Sequence[Question], top: int) -> list[list[Related]]:
+        """Return for each document those of the collection with the most similar topics."""
+        corpus, _ = self._corpus(questions)
+        answers = self._model.related(corpus, top, tags=corpus if self._tags else None)
+        return [[Related(found.id, int(found.row), float(found.score)) for found in row] for row in answers]
+
+    def photograph(self, content: bytes, top: int) -> Pictured:
+        """Return what the model sees in a photograph."""
+        if "photograph" not in self.offers:
+            raise NotOfferedError("this model was not fitted to photographs with tags")
+        with tempfile.TemporaryDirectory(prefix="tagtopics-") as folder:
+            path = Path(folder) / "photograph"
+            path.write_bytes(content)
+            try:
+                return pictured(self._model, path, top)
+            except InputError as error:
+                raise InputError(str(error).replace(f"{folder}/", "")) from None
+
+    def _corpus(self, questions: Sequence[Question]) -> tuple[Corpus, list[int]]:
+        """Return new texts as a corpus in the columns of the model, and the unknown words of each."""
+        model = self._model
+        if model.recipe_ is None:
+            raise NotOfferedError("the model was fitted to counts and has no recipe for text")
+        for question in questions:
+            if unknown := sorted(set(question.tags) - self._tags):
+                raise InputError(f"the model has no tag {clean_text(unknown[0])[:80]!r}")
+        texts = tuple(clean_text(question.text) for question in questions)
+        counted = [apply([text], model.vocabulary_, model.recipe_) for text in texts]
+        corpus = Corpus(
+            counts=_stacked([counts for counts, _ in counted]),
+            tags=tag_matrix([question.tags for question in questions], model.tag_names_),
+            vocabulary=model.vocabulary_,
+            tag_names=model.tag_names_,
+            ids=tuple(str(i) for i in range(len(texts))),
+            texts=texts,
+            recipe=model.recipe_,
+        )
+        return corpus, [unknown for _, unknown in counted]
+
+    def _explained(self, corpus: Corpus, d: int, theta: Any, credit: Any) -> Explained:
+        tags = list(corpus.tags_of(d))
+        entries = slice(*corpus.counts.indptr[d : d + 2])
+        columns = corpus.counts.indices[entries]
+        posterior = self._model.components_[:, columns].T * theta
+        place = {int(w): i for i, w in enumerate(columns)}
+        assert self._finder is not None  # `_corpus` has seen to it
+        assert corpus.texts is not None
+        text, spans = self._finder.find(corpus.texts[d])
+        return Explained(
+            tags=tags,
+            words=[self._model.vocabulary_[w] for w in columns],
+            counts=corpus.counts.data[entries].astype(int).tolist(),
+            word_topics=posterior.argmax(1).tolist(),
+            credit=credit.reshape(len(columns), len(tags)).tolist(),
+            text=text,
+            spans=[(span.start, span.stop, place[span.word]) for span in spans if span.word in place],
+        )
+
+
+def _numbers(row: Any) -> list[float]:
+    return [float(f"{value:.6g}") for value in row]
+
+
+def _stacked(rows: list[Any]) -> Any:
+    import scipy.sparse as sp
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CorpusWarning)
+        return sp.csr_array(sp.vstack(rows, format="csr"), dtype=np.int32)

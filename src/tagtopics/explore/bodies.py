@@ -1,0 +1,88 @@
+"""Bodies of documents: text, words, credits. The page decodes them when they are looked at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tagtopics._typing import Int64
+from tagtopics.topic_data import TopicData
+
+CHUNK = 40
+"""Bodies compressed together: enough to compress well, few enough to decode in a blink."""
+
+MOST_TEXT = 40_000
+"""Code points of a text that a body holds; the rest of a longer one is cut, and the page says so."""
+
+
+def body_order(data: TopicData) -> Int64:
+    """Return all documents, (D,), those that show a topic best first: each topic's first, second, ...
+
+    Reports too small for all bodies keep those that their own pages point to.
+    """
+    topics = data.documents.topics
+    best = np.argmax(topics, axis=1)
+    weight = topics[np.arange(len(topics)), best]
+    order = np.lexsort((np.arange(len(topics)), -weight, best))
+    starts = np.searchsorted(best[order], best[order], side="left")
+    rank = np.arange(len(order)) - starts
+    return np.asarray(order[np.lexsort((best[order], rank))], dtype=np.int64)
+
+
+def body_of(data: TopicData, doc: int, number: Int64) -> dict[str, Any]:
+    """Return the body of one document, ready for JSON.
+
+    `w` words (numbers in the index), `n` their counts, `k` the topic of each, `c` credits in 255ths, words x
+    tags; `p` the picture with its heat maps; `t` the text, `s` its spans: for each the gap before, the
+    length, and the place of its word in `w`.
+
+    Args:
+        data: the record.
+        doc: which document.
+        number: (W,) the number of each word in the index, or -1.
+    """
+    table = data.documents
+    entries = slice(*table.word_offsets[doc : doc + 2])
+    words = table.word_index[entries]
+    known = np.flatnonzero(number[words] >= 0)
+    posterior = data.topic_word[:, words[known]].T * table.topics[doc]
+    n_tags = int(np.diff(table.tag_offsets[doc : doc + 2])[0])
+    body: dict[str, Any] = {
+        "w": number[words[known]].tolist(),
+        "n": [round(float(count), 2) for count in table.word_count[entries][known]],
+        "k": posterior.argmax(1).tolist(),
+    }
+    if len(table.credit) and n_tags:
+        shares = table.credit[slice(*table.credit_offsets[doc : doc + 2])].reshape(-1, n_tags)[known]
+        body["c"] = np.rint(shares * 255).astype(int).ravel().tolist()
+    if table.texts is not None:
+        body |= _text(data, doc, {int(w): i for i, w in enumerate(words[known])})
+    if picture := data.picture_of.get(doc):
+        body["p"] = {"j": picture.jpeg, "r": picture.rows, "c": picture.columns, "h": picture.heat}
+    return body
+
+
+def _text(data: TopicData, doc: int, place: dict[int, int]) -> dict[str, Any]:
+    table = data.documents
+    text = (table.texts or ())[doc][:MOST_TEXT]
+    cut = len((table.texts or ())[doc]) > MOST_TEXT
+    units = _utf16(text)
+    spans: list[int] = []
+    before = 0
+    for i in range(*table.span_offsets[doc : doc + 2]):
+        start, stop = int(table.span_start[i]), int(table.span_stop[i])
+        word = place.get(int(table.span_word[i]))
+        if word is None or stop > len(text):
+            continue
+        spans += (int(units[start]) - before, int(units[stop] - units[start]), word)
+        before = int(units[stop])
+    return {"t": text, "s": spans} | ({"cut": 1} if cut else {})
+
+
+def _utf16(text: str) -> Int64:
+    """Return for every place in a text, (n + 1,), its place in UTF-16 units, in which JavaScript counts."""
+    if not text or max(text) <= "\uffff":
+        return np.arange(len(text) + 1)
+    wide = np.fromiter((ord(character) > 0xFFFF for character in text), dtype=np.int64, count=len(text))
+    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(1 + wide)])

@@ -1,0 +1,89 @@
+"""One page for report and server: the template, its style and script, and the policy that guards them."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import metadata
+from importlib.resources import files
+from typing import Any
+
+from tagtopics.explore.packing import safe_json
+
+_SCRIPTS = ("dom", "data", "charts", "widgets", "overview", "topic", "tag", "document")
+_LIVE_SCRIPTS = ("workbench",)
+
+ICON = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E"
+    "%3Ccircle cx='12' cy='13' r='9' fill='%236f8df5'/%3E"
+    "%3Ccircle cx='21' cy='12' r='7.5' fill='%23f49a7c'/%3E"
+    "%3Ccircle cx='17' cy='21' r='7.5' fill='%2369d3ad'/%3E%3C/svg%3E"
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Data inside a page: an id and base64, which needs no escaping."""
+
+    name: str
+    content: str
+
+
+@lru_cache(maxsize=2)
+def script(live: bool) -> str:
+    """Return the whole script; its parts share one scope of their own."""
+    names = (*_SCRIPTS, *(_LIVE_SCRIPTS if live else ()), "app")
+    parts = "\n".join(_asset("static", f"{name}.js") for name in names)
+    return f'(() => {{\n"use strict";\n{parts}\nstart();\n}})();\n'
+
+
+@lru_cache(maxsize=1)
+def style() -> str:
+    """Return the style sheet."""
+    return _asset("static", "explorer.css")
+
+
+def report_page(title: str, settings: dict[str, Any], blocks: Sequence[Block]) -> str:
+    """Return a page that holds everything: it runs its own script, by its hash, and asks nobody."""
+    policy = (
+        f"default-src 'none'; script-src '{_hash(script(False))}'; style-src '{_hash(style())}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    return _render(
+        title,
+        settings,
+        blocks=blocks,
+        policy=policy,
+        style=style(),
+        script=script(False),
+        live=False,
+        base="",
+    )
+
+
+def live_page(title: str, settings: dict[str, Any]) -> str:
+    """Return the page of the server: style, script and data come from the same origin."""
+    return _render(title, settings, blocks=(), policy="", style="", script="", live=True, base="")
+
+
+def _render(title: str, settings: dict[str, Any], **parts: Any) -> str:
+    from jinja2 import Environment, select_autoescape
+    from markupsafe import Markup
+
+    environment = Environment(autoescape=select_autoescape(default=True))
+    template = environment.from_string(_asset("templates", "page.html"))
+    ours = {name: Markup(parts.pop(name)) for name in ("style", "script")}  # our own files, not the user's
+    safe = Markup(safe_json(settings))
+    version = metadata.version("tagtopics")
+    return template.render(title=title, settings=safe, icon=ICON, version=version, **ours, **parts)
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _asset(folder: str, name: str) -> str:
+    return files("tagtopics.explore").joinpath(folder, name).read_text(encoding="utf-8")

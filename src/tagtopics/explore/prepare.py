@@ -1,0 +1,237 @@
+"""From `TopicData` to the index: what a page needs to know before it shows a document."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+
+from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.explore.layout import topic_map
+from tagtopics.explore.packing import root_bytes, rounded
+from tagtopics.topic_data import TopicData
+
+MOST_WORDS = 40_000
+"""Words a page knows by name; the rarest beyond are left out."""
+
+TOPIC_WORDS = 30
+"""Words that a topic page shows; the page holds these for each of several weights of relevance."""
+
+_WEIGHTS = np.linspace(0, 1, 11)
+_WORD_DOCS = 6
+_WORD_TOPICS = 4
+_SNIPPET = 110
+
+
+def known_words(data: TopicData) -> tuple[Int64, Int64]:
+    """Return the words that the page knows, and for every word its number there or -1, (W,)."""
+    chosen = np.sort(np.argsort(-data.word_weight, kind="stable")[:MOST_WORDS])
+    number = np.full(len(data.words), -1, dtype=np.int64)
+    number[chosen] = np.arange(len(chosen))
+    return chosen, number
+
+
+def index_of(data: TopicData, docs: Int64) -> dict[str, Any]:
+    """Return the index of a model and some of its documents, ready for JSON.
+
+    Args:
+        data: the record.
+        docs: the documents to list, in the order in which bodies are stored.
+    """
+    chosen, number = known_words(data)
+    return {
+        "version": data.version,
+        "title": data.title,
+        "model": data.model,
+        "parameters": data.parameters,
+        "facts": {name: float(f"{value:.6g}") for name, value in data.facts.items()},
+        "sizes": {
+            "documents": len(data.documents.ids),
+            "words": len(data.words),
+            "tags": len(data.tags.names),
+            "topics": data.n_topics,
+            "listed": len(docs),
+        },
+        "topics": _topics(data, chosen, number),
+        "words": _words(data, chosen, docs, number),
+        "tags": _tags(data, number),
+        "documents": _documents(data, docs),
+        "groups": suggested_groups(data),
+        "years": years_of(data),
+        "pictures": len(data.pictures),
+    }
+
+
+def relevance(topic_word: Float32, word_share: Float64, weight: float) -> Float64:
+    """Return (K, W): weight log p(w | k) + (1 - weight) log p(w | k) / p(w), as of Sievert and Shirley."""
+    log_phi = np.log(np.maximum(topic_word, 1e-12))
+    return np.asarray(log_phi - (1 - weight) * np.log(np.maximum(word_share, 1e-12)))
+
+
+def _topics(data: TopicData, chosen: Int64, number: Int64) -> dict[str, Any]:
+    share = data.word_weight / max(data.word_weight.sum(), 1e-300)
+    phi, known = data.topic_word[:, chosen], share[chosen]
+    frequent = known * data.word_weight.sum() >= min(
+        2.0, data.word_weight.max()
+    )  # no relevance for accidents
+    found: list[set[int]] = [set() for _ in range(data.n_topics)]
+    for weight in _WEIGHTS:
+        scores = np.where(frequent, relevance(phi, known, float(weight)), -np.inf)
+        for k, row in enumerate(np.argsort(-scores, axis=1, kind="stable")[:, :TOPIC_WORDS]):
+            found[k].update(row.tolist())
+    words = [sorted(row, key=lambda w: -phi[k, w]) for k, row in enumerate(found)]
+    places, radii = topic_map(data.topic_word, data.topic_share)
+    return {
+        "share": rounded(data.topic_share),
+        "coherence": rounded(data.coherence),
+        "words": words,
+        "phi": [rounded(phi[k, row]) for k, row in enumerate(words)],
+        "x": rounded(places[:, 0]),
+        "y": rounded(places[:, 1]),
+        "r": rounded(radii),
+    }
+
+
+def _words(data: TopicData, chosen: Int64, docs: Int64, number: Int64) -> dict[str, Any]:
+    posterior = data.topic_word[:, chosen].T * data.topic_share
+    posterior /= np.maximum(posterior.sum(1, keepdims=True), 1e-300)
+    n = min(_WORD_TOPICS, data.n_topics)
+    best = np.argsort(-posterior, axis=1, kind="stable")[:, :n]
+    return {
+        "names": [data.words[w] for w in chosen],
+        "weight": rounded(data.word_weight[chosen], 3),
+        "perTopic": n,
+        "topics": best.ravel().tolist(),
+        "shares": root_bytes(np.take_along_axis(posterior, best, 1), 8),
+        "documents": _postings(data, docs, number, len(chosen)),
+    }
+
+
+def _postings(data: TopicData, docs: Int64, number: Int64, n_words: int) -> list[list[int]]:
+    """For each known word the documents that it makes up most of, as places in the list of documents."""
+    table = data.documents
+    place = np.full(len(table.ids), -1, dtype=np.int64)
+    place[docs] = np.arange(len(docs))
+    doc = np.repeat(place, np.diff(table.word_offsets))
+    length = np.bincount(
+        np.repeat(np.arange(len(place)), np.diff(table.word_offsets)), table.word_count, len(place)
+    )
+    share = table.word_count / (np.repeat(length, np.diff(table.word_offsets)) + 20.0)
+    word = number[table.word_index]
+    kept = np.flatnonzero((doc >= 0) & (word >= 0))
+    order = kept[np.lexsort((doc[kept], -share[kept], word[kept]))]
+    first = np.searchsorted(word[order], np.arange(n_words + 1))
+    return [doc[order[a : min(a + _WORD_DOCS, b)]].tolist() for a, b in pairwise(first)]
+
+
+def _tags(data: TopicData, number: Int64) -> dict[str, Any]:
+    tags = data.tags
+    words, credits = [], []
+    for a, b in pairwise(tags.word_offsets):
+        kept = np.flatnonzero(number[tags.word_index[a:b]] >= 0) + a
+        words.append(number[tags.word_index[kept]].tolist())
+        credits.append(rounded(tags.word_credit[kept], 3))
+    return {
+        "names": list(tags.names),
+        "documents": tags.n_docs.tolist(),
+        "profiles": root_bytes(tags.profiles, 16),
+        "words": words,
+        "credits": credits,
+    }
+
+
+def _documents(data: TopicData, docs: Int64) -> dict[str, Any]:
+    table = data.documents
+    tags = [table.tag_index[table.tag_offsets[d] : table.tag_offsets[d + 1]].tolist() for d in docs]
+    texts = table.texts
+    return {
+        "rows": docs.tolist(),
+        "ids": [table.ids[d] for d in docs],
+        "tags": tags,
+        "topics": root_bytes(table.topics[docs], 8),
+        "snippets": None
+        if texts is None
+        else [" ".join(texts[d][: 2 * _SNIPPET].split())[:_SNIPPET] for d in docs],
+        "tokens": [round(float(n)) for n in _lengths(data)[docs]],
+    }
+
+
+def _lengths(data: TopicData) -> Float64:
+    table = data.documents
+    rows = np.repeat(np.arange(len(table.ids)), np.diff(table.word_offsets))
+    return np.asarray(np.bincount(rows, table.word_count, len(table.ids)), dtype=np.float64)
+
+
+def suggested_groups(data: TopicData, n: int = 12) -> list[dict[str, Any]]:
+    """Return pairs of tags worth a look: together they point where neither does alone.
+
+    Pairs of one kind, and tags that nearly always come together, are left out. The score is how much more
+    of the joint profile its first topic takes than of either tag alone, times the log of the documents that
+    carry both. A tag and a topic are suggested twice at the most.
+    """
+    names, n_docs, profiles = data.tags.names, data.tags.n_docs, data.tags.profiles.astype(np.float64)
+    scored = []
+    for (s, t), together in _pairs(data).items():
+        if (
+            together < 3
+            or together > 0.7 * min(n_docs[s], n_docs[t])
+            or _kind(names[s]) == _kind(names[t]) != ""
+        ):
+            continue
+        joint = profiles[s] * profiles[t]
+        joint /= max(joint.sum(), 1e-300)
+        k = int(np.argmax(joint))
+        gain = float(joint[k] - max(profiles[s, k], profiles[t, k]))
+        scored.append((gain * float(np.log1p(together)), s, t, together, k))
+    scored.sort(key=lambda row: (-row[0], row[1], row[2]))
+    chosen: list[dict[str, Any]] = []
+    used: Counter[tuple[str, int]] = Counter()
+    for score, s, t, together, k in scored:
+        parts = (("tag", s), ("tag", t), ("topic", k))
+        if score > 0 and all(used[part] < 2 for part in parts):
+            used.update(parts)
+            chosen.append({"tags": [s, t], "documents": together, "topic": k})
+    return chosen[:n]
+
+
+def _pairs(data: TopicData) -> Counter[tuple[int, int]]:
+    """Return how many documents carry each pair of tags; of a document with very many, the first twelve."""
+    table = data.documents
+    counts: Counter[tuple[int, int]] = Counter()
+    for a, b in pairwise(table.tag_offsets):
+        counts.update(combinations(sorted(table.tag_index[a:b].tolist())[:12], 2))
+    return counts
+
+
+def years_of(data: TopicData) -> dict[str, Any] | None:
+    """Return the share of every topic in every year, from tags `year:1999`; None where there are none."""
+    years = {t: int(name[5:]) for t, name in enumerate(data.tags.names) if _is_year(name)}
+    table = data.documents
+    rows = np.repeat(np.arange(len(table.ids)), np.diff(table.tag_offsets))
+    year = np.array([years.get(t, 0) for t in table.tag_index.tolist()], dtype=np.int64)
+    known = sorted(set(year[year != 0].tolist()))
+    if len(known) < 2:
+        return None
+    shares = [table.topics[rows[year == one]].mean(0, dtype=np.float64) for one in known]
+    return {
+        "years": known,
+        "documents": [int((year == one).sum()) for one in known],
+        "shares": [rounded(s) for s in shares],
+    }
+
+
+def _is_year(name: str) -> bool:
+    return (
+        name.startswith("year:")
+        and len(name) == 9
+        and name[5:].isascii()
+        and name[5:].isdigit()
+        and name[5] != "0"
+    )
+
+
+def _kind(name: str) -> str:
+    kind, colon, _ = name.partition(":")
+    return kind if colon else ""

@@ -1,0 +1,99 @@
+"""Answers of the JSON interface that come from the record alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tagtopics._typing import Float32, Float64
+from tagtopics.errors import InputError
+from tagtopics.explore import schemas
+from tagtopics.topic_data import TopicData
+
+
+class Reader:
+    """Reads topics, tags and documents out of a record."""
+
+    def __init__(self, data: TopicData) -> None:
+        self._data = data
+        self._column = {name: t for t, name in enumerate(data.tags.names)}
+        self._by_size = np.argsort(-data.tags.n_docs, kind="stable").tolist()
+        self._folded_tags = [name.casefold() for name in data.tags.names]
+        self._folded_ids = [name.casefold() for name in data.documents.ids]
+
+    def topics(self, n_words: int) -> list[schemas.TopicOut]:
+        """Return all topics with their first words."""
+        data = self._data
+        known = len(data.coherence) > 0
+        return [
+            schemas.TopicOut(
+                topic=k,
+                share=float(data.topic_share[k]),
+                coherence=float(data.coherence[k]) if known else None,
+                words=self._words(data.topic_word[k], n_words),
+            )
+            for k in range(data.n_topics)
+        ]
+
+    def tags(self, query: str, n: int, skip: int, n_words: int) -> schemas.TagList:
+        """Return tags whose name holds the query, most frequent first."""
+        wanted = query.casefold()
+        found = [t for t in self._by_size if wanted in self._folded_tags[t]]
+        rows = [self._profile([t], n_words) for t in found[skip : skip + n]]
+        return schemas.TagList(total=len(found), tags=rows)
+
+    def together(self, names: Sequence[str], n_words: int) -> schemas.TagOut:
+        """Return what several tags stand for together: the product of their profiles, normalised."""
+        for name in names:
+            if name not in self._column:
+                raise InputError(f"the model has no tag {name[:80]!r}")
+        return self._profile([self._column[name] for name in dict.fromkeys(names)], n_words)
+
+    def documents(self, query: str, n: int, skip: int) -> schemas.DocumentList:
+        """Return documents whose name holds the query."""
+        wanted = query.casefold()
+        found = [d for d, name in enumerate(self._folded_ids) if wanted in name]
+        rows = [self._document(d, with_text=False) for d in found[skip : skip + n]]
+        return schemas.DocumentList(total=len(found), documents=rows)
+
+    def document(self, row: int) -> schemas.DocumentOut:
+        """Return one document."""
+        if row >= len(self._data.documents.ids):
+            raise InputError(f"no document {row}; there are {len(self._data.documents.ids)}")
+        return self._document(row, with_text=True)
+
+    def _profile(self, columns: Sequence[int], n_words: int) -> schemas.TagOut:
+        data = self._data
+        joint = joint_profile(data.tags.profiles[list(columns)])
+        return schemas.TagOut(
+            tags=[data.tags.names[t] for t in columns],
+            n_docs=[int(data.tags.n_docs[t]) for t in columns],
+            topics=joint.tolist(),
+            words=self._words(joint @ data.topic_word, n_words),
+        )
+
+    def _document(self, row: int, with_text: bool) -> schemas.DocumentOut:
+        table = self._data.documents
+        tags = table.tag_index[slice(*table.tag_offsets[row : row + 2])]
+        return schemas.DocumentOut(
+            row=row,
+            id=table.ids[row],
+            tags=[self._data.tags.names[t] for t in tags],
+            topics=table.topics[row].astype(float).tolist(),
+            text=table.texts[row] if with_text and table.texts is not None else None,
+        )
+
+    def _words(self, weights: Float32 | Float64, n: int) -> list[schemas.Weighted]:
+        best = np.argsort(-weights, kind="stable")[:n]
+        return [schemas.Weighted(name=self._data.words[w], weight=float(weights[w])) for w in best]
+
+
+def joint_profile(profiles: Float32) -> Float64:
+    """Return (K,): the normalised product of profiles (n, K); uniform where they have no topic in common."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(profiles.astype(np.float64)).sum(0)
+    if not np.isfinite(logs).any():
+        return np.full(profiles.shape[1], 1.0 / profiles.shape[1])
+    joint = np.exp(logs - logs.max())
+    return np.asarray(joint / joint.sum())

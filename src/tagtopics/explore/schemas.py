@@ -1,0 +1,163 @@
+"""What the JSON interface takes and gives; the OpenAPI schema is made of these."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Tag = Annotated[str, Field(min_length=1, max_length=500)]
+
+
+class NewDocument(BaseModel):
+    """A document that the model has not seen."""
+
+    model_config = ConfigDict(extra="forbid")
+    text: Annotated[str, Field(max_length=100_000)]
+    tags: Annotated[list[Tag], Field(max_length=50)] = []
+
+
+class Batch(BaseModel):
+    """One document or several."""
+
+    model_config = ConfigDict(extra="forbid")
+    documents: Annotated[list[NewDocument], Field(min_length=1, max_length=64)]
+
+
+class RankedBatch(Batch):
+    """Documents, and how many answers each of them shall have."""
+
+    top: Annotated[int, Field(ge=1, le=100)] = 10
+
+
+class Weighted(BaseModel):
+    """A name with a number."""
+
+    name: str
+    weight: float
+
+
+class TopicOut(BaseModel):
+    """A topic; the number is the model's."""
+
+    topic: int
+    share: float
+    coherence: float | None
+    words: list[Weighted]
+
+
+class TagOut(BaseModel):
+    """A tag, or several together, and what they stand for."""
+
+    tags: list[str]
+    n_docs: list[int]
+    topics: list[float]
+    words: list[Weighted]
+
+
+class DocumentOut(BaseModel):
+    """A document of the collection."""
+
+    row: int
+    id: str
+    tags: list[str]
+    topics: list[float]
+    text: str | None = None
+
+
+class Failure(BaseModel):
+    """Why a request was refused, in one line."""
+
+    detail: str
+
+
+class TopicList(BaseModel):
+    """All topics."""
+
+    topics: list[TopicOut]
+
+
+class TagList(BaseModel):
+    """Some of the tags."""
+
+    total: int
+    tags: list[TagOut]
+
+
+class DocumentList(BaseModel):
+    """Some of the documents."""
+
+    total: int
+    documents: list[DocumentOut]
+
+
+class TransformOut(BaseModel):
+    """Topics of a new document."""
+
+    topics: list[float]
+    known_words: int
+    unknown_words: int
+
+
+class ExplainOut(BaseModel):
+    """p(tag | word, document) of a new document: `credit` is words x tags."""
+
+    tags: list[str]
+    words: list[str]
+    counts: list[int]
+    word_topics: list[int]
+    credit: list[list[float]]
+    text: str
+    spans: list[tuple[int, int, int]]
+
+
+class RecommendedTag(BaseModel):
+    """A tag that a new document may need, and the words that speak for it."""
+
+    tag: str
+    score: float
+    words: list[str]
+
+
+class RelatedDocument(BaseModel):
+    """A document of the collection that resembles a new one."""
+
+    id: str
+    row: int
+    score: float
+
+
+class PhotographAnswer(BaseModel):
+    """A new photograph: `heat` is tags x rows x columns, one byte each (255 for all), as base64."""
+
+    topics: list[float]
+    tags: list[str]
+    scores: list[float]
+    jpeg: str
+    rows: int
+    columns: int
+    heat: str
+
+
+class TransformAnswer(BaseModel):
+    """One answer a document."""
+
+    documents: list[TransformOut]
+
+
+class ExplainAnswer(BaseModel):
+    """One answer a document."""
+
+    documents: list[ExplainOut]
+
+
+class RecommendAnswer(BaseModel):
+    """One list a document, best first."""
+
+    documents: list[list[RecommendedTag]]
+
+
+class RelatedAnswer(BaseModel):
+    """One list a document, most similar first."""
+
+    documents: list[list[RelatedDocument]]

@@ -1,0 +1,279 @@
+"""The server: the pages of the report, live, and a JSON interface for new documents."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Annotated, Any, TypeVar
+
+from fastapi import APIRouter, FastAPI, HTTPException, Path, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+
+from tagtopics.errors import InputError
+from tagtopics.explore import schemas
+from tagtopics.explore.bodies import CHUNK, body_of, body_order
+from tagtopics.explore.engine import Engine, NotOfferedError, Question
+from tagtopics.explore.gate import Gate, OverloadedError, TooSlowError
+from tagtopics.explore.metrics import Metrics
+from tagtopics.explore.packing import packed
+from tagtopics.explore.page import live_page, script, style
+from tagtopics.explore.prepare import index_of, known_words
+from tagtopics.explore.reading import Reader
+from tagtopics.explore.shield import Application, Shield
+from tagtopics.topic_data import TopicData
+
+Count = Annotated[int, Query(ge=1, le=500)]
+Skip = Annotated[int, Query(ge=0, le=10**9)]
+
+_Answer = TypeVar("_Answer")
+_PHOTOGRAPH: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    code: {"model": schemas.Failure} for code in (400, 404, 408, 413, 415, 421, 422, 501, 503, 504)
+}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much the server takes on."""
+
+    workers: int = 2
+    queue: int = 32
+    seconds: float = 30.0
+    body_bytes: int = 2_000_000
+    photograph_bytes: int = 12_000_000
+    body_seconds: float = 10.0
+
+
+def create_app(
+    data: TopicData, engine: Engine, limits: Limits | None = None, hosts: frozenset[str] | None = None
+) -> Application:
+    """Return the server as an ASGI application.
+
+    Args:
+        data: what the pages show.
+        engine: answers questions about new documents.
+        limits: how much it takes on.
+        hosts: names under which it may be asked; None for any.
+    """
+    limits = limits or Limits()
+    gate = Gate(limits.workers, limits.queue, limits.seconds)
+    metrics = Metrics()
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        gate.close()
+
+    app = FastAPI(
+        title="tagtopics",
+        description="Topics, tags and documents of one model, and questions about new documents.",
+        version=f"{data.version}",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.include_router(_pages(data, engine.offers), include_in_schema=False)
+    app.include_router(_health(metrics, gate, data))
+    app.include_router(_collection(Reader(data)), prefix="/api/v1", responses=_REFUSALS)
+    app.include_router(_questions(engine, gate), prefix="/api/v1", responses=_REFUSALS)
+    _handle_errors(app)
+    return Shield(
+        app,
+        metrics=metrics,
+        max_bytes=limits.body_bytes,
+        larger={"/api/v1/photograph": limits.photograph_bytes},
+        body_seconds=limits.body_seconds,
+        hosts=hosts,
+    )
+
+
+def _pages(data: TopicData, offers: frozenset[str]) -> APIRouter:
+    """Serve the page, its style and script, and the data it draws."""
+    router = APIRouter()
+    order = body_order(data)
+    _, number = known_words(data)
+    index = packed(index_of(data, order))
+    n_bodies = len(order) if data.documents.has_words else 0
+    page = live_page(data.title, {"live": True, "bodies": n_bodies, "chunk": CHUNK, "offers": sorted(offers)})
+
+    @lru_cache(maxsize=64)
+    def pack(at: int) -> bytes:
+        rows = order[at * CHUNK : (at + 1) * CHUNK]
+        return packed([body_of(data, int(d), number) for d in rows])
+
+    @router.get("/")
+    async def home() -> Response:
+        return HTMLResponse(page)
+
+    @router.get("/static/explorer.js")
+    async def code() -> Response:
+        return Response(script(True), media_type="text/javascript; charset=utf-8")
+
+    @router.get("/static/explorer.css")
+    async def looks() -> Response:
+        return Response(style(), media_type="text/css; charset=utf-8")
+
+    @router.get("/data/index")
+    async def whole_index(request: Request) -> Response:
+        return _zipped(index, request)
+
+    @router.get("/data/bodies/{at}")
+    def bodies(at: Annotated[int, Path(ge=0, le=10**9)], request: Request) -> Response:
+        if at * CHUNK >= n_bodies:
+            raise HTTPException(404, "no such document")
+        return _zipped(pack(at), request)
+
+    return router
+
+
+def _zipped(content: bytes, request: Request) -> Response:
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        headers = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+        return Response(content, media_type="application/json", headers=headers)
+    return Response(gzip.decompress(content), media_type="application/json")
+
+
+def _health(metrics: Metrics, gate: Gate, data: TopicData) -> APIRouter:
+    router = APIRouter(tags=["operation"])
+
+    @router.get("/health")
+    async def health() -> dict[str, str | int]:
+        """Tell that the server answers."""
+        return {"status": "ok", "model": data.model, "topics": data.n_topics}
+
+    @router.get("/metrics", response_class=PlainTextResponse)
+    async def counters() -> str:
+        """Return counters in the text format of Prometheus."""
+        return metrics.text(gate.pending)
+
+    return router
+
+
+def _collection(reader: Reader) -> APIRouter:
+    """Serve what the model has learned: topics, tags, documents."""
+    router = APIRouter(tags=["collection"])
+
+    @router.get("/topics")
+    async def topics(words: Count = 10) -> schemas.TopicList:
+        """Return all topics with their most probable words."""
+        return schemas.TopicList(topics=reader.topics(words))
+
+    @router.get("/tags")
+    async def tags(
+        query: Annotated[str, Query(max_length=200)] = "",
+        n: Count = 50,
+        skip: Skip = 0,
+        words: Count = 10,
+    ) -> schemas.TagList:
+        """Return tags whose name holds the query, most frequent first, and what each stands for."""
+        return reader.tags(query, n, skip, words)
+
+    @router.get("/tags/together")
+    async def together(
+        tag: Annotated[list[schemas.Tag], Query(min_length=1, max_length=10)],
+        words: Count = 10,
+    ) -> schemas.TagOut:
+        """Return what several tags stand for together."""
+        return reader.together(tag, words)
+
+    @router.get("/documents")
+    async def documents(
+        query: Annotated[str, Query(max_length=200)] = "",
+        n: Count = 50,
+        skip: Skip = 0,
+    ) -> schemas.DocumentList:
+        """Return documents whose name holds the query, in the order of the collection."""
+        return reader.documents(query, n, skip)
+
+    @router.get("/documents/{row}")
+    async def document(row: Annotated[int, Path(ge=0, le=10**9)]) -> schemas.DocumentOut:
+        """Return one document, by its row in the collection."""
+        return reader.document(row)
+
+    return router
+
+
+def _questions(engine: Engine, gate: Gate) -> APIRouter:
+    """Take questions about new documents, one or a batch at a time."""
+    router = APIRouter(tags=["new documents"])
+
+    @router.post("/transform")
+    async def transform(batch: schemas.Batch) -> schemas.TransformAnswer:
+        """Return the topics of new documents."""
+        found = await _asked(gate, lambda: engine.transform(_read(batch)))
+        return schemas.TransformAnswer.model_validate({"documents": [asdict(one) for one in found]})
+
+    @router.post("/explain")
+    async def explain(batch: schemas.Batch) -> schemas.ExplainAnswer:
+        """Tell how much of each word each of the given tags accounts for."""
+        found = await _asked(gate, lambda: engine.explain(_read(batch)))
+        return schemas.ExplainAnswer.model_validate({"documents": [asdict(one) for one in found]})
+
+    @router.post("/recommend")
+    async def recommend(batch: schemas.RankedBatch) -> schemas.RecommendAnswer:
+        """Recommend tags for new documents, with the words that speak for each."""
+        found = await _asked(gate, lambda: engine.recommend(_read(batch), batch.top))
+        return schemas.RecommendAnswer.model_validate({"documents": _plain(found)})
+
+    @router.post("/photograph", openapi_extra=_PHOTOGRAPH)
+    async def photograph(
+        request: Request, top: Annotated[int, Query(ge=1, le=20)] = 5
+    ) -> schemas.PhotographAnswer:
+        """Return the topics of a photograph, tags that it may need, and a heat map of each."""
+        kind = request.headers.get("content-type", "")
+        if not kind.startswith(("image/", "application/octet-stream")):
+            raise HTTPException(415, "send the bytes of an image, as application/octet-stream")
+        content = await request.body()
+        found = await _asked(gate, lambda: engine.photograph(content, top))
+        return schemas.PhotographAnswer.model_validate(asdict(found))
+
+    @router.post("/related")
+    async def related(batch: schemas.RankedBatch) -> schemas.RelatedAnswer:
+        """Return documents of the collection that resemble new ones."""
+        found = await _asked(gate, lambda: engine.related(_read(batch), batch.top))
+        return schemas.RelatedAnswer.model_validate({"documents": _plain(found)})
+
+    return router
+
+
+def _read(batch: schemas.Batch) -> list[Question]:
+    return [Question(one.text, tuple(dict.fromkeys(one.tags))) for one in batch.documents]
+
+
+def _plain(found: Sequence[Sequence[Any]]) -> list[list[dict[str, Any]]]:
+    return [[asdict(one) for one in row] for row in found]
+
+
+async def _asked(gate: Gate, work: Callable[[], _Answer]) -> _Answer:
+    try:
+        return await gate.run(work)
+    except OverloadedError:
+        raise HTTPException(503, "too many requests at once; try again", {"Retry-After": "1"}) from None
+    except TooSlowError:
+        raise HTTPException(504, "the answer took too long; try a shorter text") from None
+    except NotOfferedError as error:
+        raise HTTPException(501, str(error)) from None
+
+
+def _handle_errors(app: FastAPI) -> None:
+    """Answer what is wrong with a request in one line; never repeat what was sent."""
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> Response:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        line = f"{place}: {first['msg']}".encode("ascii", "replace").decode()
+        return JSONResponse({"detail": line[:300]}, status_code=422)
+
+    @app.exception_handler(InputError)
+    async def wrong(_: Request, error: InputError) -> Response:
+        return JSONResponse({"detail": str(error).encode("utf-8", "replace").decode()}, status_code=422)

@@ -1,0 +1,245 @@
+"""The record that models hand to viewers: typed, versioned, plain JSON; viewers know nothing of models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tagtopics._typing import Float32, Float64, Int32, Int64
+from tagtopics.errors import InputError
+
+VERSION = 1
+"""Version of the record; a reader refuses what is newer than itself."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TagTable:
+    """The T tags.
+
+    Attributes:
+        names: a tag of a kind is spelt `kind:name`.
+        n_docs: (T,) how many training documents carry each.
+        profiles: (T, K) what each stands for: the mean of its documents' credited topics, rows add up to one.
+        word_offsets: (T + 1,) where the words of each tag begin in `word_index` and `word_credit`.
+        word_index: the words credited to the tag that tell it from others, most telling first.
+        word_credit: how many tokens of each are credited to it.
+    """
+
+    names: tuple[str, ...]
+    n_docs: Int64
+    profiles: Float32
+    word_offsets: Int64
+    word_index: Int32
+    word_credit: Float32
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DocumentTable:
+    """The D documents. All but names and topics are empty where a model is shown without its corpus.
+
+    Attributes:
+        ids: their names.
+        topics: (D, K) topic proportions, rows add up to one.
+        tag_offsets: (D + 1,) where each document's tags begin in `tag_index`.
+        tag_index: the tags.
+        word_offsets: (D + 1,) where each document's distinct words begin in `word_index` and `word_count`.
+        word_index: the words.
+        word_count: how often each occurs.
+        credit: p(tag | word, document): for each document its words x its tags, flat; empty where the model
+            gives no credit.
+        span_offsets: (D + 1,) where each document's spans begin in `span_start`, `span_stop`, `span_word`.
+        span_start: where in the text a word begins, in code points.
+        span_stop: where it ends.
+        span_word: which word it is.
+        texts: the texts, or None.
+    """
+
+    ids: tuple[str, ...]
+    topics: Float32
+    tag_offsets: Int64
+    tag_index: Int32
+    word_offsets: Int64
+    word_index: Int32
+    word_count: Float32
+    credit: Float32
+    span_offsets: Int64
+    span_start: Int32
+    span_stop: Int32
+    span_word: Int32
+    texts: tuple[str, ...] | None
+
+    @property
+    def has_words(self) -> bool:
+        """Whether the corpus is in the record, and not only the names and topics of its documents."""
+        return len(self.word_index) > 0
+
+    @cached_property
+    def credit_offsets(self) -> Int64:
+        """(D + 1,) where each document's credits begin; all zero where there are none."""
+        if not len(self.credit):
+            return np.zeros(len(self.ids) + 1, dtype=np.int64)
+        sizes = np.diff(self.word_offsets) * np.diff(self.tag_offsets)
+        return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes, dtype=np.int64)])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """A document that is an image, with a heat map for each of its tags.
+
+    Attributes:
+        doc: the row of the document.
+        jpeg: the image, small, as base64.
+        rows: of each heat map.
+        columns: of each heat map.
+        heat: credit of each tile, tags x rows x columns, in 255ths, one byte each, as base64.
+    """
+
+    doc: int
+    jpeg: str
+    rows: int
+    columns: int
+    heat: str
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TopicData:
+    """All that a viewer may show of a fitted model. Topic k here is topic k of the model.
+
+    Attributes:
+        title: what to call the collection.
+        model: its class.
+        parameters: its parameters, by name.
+        facts: figures about the fit by name, such as iterations or perplexity.
+        words: the W words.
+        word_weight: (W,) expected number of tokens of each word.
+        topic_word: (K, W) p(word | topic), rows add up to one.
+        topic_share: (K,) share of all tokens.
+        coherence: (K,) NPMI of each topic's first words, or empty where unknown.
+        tags: the tags.
+        documents: the documents.
+        pictures: of those documents that are images.
+        version: of this layout.
+    """
+
+    title: str
+    model: str
+    parameters: dict[str, Any]
+    facts: dict[str, float]
+    words: tuple[str, ...]
+    word_weight: Float64
+    topic_word: Float32
+    topic_share: Float64
+    coherence: Float64
+    tags: TagTable
+    documents: DocumentTable
+    pictures: tuple[Picture, ...] = ()
+    version: int = field(default=VERSION)
+
+    def __post_init__(self) -> None:
+        K, W = self.topic_word.shape
+        T, D = len(self.tags.names), len(self.documents.ids)
+        _check(self.topic_share.shape == (K,), "topic_share must have one entry a topic")
+        _check(self.coherence.shape in ((K,), (0,)), "coherence must have one entry a topic, or none")
+        _check(len(self.words) == W and self.word_weight.shape == (W,), "words must match topic_word")
+        _check(self.tags.profiles.shape == (T, K), "tag profiles must be tags x topics")
+        _check(self.documents.topics.shape == (D, K), "document topics must be documents x topics")
+        for name, offsets, flat, rows, most in self._ragged():
+            _check(_fits(offsets, flat, rows), f"{name}: offsets do not fit the values")
+            _check(not len(flat) or (flat.min() >= 0 and flat.max() < most), f"{name}: index out of range")
+        _check(all(0 <= picture.doc < D for picture in self.pictures), "a picture has no document")
+        size = int(self.documents.credit_offsets[-1])
+        _check(len(self.documents.credit) == size, "credit must be words x tags of each document")
+
+    @cached_property
+    def picture_of(self) -> dict[int, Picture]:
+        """The pictures, by document."""
+        return {picture.doc: picture for picture in self.pictures}
+
+    @property
+    def n_topics(self) -> int:
+        """The number of topics, K."""
+        return int(self.topic_word.shape[0])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the record as what JSON knows: objects, lists, strings and numbers."""
+        return {part.name: _plain(getattr(self, part.name)) for part in fields(self)}
+
+    @classmethod
+    def from_json(cls, value: Any) -> TopicData:
+        """Return the record that `to_json` wrote; anything else is an `InputError`."""
+        if not isinstance(value, Mapping):
+            raise InputError(f"topic data: expected a JSON object, got {type(value).__name__}")
+        version = value.get("version")
+        if not isinstance(version, int) or version > VERSION:
+            raise InputError(f"topic data: version {version!r} is unknown; upgrade tagtopics to read it")
+        try:
+            own = dict(value)
+            own["tags"] = TagTable(**_arrays(TagTable, own["tags"]))
+            own["documents"] = DocumentTable(**_arrays(DocumentTable, own["documents"]))
+            own["pictures"] = tuple(Picture(**picture) for picture in own["pictures"])
+            return cls(**_arrays(cls, own))
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"topic data: damaged ({type(error).__name__}: {error})") from None
+
+    def _ragged(self) -> tuple[tuple[str, Int64, Any, int, int], ...]:
+        """Name, offsets, indices, number of rows and bound of every ragged index."""
+        W, T, D = len(self.words), len(self.tags.names), len(self.documents.ids)
+        tags, docs = self.tags, self.documents
+        return (
+            ("words of tags", tags.word_offsets, tags.word_index, T, W),
+            ("tags of documents", docs.tag_offsets, docs.tag_index, D, T),
+            ("words of documents", docs.word_offsets, docs.word_index, D, W),
+            ("spans of documents", docs.span_offsets, docs.span_word, D, W),
+        )
+
+
+_DTYPES: dict[str, Any] = {"Float32": np.float32, "Float64": np.float64, "Int32": np.int32, "Int64": np.int64}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, TagTable | DocumentTable):
+        return {part.name: _plain(getattr(value, part.name)) for part in fields(value)}
+    if isinstance(value, Picture):
+        return asdict(value)
+    return [_plain(part) for part in value] if isinstance(value, tuple) else value
+
+
+def _arrays(record: type[Any], value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a record with lists turned into the arrays and tuples that it holds."""
+    known = {part.name: str(part.type) for part in fields(record)}
+    if unknown := set(value) - set(known):
+        raise InputError(f"topic data: unknown field {min(unknown)!r}")
+    turned = {}
+    for name, part in value.items():
+        dtype = _DTYPES.get(known[name])
+        if dtype is not None:
+            turned[name] = _matrix(name, part, dtype, value)
+        else:
+            turned[name] = tuple(map(str, part)) if isinstance(part, list) else part
+    return turned
+
+
+def _matrix(name: str, part: Any, dtype: Any, record: Mapping[str, Any]) -> Any:
+    array = np.array(part, dtype=dtype)
+    if name in {"profiles", "topics"} and array.ndim != 2:
+        rows = len(record["names" if name == "profiles" else "ids"])
+        array = array.reshape(rows, -1) if rows else array.reshape(0, 0)
+    return array
+
+
+def _fits(offsets: Int64, flat: Any, rows: int) -> bool:
+    starts_right = offsets.shape == (rows + 1,) and offsets[0] == 0 and offsets[-1] == len(flat)
+    return bool(starts_right and (np.diff(offsets) >= 0).all())
+
+
+def _check(holds: Any, message: str) -> None:
+    if not holds:
+        raise InputError(f"topic data: {message}")

@@ -1,0 +1,58 @@
+"""The benchmark runs from end to end; what it measures is not looked at here."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PEERS = {"tomotopy": "tomotopy-lda-copy", "gensim": "gensim-lda", "sklearn": "sklearn-batch"}
+
+
+def run(*options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "benchmarks.run", "--preset", "tiny", "--only", "tiny", *options]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bench")
+    installed = [peer for module, peer in PEERS.items() if find_spec(module)]
+    places = ["--out", str(folder), "--page", str(folder / "benchmarks.md")]
+    done = run("--sections", "curves", "--systems", "ours-lda", *installed, *places)
+    assert done.returncode == 0, done.stderr
+    assert "gave no result" not in done.stdout, done.stdout
+    return folder
+
+
+def test_each_system_has_a_record_whose_perplexity_beats_chance(records: Path) -> None:
+    paths = sorted(records.glob("curve-tiny-*.json"))
+    assert len(paths) == 1 + sum(find_spec(module) is not None for module in PEERS)
+    for path in paths:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        curve = record["curve"]
+        assert len({len(column) for column in curve.values()}) == 1
+        assert curve["seconds"] == sorted(curve["seconds"])
+        assert curve["sweep"] == sorted(curve["sweep"])
+        assert 1 < min(curve["perplexity"]) < record["corpus"]["words"]
+        assert record["peak_mb"] > 0
+
+
+def test_the_page_names_every_system_and_has_its_plot(records: Path) -> None:
+    page = (records / "benchmarks.md").read_text(encoding="utf-8")
+    assert "| tiny | scikit-learn LDA (batch) |" in page
+    assert "tagtopics LDA" in page
+    assert "{" not in page
+    assert (records / "images" / "bench-perplexity.svg").read_text(encoding="utf-8").count("<svg") == 1
+
+
+def test_what_is_recorded_is_not_run_again(records: Path) -> None:
+    places = ["--out", str(records), "--page", str(records / "again.md")]
+    done = run("--sections", "curves", "--systems", "ours-lda", *places)
+    assert done.returncode == 0, done.stderr
+    assert "curve-tiny-ours-lda: recorded before" in done.stdout

@@ -1,0 +1,139 @@
+"""What the explorer's tests share: a small tagged collection, a hostile one, a page that watches itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import tagtopics as tt
+from tagtopics.cli.serving import ModelEngine
+
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+
+THEMES = {
+    "sea": "wave tide salt ship harbour sail island whale current anchor storm reef",
+    "kitchen": "bread salt oven pepper butter recipe flour onion spoon sugar plate broth",
+    "music": "violin chord rhythm opera tempo melody tune drum singer scale note choir",
+    "garden": "rose soil seed spade tulip hedge compost pond salt bloom root weed",
+}
+HOSTILE = (
+    "<script>window.pwned=1</script>",
+    "</script><script>window.pwned=2</script>",
+    '"><img src=x onerror=window.pwned=3>',
+    "' onmouseover='window.pwned=4",
+    "javascript:window.pwned=5",
+    "{{7*7}}<!--",
+    "&lt;b&gt; & 'quoted' \"twice\" \u2028",
+)
+
+
+def make_corpus(n_docs: int = 72) -> tt.Corpus:
+    """Return documents of one or two themes, with tags of several kinds, years among them."""
+    rng = np.random.default_rng(7)
+    names = list(THEMES)
+    rows = []
+    for d in range(n_docs):
+        first, second = names[d % 4], names[(d // 4) % 4]
+        words = [str(rng.choice(THEMES[first if rng.random() < 0.6 else second].split())) for _ in range(30)]
+        text = " ".join(words[:15]).capitalize() + ".\nThe 𝄞 " + " ".join(words[15:]) + "."
+        tags = sorted({f"place:{first}", f"also:{second}", f"year:{1990 + d % 6}", f"author:a{d % 9}"})
+        rows.append({"id": f"text {d}", "text": text, "tags": tags})
+    return _read(rows)
+
+
+def make_hostile_corpus() -> tt.Corpus:
+    """Return documents whose words, tags and names try to break out of the page."""
+    rows = []
+    for d in range(24):
+        bad = HOSTILE[d % len(HOSTILE)]
+        text = f"{bad} wave tide {' '.join(HOSTILE)} {bad} storm{d % 5}"
+        rows.append({"id": f"{bad} {d}", "text": text, "tags": [bad, HOSTILE[(d + 1) % len(HOSTILE)]]})
+    return _read(rows, token_pattern=r"\S+", min_length=1)
+
+
+def _read(rows: list[dict[str, Any]], **recipe: Any) -> tt.Corpus:
+    return tt.read_corpus(rows, text="text", tags="tags", id="id", recipe=tt.TextRecipe(**recipe))
+
+
+def wait_until(page: Any, script: str, argument: Any = None) -> None:
+    """Wait until a script says yes. Playwright's own way evaluates text, which our policy forbids."""
+    for _ in range(300):
+        if page.evaluate(script, argument):
+            return
+        page.wait_for_timeout(30)
+    raise AssertionError(f"it never came true: {script}")
+
+
+class Watched:
+    """A page that remembers everything it should not have done."""
+
+    def __init__(self, browser: Any, address: str, **options: Any) -> None:
+        self.context = browser.new_context(
+            viewport=options.pop("viewport", {"width": 1200, "height": 800}), **options
+        )
+        self.page = self.context.new_page()
+        self.address = address
+        self.faults: list[str] = []
+        self.page.on(
+            "console", lambda m: self.faults.append(m.text) if m.type in ("error", "warning") else None
+        )
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.on("dialog", self._dismiss)
+        self.page.on("request", lambda request: self._check(request.url))
+
+    def _dismiss(self, dialog: Any) -> None:
+        self.faults.append("a dialog opened")
+        dialog.dismiss()
+
+    def _check(self, url: str) -> None:
+        allowed = url.startswith(("data:", "blob:")) or url.startswith(self.address.split("#")[0].rstrip("/"))
+        if not allowed:
+            self.faults.append(f"a request to {url}")
+
+    def open(self, place: str = "#/") -> Any:
+        """Open a place in the explorer and wait until it is drawn."""
+        self.page.goto("about:blank")
+        self.page.goto(self.address + place)
+        self.page.wait_for_selector("html[data-ready=yes]", timeout=20_000)
+        return self.page
+
+    def go(self, place: str) -> Any:
+        """Follow a link inside of the explorer."""
+        self.page.evaluate("place => { location.hash = place; }", place)
+        wait_until(
+            self.page, "place => location.hash === place && !!document.querySelector('main h1')", place
+        )
+        self.page.wait_for_timeout(60)
+        return self.page
+
+    def problems(self) -> list[str]:
+        """Return what is wrong with the accessibility of the page as it stands."""
+        script = Path(__file__).with_name("accessibility.js").read_text(encoding="utf-8")
+        found: list[str] = self.page.evaluate(script)
+        return found
+
+
+class Recommending(ModelEngine):
+    """An engine whose model recommends the same tags to everyone: what the pages do with them is tested."""
+
+    def __init__(self, model: Any, tags: Sequence[str]) -> None:
+        super().__init__(model)
+        self._model.recommender_ = object()
+        self._model.recommend_with_reasons = lambda X, top, n_words: [
+            [Recommendation(tag, 0.9 - 0.2 * i, (("wave", 0.5),)) for i, tag in enumerate(tags)][:top]
+            for _ in range(X.n_docs)
+        ]
+
+
+class Recommendation(NamedTuple):
+    """A tag for a document, as models give it."""
+
+    tag: str
+    probability: float
+    words: tuple[tuple[str, float], ...]

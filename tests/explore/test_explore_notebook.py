@@ -1,0 +1,60 @@
+"""What a notebook shows of a model."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+
+import pytest
+
+import tagtopics as tt
+
+pytest_plugins = ("explore_fixtures",)
+
+
+def test_table_of_topics(model: tt.TTM) -> None:
+    table = model.topic_table(4)
+    assert sorted(table.topic) == list(range(5))
+    assert list(table.share) == sorted(table.share, reverse=True)
+    assert sum(table.share) == pytest.approx(1)
+    assert table.words[0] == tuple(word for word, _ in model.top_words(4)[table.topic[0]])
+    assert len(table.to_dict()["words"]) == len(table) == str(table).count("\n") + 1
+
+
+def test_html_escapes_words(hostile_model: tt.TTM) -> None:
+    html = hostile_model.topic_table(50)._repr_html_()
+    assert "<script>" not in html
+    assert escape("<script>window.pwned=1</script>") in html
+
+
+def test_notebook_shows_topics_of_fitted_models_only(model: tt.TTM) -> None:
+    assert "<th>share</th>" in model._repr_mimebundle_()["text/html"]
+    assert "<th>share</th>" not in tt.TTM(n_topics=5)._repr_mimebundle_()["text/html"]
+
+
+def test_figures_hold_the_models_numbers(model: tt.TTM) -> None:
+    topics = model.plot_topics()
+    assert list(topics.data[0].x) == pytest.approx(list(model.topic_table().share))
+    words = model.plot_topic(2, 5)
+    assert list(words.data[0].y) == [word for word, _ in model.top_words(5)[2]]
+    tags = model.plot_tags("place:sea", "also:kitchen", n_topics=5)
+    assert [trace.name for trace in tags.data] == ["together", "place:sea", "also:kitchen"]
+    assert sum(tags.data[0].x) == pytest.approx(1)
+    assert json.loads(tags.to_json())
+
+
+def test_figures_of_nothing_are_refused(model: tt.TTM, corpus: tt.Corpus) -> None:
+    with pytest.raises(tt.InputError, match="topics 0 to 4"):
+        model.plot_topic(5)
+    with pytest.raises(tt.InputError, match="at least one"):
+        model.plot_tags()
+    with pytest.raises(tt.InputError, match="no such"):
+        model.plot_tags("no such")
+    plain = tt.LDA(n_topics=2, max_iter=2, random_state=0).fit(corpus)
+    with pytest.raises(tt.InputError, match="tags"):
+        plain.plot_tags("place:sea")
+
+
+def test_markup_in_names_is_text_in_figures(hostile_model: tt.TTM) -> None:
+    figure = hostile_model.plot_topic(0, 30)
+    assert all("<" not in label for label in figure.data[0].y)

@@ -1,0 +1,225 @@
+"""The record and the report without a browser: what goes in, what comes out, how large it may be."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from explore_support import HOSTILE, make_hostile_corpus
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tagtopics as tt
+from tagtopics.cli.running import run
+from tagtopics.corpus.spans import SpanFinder
+from tagtopics.explore.bodies import body_of, body_order
+from tagtopics.explore.layout import topic_map
+from tagtopics.explore.packing import safe_json
+from tagtopics.explore.prepare import known_words, years_of
+from tagtopics.explore.report import render_report, write_report
+from tagtopics.models.kept_corpus import keep_corpus, kept_corpus
+from tagtopics.models.topic_data_of import coherence, topic_data
+from tagtopics.topic_data import VERSION, TopicData
+
+pytest_plugins = ("explore_fixtures",)
+
+
+def test_record_goes_through_json_unchanged(data: TopicData) -> None:
+    text = json.dumps(data.to_json(), allow_nan=False)
+    again = TopicData.from_json(json.loads(text))
+    assert json.dumps(again.to_json()) == text
+    assert again.topic_word.dtype == data.topic_word.dtype
+    assert np.array_equal(again.documents.credit, data.documents.credit)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"version": VERSION + 1},
+        {"version": None},
+        {"words": ["too", "few"]},
+        {"topic_share": [0.5]},
+        {"unknown": 1},
+        {"tags": 3},
+        {"topic_word": "text"},
+    ],
+)
+def test_damaged_record_is_refused(data: TopicData, change: dict[str, Any]) -> None:
+    with pytest.raises(tt.InputError, match="topic data"):
+        TopicData.from_json(data.to_json() | change)
+
+
+def test_record_of_any_model_with_and_without_corpus(corpus: tt.Corpus) -> None:
+    for kind in (tt.LDA, tt.TTM, tt.ATM, tt.LabeledLDA):
+        parameters: dict[str, Any] = {"max_iter": 5, "random_state": 0}
+        if kind is not tt.LabeledLDA:
+            parameters["n_topics"] = 3
+        model = kind(**parameters).fit(corpus)
+        for documents in (corpus, None):
+            record = topic_data(model, documents)
+            assert np.allclose(record.topic_word.sum(1), 1, atol=1e-4)
+            assert record.topic_share.sum() == pytest.approx(1)
+            html, _ = render_report(record)
+            assert b"<!doctype html>" in html
+
+
+def test_another_corpus_is_refused(model: tt.TTM, corpus: tt.Corpus) -> None:
+    with pytest.raises(tt.InputError, match="not the one"):
+        topic_data(model, corpus.select([0, 1]))
+
+
+def test_credits_of_record_are_those_of_explain(data: TopicData, model: tt.TTM, corpus: tt.Corpus) -> None:
+    table = model.explain(corpus.select([5]))
+    part = data.documents.credit[slice(*data.documents.credit_offsets[5:7])]
+    assert np.allclose(part, table.credit, atol=1e-6)
+
+
+def test_coherence_of_planted_extremes() -> None:
+    counts = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+    topics = np.array([[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5]], dtype=np.float32)
+    together, apart = coherence(topics, counts, n_words=2)
+    assert together == pytest.approx(1)
+    assert apart == pytest.approx(-1)
+
+
+def test_spans_are_the_counted_words(corpus: tt.Corpus) -> None:
+    assert corpus.recipe is not None
+    assert corpus.texts is not None
+    finder = SpanFinder(corpus.vocabulary, corpus.recipe)
+    for d in range(0, corpus.n_docs, 7):
+        text, spans = finder.find(corpus.texts[d])
+        found = np.bincount([span.word for span in spans], minlength=corpus.n_words)
+        assert np.array_equal(found, corpus.counts[[d]].toarray().ravel())
+        for span in spans:
+            assert text[span.start : span.stop].lower() == corpus.vocabulary[span.word]
+
+
+def test_spans_of_n_grams_take_the_longest() -> None:
+    recipe = tt.TextRecipe(ngram_range=(1, 2), stop_words=("of",))
+    text, spans = SpanFinder(("sea", "sea salt", "pepper"), recipe).find("Sea of salt, SEA pepper")
+    assert [(text[span.start : span.stop], span.word) for span in spans] == [
+        ("Sea of salt", 1),
+        ("SEA", 0),
+        ("pepper", 2),
+    ]
+
+
+@given(
+    st.recursive(st.text() | st.floats(allow_nan=False, allow_infinity=False), lambda inner: st.lists(inner))
+)
+@settings(max_examples=40, deadline=None)
+def test_json_in_html_says_the_same_and_holds_no_markup(value: Any) -> None:
+    text = safe_json(value)
+    assert not set("<>&\u2028\u2029") & set(text)
+    assert json.loads(text) == json.loads(json.dumps(value))
+
+
+def test_text_survives_as_utf_16_pieces(data: TopicData, corpus: tt.Corpus) -> None:
+    """The page counts in UTF-16 units; the collection has a character beyond them in every text."""
+    assert corpus.texts is not None
+    _, number = known_words(data)
+    body = body_of(data, 3, number)
+    units = body["t"].encode("utf-16-le")
+    at = 0
+    for gap, length, word in zip(*[iter(body["s"])] * 3, strict=True):
+        at += gap
+        piece = units[2 * at : 2 * (at + length)].decode("utf-16-le")
+        assert piece.lower() == data.words[int(np.flatnonzero(number == body["w"][word])[0])]
+        at += length
+
+
+def test_all_documents_come_once_and_topics_take_turns(data: TopicData) -> None:
+    order = body_order(data)
+    assert sorted(order.tolist()) == list(range(len(data.documents.ids)))
+    best = data.documents.topics.argmax(1)
+    alive = len(set(best.tolist()))
+    assert len(set(best[order[:alive]].tolist())) == alive
+
+
+def test_report_keeps_to_its_size(data: TopicData, tmp_path: Path) -> None:
+    whole = write_report(data, tmp_path / "whole.html")
+    assert whole.n_bodies == whole.n_listed == whole.n_docs == 72
+    assert (tmp_path / "whole.html").stat().st_size == whole.n_bytes
+    limit = (whole.n_bytes - 2000) / 1e6
+    small = write_report(data, tmp_path / "small.html", max_mb=limit)
+    assert small.n_bytes <= limit * 1e6
+    assert small.n_bodies < 72
+    with pytest.raises(tt.InputError, match="max-mb"):
+        write_report(data, tmp_path / "none.html", max_mb=0.01)
+    assert not (tmp_path / "none.html").exists()
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_equal_records_give_equal_bytes(data: TopicData) -> None:
+    assert render_report(data)[0] == render_report(data)[0]
+
+
+def test_report_holds_no_address_of_another_host(data: TopicData) -> None:
+    html = render_report(data)[0].decode()
+    outside = set(re.findall(r"https?://[^\s\"'<>&]+", html))
+    assert outside <= {"http://www.w3.org/2000/svg"}  # a namespace, not a place
+    assert "default-src 'none'" in html.replace("&#39;", "'")
+
+
+def test_names_of_users_never_stand_in_the_html(hostile_data: TopicData) -> None:
+    html = render_report(hostile_data)[0].decode()
+    assert "window.pwned" not in html.replace(f"<title>{_escaped(HOSTILE[1])}", "")
+    packed = re.search(r'id="index">([^<]*)<', html)
+    assert packed is not None
+    index = json.loads(gzip.decompress(base64.b64decode(packed.group(1))))
+    assert index["tags"]["names"] == list(make_hostile_corpus().tag_names)
+
+
+def _escaped(text: str) -> str:
+    from markupsafe import escape
+
+    return str(escape(text))
+
+
+def test_years_are_means_of_their_documents(data: TopicData, corpus: tt.Corpus) -> None:
+    years = years_of(data)
+    assert years is not None
+    assert years["years"] == [1990, 1991, 1992, 1993, 1994, 1995]
+    rows = [d for d in range(corpus.n_docs) if "year:1992" in corpus.tags_of(d)]
+    assert np.allclose(years["shares"][2], data.documents.topics[rows].mean(0), rtol=1e-3)
+
+
+def test_topics_on_the_map_lie_apart_and_inside() -> None:
+    rng = np.random.default_rng(0)
+    words = rng.dirichlet(np.full(50, 0.1), size=30).astype(np.float32)
+    places, radii = topic_map(words, rng.dirichlet(np.ones(30)))
+    assert (places - radii[:, None] >= 0).all()
+    assert (places + radii[:, None] <= 1).all()
+    gaps = np.linalg.norm(places[:, None] - places[None], axis=2) - radii[:, None] - radii[None]
+    assert (gaps[~np.eye(30, dtype=bool)] > -0.01).mean() > 0.97
+
+
+def test_kept_corpus_comes_back(model: tt.TTM, corpus: tt.Corpus, tmp_path: Path) -> None:
+    model.save(tmp_path / "m.tt")
+    assert kept_corpus(tmp_path / "m.tt") is None
+    keep_corpus(corpus, tmp_path / "m.tt")
+    again = kept_corpus(tmp_path / "m.tt")
+    assert again is not None
+    assert again.ids == corpus.ids
+    assert again.texts == corpus.texts
+
+
+def test_fit_then_report_has_texts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [json.dumps({"text": f"sea wave tide {i}", "tags": ["a", "b"]}) for i in ("one", "two", "three")]
+    (tmp_path / "p.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    model, report = str(tmp_path / "m.tt"), str(tmp_path / "r.html")
+    assert run(["fit", str(tmp_path / "p.jsonl"), "--topics", "2", "--out", model, "--quiet"]) == 0
+    capsys.readouterr()
+    assert run(["report", model, "-o", report, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["n_texts"] == answer["n_docs"] == 3
+    assert Path(report).stat().st_size == answer["bytes"]
+    assert run(["report", str(tmp_path / "nothing"), "-o", report]) == 2
+    assert run(["report", model, "-o", str(tmp_path)]) == 2
+    assert run(["report", model, "-o", report, "--max-mb", "0.001"]) == 2

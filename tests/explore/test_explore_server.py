@@ -1,0 +1,314 @@
+"""The server without a browser: answers, limits, refusals; whatever is sent, never a 500."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+import schemathesis
+from explore_support import HOSTILE, Recommending
+from hypothesis import HealthCheck, given, settings
+
+import tagtopics as tt
+from tagtopics.cli.serve import allowed_hosts
+from tagtopics.cli.serving import ModelEngine
+from tagtopics.explore.engine import Question, Topics
+from tagtopics.explore.gate import Gate
+from tagtopics.explore.server import Limits, create_app
+from tagtopics.topic_data import TopicData
+
+pytest_plugins = ("explore_fixtures",)
+
+
+class Client:
+    """Asks an application without a network."""
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+
+    def __call__(self, method: str, path: str, **options: Any) -> httpx.Response:
+        async def ask() -> httpx.Response:
+            transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=False)
+            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+                return await client.request(method, path, **options)
+
+        return asyncio.run(ask())
+
+
+@pytest.fixture(scope="module")
+def app(data: TopicData, model: tt.TTM) -> Any:
+    return create_app(data, ModelEngine(model), hosts=allowed_hosts("127.0.0.1"))
+
+
+@pytest.fixture(scope="module")
+def ask(app: Any) -> Client:
+    return Client(app)
+
+
+def posted(ask: Client, path: str, *documents: dict[str, Any], **more: Any) -> Any:
+    answer = ask("POST", f"/api/v1/{path}", json={"documents": list(documents)} | more)
+    assert answer.status_code == 200, answer.text
+    return answer.json()["documents"]
+
+
+def test_collection_is_the_models(ask: Client, model: tt.TTM) -> None:
+    topics = ask("GET", "/api/v1/topics?words=3").json()["topics"]
+    assert [row["topic"] for row in topics] == list(range(5))
+    assert [word["name"] for word in topics[2]["words"]] == [word for word, _ in model.top_words(3)[2]]
+    tags = ask("GET", "/api/v1/tags?query=PLACE:&n=2").json()
+    assert tags["total"] == 4
+    assert len(tags["tags"]) == 2
+    documents = ask("GET", "/api/v1/documents?n=3&skip=70").json()
+    assert [row["row"] for row in documents["documents"]] == [70, 71]
+    one = ask("GET", "/api/v1/documents/4").json()
+    assert one["id"] == "text 4"
+    assert one["text"].startswith(one["text"][0].upper())
+
+
+def test_tags_together_are_the_models(ask: Client, model: tt.TTM) -> None:
+    answer = ask("GET", "/api/v1/tags/together", params={"tag": ["place:sea", "also:kitchen"]}).json()
+    assert np.allclose(answer["topics"], model.tag_profile("place:sea", "also:kitchen").topics, atol=1e-4)
+
+
+def test_new_documents_get_the_models_answers(ask: Client, model: tt.TTM) -> None:
+    document = {"text": "Waves and tide and salt in the harbour", "tags": ["place:sea", "also:garden"]}
+    (topics,) = posted(ask, "transform", document)
+    assert sum(topics["topics"]) == pytest.approx(1, abs=1e-4)
+    assert topics["known_words"] == 3
+    (explained,) = posted(ask, "explain", document)
+    assert explained["words"] == ["harbour", "salt", "tide"]
+    assert np.allclose(np.sum(explained["credit"], axis=1), 1)
+    related = posted(ask, "related", document, document, top=4)
+    assert [len(row) for row in related] == [4, 4]
+    assert related[0] == related[1]
+
+
+def test_batch_gives_what_singles_give(ask: Client) -> None:
+    documents = [{"text": "wave tide"}, {"text": ""}, {"text": "violin chord opera"}]
+    whole = posted(ask, "transform", *documents)
+    singles = [posted(ask, "transform", document)[0] for document in documents]
+    assert whole == singles
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("explain", {"documents": [{"text": "wave"}]}, 422),
+        ("explain", {"documents": [{"text": "wave", "tags": ["no such"]}]}, 422),
+        ("transform", {"documents": [{"text": "wave", "tags": [HOSTILE[0]]}]}, 422),
+        ("transform", {"documents": []}, 422),
+        ("transform", {"documents": [{"text": "x"}] * 65}, 422),
+        ("transform", {"documents": [{"text": "x" * 100_001}]}, 422),
+        ("transform", {"documents": [{"text": "x", "extra": 1}]}, 422),
+        ("transform", [], 422),
+        ("related", {"documents": [{"text": "x"}], "top": 0}, 422),
+        ("related", {"documents": [{"text": "x"}], "top": 10**30}, 422),
+    ],
+)
+def test_wrong_questions_are_refused_in_one_line(ask: Client, path: str, body: Any, status: int) -> None:
+    answer = ask("POST", f"/api/v1/{path}", json=body)
+    assert answer.status_code == status
+    assert "\n" not in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"documents": [{"text": "\\ud800"}]}',
+        b'{"documents": [{"text": "a\\u0000b"}]}',
+        b"\xff\xfe",
+        b"{" * 5000,
+        b"[" * 100_000,
+        b"NaN",
+        b"",
+        b'{"documents": [{"text": "x", "tags": ["\\udfff"]}]}',
+    ],
+)
+def test_broken_bodies_are_refused(ask: Client, content: bytes) -> None:
+    answer = ask("POST", "/api/v1/transform", content=content, headers={"content-type": "application/json"})
+    assert answer.status_code in {200, 400, 422}
+
+
+def test_pages_and_headers(ask: Client) -> None:
+    for path in (
+        "/",
+        "/static/explorer.js",
+        "/static/explorer.css",
+        "/data/index",
+        "/data/bodies/0",
+        "/health",
+    ):
+        answer = ask("GET", path)
+        assert answer.status_code == 200
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+        assert "unsafe" not in answer.headers["content-security-policy"]
+        assert answer.headers["x-content-type-options"] == "nosniff"
+    plain = ask("GET", "/data/index", headers={"accept-encoding": "identity"})
+    assert plain.json() == ask("GET", "/data/index").json()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../server.py", "/static/%2e%2e/server.py", "/static/..%2f..%2fetc%2fpasswd",
+        "/data/bodies/-1",
+        "/data/bodies/99999", "/model.json", "/corpus/ids.txt", "/docs", "/data/bodies/..%2findex",
+    ],
+)  # fmt: skip
+def test_no_path_leads_to_a_file(ask: Client, path: str) -> None:
+    assert ask("GET", path).status_code in {404, 422}
+
+
+def test_other_names_of_the_host_are_refused(ask: Client) -> None:
+    assert ask("GET", "/health", headers={"host": "rebound.example"}).status_code == 421
+    assert ask("GET", "/health", headers={"host": "[::1]:8000"}).status_code == 200
+    assert allowed_hosts("0.0.0.0") is None
+
+
+def test_large_bodies_are_refused(data: TopicData, model: tt.TTM) -> None:
+    ask = Client(create_app(data, ModelEngine(model), Limits(body_bytes=1000)))
+    assert ask("POST", "/api/v1/transform", content=b"x" * 1001).status_code == 413
+
+    async def unannounced() -> AsyncIterator[bytes]:
+        for _ in range(100):
+            yield b"x" * 100
+
+    assert ask("POST", "/api/v1/transform", content=unannounced()).status_code == 413
+
+
+def test_slow_bodies_are_refused(data: TopicData, model: tt.TTM) -> None:
+    ask = Client(create_app(data, ModelEngine(model), Limits(body_seconds=0.05)))
+
+    async def dripping() -> AsyncIterator[bytes]:
+        for _ in range(20):
+            await asyncio.sleep(0.02)
+            yield b"x"
+
+    assert ask("POST", "/api/v1/transform", content=dripping()).status_code == 408
+
+
+class Blocked:
+    """An engine that answers only when it is let go."""
+
+    offers = frozenset({"transform"})
+
+    def __init__(self) -> None:
+        self.go = threading.Event()
+
+    def transform(self, questions: list[Question]) -> list[Topics]:
+        self.go.wait(10)
+        return [Topics([1.0], 0, 0) for _ in questions]
+
+
+def test_overload_answers_503_and_recovers(data: TopicData) -> None:
+    engine: Any = Blocked()
+    app = create_app(data, engine, Limits(workers=1, queue=2))
+
+    async def flood() -> list[int]:
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            body = {"documents": [{"text": "x"}]}
+            waiting = [asyncio.create_task(client.post("/api/v1/transform", json=body)) for _ in range(12)]
+            await asyncio.sleep(0.2)
+            assert (await client.get("/health")).status_code == 200
+            engine.go.set()
+            codes = [answer.status_code for answer in await asyncio.gather(*waiting)]
+            return [*codes, (await client.post("/api/v1/transform", json=body)).status_code]
+
+    codes = asyncio.run(flood())
+    assert sorted(codes[:-1]) == [200] * 3 + [503] * 9
+    assert codes[-1] == 200
+
+
+def test_slow_answers_time_out_and_hold_their_place(data: TopicData) -> None:
+    engine: Any = Blocked()
+    ask = Client(create_app(data, engine, Limits(workers=1, queue=0, seconds=0.05)))
+    body = {"documents": [{"text": "x"}]}
+    assert ask("POST", "/api/v1/transform", json=body).status_code == 504
+    assert ask("POST", "/api/v1/transform", json=body).status_code == 503
+    engine.go.set()
+
+
+def test_gate_hands_on_errors() -> None:
+    async def fail() -> None:
+        gate = Gate(1, 1, 1.0)
+        with pytest.raises(ZeroDivisionError):
+            await gate.run(lambda: 1 // 0)
+        assert gate.pending == 0
+        gate.close()
+
+    asyncio.run(fail())
+
+
+def test_metrics_count(ask: Client) -> None:
+    before = ask("GET", "/metrics").text
+    ask("GET", "/health")
+    after = ask("GET", "/metrics").text
+    name = 'tagtopics_requests_total{route="/health",status="200"}'
+
+    def count(text: str) -> int:
+        return int(next((line.split()[-1] for line in text.splitlines() if line.startswith(name)), "0"))
+
+    assert count(after) == count(before) + 1
+
+
+def test_models_without_tags_or_recommender_say_so(data: TopicData, corpus: tt.Corpus) -> None:
+    plain: Any = tt.LDA(n_topics=3, max_iter=3, random_state=0).fit(corpus)
+    ask = Client(create_app(data, ModelEngine(plain)))
+    for path in ("recommend", "explain"):
+        answer = ask("POST", f"/api/v1/{path}", json={"documents": [{"text": "wave"}]})
+        assert answer.status_code == 501
+    assert posted(ask, "transform", {"text": "wave"})
+
+
+@pytest.fixture(scope="module")
+def recommending(model: tt.TTM) -> Recommending:
+    return Recommending(model, ("place:sea", "also:music"))
+
+
+def test_recommended_tags_come_with_words(data: TopicData, recommending: Recommending) -> None:
+    ask = Client(create_app(data, recommending))
+    (rows,) = posted(ask, "recommend", {"text": "wave tide violin chord"}, top=1)
+    assert rows == [{"tag": "place:sea", "score": 0.9, "words": ["wave"]}]
+
+
+def test_openapi_names_every_endpoint(ask: Client) -> None:
+    paths = ask("GET", "/openapi.json").json()["paths"]
+    wanted = ("topics", "tags", "documents", "transform", "recommend", "explain", "related")
+    assert {f"/api/v1/{name}" for name in wanted} <= set(paths)
+    assert json.dumps(paths)
+
+
+def test_no_input_is_an_internal_error(data: TopicData, recommending: Recommending) -> None:
+    """Requests made from the OpenAPI schema, right ones and wrong ones, against every endpoint."""
+    schema = schemathesis.openapi.from_asgi("/openapi.json", create_app(data, recommending))
+    bounded = settings(
+        max_examples=8,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        derandomize=True,
+        database=None,
+    )
+    statuses: set[int] = set()
+    operations: list[Any] = [found.ok() for found in schema.get_all_operations()]  # type: ignore[union-attr]
+    assert len(operations) >= 11
+    for operation in operations:
+        for mode in schemathesis.GenerationMode:
+            if mode.is_negative and operation.path in {"/health", "/metrics"}:
+                continue  # they take no input that could be wrong
+
+            @bounded
+            @given(case=operation.as_strategy(generation_mode=mode))
+            def check(case: Any) -> None:
+                status = case.call().status_code
+                statuses.add(status)
+                assert status < 500 or status == 501, case.as_curl_command()  # 501: this model cannot
+
+            check()
+    assert {200, 422} <= statuses
