@@ -24,7 +24,7 @@ from tagtopics.explore.packing import safe_json
 from tagtopics.explore.prepare import known_words, years_of
 from tagtopics.explore.report import render_report, write_report
 from tagtopics.models.kept_corpus import keep_corpus, kept_corpus
-from tagtopics.models.topic_data_of import coherence, topic_data
+from tagtopics.models.topic_data_of import topic_data
 from tagtopics.topic_data import VERSION, TopicData
 
 pytest_plugins = ("explore_fixtures",)
@@ -78,14 +78,6 @@ def test_credits_of_record_are_those_of_explain(data: TopicData, model: tt.TTM, 
     table = model.explain(corpus.select([5]))
     part = data.documents.credit[slice(*data.documents.credit_offsets[5:7])]
     assert np.allclose(part, table.credit, atol=1e-6)
-
-
-def test_coherence_of_planted_extremes() -> None:
-    counts = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
-    topics = np.array([[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5]], dtype=np.float32)
-    together, apart = coherence(topics, counts, n_words=2)
-    assert together == pytest.approx(1)
-    assert apart == pytest.approx(-1)
 
 
 def test_spans_are_the_counted_words(corpus: tt.Corpus) -> None:

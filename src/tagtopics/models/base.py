@@ -25,6 +25,7 @@ from tagtopics.inference.memory import is_lean
 from tagtopics.inference.tuning import learn_priors, starting_alpha
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.checks import check_parameters
+from tagtopics.models.coherence import topic_coherence
 from tagtopics.models.inputs import (
     TrainingData,
     align_tags,
@@ -120,6 +121,15 @@ class TopicModel(Viewing, Recommending, ClassNamePrefixFeaturesOutMixin, Transfo
         K = self.components_.shape[0]
         docs = np.maximum(self.tag_docs_, 1)[:, np.newaxis]
         return np.asarray(np.where(self.tag_docs_[:, np.newaxis] > 0, self.tag_sums_ / docs, 1.0 / K))
+
+    def coherence(self, corpus: Corpus, n_words: int = 10) -> Float64:
+        """Return the NPMI coherence of each topic, (K,), from -1 to 1: how its top words occur together.
+
+        Args:
+            corpus: where the words are counted: the training corpus, or better another.
+            n_words: how many top words of each topic.
+        """
+        return topic_coherence(corpus, [[word for word, _ in words] for words in self.top_words(n_words)])
 
     def related(self, X: Any, top: int = 10, tags: Any = None) -> list[list[RelatedDocument]]:
         """Return for each document the training documents with the most similar topic proportions."""

@@ -56,34 +56,10 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
         word_weight=np.asarray(weights, dtype=np.float64),
         topic_word=np.asarray(model.components_, dtype=np.float32),
         topic_share=np.asarray(model.topic_sums_ / max(model.topic_sums_.sum(), 1e-300), dtype=np.float64),
-        coherence=np.empty(0) if corpus is None else coherence(model.components_, corpus.counts),
+        coherence=np.empty(0) if corpus is None else np.nan_to_num(model.coherence(corpus)),
         tags=_tag_table(model, tag_words, weights),
         documents=_document_table(model, corpus, credit),
     )
-
-
-def coherence(topic_word: Float32, counts: Any, n_words: int = 10) -> Float64:
-    """Return (K,): mean NPMI of all pairs of each topic's first words, from the documents that hold both.
-
-    NPMI is between -1 (never together) and 1 (never apart); a pair that never meets counts as -1.
-    """
-    present = sp.csc_array(counts > 0, dtype=np.float64)
-    D = max(present.shape[0], 1)
-    scores = np.zeros(len(topic_word))
-    for k, row in enumerate(topic_word):
-        part = present[:, np.argsort(-row, kind="stable")[:n_words]]
-        joint = (part.T @ part).toarray() / D
-        alone = np.diag(joint)
-        upper = np.triu_indices(len(joint), 1)
-        both, apart = joint[upper], np.outer(alone, alone)[upper]
-        npmi = np.full(len(both), -1.0)
-        met = both > 0
-        certain = met & (both >= 1)
-        met &= ~certain
-        npmi[met] = np.log(both[met] / apart[met]) / -np.log(both[met])
-        npmi[certain] = 0.0
-        scores[k] = npmi.mean() if len(npmi) else 0.0
-    return scores
 
 
 def _matched(model: TopicModel, corpus: Corpus) -> Corpus:

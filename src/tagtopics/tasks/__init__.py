@@ -17,21 +17,39 @@ from typing import TYPE_CHECKING, Any
 from tagtopics.errors import InputError
 
 if TYPE_CHECKING:
-    from tagtopics.tasks.coherence import topic_coherence
+    from tagtopics.tasks.classification import evaluate_classification
+    from tagtopics.tasks.credit import evaluate_credit
+    from tagtopics.tasks.links import evaluate_links
     from tagtopics.tasks.perplexity import evaluate_perplexity
+    from tagtopics.tasks.recommendation import evaluate_recommendation
 
-__all__ = ["TASKS", "evaluate_perplexity", "find_task", "topic_coherence"]
+__all__ = [
+    "TASKS",
+    "evaluate_classification",
+    "evaluate_credit",
+    "evaluate_links",
+    "evaluate_perplexity",
+    "evaluate_recommendation",
+    "find_task",
+]
 
 TASKS: Mapping[str, str] = MappingProxyType(
     {
         "perplexity": "tagtopics.tasks.perplexity:evaluate_perplexity",
+        "links": "tagtopics.tasks.links:evaluate_links",
+        "classification": "tagtopics.tasks.classification:evaluate_classification",
+        "recommendation": "tagtopics.tasks.recommendation:evaluate_recommendation",
+        "credit": "tagtopics.tasks.credit:evaluate_credit",
     }
 )
 """The tasks by name, and where each is: `module:function`."""
 
 _HOMES = {
+    "evaluate_classification": "tagtopics.tasks.classification",
+    "evaluate_credit": "tagtopics.tasks.credit",
+    "evaluate_links": "tagtopics.tasks.links",
     "evaluate_perplexity": "tagtopics.tasks.perplexity",
-    "topic_coherence": "tagtopics.tasks.coherence",
+    "evaluate_recommendation": "tagtopics.tasks.recommendation",
 }
 
 

@@ -1,0 +1,209 @@
+"""Where in an image is each of its tags? Credit of visual words, put back on the tiles they came from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tagtopics._typing import Float32
+from tagtopics.corpus.images.decode import display_name
+from tagtopics.corpus.images.vocabulary import TileMap
+from tagtopics.errors import InputError
+
+Uint8 = npt.NDArray[np.uint8]
+Mask = npt.NDArray[np.bool_]
+
+_RAMP = np.array([[20, 11, 82], [135, 32, 107], [220, 72, 62], [251, 159, 28], [252, 253, 164]], dtype=float)
+"""Colours of credit, from none to all: dark to light, so that they also read in grey."""
+
+
+_GAP, _CAPTION = 6, 22
+"""Pixels between the pictures of a contact sheet, and those for a line of text."""
+
+
+@dataclass(frozen=True)
+class TagMaps:
+    """Heat maps of one image.
+
+    Attributes:
+        name: of the image.
+        tags: the T tags.
+        credit: (T, rows, columns) how much of each tile each tag accounts for; adds up to one over the tags.
+        tiles: the image and its grid of tiles.
+    """
+
+    name: str
+    tags: tuple[str, ...]
+    credit: Float32
+    tiles: TileMap
+
+    def at_pixels(self) -> Float32:
+        """Return (T, height, width): the credit at each pixel of the image at its working size."""
+        from scipy.ndimage import map_coordinates
+
+        height, width = self.tiles.pixels.shape[:2]
+        centre = (self.tiles.window - 1) / 2
+        grid = np.mgrid[:height, :width]
+        places = (grid - centre) / self.tiles.step
+        layers = [map_coordinates(layer, places, order=1, mode="nearest") for layer in self.credit]
+        return np.stack(layers).astype(np.float32)
+
+    def overlay(self, tag: str) -> Uint8:
+        """Return (height, width, 3): the image in grey under the colours of one tag's credit.
+
+        The scale is that of the image: the palest spot is where any of the tags has its most credit.
+        """
+        maps = self.at_pixels()
+        heat = maps[self._row(tag)] / max(float(maps.max()), 1e-6)
+        grey = self.tiles.pixels.mean(2, keepdims=True)
+        places = heat * (len(_RAMP) - 1)
+        colours = np.stack([np.interp(places, range(len(_RAMP)), channel) for channel in _RAMP.T], axis=2)
+        return np.asarray(np.rint(0.4 * grey + 0.6 * colours), dtype=np.uint8)
+
+    def _row(self, tag: str) -> int:
+        if tag not in self.tags:
+            raise InputError(f"no heat map of {tag!r}; there are {', '.join(self.tags)}")
+        return self.tags.index(tag)
+
+
+def tag_maps(model: Any, image: Any, tags: Sequence[str], *, smoothing: float = 1.0) -> TagMaps:
+    """Compute the heat maps of an image's tags.
+
+    The credit of a tile is the mean credit of its words, p(tag | word, image) of `model.explain`,
+    smoothed by a Gaussian over neighbouring tiles.
+
+    Args:
+        model: a tag-topic model that was fitted on images.
+        image: a path, an array (height, width, 3) of uint8, or an image of Pillow.
+        tags: of the image, as the model knows them.
+        smoothing: standard deviation of the Gaussian, in tiles; 0 for none.
+    """
+    visual = visual_of(model)
+    names = tuple(dict.fromkeys(tags))
+    if not names:
+        raise InputError("heat maps: name at least one tag")
+    if not smoothing >= 0:
+        raise InputError(f"heat maps: smoothing must be 0 or more tiles, not {smoothing}")
+    for tag in names:
+        model.tag_profile(tag, n_words=1)  # says which tag is unknown, and what is like it
+    tiles = visual.tile_map(image)
+    credit = _credit_of_words(model, tiles, names)[:, tiles.words].mean(1)
+    return TagMaps(display_name(image), names, _smoothed(credit, smoothing), tiles)
+
+
+def recommended_tags(model: Any, image: Any, top: int = 5) -> list[str]:
+    """Return the tags that an image needs: the most probable ones, down to the recommender's threshold."""
+    visual = visual_of(model)
+    counts, faults = visual.count([image])
+    if faults:
+        raise InputError(faults[0].reason)
+    (found,) = model.recommend(counts, top=top)
+    threshold = model.recommender_.calibration.threshold
+    return [tag for rank, (tag, likely, *_) in enumerate(found) if rank == 0 or likely >= threshold]
+
+
+def write_maps(maps: TagMaps, folder: str | Path) -> list[Path]:
+    """Write one overlay PNG for each tag, and all credits as `NAME.npz` (`tags`, `credit`, `pixels`).
+
+    Returns:
+        the files, that of the arrays last.
+    """
+    from PIL import Image
+
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made a folder ({error.strerror})") from None
+    stem = _slug(Path(maps.name).stem)
+    slugs = [_slug(tag) for tag in maps.tags]
+    paths = []
+    for i, (tag, slug) in enumerate(zip(maps.tags, slugs, strict=True)):
+        unique = slug if slugs.count(slug) == 1 else f"{slug}-{i + 1}"
+        paths.append(folder / f"{stem}-{unique}.png")
+        Image.fromarray(maps.overlay(tag)).save(paths[-1], optimize=True)
+    paths.append(folder / f"{stem}.npz")
+    np.savez_compressed(
+        paths[-1], tags=np.array(maps.tags, dtype=str), credit=maps.credit, pixels=maps.tiles.pixels
+    )
+    return paths
+
+
+def write_sheet(sheet: Sequence[TagMaps], path: str | Path) -> None:
+    """Write a contact sheet: a row for each image, the image first and then the heat map of each tag."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    widest = max(len(maps.tags) for maps in sheet) + 1
+    wide = max(maps.tiles.pixels.shape[1] for maps in sheet)
+    high = max(maps.tiles.pixels.shape[0] for maps in sheet)
+    canvas = Image.new("RGB", (widest * (wide + _GAP) + _GAP, len(sheet) * (high + _CAPTION) + _GAP), "white")
+    draw, font = ImageDraw.Draw(canvas), ImageFont.load_default(11)
+    for row, maps in enumerate(sheet):
+        pictures = [
+            (Path(maps.name).stem, maps.tiles.pixels),
+            *((tag, maps.overlay(tag)) for tag in maps.tags),
+        ]
+        for column, (caption, pixels) in enumerate(pictures):
+            left, top = _GAP + column * (wide + _GAP), _GAP + row * (high + _CAPTION)
+            canvas.paste(Image.fromarray(pixels), (left, top))
+            draw.text((left, top + pixels.shape[0] + 2), caption[:36], fill="black", font=font)
+    canvas.save(path, optimize=True)
+
+
+def best_overlap(heat: Float32, mask: Mask, n_thresholds: int = 50) -> float:
+    """Return the intersection over union of a map with a true region, at the threshold that suits it best."""
+    best = 0.0
+    for threshold in np.quantile(heat, np.linspace(0, 0.99, n_thresholds)):
+        found = heat >= threshold
+        best = max(best, float((found & mask).sum() / max((found | mask).sum(), 1)))
+    return best
+
+
+def points_at(heat: Float32, mask: Mask) -> bool:
+    """Tell whether the hottest spot of a map lies in the true region."""
+    return bool(mask[np.unravel_index(int(heat.argmax()), heat.shape)])
+
+
+def visual_of(model: Any) -> Any:
+    """Return the visual vocabulary of a model of images; of another model, an `InputError`."""
+    visual = getattr(model, "visual_", None)
+    if visual is None:
+        raise InputError("this model was not fitted on images; fit it on a folder of images first")
+    if not hasattr(model, "explain"):
+        raise InputError(f"{type(model).__name__} knows no credit; heat maps need a tag-topic model (ttm)")
+    return visual
+
+
+def _credit_of_words(model: Any, tiles: TileMap, tags: tuple[str, ...]) -> Float32:
+    """Return (T, W): p(tag | word, image); for words that the image lacks, an even share."""
+    import scipy.sparse as sp
+
+    W = len(model.vocabulary_)
+    counts = np.bincount(tiles.words.ravel(), minlength=W)
+    table = model.explain(sp.csr_array(counts[np.newaxis]), [list(tags)])
+    credit = np.full((len(tags), W), 1 / len(tags), dtype=np.float32)
+    column = {word: w for w, word in enumerate(model.vocabulary_)}
+    row = {tag: t for t, tag in enumerate(tags)}
+    rows = [row[tag] for tag in table.tag]
+    columns = [column[word] for word in table.word]
+    credit[rows, columns] = table.credit
+    return credit
+
+
+def _smoothed(credit: Float32, smoothing: float) -> Float32:
+    from scipy.ndimage import gaussian_filter
+
+    if smoothing:
+        credit = np.stack([gaussian_filter(layer, smoothing, mode="nearest") for layer in credit])
+    return np.asarray(credit, dtype=np.float32)
+
+
+def _slug(name: str) -> str:
+    """Return a name that is safe for a file on any system: letters, digits, dots and dashes, not too many."""
+    return re.sub(r"[^\w.-]+", "-", name).strip("-.")[:60] or "image"

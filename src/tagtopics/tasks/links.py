@@ -1,0 +1,93 @@
+"""Link prediction: whether two documents share a tag, or one cites the other."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tagtopics._typing import Float32, Int64
+from tagtopics.corpus.core import Corpus
+from tagtopics.errors import InputError
+from tagtopics.models.base import TopicModel
+from tagtopics.tasks.splitting import fit_split, result
+
+_MOST_PAIRS = 3000
+"""Links of a part that are looked at; as many pairs without a link stand beside them."""
+
+
+def evaluate_links(
+    corpus: Corpus, model: TopicModel, *, seed: int = 0, tags_known: bool = False, given: bool = False
+) -> dict[str, Any]:
+    """Train a support vector machine on products of topic proportions and measure it on test pairs.
+
+    As in the paper: a pair of documents is the Hadamard product of their proportions; there are as many
+    pairs with a link as without, in training and in test; both documents of a test pair are test documents.
+
+    Args:
+        corpus: documents; its official split is used where there is one, else a random 80/20.
+        model: an estimator; it is fitted here.
+        seed: of the split and of the pairs.
+        tags_known: whether the model may look at tags when it infers proportions. With links that are
+            shared tags, that is looking at the answer.
+        given: links are those of the corpus (citations), in either direction; else, as in the paper, a link
+            is a shared tag.
+
+    Returns:
+        `metrics`: `f1` of the links, `accuracy`, and the numbers of pairs; `seconds`: `fit` and `score`.
+    """
+    from sklearn.svm import SVC
+
+    if given and corpus.links is None:
+        raise InputError("links: the corpus has no links of its own; leave out given=True")
+    began = time.perf_counter()
+    split = fit_split(corpus, model, seed, tags_known)
+    generator = np.random.default_rng(seed)
+    train_pairs, train_linked = _balanced(split.train, given, generator, "training")
+    test_pairs, test_linked = _balanced(split.test, given, generator, "test")
+    machine = SVC(C=10.0, gamma="scale").fit(_hadamard(split.train_topics, train_pairs), train_linked)
+    guesses = machine.predict(_hadamard(split.test_topics, test_pairs))
+    hits = int(np.sum(guesses & test_linked))
+    metrics = {
+        "f1": 2 * hits / max(int(guesses.sum() + test_linked.sum()), 1),
+        "accuracy": float(np.mean(guesses == test_linked)),
+        "n_train_pairs": len(train_linked),
+        "n_test_pairs": len(test_linked),
+    }
+    return result(metrics, split.seconds, began)
+
+
+def linked_pairs(corpus: Corpus, given: bool) -> Int64:
+    """Return (N, 2): the pairs i < j of documents with a link, in order."""
+    tags = corpus.tags.astype(np.int32)
+    matrix: Any = corpus.links if given else tags @ tags.T
+    upper = sp.triu(sp.csr_array(matrix + matrix.T), k=1).tocoo()
+    pairs = np.stack([upper.row, upper.col], axis=1).astype(np.int64)
+    return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+
+
+def _balanced(corpus: Corpus, given: bool, generator: np.random.Generator, part: str) -> tuple[Int64, Any]:
+    """Return pairs (2 N, 2), N with and N without a link, and which is which."""
+    linked = linked_pairs(corpus, given)
+    if not len(linked):
+        raise InputError(f"links: no two documents of the {part} part are linked")
+    known = set(map(tuple, linked.tolist()))
+    chosen = linked[np.sort(generator.permutation(len(linked))[:_MOST_PAIRS])]
+    most = corpus.n_docs * (corpus.n_docs - 1) // 2 - len(linked)
+    wanted = min(len(chosen), most)
+    if not wanted:
+        raise InputError(f"links: all documents of the {part} part are linked with each other")
+    others: set[tuple[int, int]] = set()
+    while len(others) < wanted:
+        drawn = np.sort(generator.integers(corpus.n_docs, size=(2 * wanted, 2)), axis=1).tolist()
+        others.update((i, j) for i, j in drawn if i < j and (i, j) not in known)
+    apart = np.array(sorted(others), dtype=np.int64)
+    apart = apart[np.sort(generator.permutation(len(apart))[:wanted])]
+    return np.concatenate([chosen[:wanted], apart]), np.arange(2 * wanted) < wanted
+
+
+def _hadamard(theta: Float32, pairs: Int64) -> Float32:
+    """Return (N, K): the square roots of the products of both proportions."""
+    return np.asarray(np.sqrt(theta[pairs[:, 0]] * theta[pairs[:, 1]]))
