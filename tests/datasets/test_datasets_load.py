@@ -105,7 +105,7 @@ def test_the_directory_of_data_comes_before_everything_with_that_name(
         assert load_dataset(name).n_docs == 3
     (tmp_path / "data" / "no corpus").mkdir()
     rows = {row.name: row for row in list_datasets()}
-    assert set(rows) == {*NAMES, "docstrings", "synthetic", "own"}
+    assert set(rows) == {*NAMES, "docstrings", "scenes", "synthetic", "own"}
     assert (rows["own"].n_docs, rows["own"].n_tags, rows["own"].n_words) == (3, 1, 2)
     assert [name for name, row in rows.items() if row.origin == "TAGTOPICS_DATA"] == [
         "cora",
@@ -128,7 +128,8 @@ def test_a_damaged_folder_is_listed_without_its_size(tmp_path: Path, monkeypatch
 
 def test_without_data_everything_is_listed_with_its_place() -> None:
     origins = {row.name: row.origin for row in list_datasets()}
-    assert origins == {**dict.fromkeys(NAMES, "download"), "docstrings": "embedded", "synthetic": "generated"}
+    generated = dict.fromkeys(("scenes", "synthetic"), "generated")
+    assert origins == {**dict.fromkeys(NAMES, "download"), "docstrings": "embedded", **generated}
     assert all(row.description for row in list_datasets())
 
 
@@ -144,6 +145,7 @@ def test_offline_the_error_says_what_to_do() -> None:
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(
-        InputError, match=r"no dataset or path 'kora'; there is: cora, corel5k, docstrings, med, synthetic"
+        InputError,
+        match=r"no dataset or path 'kora'; there is: cora, corel5k, docstrings, med, scenes, synthetic",
     ):
         load_dataset("kora")

@@ -15,7 +15,7 @@ from tagtopics.kernels import anchors, anchors_reference, compiled, loops, refer
 
 # One sweep in single precision against double: a few roundings of 6e-8 on numbers that are summed, divided
 # and multiplied; counts reach 50.
-TOLERANCE = {"rtol": 3e-5, "atol": 3e-5}
+TOLERANCE = 3e-5
 orders = pytest.mark.parametrize("order", [2, 3, 4, 5])
 quick = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -40,8 +40,9 @@ def priors(order: int = 3, w1: float = 0.1, w2: float = 0.05, n_topics: int = 5)
 
 
 def assert_states_close(found: TopicState, expected: TopicState) -> None:
-    for name, a, b in zip(TopicState._fields, found, expected, strict=True):
-        np.testing.assert_allclose(a, b, **TOLERANCE, err_msg=name)
+    for name in TopicState._fields:
+        a, b = getattr(found, name), getattr(expected, name)
+        np.testing.assert_allclose(a, b, rtol=TOLERANCE, atol=TOLERANCE, err_msg=name)
 
 
 @quick

@@ -22,7 +22,12 @@ def _task_names(incomplete: str) -> list[str]:
 
 
 TaskOption = Annotated[
-    str, typer.Option(metavar="NAME", help="What to measure: perplexity.", autocompletion=_task_names)
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="perplexity, links, classification, recommendation or credit.",
+        autocompletion=_task_names,
+    ),
 ]
 KnownOption = Annotated[
     bool, typer.Option("--tags-known", help="Let the model see the tags of the test documents.")

@@ -32,6 +32,7 @@ class Corpus:
         texts: the raw text of each document.
         split: "train" or "test" for each document, where an official split exists.
         recipe: how text became counts, so that new text can follow.
+        visual: the `VisualVocabulary` that made words of images, so that new images can follow.
         notices: one line for each thing the reader decided for the user.
     """
 
@@ -45,6 +46,7 @@ class Corpus:
     texts: tuple[str, ...] | None = None
     split: tuple[str, ...] | None = None
     recipe: TextRecipe | None = None
+    visual: Any = None
     notices: tuple[str, ...] = field(default=())
 
     def __post_init__(self) -> None:

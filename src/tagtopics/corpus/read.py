@@ -22,6 +22,7 @@ from tagtopics.corpus.exchange.mulan import read_mulan
 from tagtopics.corpus.exchange.svmlight import read_svmlight
 from tagtopics.corpus.exchange.uci import read_uci
 from tagtopics.corpus.folder import read_folder
+from tagtopics.corpus.images.decode import holds_images, is_image
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.tables import (
     Table,
@@ -49,7 +50,7 @@ _COUNTS: Mapping[str, Callable[[Path], Counted]] = {
     "mulan": read_mulan,
     "mat": read_mat,
 }
-FORMATS = (*_TABLES, *_COUNTS, "ldac", "svmlight")
+FORMATS = (*_TABLES, *_COUNTS, "ldac", "svmlight", "images")
 """The names that `read_corpus` takes as a format."""
 
 _SUFFIXES = {
@@ -68,6 +69,7 @@ class _Given:
     id: Any
     label: Any
     separator: str | None
+    visual: Any = None
 
     def columns(self) -> Columns:
         return Columns(text=self.text, tags=self.tags, id=self.id, label=self.label, separator=self.separator)
@@ -86,12 +88,15 @@ def read_corpus(
     tag_names: Sequence[str] | None = None,
     tag_separator: str | None = None,
     format: str | None = None,
+    visual: Any = None,
 ) -> Corpus:
-    """Read a corpus from a file, a folder, a table, texts, or a matrix of counts.
+    """Read a corpus from a file, a folder, a table, texts, images, or a matrix of counts.
 
     Where the source is a table (JSON lines, CSV, TSV, Parquet, a data frame, dictionaries), `text`, `tags`,
     `id` and `label` name columns; columns called so are the default. Where it is a list of texts or a matrix
-    of counts, `tags`, `id` and `label` are the values themselves, one for each document.
+    of counts, `tags`, `id` and `label` are the values themselves, one for each document. Where it is a folder
+    of images, `tags` is a file of tags (CSV, TSV, JSON, JSON lines; `id` and `label` name its columns),
+    "sidecar" for a JSON file beside each image, or "folders" for the names of sub-folders.
 
     Args:
         source: a path; a pandas, polars or Arrow table; a list of texts or of dictionaries; or a matrix of
@@ -108,8 +113,10 @@ def read_corpus(
         tag_names: the tags to keep, likewise.
         tag_separator: what divides the tags of one string. The default is `;` and `|` if either occurs in
             the column, else `,`.
-        format: one of jsonl, csv, tsv, parquet, folder, uci, ldac, svmlight, mulan, mat, where the name
-            of the file does not tell.
+        format: one of jsonl, csv, tsv, parquet, folder, uci, ldac, svmlight, mulan, mat, images, where the
+            name of the file does not tell.
+        visual: for images, the `VisualVocabulary`: of a model (`model.visual_`), or one with settings of
+            your own that is still to learn its codebooks; None for the paper's.
 
     Returns:
         the corpus, with a notice for everything that was decided on the way.
@@ -117,7 +124,7 @@ def read_corpus(
     Raises:
         InputError: if the source cannot be read; the message says where and what to do.
     """
-    given = _Given(text=text, tags=tags, id=id, label=label, separator=tag_separator)
+    given = _Given(text=text, tags=tags, id=id, label=label, separator=tag_separator, visual=visual)
     terms = Terms(
         recipe=recipe or TextRecipe(), tokenizer=tokenizer, vocabulary=vocabulary, tag_names=tag_names
     )
@@ -137,6 +144,8 @@ def _read_path(path: Path, format: str | None, given: _Given, terms: Terms) -> R
     if kind in _TABLES:
         columns = given.columns()
         return from_documents(documents_of(_TABLES[kind](path, columns.wanted()), columns), terms)
+    if kind == "images":
+        return _read_images(path, given, terms)
     n_words = None if terms.vocabulary is None else len(terms.vocabulary)
     if kind == "ldac":
         counted = read_ldac(path, n_words, given.separator)
@@ -145,6 +154,14 @@ def _read_path(path: Path, format: str | None, given: _Given, terms: Terms) -> R
     else:
         counted = _COUNTS[kind](path)
     return from_counts(_add_given(counted, given), terms)
+
+
+def _read_images(path: Path, given: _Given, terms: Terms) -> Reading:
+    from tagtopics.corpus.images.folder import read_images
+    from tagtopics.corpus.images.tagfiles import Wanted
+
+    wanted = Wanted(tags=given.tags, id=given.id, label=given.label, separator=given.separator)
+    return read_images(path, wanted, given.visual, terms)
 
 
 def _read_memory(source: Any, given: _Given, terms: Terms) -> Reading:
@@ -230,7 +247,7 @@ def _guess_format(path: Path) -> str:
     if path.name.startswith("docword."):
         return "uci"
     bare = path.with_suffix("") if path.suffix == ".gz" else path
-    kind = _SUFFIXES.get(bare.suffix.lower())
+    kind = "images" if is_image(path) else _SUFFIXES.get(bare.suffix.lower())
     if kind is None:
         raise InputError(
             f"{path}: cannot tell the format from the name; say format= one of {', '.join(FORMATS)}"
@@ -243,4 +260,4 @@ def _guess_folder(folder: Path) -> str:
         return "uci"
     if any(folder.glob("*_wd.mat")) and not (folder / "words.npz").is_file():
         return "mat"
-    return "folder"
+    return "images" if holds_images(folder) else "folder"

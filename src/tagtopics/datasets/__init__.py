@@ -11,11 +11,13 @@ if TYPE_CHECKING:
     from tagtopics.datasets.large import make_large_corpus
     from tagtopics.datasets.load import DatasetRow, list_datasets, load_dataset
     from tagtopics.datasets.registry import DatasetEntry, read_registry
+    from tagtopics.datasets.scenes import Scene, make_scene_corpus, make_scenes, write_scenes
     from tagtopics.datasets.synthetic import SyntheticCorpus, TagGroup, make_tagged_corpus
 
 __all__ = [
     "DatasetEntry",
     "DatasetRow",
+    "Scene",
     "SyntheticCorpus",
     "TagGroup",
     "cache_directory",
@@ -24,8 +26,11 @@ __all__ = [
     "load_dataset",
     "load_docstrings",
     "make_large_corpus",
+    "make_scene_corpus",
+    "make_scenes",
     "make_tagged_corpus",
     "read_registry",
+    "write_scenes",
 ]
 
 _HOMES = {
@@ -34,6 +39,7 @@ _HOMES = {
     "large": ("make_large_corpus",),
     "load": ("DatasetRow", "list_datasets", "load_dataset"),
     "registry": ("DatasetEntry", "read_registry"),
+    "scenes": ("Scene", "make_scene_corpus", "make_scenes", "write_scenes"),
     "synthetic": ("SyntheticCorpus", "TagGroup", "make_tagged_corpus"),
 }
 

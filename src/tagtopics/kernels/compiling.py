@@ -30,12 +30,13 @@ def kernel(function: Any) -> Any:
 @contextmanager
 def _cache_folder() -> Iterator[None]:
     """Let numba keep what is decorated here in our folder; everything else of the process stays as it is."""
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = _folder(before)
+    settings: Any = numba.config
+    before = settings.CACHE_DIR
+    settings.CACHE_DIR = _folder(before)
     try:
         yield
     finally:
-        numba.config.CACHE_DIR = before
+        settings.CACHE_DIR = before
 
 
 @cache

@@ -1,0 +1,226 @@
+"""One image as pixels, or one clear line why not. Headers are judged before a pixel is decoded."""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tagtopics.errors import InputError, MissingExtraError
+
+Uint8: TypeAlias = npt.NDArray[np.uint8]
+
+FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "TIFF", "BMP")
+"""What Pillow may open; its other readers (PostScript, PDF, ...) are never tried."""
+
+SUFFIXES = frozenset({".jpg", ".jpeg", ".jpe", ".png", ".webp", ".gif", ".tif", ".tiff", ".bmp"})
+"""Names of files that are taken for images."""
+
+MAX_PIXELS = 89_478_485
+"""Largest image by default, Pillow's own limit: a quarter of a gigabyte of RGB."""
+
+WORKING_PIXELS = 192 * 128
+"""The paper's photographs: 95 x 63 tiles of 4 x 4 pixels in steps of two."""
+
+
+class Sizing(NamedTuple):
+    """What is done about the size of an image."""
+
+    working_pixels: int | None = WORKING_PIXELS  # area to scale to, None for no scaling
+    smallest_side: int = 4  # of the window; smaller images have no tile
+    max_pixels: int = MAX_PIXELS
+
+
+def read_image(source: Any, sizing: Sizing) -> Uint8:
+    """Return an image as RGB (height, width, 3), upright and at its working size.
+
+    The first frame counts, transparency is laid on white, sixteen bits are cut to eight.
+
+    Args:
+        source: a path, an image of Pillow, or an array (height, width) or (height, width, 3 or 4) of uint8.
+        sizing: the working size and the limits.
+
+    Raises:
+        InputError: names the image and says what is wrong with it.
+    """
+    pillow = _pillow()
+    name = display_name(source)
+    try:
+        with _opened(pillow, source, sizing, name) as image:
+            return _pixels(pillow, image, sizing)
+    except InputError:
+        raise
+    except pillow.DecompressionBombError:
+        raise InputError(f"{name}: {_too_large(sizing)}") from None
+    except pillow.DecompressionBombWarning:
+        raise InputError(f"{name}: {_too_large(sizing)}") from None
+    except FileNotFoundError:
+        raise InputError(f"no such image: {name}") from None
+    except Exception as error:  # decoders of hostile bytes raise anything at all; it is the file's fault
+        raise InputError(f"{name}: cannot be read as an image ({_reason(error)})") from None
+
+
+@contextmanager
+def quiet_decoders() -> Iterator[None]:
+    """Silence Pillow's warnings about odd files: what matters becomes an `InputError` or does no harm.
+
+    Filters belong to the process, so this is entered once, around the pool and not within its threads.
+    """
+    pillow = _pillow()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module=r"PIL\.")
+        warnings.simplefilter("ignore", pillow.DecompressionBombWarning)
+        yield
+
+
+def is_image(path: Path) -> bool:
+    """Tell by the name whether a file is taken for an image; what is hidden is not."""
+    return path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
+
+
+def images_in(folder: Path) -> Iterator[Path]:
+    """Yield the images in a folder, however deep; hidden folders are left alone."""
+    for where, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (Path(where) / name for name in files if is_image(Path(name)))
+
+
+def holds_images(path: Path) -> bool:
+    """Tell whether a path is an image, or a folder of images and not one of matrices."""
+    if not path.is_dir():
+        return is_image(path)
+    return not (path / "words.npz").is_file() and next(images_in(path), None) is not None
+
+
+def display_name(source: Any) -> str:
+    """Name an image in one clean line; bytes of a name that are no UTF-8 are spelt out."""
+    if isinstance(source, str | os.PathLike):
+        raw = os.fspath(source)
+        text = os.fsdecode(raw) if isinstance(raw, bytes) else raw
+        return " ".join(text.encode("utf-8", "backslashreplace").decode().split())[:300]
+    filename = getattr(source, "filename", "")
+    return display_name(filename) if isinstance(filename, str) and filename else type(source).__name__
+
+
+def working_size(size: tuple[int, int], sizing: Sizing) -> tuple[int, int]:
+    """Return the width and height to scale to: the working area in the image's own proportions."""
+    (width, height), area, least = size, sizing.working_pixels, sizing.smallest_side
+    if area is None or width * height == area:
+        return width, height
+    scale = math.sqrt(area / (width * height))
+    most = max(area // least, least)
+    sides = (round(side * scale) for side in (width, height))
+    wide, high = (min(max(side, least), most) for side in sides)
+    return wide, high
+
+
+def _pillow() -> Any:
+    try:
+        from PIL import Image
+    except ImportError:
+        raise MissingExtraError("reading images", "images") from None
+    return Image
+
+
+@contextmanager
+def _opened(pillow: Any, source: Any, sizing: Sizing, name: str) -> Iterator[Any]:
+    """Open an image far enough to know its size, and judge that."""
+    if isinstance(source, pillow.Image):
+        image, own = source, False
+    elif isinstance(source, np.ndarray):
+        image, own = _of_array(pillow, source), True
+    elif isinstance(source, str | os.PathLike):
+        _check_file(Path(os.fsdecode(source)), name)
+        image, own = pillow.open(source, formats=FORMATS), True
+    else:
+        raise InputError(f"an image is a path, an array or a Pillow image, not {type(source).__name__}")
+    try:
+        _check_size(image, sizing, name)
+        yield image
+    finally:
+        if own:
+            image.close()
+
+
+def _check_file(path: Path, name: str) -> None:
+    if path.is_dir():
+        raise InputError(f"{name}: is a folder, not an image")
+    if path.exists() and not path.is_file():
+        raise InputError(f"{name}: is no regular file")
+    if path.exists() and path.stat().st_size == 0:
+        raise InputError(f"{name}: the file is empty")
+
+
+def _check_size(image: Any, sizing: Sizing, name: str) -> None:
+    width, height = image.size
+    if width * height > sizing.max_pixels:
+        raise InputError(f"{name}: {width:,} x {height:,} pixels; {_too_large(sizing)}")
+    if min(width, height) < sizing.smallest_side:
+        least = sizing.smallest_side
+        raise InputError(f"{name}: {width} x {height} pixels are too few; a tile has {least} x {least}")
+
+
+def _too_large(sizing: Sizing) -> str:
+    return f"larger than {sizing.max_pixels:,} pixels; scale it down, or raise max_pixels"
+
+
+def _of_array(pillow: Any, array: npt.NDArray[Any]) -> Any:
+    if array.dtype != np.uint8 or array.ndim not in (2, 3) or array.shape[2:] not in ((), (3,), (4,)):
+        raise InputError(
+            f"an image as an array is (height, width, 3) of uint8, not {array.shape} of {array.dtype}"
+        )
+    if 0 in array.shape:
+        raise InputError(f"an image as an array has no pixels: {array.shape}")
+    return pillow.fromarray(np.ascontiguousarray(array))
+
+
+def _pixels(pillow: Any, image: Any, sizing: Sizing) -> Uint8:
+    from PIL import ImageOps
+
+    size = working_size(image.size, sizing)
+    if size != image.size and hasattr(image, "draft"):
+        image.draft(None, size)  # a JPEG is decoded at the smallest fitting scale
+    image = ImageOps.exif_transpose(image)
+    size = working_size(image.size, sizing)
+    image = _to_rgb(pillow, image)
+    if size != image.size:
+        image = image.resize(size, pillow.Resampling.BICUBIC, reducing_gap=3.0)
+    return np.asarray(image, dtype=np.uint8)
+
+
+def _to_rgb(pillow: Any, image: Any) -> Any:
+    if image.mode == "RGB":
+        return image
+    if image.mode in ("I", "F") or image.mode.startswith("I;16"):
+        return pillow.fromarray(_eight_bits(np.asarray(image))).convert("RGB")
+    if image.mode in ("LA", "La", "PA", "RGBA", "RGBa") or "transparency" in image.info:
+        rgba = image.convert("RGBA")
+        white = pillow.new("RGBA", rgba.size, (255, 255, 255, 255))
+        return pillow.alpha_composite(white, rgba).convert("RGB")
+    return image.convert("RGB")
+
+
+def _eight_bits(values: npt.NDArray[Any]) -> Uint8:
+    """Return luminances of more than eight bits in 0..255: the range is told by the largest of them."""
+    finite = np.nan_to_num(values.astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0)
+    largest = finite.max()
+    top = next(top for top in (1.0, 255.0, 65535.0, max(largest, 1.0)) if largest <= top)
+    if values.dtype.kind != "f" and top < 255.0:
+        top = 255.0
+    if values.dtype == np.uint16:
+        top = 65535.0
+    return np.clip(np.rint(finite * (255.0 / top)), 0, 255).astype(np.uint8)
+
+
+def _reason(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    if type(error).__name__ == "UnidentifiedImageError" or not text:
+        return "no image of a kind we know: " + ", ".join(FORMATS)
+    return text.encode("utf-8", "backslashreplace").decode()[:160]

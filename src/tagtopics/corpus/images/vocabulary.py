@@ -1,0 +1,234 @@
+"""Visual words: an estimator that learns codebooks of tiles and turns images into counts."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from tagtopics._typing import Float32, Int32
+from tagtopics.corpus.images.decode import (
+    MAX_PIXELS,
+    WORKING_PIXELS,
+    Sizing,
+    Uint8,
+    quiet_decoders,
+    read_image,
+)
+from tagtopics.corpus.images.descriptors import DESCRIPTORS, Described, Descriptor
+from tagtopics.corpus.images.parallel import Effort, Fault, each_image, listed, skipped
+from tagtopics.errors import CorpusWarning, InputError
+
+_SAMPLE_IMAGES = 1500
+"""Images that codebooks are learnt from at the most; more change nothing but the time."""
+
+
+@dataclass(frozen=True)
+class TileMap:
+    """Where the visual words of one image are.
+
+    Attributes:
+        words: (blocks, rows, columns) the word at each tile, a column number of the counts.
+        pixels: (height, width, 3) the image at its working size.
+        window: side of a tile in pixels.
+        step: from one tile to the next.
+    """
+
+    words: Int32
+    pixels: Uint8
+    window: int
+    step: int
+
+
+class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Images to counts of visual words: tiles under a sliding window, each the nearest entry of a codebook.
+
+    The defaults are the paper's: 4 x 4 tiles in steps of two on as many pixels as 192 x 128, a codebook of 64
+    for their patterns and one of 64 for their colours: 11,970 words of 128 for a photograph.
+
+    Images are paths, arrays (height, width, 3) of uint8, or images of Pillow.
+
+    Args:
+        descriptor: what tiles are described by, a name in `DESCRIPTORS`.
+        codebook_sizes: words in each codebook; None for the descriptor's own.
+        window: side of a tile in pixels; None for the descriptor's own.
+        step: pixels from a tile to the next; None likewise.
+        working_pixels: images are scaled to this area in their own proportions; None leaves them.
+        max_pixels: larger images are refused before they are decoded.
+        n_sample_tiles: tiles that codebooks are learnt from.
+        on_error: what to do about an image that cannot be read: "skip" it with a warning that names it (its
+            row of counts is empty), or "raise".
+        verbose: show a progress bar on standard error.
+        random_state: seed of the sample and of k-means; equal seeds give equal bits at any `n_jobs`.
+        n_jobs: threads; None or -1 for all cores.
+
+    Attributes:
+        codebooks_: for each block (words, dimensions), the tiles that the words stand for.
+        vocabulary_: the names of the words, such as `chromatic07`.
+    """
+
+    def __init__(
+        self,
+        descriptor: str = "cpam",
+        *,
+        codebook_sizes: Sequence[int] | None = None,
+        window: int | None = None,
+        step: int | None = None,
+        working_pixels: int | None = WORKING_PIXELS,
+        max_pixels: int = MAX_PIXELS,
+        n_sample_tiles: int = 100_000,
+        on_error: str = "skip",
+        verbose: bool = False,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.descriptor = descriptor
+        self.codebook_sizes = codebook_sizes
+        self.window = window
+        self.step = step
+        self.working_pixels = working_pixels
+        self.max_pixels = max_pixels
+        self.n_sample_tiles = n_sample_tiles
+        self.on_error = on_error
+        self.verbose = verbose
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, images: Iterable[Any], y: Any = None) -> Self:
+        """Learn the codebooks by k-means from a random sample of the images' tiles."""
+        from tagtopics.corpus.images.codebooks import learn_codebook
+
+        self._check()
+        found = listed(images)
+        rng = np.random.default_rng(self.random_state)
+        chosen = np.sort(rng.permutation(len(found))[:_SAMPLE_IMAGES])
+        per_image = -(-self.n_sample_tiles // max(len(chosen), 1))
+        sample = partial(self._sample, n_tiles=per_image)
+        sampled, faults = each_image(sample, [found[i] for i in chosen], self._effort())
+        blocks = [np.concatenate(parts) for parts in zip(*(s for s in sampled if s is not None), strict=True)]
+        if not blocks:
+            raise InputError(f"no image can be read; the first: {faults[0].reason}")
+        with threadpool_limits(limits=1):
+            self.codebooks_ = tuple(
+                learn_codebook(tiles, size, self.random_state)
+                for tiles, size in zip(blocks, self._sizes(), strict=True)
+            )
+        self.vocabulary_ = self._names()
+        return self
+
+    def transform(self, images: Iterable[Any]) -> sp.csr_array:
+        """Return counts (images, words) of int32; the row of an image that was skipped is empty."""
+        counts, faults = self.count(images)
+        if faults:
+            warnings.warn(skipped(faults), CorpusWarning, stacklevel=2)
+        return counts
+
+    def count(self, images: Iterable[Any]) -> tuple[sp.csr_array, list[Fault]]:
+        """Return counts (images, words), and which images could not be read, and why."""
+        check_is_fitted(self)
+        rows, faults = each_image(self._count_one, listed(images), self._effort())
+        W = len(self.vocabulary_)
+        empty = np.zeros(W, dtype=np.int32)
+        return sp.csr_array(np.stack([empty if row is None else row for row in rows])), faults
+
+    def tile_map(self, image: Any) -> TileMap:
+        """Return where the visual words of one image are."""
+        check_is_fitted(self)
+        with quiet_decoders(), threadpool_limits(limits=1):
+            pixels = read_image(image, self._sizing())
+            words = self._words(pixels)
+        return TileMap(words, pixels, self._window(), self._step())
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
+        """Return the names of the visual words."""
+        check_is_fitted(self)
+        return np.array(self.vocabulary_, dtype=object)
+
+    def same_words(self, other: Any) -> bool:
+        """Tell whether another vocabulary gives the same words to the same tiles."""
+        if self is other:
+            return True
+        if not isinstance(other, VisualVocabulary) or self.vocabulary_ != other.vocabulary_:
+            return False
+        mine, theirs = ((v.descriptor, v._window(), v._step(), v.working_pixels) for v in (self, other))
+        pairs = zip(self.codebooks_, other.codebooks_, strict=True)
+        return mine == theirs and all(np.array_equal(a, b) for a, b in pairs)
+
+    # ------------------------------------------------------------------------------------- one image
+
+    def _sample(self, at: int, image: Any, n_tiles: int) -> tuple[Float32, ...]:
+        described = self._describe(read_image(image, self._sizing()))
+        n = len(described.blocks[0])
+        rng = np.random.default_rng([self.random_state, at])
+        rows = np.sort(rng.permutation(n)[:n_tiles])
+        return tuple(block[rows] for block in described.blocks)
+
+    def _count_one(self, at: int, image: Any) -> Int32:
+        words = self._words(read_image(image, self._sizing()))
+        return np.bincount(words.ravel(), minlength=len(self.vocabulary_)).astype(np.int32)
+
+    def _words(self, pixels: Uint8) -> Int32:
+        """Return (blocks, rows, columns): the nearest codebook entry of each tile."""
+        described = self._describe(pixels)
+        first, words = 0, []
+        for block, codebook in zip(described.blocks, self.codebooks_, strict=True):
+            words.append(first + nearest(block, codebook))
+            first += len(codebook)
+        return np.stack(words).reshape(-1, *described.grid).astype(np.int32)
+
+    def _describe(self, pixels: Uint8) -> Described:
+        return self._descriptor().describe(pixels, self._window(), self._step())
+
+    # --------------------------------------------------------------------------------- all images, settings
+
+    def _effort(self) -> Effort:
+        return Effort(self.n_jobs, self.on_error, self.verbose)
+
+    def _descriptor(self) -> Descriptor:
+        return DESCRIPTORS[self.descriptor]
+
+    def _window(self) -> int:
+        return self._descriptor().window if self.window is None else self.window
+
+    def _step(self) -> int:
+        return self._descriptor().step if self.step is None else self.step
+
+    def _sizes(self) -> tuple[int, ...]:
+        return tuple(
+            self._descriptor().codebook_sizes if self.codebook_sizes is None else self.codebook_sizes
+        )
+
+    def _sizing(self) -> Sizing:
+        return Sizing(self.working_pixels, self._window(), self.max_pixels)
+
+    def _names(self) -> tuple[str, ...]:
+        return tuple(
+            f"{name}{word:0{len(str(len(codebook) - 1))}}"
+            for name, codebook in zip(self._descriptor().block_names, self.codebooks_, strict=True)
+            for word in range(len(codebook))
+        )
+
+    def _check(self) -> None:
+        from tagtopics.corpus.images.settings import check_settings
+
+        check_settings(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.no_validation = True
+        return tags
+
+
+def nearest(tiles: Float32, codebook: Float32) -> npt.NDArray[np.intp]:
+    """Return the nearest entry of each tile: argmin_j |x - c_j|^2 = argmax_j x.c_j - |c_j|^2 / 2."""
+    return np.asarray(np.argmax(tiles @ codebook.T - 0.5 * (codebook * codebook).sum(1), axis=1))
