@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -133,7 +134,7 @@ class TagRecommender:
         the landmarks, to first order; words that speak against it are left out.
         """
         answers = []
-        landmarks = chi2_features(self.landmark_counts)
+        landmarks = self._landmarks.words
         for documents, kernel in self._kernels(counts, doc_topic):
             likely = self._likely(kernel)
             for d, tags in enumerate(self.picked(likely, top)):
@@ -152,9 +153,14 @@ class TagRecommender:
         scores = kernel @ self.coefficients + (self.tag_docs / self.n_docs).astype(np.float32)
         return probabilities(evidence(scores, self.frequency, self.company), self.calibration.weights)
 
+    @cached_property
+    def _landmarks(self) -> _Documents:
+        """The landmarks as the kernel sees them: worked out once, for all questions."""
+        return described(self.landmark_counts, self.landmark_topics)
+
     def _kernels(self, counts: Any, doc_topic: Float32) -> Iterator[tuple[_Documents, Float32]]:
         """Yield documents in batches, each with its kernel to the landmarks (batch, M)."""
-        landmarks = described(self.landmark_counts, self.landmark_topics)
+        landmarks = self._landmarks
         step = max(1, _BATCH_PAIRS // max(len(self.coefficients), 8 * len(self.tag_names)))
         for first in range(0, counts.shape[0], step):
             batch = slice(first, first + step)
