@@ -29,6 +29,7 @@ _PARAMETERS = {
     "tolerance": "tol",
     "doc_topic_prior": "doc_topic_prior",
     "topic_word_prior": "topic_word_prior",
+    "memory": "memory",
     "seed": "random_state",
     "threads": "n_jobs",
 }
@@ -44,6 +45,7 @@ def build_model(options: ModelOptions) -> TopicModel:
     model: TopicModel = getattr(models, MODELS[options.model])()
     known = model.get_params(deep=False)
     given = {name: getattr(options, name) for name in _PARAMETERS}
+    given["doc_topic_prior"] = _number_or_word(options.doc_topic_prior)
     for name, value in given.items():
         if value is None:
             continue
@@ -58,6 +60,14 @@ def build_model(options: ModelOptions) -> TopicModel:
     except InputError as error:
         raise InputError(_in_options(str(error))) from None
     return model
+
+
+def _number_or_word(text: str | None) -> float | str | None:
+    """Return a number where the text is one; the estimator says what it thinks of other words."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
 
 
 def name_of_model(model: TopicModel) -> str:

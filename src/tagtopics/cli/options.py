@@ -192,10 +192,13 @@ class ModelOptions:
         float | None, _number(_MODEL, "Stop when the mean change falls below.", "0.002", "X")
     ] = None
     doc_topic_prior: Annotated[
-        float | None, _number(_MODEL, "Pseudo-count of a topic in a document.", "0.1", "X")
+        str | None, _number(_MODEL, "Pseudo-count of a topic in a document, or 'learned'.", "0.1", "X")
     ] = None
     topic_word_prior: Annotated[
         float | None, _number(_MODEL, "Pseudo-count of a word in a topic.", "0.05", "X")
+    ] = None
+    memory: Annotated[
+        str | None, _number(_MODEL, "Messages 'stored', or 'lean': recalled in each sweep.", "auto", "ENGINE")
     ] = None
     seed: Annotated[
         int, typer.Option(metavar="N", help="Equal seeds give equal bits.", rich_help_panel=_MODEL)
