@@ -104,9 +104,8 @@ def _summed(
     K = messages.shape[1]
     tag_sums = np.empty((graph.n_tags, K))
     tag_squares = np.empty((graph.n_tags, K))
-    tag_slots = graph.tag_slots
-    run_ranges(loops.group_sums, tag_slots.offsets, K, n_threads, tag_slots, slot_means, tag_sums)
-    run_ranges(loops.group_squares, tag_slots.offsets, K, n_threads, tag_slots, slot_means, tag_squares)
+    moments = (graph.tag_slots, slot_means, tag_sums, tag_squares)
+    run_ranges(loops.group_moments, graph.tag_slots.offsets, K, n_threads, *moments)
     return TopicState(messages, doc_sums, word_sums, slot_means, tag_sums, tag_squares, past_word_sums)
 
 

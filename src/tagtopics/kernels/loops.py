@@ -39,20 +39,28 @@ def update_documents(first, last, graph, field, priors, messages, doc_sums, slot
 
 @kernel
 def update_documents_lean(first, last, graph, field, past, priors, doc_sums, slot_means, change, partial):
-    """Do the same without stored messages: recall those of a document, update them, forget them."""
+    """Do the same without stored messages: recall those of a document, update them, forget them.
+
+    `change` gets how far the sums of each document moved, for its last messages are known only nearly.
+    """
     partial[:, :] = 0
     others, shares, mix = _scratch(first, last, graph, doc_sums.shape[1])
     longest = 0
     for d in range(first, last):
         longest = max(longest, graph.doc_edges[d + 1] - graph.doc_edges[d])
-    messages = np.empty((longest, doc_sums.shape[1]), dtype=np.float32)
+    K = doc_sums.shape[1]
+    messages = np.empty((longest, K), dtype=np.float32)
+    before = np.empty(K, dtype=np.float32)
     for d in range(first, last):
         base = graph.doc_edges[d]
         if base < graph.doc_edges[d + 1]:
+            for k in range(K):
+                before[k] = doc_sums[d, k]
             w0 = _mix_tags(d, graph, field, priors, slot_means, others, mix)
             _recall(d, graph, past, priors, w0, mix, doc_sums, messages)
-            change[d] = _update_edges(d, base, graph, field, priors, w0, mix, messages, doc_sums, partial)
+            _update_edges(d, base, graph, field, priors, w0, mix, messages, doc_sums, partial)
             _update_slots(d, base, graph, messages, others, shares, slot_means)
+            change[d] = _distance(d, np.float32(1), before, doc_sums)
 
 
 @kernel
@@ -235,11 +243,11 @@ def _scale(fresh, count):
 
 
 @kernel
-def _distance(e, scale, fresh, messages):
-    """Return how far `fresh`, scaled, is from the edge's message."""
+def _distance(i, scale, vector, rows):
+    """Return how far a vector, scaled, is from row i."""
     total = np.float32(0)
-    for k in range(fresh.shape[0]):
-        total += abs(fresh[k] * scale - messages[e, k])
+    for k in range(vector.shape[0]):
+        total += abs(vector[k] * scale - rows[i, k])
     return total
 
 
@@ -321,16 +329,18 @@ def group_sums(first, last, groups, rows, sums):
 
 
 @kernel
-def group_squares(first, last, groups, rows, sums):
-    """Put the sum of the squares of the rows of each group into `sums`."""
+def group_moments(first, last, groups, rows, sums, squares):
+    """Put the sums of the rows of each group, and of their squares, in the order of the members."""
     K = rows.shape[1]
     for g in range(first, last):
         sums[g, :] = 0
+        squares[g, :] = 0
         for j in range(groups.offsets[g], groups.offsets[g + 1]):
             i = groups.members[j]
             for k in range(K):
                 wide = np.float64(rows[i, k])
-                sums[g, k] += wide * wide
+                sums[g, k] += wide
+                squares[g, k] += wide * wide
 
 
 @kernel

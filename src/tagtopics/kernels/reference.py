@@ -163,10 +163,14 @@ def sweep(graph: FactorGraph, state: TopicState, priors: Priors, n_threads: int)
 def lean_sweep(
     graph: FactorGraph, state: TopicState, priors: Priors, n_threads: int
 ) -> tuple[TopicState, float]:
-    """Do the same with messages recalled from the sums of the sweep before, and forgotten afterwards."""
+    """Do the same with messages recalled from the sums of the sweep before, and forgotten afterwards.
+
+    The change is that of the documents' sums, for the last messages are known only nearly.
+    """
     messages = recall(graph, state, priors)
-    after, change = _swept(graph, state, priors, messages, state.word_sums)
-    return after._replace(messages=state.messages), change
+    after, _ = _swept(graph, state, priors, messages, state.word_sums)
+    change = float(np.abs(after.doc_sums - state.doc_sums.astype(np.float64)).sum())
+    return after._replace(messages=state.messages), change / _tokens(graph)
 
 
 def recall(graph: FactorGraph, state: TopicState, priors: Priors) -> Float64:
@@ -205,9 +209,12 @@ def _swept(
             shares = credit(messages[edges], profiles)
             for i, s in enumerate(range(graph.doc_slots[d], graph.doc_slots[d + 1])):
                 slot_means[s] = slot_mean(messages[edges], shares[:, i])
-    tokens = max(float(graph.edge_count.sum(dtype=np.float64)), 1e-300)
     after = summed(graph, _narrow(messages), _narrow(doc_sums), _narrow(slot_means))
-    return after._replace(past_word_sums=past_word_sums), change / tokens
+    return after._replace(past_word_sums=past_word_sums), change / _tokens(graph)
+
+
+def _tokens(graph: FactorGraph) -> float:
+    return max(float(graph.edge_count.sum(dtype=np.float64)), 1e-300)
 
 
 def summed(graph: FactorGraph, messages: Float32, doc_sums: Float32, slot_means: Float32) -> TopicState:
