@@ -4,7 +4,8 @@
     python -m benchmarks.explorer first-view
     python -m benchmarks.explorer load --seconds 10 --clients 8
 
-Each prints one JSON object. The load test stays on this machine and is bounded in time and in requests.
+Each prints one JSON object and keeps it in benchmarks/results/explorer/, from where `make bench` takes it for
+its page. The load test stays on this machine and is bounded in time and in requests.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 MOST_REQUESTS = 20_000
+RECORDS = Path(__file__).parent / "results" / "explorer"
 
 
 def large_corpus(n_docs: int, n_words: int = 20_000, n_tags: int = 2_000, length: int = 120) -> tt.Corpus:
@@ -282,7 +284,10 @@ def main() -> None:
         result = run_report(given.docs, given.out)
     else:
         result = run_first_view(given.out)
-    sys.stdout.write(json.dumps(result, indent=1) + "\n")
+    text = json.dumps(result, indent=1) + "\n"
+    RECORDS.mkdir(parents=True, exist_ok=True)
+    (RECORDS / f"{given.what}.json").write_text(text, encoding="utf-8")
+    sys.stdout.write(text)
 
 
 if __name__ == "__main__":

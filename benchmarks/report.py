@@ -6,6 +6,7 @@ import platform
 from pathlib import Path
 
 from benchmarks import corpora, plot, tables
+from benchmarks.explorer_tables import explorer
 from benchmarks.records import Record, curves, load, reaches
 
 PAGE = """# Benchmarks
@@ -96,6 +97,13 @@ time that a sweep needs at the least, by the model in `benchmarks/roofline.py`, 
 
 {roofline}
 
+## Explorer and server
+
+`python -m benchmarks.explorer load|first-view|report`: the server answers eight clients on the same machine,
+one document a request, the embedded corpus; then more than it can serve, which it says with 503.
+
+{explorer}
+
 ## Priors of the peers
 
 Short runs on one corpus; all peers of a library train with the best of it.
@@ -146,6 +154,7 @@ def _fields(records: list[Record], folder: Path, image: Path) -> dict[str, objec
         "compilation": tables.compilation(records),
         "scaling": tables.scaling(records),
         "roofline": tables.roofline(records),
+        "explorer": explorer(folder / "explorer"),
         "pilots": tables.pilots(records),
         "quality": tables.quality(records),
     }

@@ -1,0 +1,48 @@
+"""The section of the page on the explorer: from the records of `benchmarks.explorer` to Markdown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+
+def explorer(folder: Path) -> str:
+    """Return what was measured of report and server, as tables; or that nothing was."""
+    found = {
+        path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))
+    }
+    parts = []
+    if "load" in found:
+        parts.append(_load(found["load"]))
+    for name, title in (("first-view", "A report of the embedded corpus"), ("report", "A large report")):
+        if name in found:
+            parts.append(f"{title}:\n\n{_facts(found[name])}")
+    return "\n\n".join(parts) or "*Not measured in this run.*"
+
+
+def _load(storms: dict[str, Any]) -> str:
+    lines = [
+        "| requests | answered a second | p50 ms | p95 ms | p99 ms | statuses |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, storm in storms.items():
+        statuses = ", ".join(f"{count} x {status}" for status, count in storm["statuses"].items())
+        times = " | ".join(str(storm[key]) for key in ("per_second", "p50_ms", "p95_ms", "p99_ms"))
+        lines.append(f"| {name} | {times} | {statuses} |")
+    return "\n".join(lines)
+
+
+def _facts(facts: dict[str, Any]) -> str:
+    rows = [f"| {name.replace('_', ' ')} | {value} |" for name, value in _flat(facts)]
+    return "\n".join(["| what | figure |", "|---|---|", *rows])
+
+
+def _flat(facts: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield names and figures; what is nested gets the names above it in front."""
+    for name, value in facts.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{before}{name}: ")
+        else:
+            yield f"{before}{name}", value
