@@ -79,10 +79,11 @@ def name_of_model(model: TopicModel) -> str:
 def watchers(shown: Shown, title: str = "Fitting", checkpoint: str | None = None) -> list[Any]:
     """Return the callbacks of a fit: a progress bar where there is a terminal, checkpoints if asked for."""
     from tagtopics.inference.callbacks import Checkpoint, Progress
+    from tagtopics.kernels.compiling import has_compiled
 
     found: list[Any] = []
     if sys.stderr.isatty() and not shown.quiet:
-        found.append(Progress(title))
+        found.append(Progress(title if has_compiled() else f"{title} (compiling first, this once)"))
     if checkpoint is not None:
         path = Path(checkpoint)
         if path.is_dir() or not path.absolute().parent.is_dir():

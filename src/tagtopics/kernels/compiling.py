@@ -27,6 +27,13 @@ def kernel(function: Any) -> Any:
         return numba.njit(nogil=True, cache=True, error_model="numpy", fastmath=_FLAGS)(function)
 
 
+def has_compiled() -> bool:
+    """Tell whether kernels of this version were compiled before: if not, the first fit takes a minute more."""
+    settings: Any = numba.config
+    folder = _folder(settings.CACHE_DIR)
+    return bool(folder) and any(Path(folder).rglob("*.nbi"))
+
+
 @contextmanager
 def _cache_folder() -> Iterator[None]:
     """Let numba keep what is decorated here in our folder; everything else of the process stays as it is."""
