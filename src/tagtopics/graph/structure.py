@@ -107,8 +107,10 @@ def cut_blocks(doc_edges: Int64, n_words: int) -> Int64:
 
 def group_by(keys: npt.NDArray[Any], n_groups: int, keep: npt.NDArray[np.bool_] | None = None) -> Groups:
     """Group the positions of `keys` by key, ascending within a group; `keep` leaves positions out."""
-    chosen = np.arange(len(keys)) if keep is None else np.flatnonzero(keep)
-    order = np.argsort(keys[chosen], kind="stable")
-    sizes = np.bincount(keys[chosen], minlength=n_groups)
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return Groups(offsets, chosen[order].astype(np.int64))
+    chosen = None if keep is None else np.flatnonzero(keep)
+    keys = keys if chosen is None else keys[chosen]
+    offsets = np.zeros(n_groups + 1, dtype=np.int64)
+    np.cumsum(np.bincount(keys, minlength=n_groups), out=offsets[1:])
+    order = np.argsort(keys, kind="stable")
+    members = order if chosen is None else chosen[order]
+    return Groups(offsets, members.astype(np.int64, copy=False))
