@@ -18,6 +18,7 @@ COMMANDS = (
     "recommend",
     "related",
     "evaluate",
+    "reproduce",
     "report",
     "serve",
     "datasets",

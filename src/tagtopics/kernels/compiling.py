@@ -17,18 +17,33 @@ from typing import Any
 
 import numba
 
-_FLAGS = {"reassoc", "contract", "nsz", "arcp"}
-"""The compiler may reorder sums, so that they vectorise, but not assume away NaN or infinity."""
+_OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "cache": True,
+    "error_model": "numpy",
+    # The compiler may reorder sums, so that they vectorise, but not assume away NaN or infinity.
+    "fastmath": {"reassoc", "contract", "nsz", "arcp"},
+}
 
 
 def kernel(function: Any) -> Any:
     """Compile on first use, keep on disk, run without the interpreter's lock."""
     with _cache_folder():
-        return numba.njit(nogil=True, cache=True, error_model="numpy", fastmath=_FLAGS)(function)
+        return numba.njit(**_OPTIONS)(function)
+
+
+def inner(function: Any) -> Any:
+    """Compile a function that only other kernels call, into each of them.
+
+    Left to itself the compiler keeps some such functions as code of their own, and a process that has just
+    compiled them runs another copy than one that finds them on disk: not the same bits.
+    """
+    with _cache_folder():
+        return numba.njit(**_OPTIONS, forceinline=True)(function)
 
 
 def has_compiled() -> bool:
-    """Tell whether kernels of this version were compiled before: if not, the first fit takes a minute more."""
+    """Tell whether kernels of this version were compiled before; if not, the first fit takes longer."""
     settings: Any = numba.config
     folder = _folder(settings.CACHE_DIR)
     return bool(folder) and any(Path(folder).rglob("*.nbi"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagtopics.kernels.compiling import kernel
+from tagtopics.kernels.compiling import inner, kernel
 from tagtopics.kernels.loops import uniform
 
 
@@ -84,7 +84,7 @@ def sweep(
     return moved
 
 
-@kernel
+@inner
 def _tilt(d, links, link_weights, doc_weights, doc_sums, tilt):
     """Put exp(eta / n_d times the sum of the mean topics of the linked documents) into `tilt`."""
     K = tilt.shape[0]
@@ -156,7 +156,7 @@ def sweep_authors(graph, doc_tokens, priors, seed, clock, topics, slots, author_
     return moved
 
 
-@kernel
+@inner
 def _accumulate(values, n):
     """Replace the first n values by their running sums; return the last."""
     total = 0.0
@@ -166,7 +166,7 @@ def _accumulate(values, n):
     return total
 
 
-@kernel
+@inner
 def _draw(running, n, goal):
     """Return the first place whose running sum exceeds the goal."""
     for k in range(n - 1):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagtopics.kernels.compiling import kernel
+from tagtopics.kernels.compiling import inner, kernel
 from tagtopics.kernels.loops import uniform
 
 
@@ -65,7 +65,7 @@ def update_documents(first, last, graph, tables, field, alpha, beta, messages, s
         change[d] = moved
 
 
-@kernel
+@inner
 def _sum_table(d, graph, tables, messages, slot_sums):
     """Rebuild the slot sums of document d, accumulated in double precision."""
     slot = graph.doc_slots[d]

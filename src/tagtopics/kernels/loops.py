@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagtopics.kernels.compiling import kernel
+from tagtopics.kernels.compiling import inner, kernel
 
 CREDIT_STREAM = 1 << 62
 """Where the counters of the random credits begin, far from those of the messages."""
@@ -63,7 +63,7 @@ def update_documents_lean(first, last, graph, field, past, priors, doc_sums, slo
             change[d] = _distance(d, np.float32(1), before, doc_sums)
 
 
-@kernel
+@inner
 def _scratch(first, last, graph, K):
     """Return room for the tags of one document: (T_d, K), (T_d,) and (K,)."""
     widest = 0
@@ -73,7 +73,7 @@ def _scratch(first, last, graph, K):
     return others, np.empty(widest, dtype=np.float32), np.empty(K, dtype=np.float32)
 
 
-@kernel
+@inner
 def _recall(d, graph, past, priors, w0, mix, doc_sums, messages):
     """Recompute the messages of a document from the sums they were computed from, and rebuild its sums.
 
@@ -95,7 +95,7 @@ def _recall(d, graph, past, priors, w0, mix, doc_sums, messages):
     _sum_rows(0, stop - start, messages, d, doc_sums)
 
 
-@kernel
+@inner
 def _tokens(d, graph):
     total = np.float32(0)
     for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
@@ -103,7 +103,7 @@ def _tokens(d, graph):
     return total
 
 
-@kernel
+@inner
 def _score(e, r, d, graph, field, priors, tokens, w0, mix, messages, doc_sums, fresh):
     """Put the unscaled message of edge e, whose last one is in row r, into `fresh`."""
     w = graph.edge_word[e]
@@ -117,7 +117,7 @@ def _score(e, r, d, graph, field, priors, tokens, w0, mix, messages, doc_sums, f
         fresh[k] = theta * word / (max(field.topic_sums[k] - own, zero) + all_beta)
 
 
-@kernel
+@inner
 def _mix_tags(d, graph, field, priors, slot_means, others, mix):
     """Fill `mix` = w1 pairwise + w2 hyperedge, and `others`, the tags' means elsewhere; return w0."""
     K = mix.shape[0]
@@ -147,7 +147,7 @@ def _mix_tags(d, graph, field, priors, slot_means, others, mix):
     return w0
 
 
-@kernel
+@inner
 def _take_out(s, i, graph, field, slot_means, others):
     """Put S_t - own, the sum over the tag's other documents, into row i."""
     t = graph.slot_tag[s]
@@ -158,7 +158,7 @@ def _take_out(s, i, graph, field, slot_means, others):
         others[i, :] = 0
 
 
-@kernel
+@inner
 def _add_message(t, i, field, others, mix):
     """Add the tag's message f_gamma_t (S_t - own), normalised, to `mix`; return 0 if it says nothing."""
     K = others.shape[1]
@@ -173,7 +173,7 @@ def _add_message(t, i, field, others, mix):
     return 1
 
 
-@kernel
+@inner
 def _hyperedge_message(first, last, graph, field, others, order):
     """Return e_m(S_t / n_t) e_(m-1)(S_t - own) over the slots of a document, in double precision."""
     K = others.shape[1]
@@ -192,7 +192,7 @@ def _hyperedge_message(first, last, graph, field, others, order):
     return joint
 
 
-@kernel
+@inner
 def symmetric(rows, m):
     """Return e_m of the rows, element-wise: m accumulators, one pass. e_0 is one."""
     K = rows.shape[1]
@@ -205,7 +205,7 @@ def symmetric(rows, m):
     return e[m].copy()
 
 
-@kernel
+@inner
 def _update_edges(d, base, graph, field, priors, w0, mix, messages, doc_sums, partial):
     """Update the messages of one document, one edge after the other; return how much they moved.
 
@@ -230,7 +230,7 @@ def _update_edges(d, base, graph, field, priors, w0, mix, messages, doc_sums, pa
     return moved
 
 
-@kernel
+@inner
 def _scale(fresh, count):
     """Return what scales `fresh` to add up to the edge's count; all zeros become all ones first."""
     total = np.float32(0)
@@ -242,7 +242,7 @@ def _scale(fresh, count):
     return count / total
 
 
-@kernel
+@inner
 def _distance(i, scale, vector, rows):
     """Return how far a vector, scaled, is from row i."""
     total = np.float32(0)
@@ -251,7 +251,7 @@ def _distance(i, scale, vector, rows):
     return total
 
 
-@kernel
+@inner
 def _sum_rows(first, last, rows, d, sums):
     """Rebuild row d of `sums` from rows first to last: in fours, and the fours in double precision."""
     K = rows.shape[1]
@@ -279,7 +279,7 @@ def add_partials(first, last, partials, word_sums):
                 word_sums[w, k] += partials[i, w, k]
 
 
-@kernel
+@inner
 def _update_slots(d, base, graph, messages, profiles, shares, slot_means):
     """Attribute each word of a document to its tags; each slot mean becomes the mean of its words."""
     K = messages.shape[1]
@@ -302,7 +302,7 @@ def _update_slots(d, base, graph, messages, profiles, shares, slot_means):
         _normalise_row(first + i, slot_means)
 
 
-@kernel
+@inner
 def _normalise_row(i, rows):
     """Scale a row to add up to one; a row of zeros becomes uniform."""
     K = rows.shape[1]
@@ -367,7 +367,7 @@ def fold_in(first, last, graph, phi, prior, max_iter, tol, messages, sums):
         _sum_rows(graph.doc_edges[d], graph.doc_edges[d + 1], messages, d, sums)
 
 
-@kernel
+@inner
 def _fold_edge(e, d, graph, phi, prior, messages, sums, fresh):
     """Update one message of a new document, topics frozen; return how much it moved."""
     K = phi.shape[1]
@@ -384,7 +384,7 @@ def _fold_edge(e, d, graph, phi, prior, messages, sums, fresh):
     return moved
 
 
-@kernel
+@inner
 def hashed(seed, counter):
     """Return 64 random bits: SplitMix64 of seed and counter; see `reference.hashed`."""
     z = (np.uint64(counter) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
@@ -394,13 +394,13 @@ def hashed(seed, counter):
     return z ^ (z >> np.uint64(31))
 
 
-@kernel
+@inner
 def uniform(seed, counter):
     """Return a number in (0, 1) for a counter; see `reference.hashed_uniform`."""
     return np.float32((np.float64(hashed(seed, counter) >> np.uint64(40)) + 0.5) / np.float64(1 << 24))
 
 
-@kernel
+@inner
 def mixed(bits, k):
     """Return a number in (0, 1): a 32-bit mix of some random bits and k, cheap enough for inner loops."""
     x = np.uint32(np.uint32(bits) + np.uint32(np.uint32(k) * np.uint32(0x9E3779B9)))
@@ -431,7 +431,7 @@ def initialise_lean(first, last, graph, word_topics, seed, doc_sums, slot_means,
         _draw_document(d, base, graph, word_topics, seed, messages, doc_sums, slot_means, partial)
 
 
-@kernel
+@inner
 def _draw_document(d, base, graph, word_topics, seed, messages, doc_sums, slot_means, partial):
     """Draw the messages of one document, the message of edge e in row e - base, and its slot means."""
     K = messages.shape[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagtopics.kernels.compiling import kernel
+from tagtopics.kernels.compiling import inner, kernel
 
 
 @kernel
@@ -42,7 +42,7 @@ def update_documents(first, last, graph, alpha, word_factors, passes, tol, messa
             change[d] += abs(doc_sums[d, k] - before[k])
 
 
-@kernel
+@inner
 def _pass(d, graph, theta, word_factors, fresh, messages, sums):
     """Update the messages of one document, and put what they add up to into `sums`."""
     K = messages.shape[1]
@@ -60,7 +60,7 @@ def _pass(d, graph, theta, word_factors, fresh, messages, sums):
             sums[k] += messages[e, k]
 
 
-@kernel
+@inner
 def digamma(x):
     """Return psi(x) for x > 0: shifted to six or more, then the asymptotic series; to 1e-10 or better."""
     shift = 0.0

@@ -1,0 +1,167 @@
+"""`tagtopics reproduce`: the paper's tables and figures, measured anew, beside what the paper says."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tagtopics.cli.options import Shown
+from tagtopics.cli.output import error_console, make_table, note, plain, show
+from tagtopics.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tagtopics.experiments.spec import ExperimentSpec
+
+DatasetsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[DATASET]...", help="cora, med, corel5k, bibtex, reuters; all unless named."),
+]
+QuickOption = Annotated[bool, typer.Option("--quick", help="Two numbers of topics, two splits.")]
+OnlyOption = Annotated[
+    list[str] | None, typer.Option("--only", metavar="TASK[/DATASET]", help="Only this; can be repeated.")
+]
+JobsOption = Annotated[
+    int | None, typer.Option("--jobs", metavar="N", help="Processes.", show_default="cores, 8 at most")
+]
+OutOption = Annotated[
+    Path, typer.Option("--out", "-o", metavar="DIR", help="Where the records are; a run goes on from them.")
+]
+MinutesOption = Annotated[
+    float | None, typer.Option("--minutes", metavar="N", help="Begin nothing new after so many minutes.")
+]
+PageOption = Annotated[
+    Path | None,
+    typer.Option("--page", metavar="FILE", help="Where the page goes.", show_default="DIR/reproduction.md"),
+]
+PageOnlyOption = Annotated[
+    bool, typer.Option("--page-only", help="Measure nothing; write the page from the records.")
+]
+PixelsOption = Annotated[
+    bool,
+    typer.Option("--from-pixels", help="Count the visual words of C5K anew, from its photographs."),
+]
+
+
+_MOST_JOBS = 8
+"""Processes at the most, unless the user says how many: each holds a data set and a model."""
+
+
+def command(
+    shown: Shown,
+    datasets: DatasetsArgument = None,
+    quick: QuickOption = False,
+    only: OnlyOption = None,
+    jobs: JobsOption = None,
+    out: OutOption = Path("reproduction"),
+    minutes: MinutesOption = None,
+    page: PageOption = None,
+    page_only: PageOnlyOption = False,
+    from_pixels: PixelsOption = False,
+) -> None:
+    """Measure the paper's experiments, one JSON line each, and write tables, figures and verdicts."""
+    from tagtopics.experiments.page import write_page
+    from tagtopics.experiments.records import read_records
+    from tagtopics.experiments.spec import chosen, full_grid, quick_grid
+
+    _check(jobs, minutes, out)
+    specs = chosen(chosen(quick_grid() if quick else full_grid(), datasets or ()), only or ())
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / "records.jsonl"
+    began = time.perf_counter()
+    if not page_only:
+        specs = _from_pixels(specs, out) if from_pixels else specs
+        _measure(specs, path, out, jobs or min(os.cpu_count() or 1, _MOST_JOBS), minutes, shown)
+    records = read_records(path)
+    if not records:
+        raise InputError(f"{path}: no records yet; leave --page-only out, or name the --out of a run")
+    target = page or out / "reproduction.md"
+    summary = write_page(records, target)
+    payload = {
+        "records": len(records),
+        "page": str(target),
+        "claims": [verdict.to_json() for verdict in summary],
+        "seconds": time.perf_counter() - began,
+    }
+    show(shown.json, payload, lambda console: _draw(console, payload))
+
+
+def _check(jobs: int | None, minutes: float | None, out: Path) -> None:
+    if jobs is not None and jobs < 1:
+        raise InputError(f"--jobs must be 1 or more, not {jobs}")
+    if minutes is not None and not minutes >= 0:
+        raise InputError(f"--minutes must not be negative, but is {minutes}")
+    if out.exists() and not out.is_dir():
+        raise InputError(f"--out {out}: is a file, not a folder")
+
+
+def _measure(
+    specs: Sequence[ExperimentSpec],
+    path: Path,
+    out: Path,
+    jobs: int,
+    minutes: float | None,
+    shown: Shown,
+) -> None:
+    from tagtopics.experiments.run import run_grid
+
+    with _bar(shown) as progress:
+        outcome = run_grid(specs, path, jobs=jobs, minutes=minutes, own=out / "data", progress=progress)
+    for line in outcome.problems:
+        note(line)
+    if outcome.left:
+        note(f"{outcome.left} of {len(specs)} experiments were not measured; the same command goes on")
+
+
+@contextmanager
+def _bar(shown: Shown) -> Iterator[Callable[[int, int, str], None] | None]:
+    """Yield what moves a progress bar; without a terminal, what writes a line to standard error."""
+    if shown.quiet:
+        yield None
+        return
+    out = error_console()
+    if not sys.stderr.isatty():
+        yield lambda done, total, title: out.print(plain(f"{done}/{total} {title}"))
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()]
+    with Progress(*columns, console=out, transient=True) as bar:
+        task = bar.add_task("Reproducing", total=None)
+        yield lambda done, total, title: bar.update(task, completed=done, total=total, description=title)
+
+
+def _from_pixels(specs: Sequence[ExperimentSpec], out: Path) -> list[ExperimentSpec]:
+    """Build C5K from its photographs, once, and return the specs with that in its place."""
+    name = "corel5k-pixels"
+    folder = out / "data" / name
+    if not (folder / "words.npz").is_file():
+        from tagtopics.corpus import write_matrix_folder
+        from tagtopics.corpus.images.folder import build_corel_from_pixels
+
+        photographs = Path(os.environ.get("TAGTOPICS_DATA") or ".").expanduser() / "corel5k-images"
+        if not (photographs / "images").is_dir():
+            raise InputError(
+                "--from-pixels: TAGTOPICS_DATA must name a directory with corel5k-images/images; "
+                "the photographs are not for download"
+            )
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        write_matrix_folder(build_corel_from_pixels(photographs), folder)
+    return [replace(s, dataset=name) if s.dataset == "corel5k-images" else s for s in specs]
+
+
+def _draw(console: Console, payload: dict[str, Any]) -> None:
+    table = make_table(f"From {payload['records']} records", ["claim", "verdict"])
+    for verdict in payload["claims"]:
+        table.add_row(plain(verdict["claim"]), plain(verdict["status"]))
+    console.print(table)
+    console.print(plain(f"Written to {payload['page']}"), soft_wrap=True)

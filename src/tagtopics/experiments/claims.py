@@ -1,0 +1,155 @@
+"""What the paper claims, typed once: the statement, where it stands, and what it says about which measure.
+
+Nothing of ours is in here; `verdicts.py` holds the claims against the records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """One claim.
+
+    Attributes:
+        text: the claim in a line.
+        source: where the paper makes it.
+        kind: how it is checked; a name of `verdicts.CHECKS`.
+        task: of the records it is about.
+        measure: of those records' metrics.
+        datasets: on which it is checked.
+        models: which it compares; the first, or each before the next, is said to be better.
+        stated: the size of the effect, or the value; 0 for a claim of direction.
+        elsewhere: data sets of the claim for which nothing is run here.
+        without_artefact: whether it is about CORA without the documents that share one long list of authors.
+    """
+
+    text: str
+    source: str
+    kind: str
+    task: str
+    measure: str
+    datasets: tuple[str, ...]
+    models: tuple[str, ...]
+    stated: float = 0.0
+    elsewhere: str = ""
+    without_artefact: bool = False
+
+
+def _word(text: str, kind: str, models: tuple[str, ...], stated: float = 0.0) -> Claim:
+    return Claim(
+        text=text,
+        source="Section 5.2.1, the figure of perplexity",
+        kind=kind,
+        task="perplexity",
+        measure="perplexity",
+        datasets=("cora", "med"),
+        models=models,
+        stated=stated,
+        elsewhere="C5K, C30K",
+    )
+
+
+def _link(text: str, kind: str, models: tuple[str, ...], stated: float = 0.0) -> Claim:
+    return Claim(
+        text=text,
+        source="Section 5.2.2, the figure of link prediction",
+        kind=kind,
+        task="links",
+        measure="f1",
+        datasets=("cora", "med"),
+        models=models,
+        stated=stated,
+        elsewhere="C5K, C30K",
+    )
+
+
+def _class(text: str, kind: str, models: tuple[str, ...], stated: float = 0.0) -> Claim:
+    return Claim(
+        text=text,
+        source="Section 5.2.3, the figure of classification",
+        kind=kind,
+        task="classification",
+        measure="accuracy",
+        datasets=("cora",),
+        models=models,
+        stated=stated,
+        elsewhere="MED, C5K, C30K",
+    )
+
+
+CLAIMS: tuple[Claim, ...] = (
+    _word("TTM-P: almost 15 % less perplexity than ATM and RTM", "one-over-all",
+          ("ttm-p", "atm", "rtm"), 0.15),
+    _word("TTM-H: 5 % less perplexity than TTM-P", "one-over-all", ("ttm-h", "ttm-p"), 0.05),
+    _word("TTM-H: the lowest perplexity at every number of topics", "best-at-every-k",
+          ("ttm-h", "ttm-p", "atm", "rtm")),
+    _word("perplexity falls as the number of topics rises", "improves-with-k",
+          ("ttm-p", "ttm-h", "atm", "rtm")),
+    Claim(text="'paper' is an intruder in topics of ATM and RTM, not in those of TTM-P and TTM-H",
+          source="Section 5.2.1, the figure of top words", kind="intruder", task="topics",
+          measure="top_words", datasets=("cora",), models=("ttm-p", "ttm-h", "atm", "rtm")),
+    _link("ATM predicts links no better than chance, F close to .5", "near", ("atm",), 0.5),
+    _link("TTM-H: about 8 points more F than RTM", "one-over-all", ("ttm-h", "rtm"), 0.08),
+    _link("TTM-P deviates slightly from RTM", "close", ("ttm-p", "rtm")),
+    _link("more topics do not always raise F", "wavers-with-k", ("ttm-h", "ttm-p")),
+    _class("ATM classifies better than RTM", "one-over-all", ("atm", "rtm")),
+    _class("TTM-P classifies better than RTM", "one-over-all", ("ttm-p", "rtm")),
+    _class("TTM-H: 6 points more accuracy than TTM-P", "one-over-all", ("ttm-h", "ttm-p"), 0.06),
+)  # fmt: skip
+"""The claims about figures. Those about Table III are its rows, below."""
+
+
+def _ranking(task: str, measure: str, without_artefact: bool) -> Claim:
+    return Claim(
+        text=f"{task}: TTM-H > TTM-P > RTM, ATM, LDA{', without the artefact' if without_artefact else ''}",
+        source="our goal",
+        kind="order",
+        task=task,
+        measure=measure,
+        datasets=("cora",),
+        models=("ttm-h", "ttm-p", "rtm", "atm", "lda"),
+        without_artefact=without_artefact,
+    )
+
+
+GOALS: tuple[Claim, ...] = (
+    Claim(text="TTM-P and TTM-H at least 12 % below ATM and RTM in perplexity", source="our goal",
+          kind="all-over-all", task="perplexity", measure="perplexity", datasets=("cora", "med"),
+          models=("ttm-p", "ttm-h", "|", "atm", "rtm"), stated=0.12),
+    _ranking("links", "f1", False),
+    _ranking("links", "f1", True),
+    _ranking("classification", "accuracy", False),
+    _ranking("classification", "accuracy", True),
+)  # fmt: skip
+"""What we set ourselves, checked in the same way."""
+
+TABLE_THREE: Mapping[str, tuple[float, float, float]] = MappingProxyType(
+    {
+        "TTM-H": (0.33, 0.22, 0.5385),
+        "TTM-P": (0.30, 0.21, 0.4929),
+        "L-LDA": (0.26, 0.14, 0.5077),
+        "SML": (0.29, 0.23, 0.5269),
+    }
+)
+"""Table III, C5K: recall, precision and Rate+."""
+
+DATASET_NAMES: Mapping[str, str] = MappingProxyType(
+    {"cora": "CORA", "med": "MED", "corel5k-images": "C5K", "corel5k": "C5K (blobs)",
+     "corel5k-pixels": "C5K (from pixels)", "bibtex": "bibtex", "reuters": "reuters"}
+)  # fmt: skip
+"""What the paper, or we, call the data sets."""
+
+TABLE_TWO_ROW: Mapping[str, str] = MappingProxyType(
+    {
+        "cora": "cora",
+        "med": "med",
+        "corel5k-images": "corel5k",
+        "corel5k": "corel5k",
+        "corel5k-pixels": "corel5k",
+    }
+)
+"""The entry of the registry that holds the paper's row of Table II."""

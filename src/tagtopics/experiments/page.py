@@ -1,0 +1,248 @@
+"""The page about the reproduction: everything on it is computed from records."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from importlib.resources import files
+from pathlib import Path
+
+from tagtopics.experiments.claims import DATASET_NAMES
+from tagtopics.experiments.figures import MEASURES, draw_figures
+from tagtopics.experiments.paper import (
+    Table,
+    cells,
+    compare,
+    credit_table,
+    curve_table,
+    number_format,
+    table_three,
+    table_two,
+)
+from tagtopics.experiments.records import Record
+from tagtopics.experiments.spec import MODELS
+from tagtopics.experiments.topics import consistent_topics, topics_of
+from tagtopics.experiments.verdicts import CERTAIN, ENOUGH, Verdict, all_verdicts, gain_text
+
+HEADINGS = {
+    "perplexity": "Word prediction",
+    "links": "Link prediction",
+    "classification": "Document classification",
+}
+_PAIRS = (
+    ("ttm-h", "ttm-p"), ("ttm-h", "lda"), ("ttm-h", "rtm"), ("ttm-h", "atm"), ("ttm-p", "lda"),
+    ("ttm-p", "rtm"), ("ttm-p", "atm"), ("lda", "rtm"), ("lda", "atm"),
+    ("ttm-h", "rtm-last"), ("ttm-h", "atm-last"), ("rtm", "rtm-last"), ("atm", "atm-last"),
+)  # fmt: skip
+
+
+_RULE = f"""\
+A claimed difference holds where, on every data set that was run, the mean over K is more than {CERTAIN:.0f}
+standard errors of the splits above zero and at least {100 * ENOUGH:.0f} % of the size that the paper states
+(our goals: all of it). It holds in part where some of the comparisons do. Where none does but all have the
+right sign, the verdict says whether size or certainty is missing. One split decides nothing about a
+difference. p is two-sided, of the corrected resampled t-test, which allows for splits that overlap and is
+stricter than the rule."""
+
+
+def write_page(records: Sequence[Record], target: Path) -> list[Verdict]:
+    """Write the page and its figures, into `images/` beside it, and return the verdicts on it.
+
+    Args:
+        records: what was measured; their order does not matter, other data sets than the grids' are left out.
+        target: the file of the page.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    records = sorted((r for r in records if r.spec.dataset in DATASET_NAMES), key=_place)
+    figures = draw_figures(records, target.parent / "images")
+    verdicts = all_verdicts(records)
+    text = "\n".join(_page(records, verdicts, {path.stem: path.name for path in figures}))
+    unfinished = target.with_name(f".{target.name}.part")
+    unfinished.write_text(text, encoding="utf-8")
+    os.replace(unfinished, target)
+    return verdicts
+
+
+def _place(record: Record) -> tuple[int, int, int, str, int]:
+    spec = record.spec
+    models = list(MODELS)
+    model = models.index(spec.model) if spec.model else -1
+    return list(DATASET_NAMES).index(spec.dataset), model, spec.n_topics, spec.system, spec.seed
+
+
+def _page(records: Sequence[Record], verdicts: Sequence[Verdict], figures: dict[str, str]) -> Iterable[str]:
+    yield from _opening(records, verdicts)
+    yield from _verdict_section(verdicts)
+    yield from _section("The data", [table_two(records)])
+    for task in MEASURES:
+        yield from _task_section(records, task, figures)
+    yield from _top_words(records)
+    recommended = [table_three(records, dataset) for dataset in DATASET_NAMES]
+    yield from _section("Tag recommendation", recommended)
+    yield from _section("Credit attribution", [credit_table(records)])
+    yield files("tagtopics.experiments").joinpath("method.md").read_text(encoding="utf-8")
+
+
+def _opening(records: Sequence[Record], verdicts: Sequence[Verdict]) -> Iterable[str]:
+    counts = Counter(verdict.status for verdict in verdicts)
+    summary = "; ".join(f"{status}: {n}" for status, n in counts.most_common())
+    versions = ", ".join(sorted({record.version for record in records}))
+    yield "# The paper's experiments, measured anew"
+    yield ""
+    yield (
+        f"Written by `tagtopics reproduce` from {len(records)} records of version {versions}: every "
+        f"figure and verdict is computed from them. Verdicts on {len(verdicts)} claims and goals: {summary}."
+    )
+    yield ""
+    yield from _markdown(_coverage(records))
+
+
+def _coverage(records: Sequence[Record]) -> Table:
+    """Return what is behind the figures: which numbers of topics and how many splits."""
+    groups: dict[tuple[str, str, bool], list[Record]] = {}
+    for record in records:
+        spec = record.spec
+        if spec.task != "statistics":
+            groups.setdefault((spec.task, spec.dataset, spec.without_artefact), []).append(record)
+    rows = []
+    for (task, dataset, without), members in sorted(groups.items()):
+        name = f"{DATASET_NAMES[dataset]}{' without the artefact' if without else ''}"
+        topics = sorted({r.spec.n_topics for r in members if r.spec.n_topics and r.spec.system != "linear"})
+        splits = len({r.spec.seed for r in members})
+        fit = sum(r.seconds["fit"] for r in members)
+        rows.append((task, name, ", ".join(map(str, topics)), str(splits), str(len(members)), f"{fit:.0f}"))
+    header = ("task", "data set", "K", "splits", "records", "seconds of fitting")
+    note = "Tasks share fits: the seconds of one fit stand in every row that used it."
+    return Table("What is behind the figures", header, tuple(rows), note)
+
+
+def _verdict_section(verdicts: Sequence[Verdict]) -> Iterable[str]:
+    yield "## What holds, and what does not"
+    yield ""
+    yield _RULE
+    yield ""
+    rows = tuple((v.text, v.source, f"**{v.status}**", v.evidence) for v in verdicts)
+    yield from _markdown(Table("", ("claim", "source", "verdict", "figures"), rows))
+
+
+def _task_section(records: Sequence[Record], task: str, figures: dict[str, str]) -> Iterable[str]:
+    measure = MEASURES[task]
+    tables: list[Table | None] = []
+    for without in (False, True):
+        for dataset in DATASET_NAMES:
+            tables.append(curve_table(records, dataset, task, measure, without))
+            tables.append(_differences(records, dataset, task, without))
+    if not any(tables):
+        return
+    yield f"## {HEADINGS[task]}"
+    yield ""
+    picture = figures.get(f"reproduction-{task}")
+    if picture is not None:
+        yield f"![{HEADINGS[task]} against the number of topics](images/{picture})"
+        yield ""
+    if task == "perplexity":
+        yield _unigram(records)
+        yield ""
+        yield from _markdown(_origins(records))
+    for table in tables:
+        yield from _markdown(table)
+
+
+def _unigram(records: Sequence[Record]) -> str:
+    """Return a line about word frequencies alone, which need no topics."""
+    lines = []
+    for dataset, name in DATASET_NAMES.items():
+        values = {
+            r.spec.seed: float(r.metrics["unigram_perplexity"])
+            for r in records
+            if r.spec.task == "perplexity" and r.spec.dataset == dataset and not r.spec.without_artefact
+        }
+        if values:
+            lines.append(f"{name} {sum(values.values()) / len(values):.1f}")
+    return f"Word frequencies alone, without topics, have perplexity: {', '.join(lines)}."
+
+
+def _origins(records: Sequence[Record]) -> Table | None:
+    """Return where gains over sampled models come from: the algorithm, the tags, the reading of a chain."""
+    rows = []
+    for dataset, name in DATASET_NAMES.items():
+        found = {m: cells(records, dataset, "perplexity", "perplexity", m) for m in MODELS}
+        for other in ("atm", "rtm"):
+            pairs = (("ttm-h", other), ("lda", other), ("ttm-h", "lda"), (other, f"{other}-last"))
+            results = [compare(found[better], found[worse], "perplexity") for better, worse in pairs]
+            texts = ["–" if r is None else gain_text(r, "perplexity") for r in results]
+            if any(results):
+                rows.append((name, MODELS[other], *texts))
+    header = ("data set", "model", "TTM-H over it", "LDA over it: the algorithm", "TTM-H over LDA: the tags",
+              "it over its last sample: the reading")  # fmt: skip
+    return Table("Where the gain in perplexity comes from", header, tuple(rows)) if rows else None
+
+
+def _differences(records: Sequence[Record], dataset: str, task: str, without: bool) -> Table | None:
+    """Return the differences of pairs of models, tags hidden, paired over splits."""
+    measure = MEASURES[task]
+    found = {m: cells(records, dataset, task, measure, m, without_artefact=without) for m in MODELS}
+    rows = []
+    for better, worse in _PAIRS:
+        result = compare(found[better], found[worse], measure)
+        if result is not None:
+            rows.append((f"{MODELS[better]} over {MODELS[worse]}", gain_text(result, measure)))
+    what = "perplexity saved" if task == "perplexity" else f"gain in {number_name(measure)}"
+    name = f"{DATASET_NAMES[dataset]}{' without the artefact' if without else ''}"
+    title = f"Differences in the mean over K, paired over splits, {name}"
+    return Table(title, ("models", what), tuple(rows)) if rows else None
+
+
+def number_name(measure: str) -> str:
+    """Return what people call a measure."""
+    return {"f1": "F"}.get(measure, measure)
+
+
+def _top_words(records: Sequence[Record]) -> Iterable[str]:
+    topics = topics_of(records)
+    matches = consistent_topics(topics, "ttm-h", 3)
+    rows = []
+    for number, match in enumerate(matches, start=1):
+        for model, words in match.words.items():
+            rows.append((f"{number} ({match.similarity:.2f})", MODELS[model], " ".join(words)))
+    if not rows:
+        return
+    show = number_format("coherence")
+    coherence = [
+        f"{MODELS[r.spec.model]} {show(float(r.metrics['coherence']))}"
+        for r in records
+        if r.spec.task == "topics"
+    ]
+    note = (
+        "The three topics of TTM-H that the other models agree on most (in brackets the mean cosine), each "
+        "beside its nearest of every model. Mean coherence (NPMI) of the ten top words of all topics: "
+        f"{', '.join(coherence)}."
+    )
+    header = ("topic", "model", "ten top words")
+    yield from _section("Top words", [Table("Three topics of CORA", header, tuple(rows), note)])
+
+
+def _section(heading: str, tables: Sequence[Table | None]) -> Iterable[str]:
+    if any(tables):
+        yield f"## {heading}"
+        yield ""
+        for table in tables:
+            yield from _markdown(table)
+
+
+def _markdown(table: Table | None) -> Iterable[str]:
+    """Yield the lines of a table; bars of texts are escaped, nothing else of them is markup."""
+    if table is None:
+        return
+    if table.title:
+        yield f"**{table.title}**"
+        yield ""
+    yield f"| {' | '.join(table.header)} |"
+    yield f"|{'---|' * len(table.header)}"
+    for row in table.rows:
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
+    yield ""
+    if table.note:
+        yield table.note
+        yield ""

@@ -1,0 +1,271 @@
+"""From records to the numbers of the paper: curves over K, paired differences over splits, tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+
+from tagtopics.experiments.claims import DATASET_NAMES, TABLE_THREE, TABLE_TWO_ROW
+from tagtopics.experiments.records import Record
+from tagtopics.experiments.spec import MODELS
+
+Cells = Mapping[tuple[int, int], float]
+"""One measure of one model: (number of topics, split) -> value."""
+
+TEST_TO_TRAIN = 0.25
+"""Test over training documents of a split; random splits overlap, which the test below allows for."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as text: a title, a header, rows, and a line below."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How much better one model is than another, in the mean over K, paired over splits.
+
+    Attributes:
+        mean: of the splits; positive where the first is better.
+        error: standard error of the mean; NaN for one split.
+        p_value: two-sided, of the corrected resampled t-test (Nadeau and Bengio 2003); NaN for one split.
+        topics: the numbers of topics behind it.
+        n_splits: the splits behind it.
+    """
+
+    mean: float
+    error: float
+    p_value: float
+    topics: tuple[int, ...]
+    n_splits: int
+
+
+def cells(
+    records: Iterable[Record],
+    dataset: str,
+    task: str,
+    measure: str,
+    model: str,
+    tags_known: bool = False,
+    without_artefact: bool = False,
+) -> dict[tuple[int, int], float]:
+    """Return one measure of one model by (number of topics, split)."""
+    wanted = (dataset, task, model, tags_known, without_artefact)
+    found = {}
+    for record in records:
+        s = record.spec
+        if (s.dataset, s.task, s.model, s.tags_known, s.without_artefact) == wanted:
+            value = record.metrics.get(measure)
+            if isinstance(value, int | float):
+                found[s.n_topics, s.seed] = float(value)
+    return found
+
+
+def over_topics(values: Cells) -> dict[int, tuple[float, float, int]]:
+    """Return for each number of topics the mean, its standard error and the number of splits."""
+    topics = sorted({K for K, _ in values})
+    return {K: summary([value for (k, _), value in values.items() if k == K]) for K in topics}
+
+
+def summary(values: Sequence[float]) -> tuple[float, float, int]:
+    """Return mean, standard error (NaN for one value) and number of some values."""
+    error = stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
+    return fmean(values), error, len(values)
+
+
+def compare(better: Cells, worse: Cells, measure: str) -> Comparison | None:
+    """Compare two models where both were measured; None where they never were.
+
+    Perplexity: the relative reduction, 1 - better / worse. Others: the difference, better - worse.
+    """
+    common = sorted(set(better) & set(worse))
+    if not common:
+        return None
+    gain = _reduction if measure == "perplexity" else _difference
+    splits: dict[int, list[float]] = {}
+    for K, seed in common:
+        splits.setdefault(seed, []).append(gain(better[K, seed], worse[K, seed]))
+    mean, error, n = summary([fmean(values) for values in splits.values()])
+    return Comparison(mean, error, _p_value(mean, error, n), tuple(sorted({K for K, _ in common})), n)
+
+
+def _reduction(better: float, worse: float) -> float:
+    return 1 - better / worse
+
+
+def _difference(better: float, worse: float) -> float:
+    return better - worse
+
+
+def _p_value(mean: float, error: float, n: int) -> float:
+    """Two-sided p of the corrected resampled t-test: variance s^2 (1/n + test/train), n - 1 degrees."""
+    if n < 2 or error == 0:
+        return math.nan
+    from scipy.stats import t
+
+    corrected = error * math.sqrt(n) * math.sqrt(1 / n + TEST_TO_TRAIN)
+    return float(2 * t.sf(abs(mean) / corrected, n - 1))
+
+
+# --------------------------------------------------------------------------------------------- tables
+
+_SIZES = ("n_docs", "n_tags", "n_words", "tokens_per_doc", "words_per_doc", "tags_per_doc")
+
+
+def table_two(records: Sequence[Record]) -> Table | None:
+    """Return the paper's Table II with the computed statistics above the paper's own."""
+    from tagtopics.datasets import read_registry
+
+    rows: list[tuple[str, ...]] = []
+    for record in records:
+        if record.spec.task != "statistics":
+            continue
+        name = DATASET_NAMES[record.spec.dataset]
+        paper = read_registry()[TABLE_TWO_ROW[record.spec.dataset]].paper
+        rows.append((name, *(_size(record.metrics[column], column) for column in _SIZES), agreement(record)))
+        rows.append((f"{name}, paper", *(_printed(paper[column], column) for column in _SIZES), ""))
+    header = ("data set", "D", "T", "W", "I_d", "W_d", "T_d", "beside the paper")
+    return Table("Table II: the data sets", header, tuple(rows)) if rows else None
+
+
+def agreement(record: Record) -> str:
+    """Tell which statistics differ from the paper's in the digits that it prints, and by how much."""
+    from tagtopics.datasets import read_registry
+
+    paper = read_registry()[TABLE_TWO_ROW[record.spec.dataset]].paper
+    differ = []
+    for symbol, column in zip(("D", "T", "W", "I_d", "W_d", "T_d"), _SIZES, strict=True):
+        ours, theirs = float(record.metrics[column]), paper[column]
+        digits = 1 if column == "tags_per_doc" else 0
+        if round(ours, digits) != theirs:
+            cut = math.floor(ours * 10**digits) / 10**digits
+            differ.append(f"{symbol}{' (equal if cut, not rounded)' if cut == theirs else ''}")
+    return "equal to the digit" if not differ else f"differs: {', '.join(differ)}"
+
+
+def _size(value: float, column: str) -> str:
+    return f"{value:,.0f}" if column.startswith("n_") else f"{value:,.2f}"
+
+
+def _printed(value: float, column: str) -> str:
+    return f"{value:,.1f}" if column == "tags_per_doc" else f"{value:,.0f}"
+
+
+def curve_table(
+    records: Sequence[Record], dataset: str, task: str, measure: str, without_artefact: bool = False
+) -> Table | None:
+    """Return a measure against the number of topics, mean and standard error over splits, for every model."""
+    show = number_format(measure)
+    lines = {}
+    for model, name in MODELS.items():
+        for known in (False, True):
+            found = over_topics(cells(records, dataset, task, measure, model, known, without_artefact))
+            if found:
+                lines[f"{name}, tags known" if known else name] = found
+    if not lines:
+        return None
+    topics = sorted({K for found in lines.values() for K in found})
+    rows = [
+        (name, *(_mean_text(found.get(K), show) for K in topics), _mean_over(found, topics, show))
+        for name, found in lines.items()
+    ]
+    splits = sorted({n for found in lines.values() for _, _, n in found.values()})
+    title = f"{TITLES[task]}, {DATASET_NAMES[dataset]}{' without the artefact' if without_artefact else ''}"
+    note = f"Mean ± standard error over {_range(splits)} split(s); the last column is the mean over K."
+    header = ("model", *(f"K = {K}" for K in topics), "mean")
+    return Table(title, header, tuple(rows), note)
+
+
+TITLES = {
+    "perplexity": "Perplexity of held-out words (lower is better)",
+    "links": "F-measure of link prediction (higher is better)",
+    "classification": "Accuracy of document classification (higher is better)",
+}
+
+
+def number_format(measure: str) -> Callable[[float], str]:
+    """Return how a measure is written."""
+    return (lambda value: f"{value:.1f}") if measure == "perplexity" else (lambda value: f"{value:.3f}")
+
+
+def _mean_text(cell: tuple[float, float, int] | None, show: Callable[[float], str]) -> str:
+    if cell is None:
+        return "–"
+    mean, error, _ = cell
+    return show(mean) if math.isnan(error) else f"{show(mean)} ± {show(error)}"
+
+
+def _mean_over(
+    found: Mapping[int, tuple[float, float, int]], topics: Sequence[int], show: Callable[[float], str]
+) -> str:
+    return show(fmean(found[K][0] for K in topics)) if set(found) == set(topics) else "–"
+
+
+def _range(numbers: Sequence[int]) -> str:
+    return str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+
+
+_SYSTEMS = {
+    "best": "our recommender on {}",
+    "two-stage": "the paper's two-stage system on {}",
+    "scores": "{}, its own scores",
+    "linear": "linear machines on words, no topics",
+}
+
+
+def table_three(records: Sequence[Record], dataset: str) -> Table | None:
+    """Return the paper's Table III: recall, precision and Rate+ of five tags, and more."""
+    rows: list[tuple[str, ...]] = []
+    for record in records:
+        spec = record.spec
+        if spec.task != "recommendation" or spec.dataset != dataset:
+            continue
+        name = _SYSTEMS[spec.system].format(MODELS[spec.model])
+        values = [float(record.metrics[m]) for m in ("recall", "precision", "rate_plus")]
+        more = [float(record.metrics[m]) for m in ("precision_at_1", "precision_at_5", "micro_f1")]
+        rows.append((name, *_tag_figures(values), *(f"{value:.3f}" for value in more)))
+    if not rows:
+        return None
+    if dataset.startswith("corel5k"):
+        rows += [
+            (f"paper: {name}", *_tag_figures(values), "", "", "") for name, values in TABLE_THREE.items()
+        ]
+    header = ("system", "recall", "precision", "Rate+", "precision@1", "precision@5", "micro F1")
+    title = f"{'Table III: ' if dataset.startswith('corel5k') else ''}five tags, {DATASET_NAMES[dataset]}"
+    topics = sorted(
+        {r.spec.n_topics for r in records if r.spec.dataset == dataset and r.spec.system == "best"}
+    )
+    return Table(title, header, tuple(rows), f"The official split; K = {', '.join(map(str, topics))}.")
+
+
+def _tag_figures(values: Sequence[float]) -> tuple[str, str, str]:
+    return f"{values[0]:.3f}", f"{values[1]:.3f}", f"{100 * values[2]:.1f} %"
+
+
+def credit_table(records: Sequence[Record]) -> Table | None:
+    """Return the share of tokens given to their source, beside naive Bayes and an oracle."""
+    rows: list[tuple[str, ...]] = []
+    datasets = dict.fromkeys(r.spec.dataset for r in records if r.spec.task == "credit")
+    for dataset in datasets:
+        for model in MODELS:
+            found = cells(records, dataset, "credit", "accuracy", model)
+            if found:
+                rows.append((DATASET_NAMES[dataset], MODELS[model], *_credit_cells(list(found.values()))))
+                base = model
+        for measure, name in (("naive_bayes", "naive Bayes"), ("oracle", "oracle")):
+            found = cells(records, dataset, "credit", measure, base)
+            rows.append((DATASET_NAMES[dataset], name, *_credit_cells(list(found.values()))))
+    header = ("data set", "model", "accuracy", "mixings")
+    return Table("Credit attribution: tokens given to their source", header, tuple(rows)) if rows else None
+
+
+def _credit_cells(values: Sequence[float]) -> tuple[str, str]:
+    mean, error, n = summary(values)
+    return _mean_text((mean, error, n), lambda value: f"{value:.3f}"), str(n)

@@ -1,0 +1,287 @@
+"""From specs to records: a pure function of a spec, and a runner that keeps one JSON line a record."""
+
+from __future__ import annotations
+
+import json
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from functools import lru_cache
+from multiprocessing import get_context
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from tagtopics import __version__
+from tagtopics.errors import CorpusWarning, InputError
+from tagtopics.experiments.records import Record, append_record, read_records
+from tagtopics.experiments.spec import ExperimentSpec
+from tagtopics.tasks import find_task
+
+if TYPE_CHECKING:
+    from tagtopics.corpus.core import Corpus
+
+ARTEFACT_TAGS = 40
+"""Documents with more tags than this, on one and the same list, are taken for an artefact of the data."""
+
+_Measure = Callable[[ExperimentSpec, Any, Any], dict[str, Any]]
+Progress = Callable[[int, int, str], None]
+"""Called with the number of experiments done, that of all, and a line about the last."""
+
+
+# ------------------------------------------------------------------------------------ one experiment
+
+
+def run_one(spec: ExperimentSpec, corpus: Corpus, n_threads: int | None = None) -> Record:
+    """Measure one experiment; equal specs and corpora give equal metrics.
+
+    Args:
+        spec: what to measure.
+        corpus: its data set, as `load_corpus` gives it.
+        n_threads: of the model; they never change the result.
+    """
+    return measure(spec, corpus, _shared_model(spec, n_threads))
+
+
+def measure(spec: ExperimentSpec, corpus: Corpus, model: FittedOnce | None) -> Record:
+    """Measure one experiment with a model that experiments of equal `of_fit` share.
+
+    What is measured is what `run_one` measures; every record has the seconds of the one fit.
+    """
+    measured: _Measure = _MEASURES.get(spec.task, _measure_task)
+    result = measured(spec, corpus, model)
+    seconds = dict(result["seconds"])
+    if model is not None and model.seconds is not None:
+        seconds["fit"] = model.seconds
+    return Record(spec=spec, metrics=_plain(result["metrics"]), seconds=seconds)
+
+
+def build_model(spec: ExperimentSpec, n_threads: int | None = None) -> Any:
+    """Return the unfitted estimator of a spec."""
+    from tagtopics import models
+
+    makers: dict[str, Callable[[], Any]] = {
+        "lda": lambda: models.LDA(spec.n_topics),
+        "atm": lambda: models.ATM(spec.n_topics),
+        "atm-last": lambda: models.ATM(spec.n_topics, averaged_share=0),
+        "rtm": lambda: models.RTM(spec.n_topics),
+        "rtm-last": lambda: models.RTM(spec.n_topics, averaged_share=0),
+        "ttm-p": lambda: models.TTM.pairwise(spec.n_topics),
+        "ttm-h": lambda: models.TTM.higher_order(spec.n_topics),
+        "llda": lambda: models.LabeledLDA(),
+    }
+    return makers[spec.model]().set_params(random_state=spec.seed, n_jobs=n_threads)
+
+
+def _shared_model(spec: ExperimentSpec, n_threads: int | None) -> FittedOnce | None:
+    return None if spec.task == "statistics" else FittedOnce(build_model(spec, n_threads))
+
+
+class FittedOnce:
+    """A model whose first fit is also its last: tasks that fit on the same documents share it."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self._ids: tuple[str, ...] | None = None
+        self.seconds: float | None = None
+
+    def fit(self, corpus: Corpus) -> FittedOnce:
+        """Fit, if that has not been done; other documents than before are a mistake of ours."""
+        if self._ids is None:
+            began = time.perf_counter()
+            self._model.fit(corpus)
+            self.seconds, self._ids = time.perf_counter() - began, corpus.ids
+        elif self._ids != corpus.ids:
+            raise AssertionError("experiments that share a fit must share their training documents")
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+
+def _measure_task(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str, Any]:
+    task = find_task(spec.task)
+    if spec.task == "credit":
+        return task(corpus, model._model, seed=spec.seed)
+    if spec.task == "recommendation":
+        return task(corpus, model, seed=spec.seed, system=spec.system or "best")
+    return task(corpus, model, seed=spec.seed, tags_known=spec.tags_known)
+
+
+def _measure_statistics(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str, Any]:
+    metrics: dict[str, Any] = dict(corpus.statistics)
+    if corpus.split is not None:
+        train = [part == "train" for part in corpus.split]
+        metrics["n_tags_of_training"] = int((corpus.tags[train].sum(0) > 0).sum())
+    return {"metrics": metrics, "seconds": {"fit": 0.0, "score": 0.0}}
+
+
+def _measure_topics(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str, Any]:
+    """Return the thirty top words of each topic of the training part, with their probabilities."""
+    from tagtopics.corpus.splits import train_test
+    from tagtopics.models.coherence import topic_coherence
+
+    train = corpus.select(train_test(corpus, spec.seed)[0])
+    model.fit(train)
+    began = time.perf_counter()
+    top = model.top_words(30)
+    ten = [[word for word, _ in topic[:10]] for topic in top]
+    metrics = {
+        "coherence": float(topic_coherence(corpus, ten).mean()),
+        "top_words": [[[word, round(weight, 6)] for word, weight in topic] for topic in top],
+    }
+    return {"metrics": metrics, "seconds": {"fit": model.seconds, "score": time.perf_counter() - began}}
+
+
+_MEASURES: Mapping[str, _Measure] = MappingProxyType(
+    {"statistics": _measure_statistics, "topics": _measure_topics}
+)
+
+
+def _plain(metrics: Mapping[str, Any]) -> dict[str, Any]:
+    """Return metrics that JSON knows; what is no number becomes None."""
+    return json.loads(json.dumps(metrics), parse_constant=lambda _: None)  # type: ignore[no-any-return]
+
+
+# -------------------------------------------------------------------------------------------- corpora
+
+
+def load_corpus(spec: ExperimentSpec, own: Path | None = None) -> Corpus:
+    """Return the corpus of a spec, from the folder `own` if it is there, else by `load_dataset`."""
+    corpus = _loaded(spec.dataset, own)
+    return without_artefact(corpus) if spec.without_artefact else corpus
+
+
+@lru_cache(maxsize=2)
+def _loaded(name: str, own: Path | None) -> Corpus:
+    from tagtopics.datasets import load_dataset
+
+    place = own / name if own is not None and (own / name / "words.npz").is_file() else name
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CorpusWarning)
+        return load_dataset(place)
+
+
+def without_artefact(corpus: Corpus) -> Corpus:
+    """Leave out documents that share one and the same list of more than `ARTEFACT_TAGS` tags."""
+    lists = [tuple(row) for row in _rows(corpus.tags)]
+    long = [tags for tags in lists if len(tags) > ARTEFACT_TAGS]
+    shared = {tags for tags in long if long.count(tags) > 1}
+    return corpus.select([d for d, tags in enumerate(lists) if tags not in shared])
+
+
+def _rows(matrix: Any) -> Iterator[list[int]]:
+    for start, stop in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True):
+        yield matrix.indices[start:stop].tolist()
+
+
+# --------------------------------------------------------------------------------------------- runner
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run did: experiments measured now, before, and not at all; a line for each that cannot be."""
+
+    measured: int
+    before: int
+    left: int
+    problems: tuple[str, ...]
+
+
+def run_grid(
+    specs: Sequence[ExperimentSpec],
+    path: Path,
+    *,
+    jobs: int = 1,
+    minutes: float | None = None,
+    own: Path | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Measure what a file of records lacks, and append each result when it is there.
+
+    Args:
+        specs: what to measure, in this order.
+        path: the file of records. Records of this version of tagtopics are not measured again.
+        jobs: processes; with more than one, each model runs in one thread.
+        minutes: nothing new is begun after so many.
+        own: a folder of matrix folders that comes before `load_dataset`.
+        progress: told of each result.
+    """
+    done = {record.spec.key for record in read_records(path) if record.version == __version__}
+    waiting = [spec for spec in specs if spec.key not in done]
+    deadline = float("inf") if minutes is None else time.monotonic() + 60 * minutes
+    missing = _missing({spec.dataset for spec in waiting}, own)
+    measured, problems = 0, dict.fromkeys(missing.values())
+    groups = _groups(spec for spec in waiting if spec.dataset not in missing)
+    for answer in _answers(groups, jobs, deadline, own):
+        for record in answer.records:
+            append_record(path, record)
+        measured += len(answer.records)
+        problems.update(dict.fromkeys(answer.problems))
+        if progress is not None:
+            progress(measured, len(waiting), answer.title)
+    return Outcome(measured, len(specs) - len(waiting), len(waiting) - measured, tuple(problems))
+
+
+def _missing(datasets: Iterable[str], own: Path | None) -> dict[str, str]:
+    """Load every data set once, so that no two processes fetch it; return a line for each not here."""
+    lines = {}
+    for name in sorted(datasets):
+        try:
+            _loaded(name, own)
+        except (InputError, OSError) as error:
+            lines[name] = f"{name}: not here, skipped ({error})"
+    return lines
+
+
+@dataclass(frozen=True)
+class _Answer:
+    records: tuple[Record, ...]
+    problems: tuple[str, ...]
+    title: str
+
+
+def _groups(specs: Iterable[ExperimentSpec]) -> list[list[ExperimentSpec]]:
+    groups: dict[ExperimentSpec, list[ExperimentSpec]] = {}
+    for spec in specs:
+        groups.setdefault(spec.of_fit, []).append(spec)
+    return list(groups.values())
+
+
+def _answers(
+    groups: Sequence[Sequence[ExperimentSpec]], jobs: int, deadline: float, own: Path | None
+) -> Iterator[_Answer]:
+    """Yield the answers of all groups that can be begun before the deadline, as they come."""
+    if jobs == 1:
+        for group in groups:
+            if time.monotonic() >= deadline:
+                return
+            yield _run_group(group, own, None)
+        return
+    todo = list(reversed(groups))
+    running: set[Future[_Answer]] = set()
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        while running or (todo and time.monotonic() < deadline):
+            while todo and len(running) < jobs and time.monotonic() < deadline:
+                running.add(pool.submit(_run_group, todo.pop(), own, 1))
+            finished, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in finished:
+                yield future.result()
+
+
+def _run_group(group: Sequence[ExperimentSpec], own: Path | None, n_threads: int | None) -> _Answer:
+    """Measure experiments that share a fit; one that a corpus does not allow is a problem of one line."""
+    corpus = load_corpus(group[0], own)
+    records: list[Record] = []
+    problems: list[str] = []
+    model = _shared_model(group[0], n_threads)
+    for spec in group:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                records.append(measure(spec, corpus, model))
+        except InputError as error:
+            problems.append(f"{spec.title}: {error}")
+    return _Answer(tuple(records), tuple(problems), group[-1].title)

@@ -1,0 +1,178 @@
+"""Specs, records and the runner, on a tiny corpus of planted topics."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tagtopics import InputError, make_tagged_corpus, write_matrix_folder
+from tagtopics.corpus.core import Corpus
+from tagtopics.experiments import run as runner
+from tagtopics.experiments.records import Record, append_record, read_records
+from tagtopics.experiments.run import load_corpus, run_grid, run_one, without_artefact
+from tagtopics.experiments.spec import GRIDS, ExperimentSpec, chosen, full_grid, quick_grid
+
+
+@pytest.fixture(scope="module")
+def tiny() -> Corpus:
+    return make_tagged_corpus(n_docs=120, n_words=150, n_groups=0, n_topics=6, n_tags=6, seed=3).corpus
+
+
+@pytest.fixture(scope="module")
+def own(tiny: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of data sets in which `cora` is the tiny corpus."""
+    folder = tmp_path_factory.mktemp("data")
+    write_matrix_folder(tiny, folder / "cora")
+    return folder
+
+
+def spec(task: str = "perplexity", model: str = "ttm-h", K: int = 4, seed: int = 0) -> ExperimentSpec:
+    return ExperimentSpec(dataset="cora", task=task, model=model, n_topics=K, seed=seed)
+
+
+def test_the_key_is_of_the_content() -> None:
+    assert spec().key == spec().key
+    assert len(spec().key) == 16
+    others = [spec(seed=1), spec(K=5), spec(model="lda"), spec(task="links")]
+    assert len({other.key for other in others} | {spec().key}) == 5
+    assert ExperimentSpec.from_mapping(json.loads(json.dumps(vars(spec())))) == spec()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"dataset": "cora"},
+        {"dataset": "cora", "task": "juggling", "model": "lda"},
+        {"dataset": "cora", "task": "links", "model": "gpt"},
+        {"dataset": "cora", "task": "links", "model": "lda", "seed": "0"},
+        {"dataset": "cora", "task": "links", "model": "lda", "colour": "red"},
+        {"dataset": 7, "task": "links", "model": "lda"},
+    ],
+)
+def test_what_is_no_spec_is_refused(values: dict[str, object]) -> None:
+    with pytest.raises(InputError, match="experiment"):
+        ExperimentSpec.from_mapping(values)
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+def test_grids_have_no_repeats_and_whole_splits_first(grid: str) -> None:
+    specs = GRIDS[grid]()
+    assert len({s.key for s in specs}) == len(specs)
+    seeds = [s.seed for s in specs]
+    assert seeds == sorted(seeds)
+    assert {s.task for s in specs} >= {"statistics", "perplexity", "links", "classification", "topics"}
+
+
+def test_the_grids_are_the_papers() -> None:
+    full = chosen(full_grid(), ["perplexity/med"])
+    compared = [s for s in full if s.model == "ttm-h"]
+    assert {s.n_topics for s in compared} == set(range(10, 101, 10))
+    assert {s.seed for s in compared} == set(range(5))
+    assert set(quick_grid()) & set(full_grid())
+
+
+def test_only_chooses() -> None:
+    specs = quick_grid()
+    assert {s.task for s in chosen(specs, ["links"])} == {"links"}
+    assert {(s.task, s.dataset) for s in chosen(specs, ["perplexity/med"])} == {("perplexity", "med")}
+    assert {s.dataset for s in chosen(specs, ["corel5k"])} == {"corel5k", "corel5k-images"}
+    assert chosen(specs, []) == specs
+    for wrong in ("", "/", "juggling", "links/mars", "links/cora/more"):
+        with pytest.raises(InputError, match="--only"):
+            chosen(specs, [wrong])
+
+
+def test_sharing_a_fit_changes_no_figure(own: Path, tmp_path: Path) -> None:
+    specs = [spec(task) for task in ("perplexity", "links", "topics")]
+    assert len({s.of_fit for s in specs}) == 1
+    run_grid(specs, tmp_path / "records.jsonl", own=own)
+    shared = {r.spec.task: r.metrics for r in read_records(tmp_path / "records.jsonl")}
+    for one in specs:
+        assert run_one(one, load_corpus(one, own)).metrics == shared[one.task]
+
+
+def test_a_run_goes_on_and_repeats_nothing(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "records.jsonl"
+    specs = [spec(model=model, seed=seed) for seed in (0, 1) for model in ("lda", "ttm-h")]
+    first = run_grid(specs[:2], path, own=own)
+    assert (first.measured, first.before, first.left) == (2, 0, 0)
+    with path.open("a") as file:
+        file.write('{"key": "torn')
+    assert len(read_records(path)) == 2
+    seen: list[tuple[int, int]] = []
+    second = run_grid(specs, path, own=own, progress=lambda done, total, title: seen.append((done, total)))
+    assert (second.measured, second.before, second.left) == (2, 2, 0)
+    assert seen == [(1, 2), (2, 2)]
+    assert [json.loads(line)["spec"]["seed"] for line in path.read_text().splitlines()] == [0, 0, 1, 1]
+    monkeypatch.setattr(runner, "__version__", "99")
+    assert run_grid(specs[:1], path, own=own).measured == 1
+    assert len(read_records(path)) == 4
+
+
+def test_processes_measure_the_same(own: Path, tmp_path: Path) -> None:
+    specs = [spec(model=model) for model in ("lda", "ttm-p", "atm")]
+    run_grid(specs, tmp_path / "one.jsonl", own=own)
+    run_grid(specs, tmp_path / "two.jsonl", jobs=2, own=own)
+    one, two = (
+        {r.spec.key: r.metrics for r in read_records(tmp_path / name)} for name in ("one.jsonl", "two.jsonl")
+    )
+    assert one == two
+    assert len(one) == 3
+
+
+def test_no_time_left_begins_nothing(own: Path, tmp_path: Path) -> None:
+    for jobs in (1, 2):
+        outcome = run_grid([spec()], tmp_path / "records.jsonl", minutes=0, jobs=jobs, own=own)
+        assert (outcome.measured, outcome.left) == (0, 1)
+
+
+def test_missing_data_and_impossible_tasks_are_a_line_each(own: Path, tmp_path: Path) -> None:
+    specs = [
+        ExperimentSpec(dataset="no-such-data", task="perplexity", model="lda", n_topics=3),
+        ExperimentSpec(dataset="no-such-data", task="perplexity", model="lda", n_topics=4),
+        replace(spec("recommendation", "lda"), system="scores"),
+        spec("perplexity", "lda"),
+    ]
+    outcome = run_grid(specs, tmp_path / "records.jsonl", own=own)
+    assert outcome.measured == 1
+    assert len(outcome.problems) == 2
+    assert outcome.problems[0].startswith("no-such-data: not here, skipped")
+    assert "does not rank tags" in outcome.problems[1]
+
+
+def test_a_bad_line_is_named(tmp_path: Path, tiny: Corpus) -> None:
+    path = tmp_path / "records.jsonl"
+    record = run_one(ExperimentSpec(dataset="cora", task="statistics"), tiny)
+    append_record(path, record)
+    assert read_records(path) == [Record.from_line(record.to_line())]
+    assert record.metrics["n_docs"] == 120
+    path.write_text("[1, 2]\n" + path.read_text())
+    with pytest.raises(InputError, match="line 1"):
+        read_records(path)
+
+
+def test_the_artefact_is_one_long_list_of_several_documents(tiny: Corpus) -> None:
+    import numpy as np
+    import scipy.sparse as sp
+
+    tags = np.zeros((120, 60), dtype=np.int8)
+    tags[:, 0] = 1
+    tags[:3, :41] = 1  # three documents with one list of 41
+    tags[3, 5:50] = 1  # one with a long list of its own
+    tags[4:6, :40] = 1  # two with a shared list, not long enough
+    names = tuple(f"t{i}" for i in range(60))
+    corpus = replace(tiny, tags=sp.csr_array(tags), tag_names=names)
+    assert without_artefact(corpus).ids == tiny.ids[3:]
+
+
+def test_the_artefact_of_cora(data_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TAGTOPICS_DATA", str(data_directory))
+    with_it = ExperimentSpec(dataset="cora", task="statistics")
+    without_it = ExperimentSpec(dataset="cora", task="statistics", without_artefact=True)
+    assert load_corpus(with_it).n_docs - load_corpus(without_it).n_docs == 41

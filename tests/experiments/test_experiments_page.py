@@ -1,0 +1,243 @@
+"""Tables, verdicts, figures and the page: all from records, which are made up here."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from tagtopics.errors import MissingExtraError
+from tagtopics.experiments.claims import CLAIMS, GOALS
+from tagtopics.experiments.figures import draw_figures
+from tagtopics.experiments.page import write_page
+from tagtopics.experiments.paper import cells, compare, curve_table, over_topics, table_three, table_two
+from tagtopics.experiments.records import Record
+from tagtopics.experiments.spec import ExperimentSpec
+from tagtopics.experiments.topics import consistent_topics, share_with
+from tagtopics.experiments.verdicts import (
+    CHECKS,
+    FAILS,
+    HOLDS,
+    IN_PART,
+    SMALLER,
+    UNCERTAIN,
+    UNKNOWN,
+    all_verdicts,
+    judge,
+)
+
+SECONDS = {"fit": 1.0, "score": 0.5}
+
+
+def record(
+    model: str, value: float, K: int = 20, seed: int = 0, task: str = "perplexity", dataset: str = "cora"
+) -> Record:
+    measure = {"perplexity": "perplexity", "links": "f1", "classification": "accuracy"}[task]
+    spec = ExperimentSpec(dataset=dataset, task=task, model=model, n_topics=K, seed=seed)
+    return Record(spec=spec, metrics={measure: value, "unigram_perplexity": 1500.0}, seconds=SECONDS)
+
+
+def perplexities(ttm_p: float, dataset: str = "cora") -> list[Record]:
+    """ATM has about 1000 and RTM 990, on two splits and two numbers of topics."""
+    values = {"atm": 1000.0, "rtm": 990.0, "ttm-p": ttm_p, "ttm-h": 0.94 * ttm_p}
+    return [
+        record(model, value + 3 * seed * (model == "atm") - K, K, seed, dataset=dataset)
+        for model, value in values.items()
+        for K in (20, 50)
+        for seed in (0, 1)
+    ]
+
+
+def topics(model: str, *tops: str) -> Record:
+    spec = ExperimentSpec(dataset="cora", task="topics", model=model, n_topics=len(tops))
+    words = [[[word, 1.0 / (1 + i)] for i, word in enumerate(top.split())] for top in tops]
+    return Record(spec=spec, metrics={"top_words": words, "coherence": 0.1}, seconds=SECONDS)
+
+
+def recommended(model: str, system: str, recall: float, precision: float, rate: float) -> Record:
+    spec = ExperimentSpec(
+        dataset="corel5k-images", task="recommendation", model=model, n_topics=20, system=system
+    )
+    metrics = {"recall": recall, "precision": precision, "rate_plus": rate}
+    metrics |= {"precision_at_1": 0.5, "precision_at_5": 0.3, "micro_f1": 0.4}
+    return Record(spec=spec, metrics=metrics, seconds=SECONDS)
+
+
+def statistics(tokens: float) -> Record:
+    metrics = {"n_docs": 2410, "n_tags": 2480, "n_words": 2961, "tokens_per_doc": tokens}
+    metrics |= {"words_per_doc": 43.03, "tags_per_doc": 3.01}
+    spec = ExperimentSpec(dataset="cora", task="statistics")
+    return Record(spec=spec, metrics=metrics, seconds=SECONDS)
+
+
+def status(records: list[Record], text: str) -> str:
+    return next(verdict.status for verdict in all_verdicts(records) if text in verdict.text)
+
+
+def test_means_and_standard_errors() -> None:
+    records = [record("lda", 10.0, seed=0), record("lda", 14.0, seed=1), record("lda", 8.0, K=50)]
+    found = over_topics(cells(records, "cora", "perplexity", "perplexity", "lda"))
+    assert found[20] == (12.0, 2.0, 2)
+    assert found[50][0] == 8.0
+    assert math.isnan(found[50][1])
+
+
+def test_comparisons_are_paired_and_only_where_both_were_measured() -> None:
+    better = {(20, 0): 90.0, (20, 1): 45.0, (50, 0): 1.0}
+    worse = {(20, 0): 100.0, (20, 1): 50.0, (30, 0): 1.0}
+    result = compare(better, worse, "perplexity")
+    assert result is not None
+    assert result.mean == pytest.approx(0.1)
+    assert (result.topics, result.n_splits) == ((20,), 2)
+    assert result.error == pytest.approx(0.0, abs=1e-12)
+    assert compare({}, worse, "f1") is None
+
+
+def test_the_p_value_is_that_of_the_corrected_t_test() -> None:
+    from scipy.stats import t
+
+    result = compare(
+        {(20, s): v for s, v in enumerate((0.6, 0.7, 0.9))}, {(20, s): 0.5 for s in range(3)}, "f1"
+    )
+    assert result is not None
+    variance = ((0.1 - 0.7 / 3) ** 2 + (0.2 - 0.7 / 3) ** 2 + (0.4 - 0.7 / 3) ** 2) / 2
+    statistic = (0.7 / 3) / math.sqrt(variance * (1 / 3 + 0.25))
+    assert result.p_value == pytest.approx(2 * t.sf(statistic, 2))
+
+
+def test_every_claim_has_a_check_and_without_records_none_is_judged() -> None:
+    assert {claim.kind for claim in (*CLAIMS, *GOALS)} <= set(CHECKS)
+    assert {verdict.status for verdict in all_verdicts([])} == {UNKNOWN}
+
+
+@pytest.mark.parametrize(
+    ("ttm_p", "wanted"), [(840.0, HOLDS), (960.0, SMALLER), (1010.0, FAILS), (995.0, FAILS)]
+)
+def test_the_claim_of_fifteen_per_cent_follows_the_records(ttm_p: float, wanted: str) -> None:
+    assert status(perplexities(ttm_p), "almost 15 %") == wanted
+
+
+def test_one_data_set_of_two_is_a_part() -> None:
+    records = perplexities(840.0) + perplexities(985.0, dataset="med")
+    assert status(records, "almost 15 %") == IN_PART
+    assert status(records, "5 % less perplexity than TTM-P") == HOLDS
+    assert status(records, "lowest perplexity at every") == HOLDS
+    assert status(records, "perplexity falls") == HOLDS
+
+
+def test_a_gain_within_two_standard_errors_is_not_certain() -> None:
+    values = {("atm", 0): 0.70, ("atm", 1): 0.74, ("rtm", 0): 0.69, ("rtm", 1): 0.70}
+    records = [record(model, v, seed=seed, task="classification") for (model, seed), v in values.items()]
+    assert status(records, "ATM classifies better") == UNCERTAIN
+    records += [
+        record("atm", 0.73, seed=2, task="classification"),
+        record("rtm", 0.69, seed=2, task="classification"),
+    ]
+    assert status(records, "ATM classifies better") == HOLDS
+
+
+def test_one_split_decides_nothing() -> None:
+    records = [r for r in perplexities(840.0) if r.spec.seed == 0]
+    verdict = judge(records, CLAIMS[0])
+    assert verdict.status == UNKNOWN
+    assert "1 split" in verdict.evidence
+
+
+def test_claims_about_links() -> None:
+    values = {"atm": 0.51, "rtm": 0.60, "ttm-p": 0.61, "ttm-h": 0.69, "lda": 0.55}
+    records = [
+        record(model, value + 0.001 * seed - 0.01 * (K == 50), K, seed, task="links")
+        for model, value in values.items()
+        for K in (20, 50)
+        for seed in (0, 1)
+    ]
+    for text in ("no better than chance", "about 8 points", "deviates slightly", "not always raise"):
+        assert status(records, text) == HOLDS, text
+    assert status(records, "links: TTM-H > TTM-P > RTM, ATM, LDA") == HOLDS
+    assert status([r for r in records if r.spec.model != "ttm-h"], "about 8 points") == UNKNOWN
+
+
+def test_rows_of_table_three() -> None:
+    records = [
+        recommended("ttm-h", "best", 0.353, 0.232, 0.536),
+        recommended("ttm-h", "two-stage", 0.33, 0.22, 0.5385),
+        recommended("ttm-p", "two-stage", 0.1, 0.1, 0.1),
+    ]
+    assert status(records, "TTM-H with the two-stage") == HOLDS
+    assert status(records, "TTM-P with the two-stage") == FAILS
+    assert status(records, "reaches the paper's TTM-H") == IN_PART
+    assert status(records, "L-LDA reaches") == UNKNOWN
+    table = table_three(records, "corel5k-images")
+    assert table is not None
+    assert ("our recommender on TTM-H", "0.353", "0.232", "53.6 %") in {row[:4] for row in table.rows}
+    assert sum(row[0].startswith("paper: ") for row in table.rows) == 4
+
+
+def test_table_two_says_what_differs() -> None:
+    equal, other = table_two([statistics(56.6)]), table_two([statistics(58.2)])
+    assert equal is not None
+    assert other is not None
+    assert equal.rows[0][-1] == "equal to the digit"
+    assert equal.rows[1][:5] == ("CORA, paper", "2,410", "2,480", "2,961", "57")
+    assert other.rows[0][-1] == "differs: I_d"
+
+
+def test_curves_leave_out_what_was_not_measured() -> None:
+    table = curve_table([record("lda", 10.0), record("atm", 12.0, K=50)], "cora", "perplexity", "perplexity")
+    assert table is not None
+    assert table.rows == (("LDA", "10.0", "–", "–"), ("ATM", "–", "12.0", "–"))
+
+
+def test_topics_are_matched() -> None:
+    found = {
+        "atm": [{"net": 0.5, "unit": 0.4}, {"gene": 0.6, "cell": 0.3, "paper": 0.1}],
+        "ttm-h": [{"gene": 0.5, "cell": 0.4}, {"net": 0.5, "unit": 0.4}],
+    }
+    first, second = consistent_topics(found, "ttm-h", 2)
+    assert first.words == {"atm": ("net", "unit"), "ttm-h": ("net", "unit")}
+    assert first.similarity == pytest.approx(1.0)
+    assert second.words["atm"] == ("gene", "cell", "paper")
+    assert share_with(found["atm"], "paper") == 0.5
+    assert consistent_topics({"atm": []}, "ttm-h", 2) == []
+
+
+def some_records() -> list[Record]:
+    words = ("net unit layer", "gene | cell")
+    return [
+        *perplexities(960.0),
+        statistics(56.6),
+        recommended("ttm-h", "best", 0.353, 0.232, 0.536),
+        *(topics(model, *words) for model in ("atm", "rtm", "ttm-p", "ttm-h")),
+    ]
+
+
+def test_the_page_is_a_function_of_the_records(tmp_path: Path) -> None:
+    records = some_records()
+    write_page(records, tmp_path / "a" / "page.md")
+    foreign = record("lda", 7.0, dataset="my-own")
+    write_page([foreign, *records[::-1]], tmp_path / "b" / "page.md")
+    names = sorted(path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*.*"))
+    assert {str(name) for name in names} >= {"page.md", "images/reproduction-perplexity.svg"}
+    for name in names:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
+
+
+def test_the_page_says_what_is_behind_its_figures(tmp_path: Path) -> None:
+    verdicts = write_page(some_records(), tmp_path / "page.md")
+    text = (tmp_path / "page.md").read_text()
+    assert "| perplexity | CORA | 20, 50 | 2 | 16 | 16 |" in text
+    assert "| gene \\| cell |" in text  # a word cannot end a cell
+    for link in re.findall(r"\]\((images/[^)]+)\)", text):
+        assert (tmp_path / link).is_file()
+    for verdict in verdicts:
+        assert f"| {verdict.text} |" in text
+        assert f"**{verdict.status}**" in text
+
+
+def test_without_matplotlib_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtraError, match=r"tagtopics\[plot\]"):
+        draw_figures(some_records(), tmp_path)
