@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from tagtopics.graph import FactorGraph, Priors, TopicState, build_graph, invariant_error
 from tagtopics.kernels import anchors, anchors_reference, compiled, loops, reference
 
-# One sweep in single precision against double: roundings of 6e-8, relative to the tokens of a document or word,
-# where small differences of large sums are divided by each other. Each sweep starts both from the same state, so
-# that they do not add up.
+# One sweep in single precision against double: roundings of 6e-8, relative to the tokens of a document or
+# word, where small differences of large sums are divided by each other. Each sweep starts both from the same
+# state, so that they do not add up.
 TOLERANCE = 1e-4
 orders = pytest.mark.parametrize("order", [2, 3, 4, 5])
 quick = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
