@@ -44,6 +44,6 @@ class TopicAlgorithm(Protocol[State]):
 
 def proportions(sums: Any, prior: Float32) -> Float32:
     """Return sums plus prior, (D, K), with rows scaled to add up to one."""
-    raised = sums + prior
-    scaled: Float32 = (raised / raised.sum(1, keepdims=True, dtype="float64")).astype("float32")
+    scaled: Float32 = (sums + prior).astype("float32", copy=False)
+    scaled /= scaled.sum(1, keepdims=True, dtype="float64")
     return scaled

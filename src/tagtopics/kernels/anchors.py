@@ -62,7 +62,7 @@ def cooccurrence_profiles(graph: FactorGraph, n_dims: int, seed: int, n_threads:
     docs = np.empty((graph.n_docs, n_dims), dtype=np.float32)
     tokens = np.empty(graph.n_docs)
     run_ranges(_project_documents, graph.doc_edges, n_dims, n_threads, graph, signs, docs, tokens)
-    edge_doc = np.repeat(np.arange(graph.n_docs), np.diff(graph.doc_edges))
+    edge_doc = np.repeat(np.arange(graph.n_docs, dtype=np.int32), np.diff(graph.doc_edges))
     profiles = np.empty((graph.n_words, n_dims), dtype=np.float32)
     arguments = (graph, edge_doc, tokens, signs, docs, profiles)
     run_ranges(_project_words, graph.word_edges.offsets, n_dims, n_threads, *arguments)
