@@ -206,7 +206,7 @@ def test_search_finds_words_tags_and_documents(watched: Watched) -> None:
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.id") == "find"
     page.keyboard.type("salt")
-    page.wait_for_selector("#found [role=option]")
+    page.locator("#found [role=option]", has_text="salt").first.wait_for()
     assert "Words" in page.locator("#found .group").all_text_contents()
     assert watched.problems() == []
     page.keyboard.press("ArrowDown")
@@ -218,8 +218,7 @@ def test_search_finds_words_tags_and_documents(watched: Watched) -> None:
     wait_until(page, "location.hash.startsWith('#/search/')")
     assert "text 7" in page.locator(".documents a").all_inner_texts()
     page.locator("#find").fill("place:sea")
-    page.wait_for_selector("#found [role=option]")
-    page.locator("#found [role=option]").first.click()
+    page.locator("#found [role=option]", has_text="place:sea").first.click()  # not one of the search before
     wait_until(page, "location.hash.startsWith('#/tag/')")
 
 
