@@ -346,7 +346,7 @@ def test_a_missing_extra_says_what_to_install(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
-        (PermissionError(13, "Permission denied", "/root/m.tt"), "/root/m.tt: Permission denied"),
+        (PermissionError(13, "Permission denied", "/locked/m.tt"), "/locked/m.tt: Permission denied"),
         (OSError(28, "No space left on device", "m.tt"), "m.tt: No space left on device"),
         (MemoryError(), "not enough memory"),
     ],
