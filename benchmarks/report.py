@@ -24,8 +24,7 @@ documents are added and their processes started. Compiled code is loaded beforeh
 apart. Our curves are measured before and after the peers' and their median counts. tomotopy goes to
 {gibbs_sweeps} sweeps, gensim and scikit-learn to {passes} passes, all at most {seconds:g} s of training; on
 the generated corpus {generated_seconds:g} s and ours half of that, so there a peer is compared at the
-perplexity it reached in that time, not at the end it might have reached. The priors of the
-peers were chosen for them (decision 060).
+perplexity it reached in that time, not at the end it might have reached. {priors}
 
 {corpora}
 
@@ -156,8 +155,16 @@ def _fields(records: list[Record], folder: Path, image: Path) -> dict[str, objec
         "roofline": tables.roofline(records),
         "explorer": explorer(folder / "explorer"),
         "pilots": tables.pilots(records),
+        "priors": _priors(records),
         "quality": tables.quality(records),
     }
+
+
+def _priors(records: list[Record]) -> str:
+    """Say where the priors of the peers come from."""
+    if any(record["job"]["kind"] == "pilot" for record in records):
+        return "The priors of the\npeers were chosen for them by pilots (decision 060)."
+    return "No pilots were run, so\nthe peers have the priors of `benchmarks/peers.py`."
 
 
 def _run(records: list[Record]) -> str:
