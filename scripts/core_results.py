@@ -76,8 +76,8 @@ scored on the other 20 %; tags of test documents are hidden unless said otherwis
 
 What is not blind here: beta .05 and the details of the start were chosen on test documents of CORA (decisions
 004 and 007). That known tags are counted only where they were learned was found on these very splits, among
-17 variants tried; the one kept is the plain correction, not the best. On MED, three splits, known tags did not
-help: 584 with tags hidden, 587 with tags known.
+17 variants tried; the one kept is the plain correction, not the best. On MED, three splits, known tags did
+not help: 584 with tags hidden, 587 with tags known.
 
 ## Perplexity, K = 50 (lower is better)
 
