@@ -17,6 +17,11 @@ def _data_directory() -> Path | None:
     return next((path for path in candidates if path.is_dir()), None)
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Bytes are no name for a test: two workers may make them differently and collect different tests."""
+    return argname if isinstance(val, bytes) else None
+
+
 @pytest.fixture(scope="session")
 def data_directory() -> Path:
     """The directory of real matrix folders; the test skips, and says so, where there is none."""

@@ -57,10 +57,10 @@ TSV = "id\ttext\ttags\tlabel\np1\tCats chase mice\tanimals|home\tx\np2\tMice eat
     [
         ("a.jsonl", jsonl(ROWS)),
         ("a.ndjson", "\ufeff\n" + jsonl(ROWS)),
-        ("a.jsonl.gz", gzip.compress(jsonl(ROWS).encode())),
+        ("a.jsonl.gz", gzip.compress(jsonl(ROWS).encode(), mtime=0)),
         ("a.csv", CSV),
         ("a.CSV", "\ufeff" + CSV.replace("\n", "\r\n")),
-        ("a.csv.gz", gzip.compress(CSV.encode())),
+        ("a.csv.gz", gzip.compress(CSV.encode(), mtime=0)),
         ("a.tsv", TSV),
     ],
 )
@@ -223,7 +223,7 @@ def test_the_merely_informative_is_no_warning() -> None:
         ("a.csv", "text\ncaf\xe9\n".encode("latin-1"), r"a.csv, line 2: byte 4 \(0xe9\) is not UTF-8; save"),
         ("a.csv", "text\na\n".encode("utf-16"), "a.csv: the file is UTF-16; save it as UTF-8"),
         ("a.csv", b"text\n\x00\x01\n", "a.csv, line 2: holds a zero byte; this is a binary file"),
-        ("a.jsonl.gz", gzip.compress(b'{"text": "abc"}' * 9)[:-9], "a.jsonl.gz: damaged gzip file"),
+        ("a.jsonl.gz", gzip.compress(b'{"text": "abc"}' * 9, mtime=0)[:-9], "a.jsonl.gz: damaged gzip file"),
         ("a.parquet", b"PAR1 no", "a.parquet: cannot be read as Parquet"),
         ("a.txt", "hello", "a.txt: cannot tell the format from the name; say format= one of jsonl, csv"),
     ],

@@ -72,7 +72,7 @@ UNREADABLE: dict[str, tuple[str, bytes, str]] = {
     "PostScript": ("bad.jpg", b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "no image of a kind"),
     "PDF": ("bad.jpg", b"%PDF-1.7\n1 0 obj\n", "no image of a kind we know"),
     "pickle": ("bad.jpg", pickle.dumps({"a": 1}), "no image of a kind we know"),
-    "gzip of a JPEG": ("bad.jpg", gzip.compress(encoded("JPEG")), "no image of a kind we know"),
+    "gzip of a JPEG": ("bad.jpg", gzip.compress(encoded("JPEG"), mtime=0), "no image of a kind we know"),
     "JPEG 2000": ("bad.jpg", encoded("JPEG2000"), "no image of a kind we know"),
     "random bytes": ("bad.bmp", bytes(range(256)) * 8, "no image of a kind we know"),
     "wrong checksum": ("bad.png", flipped(encoded("PNG"), 30), "cannot be read as an image"),
