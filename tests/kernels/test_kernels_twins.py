@@ -103,7 +103,7 @@ def test_lean_and_stored_rest_at_the_same_point() -> None:
 @given(graphs())
 def test_pairwise_factors(graph: FactorGraph) -> None:
     state = start(graph)
-    found = compiled.pairwise_factors(state.tag_sums, state.tag_squares, graph.tag_docs)
+    found = compiled.pairwise_factors(state.tag_sums, state.tag_squares, graph.whole.tag_docs)
     offsets, members = graph.tag_slots
     for t in range(graph.n_tags):
         rows = state.slot_means[members[offsets[t] : offsets[t + 1]]].astype(np.float64)
@@ -170,8 +170,10 @@ def test_credit_of_nothing_in_common_is_even() -> None:
 @quick
 @given(graphs(), st.integers(0, 2**63 - 1))
 def test_cooccurrence_profiles(graph: FactorGraph, seed: int) -> None:
-    found = anchors.cooccurrence_profiles(graph, 16, seed, 2)
-    expected = anchors_reference.cooccurrence_profiles(graph, 16, seed)
+    sums = anchors.no_profiles(graph.n_words, 24)
+    anchors.add_profiles(graph, seed, 2, sums)
+    found = anchors.scaled_profiles(sums)
+    expected = anchors_reference.cooccurrence_profiles(graph, 36, seed)
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 

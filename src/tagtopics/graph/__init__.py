@@ -1,6 +1,18 @@
 """The factor graph: `structure` is the wiring, `state` the numbers on it."""
 
-from tagtopics.graph.state import Priors, TopicState, invariant_error
-from tagtopics.graph.structure import FactorGraph, Groups, build_graph, group_by
+from tagtopics.graph.state import Own, Priors, Sums, TopicState, invariant_error
+from tagtopics.graph.structure import FactorGraph, Groups, Whole, build_graph, build_part, group_by
 
-__all__ = ["FactorGraph", "Groups", "Priors", "TopicState", "build_graph", "group_by", "invariant_error"]
+__all__ = [
+    "FactorGraph",
+    "Groups",
+    "Own",
+    "Priors",
+    "Sums",
+    "TopicState",
+    "Whole",
+    "build_graph",
+    "build_part",
+    "group_by",
+    "invariant_error",
+]

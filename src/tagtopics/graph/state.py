@@ -20,6 +20,32 @@ class Priors(NamedTuple):
     order: int = 3  # tags that a hyperedge joins at the most
 
 
+class Own(NamedTuple):
+    """What belongs to the documents of a graph alone: the state proper, of a corpus or a part of one."""
+
+    messages: Float32  # (E, K), or (0, K) in the lean engine
+    doc_sums: Float32  # (D, K)
+    slot_means: Float32  # (S, K)
+
+
+class Sums(NamedTuple):
+    """What all documents share; those of parts of a corpus add up, exactly and in any order."""
+
+    words: Float64  # (W, K)
+    tags: Float64  # (T, K) S_t
+    tag_squares: Float64  # (T, K) Q_t
+
+    @classmethod
+    def zeros(cls, n_words: int, n_tags: int, n_topics: int) -> Sums:
+        """Return the sums of no documents, to add to."""
+        return cls(*(np.zeros((n, n_topics)) for n in (n_words, n_tags, n_tags)))
+
+    def add(self, other: Sums) -> None:
+        """Add the sums of other documents to these, in place."""
+        for mine, theirs in zip(self, other, strict=True):
+            mine += theirs
+
+
 class TopicState(NamedTuple):
     """One point of the iteration. A sweep consumes a state, reusing its large arrays, and returns the next.
 
@@ -38,6 +64,16 @@ class TopicState(NamedTuple):
     past_word_sums: (
         Float64  # (W, K) of the sweep before, to recall messages from; (0, K) where they are stored
     )
+
+    @property
+    def own(self) -> Own:
+        """The part that is not sums."""
+        return Own(self.messages, self.doc_sums, self.slot_means)
+
+    @property
+    def sums(self) -> Sums:
+        """The sums over documents."""
+        return Sums(self.word_sums, self.tag_sums, self.tag_squares)
 
     @property
     def n_topics(self) -> int:
@@ -61,7 +97,7 @@ def invariant_error(graph: FactorGraph, state: TopicState) -> float:
         (state.word_sums.sum(1), word_tokens),
         (state.word_sums.sum(keepdims=True).ravel(), counts.sum(keepdims=True)),
         (state.slot_means[graph.tag_slots.members].sum(1, dtype=np.float64), np.ones(1)),
-        (state.tag_sums.sum(1), graph.tag_docs.astype(np.float64)),
+        (state.tag_sums.sum(1), graph.whole.tag_docs.astype(np.float64)),
     ]
     worst = 0.0
     for found, expected in pairs:

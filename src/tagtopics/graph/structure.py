@@ -9,6 +9,7 @@ named tuple, so that the same value goes to NumPy and to compiled kernels.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,17 +30,38 @@ class Groups(NamedTuple):
     members: Int64  # (N,)
 
 
+class Whole(NamedTuple):
+    """The corpus that a graph is, or is a part of: where the part begins, and what only all parts know."""
+
+    first_edge: int  # number of the part's first edge in the whole
+    first_slot: int
+    n_docs: int
+    n_tokens: float
+    word_docs: Int64  # (W,) how many documents have each word
+    tag_docs: Int64  # (T,) how many documents with words carry each tag, n_t
+
+    @property
+    def token_grid(self) -> float:
+        """Where sums of tokens are rounded to, so that parts can be added in any order."""
+        return grid_of(self.n_tokens)
+
+    @property
+    def doc_grid(self) -> float:
+        """Where sums over documents are rounded to."""
+        return grid_of(4.0 * self.n_docs)
+
+
 class FactorGraph(NamedTuple):
-    """The edges and slots of a corpus; see the module's head."""
+    """The edges and slots of a corpus, or of a part of one; see the module's head."""
 
     doc_edges: Int64  # (D + 1,) edges of document d: doc_edges[d] to doc_edges[d + 1]
     edge_word: Int32  # (E,)
     edge_count: Float32  # (E,) how often the word occurs in the document; may be a weight
-    word_edges: Groups  # W groups of edges
     doc_slots: Int64  # (D + 1,) slots of document d
     slot_tag: Int32  # (S,)
     tag_slots: Groups  # T groups of slots, those of documents without words left out
-    doc_blocks: Int64  # (B + 1,) documents in blocks: word sums are added up block by block, in this order
+    doc_blocks: Int64  # (B + 1,) documents in blocks: sums over documents are rounded block by block
+    whole: Whole
 
     @property
     def n_docs(self) -> int:
@@ -49,12 +71,12 @@ class FactorGraph(NamedTuple):
     @property
     def n_words(self) -> int:
         """The size of the vocabulary, W."""
-        return len(self.word_edges.offsets) - 1
+        return len(self.whole.word_docs)
 
     @property
     def n_tags(self) -> int:
         """The number of tags, T."""
-        return len(self.tag_slots.offsets) - 1
+        return len(self.whole.tag_docs)
 
     @property
     def n_edges(self) -> int:
@@ -66,16 +88,28 @@ class FactorGraph(NamedTuple):
         """The number of tags summed over documents, S."""
         return len(self.slot_tag)
 
-    @property
-    def tag_docs(self) -> Int64:
-        """Shape (T,): how many documents with words carry each tag, n_t."""
-        return np.diff(self.tag_slots.offsets)
+
+def grid_of(bound: float) -> float:
+    """Return the spacing of a grid, a power of two, on which sums of up to `bound` are exact in double.
+
+    Numbers rounded to it can be added in any order, and in any groups, to the same bits.
+    """
+    return float(2.0 ** (math.ceil(math.log2(bound + 1.0)) - 51))
 
 
 def build_graph(counts: Any, tags: Any | None = None) -> FactorGraph:
     """Wire the factor graph of CSR counts (D, W) and CSR tags (D, T); no tags make it plain LDA's."""
     D, W = counts.shape
     tags = sp.csr_array((D, 0), dtype=np.int8) if tags is None else tags
+    n_tokens = float(counts.data.sum(dtype=np.float64))
+    word_docs = np.bincount(counts.indices, minlength=W).astype(np.int64)
+    has_words = np.repeat(np.diff(counts.indptr) > 0, np.diff(tags.indptr))
+    tag_docs = np.bincount(tags.indices[has_words], minlength=tags.shape[1]).astype(np.int64)
+    return build_part(counts, tags, Whole(0, 0, D, n_tokens, word_docs, tag_docs))
+
+
+def build_part(counts: Any, tags: Any, whole: Whole) -> FactorGraph:
+    """Wire the graph of some of the documents of a corpus that is known as a whole."""
     doc_edges = counts.indptr.astype(np.int64)
     doc_slots = tags.indptr.astype(np.int64)
     slot_has_words = np.repeat(np.diff(doc_edges) > 0, np.diff(doc_slots))
@@ -83,11 +117,11 @@ def build_graph(counts: Any, tags: Any | None = None) -> FactorGraph:
         doc_edges=doc_edges,
         edge_word=counts.indices.astype(np.int32),
         edge_count=counts.data.astype(np.float32),
-        word_edges=group_by(counts.indices, W),
         doc_slots=doc_slots,
         slot_tag=tags.indices.astype(np.int32),
         tag_slots=group_by(tags.indices, tags.shape[1], keep=slot_has_words),
-        doc_blocks=cut_blocks(doc_edges, W),
+        doc_blocks=cut_blocks(doc_edges, counts.shape[1]),
+        whole=whole,
     )
 
 

@@ -86,7 +86,7 @@ class AuthorSampling:
         doc_sums, author_sums, word_sums = sample.kept.mean(self._sums(sample))
         alpha = self.priors.doc_topic
         of_tags = proportions(author_sums[: self.n_tags], alpha).astype(np.float64)
-        tag_sums = self.graph.tag_docs[: self.n_tags, np.newaxis] * of_tags
+        tag_sums = self.graph.whole.tag_docs[: self.n_tags, np.newaxis] * of_tags
         return Learned(word_sums, proportions(doc_sums, alpha), alpha, {"tag_sums_": tag_sums})
 
     def _sums(self, sample: AuthorSample) -> tuple[Float64, ...]:

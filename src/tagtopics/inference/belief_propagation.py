@@ -13,7 +13,7 @@ from tagtopics.inference.learned import Learned, proportions
 from tagtopics.kernels import compiled
 from tagtopics.kernels.anchors import anchored_topics
 
-_NOISE = np.float32(1e-3)
+NOISE = np.float32(1e-3)
 """Added to each p(topic | word) of the start, so that no topic is ruled out."""
 
 
@@ -55,13 +55,13 @@ class BeliefPropagation:
         else:
             word_topics = np.ones((self.graph.n_words, K), dtype=np.float32)
         begin = self.kernels.lean_initial_state if self.lean else self.kernels.initial_state
-        return Belief(begin(self.graph, word_topics + _NOISE, self.seed, self.n_threads), self.priors)
+        return Belief(begin(self.graph, word_topics + NOISE, self.seed, self.n_threads), self.priors)
 
     def step(self, belief: Belief) -> tuple[Belief, float]:
         """Return the belief after one sweep, and the mean change of a token's message."""
         sweep = self.kernels.lean_sweep if self.lean else self.kernels.sweep
-        topics, change = sweep(self.graph, belief.topics, belief.priors, self.n_threads)
-        return Belief(topics, belief.priors), change
+        topics, moved = sweep(self.graph, belief.topics, belief.priors, self.n_threads)
+        return Belief(topics, belief.priors), moved / max(self.graph.whole.n_tokens, 1e-300)
 
     def learned(self, belief: Belief) -> Learned:
         """Return topics, proportions and the profiles of the tags."""

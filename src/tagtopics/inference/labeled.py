@@ -7,6 +7,7 @@ linear in the sum over documents of words times tags, not in the number of tags.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType
 from typing import Any, ClassVar, NamedTuple
 
@@ -15,7 +16,7 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.errors import InputError
-from tagtopics.graph import FactorGraph
+from tagtopics.graph import FactorGraph, Groups, group_by
 from tagtopics.inference.learned import Learned
 from tagtopics.kernels import labeled_loops
 from tagtopics.kernels.threads import run_ranges
@@ -98,12 +99,17 @@ class LabeledPropagation:
         share = np.maximum(carried, 0.5) / max(self.graph.n_docs, 1)
         return np.asarray(self.alpha * share, dtype=np.float32)
 
+    @cached_property
+    def _words(self) -> Groups:
+        """The edges of each word."""
+        return group_by(self.graph.edge_word, self.graph.n_words)
+
     def _word_sums(self, tables: Int64, messages: Float32) -> Float64:
         graph = self.graph
         edge_doc = np.repeat(np.arange(graph.n_docs), np.diff(graph.doc_edges))
         sums = np.empty((graph.n_words, graph.n_tags))
-        arguments = (graph, edge_doc, tables, messages, sums)
-        run_ranges(self.kernels.sum_words, graph.word_edges.offsets, 4, self.n_threads, *arguments)
+        arguments = (graph, self._words, edge_doc, tables, messages, sums)
+        run_ranges(self.kernels.sum_words, self._words.offsets, 4, self.n_threads, *arguments)
         return sums
 
 

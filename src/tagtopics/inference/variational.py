@@ -7,13 +7,14 @@ the first local optimum they met (decision 021).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from tagtopics._typing import Float32, Float64
-from tagtopics.graph import FactorGraph, Priors
+from tagtopics.graph import FactorGraph, Groups, Priors, group_by
 from tagtopics.inference.gibbs import first_word_topics
 from tagtopics.inference.learned import Learned, proportions
 from tagtopics.kernels import loops, variational_loops
@@ -74,10 +75,15 @@ class VariationalBayes:
         work = 8 * K * _PASSES
         run_ranges(self.kernels.update_documents, graph.doc_edges, work, self.n_threads, *arguments)
         word_sums = np.empty_like(state.word_sums)
-        groups = graph.word_edges
+        groups = self._words
         run_ranges(loops.group_sums, groups.offsets, K, self.n_threads, groups, state.messages, word_sums)
         tokens = max(float(graph.edge_count.sum(dtype=np.float64)), 1e-300)
         return state._replace(word_sums=word_sums), float(change.sum()) / tokens
+
+    @cached_property
+    def _words(self) -> Groups:
+        """The edges of each word."""
+        return group_by(self.graph.edge_word, self.graph.n_words)
 
     def learned(self, state: VariationalState) -> Learned:
         """Return the posterior means of topics and proportions."""

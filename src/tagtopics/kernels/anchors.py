@@ -5,7 +5,7 @@ apart. Anchor words (Arora et al. 2013) tell them apart at once. Each word has a
 with; a word of one topic has the profile of that topic, all others are mixtures of those. So the corners of
 the cloud of profiles are the topics:
 
-    profile_w = sum_d c_wd (x_d - e_w) / (n_d (n_d - 1)),  scaled to mean     `cooccurrence_profiles`
+    profile_w = sum_d c_wd (x_d - e_w) / (n_d (n_d - 1)),  scaled to mean     `add_profiles`
     corners   = greedily the farthest from the span of those before           `farthest_rows`
     p(k | w)  = argmin over distributions c of |profile_w - sum_k c_k corner_k|^2    `mixture_weights`
 
@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagtopics._typing import Float32, Int64
+from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.graph import FactorGraph
+from tagtopics.kernels.compiled import add_in_blocks
 from tagtopics.kernels.compiling import kernel
 from tagtopics.kernels.loops import SIGN_STREAM, hashed, mixed
 from tagtopics.kernels.threads import run_ranges
@@ -38,35 +39,46 @@ STEP_SIZE = 40.0
 
 def anchored_topics(graph: FactorGraph, n_topics: int, seed: int, n_threads: int) -> Float32:
     """Return p(topic | word), (W, K), of topics around anchor words; uniform where no corner was left."""
-    profiles = cooccurrence_profiles(graph, max(32, n_topics + n_topics // 2), seed, n_threads)
-    candidates = anchor_candidates(graph, n_topics)
+    sums = no_profiles(graph.n_words, n_topics)
+    add_profiles(graph, seed, n_threads, sums)
+    return topics_around_anchors(sums, graph.whole.word_docs, n_topics, n_threads)
+
+
+def topics_around_anchors(sums: Float64, word_docs: Int64, n_topics: int, n_threads: int) -> Float32:
+    """Return p(topic | word), (W, K), from the profiles of all documents added up, and who has each word."""
+    profiles = scaled_profiles(sums)
+    candidates = anchor_candidates(word_docs, n_topics)
     chosen = candidates[farthest_rows(profiles[candidates], n_topics)]
-    weights = np.full((graph.n_words, n_topics), 1.0 / n_topics, dtype=np.float32)
+    weights = np.full((len(profiles), n_topics), 1.0 / n_topics, dtype=np.float32)
     if len(chosen) > 1:
         share = len(chosen) / n_topics
         weights[:, : len(chosen)] = share * mixture_weights(profiles, profiles[chosen], n_threads)
     return weights
 
 
-def anchor_candidates(graph: FactorGraph, n_topics: int) -> Int64:
+def anchor_candidates(word_docs: Int64, n_topics: int) -> Int64:
     """Return the words, ascending, that are in enough documents to have a profile worth trusting."""
-    docs = np.diff(graph.word_edges.offsets)
-    common = np.argsort(-docs, kind="stable")[: CANDIDATES_PER_TOPIC * n_topics]
-    return np.sort(common[docs[common] >= FEWEST_DOCS])
+    common = np.argsort(-word_docs, kind="stable")[: CANDIDATES_PER_TOPIC * n_topics]
+    return np.sort(common[word_docs[common] >= FEWEST_DOCS])
 
 
-def cooccurrence_profiles(graph: FactorGraph, n_dims: int, seed: int, n_threads: int) -> Float32:
-    """Return (W, n_dims): the mean of the words that each word occurs with, projected by random signs."""
-    signs = np.empty((graph.n_words, n_dims), dtype=np.float32)
-    run_ranges(_draw_signs, np.arange(graph.n_words + 1), n_dims, n_threads, np.uint64(seed), signs)
-    docs = np.empty((graph.n_docs, n_dims), dtype=np.float32)
-    tokens = np.empty(graph.n_docs)
-    run_ranges(_project_documents, graph.doc_edges, n_dims, n_threads, graph, signs, docs, tokens)
-    edge_doc = np.repeat(np.arange(graph.n_docs, dtype=np.int32), np.diff(graph.doc_edges))
-    profiles = np.empty((graph.n_words, n_dims), dtype=np.float32)
-    arguments = (graph, edge_doc, tokens, signs, docs, profiles)
-    run_ranges(_project_words, graph.word_edges.offsets, n_dims, n_threads, *arguments)
-    return profiles
+def no_profiles(n_words: int, n_topics: int) -> Float64:
+    """Return (W, dims + 1) zeros, to add profiles to: each word's sum, projected by signs, and its mass."""
+    return np.zeros((n_words, max(32, n_topics + n_topics // 2) + 1))
+
+
+def add_profiles(graph: FactorGraph, seed: int, n_threads: int, sums: Float64) -> None:
+    """Add the profiles of a corpus, or of a part of one; parts may come in any order."""
+    signs = np.empty((graph.n_words, sums.shape[1] - 1), dtype=np.float32)
+    offsets = np.arange(graph.n_words + 1)
+    run_ranges(_draw_signs, offsets, signs.shape[1], n_threads, np.uint64(seed), signs)
+    add_in_blocks(_add_profiles, graph, graph.whole.doc_grid, n_threads, sums, signs)
+
+
+def scaled_profiles(sums: Float64) -> Float32:
+    """Return (W, dims): the mean of the words that each word occurs with; zeros where there are none."""
+    mass = sums[:, -1:]
+    return np.divide(sums[:, :-1], mass, out=np.zeros_like(sums[:, :-1]), where=mass > 0).astype(np.float32)
 
 
 def farthest_rows(rows: Float32, n: int) -> Int64:
@@ -98,36 +110,26 @@ def _draw_signs(first, last, seed, signs):
 
 
 @kernel
-def _project_documents(first, last, graph, signs, docs, tokens):
+def _add_profiles(first, last, graph, signs, partial):
+    """Put what documents first to last add to the profiles of words, and to their mass, into `partial`."""
+    partial[:, :] = 0
     n_dims = signs.shape[1]
+    doc = np.empty(n_dims, dtype=np.float32)
     for d in range(first, last):
-        docs[d, :] = 0
-        tokens[d] = 0
+        doc[:] = 0
+        tokens = 0.0
         for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
             w = graph.edge_word[e]
-            tokens[d] += graph.edge_count[e]
+            tokens += graph.edge_count[e]
             for j in range(n_dims):
-                docs[d, j] += graph.edge_count[e] * signs[w, j]
-
-
-@kernel
-def _project_words(first, last, graph, edge_doc, tokens, signs, docs, profiles):
-    n_dims = signs.shape[1]
-    for w in range(first, last):
-        profiles[w, :] = 0
-        mass = 0.0
-        for i in range(graph.word_edges.offsets[w], graph.word_edges.offsets[w + 1]):
-            e = graph.word_edges.members[i]
-            d = edge_doc[e]
-            if tokens[d] > 1:
-                share = np.float32(graph.edge_count[e] / (tokens[d] * (tokens[d] - 1.0)))
-                mass += graph.edge_count[e] / tokens[d]
+                doc[j] += graph.edge_count[e] * signs[w, j]
+        if tokens > 1:
+            for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
+                w = graph.edge_word[e]
+                share = np.float32(graph.edge_count[e] / (tokens * (tokens - 1.0)))
                 for j in range(n_dims):
-                    profiles[w, j] += share * (docs[d, j] - signs[w, j])
-        if mass > 0:
-            scale = np.float32(1.0 / mass)
-            for j in range(n_dims):
-                profiles[w, j] *= scale
+                    partial[w, j] += share * (doc[j] - signs[w, j])
+                partial[w, n_dims] += np.float32(graph.edge_count[e] / tokens)
 
 
 @kernel

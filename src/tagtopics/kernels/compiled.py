@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tagtopics._typing import Float32, Float64
-from tagtopics.graph import FactorGraph, Priors, TopicState
+from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.graph import FactorGraph, Own, Priors, Sums, TopicState
 from tagtopics.kernels import loops
 from tagtopics.kernels.threads import run_each, run_ranges
 
 
-class _Field(NamedTuple):
+class Field(NamedTuple):
     """What words and tags say during a sweep: the sums at its start, narrowed for the inner loops."""
 
     word_sums: Float32  # (W, K)
@@ -27,86 +27,114 @@ class _Field(NamedTuple):
     factors: Float32  # (T, K) f_gamma_t
 
 
-class _Words(NamedTuple):
+class Words(NamedTuple):
     """What words said in the sweep before."""
 
     word_sums: Float32  # (W, K)
     topic_sums: Float32  # (K,)
 
 
+def field_of(sums: Sums, tag_docs: Int64) -> Field:
+    """Narrow the sums of a whole corpus for a sweep over it, or over its parts."""
+    return Field(
+        *words_of(sums.words),
+        tag_sums=sums.tags.astype(np.float32),
+        tag_docs=tag_docs.astype(np.float32),
+        factors=pairwise_factors(sums.tags, sums.tag_squares, tag_docs).astype(np.float32),
+    )
+
+
+def words_of(word_sums: Float64) -> Words:
+    """Narrow the sums of words."""
+    return Words(word_sums.astype(np.float32), word_sums.sum(0).astype(np.float32))
+
+
 def sweep(graph: FactorGraph, state: TopicState, priors: Priors, n_threads: int) -> tuple[TopicState, float]:
-    """Update every message once, in place; return the next state and the mean change a token."""
-    change = np.zeros(graph.n_docs)
-    numbers = (state.messages, state.doc_sums, state.slot_means)
-    arguments = (_field(graph, state), _scalars(priors), *numbers, change)
-    word_sums = _in_blocks(loops.update_documents, graph, state.n_topics, n_threads, *arguments)
-    after = _summed(graph, word_sums, *numbers, state.past_word_sums, n_threads)
-    return after, _per_token(graph, change)
+    """Update every message once, in place; return the next state and how far messages moved, in tokens."""
+    field, sums = field_of(state.sums, graph.whole.tag_docs), _no_sums(graph, state.n_topics)
+    moved = sweep_part(graph, state.own, field, priors, n_threads, sums)
+    return _state(state.own, sums, state.past_word_sums), moved
 
 
 def lean_sweep(
     graph: FactorGraph, state: TopicState, priors: Priors, n_threads: int
 ) -> tuple[TopicState, float]:
     """Do what `sweep` does without stored messages: each document's are recalled, updated and forgotten."""
+    field, sums = field_of(state.sums, graph.whole.tag_docs), _no_sums(graph, state.n_topics)
+    past = words_of(state.past_word_sums)
+    moved = lean_sweep_part(graph, state.own, field, past, priors, n_threads, sums)
+    return _state(state.own, sums, state.word_sums), moved
+
+
+def sweep_part(
+    graph: FactorGraph, own: Own, field: Field, priors: Priors, n_threads: int, sums: Sums
+) -> float:
+    """Update the messages of a part of a corpus, in place; return how far they moved, in tokens.
+
+    What its documents add up to is added to `sums`: parts may come in any order.
+    """
     change = np.zeros(graph.n_docs)
-    past_sums = state.past_word_sums
-    past = _Words(past_sums.astype(np.float32), past_sums.sum(0).astype(np.float32))
-    numbers = (state.doc_sums, state.slot_means)
-    arguments = (_field(graph, state), past, _scalars(priors), *numbers, change)
-    word_sums = _in_blocks(loops.update_documents_lean, graph, state.n_topics, n_threads, *arguments)
-    after = _summed(graph, word_sums, state.messages, *numbers, state.word_sums, n_threads)
-    return after, _per_token(graph, change)
+    arguments = (field, _scalars(priors), *own, change)
+    _add_words(loops.update_documents, graph, n_threads, sums, *arguments)
+    _add_tags(graph, own, n_threads, sums)
+    return _moved(graph, change)
 
 
-def _field(graph: FactorGraph, state: TopicState) -> _Field:
-    return _Field(
-        word_sums=state.word_sums.astype(np.float32),
-        topic_sums=state.word_sums.sum(0).astype(np.float32),
-        tag_sums=state.tag_sums.astype(np.float32),
-        tag_docs=graph.tag_docs.astype(np.float32),
-        factors=pairwise_factors(state.tag_sums, state.tag_squares, graph.tag_docs).astype(np.float32),
+def lean_sweep_part(
+    graph: FactorGraph, own: Own, field: Field, past: Words, priors: Priors, n_threads: int, sums: Sums
+) -> float:
+    """Do the same without stored messages."""
+    change = np.zeros(graph.n_docs)
+    arguments = (field, past, _scalars(priors), own.doc_sums, own.slot_means, change)
+    _add_words(loops.update_documents_lean, graph, n_threads, sums, *arguments)
+    _add_tags(graph, own, n_threads, sums)
+    return _moved(graph, change)
+
+
+def _no_sums(graph: FactorGraph, n_topics: int) -> Sums:
+    return Sums.zeros(graph.n_words, graph.n_tags, n_topics)
+
+
+def _state(own: Own, sums: Sums, past_word_sums: Float64) -> TopicState:
+    return TopicState(
+        own.messages, own.doc_sums, sums.words, own.slot_means, sums.tags, sums.tag_squares, past_word_sums
     )
 
 
-def _per_token(graph: FactorGraph, change: Float64) -> float:
-    return float(change.sum()) / max(float(graph.edge_count.sum(dtype=np.float64)), 1e-300)
+def _moved(graph: FactorGraph, change: Float64) -> float:
+    grid = graph.whole.token_grid
+    return float((np.rint(change / grid) * grid).sum())
 
 
-def _in_blocks(loop: Any, graph: FactorGraph, n_topics: int, n_threads: int, *arguments: Any) -> Float64:
-    """Run `loop(first, last, graph, *arguments, partial)` on each block; return the sum of the partials.
+def add_in_blocks(
+    loop: Any, graph: FactorGraph, grid: float, n_threads: int, sums: Float64, *arguments: Any
+) -> None:
+    """Run `loop(first, last, graph, *arguments, partial)` on each block; add the partials to `sums` (W, n).
 
-    As many blocks at a time as there are threads, each with word sums (W, K) of its own in single precision.
-    They are added up in double, always in the order of the blocks: any number of threads, the same bits.
+    As many blocks at a time as there are threads, each with a partial sum of its own in single precision.
+    They are rounded to a grid on which adding in double is exact: any number of threads, the same bits.
     """
     blocks = list(zip(graph.doc_blocks[:-1].tolist(), graph.doc_blocks[1:].tolist(), strict=True))
     n_lanes = max(1, min(n_threads, len(blocks)))
-    partials = np.empty((n_lanes, graph.n_words, n_topics), dtype=np.float32)
-    word_sums = np.zeros((graph.n_words, n_topics))
-    offsets = np.arange(graph.n_words + 1)
+    partials = np.empty((n_lanes, *sums.shape), dtype=np.float32)
+    offsets = np.arange(len(sums) + 1)
     for i in range(0, len(blocks), n_lanes):
         spans = blocks[i : i + n_lanes]
         calls = [(*span, graph, *arguments, partials[lane]) for lane, span in enumerate(spans)]
         run_each(loop, calls, n_threads)
-        run_ranges(loops.add_partials, offsets, n_topics, n_threads, partials[: len(spans)], word_sums)
-    return word_sums
+        run_ranges(loops.add_partials, offsets, sums.shape[1], n_threads, partials[: len(spans)], grid, sums)
 
 
-def _summed(
-    graph: FactorGraph,
-    word_sums: Float64,
-    messages: Float32,
-    doc_sums: Float32,
-    slot_means: Float32,
-    past_word_sums: Float64,
-    n_threads: int,
-) -> TopicState:
-    """Return the state of some messages and slot means, with the sums of the tags."""
-    K = messages.shape[1]
-    tag_sums = np.empty((graph.n_tags, K))
-    tag_squares = np.empty((graph.n_tags, K))
-    moments = (graph.tag_slots, slot_means, tag_sums, tag_squares)
-    run_ranges(loops.group_moments, graph.tag_slots.offsets, K, n_threads, *moments)
-    return TopicState(messages, doc_sums, word_sums, slot_means, tag_sums, tag_squares, past_word_sums)
+def _add_words(loop: Any, graph: FactorGraph, n_threads: int, sums: Sums, *arguments: Any) -> None:
+    add_in_blocks(loop, graph, graph.whole.token_grid, n_threads, sums.words, *arguments)
+
+
+def _add_tags(graph: FactorGraph, own: Own, n_threads: int, sums: Sums) -> None:
+    """Add what follows from the slot means to the sums of the tags."""
+    blocks, grid = graph.doc_slots[graph.doc_blocks], graph.whole.doc_grid
+    arguments = (graph.tag_slots, blocks, own.slot_means, grid, sums.tags, sums.tag_squares)
+    width = own.slot_means.shape[1]
+    run_ranges(loops.add_moments, graph.tag_slots.offsets, width, n_threads, *arguments)
 
 
 def pairwise_factors(tag_sums: Float64, tag_squares: Float64, tag_docs: Any) -> Float64:
@@ -138,25 +166,38 @@ def fold_in(
 
 def initial_state(graph: FactorGraph, word_topics: Float32, seed: int, n_threads: int) -> TopicState:
     """Return a start around p(topic | word), the same at any number of threads; see `reference`."""
-    n_topics = word_topics.shape[1]
-    messages = np.empty((graph.n_edges, n_topics), dtype=np.float32)
-    doc_sums = np.zeros((graph.n_docs, n_topics), dtype=np.float32)
-    slot_means = np.zeros((graph.n_slots, n_topics), dtype=np.float32)
-    arguments = (word_topics, np.uint64(seed), messages, doc_sums, slot_means)
-    word_sums = _in_blocks(loops.initialise, graph, n_topics, n_threads, *arguments)
-    no_past = np.empty((0, n_topics))
-    return _summed(graph, word_sums, messages, doc_sums, slot_means, no_past, n_threads)
+    sums = _no_sums(graph, word_topics.shape[1])
+    own = initial_part(graph, word_topics, seed, n_threads, sums)
+    return _state(own, sums, np.empty((0, word_topics.shape[1])))
 
 
 def lean_initial_state(graph: FactorGraph, word_topics: Float32, seed: int, n_threads: int) -> TopicState:
     """Return the same start without its messages."""
-    n_topics = word_topics.shape[1]
-    doc_sums = np.zeros((graph.n_docs, n_topics), dtype=np.float32)
-    slot_means = np.zeros((graph.n_slots, n_topics), dtype=np.float32)
-    arguments = (word_topics, np.uint64(seed), doc_sums, slot_means)
-    word_sums = _in_blocks(loops.initialise_lean, graph, n_topics, n_threads, *arguments)
-    no_messages = np.empty((0, n_topics), dtype=np.float32)
-    return _summed(graph, word_sums, no_messages, doc_sums, slot_means, word_sums, n_threads)
+    sums = _no_sums(graph, word_topics.shape[1])
+    own = lean_initial_part(graph, word_topics, seed, n_threads, sums)
+    return _state(own, sums, sums.words)
+
+
+def initial_part(graph: FactorGraph, word_topics: Float32, seed: int, n_threads: int, sums: Sums) -> Own:
+    """Return the start of a part of a corpus, and add what its documents add up to to `sums`."""
+    own = _zeros(graph, graph.n_edges, word_topics.shape[1])
+    _add_words(loops.initialise, graph, n_threads, sums, word_topics, np.uint64(seed), *own)
+    _add_tags(graph, own, n_threads, sums)
+    return own
+
+
+def lean_initial_part(graph: FactorGraph, word_topics: Float32, seed: int, n_threads: int, sums: Sums) -> Own:
+    """Do the same without its messages."""
+    own = _zeros(graph, 0, word_topics.shape[1])
+    arguments = (word_topics, np.uint64(seed), own.doc_sums, own.slot_means)
+    _add_words(loops.initialise_lean, graph, n_threads, sums, *arguments)
+    _add_tags(graph, own, n_threads, sums)
+    return own
+
+
+def _zeros(graph: FactorGraph, n_messages: int, n_topics: int) -> Own:
+    rows = (n_messages, graph.n_docs, graph.n_slots)
+    return Own(*(np.zeros((n, n_topics), dtype=np.float32) for n in rows))
 
 
 class _Scalars(NamedTuple):

@@ -79,12 +79,12 @@ def _sum_table(d, graph, tables, messages, slot_sums):
 
 
 @kernel
-def sum_words(first, last, graph, edge_doc, tables, messages, word_sums):
+def sum_words(first, last, graph, words, edge_doc, tables, messages, word_sums):
     """Put the sums of the messages of words first to last into their rows of `word_sums` (W, K)."""
     for w in range(first, last):
         word_sums[w, :] = 0
-        for j in range(graph.word_edges.offsets[w], graph.word_edges.offsets[w + 1]):
-            e = graph.word_edges.members[j]
+        for j in range(words.offsets[w], words.offsets[w + 1]):
+            e = words.members[j]
             d = edge_doc[e]
             slot = graph.doc_slots[d]
             n = graph.doc_slots[d + 1] - slot

@@ -64,7 +64,14 @@ def update_documents(
 
 
 def sum_words(
-    first: int, last: int, graph: FactorGraph, edge_doc: Any, tables: Any, messages: Any, word_sums: Any
+    first: int,
+    last: int,
+    graph: FactorGraph,
+    words: Any,
+    edge_doc: Any,
+    tables: Any,
+    messages: Any,
+    word_sums: Any,
 ) -> None:
     """Put the sums of the messages of words first to last into their rows of `word_sums` (W, K)."""
     word_sums[first:last] = 0

@@ -270,13 +270,17 @@ def _sum_rows(first, last, rows, d, sums):
 
 
 @kernel
-def add_partials(first, last, partials, word_sums):
-    """Add the partial sums (n, W, K) of words first to last to `word_sums`, one after the other."""
-    K = word_sums.shape[1]
-    for w in range(first, last):
-        for i in range(partials.shape[0]):
+def add_partials(first, last, partials, grid, sums):
+    """Add rows first to last of some partial sums (n, N, K), rounded to a grid, to `sums`.
+
+    The grid is so coarse that adding is exact: any order, any parts, the same bits.
+    """
+    K = sums.shape[1]
+    fine = 1.0 / grid
+    for i in range(first, last):
+        for j in range(partials.shape[0]):
             for k in range(K):
-                word_sums[w, k] += partials[i, w, k]
+                sums[i, k] += np.rint(fine * partials[j, i, k]) * grid
 
 
 @inner
@@ -329,18 +333,39 @@ def group_sums(first, last, groups, rows, sums):
 
 
 @kernel
-def group_moments(first, last, groups, rows, sums, squares):
-    """Put the sums of the rows of each group, and of their squares, in the order of the members."""
+def add_moments(first, last, groups, blocks, rows, grid, sums, squares):
+    """Add the rows of each group to its row of `sums`, and their squares to that of `squares`.
+
+    Rows from blocks[b] to blocks[b + 1] are a block: its sums are rounded to the grid before they join.
+    """
     K = rows.shape[1]
+    part = np.zeros(K)
+    part_squares = np.zeros(K)
     for g in range(first, last):
-        sums[g, :] = 0
-        squares[g, :] = 0
+        b = 0
         for j in range(groups.offsets[g], groups.offsets[g + 1]):
             i = groups.members[j]
+            if i >= blocks[b + 1]:
+                _join(g, part, grid, sums)
+                _join(g, part_squares, grid, squares)
+                while i >= blocks[b + 1]:
+                    b += 1
             for k in range(K):
                 wide = np.float64(rows[i, k])
-                sums[g, k] += wide
-                squares[g, k] += wide * wide
+                part[k] += wide
+                part_squares[k] += wide * wide
+        if groups.offsets[g] < groups.offsets[g + 1]:
+            _join(g, part, grid, sums)
+            _join(g, part_squares, grid, squares)
+
+
+@inner
+def _join(g, part, grid, sums):
+    """Add a block's sum (K,), rounded to the grid, to row g, and begin the next with zeros."""
+    fine = 1.0 / grid
+    for k in range(part.shape[0]):
+        sums[g, k] += np.rint(fine * part[k]) * grid
+    part[:] = 0
 
 
 @kernel
@@ -439,7 +464,7 @@ def _draw_document(d, base, graph, word_topics, seed, messages, doc_sums, slot_m
     start, stop = graph.doc_edges[d], graph.doc_edges[d + 1]
     for e in range(start, stop):
         r, w = e - base, graph.edge_word[e]
-        bits = hashed(seed, e)
+        bits = hashed(seed, graph.whole.first_edge + e)
         for k in range(K):
             messages[r, k] = word_topics[w, k] * (half + mixed(bits, k))
         _normalise_row(r, messages)
@@ -450,7 +475,7 @@ def _draw_document(d, base, graph, word_topics, seed, messages, doc_sums, slot_m
     _sum_rows(start - base, stop - base, messages, d, doc_sums)
     if start < stop:
         for s in range(graph.doc_slots[d], graph.doc_slots[d + 1]):
-            bits = hashed(seed, CREDIT_STREAM + s)
+            bits = hashed(seed, CREDIT_STREAM + graph.whole.first_slot + s)
             for e in range(start, stop):
                 share = mixed(bits, e - start)
                 for k in range(K):

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tagtopics._typing import Float32, Float64
-from tagtopics.graph import FactorGraph, Groups, Priors, TopicState
+from tagtopics.graph import FactorGraph, Groups, Priors, TopicState, group_by
 from tagtopics.kernels.loops import CREDIT_STREAM
 
 
@@ -152,7 +152,7 @@ def group_sums(groups: Groups, rows: Any) -> Float64:
 
 
 def sweep(graph: FactorGraph, state: TopicState, priors: Priors, n_threads: int) -> tuple[TopicState, float]:
-    """Update every message once; return the next state and the mean change of a token's message.
+    """Update every message once; return the next state and how far the messages moved, in tokens.
 
     Words and tags answer from the sums at the start of the sweep; within a document each edge sees the
     edges before it. `n_threads` is there for the signature: a specification is serial.
@@ -170,7 +170,7 @@ def lean_sweep(
     messages = recall(graph, state, priors)
     after, _ = _swept(graph, state, priors, messages, state.word_sums)
     change = float(np.abs(after.doc_sums - state.doc_sums.astype(np.float64)).sum())
-    return after._replace(messages=state.messages), change / _tokens(graph)
+    return after._replace(messages=state.messages), change
 
 
 def recall(graph: FactorGraph, state: TopicState, priors: Priors) -> Float64:
@@ -210,11 +210,7 @@ def _swept(
             for i, s in enumerate(range(graph.doc_slots[d], graph.doc_slots[d + 1])):
                 slot_means[s] = slot_mean(messages[edges], shares[:, i])
     after = summed(graph, _narrow(messages), _narrow(doc_sums), _narrow(slot_means))
-    return after._replace(past_word_sums=past_word_sums), change / _tokens(graph)
-
-
-def _tokens(graph: FactorGraph) -> float:
-    return max(float(graph.edge_count.sum(dtype=np.float64)), 1e-300)
+    return after._replace(past_word_sums=past_word_sums), change
 
 
 def summed(graph: FactorGraph, messages: Float32, doc_sums: Float32, slot_means: Float32) -> TopicState:
@@ -222,7 +218,7 @@ def summed(graph: FactorGraph, messages: Float32, doc_sums: Float32, slot_means:
     return TopicState(
         messages=messages,
         doc_sums=doc_sums,
-        word_sums=group_sums(graph.word_edges, messages),
+        word_sums=group_sums(group_by(graph.edge_word, graph.n_words), messages),
         slot_means=slot_means,
         tag_sums=group_sums(graph.tag_slots, slot_means),
         tag_squares=group_sums(graph.tag_slots, slot_means.astype(np.float64) ** 2),
@@ -312,7 +308,7 @@ def initial_state(graph: FactorGraph, word_topics: Float32, seed: int, n_threads
     A uniform `word_topics` makes it wholly random; see `anchors` for a better one.
     """
     n_topics = word_topics.shape[1]
-    noise = 0.5 + mixed(hashed(seed, np.arange(graph.n_edges)), n_topics)
+    noise = 0.5 + mixed(hashed(seed, graph.whole.first_edge + np.arange(graph.n_edges)), n_topics)
     drawn = word_topics[graph.edge_word] * noise
     messages = np.array([normalised(row) for row in drawn]).reshape(-1, n_topics)
     messages *= graph.edge_count[:, np.newaxis]
@@ -323,7 +319,8 @@ def initial_state(graph: FactorGraph, word_topics: Float32, seed: int, n_threads
         doc_sums[d] = messages[edges].sum(0)
         for s in range(graph.doc_slots[d], graph.doc_slots[d + 1]):
             if edges.stop > edges.start:
-                draws = mixed(hashed(seed, np.array([CREDIT_STREAM + s])), edges.stop - edges.start)
+                counter = CREDIT_STREAM + graph.whole.first_slot + s
+                draws = mixed(hashed(seed, np.array([counter])), edges.stop - edges.start)
                 slot_means[s] = slot_mean(messages[edges], draws[0])
     return summed(graph, _narrow(messages), _narrow(doc_sums), _narrow(slot_means))
 

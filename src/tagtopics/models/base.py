@@ -20,7 +20,7 @@ from tagtopics.inference import heldout
 from tagtopics.inference.belief_propagation import BeliefPropagation
 from tagtopics.inference.fold_in import FoldIn
 from tagtopics.inference.learned import Learned, TopicAlgorithm
-from tagtopics.inference.loop import Callback, run
+from tagtopics.inference.loop import Callback, Step, run
 from tagtopics.inference.memory import is_lean
 from tagtopics.inference.tuning import learn_priors, starting_alpha
 from tagtopics.kernels.threads import resolve_threads
@@ -219,10 +219,14 @@ class TopicModel(Viewing, Recommending, ClassNamePrefixFeaturesOutMixin, Transfo
         tol = self.tol if algorithm.settles else 0.0
         result = run(algorithm, max_iter=self.max_iter, tol=tol, callbacks=callbacks)
         self._keep(data, algorithm.learned(result.state))
-        self.n_iter_ = result.history[-1].iteration if result.history else 0
-        self.history_ = [step._asdict() for step in result.history]
-        self.stop_reason_ = result.reason
+        self._remember(result.history, result.reason)
         return self
+
+    def _remember(self, history: Sequence[Step], reason: str) -> None:
+        """Set what tells how the fit went."""
+        self.n_iter_ = history[-1].iteration if history else 0
+        self.history_ = [step._asdict() for step in history]
+        self.stop_reason_ = reason
 
     def _keep(self, data: TrainingData, learned: Learned) -> None:
         """Set the fitted attributes."""
