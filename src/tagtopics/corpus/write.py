@@ -75,15 +75,15 @@ def write_jsonl(corpus: Corpus, path: str | Path) -> Path:
 
 def _write_parts(corpus: Corpus, folder: Path) -> None:
     _save_csr(corpus.counts, folder / "words.npz")
-    _write_names(corpus.vocabulary, folder / "vocab.txt")
+    write_names(corpus.vocabulary, folder / "vocab.txt")
     if corpus.n_tags:
         _save_csr(corpus.tags, folder / "tags.npz")
-        _write_names(corpus.tag_names, folder / "tags.txt")
-    _write_names(corpus.ids, folder / "ids.txt")
+        write_names(corpus.tag_names, folder / "tags.txt")
+    write_names(corpus.ids, folder / "ids.txt")
     if corpus.labels is not None:
-        _write_names([label or "" for label in corpus.labels], folder / "labels.txt")
+        write_names([label or "" for label in corpus.labels], folder / "labels.txt")
     if corpus.split is not None:
-        _write_names(corpus.split, folder / "split.txt")
+        write_names(corpus.split, folder / "split.txt")
     if corpus.links is not None:
         _save_csr(corpus.links, folder / "links.npz")
     if corpus.texts is not None:
@@ -120,7 +120,8 @@ def _save_csr(matrix: sp.csr_array, path: Path) -> None:
     sp.save_npz(path, matrix)
 
 
-def _write_names(names: Sequence[str], path: Path) -> None:
+def write_names(names: Sequence[str], path: Path) -> None:
+    """Write names as UTF-8, one a line; a name that one line cannot hold is an `InputError`."""
     for number, name in enumerate(names):
         if not _UNWRITABLE.isdisjoint(name):
             raise InputError(

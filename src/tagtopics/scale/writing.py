@@ -1,0 +1,293 @@
+"""Writing a folder of shards: documents come in runs of any length and leave in shards of even size."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from safetensors.numpy import save
+
+from tagtopics._typing import Int64
+from tagtopics.corpus.core import canonical_counts, canonical_tags
+from tagtopics.corpus.recipe import TextRecipe
+from tagtopics.corpus.write import write_names
+from tagtopics.errors import InputError
+from tagtopics.scale.manifest import (
+    MANIFEST,
+    STATISTICS,
+    TAGS,
+    VOCABULARY,
+    FileEntry,
+    Manifest,
+    ShardEntry,
+    shard_name,
+    write_manifest,
+)
+from tagtopics.scale.shards import DTYPES
+
+LEAST_EDGES = 1_000_000
+EXACT = 2**24
+"""The largest count: beyond, single precision skips whole numbers."""
+
+_OURS = re.compile(
+    r"(manifest\.json|vocab\.txt|tags\.txt|statistics\.safetensors|shard-\d+\.safetensors)(\.part)?"
+)
+
+
+class _Run(NamedTuple):
+    """Some documents on their way into a shard."""
+
+    counts: sp.csr_array  # (D, W)
+    tags: sp.csr_array  # (D, T)
+    ids: Sequence[str]
+
+    def part(self, start: int, stop: int) -> _Run:
+        """Return the documents from `start` to `stop`."""
+        return _Run(self.counts[start:stop], self.tags[start:stop], self.ids[start:stop])
+
+
+def default_shard_edges(n_words: int) -> int:
+    """Return the edges of a shard: four times the words at least, so that its sums are small beside it."""
+    return max(4 * n_words, LEAST_EDGES)
+
+
+def check_target(path: str | Path, *, overwrite: bool = False) -> Path:
+    """Return the place of a new folder of shards; what is there must be nothing, or shards to overwrite."""
+    target = Path(path)
+    parent = next(place for place in (target.absolute(), *target.absolute().parents) if place.exists())
+    if not parent.is_dir():
+        raise InputError(f"{target}: {parent} is a file, not a folder; choose another place")
+    held = sorted(place.name for place in target.iterdir()) if target.is_dir() else []
+    others = [name for name in held if not _OURS.fullmatch(name)]
+    if others:
+        raise InputError(f"{target}: is not empty, it holds {others[0]!r}; choose another folder")
+    if held and not overwrite:
+        raise InputError(f"{target}: holds shards already; choose another folder, or overwrite with --force")
+    return target
+
+
+class ShardWriter:
+    """Writes documents into a folder of shards, which is finished only when `close` has returned.
+
+    Use it in a `with` statement: the end of the block closes the folder, an error within it clears it away.
+
+    Args:
+        folder: the folder to make; it must be empty, or hold shards and `overwrite` be given.
+        vocabulary: the W words, in column order.
+        tag_names: the T tags, in column order.
+        recipe: how text became counts, if it did.
+        shard_edges: a shard ends with the document that brings it to so many edges (or slots, or
+            documents); None for four times the words, 1,000,000 at least.
+        overwrite: replace the shards that are there.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        vocabulary: Sequence[str],
+        tag_names: Sequence[str],
+        *,
+        recipe: TextRecipe | None = None,
+        shard_edges: int | None = None,
+        overwrite: bool = False,
+    ) -> None:
+        _check_names(vocabulary, "vocabulary")
+        _check_names(tag_names, "tag_names")
+        if not len(vocabulary):
+            raise InputError("vocabulary: no words")
+        if shard_edges is not None and shard_edges < 1:
+            raise InputError(f"shard_edges must be at least 1, not {shard_edges}")
+        self.folder = check_target(folder, overwrite=overwrite)
+        self.notices: list[str] = []
+        self._recipe = recipe
+        self._limit = shard_edges or default_shard_edges(len(vocabulary))
+        self._shape = len(vocabulary), len(tag_names)
+        self._statistics = np.zeros(len(vocabulary), np.int64), np.zeros(len(tag_names), np.int64)
+        self._runs: list[_Run] = []
+        self._pending = np.zeros(3, dtype=np.int64)  # edges, slots, documents in the runs
+        self._shards: list[ShardEntry] = []
+        self._files: dict[str, FileEntry] = {}
+        self._made = not self.folder.exists()
+        with _writing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._clear()
+        try:
+            self._put_names(vocabulary, VOCABULARY)
+            if len(tag_names):
+                self._put_names(tag_names, TAGS)
+        except BaseException:
+            self.discard()
+            raise
+
+    def add(self, counts: Any, tags: Any, ids: Sequence[str]) -> None:
+        """Add documents.
+
+        Args:
+            counts: (D, W) of whole numbers, any matrix that a `Corpus` can be made of.
+            tags: (D, T) indicator; None for no tags.
+            ids: D names.
+        """
+        W, T = self._shape
+        counts = canonical_counts(counts)
+        tags = sp.csr_array((len(ids), T), dtype=np.int8) if tags is None else canonical_tags(tags)
+        if counts.shape != (len(ids), W) or tags.shape != (len(ids), T):
+            raise InputError(
+                f"shards: counts {counts.shape} and tags {tags.shape} do not fit "
+                f"{len(ids)} ids, {W} words and {T} tags"
+            )
+        if counts.nnz and counts.data.max() > EXACT:
+            raise InputError(f"shards: a count of {counts.data.max():,}; the largest allowed is {EXACT:,}")
+        run, start = _Run(counts, tags, ids), 0
+        while (stop := self._fills(run, start)) <= len(ids):
+            self._take(run.part(start, stop))
+            self._flush()
+            start = stop
+        self._take(run.part(start, len(ids)))
+
+    def close(self) -> Manifest:
+        """Write what is left, then the manifest; from here on the folder is finished."""
+        if self._pending[2]:
+            self._flush()
+        names = ("n_docs", "n_edges", "n_slots", "n_tokens")
+        sums = {name: sum(getattr(shard, name) for shard in self._shards) for name in names}
+        word_docs, tag_docs = self._statistics
+        self._files[STATISTICS] = self._put(STATISTICS, {"word_docs": word_docs, "tag_docs": tag_docs})
+        manifest = Manifest(
+            **sums,
+            n_words=self._shape[0],
+            n_tags=self._shape[1],
+            shards=tuple(self._shards),
+            files=self._files,
+            recipe=self._recipe,
+            notices=tuple(self.notices),
+        )
+        with _writing(self.folder):
+            write_manifest(manifest, self.folder)
+        return manifest
+
+    def discard(self) -> None:
+        """Remove all shards of the folder, and the folder if this writer made it."""
+        with contextlib.suppress(OSError):
+            self._clear()
+            if self._made:
+                self.folder.rmdir()
+
+    def _clear(self) -> None:
+        """Remove all shards of the folder, the manifest first."""
+        for place in sorted(self.folder.iterdir(), key=lambda place: place.name != MANIFEST):
+            if _OURS.fullmatch(place.name):
+                place.unlink()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            self.discard()
+            return
+        try:
+            self.close()
+        except BaseException:
+            self.discard()
+            raise
+
+    def _fills(self, run: _Run, start: int) -> int:
+        """Return where in a run, taken from `start`, the shard is full; past its end if it takes it all."""
+        edges, slots, docs = self._limit - self._pending
+        by_edges = np.searchsorted(run.counts.indptr, run.counts.indptr[start] + edges)
+        by_slots = np.searchsorted(run.tags.indptr, run.tags.indptr[start] + slots)
+        return int(min(by_edges, by_slots, start + docs))
+
+    def _take(self, run: _Run) -> None:
+        if len(run.ids):
+            self._runs.append(run)
+            self._pending += run.counts.nnz, run.tags.nnz, len(run.ids)
+
+    def _flush(self) -> None:
+        """Write the documents that wait as a shard."""
+        counts = sp.csr_array(sp.vstack([run.counts for run in self._runs], format="csr"))
+        tags = sp.csr_array(sp.vstack([run.tags for run in self._runs], format="csr"))
+        names = [name.encode("utf-8", "replace") for run in self._runs for name in run.ids]
+        self._runs.clear()
+        self._pending[:] = 0
+        arrays: dict[str, npt.NDArray[Any]] = {
+            "doc_edges": counts.indptr,
+            "edge_word": counts.indices,
+            "edge_count": counts.data,
+            "doc_slots": tags.indptr,
+            "slot_tag": tags.indices,
+            "id_bytes": np.frombuffer(b"".join(names), dtype=np.uint8),
+            "id_offsets": _offsets(names),
+        }
+        typed = {name: arrays[name].astype(dtype, copy=False) for name, dtype in DTYPES.items()}
+        name = shard_name(len(self._shards))
+        file = self._put(name, typed)
+        self._shards.append(self._entry(name, counts, tags, file))
+        self._count(counts, tags)
+
+    def _entry(self, name: str, counts: sp.csr_array, tags: sp.csr_array, file: FileEntry) -> ShardEntry:
+        last = self._shards[-1] if self._shards else None
+        return ShardEntry(
+            file=name,
+            n_docs=int(counts.shape[0]),
+            n_edges=int(counts.nnz),
+            n_slots=int(tags.nnz),
+            n_tokens=int(counts.data.sum(dtype=np.int64)),
+            first_doc=last.first_doc + last.n_docs if last else 0,
+            first_edge=last.first_edge + last.n_edges if last else 0,
+            first_slot=last.first_slot + last.n_slots if last else 0,
+            bytes=file.bytes,
+            sha256=file.sha256,
+        )
+
+    def _count(self, counts: sp.csr_array, tags: sp.csr_array) -> None:
+        """Add a shard to the number of documents of each word, and of each tag of documents with words."""
+        word_docs, tag_docs = self._statistics
+        word_docs += np.bincount(counts.indices, minlength=len(word_docs))
+        has_words = np.repeat(np.diff(counts.indptr) > 0, np.diff(tags.indptr))
+        tag_docs += np.bincount(tags.indices[has_words], minlength=len(tag_docs))
+
+    def _put(self, name: str, arrays: dict[str, npt.NDArray[Any]]) -> FileEntry:
+        data = save(arrays)
+        with _writing(self.folder):
+            (self.folder / name).write_bytes(data)
+        return FileEntry(len(data), hashlib.sha256(data).hexdigest())
+
+    def _put_names(self, names: Sequence[str], file: str) -> None:
+        with _writing(self.folder):
+            write_names(names, self.folder / file)
+            data = (self.folder / file).read_bytes()
+        self._files[file] = FileEntry(len(data), hashlib.sha256(data).hexdigest())
+
+
+def _offsets(names: Sequence[bytes]) -> Int64:
+    offsets = np.zeros(len(names) + 1, dtype=np.int64)
+    np.cumsum([len(name) for name in names], out=offsets[1:])
+    return offsets
+
+
+def _check_names(names: Sequence[str], what: str) -> None:
+    if len(set(names)) < len(names):
+        raise InputError(f"{what}: a name occurs twice; every name must have one column")
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Turn what goes wrong on the disk into an `InputError`."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(
+            f"{folder}: cannot be written ({error.strerror or error}); nothing of it is finished"
+        ) from None

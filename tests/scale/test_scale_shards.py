@@ -1,0 +1,303 @@
+"""Shards on disk: what goes in comes out, whatever the runs; what was tampered with is refused by name."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tagtopics.corpus import Corpus, TextRecipe
+from tagtopics.datasets.synthetic import make_tagged_corpus
+from tagtopics.errors import InputError
+from tagtopics.graph.structure import build_graph
+from tagtopics.scale import ShardFolder, ShardWriter, holds_shards
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return make_tagged_corpus(n_docs=60, n_words=50, n_tags=8, seed=3).corpus
+
+
+@pytest.fixture
+def folder(corpus: Corpus, tmp_path: Path) -> Path:
+    return write(corpus, tmp_path / "shards", [60], shard_edges=200)
+
+
+def write(corpus: Corpus, path: Path, runs: Sequence[int], shard_edges: int | None = None) -> Path:
+    """Write a corpus in runs of so many documents."""
+    with ShardWriter(
+        path, corpus.vocabulary, corpus.tag_names, recipe=corpus.recipe, shard_edges=shard_edges
+    ) as writer:
+        start = 0
+        for n in runs:
+            stop = start + n
+            writer.add(corpus.counts[start:stop], corpus.tags[start:stop], corpus.ids[start:stop])
+            start = stop
+    return path
+
+
+def same(a: Corpus, b: Corpus) -> None:
+    for left, right in ((a.counts, b.counts), (a.tags, b.tags)):
+        assert left.shape == right.shape
+        assert left.dtype == right.dtype
+        for part in ("data", "indices", "indptr"):
+            np.testing.assert_array_equal(getattr(left, part), getattr(right, part))
+    assert (a.vocabulary, a.tag_names, a.ids) == (b.vocabulary, b.tag_names, b.ids)
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in path.iterdir()}
+
+
+def test_shards_hold_the_corpus(corpus: Corpus, folder: Path) -> None:
+    shards = ShardFolder.open(folder, verify="full")
+    assert len(shards) > 3
+    same(shards.corpus(), corpus)
+    same(shards.corpus([1]), corpus.select(np.arange(*_docs(shards, 1))))
+    graph = build_graph(corpus.counts, corpus.tags)
+    np.testing.assert_array_equal(shards.tag_docs, graph.tag_docs)
+    np.testing.assert_array_equal(shards.word_docs, np.bincount(corpus.counts.indices, minlength=50))
+
+
+def test_the_manifest_adds_up(corpus: Corpus, folder: Path) -> None:
+    manifest = ShardFolder.open(folder).manifest
+    assert (manifest.n_docs, manifest.n_words, manifest.n_tags) == (*corpus.counts.shape, 8)
+    assert (manifest.n_edges, manifest.n_slots) == (corpus.counts.nnz, corpus.tags.nnz)
+    assert manifest.n_tokens == corpus.counts.sum(dtype=np.int64)
+    for entry in manifest.shards:
+        assert entry.first_edge == corpus.counts.indptr[entry.first_doc]
+        assert entry.first_slot == corpus.tags.indptr[entry.first_doc]
+        assert entry.bytes == (folder / entry.file).stat().st_size
+    ends = corpus.counts.indptr[[s.first_doc + s.n_docs for s in manifest.shards]]
+    last = corpus.counts.indptr[[s.first_doc + s.n_docs - 1 for s in manifest.shards]]
+    starts = np.array([s.first_edge for s in manifest.shards])
+    assert (
+        (ends - starts)[:-1].min() >= 200 > (last - starts).max()
+    )  # full with its last document, not before
+
+
+@settings(max_examples=25, deadline=None)
+@given(cuts=st.lists(st.integers(0, 60), max_size=5))
+def test_runs_of_any_length_give_the_same_bytes(
+    corpus: Corpus, tmp_path_factory: pytest.TempPathFactory, cuts: list[int]
+) -> None:
+    runs = np.diff([0, *sorted(cuts), 60]).tolist()
+    tmp = tmp_path_factory.mktemp("runs")
+    assert contents(write(corpus, tmp / "a", runs, 150)) == contents(write(corpus, tmp / "b", [60], 150))
+
+
+def test_odd_documents_keep_their_place(tmp_path: Path) -> None:
+    counts = sp.csr_array(np.array([[0, 0], [2, 1], [0, 0], [0, 7]]))
+    tags = sp.csr_array(np.array([[1, 0], [1, 1], [0, 0], [0, 0]]))
+    ids = ("", "Zoë", "二", "a\u2028b")
+    for limit in (1, 2, 100):
+        path = tmp_path / str(limit)
+        with ShardWriter(path, ["a", "b"], ["s", "t"], shard_edges=limit) as writer:
+            writer.add(counts, tags, ids)
+        shards = ShardFolder.open(path, verify="full")
+        back = shards.corpus()
+        np.testing.assert_array_equal(back.counts.toarray(), counts.toarray())
+        np.testing.assert_array_equal(back.tags.toarray(), tags.toarray())
+        assert back.ids == ids
+        assert shards.tag_docs.tolist() == [1, 1]  # the document without words does not count
+
+
+def test_no_tags_and_a_recipe(tmp_path: Path) -> None:
+    recipe = TextRecipe(min_df=2, ngram_range=(1, 2), stop_words=("und",))
+    with ShardWriter(tmp_path / "s", ["a"], [], recipe=recipe) as writer:
+        writer.add(np.array([[3], [1]]), None, ["x", "y"])
+    shards = ShardFolder.open(tmp_path / "s")
+    assert shards.manifest.recipe == recipe
+    assert shards.corpus().n_tags == 0
+    assert shards.tag_docs.shape == (0,)
+    assert not (tmp_path / "s" / "tags.txt").exists()
+
+
+def test_a_shard_may_be_written_to(folder: Path) -> None:
+    shards = ShardFolder.open(folder)
+    for _ in range(2):  # the first load checks, the second does not
+        shard = shards.load(0)
+        assert all(array.flags.writeable for array in shard)
+        shard.edge_count[:] = 0
+    assert shards.load(0).edge_count.min() >= 1
+
+
+@pytest.mark.parametrize(
+    "name", ["shard-00001.safetensors", "vocab.txt", "statistics.safetensors", "tags.txt"]
+)
+def test_what_is_missing_or_cut_short_is_named(folder: Path, name: str) -> None:
+    data = (folder / name).read_bytes()
+    (folder / name).unlink()
+    with pytest.raises(InputError, match=f"{name}: missing"):
+        ShardFolder.open(folder)
+    (folder / name).write_bytes(data[:-1])
+    with pytest.raises(InputError, match=f"{name}: .* bytes where .* were written"):
+        ShardFolder.open(folder)
+
+
+def test_a_flipped_byte_is_found_when_it_is_loaded(folder: Path) -> None:
+    path = folder / "shard-00001.safetensors"
+    shards = ShardFolder.open(folder)
+    shards.load(1)
+    data = bytearray(path.read_bytes())
+    data[-3] ^= 1
+    path.write_bytes(data)
+    shards.load(0)
+    for stale in (shards, ShardFolder.open(folder)):
+        with pytest.raises(InputError, match=r"shard-00001\.safetensors: not the bytes that were written"):
+            stale.load(1)
+    with pytest.raises(InputError, match="shard-00001"):
+        ShardFolder.open(folder, verify="full")
+    path.unlink()
+    with pytest.raises(InputError, match=r"shard-00001\.safetensors: missing"):
+        shards.load(1)
+
+
+@pytest.mark.parametrize("name", ["vocab.txt", "tags.txt", "statistics.safetensors"])
+def test_flipped_names_and_statistics_are_found(folder: Path, name: str) -> None:
+    data = bytearray((folder / name).read_bytes())
+    data[-2] ^= 1
+    (folder / name).write_bytes(data)
+    with pytest.raises(InputError, match=f"{name}: not the bytes"):
+        ShardFolder.open(folder).corpus().n_docs + ShardFolder.open(folder).tag_docs.sum()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": "other"}, "not the manifest"),
+        ({"version": 99}, "newer tagtopics"),
+        ({"n_docs": 61}, "do not add up to n_docs"),
+        ({"n_tokens": -1}, "n_tokens is -1"),
+        ({"n_edges": 1.5}, "n_edges is 1.5"),
+        ({"shards": None}, "damaged"),
+        ({"files": {}}, "its files are not"),
+        ({"recipe": {"colour": 1}}, "unknown setting"),
+    ],
+)
+def test_a_manifest_that_does_not_hold_is_refused(
+    folder: Path, change: dict[str, object], message: str
+) -> None:
+    path = folder / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(InputError, match=message) as error:
+        ShardFolder.open(folder)
+    assert "\n" not in str(error.value)
+
+
+def test_a_shard_of_another_folder_is_refused(folder: Path) -> None:
+    path = folder / "manifest.json"
+    value = json.loads(path.read_text())
+    value["shards"][0]["file"] = "../shard-00000.safetensors"
+    path.write_text(json.dumps(value))
+    with pytest.raises(InputError, match="shard 0 is called"):
+        ShardFolder.open(folder)
+
+
+def test_indices_outside_their_columns_are_refused(corpus: Corpus, tmp_path: Path) -> None:
+    """A hostile folder may have right checksums; its indices would lead a kernel out of its arrays."""
+    import hashlib
+
+    from safetensors.numpy import load, save
+
+    path = write(corpus, tmp_path / "s", [60])
+    spoilt: dict[str, Callable[[Any], Any]] = {
+        "edge_word": lambda a: a + 1_000,
+        "slot_tag": lambda a: -a - 1,
+        "doc_edges": lambda a: a[::-1].copy(),
+        "doc_slots": lambda a: a + 1,
+        "id_offsets": lambda a: a * 2,
+        "edge_count": lambda a: a * np.float32("nan"),
+    }
+    for name, spoil in spoilt.items():
+        bad = tmp_path / name
+        shutil.copytree(path, bad)
+        arrays = load((bad / "shard-00000.safetensors").read_bytes())
+        data = save(arrays | {name: spoil(arrays[name])})
+        (bad / "shard-00000.safetensors").write_bytes(data)
+        manifest = json.loads((bad / "manifest.json").read_text())
+        manifest["shards"][0] |= {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        (bad / "manifest.json").write_text(json.dumps(manifest))
+        with pytest.raises(InputError, match="damaged"):
+            ShardFolder.open(bad).load(0)
+
+
+def test_an_unfinished_folder_is_refused(corpus: Corpus, tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    writer = ShardWriter(path, corpus.vocabulary, corpus.tag_names, shard_edges=100)
+    writer.add(corpus.counts, corpus.tags, corpus.ids)  # and no close: killed here
+    assert holds_shards(path)
+    with pytest.raises(InputError, match=r"unfinished.*--force"):
+        ShardFolder.open(path)
+    with pytest.raises(InputError, match=r"holds shards already.*--force"):
+        ShardWriter(path, ["a"], [])
+    with ShardWriter(path, ["a"], [], overwrite=True) as again:
+        again.add(np.array([[1]]), None, ["x"])
+    assert set(contents(path)) == {
+        "manifest.json", "vocab.txt", "statistics.safetensors", "shard-00000.safetensors"
+    }  # fmt: skip
+
+
+def test_an_error_clears_away_what_was_written(corpus: Corpus, tmp_path: Path) -> None:
+    for path in (tmp_path / "new", tmp_path / "there"):
+        existed = path.name == "there"
+        if existed:
+            path.mkdir()
+        with pytest.raises(ZeroDivisionError):
+            _fail_half_way(corpus, path)
+        assert path.exists() == existed
+        assert not existed or not list(path.iterdir())
+
+
+def _fail_half_way(corpus: Corpus, path: Path) -> None:
+    with ShardWriter(path, corpus.vocabulary, corpus.tag_names, shard_edges=100) as writer:
+        writer.add(corpus.counts, corpus.tags, corpus.ids)
+        assert holds_shards(path)
+        _ = 1 / 0
+
+
+def test_places_that_would_lose_something_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("")
+    (tmp_path / "file").write_text("")
+    for place, message in (("mine", "thesis.tex"), ("file", "is a file"), ("file/under", "is a file")):
+        with pytest.raises(InputError, match=message):
+            ShardWriter(tmp_path / place, ["a"], [], overwrite=True)
+    with pytest.raises(InputError, match="no such folder"):
+        ShardFolder.open(tmp_path / "nothing")
+    with pytest.raises(InputError, match=r"no manifest\.json"):
+        ShardFolder.open(tmp_path / "mine")
+
+
+def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="occurs twice"):
+        ShardWriter(tmp_path / "s", ["a", "a"], [])
+    with pytest.raises(InputError, match="line break"):
+        ShardWriter(tmp_path / "s", ["a\nb"], [])
+    assert not (tmp_path / "s").exists()
+    for counts, tags, message in (
+        (np.ones((2, 1)), None, "do not fit"),
+        (np.ones((1, 2)), np.ones((1, 2)), "do not fit"),
+        (np.full((1, 2), 2**24 + 1), None, "largest allowed"),
+        (np.full((1, 2), 0.5), None, "fractional"),
+    ):
+        with (
+            pytest.raises(InputError, match=message),
+            ShardWriter(tmp_path / "s", ["a", "b"], ["t"]) as writer,
+        ):
+            writer.add(counts, tags, ["x"])
+    with pytest.raises(InputError, match="verify must be"):
+        ShardFolder.open(tmp_path / "s", verify="most")
+
+
+def _docs(shards: ShardFolder, number: int) -> tuple[int, int]:
+    entry = shards.manifest.shards[number]
+    return entry.first_doc, entry.first_doc + entry.n_docs
