@@ -63,7 +63,7 @@ def test_shards_hold_the_corpus(corpus: Corpus, folder: Path) -> None:
     same(shards.corpus(), corpus)
     same(shards.corpus([1]), corpus.select(np.arange(*_docs(shards, 1))))
     graph = build_graph(corpus.counts, corpus.tags)
-    np.testing.assert_array_equal(shards.tag_docs, graph.tag_docs)
+    np.testing.assert_array_equal(shards.tag_docs, graph.whole.tag_docs)
     np.testing.assert_array_equal(shards.word_docs, np.bincount(corpus.counts.indices, minlength=50))
 
 

@@ -1,0 +1,135 @@
+"""A fit in progress, on disk: killed at any moment, it goes on from its last whole sweep to the same bits.
+
+run.json                    what is being fitted, to what: a run goes on only with the same
+sums-00012.safetensors      the sums after sweep 12
+checkpoint.json             which sweep is the last whole one, its checksum, and the history; moved into place
+parts/                      the state of the documents; see `keeping`
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from tagtopics.errors import InputError
+from tagtopics.graph import Priors, Sums
+from tagtopics.inference.callbacks import Watcher
+from tagtopics.inference.loop import Step
+from tagtopics.scale.keeping import Keeper, checksum
+from tagtopics.scale.sharded import ShardedBelief
+
+_RUN, _CHECKPOINT = "run.json", "checkpoint.json"
+
+
+class Run(Watcher[ShardedBelief]):
+    """The folder of a fit in progress; as a callback of the loop, it makes every sweep a checkpoint.
+
+    Args:
+        folder: where; made if it is not there.
+        identity: what is being fitted; JSON.
+        resume: go on with what is there. Without, a folder that holds a run is refused.
+    """
+
+    def __init__(self, folder: str | Path, identity: Mapping[str, Any], *, resume: bool = False) -> None:
+        self.folder = Path(folder)
+        self.history: list[Step] = []
+        self.start: tuple[ShardedBelief, int] | None = None
+        if resume and (self.folder / _RUN).is_file():
+            self._check(identity)
+            self._read()
+        else:
+            self._begin(identity)
+        self.keeper = Keeper(self.folder / "parts")
+
+    def on_iteration(self, step: Step, state: ShardedBelief) -> bool:
+        """Write down a sweep: first its sums, then that it is whole; then forget the one before."""
+        self.history.append(step)
+        sums = self.folder / f"sums-{state.sweep:05d}.safetensors"
+        arrays = {**state.sums._asdict(), "past_words": state.past_words, "alpha": state.priors.doc_topic}
+        record = {
+            "sweep": state.sweep,
+            "checksum": checksum(*arrays.values()),
+            "priors": state.priors._asdict() | {"doc_topic": None},
+            "history": [tuple(step) for step in self.history],
+        }
+        try:
+            save_file(arrays, sums)
+            _put(record, self.folder / _CHECKPOINT)
+        except (OSError, SafetensorError) as error:
+            raise InputError(
+                f"{self.folder}: cannot be written ({error}); sweep {state.sweep - 1} is kept: make room and "
+                "go on with --resume"
+            ) from None
+        self.keeper.forget(state.sweep)
+        for old in self.folder.glob("sums-*.safetensors"):
+            if old != sums:
+                old.unlink(missing_ok=True)
+        return False
+
+    def remove(self) -> None:
+        """Clear it all away: the fit is done."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _begin(self, identity: Mapping[str, Any]) -> None:
+        if self.folder.exists() and any(self.folder.iterdir()):
+            raise InputError(
+                f"{self.folder}: holds an unfinished fit or something else; go on with --resume, or remove it"
+            )
+        self.folder.mkdir(parents=True, exist_ok=True)
+        _put(identity, self.folder / _RUN)
+
+    def _check(self, identity: Mapping[str, Any]) -> None:
+        found, wanted = _get(self.folder / _RUN), json.loads(json.dumps(identity))
+        if not isinstance(found, dict):
+            raise InputError(f"{self.folder / _RUN}: damaged; remove {self.folder} and begin anew")
+        for name in wanted:
+            if found.get(name) != wanted[name]:
+                raise InputError(
+                    f"{self.folder}: was begun with another {name} ({_short(found.get(name))} there, "
+                    f"{_short(wanted[name])} now); go on with the same, or remove it and begin anew"
+                )
+
+    def _read(self) -> None:
+        """Read the last whole sweep, if there is one."""
+        if not (self.folder / _CHECKPOINT).is_file():
+            return
+        try:
+            record = _get(self.folder / _CHECKPOINT)
+            sweep = int(record["sweep"])
+            arrays = load_file(self.folder / f"sums-{sweep:05d}.safetensors")
+            self.history = [Step(*step) for step in record["history"]]
+            past, alpha = arrays.pop("past_words"), arrays.pop("alpha")
+            sums, priors = Sums(**arrays), Priors(**(record["priors"] | {"doc_topic": alpha}))
+            if checksum(*sums, past, alpha) != record["checksum"]:
+                raise ValueError("its checksum differs")
+        except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
+            raise InputError(f"{self.folder}: damaged ({error}); remove it and begin anew") from None
+        self.start = ShardedBelief(sweep, sums, past, priors), sweep
+
+
+def _put(value: Any, path: Path) -> None:
+    fresh = path.with_name(f"{path.name}.part")
+    with fresh.open("w", encoding="utf-8") as file:
+        json.dump(value, file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(fresh, path)
+
+
+def _get(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read ({error}); remove the folder and begin anew") from None
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

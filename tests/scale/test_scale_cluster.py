@@ -1,0 +1,205 @@
+"""The crew on Ray: real clusters, real processes, killed for real."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tagtopics import TTM, make_tagged_corpus
+from tagtopics.corpus.core import Corpus
+from tagtopics.errors import InputError
+from tagtopics.inference.callbacks import Watcher
+from tagtopics.scale.cluster import RayCrew, ray_crew
+from tagtopics.scale.fitting import CrewMaker, fit_shards
+from tagtopics.scale.runs import Run
+from tagtopics.scale.shards import ShardFolder
+from tagtopics.scale.writing import ShardWriter
+
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+ray = pytest.importorskip("ray", reason="no ray: the tests of the cluster are skipped")
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return make_tagged_corpus(n_docs=300, seed=3).corpus
+
+
+@pytest.fixture(scope="module")
+def shards(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> ShardFolder:
+    path = tmp_path_factory.mktemp("shards") / "s"
+    with ShardWriter(path, corpus.vocabulary, corpus.tag_names, shard_edges=1500) as writer:
+        writer.add(corpus.counts, corpus.tags, corpus.ids)
+    return ShardFolder.open(path)
+
+
+def ttm() -> TTM:
+    return TTM(8, random_state=5, max_iter=6, tol=0, n_jobs=1)
+
+
+@pytest.fixture(scope="module")
+def alone(shards: ShardFolder, tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
+    return bits(fit_shards(ttm(), shards, tmp_path_factory.mktemp("alone") / "work"))
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Any]:
+    """Two Ray nodes: processes and object stores of their own, one address."""
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "object_store_memory": 1 << 27})
+    cluster.add_node(num_cpus=2, object_store_memory=1 << 27)
+    ray.init(address=cluster.address, log_to_driver=False, logging_level="error")
+    yield cluster
+    ray.shutdown()
+    cluster.shutdown()  # type: ignore[no-untyped-call]
+
+
+def bits(model: Any) -> list[bytes]:
+    names = ("components_", "doc_topic_", "tag_sums_", "tag_squares_", "topic_sums_")
+    return [np.ascontiguousarray(getattr(model, name)).tobytes() for name in names]
+
+
+def caught(make: CrewMaker, crews: list[RayCrew]) -> CrewMaker:
+    """Return the same maker, and put what it makes where a test can reach it."""
+
+    def made(folder: ShardFolder, run: Run, lean: bool) -> Any:
+        crews.append(make(folder, run, lean))  # type: ignore[arg-type]
+        return crews[-1]
+
+    return made
+
+
+@pytest.mark.usefixtures("nodes")
+@pytest.mark.parametrize("workers", [2, 4])
+def test_any_number_of_workers_gives_the_same_bits(
+    shards: ShardFolder, alone: list[bytes], tmp_path: Path, workers: int
+) -> None:
+    model = fit_shards(ttm(), shards, tmp_path / "work", crew=ray_crew(workers))
+    assert bits(model) == alone
+
+
+@pytest.mark.usefixtures("nodes")
+def test_workers_are_on_both_nodes(shards: ShardFolder, tmp_path: Path) -> None:
+    crews: list[RayCrew] = []
+    places: list[tuple[str, int]] = []
+
+    class Look(Watcher[Any]):
+        def on_iteration(self, step: Any, state: Any) -> bool:
+            places.extend(ray.get([actor.place.remote() for actor in crews[0].actors]))
+            return True
+
+    fit_shards(ttm(), shards, tmp_path / "work", crew=caught(ray_crew(4), crews), callbacks=[Look()])
+    assert len({node for node, _ in places}) == 2
+    assert len({process for _, process in places}) == 4
+
+
+@pytest.mark.usefixtures("nodes")
+@pytest.mark.parametrize("sweep", [1, 4])
+def test_a_killed_worker_changes_nothing(
+    shards: ShardFolder, alone: list[bytes], tmp_path: Path, sweep: int
+) -> None:
+    crews: list[RayCrew] = []
+
+    class Kill(Watcher[Any]):
+        def on_iteration(self, step: Any, state: Any) -> bool:
+            if step.iteration == sweep:
+                os.kill(ray.get(crews[0].actors[1].place.remote())[1], signal.SIGKILL)
+            return False
+
+    model = fit_shards(ttm(), shards, tmp_path / "work", crew=caught(ray_crew(2), crews), callbacks=[Kill()])
+    assert bits(model) == alone
+
+
+@pytest.mark.usefixtures("nodes")
+def test_workers_killed_in_mid_sweep_change_nothing(
+    shards: ShardFolder, alone: list[bytes], tmp_path: Path
+) -> None:
+    crews: list[RayCrew] = []
+    pids: list[int] = []
+
+    def kill() -> None:
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+
+    class Note(Watcher[Any]):
+        def on_iteration(self, step: Any, state: Any) -> bool:
+            if step.iteration == 2:
+                places = ray.get([actor.place.remote() for actor in crews[0].actors])
+                pids.extend(process for _, process in places)
+                threading.Timer(0.01, kill).start()
+            return False
+
+    model = fit_shards(ttm(), shards, tmp_path / "work", crew=caught(ray_crew(3), crews), callbacks=[Note()])
+    assert len(pids) == 3
+    assert bits(model) == alone
+
+
+def test_a_lost_node_changes_nothing(
+    nodes: Any, shards: ShardFolder, alone: list[bytes], tmp_path: Path
+) -> None:
+    extra = nodes.add_node(num_cpus=2, object_store_memory=1 << 27)
+    nodes.wait_for_nodes()
+
+    class Lose(Watcher[Any]):
+        def on_iteration(self, step: Any, state: Any) -> bool:
+            if step.iteration == 3:
+                nodes.remove_node(extra, allow_graceful=False)
+            return False
+
+    model = fit_shards(ttm(), shards, tmp_path / "work", crew=ray_crew(6), callbacks=[Lose()])
+    assert bits(model) == alone
+
+
+@pytest.mark.usefixtures("nodes")
+def test_a_lost_shard_is_fitted_anew_where_that_is_allowed(
+    corpus: Corpus, shards: ShardFolder, alone: list[bytes], tmp_path: Path
+) -> None:
+    class Lose(Watcher[Any]):
+        def on_iteration(self, step: Any, state: Any) -> bool:
+            if step.iteration == 3:
+                for path in (tmp_path / "work" / "parts").glob("0000[12]-*.own"):
+                    path.unlink()
+            return False
+
+    with pytest.raises(InputError, match=r"00001-00003\.own: cannot be read"):
+        fit_shards(ttm(), shards, tmp_path / "work", crew=ray_crew(2), callbacks=[Lose()])
+    model = fit_shards(ttm(), shards, tmp_path / "work", crew=ray_crew(2, refits=True), resume=True)
+    whole = fit_shards(ttm(), shards, tmp_path / "whole")
+    assert bits(model) != alone
+    assert model.perplexity(corpus) == pytest.approx(whole.perplexity(corpus), rel=0.01)
+
+
+@pytest.mark.usefixtures("nodes")
+def test_a_run_begun_on_a_cluster_ends_anywhere(
+    shards: ShardFolder, alone: list[bytes], tmp_path: Path
+) -> None:
+    class Quit(Watcher[Any]):
+        def on_iteration(self, step: Any, state: Any) -> bool:
+            if step.iteration == 2:
+                raise KeyboardInterrupt
+            return False
+
+    with pytest.raises(KeyboardInterrupt):
+        fit_shards(ttm(), shards, tmp_path / "work", crew=ray_crew(3), callbacks=[Quit()])
+    assert bits(fit_shards(ttm(), shards, tmp_path / "work", resume=True)) == alone
+
+
+@pytest.mark.usefixtures("nodes")
+def test_a_shard_damaged_on_the_way_is_one_clear_line(shards: ShardFolder, tmp_path: Path) -> None:
+    import shutil
+
+    copy = tmp_path / "copy"
+    shutil.copytree(shards.path, copy)
+    path = copy / "shard-00002.safetensors"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=r"shard-00002\.safetensors: not the bytes that were written"):
+        fit_shards(ttm(), copy, tmp_path / "work", crew=ray_crew(2))

@@ -1,0 +1,162 @@
+"""Fits to shards: the bits of a fit in memory, whoever works on them, and from any checkpoint."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tagtopics import LDA, TTM, make_tagged_corpus
+from tagtopics.corpus.core import Corpus
+from tagtopics.errors import InputError
+from tagtopics.graph import build_graph
+from tagtopics.inference.belief_propagation import BeliefPropagation
+from tagtopics.inference.callbacks import Watcher
+from tagtopics.inference.loop import run
+from tagtopics.scale.fitting import fit_shards
+from tagtopics.scale.shards import ShardFolder
+from tagtopics.scale.writing import ShardWriter
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return make_tagged_corpus(n_docs=300, seed=3).corpus
+
+
+@pytest.fixture(scope="module")
+def shards(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> ShardFolder:
+    path = tmp_path_factory.mktemp("shards") / "s"
+    with ShardWriter(path, corpus.vocabulary, corpus.tag_names, shard_edges=1500) as writer:
+        writer.add(corpus.counts, corpus.tags, corpus.ids)
+    return ShardFolder.open(path)
+
+
+def ttm(**settings: Any) -> TTM:
+    return TTM(8, random_state=5, max_iter=6, tol=0, n_jobs=2, **settings)
+
+
+def bits(model: Any) -> list[bytes]:
+    names = ("components_", "doc_topic_", "tag_sums_", "tag_squares_", "topic_sums_", "doc_topic_prior_")
+    return [np.ascontiguousarray(getattr(model, name)).tobytes() for name in names]
+
+
+class Quit(Watcher[Any]):
+    """Ends a run after some sweep, as a kill would."""
+
+    def __init__(self, after: int) -> None:
+        self.after = after
+
+    def on_iteration(self, step: Any, state: Any) -> bool:
+        if step.iteration == self.after:
+            raise KeyboardInterrupt
+        return False
+
+
+@pytest.mark.parametrize("memory", ["lean", "stored"])
+@pytest.mark.parametrize("n_jobs", [1, 2, 5])
+def test_shards_give_the_bits_of_memory(
+    corpus: Corpus, shards: ShardFolder, tmp_path: Path, memory: str, n_jobs: int
+) -> None:
+    assert len(shards) > 5
+    firsts = [shard.first_doc for shard in shards.manifest.shards]
+    blocks = np.array([*firsts, corpus.n_docs])
+    graph = build_graph(corpus.counts, corpus.tags)._replace(doc_blocks=blocks)
+    model = ttm(memory=memory)
+    algorithm = BeliefPropagation(graph, model._priors(), 5, 2, lean=memory == "lean")
+    whole = algorithm.learned(run(algorithm, max_iter=6).state)
+
+    fitted = fit_shards(ttm(memory=memory).set_params(n_jobs=n_jobs), shards, tmp_path / "work")
+    assert np.array_equal(fitted.tag_sums_, whole.more["tag_sums_"])
+    assert np.array_equal(fitted.topic_sums_, whole.word_sums.sum(0))
+    assert np.array_equal(fitted.doc_topic_, whole.doc_topic)
+    assert fitted.doc_ids_ == corpus.ids
+    assert not (tmp_path / "work").exists()
+
+
+def test_a_model_of_shards_answers_every_question(
+    corpus: Corpus, shards: ShardFolder, tmp_path: Path
+) -> None:
+    model = fit_shards(ttm(), shards, tmp_path / "work", doc_topic=tmp_path / "theta.npy", documents=100)
+    assert len(model.doc_topic_) < corpus.n_docs
+    theta = np.load(tmp_path / "theta.npy", mmap_mode="r")
+    assert theta.shape == (corpus.n_docs, 8)
+    np.testing.assert_allclose(theta.sum(1), 1, rtol=1e-5)
+    rows = [corpus.ids.index(name) for name in model.doc_ids_]
+    assert np.array_equal(theta[rows], model.doc_topic_)
+    assert np.array_equal(model.tag_docs_, TTM(8, max_iter=1).fit(corpus).tag_docs_)
+    model.save(tmp_path / "m.tt")
+    assert len(model.recommend(corpus.select(np.arange(3)))) == 3
+    assert model.perplexity(corpus) < LDA(1, max_iter=2).fit(corpus).perplexity(corpus)
+
+
+@pytest.mark.parametrize("after", [1, 3, 6])
+def test_a_fit_goes_on_to_the_same_bits(shards: ShardFolder, tmp_path: Path, after: int) -> None:
+    whole = fit_shards(ttm(), shards, tmp_path / "whole")
+    with pytest.raises(KeyboardInterrupt):
+        fit_shards(ttm(), shards, tmp_path / "work", callbacks=[Quit(after)])
+    with pytest.raises(InputError, match=r"unfinished fit.*--resume"):
+        fit_shards(ttm(), shards, tmp_path / "work")
+    resumed = fit_shards(ttm(), shards, tmp_path / "work", resume=True)
+    assert bits(resumed) == bits(whole)
+    assert [row["change"] for row in resumed.history_] == [row["change"] for row in whole.history_]
+
+
+def test_resuming_what_has_converged(shards: ShardFolder, tmp_path: Path) -> None:
+    settled = ttm().set_params(tol=0.5)
+    whole = fit_shards(settled, shards, tmp_path / "whole")
+    assert whole.stop_reason_ == "converged"
+    with pytest.raises(KeyboardInterrupt):
+        fit_shards(ttm().set_params(tol=0.5), shards, tmp_path / "work", callbacks=[Quit(whole.n_iter_)])
+    resumed = fit_shards(ttm().set_params(tol=0.5), shards, tmp_path / "work", resume=True)
+    assert (bits(resumed), resumed.stop_reason_) == (bits(whole), "converged")
+
+
+def test_more_sweeps_after_a_resume(shards: ShardFolder, tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        fit_shards(ttm(), shards, tmp_path / "work", callbacks=[Quit(4)])
+    longer = fit_shards(ttm().set_params(max_iter=9), shards, tmp_path / "work", resume=True)
+    assert bits(longer) == bits(fit_shards(ttm().set_params(max_iter=9), shards, tmp_path / "whole"))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [({"random_state": 6}, "another parameters"), ({"memory": "stored"}, "another lean")],
+)
+def test_a_run_goes_on_only_with_the_same(
+    shards: ShardFolder, tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        fit_shards(ttm(), shards, tmp_path / "work", callbacks=[Quit(2)])
+    with pytest.raises(InputError, match=message):
+        fit_shards(ttm().set_params(**change), shards, tmp_path / "work", resume=True)
+    fit_shards(ttm(), shards, tmp_path / "work", resume=True)
+
+
+def flip(path: Path, at: int) -> None:
+    data = bytearray(path.read_bytes())
+    data[at] ^= 1
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("what", ["parts", "sums", "checkpoint", "run"])
+def test_a_flipped_byte_is_found(shards: ShardFolder, tmp_path: Path, what: str) -> None:
+    work = tmp_path / "work"
+    with pytest.raises(KeyboardInterrupt):
+        fit_shards(ttm(), shards, work, callbacks=[Quit(3)])
+    pattern = {"parts": "parts/*.own", "sums": "sums-*"}.get(what, f"{what}.json")
+    path = min(work.glob(pattern))
+    flip(path, path.stat().st_size // 2 if what != "run" else 2)
+    with pytest.raises(InputError) as caught:
+        fit_shards(ttm(), shards, work, resume=True)
+    assert "\n" not in str(caught.value)
+    assert "anew" in str(caught.value)
+
+
+def test_models_that_shards_are_not_for(shards: ShardFolder, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="LDA and TTM by belief propagation"):
+        fit_shards(LDA(4, inference="gibbs", random_state=0), shards, tmp_path / "w")
+    with pytest.raises(InputError, match="random_state"):
+        fit_shards(LDA(4), shards, tmp_path / "w")
+    assert not (tmp_path / "w").exists()
