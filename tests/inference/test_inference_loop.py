@@ -85,11 +85,33 @@ def test_a_checkpoint_goes_on_with_the_same_bits(planted: SyntheticCorpus, tmp_p
     whole = run(algorithm, max_iter=10).state
     run(algorithm, max_iter=7, callbacks=[Checkpoint(tmp_path / "c", every=3)])
     start = load_checkpoint(tmp_path / "c")
-    assert start[1] == 6
-    resumed = run(algorithm, max_iter=10, start=start).state
+    assert [step.iteration for step in start[1]] == [1, 2, 3, 4, 5, 6]
+    result = run(algorithm, max_iter=10, start=start)
+    resumed = result.state
+    assert [step.iteration for step in result.history] == list(range(1, 11))
     for a, b in zip(whole.topics, resumed.topics, strict=True):
         np.testing.assert_array_equal(a, b)
     assert [path.name for path in tmp_path.iterdir()] == ["c"]
+
+
+def test_a_checkpoint_of_another_fit_or_with_a_flipped_byte(planted: SyntheticCorpus, tmp_path: Path) -> None:
+    path, identity = tmp_path / "c", {"model": "LDA", "parameters": {"n_topics": 6}}
+    checkpoint = Checkpoint(path, every=1, identity=identity)
+    tt.LDA(6, max_iter=2, random_state=0).fit(planted.corpus, callbacks=[checkpoint])
+    load_checkpoint(path, identity)
+    with pytest.raises(tt.InputError, match="begun with another parameters"):
+        load_checkpoint(path, identity | {"parameters": {"n_topics": 7}})
+    data = bytearray(path.read_bytes())
+    data[-100] ^= 4
+    path.write_bytes(data)
+    with pytest.raises(tt.InputError, match="checksum"):
+        load_checkpoint(path, identity)
+
+
+def test_a_checkpoint_by_the_clock(planted: SyntheticCorpus, tmp_path: Path) -> None:
+    checkpoint = Checkpoint(tmp_path / "c", every=10**6, minutes=0.0)
+    tt.LDA(6, max_iter=3, tol=0, random_state=0).fit(planted.corpus, callbacks=[checkpoint])
+    assert len(load_checkpoint(tmp_path / "c")[1]) == 3
 
 
 @pytest.mark.parametrize("content", [b"", b"not a checkpoint", b"\x08\x00\x00\x00\x00\x00\x00\x00{}      "])

@@ -120,16 +120,13 @@ def test_more_sweeps_after_a_resume(shards: ShardFolder, tmp_path: Path) -> None
     assert bits(longer) == bits(fit_shards(ttm().set_params(max_iter=9), shards, tmp_path / "whole"))
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [({"random_state": 6}, "another parameters"), ({"memory": "stored"}, "another lean")],
-)
+@pytest.mark.parametrize("change", [{"random_state": 6}, {"memory": "stored"}, {"order": 2}])
 def test_a_run_goes_on_only_with_the_same(
-    shards: ShardFolder, tmp_path: Path, change: dict[str, Any], message: str
+    shards: ShardFolder, tmp_path: Path, change: dict[str, Any]
 ) -> None:
     with pytest.raises(KeyboardInterrupt):
         fit_shards(ttm(), shards, tmp_path / "work", callbacks=[Quit(2)])
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match="begun with another parameters"):
         fit_shards(ttm().set_params(**change), shards, tmp_path / "work", resume=True)
     fit_shards(ttm(), shards, tmp_path / "work", resume=True)
 

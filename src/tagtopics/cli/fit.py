@@ -13,6 +13,7 @@ from tagtopics.cli.options import ColumnOptions, CorpusArgument, ModelOptions, S
 from tagtopics.cli.output import make_table, plain, show
 from tagtopics.cli.photographs import ImageOptions, visual_vocabulary
 from tagtopics.cli.reading import read_training
+from tagtopics.cli.scaling import ScaleOptions, check_scale, checkpointed, fit_sharded, is_sharded
 from tagtopics.cli.summaries import topic_rows, topic_table
 
 if TYPE_CHECKING:
@@ -28,10 +29,6 @@ REASONS = {"converged": "converged", "max_iter": "all that were allowed", "stopp
 """Why a fit came to its end, in words."""
 
 OutOption = Annotated[str, typer.Option("--out", "-o", metavar="MODEL", help="Folder of the model.")]
-CheckpointOption = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Save the state here every ten sweeps.")
-]
-
 KeepOption = Annotated[
     bool,
     typer.Option(
@@ -46,32 +43,50 @@ def command(
     columns: ColumnOptions,
     words: WordOptions,
     images: ImageOptions,
+    scale: ScaleOptions,
     shown: Shown,
     out: OutOption = "model.tt",
-    checkpoint: CheckpointOption = None,
     keep: KeepOption = True,
 ) -> None:
-    """Learn topics from a corpus and save them as a model."""
+    """Learn topics from a corpus, or from a folder of shards, and save them as a model."""
     from tagtopics.models.kept_corpus import keep_corpus
 
     estimator = build_model(model)
     target = check_out(out)
-    callbacks = watchers(shown, checkpoint=checkpoint)
-    began = time.perf_counter()
-    visual = visual_vocabulary(corpus, images, model.seed, shown)
-    documents = read_training(corpus, columns, words, shown, visual)
-    read = time.perf_counter()
-    estimator.fit(documents, callbacks=callbacks)
+    sharded = is_sharded(corpus)
+    check_scale(scale, sharded)
+    began = read = time.perf_counter()
+    if sharded:
+        documents, sizes = fit_sharded(estimator, corpus, target, scale, shown)
+    else:
+        visual = visual_vocabulary(corpus, images, model.seed, shown)
+        documents = read_training(corpus, columns, words, shown, visual)
+        read = time.perf_counter()
+        keeping, start = checkpointed(estimator, documents, scale)
+        estimator.fit(
+            documents, callbacks=[*watchers(shown), *keeping], **({"start": start} if start else {})
+        )
+        sizes = sizes_of(documents)
     seconds = {"read": read - began, "fit": time.perf_counter() - read}
     estimator.save(target)
     if keep:
         keep_corpus(documents, target)
-    payload = _payload(estimator, documents, model, target, seconds)
+    payload = _payload(estimator, sizes, model, target, seconds)
     show(shown.json, payload, lambda console: _draw(console, payload))
 
 
+def sizes_of(corpus: Corpus) -> dict[str, int]:
+    """Return the sizes of a corpus that a summary names."""
+    n_tokens = int(corpus.counts.sum(dtype="int64"))
+    return {"n_docs": corpus.n_docs, "n_words": corpus.n_words, "n_tags": corpus.n_tags, "n_tokens": n_tokens}
+
+
 def _payload(
-    estimator: TopicModel, corpus: Corpus, options: ModelOptions, target: Path, seconds: dict[str, float]
+    estimator: TopicModel,
+    sizes: dict[str, int],
+    options: ModelOptions,
+    target: Path,
+    seconds: dict[str, float],
 ) -> dict[str, Any]:
     history = estimator.history_
     return {
@@ -79,10 +94,7 @@ def _payload(
         "path": str(target),
         "n_topics": int(estimator.components_.shape[0]),
         "seed": options.seed,
-        "n_docs": corpus.n_docs,
-        "n_words": corpus.n_words,
-        "n_tags": corpus.n_tags,
-        "n_tokens": int(corpus.counts.sum(dtype="int64")),
+        **sizes,
         "iterations": estimator.n_iter_,
         "change": history[-1]["change"] if history else None,
         "stop_reason": estimator.stop_reason_,

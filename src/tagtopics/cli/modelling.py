@@ -76,20 +76,14 @@ def name_of_model(model: TopicModel) -> str:
     return names.get(type(model).__name__, type(model).__name__.lower())
 
 
-def watchers(shown: Shown, title: str = "Fitting", checkpoint: str | None = None) -> list[Any]:
-    """Return the callbacks of a fit: a progress bar where there is a terminal, checkpoints if asked for."""
-    from tagtopics.inference.callbacks import Checkpoint, Progress
+def watchers(shown: Shown, title: str = "Fitting") -> list[Any]:
+    """Return the callbacks of a fit: a progress bar where there is a terminal."""
+    from tagtopics.inference.callbacks import Progress
     from tagtopics.kernels.compiling import has_compiled
 
-    found: list[Any] = []
-    if sys.stderr.isatty() and not shown.quiet:
-        found.append(Progress(title if has_compiled() else f"{title} (compiling first, this once)"))
-    if checkpoint is not None:
-        path = Path(checkpoint)
-        if path.is_dir() or not path.absolute().parent.is_dir():
-            raise InputError(f"--checkpoint {path}: name a file in a folder that exists")
-        found.append(Checkpoint(path))
-    return found
+    if shown.quiet or not sys.stderr.isatty():
+        return []
+    return [Progress(title if has_compiled() else f"{title} (compiling first, this once)")]
 
 
 def check_out(out: str) -> Path:

@@ -60,7 +60,7 @@ def run(
     max_iter: int,
     tol: float = 0.0,
     callbacks: Sequence[Callback[State]] = (),
-    start: tuple[State, int] | None = None,
+    start: tuple[State, Sequence[Step]] | None = None,
 ) -> FitResult[State]:
     """Iterate until the change falls below `tol`, a callback says stop, or `max_iter` is reached.
 
@@ -69,15 +69,17 @@ def run(
         max_iter: the number of the last iteration.
         tol: smallest change worth another iteration; zero never stops early.
         callbacks: told of everything, in order.
-        start: a state and the number of iterations behind it, to go on from a checkpoint.
+        start: a state and the iterations behind it, to go on from a checkpoint.
     """
-    state, done = (algorithm.init(), 0) if start is None else start
-    history: list[Step] = []
+    state, past = (algorithm.init(), ()) if start is None else start
+    history = list(past)
+    if history and history[-1].change < tol:
+        return FitResult(state, history, "converged")
     reason = "max_iter"
     for callback in callbacks:
         callback.on_start(max_iter)
     try:
-        for iteration in range(done + 1, max_iter + 1):
+        for iteration in range(len(history) + 1, max_iter + 1):
             began = time.perf_counter()
             state, change = algorithm.step(state)
             history.append(Step(iteration, change, time.perf_counter() - began))

@@ -57,7 +57,14 @@ class TopicModel(Viewing, Recommending, ClassNamePrefixFeaturesOutMixin, Transfo
     random_state: Any
     n_jobs: int | None
 
-    def fit(self, X: Any, y: Any = None, *, callbacks: Sequence[Callback[Any]] = ()) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        callbacks: Sequence[Callback[Any]] = (),
+        start: tuple[Any, Sequence[Step]] | None = None,
+    ) -> Self:
         """Learn topics.
 
         Args:
@@ -65,11 +72,12 @@ class TopicModel(Viewing, Recommending, ClassNamePrefixFeaturesOutMixin, Transfo
             y: tags, where X is a matrix: None, one label a document, lists of strings, or an indicator
                 matrix (D, T). A corpus brings its own.
             callbacks: told of every iteration; see `tagtopics.inference.callbacks`.
+            start: where to go on, from `load_checkpoint`; it ends with the bits of a fit never stopped.
         """
         check_parameters(self)
         data = self._training_data(X, y)
         self._forget_recommender(X, y)
-        return self._learn(data, self._algorithm(data), callbacks)
+        return self._learn(data, self._algorithm(data), callbacks, start)
 
     def transform(self, X: Any, tags: Any = None) -> Float32:
         """Return the topic proportions of documents, theta (D, K); rows add up to one.
@@ -213,11 +221,15 @@ class TopicModel(Viewing, Recommending, ClassNamePrefixFeaturesOutMixin, Transfo
         return validate_data(self, X, reset=reset, **rules)
 
     def _learn(
-        self, data: TrainingData, algorithm: TopicAlgorithm[Any], callbacks: Sequence[Callback[Any]]
+        self,
+        data: TrainingData,
+        algorithm: TopicAlgorithm[Any],
+        callbacks: Sequence[Callback[Any]],
+        start: tuple[Any, Sequence[Step]] | None = None,
     ) -> Self:
         """Iterate the algorithm and keep what it learned."""
         tol = self.tol if algorithm.settles else 0.0
-        result = run(algorithm, max_iter=self.max_iter, tol=tol, callbacks=callbacks)
+        result = run(algorithm, max_iter=self.max_iter, tol=tol, callbacks=callbacks, start=start)
         self._keep(data, algorithm.learned(result.state))
         self._remember(result.history, result.reason)
         return self

@@ -12,7 +12,7 @@ from tagtopics._typing import Float64
 from tagtopics.errors import InputError
 from tagtopics.graph import build_graph
 from tagtopics.inference.gibbs import AVERAGED, GibbsSampling, Links
-from tagtopics.inference.loop import Callback
+from tagtopics.inference.loop import Callback, Step
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.base import TopicModel
 from tagtopics.models.checks import check_parameters
@@ -74,7 +74,13 @@ class RTM(TopicModel):
         self.n_jobs = n_jobs
 
     def fit(
-        self, X: Any, y: Any = None, *, links: Any = None, callbacks: Sequence[Callback[Any]] = ()
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        links: Any = None,
+        callbacks: Sequence[Callback[Any]] = (),
+        start: tuple[Any, Sequence[Step]] | None = None,
     ) -> Self:
         """Learn topics.
 
@@ -84,6 +90,7 @@ class RTM(TopicModel):
             links: (D, D) matrix, sparse or dense, not zero where two documents are linked, in either
                 direction; `corpus.links` for instance. By default documents that share a tag are linked.
             callbacks: told of every iteration.
+            start: where to go on; as in `LDA.fit`.
         """
         check_parameters(self)
         data, seed = self._training_data(X, y), self._seed()
@@ -97,7 +104,7 @@ class RTM(TopicModel):
         chain = (self._priors(), seed, self.max_iter, threads, anchored)
         pairs = Links(matrix, float(self.negative_ratio))
         sampling = GibbsSampling(graph, data.tags, *chain, pairs, float(self.averaged_share))
-        return self._learn(data, sampling, callbacks)
+        return self._learn(data, sampling, callbacks, start)
 
     def link_score(self, docs_a: Any, docs_b: Any) -> Float64:
         """Return (N,): the probability of a link between document i of `docs_a` and document i of `docs_b`.

@@ -14,10 +14,11 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.inference import loop
 from tagtopics.inference.learned import Learned, proportions
-from tagtopics.inference.loop import Callback
+from tagtopics.inference.loop import Callback, FitResult
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.base import TopicModel
 from tagtopics.models.checks import check_parameters
+from tagtopics.models.identity import identity_of
 from tagtopics.models.inputs import from_corpus
 from tagtopics.models.lda import LDA
 from tagtopics.models.ttm import TTM
@@ -81,7 +82,7 @@ def fit_shards(
     _check(model, folder)
     sample = _sample(folder, documents)
     corpus, lean, threads = folder.corpus(sample), model.memory != "stored", resolve_threads(model.n_jobs)
-    run = Run(work, _identity(model, folder, lean), resume=resume)
+    run = Run(work, _identity(model, folder), resume=resume)
     priors = run.start[0].priors if run.start else model._priors_for(from_corpus(corpus))
     make = crew or _local(threads, told)
     workers = make(folder, run, lean)
@@ -89,12 +90,15 @@ def fit_shards(
         algorithm = ShardedPropagation(
             folder, workers, priors, model._seed(), threads, model.init == "anchors"
         )
-        reason, belief = _iterate(model, algorithm, run, callbacks)
+        watching = [run, *callbacks]
+        result = loop.run(
+            algorithm, max_iter=model.max_iter, tol=model.tol, callbacks=watching, start=run.start
+        )
     finally:
         workers.close()
-    _keep(model, corpus, folder, run, belief, reason, sample)
+    _keep(model, corpus, folder, run, result, sample)
     if doc_topic is not None:
-        write_doc_topic(folder, run, belief, Path(doc_topic))
+        write_doc_topic(folder, run, result.state, Path(doc_topic))
     run.remove()
     return model
 
@@ -106,17 +110,6 @@ def _local(threads: int, told: Callable[[], None]) -> CrewMaker:
         return LocalCrew(Parts(folder, every, run.keeper, lean=lean, n_threads=n_threads, told=told))
 
     return make
-
-
-def _iterate(
-    model: TopicModel, algorithm: ShardedPropagation, run: Run, callbacks: Sequence[Callback[ShardedBelief]]
-) -> tuple[str, ShardedBelief]:
-    """Iterate from where the run stands; one that had come to its end before is not iterated again."""
-    if run.start and run.history and run.history[-1].change < model.tol:
-        return "converged", run.start[0]
-    watching = [run, *callbacks]
-    result = loop.run(algorithm, max_iter=model.max_iter, tol=model.tol, callbacks=watching, start=run.start)
-    return result.reason, result.state
 
 
 def _check(model: TopicModel, folder: ShardFolder) -> None:
@@ -134,16 +127,9 @@ def _check(model: TopicModel, folder: ShardFolder) -> None:
         )
 
 
-def _identity(model: TopicModel, folder: ShardFolder, lean: bool) -> dict[str, Any]:
-    """Return what decides about the result: a run goes on only with the same."""
-    free = ("n_jobs", "max_iter", "tol", "memory")  # may change on the way
-    parameters = {
-        name: value.item() if isinstance(value, np.generic) else value
-        for name, value in model.get_params(deep=False).items()
-        if name not in free
-    }
+def _identity(model: TopicModel, folder: ShardFolder) -> dict[str, Any]:
     manifest = hashlib.sha256((folder.path / MANIFEST).read_bytes()).hexdigest()
-    return {"model": type(model).__name__, "parameters": parameters, "lean": lean, "corpus": manifest}
+    return identity_of(model, manifest)
 
 
 def _sample(folder: ShardFolder, documents: int) -> list[int]:
@@ -158,18 +144,18 @@ def _keep(
     corpus: Corpus,
     folder: ShardFolder,
     run: Run,
-    belief: ShardedBelief,
-    reason: str,
+    result: FitResult[ShardedBelief],
     sample: Sequence[int],
 ) -> None:
     """Set the fitted attributes."""
+    belief = result.state
     theta = np.concatenate([_proportions(number, run, belief) for number in sample])
     more = {"tag_sums_": belief.sums.tags, "tag_squares_": belief.sums.tag_squares}
     model.n_features_in_ = corpus.n_words
     model._forget_recommender(corpus, None)
     model._keep(from_corpus(corpus), Learned(belief.sums.words, theta, belief.priors.doc_topic, more))
     model.tag_docs_ = folder.tag_docs.copy()
-    model._remember(run.history, reason)
+    model._remember(result.history, result.reason)
 
 
 def write_doc_topic(folder: ShardFolder, run: Run, belief: ShardedBelief, path: Path) -> None:

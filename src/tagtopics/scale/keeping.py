@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tagtopics.errors import InputError
 from tagtopics.graph import Own
+from tagtopics.inference.checksums import as_bytes, checksum
 
 _HEAD = struct.Struct("<8s6q")
 _MAGIC = b"ttmown01"
@@ -43,7 +43,7 @@ class Keeper:
             with fresh.open("wb") as file:
                 file.write(head)
                 for array in own:
-                    file.write(_bytes(array).data)
+                    file.write(as_bytes(array).data)
             os.replace(fresh, path)
         except OSError as error:
             fresh.unlink(missing_ok=True)
@@ -74,20 +74,6 @@ class Keeper:
             old = path.suffix == ".own" and int(path.stem.split("-")[1]) < before
             if old or path.suffix == ".part":
                 path.unlink(missing_ok=True)
-
-
-def checksum(*arrays: Any) -> int:
-    """Return a number that any single changed byte of some arrays changes: the sum of their words."""
-    total = 0
-    for array in arrays:
-        data = _bytes(array)
-        whole = len(data) // 8 * 8
-        total += int(data[:whole].view(np.uint64).sum(dtype=np.uint64)) + int(data[whole:].sum())
-    return total % 2**62
-
-
-def _bytes(array: Any) -> npt.NDArray[np.uint8]:
-    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
 def _unpacked(data: Any, sweep: int) -> Own | None:

@@ -20,9 +20,10 @@ from safetensors.numpy import load_file, save_file
 
 from tagtopics.errors import InputError
 from tagtopics.graph import Priors, Sums
-from tagtopics.inference.callbacks import Watcher
+from tagtopics.inference.callbacks import Watcher, check_identity
+from tagtopics.inference.checksums import checksum
 from tagtopics.inference.loop import Step
-from tagtopics.scale.keeping import Keeper, checksum
+from tagtopics.scale.keeping import Keeper
 from tagtopics.scale.sharded import ShardedBelief
 
 _RUN, _CHECKPOINT = "run.json", "checkpoint.json"
@@ -40,7 +41,7 @@ class Run(Watcher[ShardedBelief]):
     def __init__(self, folder: str | Path, identity: Mapping[str, Any], *, resume: bool = False) -> None:
         self.folder = Path(folder)
         self.history: list[Step] = []
-        self.start: tuple[ShardedBelief, int] | None = None
+        self.start: tuple[ShardedBelief, list[Step]] | None = None
         if resume and (self.folder / _RUN).is_file():
             self._check(identity)
             self._read()
@@ -86,15 +87,10 @@ class Run(Watcher[ShardedBelief]):
         _put(identity, self.folder / _RUN)
 
     def _check(self, identity: Mapping[str, Any]) -> None:
-        found, wanted = _get(self.folder / _RUN), json.loads(json.dumps(identity))
+        found = _get(self.folder / _RUN)
         if not isinstance(found, dict):
             raise InputError(f"{self.folder / _RUN}: damaged; remove {self.folder} and begin anew")
-        for name in wanted:
-            if found.get(name) != wanted[name]:
-                raise InputError(
-                    f"{self.folder}: was begun with another {name} ({_short(found.get(name))} there, "
-                    f"{_short(wanted[name])} now); go on with the same, or remove it and begin anew"
-                )
+        check_identity(found, identity, str(self.folder))
 
     def _read(self) -> None:
         """Read the last whole sweep, if there is one."""
@@ -111,7 +107,7 @@ class Run(Watcher[ShardedBelief]):
                 raise ValueError("its checksum differs")
         except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
             raise InputError(f"{self.folder}: damaged ({error}); remove it and begin anew") from None
-        self.start = ShardedBelief(sweep, sums, past, priors), sweep
+        self.start = ShardedBelief(sweep, sums, past, priors), list(self.history)
 
 
 def _put(value: Any, path: Path) -> None:
@@ -128,8 +124,3 @@ def _get(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read ({error}); remove the folder and begin anew") from None
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
