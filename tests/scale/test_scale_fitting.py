@@ -16,6 +16,7 @@ from tagtopics.inference.belief_propagation import BeliefPropagation
 from tagtopics.inference.callbacks import Watcher
 from tagtopics.inference.loop import run
 from tagtopics.scale.fitting import fit_shards
+from tagtopics.scale.runs import remove_run
 from tagtopics.scale.shards import ShardFolder
 from tagtopics.scale.writing import ShardWriter
 
@@ -72,7 +73,20 @@ def test_shards_give_the_bits_of_memory(
     assert np.array_equal(fitted.topic_sums_, whole.word_sums.sum(0))
     assert np.array_equal(fitted.doc_topic_, whole.doc_topic)
     assert fitted.doc_ids_ == corpus.ids
+    again = fit_shards(ttm(memory=memory), shards, tmp_path / "work", resume=True)
+    assert bits(again) == bits(fitted)
+    remove_run(tmp_path / "work")
     assert not (tmp_path / "work").exists()
+
+
+def test_folders_that_are_no_runs(shards: ShardFolder, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("precious")
+    with pytest.raises(InputError, match=r"holds 'thesis\.txt'; name another"):
+        fit_shards(ttm(), shards, tmp_path / "mine")
+    with pytest.raises(InputError, match="is a file"):
+        fit_shards(ttm(), shards, tmp_path / "mine" / "thesis.txt")
+    assert (tmp_path / "mine" / "thesis.txt").read_text() == "precious"
 
 
 def test_a_model_of_shards_answers_every_question(

@@ -67,8 +67,8 @@ def command(
             documents, callbacks=[*watchers(shown), *keeping], **({"start": start} if start else {})
         )
         sizes = sizes_of(documents)
+        estimator.save(target)
     seconds = {"read": read - began, "fit": time.perf_counter() - read}
-    estimator.save(target)
     if keep:
         keep_corpus(documents, target)
     payload = _payload(estimator, sizes, model, target, seconds)

@@ -105,8 +105,9 @@ def check_scale(scale: ScaleOptions, sharded: bool) -> None:
 def fit_sharded(
     estimator: TopicModel, source: str, target: Path, scale: ScaleOptions, shown: Shown
 ) -> tuple[Corpus, dict[str, int]]:
-    """Fit an estimator to a folder of shards; return the documents it keeps, and the sizes of all."""
-    from tagtopics.scale.fitting import fit_shards
+    """Fit an estimator to a folder of shards and save it; return its documents, and the sizes of all."""
+    from tagtopics.scale.fitting import fit_shards, sampled_shards
+    from tagtopics.scale.runs import remove_run
     from tagtopics.scale.shards import ShardFolder
 
     folder = ShardFolder.open(source)
@@ -119,10 +120,11 @@ def fit_sharded(
 
         crew = ray_crew(scale.workers or 2, scale.address, refits=scale.lost == "refit")
     fit_shards(estimator, folder, work, resume=scale.resume, crew=crew, callbacks=callbacks, told=told)
-    assert estimator._trained_on is not None
+    estimator.save(target)
+    remove_run(work)
     m = folder.manifest
     sizes = {"n_docs": m.n_docs, "n_words": m.n_words, "n_tags": m.n_tags, "n_tokens": m.n_tokens}
-    return estimator._trained_on[0], sizes
+    return folder.corpus(sampled_shards(folder)), sizes
 
 
 def _bar(shown: Shown, parts: int) -> tuple[list[Any], Callable[[], None]]:

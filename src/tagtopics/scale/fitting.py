@@ -69,7 +69,8 @@ def fit_shards(
     Args:
         model: an `LDA` or `TTM` by belief propagation.
         shards: a folder that `shard_corpus` or `tagtopics shard` has made.
-        work: a folder for the state of the fit. Every sweep is a checkpoint; cleared away at the end.
+        work: a folder for the state of the fit; every sweep is a checkpoint. It stays when the fit is done:
+            clear it away with `remove_run` once the model is saved.
         resume: go on with the fit in `work`, if there is one; it ends with the bits of one never stopped.
         crew: who works on the shards; this process if None. See `scale.cluster`.
         callbacks: told of every sweep.
@@ -80,7 +81,7 @@ def fit_shards(
     """
     folder = shards if isinstance(shards, ShardFolder) else ShardFolder.open(shards)
     _check(model, folder)
-    sample = _sample(folder, documents)
+    sample = sampled_shards(folder, documents)
     corpus, lean, threads = folder.corpus(sample), model.memory != "stored", resolve_threads(model.n_jobs)
     run = Run(work, _identity(model, folder), resume=resume)
     priors = run.start[0].priors if run.start else model._priors_for(from_corpus(corpus))
@@ -99,7 +100,6 @@ def fit_shards(
     _keep(model, corpus, folder, run, result, sample)
     if doc_topic is not None:
         write_doc_topic(folder, run, result.state, Path(doc_topic))
-    run.remove()
     return model
 
 
@@ -132,7 +132,7 @@ def _identity(model: TopicModel, folder: ShardFolder) -> dict[str, Any]:
     return identity_of(model, manifest)
 
 
-def _sample(folder: ShardFolder, documents: int) -> list[int]:
+def sampled_shards(folder: ShardFolder, documents: int = DOCUMENTS) -> list[int]:
     """Return the numbers of shards, spread evenly, with about so many documents: at least one shard."""
     per_shard = folder.manifest.n_docs / len(folder)
     n = max(1, min(len(folder), int(documents / max(per_shard, 1.0))))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,6 +28,7 @@ from tagtopics.scale.keeping import Keeper
 from tagtopics.scale.sharded import ShardedBelief
 
 _RUN, _CHECKPOINT = "run.json", "checkpoint.json"
+_OURS = re.compile(r"(run|checkpoint)\.json(\.part)?|sums-\d+\.safetensors|parts")
 
 
 class Run(Watcher[ShardedBelief]):
@@ -74,16 +76,14 @@ class Run(Watcher[ShardedBelief]):
                 old.unlink(missing_ok=True)
         return False
 
-    def remove(self) -> None:
-        """Clear it all away: the fit is done."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-
     def _begin(self, identity: Mapping[str, Any]) -> None:
-        if self.folder.exists() and any(self.folder.iterdir()):
-            raise InputError(
-                f"{self.folder}: holds an unfinished fit or something else; go on with --resume, or remove it"
-            )
-        self.folder.mkdir(parents=True, exist_ok=True)
+        if (self.folder / _RUN).is_file():
+            raise InputError(f"{self.folder}: holds an unfinished fit; go on with --resume, or remove it")
+        others = [path.name for path in _listed(self.folder) if not _OURS.fullmatch(path.name)]
+        if others:
+            raise InputError(f"{self.folder}: is no folder of a fit, it holds {min(others)!r}; name another")
+        shutil.rmtree(self.folder, ignore_errors=True)  # left by a run that was killed as it began or ended
+        self.folder.mkdir(parents=True)
         _put(identity, self.folder / _RUN)
 
     def _check(self, identity: Mapping[str, Any]) -> None:
@@ -108,6 +108,18 @@ class Run(Watcher[ShardedBelief]):
         except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
             raise InputError(f"{self.folder}: damaged ({error}); remove it and begin anew") from None
         self.start = ShardedBelief(sweep, sums, past, priors), list(self.history)
+
+
+def remove_run(folder: str | Path) -> None:
+    """Clear away the folder of a fit whose model is saved."""
+    (Path(folder) / _RUN).unlink(missing_ok=True)  # first, so that a kill on the way leaves no run behind
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _listed(folder: Path) -> list[Path]:
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: is a file; name a folder for the fit")
+    return list(folder.iterdir()) if folder.exists() else []
 
 
 def _put(value: Any, path: Path) -> None:

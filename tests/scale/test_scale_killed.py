@@ -1,0 +1,157 @@
+"""Fits killed with SIGKILL at random moments end, resumed, with the bits of a fit never killed."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tagtopics import TTM, make_tagged_corpus
+from tagtopics.corpus.core import Corpus
+from tagtopics.errors import InputError
+from tagtopics.inference.callbacks import Checkpoint, load_checkpoint
+from tagtopics.models.identity import digest_of, identity_of
+from tagtopics.scale.fitting import fit_shards
+from tagtopics.scale.runs import remove_run
+from tagtopics.scale.shards import ShardFolder
+from tagtopics.scale.writing import ShardWriter
+
+SWEEPS = 12
+KILLS = 25
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return make_tagged_corpus(n_docs=200, seed=3).corpus
+
+
+@pytest.fixture(scope="module")
+def shards(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> ShardFolder:
+    path = tmp_path_factory.mktemp("shards") / "s"
+    with ShardWriter(path, corpus.vocabulary, corpus.tag_names, shard_edges=1000) as writer:
+        writer.add(corpus.counts, corpus.tags, corpus.ids)
+    return ShardFolder.open(path)
+
+
+def ttm() -> TTM:
+    """One thread: a child of a fork has no pool of its parent's threads."""
+    return TTM(8, random_state=5, max_iter=SWEEPS, tol=0, n_jobs=1)
+
+
+def bits(model: Any) -> list[bytes]:
+    names = ("components_", "doc_topic_", "tag_sums_", "tag_squares_", "topic_sums_")
+    return [np.ascontiguousarray(getattr(model, name)).tobytes() for name in names]
+
+
+def killed_after(seconds: float, work: Callable[[], Any]) -> bool:
+    """Do some work in a process of its own, and kill it after a while; tell whether it was done."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            work()
+            code = 0
+        finally:
+            os._exit(code)
+    time.sleep(seconds)
+    os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    assert not os.WIFEXITED(status) or os.WEXITSTATUS(status) == 0
+    return os.WIFEXITED(status)
+
+
+def test_a_fit_to_shards_killed_at_random(shards: ShardFolder, tmp_path: Path) -> None:
+    fit_shards(ttm(), shards, tmp_path / "first")  # kernels are loaded now
+    began = time.perf_counter()
+    whole = fit_shards(ttm(), shards, tmp_path / "whole")
+    lasts = time.perf_counter() - began
+    rng = np.random.default_rng(0)
+    work = tmp_path / "work"
+
+    def fit_and_clear() -> None:
+        fit_shards(ttm(), shards, work, resume=True)
+        remove_run(work)
+
+    kills = 0
+    while kills < KILLS:
+        kills += not killed_after(rng.uniform(0, lasts), fit_and_clear)
+        if kills % 5 == 0:  # now to its end
+            assert bits(fit_shards(ttm(), shards, work, resume=True)) == bits(whole)
+
+
+def test_a_fit_in_memory_killed_at_random(corpus: Corpus, tmp_path: Path) -> None:
+    path, identity = tmp_path / "state", identity_of(ttm(), digest_of(corpus))
+
+    def fit() -> TTM:
+        start = load_checkpoint(path, identity) if path.exists() else None
+        keeping = Checkpoint(path, every=2, identity=identity, past=start[1] if start else ())
+        return ttm().fit(corpus, callbacks=[keeping], start=start)
+
+    began = time.perf_counter()
+    whole = ttm().fit(corpus)
+    lasts = time.perf_counter() - began
+    rng = np.random.default_rng(1)
+    for kill in range(KILLS):
+        killed_after(rng.uniform(0, lasts), fit)
+        if kill % 5 == 4:
+            assert bits(fit()) == bits(whole)
+            path.unlink()
+
+
+def test_a_full_disk_keeps_the_last_sweep(shards: ShardFolder, tmp_path: Path) -> None:
+    """A limit on the size of files stands for the disk: in a child, so that it ends with it."""
+    work = tmp_path / "work"
+    whole = fit_shards(ttm(), shards, tmp_path / "whole")
+
+    def starve() -> None:
+        from tagtopics.inference.callbacks import Watcher
+
+        class Fill(Watcher[Any]):
+            def on_iteration(self, step: Any, state: Any) -> bool:
+                if step.iteration == 4:
+                    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+                    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+                return False
+
+        with pytest.raises(InputError, match=r"cannot be written .*--resume"):
+            fit_shards(ttm(), shards, work, callbacks=[Fill()])
+
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            starve()
+            code = 0
+        finally:
+            os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0
+    assert not list((work / "parts").glob("*.part"))
+    assert bits(fit_shards(ttm(), shards, work, resume=True)) == bits(whole)
+
+
+def test_a_removed_shard_keeps_the_last_sweep(corpus: Corpus, shards: ShardFolder, tmp_path: Path) -> None:
+    import shutil
+
+    from tagtopics.inference.callbacks import Watcher
+
+    folder, work = tmp_path / "copy", tmp_path / "work"
+    shutil.copytree(shards.path, folder)
+    whole = fit_shards(ttm(), folder, tmp_path / "whole")
+
+    class Remove(Watcher[Any]):
+        def on_iteration(self, step: Any, state: Any) -> bool:
+            if step.iteration == 3:
+                (folder / "shard-00001.safetensors").rename(tmp_path / "aside")
+            return False
+
+    with pytest.raises(InputError, match=r"shard-00001\.safetensors: missing"):
+        fit_shards(ttm(), folder, work, callbacks=[Remove()])
+    (tmp_path / "aside").rename(folder / "shard-00001.safetensors")
+    assert bits(fit_shards(ttm(), folder, work, resume=True)) == bits(whole)
