@@ -24,7 +24,7 @@ from tagtopics.scale.shards import ShardFolder
 from tagtopics.scale.writing import ShardWriter
 
 SWEEPS = 12
-KILLS = 25
+KILLS = 15
 
 
 @pytest.fixture(scope="module")
