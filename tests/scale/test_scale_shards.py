@@ -277,6 +277,15 @@ def test_places_that_would_lose_something_are_refused(tmp_path: Path) -> None:
         ShardFolder.open(tmp_path / "mine")
 
 
+def test_what_is_closed_stays_closed(tmp_path: Path) -> None:
+    with ShardWriter(tmp_path / "s", ["a"], []) as writer:
+        writer.add(np.array([[1]]), None, ["x"])
+        manifest = writer.close()
+        with pytest.raises(InputError, match="closed"):
+            writer.add(np.array([[1]]), None, ["y"])
+    assert writer.close() == manifest == ShardFolder.open(tmp_path / "s").manifest
+
+
 def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="occurs twice"):
         ShardWriter(tmp_path / "s", ["a", "a"], [])

@@ -21,6 +21,7 @@ COMMANDS = (
     "reproduce",
     "report",
     "serve",
+    "shard",
     "datasets",
 )
 """The commands, in the order of the help; each is `tagtopics.cli.<name>.command`."""

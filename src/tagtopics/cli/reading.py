@@ -24,7 +24,7 @@ def read_training(
     source: str, columns: ColumnOptions, words: WordOptions, shown: Shown, visual: Any = None
 ) -> Corpus:
     """Read the corpus that a model is to learn from, and note what was decided on the way."""
-    recipe = _recipe(words)
+    recipe = text_recipe(words)
     if source and Path(source).exists():
         corpus = _read(source, columns, recipe=recipe, visual=visual)
     else:
@@ -112,8 +112,8 @@ def _read(source: Any, columns: ColumnOptions, **terms: Any) -> Corpus:
         warnings.simplefilter("ignore", CorpusWarning)  # they are the corpus's notices, too
         return read_corpus(
             source,
-            text=_one_or_list(columns.text),
-            tags=_one_or_list(columns.tags),
+            text=one_or_list(columns.text),
+            tags=one_or_list(columns.tags),
             id=columns.id,
             label=columns.label,
             format=columns.format,
@@ -122,13 +122,15 @@ def _read(source: Any, columns: ColumnOptions, **terms: Any) -> Corpus:
         )
 
 
-def _one_or_list(names: Sequence[str] | None) -> str | list[str] | None:
+def one_or_list(names: Sequence[str] | None) -> str | list[str] | None:
+    """Return the columns of a repeated option the way `read_corpus` takes them."""
     if not names:
         return None
     return names[0] if len(names) == 1 else list(names)
 
 
-def _recipe(words: WordOptions) -> TextRecipe:
+def text_recipe(words: WordOptions) -> TextRecipe:
+    """Return the recipe that the options ask for."""
     from tagtopics.corpus import TextRecipe
 
     given: dict[str, Any] = {"max_words": words.max_words, "token_pattern": words.token_pattern}

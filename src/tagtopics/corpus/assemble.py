@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from tagtopics.corpus.core import Corpus, canonical_counts
@@ -16,6 +17,7 @@ from tagtopics.corpus.tagging import TagLists, Where, document_number
 from tagtopics.corpus.text import Tokenizer, apply, learn
 from tagtopics.errors import InputError
 
+OWN_TOKENIZER = "words come from a tokenizer of your own, which cannot be saved: give new texts as counts"
 INT32_MAX = int(np.iinfo(np.int32).max)
 
 
@@ -69,10 +71,74 @@ class Documents:
     where: Where = document_number
 
 
+@dataclass(frozen=True)
+class Oddities:
+    """What the user may not expect of some documents; those of the parts of a corpus add up.
+
+    Attributes:
+        wordless: documents with no word kept.
+        first_wordless: the id of the first of them.
+        untagged: documents with no tag kept.
+        first_untagged: the id of the first of them.
+        unknown_words: tokens of words outside a given vocabulary.
+        unknown_tags: taggings with tags outside the given ones.
+        repeated: how often a document named a tag that it already had.
+    """
+
+    wordless: int = 0
+    first_wordless: str | None = None
+    untagged: int = 0
+    first_untagged: str | None = None
+    unknown_words: int = 0
+    unknown_tags: int = 0
+    repeated: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        counts: sp.csr_array,
+        tags: sp.csr_array,
+        ids: Sequence[str],
+        unknown_words: int,
+        unknown_tags: int,
+        repeated: int,
+    ) -> Oddities:
+        """Return the oddities of documents that were fitted to their columns."""
+        empty, bare = (np.flatnonzero(np.diff(matrix.indptr) == 0) for matrix in (counts, tags))
+        first_empty, first_bare = (ids[rows[0]] if len(rows) else None for rows in (empty, bare))
+        return cls(len(empty), first_empty, len(bare), first_bare, unknown_words, unknown_tags, repeated)
+
+    def __add__(self, later: Oddities) -> Oddities:
+        def total(mine: Any, others: Any) -> Any:
+            return mine + others if isinstance(mine, int) else others if mine is None else mine
+
+        return Oddities(*(total(getattr(self, f.name), getattr(later, f.name)) for f in fields(self)))
+
+    def lines(self) -> list[str]:
+        """Return a line for each thing that there is, but for missing tags."""
+        lines = []
+        if self.wordless:
+            lines.append(
+                _with_first(f"{_n(self.wordless, 'document')} with no word kept", self.first_wordless)
+            )
+        if self.unknown_words:
+            lines.append(f"{_n(self.unknown_words, 'token')} of words outside the vocabulary left out")
+        if self.unknown_tags:
+            lines.append(f"{_n(self.unknown_tags, 'tagging')} with unknown tags left out")
+        if self.repeated:
+            lines.append(f"{_n(self.repeated, 'repeated tag')} within a document counted once")
+        return lines
+
+    def untagged_lines(self) -> list[str]:
+        """Return a line if there are documents without tags."""
+        what = f"{_n(self.untagged, 'document')} with no tag kept"
+        return [_with_first(what, self.first_untagged)] if self.untagged else []
+
+
 def from_documents(documents: Documents, terms: Terms) -> Reading:
     """Make a corpus of documents that came one by one."""
     if documents.texts is None:
-        return from_counts(_count_bags(documents), terms)
+        return from_counts(count_bags(documents), terms)
     if not len(documents.texts):
         raise InputError(f"{documents.source}: no documents")
     texts = tuple(documents.texts)
@@ -85,12 +151,7 @@ def from_documents(documents: Documents, terms: Terms) -> Reading:
     own = terms.tokenizer is not None
     counted = _counted(documents, counts, vocabulary)
     counted = replace(counted, texts=texts, recipe=None if own else terms.recipe)
-    plain = (
-        ["words come from a tokenizer of your own, which cannot be saved: give new texts as counts"]
-        if own
-        else []
-    )
-    return _reading(counted, counts, vocabulary, terms.tag_names, n_unknown, plain)
+    return _reading(counted, counts, vocabulary, terms.tag_names, n_unknown, [OWN_TOKENIZER] if own else [])
 
 
 def from_counts(counted: Counted, terms: Terms) -> Reading:
@@ -122,53 +183,34 @@ def _reading(
         split=_tuple(counted.split),
         recipe=counted.recipe,
     )
-    odd = _odd(corpus, n_unknown_words, n_unknown_tags, n_repeated)
-    plain = plain + _plain(corpus)
-    bare = _untagged(corpus)
-    (odd if corpus.tags.nnz else plain).extend(bare)
+    oddities = Oddities.of(
+        corpus.counts, corpus.tags, corpus.ids, n_unknown_words, n_unknown_tags, n_repeated
+    )
+    odd = oddities.lines() + _doubles(corpus.ids)
+    plain = plain + single_tags(np.bincount(corpus.tags.indices, minlength=corpus.n_tags)) + _blanks(corpus)
+    (odd if corpus.tags.nnz else plain).extend(oddities.untagged_lines())
     return Reading(replace(corpus, notices=(*odd, *plain)), tuple(odd))
 
 
-def _odd(corpus: Corpus, n_unknown_words: int, n_unknown_tags: int, n_repeated: int) -> list[str]:
-    """Say what the user may not expect."""
-    odd = []
-    empty = np.flatnonzero(np.diff(corpus.counts.indptr) == 0)
-    if len(empty):
-        odd.append(f"{_n(len(empty), 'document')} with no word kept, the first is {_name(corpus, empty[0])}")
-    if n_unknown_words:
-        odd.append(f"{_n(n_unknown_words, 'token')} of words outside the vocabulary left out")
-    if n_unknown_tags:
-        odd.append(f"{_n(n_unknown_tags, 'tagging')} with unknown tags left out")
-    if n_repeated:
-        odd.append(f"{_n(n_repeated, 'repeated tag')} within a document counted once")
-    n_double = corpus.n_docs - len(set(corpus.ids))
-    if n_double:
-        odd.append(
-            f"{_n(n_double, 'document')} with the id of an earlier one, the first is {_repeat(corpus.ids)!r}"
-        )
-    return odd
+def single_tags(n_docs_with: npt.NDArray[np.integer]) -> list[str]:
+    """Say how many of T tags, of which (T,) documents are counted, are on one document alone."""
+    n_single = int((n_docs_with == 1).sum())
+    return [f"{n_single:,} of {_n(len(n_docs_with), 'tag')} on a single document"] if n_single else []
 
 
-def _plain(corpus: Corpus) -> list[str]:
-    """Say what is merely good to know."""
-    plain = []
-    n_single = int((np.bincount(corpus.tags.indices, minlength=corpus.n_tags) == 1).sum())
-    if n_single:
-        plain.append(f"{n_single:,} of {_n(corpus.n_tags, 'tag')} on a single document")
+def _blanks(corpus: Corpus) -> list[str]:
     n_blank = sum(label is None for label in corpus.labels or ())
-    if n_blank:
-        plain.append(f"{_n(n_blank, 'document')} with a blank label")
-    return plain
+    return [f"{_n(n_blank, 'document')} with a blank label"] if n_blank else []
 
 
-def _untagged(corpus: Corpus) -> list[str]:
-    bare = np.flatnonzero(np.diff(corpus.tags.indptr) == 0)
-    if not len(bare):
+def _doubles(ids: Sequence[str]) -> list[str]:
+    n_double = len(ids) - len(set(ids))
+    if not n_double:
         return []
-    return [f"{_n(len(bare), 'document')} with no tag kept, the first is {_name(corpus, bare[0])}"]
+    return [f"{_n(n_double, 'document')} with the id of an earlier one, the first is {_repeat(ids)!r}"]
 
 
-def _count_bags(documents: Documents) -> Counted:
+def count_bags(documents: Documents) -> Counted:
     """Return the counts of documents that came as words with counts."""
     bags = documents.bags or ()
     if not len(bags):
@@ -216,8 +258,8 @@ def _n(n: int, what: str) -> str:
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
-def _name(corpus: Corpus, row: int) -> str:
-    return repr(corpus.ids[row][:60])
+def _with_first(what: str, name: str | None) -> str:
+    return f"{what}, the first is {(name or '')[:60]!r}"
 
 
 def _repeat(ids: Sequence[str]) -> str:

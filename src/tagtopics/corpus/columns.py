@@ -1,15 +1,28 @@
-"""Which columns of a table hold what: from a table to documents."""
+"""Which columns of a table hold what: from a table to documents.
+
+Some things no cell can tell alone: what divides tags, whether text is counted words. The `Layout` of the
+whole table decides them, so that a table in parts gives the same documents as the table in one piece.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from tagtopics.corpus.assemble import Documents
-from tagtopics.corpus.tables import Table
-from tagtopics.corpus.tagging import TagLists, is_missing, join_kinds, name_of, read_tags
+from tagtopics.corpus.tables import Table, no_column
+from tagtopics.corpus.tagging import (
+    STRONG,
+    WEAK,
+    TagLists,
+    has_strong,
+    is_missing,
+    join_kinds,
+    name_of,
+    read_tags,
+)
 from tagtopics.corpus.text import clean_text
 from tagtopics.errors import InputError
 
@@ -49,18 +62,70 @@ class Columns:
         return frozenset({*_DEFAULTS, *named, *_listed(self.text, "text"), *_listed(self.tags, "tags")})
 
 
+@dataclass(frozen=True)
+class Layout:
+    """What the whole of a table decides about each of its cells.
+
+    Attributes:
+        names: the names of all columns, in order.
+        text: the columns of the text.
+        counted: whether the text is words with counts.
+        strong: the columns of tags that hold `;` or `|` somewhere.
+    """
+
+    names: dict[str, None] = field(default_factory=dict, compare=False)
+    text: tuple[str, ...] = ()
+    counted: bool = False
+    strong: frozenset[str] = frozenset()
+
+    def widened(self, table: Table, columns: Columns) -> Layout:
+        """Return the layout of a table of which one part more is known; equal where nothing changed."""
+        names = self.names | dict.fromkeys(table.names)
+        text = tuple(_listed(columns.text, "text"))
+        if not text:
+            text = ("words",) if "words" in names and "text" not in names else ("text",)
+        cells = table.columns.get(text[0], ()) if len(text) == 1 else ()
+        tags = _listed(columns.tags, "tags") or ("tags",)
+        strong = {name for name in tags if has_strong(table.columns.get(name, ()))}
+        return Layout(
+            names=names,
+            text=text,
+            counted=self.counted or any(isinstance(cell, Mapping) for cell in cells),
+            strong=self.strong | strong,
+        )
+
+
+def check_columns(source: str, layout: Layout, columns: Columns, *, only_text: bool = False) -> None:
+    """Check that the columns that the user named, and that of the text, are there."""
+    wanted = [(name, "the text") for name in layout.text]
+    if not only_text:
+        wanted += [(name, "the tags") for name in _listed(columns.tags, "tags")]
+        wanted += [(columns.id, "the ids")] if columns.id else []
+        wanted += [(columns.label, "the labels")] if columns.label else []
+    for name, what in wanted:
+        if name not in layout.names:
+            raise no_column(source, name, what, layout.names)
+
+
 def documents_of(table: Table, columns: Columns) -> Documents:
     """Return the documents of a table."""
     if table.n_rows == 0:
         raise InputError(f"{table.source}: no documents")
-    texts, bags = _contents(table, columns.text)
+    layout = Layout().widened(table, columns)
+    check_columns(table.source, layout, columns)
+    return documents_of_part(table, columns, layout)
+
+
+def documents_of_part(table: Table, columns: Columns, layout: Layout) -> Documents:
+    """Return the documents of a part of a table, whose layout is that of the whole."""
+    texts, bags = _contents(table, layout)
     ids = _names(table, columns.id, "id")
     return Documents(
         source=table.source,
         texts=texts,
         bags=bags,
-        tags=_tags(table, columns),
-        ids=None if ids is None else [name or str(row) for row, name in enumerate(ids)],
+        tags=_tags(table, columns, layout),
+        ids=None if ids is None else [name or str(table.first_row + row) for row, name in enumerate(ids)],
         labels=_names(table, columns.label, "label"),
         split=_split(table),
         where=table.where,
@@ -80,18 +145,12 @@ def texts_of(cells: Sequence[Any], table: Table, what: str) -> list[str]:
     return texts
 
 
-def _contents(
-    table: Table, text: str | Sequence[str] | None
-) -> tuple[list[str] | None, list[Mapping[str, Any]] | None]:
+def _contents(table: Table, layout: Layout) -> tuple[list[str] | None, list[Mapping[str, Any]] | None]:
     """Return the texts, or the bags of words, of a table."""
-    if text is None:
-        text = "words" if "words" in table.columns and "text" not in table.columns else "text"
-    names = _listed(text, "text")
-    if len(names) == 1:
-        cells = table.column(names[0], "the text")
-        if any(isinstance(cell, Mapping) for cell in cells):
-            return None, _bags(cells, table, names[0])
-    parts = [texts_of(table.column(name, "the text"), table, name) for name in names]
+    if layout.counted:
+        (name,) = layout.text
+        return None, _bags(table.cells(name), table, name)
+    parts = [texts_of(table.cells(name), table, name) for name in layout.text]
     return ["\n".join(part) for part in zip(*parts, strict=True)], None
 
 
@@ -108,16 +167,20 @@ def _bags(cells: Sequence[Any], table: Table, what: str) -> list[Mapping[str, An
     return bags
 
 
-def _tags(table: Table, columns: Columns) -> TagLists | None:
+def _tags(table: Table, columns: Columns, layout: Layout) -> TagLists | None:
     tags = columns.tags
-    if tags is None and "tags" not in table.columns:
+    if tags is None and "tags" not in layout.names:
         return None
-    if tags is None or isinstance(tags, str):
-        cells = table.column(tags or "tags", "the tags")
-        return read_tags(cells, separator=columns.separator, where=table.where)
-    kinds = [(name, table.column(name, "the tags")) for name in tags]
+    one = isinstance(tags, str) or tags is None
+    separator = columns.separator
     return join_kinds(
-        read_tags(cells, separator=columns.separator, kind=name, where=table.where) for name, cells in kinds
+        read_tags(
+            table.cells(name),
+            separator=(STRONG if name in layout.strong else WEAK) if separator is None else separator,
+            kind=None if one else name,
+            where=table.where,
+        )
+        for name in _listed(tags, "tags") or ("tags",)
     )
 
 
@@ -125,7 +188,7 @@ def _names(table: Table, column: str | None, what: str) -> list[str | None] | No
     """Return a column of ids or labels, None where there is none."""
     if column is None and what not in table.columns:
         return None
-    cells = table.column(column or what, f"the {what}s")
+    cells = table.cells(column or what)
     return [name_of(cell, partial(table.where, row), what) for row, cell in enumerate(cells)]
 
 

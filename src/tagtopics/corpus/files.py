@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from tagtopics.errors import InputError
 
 LINE_LIMIT = 64 * 2**20
 """The longest line, in bytes, that a text file may have."""
 
+Watch = Callable[[int], None]
+"""Is told how many bytes of a file on disk were read."""
+
+_WATCH_EVERY = 256
 _MARKS_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-def text_lines(path: Path) -> Iterator[tuple[int, str]]:
+def text_lines(path: Path, watch: Watch | None = None) -> Iterator[tuple[int, str]]:
     """Yield each line of a text file with its number, from 1, its line end included.
 
     Memory stays bounded by `LINE_LIMIT`. What is no UTF-8 text is an `InputError`, and so is an empty file.
+    `watch` is told now and then how far the reading got.
     """
     number = 0
     with open_bytes(path) as file:
@@ -30,6 +35,8 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
                 raise InputError(
                     f"{path}, line {number}: longer than {LINE_LIMIT:,} bytes; is this a text file?"
                 )
+            if watch is not None and number % _WATCH_EVERY == 0:
+                watch(_position(file))
             yield number, _decode(raw, path, number)
     if number == 0:
         raise InputError(f"{path}: the file is empty")
@@ -69,6 +76,11 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
 def existing(*candidates: Path) -> Path | None:
     """Return the first of some paths that is a file."""
     return next((path for path in candidates if path.is_file()), None)
+
+
+def _position(file: Any) -> int:
+    """Return the bytes read of the file on disk, which of a gzip file are the packed ones."""
+    return int(getattr(file, "fileobj", file).tell())
 
 
 def _decode(raw: bytes, path: Path, number: int) -> str:

@@ -129,7 +129,7 @@ def read_corpus(
         recipe=recipe or TextRecipe(), tokenizer=tokenizer, vocabulary=vocabulary, tag_names=tag_names
     )
     if isinstance(source, str | Path):
-        reading = _read_path(_path(source), format, given, terms)
+        reading = _read_path(*find_source(source, format), given, terms)
     else:
         reading = _read_memory(source, given, terms)
     if reading.odd:
@@ -137,10 +137,15 @@ def read_corpus(
     return reading.corpus
 
 
-def _read_path(path: Path, format: str | None, given: _Given, terms: Terms) -> Reading:
+def find_source(source: str | Path, format: str | None) -> tuple[Path, str]:
+    """Return the path that the user named, which must exist, and its format, one of `FORMATS`."""
+    path = _path(source)
     if format is not None and format not in FORMATS:
         raise InputError(f"format: unknown {str(format)[:40]!r}; known are {', '.join(FORMATS)}")
-    kind = format or _guess_format(path)
+    return path, format or _guess_format(path)
+
+
+def _read_path(path: Path, kind: str, given: _Given, terms: Terms) -> Reading:
     if kind in _TABLES:
         columns = given.columns()
         return from_documents(documents_of(_TABLES[kind](path, columns.wanted()), columns), terms)

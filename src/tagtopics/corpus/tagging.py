@@ -23,7 +23,9 @@ from tagtopics.corpus.text import clean_name
 from tagtopics.errors import InputError
 
 Where = Callable[[int], str]
-_STRONG = re.compile(r"[;|]")
+STRONG = re.compile(r"[;|]")
+WEAK = re.compile(",")
+"""What divides the tags of a column of strings where the user does not say: `STRONG` if it occurs at all."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ def document_number(row: int) -> str:
 def read_tags(
     cells: Sequence[Any],
     *,
-    separator: str | None = None,
+    separator: str | re.Pattern[str] | None = None,
     kind: str | None = None,
     where: Where = document_number,
 ) -> TagLists:
@@ -59,7 +61,8 @@ def read_tags(
 
     Args:
         cells: what was given for each of D documents.
-        separator: what divides the tags of a string; None for the rule of this module.
+        separator: what divides the tags of a string; None for the rule of this module; a pattern where
+            these cells are a part of a column, for which the rule was decided.
         kind: put before each tag, as in `author:Jane Doe`; None for plain tags.
         where: names a row in errors.
 
@@ -135,14 +138,17 @@ def _tags_of_cell(cell: Any, split: Callable[[str], list[str]], where: Callable[
     return [name for name in names if name is not None]
 
 
-def _splitter(cells: Sequence[Any], separator: str | None) -> Callable[[str], list[str]]:
+def has_strong(cells: Sequence[Any]) -> bool:
+    """Tell whether a string of a column holds `;` or `|`."""
+    return any(isinstance(cell, str) and STRONG.search(cell) for cell in cells)
+
+
+def _splitter(cells: Sequence[Any], separator: str | re.Pattern[str] | None) -> Callable[[str], list[str]]:
     if separator == "":
         raise InputError("tag_separator: must not be empty; leave it out for the default")
-    if separator is not None:
-        return lambda cell: cell.split(separator)
-    if any(isinstance(cell, str) and _STRONG.search(cell) for cell in cells):
-        return _STRONG.split
-    return lambda cell: cell.split(",")
+    if separator is None:
+        separator = STRONG if has_strong(cells) else WEAK
+    return re.compile(re.escape(separator)).split if isinstance(separator, str) else separator.split
 
 
 def _describe(value: Any) -> str:

@@ -19,6 +19,7 @@ from functools import lru_cache
 import numpy as np
 import scipy.sparse as sp
 
+from tagtopics._typing import Int64
 from tagtopics.corpus.core import canonical_counts
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.errors import InputError
@@ -43,7 +44,7 @@ def learn(
     from sklearn.feature_extraction.text import CountVectorizer
 
     vectorizer = CountVectorizer(
-        analyzer=_analyzer(recipe, tokenizer),
+        analyzer=analyzer(recipe, tokenizer),
         min_df=recipe.min_df,
         max_df=recipe.max_df,
         max_features=recipe.max_words,
@@ -72,23 +73,69 @@ def apply(
     Returns:
         counts (D, W), and how many tokens are of words outside the vocabulary.
     """
-    column = {word: w for w, word in enumerate(vocabulary)}
-    if len(column) < len(vocabulary):
-        raise InputError("vocabulary: a word occurs twice; every word must have one column")
-    analyze = _analyzer(recipe, tokenizer)
-    indices = array("i")
-    indptr = [0]
-    n_unknown = 0
-    for text in texts:
-        terms = analyze(text)
-        known = [column[term] for term in terms if term in column]
-        n_unknown += len(terms) - len(known)
-        indices.extend(known)
-        indptr.append(len(indices))
-    ones = np.ones(len(indices), dtype=np.int32)
-    return canonical_counts(
-        sp.csr_array((ones, np.asarray(indices), indptr), shape=(len(texts), len(column)))
-    ), n_unknown
+    return TermCounter(vocabulary, recipe, tokenizer).count(texts)
+
+
+class TermCounter:
+    """Counts the words of a known vocabulary, batch after batch of texts.
+
+    Args:
+        vocabulary: the W words to count, in column order.
+        recipe: the recipe that the vocabulary was learnt with.
+        tokenizer: the tokenizer that it was learnt with, if any.
+    """
+
+    def __init__(
+        self, vocabulary: Sequence[str], recipe: TextRecipe, tokenizer: Tokenizer | None = None
+    ) -> None:
+        self._column = {word: w for w, word in enumerate(vocabulary)}
+        if len(self._column) < len(vocabulary):
+            raise InputError("vocabulary: a word occurs twice; every word must have one column")
+        self._analyze = analyzer(recipe, tokenizer)
+
+    def count(self, texts: Sequence[str]) -> tuple[sp.csr_array, int]:
+        """Return the counts (D, W) of D texts, and how many tokens are of words outside the vocabulary."""
+        column = self._column
+        indices = array("i")
+        indptr = [0]
+        n_unknown = 0
+        for text in texts:
+            terms = self._analyze(text)
+            known = [column[term] for term in terms if term in column]
+            n_unknown += len(terms) - len(known)
+            indices.extend(known)
+            indptr.append(len(indices))
+        ones = np.ones(len(indices), dtype=np.int32)
+        parts = (ones, np.asarray(indices), indptr)
+        return canonical_counts(sp.csr_array(parts, shape=(len(texts), len(column)))), n_unknown
+
+
+def choose_words(
+    words: Sequence[str], n_docs_with: Int64, n_tokens: Int64, n_docs: int, recipe: TextRecipe
+) -> tuple[str, ...]:
+    """Choose the vocabulary as `learn` does, from what was counted.
+
+    Args:
+        words: all words, sorted.
+        n_docs_with: of the same length; how many documents hold each.
+        n_tokens: of the same length; how often each occurs. Only `recipe.max_words` asks for it.
+        n_docs: documents in all.
+        recipe: how text becomes words.
+
+    Returns:
+        the W words, sorted.
+    """
+    if not len(words):
+        raise InputError(_explain("empty vocabulary", recipe, n_docs))
+    most, least = (df if isinstance(df, int) else df * n_docs for df in (recipe.max_df, recipe.min_df))
+    if most < least:
+        raise InputError(_explain("max_df corresponds", recipe, n_docs))
+    kept = np.flatnonzero((n_docs_with <= most) & (n_docs_with >= least))
+    if recipe.max_words is not None and len(kept) > recipe.max_words:
+        kept = np.sort(kept[np.argsort(-n_tokens[kept])[: recipe.max_words]])
+    if not len(kept):
+        raise InputError(_explain("no terms remain", recipe, n_docs))
+    return tuple(words[w] for w in kept.tolist())
 
 
 def words_of(text: str, recipe: TextRecipe) -> list[str]:
@@ -139,7 +186,7 @@ def _mark_ranges() -> str:
     return "".join(f"{chr(run[0])}-{chr(run[-1])}" for run in runs)
 
 
-def _analyzer(recipe: TextRecipe, tokenizer: Tokenizer | None) -> Callable[[str], list[str]]:
+def analyzer(recipe: TextRecipe, tokenizer: Tokenizer | None) -> Callable[[str], list[str]]:
     """Return the function from one text to its terms."""
     read = _reader(recipe) if tokenizer is None else _own_reader(tokenizer)
     smallest, largest = recipe.ngram_range

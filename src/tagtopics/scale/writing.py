@@ -116,6 +116,7 @@ class ShardWriter:
         self._pending = np.zeros(3, dtype=np.int64)  # edges, slots, documents in the runs
         self._shards: list[ShardEntry] = []
         self._files: dict[str, FileEntry] = {}
+        self._manifest: Manifest | None = None
         self._made = not self.folder.exists()
         with _writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -136,6 +137,8 @@ class ShardWriter:
             tags: (D, T) indicator; None for no tags.
             ids: D names.
         """
+        if self._manifest is not None:
+            raise InputError(f"{self.folder}: the shards are closed; no documents can follow")
         W, T = self._shape
         counts = canonical_counts(counts)
         tags = sp.csr_array((len(ids), T), dtype=np.int8) if tags is None else canonical_tags(tags)
@@ -155,6 +158,8 @@ class ShardWriter:
 
     def close(self) -> Manifest:
         """Write what is left, then the manifest; from here on the folder is finished."""
+        if self._manifest is not None:
+            return self._manifest
         if self._pending[2]:
             self._flush()
         names = ("n_docs", "n_edges", "n_slots", "n_tokens")
@@ -172,6 +177,7 @@ class ShardWriter:
         )
         with _writing(self.folder):
             write_manifest(manifest, self.folder)
+        self._manifest = manifest
         return manifest
 
     def discard(self) -> None:
