@@ -106,7 +106,8 @@ def fit_sharded(
     estimator: TopicModel, source: str, target: Path, scale: ScaleOptions, shown: Shown
 ) -> tuple[Corpus, dict[str, int]]:
     """Fit an estimator to a folder of shards and save it; return its documents, and the sizes of all."""
-    from tagtopics.scale.fitting import fit_shards, sampled_shards
+    from tagtopics.kernels.threads import resolve_threads
+    from tagtopics.scale.fitting import fit_shards, local_crew, sampled_shards
     from tagtopics.scale.runs import remove_run
     from tagtopics.scale.shards import ShardFolder
 
@@ -114,12 +115,14 @@ def fit_sharded(
     work = Path(scale.checkpoint) if scale.checkpoint else target.with_name(f"{target.name}.run")
     local = scale.engine == "local"
     callbacks, told = _bar(shown, len(folder) if local else 1)
-    crew = None
-    if not local:
+    refits = scale.lost == "refit"
+    if local:
+        crew = local_crew(resolve_threads(estimator.n_jobs), refits=refits, told=told)
+    else:
         from tagtopics.scale.cluster import ray_crew
 
-        crew = ray_crew(scale.workers or 2, scale.address, refits=scale.lost == "refit")
-    fit_shards(estimator, folder, work, resume=scale.resume, crew=crew, callbacks=callbacks, told=told)
+        crew = ray_crew(scale.workers or 2, scale.address, refits=refits)
+    fit_shards(estimator, folder, work, resume=scale.resume, crew=crew, callbacks=callbacks)
     estimator.save(target)
     remove_run(work)
     m = folder.manifest

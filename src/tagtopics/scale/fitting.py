@@ -58,7 +58,6 @@ def fit_shards(
     callbacks: Sequence[Callback[ShardedBelief]] = (),
     documents: int = DOCUMENTS,
     doc_topic: str | Path | None = None,
-    told: Callable[[], None] = lambda: None,
 ) -> _Model:
     """Learn topics from shards on disk.
 
@@ -77,7 +76,6 @@ def fit_shards(
         documents: how many documents the model keeps, from shards spread over the corpus.
         doc_topic: a file for the proportions (D, K) of all documents, in NumPy's format, to be opened with
             `numpy.load(..., mmap_mode="r")`; None for none.
-        told: called after each shard of each sweep, when this process does the work.
     """
     folder = shards if isinstance(shards, ShardFolder) else ShardFolder.open(shards)
     _check(model, folder)
@@ -85,8 +83,7 @@ def fit_shards(
     corpus, lean, threads = folder.corpus(sample), model.memory != "stored", resolve_threads(model.n_jobs)
     run = Run(work, _identity(model, folder), resume=resume)
     priors = run.start[0].priors if run.start else model._priors_for(from_corpus(corpus))
-    make = crew or _local(threads, told)
-    workers = make(folder, run, lean)
+    workers = (crew or local_crew(threads))(folder, run, lean)
     try:
         algorithm = ShardedPropagation(
             folder, workers, priors, model._seed(), threads, model.init == "anchors"
@@ -103,11 +100,19 @@ def fit_shards(
     return model
 
 
-def _local(threads: int, told: Callable[[], None]) -> CrewMaker:
+def local_crew(threads: int, *, refits: bool = False, told: Callable[[], None] = lambda: None) -> CrewMaker:
+    """Return what makes a crew of this process alone.
+
+    Args:
+        threads: shards at a time.
+        refits: infer the state of a shard anew where it was lost, instead of giving up.
+        told: called after each shard of each sweep.
+    """
+
     def make(folder: ShardFolder, run: Run, lean: bool) -> Crew:
         n_threads = max(1, min(threads, len(folder)))
-        every = range(len(folder))
-        return LocalCrew(Parts(folder, every, run.keeper, lean=lean, n_threads=n_threads, told=told))
+        settings = {"lean": lean, "n_threads": n_threads, "refits": refits, "told": told}
+        return LocalCrew(Parts(folder, range(len(folder)), run.keeper, **settings))  # type: ignore[arg-type]
 
     return make
 

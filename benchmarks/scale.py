@@ -1,0 +1,230 @@
+"""How fits to shards hold up: time and memory with size, the price of a cluster, the loss of a shard.
+
+    python -m benchmarks.generate_shards build/shards-1e6 --docs 1000000
+    python -m benchmarks.scale sweeps build/shards-1e6      seconds a sweep, peak memory: above 4 GB it fails
+    python -m benchmarks.scale compare build/shards-1e6     the same sweeps here and on Ray, in turn
+    python -m benchmarks.scale exchange                     a round of sums to idle workers and back
+    python -m benchmarks.scale loss                         perplexity when shards' state is lost
+    python -m benchmarks.scale report                       docs/scale-results.md, from the records
+
+Each prints one JSON object and keeps it in benchmarks/results/scale/.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import tagtopics as tt
+from benchmarks import machine
+from tagtopics.graph import Priors, Sums
+from tagtopics.inference.callbacks import Watcher
+from tagtopics.kernels.compiled import Field, Words
+from tagtopics.scale.cluster import RayCrew, ray_crew
+from tagtopics.scale.fitting import fit_shards, local_crew
+from tagtopics.scale.parts import Round
+from tagtopics.scale.runs import Run
+from tagtopics.scale.sharded import ShardedPropagation
+from tagtopics.scale.shards import ShardFolder
+from tagtopics.scale.writing import ShardWriter
+
+RECORDS = Path(__file__).parent / "results" / "scale"
+MOST_MB = 4096
+
+
+class Sweeps(Watcher[Any]):
+    """Notes what each sweep took."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, float]] = []
+        self._cpu = machine.cpu_seconds()
+
+    def on_iteration(self, step: Any, state: Any) -> bool:
+        """Note one sweep."""
+        cpu = machine.cpu_seconds()
+        self.rows.append(
+            {"seconds": step.seconds, "cpu_seconds": cpu - self._cpu, "load": machine.load_average()}
+        )
+        self._cpu = cpu
+        _tell(self.rows[-1])
+        return False
+
+
+def sweeps(given: argparse.Namespace) -> dict[str, Any]:
+    """Fit for some sweeps; what each took, and the most memory."""
+    folder, watch = ShardFolder.open(given.shards), Sweeps()
+    model = tt.TTM(given.topics, random_state=0, max_iter=given.sweeps, tol=0, n_jobs=given.threads)
+    began = time.perf_counter()
+    with _work(given.shards) as work:
+        fit_shards(model, folder, work, callbacks=[watch])
+    peak = machine.peak_mb()
+    record = {
+        **_sizes(folder, given),
+        "sweeps": watch.rows,
+        "seconds": time.perf_counter() - began,
+        "peak_mb": peak,
+    }
+    if peak > MOST_MB:
+        raise SystemExit(f"peak memory {peak:.0f} MB, more than {MOST_MB}: {record}")
+    return record
+
+
+def compare(given: argparse.Namespace) -> dict[str, Any]:
+    """Do each sweep with threads here, then with workers on Ray, from the same state; the bits must agree."""
+    folder = ShardFolder.open(given.shards)
+    priors = Priors(np.full(given.topics, 0.1, dtype=np.float32), 0.05, 0.1, 0.05)
+    rows = []
+    with _work(given.shards) as work:
+        runs = [Run(work / name, {}) for name in ("local", "ray")]
+        here = local_crew(given.workers)(folder, runs[0], True)
+        there = ray_crew(given.workers)(folder, runs[1], True)
+        algorithms = [ShardedPropagation(folder, crew, priors, 0, anchored=False) for crew in (here, there)]
+        beliefs = [algorithm.init() for algorithm in algorithms]
+        for _ in range(given.sweeps):
+            row = {"load": machine.load_average()}
+            for i, name in enumerate(("local", "ray")):
+                began = time.perf_counter()
+                beliefs[i], _ = algorithms[i].step(beliefs[i])
+                row[name] = time.perf_counter() - began
+                runs[i].keeper.forget(beliefs[i].sweep)
+            same = all(np.array_equal(a, b) for a, b in zip(beliefs[0].sums, beliefs[1].sums, strict=True))
+            if not same:
+                raise SystemExit("the sums of the two crews differ")
+            rows.append(row)
+            _tell(row)
+        there.close()
+    return {**_sizes(folder, given), "workers": given.workers, "sweeps": rows, "same_bits": True}
+
+
+class Idle:
+    """A worker that copies what it is sent and answers with sums as large as a real one's."""
+
+    def sweep(self, now: Round) -> tuple[Sums, float]:
+        """Return numbers that are no zeros: untouched pages would flatter the exchange."""
+        W, K = now.field.word_sums.shape
+        T = len(now.field.tag_sums)
+        return Sums(*(np.full((n, K), 1.5) for n in (W, T, T))), float(np.array(now.field.word_sums)[0, 0])
+
+
+def exchange(given: argparse.Namespace) -> dict[str, Any]:
+    """Send the sums of a sweep to idle workers and add up what comes back, round after round."""
+    import ray
+
+    W, T, K = given.words, given.tags, given.topics
+    f = np.float32
+    words = Words(np.full((W, K), 1.5, f), np.ones(K, f))
+    field = Field(*words, np.ones((T, K), f), np.ones(T, f), np.ones((T, K), f))
+    now = Round(1, field, words, Priors(np.ones(K, f), 0.05))
+    ray.init(address="local", num_cpus=given.workers, include_dashboard=False, log_to_driver=False)
+    actor: Any = ray.remote(num_cpus=0)(Idle)
+    crew = RayCrew(lambda _: actor.remote(), [[i] for i in range(given.workers)])
+    crew.sweep(now)
+    seconds = []
+    for _ in range(given.rounds):
+        began = time.perf_counter()
+        crew.sweep(now)
+        seconds.append(time.perf_counter() - began)
+    ray.shutdown()
+    sizes = {"n_words": W, "n_tags": T, "n_topics": K, "workers": given.workers}
+    moved = {"mb_down": 4e-6 * K * (2 * W + 2 * T), "mb_up": 8e-6 * K * (W + 2 * T)}
+    return {**sizes, **moved, "seconds": seconds, "load": machine.load_average()}
+
+
+def loss(given: argparse.Namespace) -> dict[str, Any]:
+    """Fit with the state of some shards lost half-way and inferred anew; perplexity with and without."""
+    corpus = tt.read_corpus(given.corpus) if Path(given.corpus).exists() else tt.load_dataset(given.corpus)
+    order = np.random.default_rng(0).permutation(corpus.n_docs)
+    cut = corpus.n_docs // 5
+    test, train = corpus.select(np.sort(order[:cut])), corpus.select(np.sort(order[cut:]))
+    rows = []
+    with tempfile.TemporaryDirectory() as place:
+        shards, edges = Path(place) / "shards", train.counts.nnz // 8 + 1
+        with ShardWriter(shards, train.vocabulary, train.tag_names, shard_edges=edges) as writer:
+            writer.add(train.counts, train.tags, train.ids)
+        for seed in range(given.seeds):
+            row: dict[str, float] = {"seed": seed}
+            for lost in (0, 1, 4):
+                model = tt.TTM(given.topics, random_state=seed, max_iter=60, tol=0)
+                work = Path(place) / f"work-{seed}-{lost}"
+                crew = local_crew(2, refits=True)
+                fit_shards(model, shards, work, crew=crew, callbacks=[_Lose(work, 35, lost)])
+                row[f"lost_{lost}"] = model.perplexity(test)
+                shutil.rmtree(work)
+            rows.append(row)
+            _tell(row)
+    return {"corpus": Path(given.corpus).name, "n_topics": given.topics, "n_shards": 8, "perplexity": rows}
+
+
+class _Lose(Watcher[Any]):
+    def __init__(self, work: Path, sweep: int, n: int) -> None:
+        self.work, self.sweep, self.n = work, sweep, n
+
+    def on_iteration(self, step: Any, state: Any) -> bool:
+        if step.iteration == self.sweep:
+            for number in range(self.n):
+                (self.work / "parts" / f"{number:05d}-{self.sweep:05d}.own").unlink()
+        return False
+
+
+def _tell(row: dict[str, float]) -> None:
+    sys.stderr.write(json.dumps(row) + "\n")
+
+
+@contextmanager
+def _work(beside: str) -> Iterator[Path]:
+    """Give a folder on the same disk as the shards, and clear it away."""
+    path = Path(tempfile.mkdtemp(prefix="work-", dir=Path(beside).absolute().parent))
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _sizes(folder: ShardFolder, given: argparse.Namespace) -> dict[str, Any]:
+    m = folder.manifest
+    names = ("n_docs", "n_words", "n_tags", "n_edges", "n_slots", "n_tokens")
+    return {name: getattr(m, name) for name in names} | {"n_shards": len(folder), "n_topics": given.topics}
+
+
+def main() -> None:
+    """Measure one thing, print it, and keep it; or write the page."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", choices=["sweeps", "compare", "exchange", "loss", "report"])
+    parser.add_argument("shards", nargs="?", help="a folder of shards")
+    parser.add_argument("--topics", type=int, default=100)
+    parser.add_argument("--sweeps", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=None)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--words", type=int, default=50_000)
+    parser.add_argument("--tags", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--corpus", default="docstrings")
+    parser.add_argument("--seeds", type=int, default=3)
+    given = parser.parse_args()
+    if given.what == "report":
+        from benchmarks.scale_page import write_page
+
+        write_page(RECORDS, Path(__file__).parents[1] / "docs" / "scale-results.md")
+        return
+    record = {"sweeps": sweeps, "compare": compare, "exchange": exchange, "loss": loss}[given.what](given)
+    key = [record.get("n_docs", record.get("corpus", "")), record.get("workers", ""), record["n_topics"]]
+    name = "-".join([given.what, *(str(part) for part in key if part != "")])
+    RECORDS.mkdir(parents=True, exist_ok=True)
+    (RECORDS / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    sys.stdout.write(json.dumps(record) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""The page of the scale benchmark: tables from the records, and what follows for a hundred machines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+Record = dict[str, Any]
+
+HEAD = """# Scale, measured
+
+Written by `python -m benchmarks.scale report` from the records of `benchmarks/results/scale`; the commands are
+in the head of that program. Two cores, shared with other work: read seconds as ratios within one table. What
+the engine does is in [Scale](scale.md).
+"""
+
+
+class Costs(NamedTuple):
+    """What was measured here, for one core and one connection."""
+
+    update: float  # core-seconds for one topic of one edge, tags included
+    state_bytes: float  # of the state of a document, for one topic
+    exchange: float  # seconds for a byte that goes out to all, or comes back from one, on one machine
+
+
+def write_page(folder: Path, path: Path) -> None:
+    """Write the page from all records of a folder."""
+    records = {
+        file.stem: json.loads(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("*.json"))
+    }
+    found = {what: [r for name, r in records.items() if name.startswith(what)] for what in
+             ("sweeps", "compare", "exchange", "loss")}  # fmt: skip
+    parts = [HEAD, *_sweeps(found["sweeps"]), *_compare(found["compare"]), *_exchange(found["exchange"])]
+    parts += _loss(found["loss"])
+    if found["sweeps"] and found["exchange"]:
+        parts += _model(_costs(found["sweeps"], found["exchange"]))
+    path.write_text("\n".join(parts) + "\n", encoding="utf-8")
+
+
+def _table(head: str, rows: list[list[str]]) -> str:
+    columns = head.split("|")
+    lines = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
+    return "\n".join(lines + [f"| {' | '.join(row)} |" for row in rows]) + "\n"
+
+
+def _sweeps(records: list[Record]) -> list[str]:
+    rows = []
+    for r in sorted(records, key=lambda r: (r["n_topics"], r["n_docs"])):
+        wall, cpu = (median(row[key] for row in r["sweeps"]) for key in ("seconds", "cpu_seconds"))
+        load = median(row["load"] for row in r["sweeps"])
+        per = 1e6 * cpu / r["n_docs"]
+        rows.append([f"{r['n_docs']:,}", f"{r['n_edges']:,}", str(r["n_topics"]), f"{wall:.1f}", f"{cpu:.1f}",
+                     f"{per:.1f}", f"{r['peak_mb']:.0f}", f"{load:.1f}"])  # fmt: skip
+    head = "documents|edges|K|seconds a sweep|core-seconds a sweep|core-microseconds a document|peak MB|load"
+    return [
+        "## Size\n",
+        "TTM-H with 4 tags a document, out of memory, every sweep a checkpoint.\n",
+        _table(head, rows),
+    ]
+
+
+def _compare(records: list[Record]) -> list[str]:
+    rows = []
+    for r in records:
+        here, there = (median(row[key] for row in r["sweeps"]) for key in ("local", "ray"))
+        rows.append([f"{r['n_docs']:,}", str(r["workers"]), f"{here:.1f}", f"{there:.1f}",
+                     f"{100 * (there / here - 1):+.0f} %", "the same"])  # fmt: skip
+    head = "documents|workers|seconds a sweep, threads|seconds a sweep, Ray|overhead|bits"
+    return [
+        "## A cluster on one machine\n",
+        "The same sweeps in turn, as many threads as workers.\n",
+        _table(head, rows),
+    ]
+
+
+def _exchange(records: list[Record]) -> list[str]:
+    rows = []
+    for r in sorted(records, key=lambda r: (r["n_topics"], r["workers"])):
+        sizes = f"{r['n_words']:,} x {r['n_topics']}"
+        seconds = sorted(r["seconds"])
+        rows.append([sizes, str(r["workers"]), f"{r['mb_down']:.0f}", f"{r['mb_up']:.0f}",
+                     f"{1000 * median(seconds):.0f}", f"{1000 * seconds[0]:.0f} to {1000 * seconds[-1]:.0f}"])  # fmt: skip
+    head = "W x K|workers|MB to all|MB back from each|milliseconds a round|least to most"
+    text = "Idle workers: what a round costs when nobody computes. Single precision out, double back.\n"
+    return ["## The exchange\n", text, _table(head, rows)]
+
+
+def _loss(records: list[Record]) -> list[str]:
+    rows = [
+        [r["corpus"], str(row["seed"]), *(f"{row[f'lost_{n}']:.2f}" for n in (0, 1, 4))]
+        for r in records
+        for row in r["perplexity"]
+    ]
+    head = "corpus|seed|no loss|one of 8 shards lost|four lost"
+    text = (
+        "Held-out perplexity after 60 sweeps, the state of shards lost after 35 and inferred anew from the "
+        "topics (`--lost refit`).\n"
+    )
+    return ["## A lost shard\n", text, _table(head, rows)]
+
+
+def _costs(sweeps: list[Record], exchange: list[Record]) -> Costs:
+    largest = max(sweeps, key=lambda r: r["n_docs"])
+    cpu = median(row["cpu_seconds"] for row in largest["sweeps"])
+    update = cpu / (largest["n_edges"] * largest["n_topics"])
+    state = 4.0 * (1 + largest["n_slots"] / largest["n_docs"])
+    moved = max(exchange, key=lambda r: r["mb_up"] * r["workers"])
+    seconds = median(moved["seconds"]) / (1e6 * (moved["mb_down"] + moved["mb_up"] * moved["workers"]))
+    return Costs(update, state, seconds)
+
+
+def _model(c: Costs) -> list[str]:
+    rows = []
+    for D, W, T, K, machines, cores, gbit in (
+        (1e6, 5e4, 2e4, 100, 1, 2, 10), (1e7, 1e5, 1e5, 200, 4, 16, 10), (1e8, 2e5, 1e6, 200, 20, 32, 10),
+        (1e9, 1e6, 1e7, 1000, 100, 32, 10), (1e9, 1e6, 1e7, 1000, 100, 32, 100),
+    ):  # fmt: skip
+        compute = c.update * 100 * D * K / (machines * cores)
+        up, down = 8 * K * (W + 2 * T), 4 * K * (2 * W + 2 * T)
+        wire = gbit * 1e9 / 8
+        star = machines * (up + down) / wire if machines > 1 else 0.0
+        scatter = 2 * (up + down) / wire if machines > 1 else 0.0
+        disk = 2 * c.state_bytes * K * D / machines / 1e9
+        rows.append([f"{D:.0e}", f"{W:.0e}", f"{T:.0e}", f"{K}", f"{machines} x {cores}", f"{gbit}", f"{compute:,.0f}",
+                     f"{disk:,.0f}", f"{star:,.0f}", f"{scatter:,.1f}"])  # fmt: skip
+    text = (
+        f"Measured here: {1e9 * c.update:.2f} core-nanoseconds for each topic of each edge (4 tags a document), "
+        f"{c.state_bytes:.0f} bytes of state for each topic of a document, {1e9 * c.exchange:.2f} seconds a GB "
+        "exchanged on one machine. Carried to other sizes, 100 different words a document, a disk of 1 GB/s for "
+        "each machine, seconds a sweep:\n"
+    )
+    head = "D|W|T|K|machines x cores|Gbit/s|compute|state to disk and back|sums through one driver|sums scattered"
+    return ["## Carried further, on paper\n", text, _table(head, rows)]
