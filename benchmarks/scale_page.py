@@ -11,9 +11,9 @@ Record = dict[str, Any]
 
 HEAD = """# Scale, measured
 
-Written by `python -m benchmarks.scale report` from the records of `benchmarks/results/scale`; the commands are
-in the head of that program. Two cores, shared with other work: read seconds as ratios within one table. What
-the engine does is in [Scale](scale.md).
+Written by `python -m benchmarks.scale report` from the records of `benchmarks/results/scale`; the commands
+are in the head of that program. Two cores, shared with other work: read seconds as ratios within one table.
+What the engine does is in [Scale](scale.md).
 """
 
 
@@ -79,9 +79,9 @@ def _exchange(records: list[Record]) -> list[str]:
     rows = []
     for r in sorted(records, key=lambda r: (r["n_topics"], r["workers"])):
         sizes = f"{r['n_words']:,} x {r['n_topics']}"
-        seconds = sorted(r["seconds"])
+        seconds = sorted(1000 * value for value in r["seconds"])
         rows.append([sizes, str(r["workers"]), f"{r['mb_down']:.0f}", f"{r['mb_up']:.0f}",
-                     f"{1000 * median(seconds):.0f}", f"{1000 * seconds[0]:.0f} to {1000 * seconds[-1]:.0f}"])  # fmt: skip
+                     f"{median(seconds):.0f}", f"{seconds[0]:.0f} to {seconds[-1]:.0f}"])  # fmt: skip
     head = "W x K|workers|MB to all|MB back from each|milliseconds a round|least to most"
     text = "Idle workers: what a round costs when nobody computes. Single precision out, double back.\n"
     return ["## The exchange\n", text, _table(head, rows)]
@@ -123,13 +123,12 @@ def _model(c: Costs) -> list[str]:
         star = machines * (up + down) / wire if machines > 1 else 0.0
         scatter = 2 * (up + down) / wire if machines > 1 else 0.0
         disk = 2 * c.state_bytes * K * D / machines / 1e9
-        rows.append([f"{D:.0e}", f"{W:.0e}", f"{T:.0e}", f"{K}", f"{machines} x {cores}", f"{gbit}", f"{compute:,.0f}",
-                     f"{disk:,.0f}", f"{star:,.0f}", f"{scatter:,.1f}"])  # fmt: skip
-    text = (
-        f"Measured here: {1e9 * c.update:.2f} core-nanoseconds for each topic of each edge (4 tags a document), "
-        f"{c.state_bytes:.0f} bytes of state for each topic of a document, {1e9 * c.exchange:.2f} seconds a GB "
-        "exchanged on one machine. Carried to other sizes, 100 different words a document, a disk of 1 GB/s for "
-        "each machine, seconds a sweep:\n"
-    )
-    head = "D|W|T|K|machines x cores|Gbit/s|compute|state to disk and back|sums through one driver|sums scattered"
+        sizes = [f"{D:.0e}", f"{W:.0e}", f"{T:.0e}", f"{K}", f"{machines} x {cores}", f"{gbit}"]
+        rows.append([*sizes, f"{compute:,.0f}", f"{disk:,.0f}", f"{star:,.0f}", f"{scatter:,.1f}"])
+    text = f"""Measured here: {1e9 * c.update:.2f} core-nanoseconds for each topic of each edge (4 tags a
+document), {c.state_bytes:.0f} bytes of state for each topic of a document, {1e9 * c.exchange:.2f} seconds a GB
+exchanged on one machine. Carried to other sizes, with 100 different words a document and a disk of 1 GB/s for
+each machine, in seconds a sweep:
+"""
+    head = "D|W|T|K|machines x cores|Gbit/s|compute|state to disk and back|sums by one driver|sums scattered"
     return ["## Carried further, on paper\n", text, _table(head, rows)]

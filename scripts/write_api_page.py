@@ -27,12 +27,14 @@ MODULES = (
     ("tagtopics.datasets", "Corpora that have a name, and generated ones."),
     ("tagtopics.tasks", "What models are good for, measured."),
     ("tagtopics.explore", "A report for the browser."),
+    ("tagtopics.scale", "Corpora larger than memory, and clusters."),
 )
 EXTRA = (
     ("tagtopics.models.results", ("CreditTable", "TagProfile", "RelatedDocument")),
     ("tagtopics.models.recommender", ("Recommendation",)),
     ("tagtopics.topic_data", ("TopicData",)),
     ("tagtopics.inference.callbacks", ("Watcher", "Progress", "EarlyStop", "Checkpoint", "load_checkpoint")),
+    ("tagtopics.scale.cluster", ("ray_crew",)),
     ("tagtopics.errors", ("InputError", "MissingExtraError", "CorpusWarning")),
 )
 """Names that no `__all__` lists, but that users meet: what calls return, watch and raise."""

@@ -1,8 +1,21 @@
-"""Corpora larger than memory: shards on disk, and what works on them."""
+"""Corpora larger than memory: shards on disk, and fits to them, here or on a cluster."""
 
+from tagtopics.scale.fitting import fit_shards, local_crew
 from tagtopics.scale.manifest import Manifest, ShardEntry, holds_shards
+from tagtopics.scale.runs import remove_run
 from tagtopics.scale.sharding import shard_corpus
 from tagtopics.scale.shards import Shard, ShardFolder
 from tagtopics.scale.writing import ShardWriter
 
-__all__ = ["Manifest", "Shard", "ShardEntry", "ShardFolder", "ShardWriter", "holds_shards", "shard_corpus"]
+__all__ = [
+    "Manifest",
+    "Shard",
+    "ShardEntry",
+    "ShardFolder",
+    "ShardWriter",
+    "fit_shards",
+    "holds_shards",
+    "local_crew",
+    "remove_run",
+    "shard_corpus",
+]
