@@ -126,7 +126,7 @@ def _model(c: Costs) -> list[str]:
         sizes = [f"{D:.0e}", f"{W:.0e}", f"{T:.0e}", f"{K}", f"{machines} x {cores}", f"{gbit}"]
         rows.append([*sizes, f"{compute:,.0f}", f"{disk:,.0f}", f"{star:,.0f}", f"{scatter:,.1f}"])
     text = f"""Measured here: {1e9 * c.update:.2f} core-nanoseconds for each topic of each edge (4 tags a
-document), {c.state_bytes:.0f} bytes of state for each topic of a document, {1e9 * c.exchange:.2f} seconds a GB
+document), {c.state_bytes:.0f} bytes of state for a topic of a document, {1e9 * c.exchange:.2f} seconds a GB
 exchanged on one machine. Carried to other sizes, with 100 different words a document and a disk of 1 GB/s for
 each machine, in seconds a sweep:
 """

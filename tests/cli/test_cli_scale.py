@@ -1,0 +1,114 @@
+"""Shards and long fits from the shell."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cli_running import ROWS, run, write_rows
+
+FIT = ("--topics", 3, "--iterations", 8, "--tolerance", 0, "--seed", 3)
+
+
+@pytest.fixture
+def shards(tmp_path: Path) -> Path:
+    source, folder = write_rows(tmp_path / "a.jsonl"), tmp_path / "shards"
+    assert run("shard", source, "--out", folder, "--shard-edges", 40).code == 0
+    return folder
+
+
+def arrays(path: Path) -> bytes:
+    return (path / "arrays.safetensors").read_bytes()
+
+
+def test_fit_to_shards(shards: Path, tmp_path: Path) -> None:
+    answer = run("fit", shards, *FIT, "--out", tmp_path / "m.tt", "--json").json()
+    assert (answer["n_docs"], answer["iterations"], answer["stop_reason"]) == (len(ROWS), 8, "max_iter")
+    assert not (tmp_path / "m.tt.run").exists()
+    for threads in (1, 3):
+        assert run("fit", shards, *FIT, "--threads", threads, "--out", tmp_path / "n.tt").code == 0
+        assert arrays(tmp_path / "n.tt") == arrays(tmp_path / "m.tt")
+    assert run("tags", tmp_path / "m.tt", "--json").code == 0
+    advice = run("recommend", tmp_path / "m.tt", tmp_path / "a.jsonl", "--json")
+    assert advice.code == 0, advice.err
+
+
+@pytest.mark.parametrize("of_shards", [True, False])
+def test_a_killed_fit_goes_on(shards: Path, tmp_path: Path, of_shards: bool) -> None:
+    """The whole command, killed as the system kills, in processes of its own."""
+    source = shards if of_shards else tmp_path / "a.jsonl"
+    kept = ["--checkpoint", tmp_path / "kept", "--checkpoint-every", 5, "--resume"]
+    many = ["fit", source, "--topics", 3, "--tolerance", 0, "--seed", 3, "--iterations", 400]
+    assert run(*many, "--out", tmp_path / "whole.tt").code == 0
+    line = [sys.executable, "-c", "import sys; from tagtopics.cli import main; sys.exit(main())"]
+    sign = tmp_path / "kept" / "checkpoint.json" if of_shards else tmp_path / "kept"
+    process = subprocess.Popen(
+        [*line, *map(str, [*many, *kept, "--iterations", 10**6, "--out", tmp_path / "m.tt"])],
+        stderr=subprocess.PIPE,
+    )
+    while not sign.exists() and process.poll() is None:
+        time.sleep(0.01)
+    time.sleep(0.05)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert sign.exists()
+    assert not (tmp_path / "m.tt").exists()
+    done = run(*many, *kept, "--out", tmp_path / "m.tt", "--json").json()
+    if done["iterations"] == 400:  # else it had come further than that before it was killed
+        assert arrays(tmp_path / "m.tt") == arrays(tmp_path / "whole.tt")
+
+
+def test_ray(shards: Path, tmp_path: Path) -> None:
+    ray = pytest.importorskip("ray", reason="no ray: --engine ray is not tested")
+    try:
+        engine = ("--engine", "ray", "--workers", 2)
+        result = run("fit", shards, *FIT, *engine, "--out", tmp_path / "r.tt", "--json")
+        assert result.json()["iterations"] == 8
+    finally:
+        ray.shutdown()
+    assert run("fit", shards, *FIT, "--out", tmp_path / "m.tt").code == 0
+    assert arrays(tmp_path / "r.tt") == arrays(tmp_path / "m.tt")
+
+
+def corpus(folder: Path) -> Path:
+    return write_rows(folder / "b.jsonl")
+
+
+def without(folder: Path, name: str) -> Path:
+    (folder / name).unlink()
+    return folder
+
+
+BAD: dict[str, tuple[Callable[[Path, Path], list[object]], str]] = {
+    "unknown engine": (lambda s, _: [s, "--engine", "spark"], "known are local, ray"),
+    "ray without shards": (lambda _, t: [corpus(t), "--engine", "ray"], "works on shards"),
+    "no workers": (lambda s, _: [s, "--engine", "ray", "--workers", 0], "--workers must be 1"),
+    "unknown way for lost shards": (lambda s, _: [s, "--lost", "found"], "known are stop, refit"),
+    "nowhere to resume from": (lambda _, t: [corpus(t), "--resume"], "name the file with --checkpoint"),
+    "no sweeps between checkpoints": (lambda s, _: [s, "--checkpoint-every", 0], "must be 1 or more"),
+    "minutes that are no number": (lambda s, _: [s, "--checkpoint-minutes", "nan"], "0 or more"),
+    "a model that needs all documents": (lambda s, _: [s, "--model", "atm"], "LDA and TTM"),
+    "the folder of the fit is something else": (lambda s, t: [s, "--checkpoint", t], "name another"),
+    "a shard is missing": (
+        lambda s, _: [without(s, "shard-00001.safetensors")],
+        "shard-00001.safetensors: missing",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_line(case: str, shards: Path, tmp_path: Path) -> None:
+    arguments, message = BAD[case]
+    result = run("fit", *arguments(shards, tmp_path), "--out", tmp_path / "new.tt")
+    assert result.code == 2, result.err
+    errors = [line for line in result.err.splitlines() if line.startswith("tagtopics: error")]
+    assert len(errors) == 1
+    assert message in errors[0]
+    assert not (tmp_path / "new.tt").exists()
+    assert (tmp_path / "a.jsonl").exists()
