@@ -221,6 +221,8 @@ CASES: dict[str, tuple[Case, str]] = {
     "negative weight": (good("--pairwise-weight", -0.1), "--pairwise-weight"),
     "weight is NaN": (good("--higher-order-weight", "nan"), "--higher-order-weight"),
     "weights above one": (good("--pairwise-weight", 0.8, "--higher-order-weight", 0.4), "at most 1"),
+    "weights by an unknown word": (good("--weights", "best"), "--weights must be 'given' or 'auto'"),
+    "pseudo-count is no number": (good("--tag-pseudo-count", "many"), "--tag-pseudo-count"),
     "order of one": (good("--order", 1), "--order"),
     "negative sweeps": (good("--iterations", -1), "--iterations"),
     "zero prior": (good("--doc-topic-prior", 0), "--doc-topic-prior"),

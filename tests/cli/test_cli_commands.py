@@ -46,7 +46,8 @@ def test_fit_passes_every_option_on(tmp_path: Path) -> None:
         "--higher-order-weight": ("higher_order_weight", 0.2), "--iterations": ("max_iter", 2),
         "--tolerance": ("tol", 0.5), "--doc-topic-prior": ("doc_topic_prior", 0.7),
         "--topic-word-prior": ("topic_word_prior", 0.01), "--seed": ("random_state", 9),
-        "--threads": ("n_jobs", 1),
+        "--threads": ("n_jobs", 1), "--weights": ("weights", "auto"),
+        "--tag-pseudo-count": ("tag_pseudo_count", 2.0),
     }  # fmt: skip
     arguments = [part for option, (_, value) in options.items() for part in (option, value)]
     source = write_rows(tmp_path / "a.jsonl")

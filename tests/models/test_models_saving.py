@@ -85,6 +85,10 @@ DAMAGE: dict[str, tuple[Any, str]] = {
         "list of strings",
     ),
     "hostile recipe": (lambda p: _edit_json(p, "recipe", {"tokenizer": "eval"}), "unknown setting"),
+    "weights that are no numbers": (
+        lambda p: _edit_json(p, "numbers", {"pairwise_weight_": "much"}),
+        "pairwise_weight_ must be a number",
+    ),
     "wrong shape": (lambda p: _edit_arrays(p, "components_", np.ones((5, 3), np.float32)), "has shape"),
     "not finite": (lambda p: _edit_arrays(p, "topic_sums_", np.full(5, np.nan)), "not finite"),
 }

@@ -22,7 +22,15 @@ TAGS = [["food"], ["food", "baking"], ["nature"], ["nature"], ["food", "nature"]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.parametrize("estimator", [tt.LDA(3, max_iter=10), tt.TTM(3, max_iter=10)], ids=["LDA", "TTM"])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        tt.LDA(3, max_iter=10),
+        tt.TTM(3, max_iter=10),
+        tt.TTM(3, max_iter=10, weights="auto", tag_pseudo_count="auto"),
+    ],
+    ids=["LDA", "TTM", "TTM-auto"],
+)
 def test_check_estimator(estimator: Any) -> None:
     failed = [r["check_name"] for r in check_estimator(estimator, on_fail=None) if r["status"] == "failed"]
     assert failed == []
@@ -96,6 +104,9 @@ def test_wrong_tags(y: Any, says: str) -> None:
         ({"order": 1}, "order must be a whole number, 2 or more"),
         ({"pairwise_weight": -0.1}, "pairwise_weight must be a number from 0 to 1"),
         ({"pairwise_weight": 0.7, "higher_order_weight": 0.7}, "add up to 1.4"),
+        ({"weights": "best"}, "weights must be 'given' or 'auto', not 'best'"),
+        ({"weights": None}, "weights must be 'given' or 'auto'"),
+        ({"tag_pseudo_count": "many"}, "tag_pseudo_count must be a number, 0 or more, or 'auto'"),
         ({"doc_topic_prior": 0}, "doc_topic_prior must be a number above 0"),
         ({"topic_word_prior": float("nan")}, "topic_word_prior must be"),
         ({"init": "best"}, "init must be"),

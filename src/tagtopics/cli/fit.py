@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tagtopics.cli.modelling import build_model, check_out, watchers
+from tagtopics.cli.modelling import build_model, check_out, watchers, weights_of
 from tagtopics.cli.options import ColumnOptions, CorpusArgument, ModelOptions, Shown, WordOptions
 from tagtopics.cli.output import make_table, plain, show
 from tagtopics.cli.photographs import ImageOptions, visual_vocabulary
@@ -98,6 +98,7 @@ def _payload(
         "iterations": estimator.n_iter_,
         "change": history[-1]["change"] if history else None,
         "stop_reason": estimator.stop_reason_,
+        "weights": weights_of(estimator),
         "seconds": seconds,
         "topics": topic_rows(estimator, 8),
     }
@@ -109,6 +110,9 @@ def _draw(console: Console, fitted: dict[str, Any]) -> None:
     sizes = [f"{fitted[name]:,} {name[2:]}" for name in ("n_docs", "n_words", "n_tags", "n_tokens")]
     table.add_row("corpus", ", ".join(sizes).replace("docs", "documents"))
     table.add_row("model", f"{fitted['model']}, {fitted['n_topics']} topics, seed {fitted['seed']}")
+    if fitted["weights"]:
+        values = [f"{name.replace('_', ' ')} {value:g}" for name, value in fitted["weights"].items()]
+        table.add_row("tags", ", ".join(values))
     table.add_row("sweeps", f"{fitted['iterations']} ({REASONS[fitted['stop_reason']]})")
     seconds = fitted["seconds"]
     table.add_row("seconds", f"{seconds['read']:.1f} to read, {seconds['fit']:.1f} to fit")

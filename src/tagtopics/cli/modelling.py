@@ -25,6 +25,8 @@ _PARAMETERS = {
     "order": "order",
     "pairwise_weight": "pairwise_weight",
     "higher_order_weight": "higher_order_weight",
+    "weights": "weights",
+    "tag_pseudo_count": "tag_pseudo_count",
     "iterations": "max_iter",
     "tolerance": "tol",
     "doc_topic_prior": "doc_topic_prior",
@@ -45,7 +47,8 @@ def build_model(options: ModelOptions) -> TopicModel:
     model: TopicModel = getattr(models, MODELS[options.model])()
     known = model.get_params(deep=False)
     given = {name: getattr(options, name) for name in _PARAMETERS}
-    given["doc_topic_prior"] = _number_or_word(options.doc_topic_prior)
+    for name in ("doc_topic_prior", "tag_pseudo_count"):
+        given[name] = _number_or_word(given[name])
     for name, value in given.items():
         if value is None:
             continue
@@ -68,6 +71,12 @@ def _number_or_word(text: str | None) -> float | str | None:
         return None if text is None else float(text)
     except ValueError:
         return text
+
+
+def weights_of(model: Any) -> dict[str, float] | None:
+    """Return what tags count in a fitted model, as given or as learned; None where they count for nothing."""
+    names = ("pairwise_weight", "higher_order_weight", "tag_pseudo_count")
+    return {name: getattr(model, f"{name}_") for name in names} if hasattr(model, "weights") else None
 
 
 def name_of_model(model: TopicModel) -> str:

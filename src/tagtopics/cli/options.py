@@ -187,6 +187,12 @@ class ModelOptions:
     higher_order_weight: Annotated[
         float | None, _number(_MODEL, "Share of all tags of a document jointly.", "0.05", "SHARE")
     ] = None
+    weights: Annotated[
+        str | None, _number(_MODEL, "The weights as 'given', or 'auto': learned.", "given", "HOW")
+    ] = None
+    tag_pseudo_count: Annotated[
+        str | None, _number(_MODEL, "Tokens that known tags of new documents are worth, or 'auto'.", "5", "X")
+    ] = None
     iterations: Annotated[int | None, _number(_MODEL, "Sweeps at the most.", "200")] = None
     tolerance: Annotated[
         float | None, _number(_MODEL, "Stop when the mean change falls below.", "0.002", "X")

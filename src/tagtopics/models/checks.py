@@ -31,7 +31,11 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "topic_word_prior": (lambda v: _real(v) and v > 0, "a number above 0"),
     "pairwise_weight": (lambda v: _real(v) and 0 <= v <= 1, "a number from 0 to 1"),
     "higher_order_weight": (lambda v: _real(v) and 0 <= v <= 1, "a number from 0 to 1"),
-    "tag_pseudo_count": (lambda v: _real(v) and v >= 0, "a number, 0 or more"),
+    "weights": (lambda v: isinstance(v, str) and v in ("given", "auto"), "'given' or 'auto'"),
+    "tag_pseudo_count": (
+        lambda v: (isinstance(v, str) and v == "auto") or (_real(v) and v >= 0),
+        "a number, 0 or more, or 'auto'",
+    ),
     "inference": (lambda v: v in ("bp", "gibbs", "vb"), "'bp', 'gibbs' or 'vb'"),
     "n_common_topics": (lambda v: _whole(v) and v >= 0, "a whole number, 0 or more"),
     "averaged_share": (lambda v: _real(v) and 0 <= v <= 1, "a number from 0 to 1"),

@@ -50,6 +50,11 @@ _MORE_ARRAYS: dict[str, dict[str, tuple[str, ...]]] = {
     "RTM": {"tag_sums_": ("T", "K"), "tag_squares_": ("T", "K"), "link_probabilities_": ("K + 1",)},
     "TTM": {"tag_sums_": ("T", "K"), "tag_squares_": ("T", "K")},
 }
+_NUMBERS: dict[str, tuple[str, ...]] = {
+    "TTM": ("pairwise_weight_", "higher_order_weight_", "tag_pseudo_count_")
+}
+"""Numbers that a fit may learn, by class; a parameter of the same name says what was asked for."""
+
 _NAMES = {"vocabulary_": "W", "tag_names_": "T", "doc_ids_": "D"}
 
 
@@ -108,6 +113,7 @@ def _description(model: TopicModel) -> dict[str, Any]:
         "visual": visual_to_json(model.visual_),
         "recommender": recommender_to_json(model.recommender_),
         "names": {name: list(getattr(model, name)) for name in _NAMES},
+        "numbers": {name: float(getattr(model, name)) for name in _NUMBERS.get(type(model).__name__, ())},
         "history": model.history_,
         "stop_reason": model.stop_reason_,
         "made_with": versions,
@@ -131,6 +137,9 @@ def _restored(description: dict[str, Any], arrays: dict[str, Any]) -> TopicModel
     _check_shapes(arrays, names, model)
     for name, values in (names | arrays).items():
         setattr(model, name, values)
+    for name in _NUMBERS.get(type(model).__name__, ()):
+        given = getattr(model, name.removesuffix("_"))
+        setattr(model, name, _number(description.get("numbers", {}).get(name, given), name))
     recipe = description["recipe"]
     model.recipe_ = None if recipe is None else recipe_from_json(recipe)
     model.n_features_in_ = len(names["vocabulary_"])
@@ -168,6 +177,12 @@ def _check_shapes(arrays: dict[str, Any], names: dict[str, tuple[str, ...]], mod
             raise InputError(f"{name} holds numbers that are negative or not finite")
     for name in set(arrays) - set(_arrays_of(model)):
         del arrays[name]
+
+
+def _number(value: Any, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+        raise InputError(f"{name} must be a number, 0 or more")
+    return float(value)
 
 
 def _strings(values: Any, name: str) -> tuple[str, ...]:
