@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tagtopics import __version__
 from tagtopics.errors import CorpusWarning, InputError
+from tagtopics.experiments.photographs import measure_sml
 from tagtopics.experiments.records import Record, append_record, read_records
 from tagtopics.experiments.spec import ExperimentSpec
 from tagtopics.tasks import find_task
@@ -50,7 +51,7 @@ def measure(spec: ExperimentSpec, corpus: Corpus, model: FittedOnce | None) -> R
 
     What is measured is what `run_one` measures; every record has the seconds of the one fit.
     """
-    measured: _Measure = _MEASURES.get(spec.task, _measure_task)
+    measured = measure_sml if spec.model == "sml" else _MEASURES.get(spec.task, _measure_task)
     result = measured(spec, corpus, model)
     seconds = dict(result["seconds"])
     if model is not None and model.seconds is not None:
@@ -71,8 +72,15 @@ def build_model(spec: ExperimentSpec, n_threads: int | None = None) -> Any:
         "ttm-p": lambda: models.TTM.pairwise(spec.n_topics),
         "ttm-h": lambda: models.TTM.higher_order(spec.n_topics),
         "llda": lambda: models.LabeledLDA(),
+        "sml": _sml,
     }
     return makers[spec.model]().set_params(random_state=spec.seed, n_jobs=n_threads)
+
+
+def _sml() -> Any:
+    from tagtopics.models.sml import SML
+
+    return SML()
 
 
 def _shared_model(spec: ExperimentSpec, n_threads: int | None) -> FittedOnce | None:
@@ -80,10 +88,13 @@ def _shared_model(spec: ExperimentSpec, n_threads: int | None) -> FittedOnce | N
 
 
 class FittedOnce:
-    """A model whose first fit is also its last: tasks that fit on the same documents share it."""
+    """A model whose first fit is also its last: tasks that fit on the same documents share it.
+
+    Tasks with documents of their own fit its `estimator`.
+    """
 
     def __init__(self, model: Any) -> None:
-        self._model = model
+        self.estimator = model
         self._ids: tuple[str, ...] | None = None
         self.seconds: float | None = None
 
@@ -91,20 +102,20 @@ class FittedOnce:
         """Fit, if that has not been done; other documents than before are a mistake of ours."""
         if self._ids is None:
             began = time.perf_counter()
-            self._model.fit(corpus)
+            self.estimator.fit(corpus)
             self.seconds, self._ids = time.perf_counter() - began, corpus.ids
         elif self._ids != corpus.ids:
             raise AssertionError("experiments that share a fit must share their training documents")
         return self
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._model, name)
+        return getattr(self.estimator, name)
 
 
 def _measure_task(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str, Any]:
     task = find_task(spec.task)
     if spec.task == "credit":
-        return task(corpus, model._model, seed=spec.seed)
+        return task(corpus, model.estimator, seed=spec.seed)
     if spec.task == "recommendation":
         return task(corpus, model, seed=spec.seed, system=spec.system or "best")
     return task(corpus, model, seed=spec.seed, tags_known=spec.tags_known)
