@@ -12,8 +12,9 @@ from PIL import Image
 import tagtopics as tt
 from tagtopics.datasets import make_scenes
 from tagtopics.errors import InputError
+from tagtopics.experiments.corpora import load_corpus
 from tagtopics.experiments.photographs import PIXELS, from_pixels, photograph_folder
-from tagtopics.experiments.run import load_corpus, run_one
+from tagtopics.experiments.run import run_one
 from tagtopics.experiments.spec import chosen, full_grid
 
 N = 24

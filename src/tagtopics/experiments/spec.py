@@ -13,8 +13,11 @@ from typing import Any
 from tagtopics.errors import InputError
 from tagtopics.tasks import TASKS
 
-DATASETS = ("cora", "med", "corel5k-images", "corel5k", "bibtex", "reuters")
+DATASETS = ("cora", "med", "corel5k-images", "corel5k", "corel5k-thin", "bibtex", "reuters")
 """The data sets of the grids, by the names that `load_dataset` knows."""
+
+THIN = "corel5k-thin"
+"""C5K with a fiftieth of its tokens and the paper's four classes: see `experiments.corpora`."""
 
 OWN_TASKS = ("statistics", "topics")
 """What is measured here and is no task of `tagtopics.tasks`: Table II, and top words."""
@@ -124,6 +127,7 @@ def full_grid() -> list[ExperimentSpec]:
             *_statistics(),
             *_compared(("cora", "med"), ("perplexity", "links"), topics, seeds),
             *_compared(("cora",), ("classification",), topics, seeds),
+            *_compared((THIN,), ("perplexity", "links", "classification"), (20, 50), seeds[:3]),
             *_known_tags(topics, seeds),
             *_without_artefact((20, 50, 100), seeds),
             *_last_samples(("cora", "med"), (20, 50), seeds),
