@@ -138,7 +138,7 @@ def _reach(likely: Float32, n_docs: Any) -> Float64:
     largest = -np.sort(-likely, axis=0)
     n = np.clip(n_docs, 1, len(likely))
     sums = np.cumsum(largest, axis=0, dtype=np.float64)[n - 1, np.arange(likely.shape[1])]
-    return np.maximum(sums / n, 1e-6)
+    return np.asarray(np.maximum(sums / n, 1e-6))
 
 
 def _precision(likely: Float32, truth: Any, handicap: Float64) -> float:
