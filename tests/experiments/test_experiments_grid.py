@@ -11,8 +11,9 @@ import pytest
 from tagtopics import InputError, make_tagged_corpus, write_matrix_folder
 from tagtopics.corpus.core import Corpus
 from tagtopics.experiments import run as runner
+from tagtopics.experiments.corpora import load_corpus, thinned, with_tag_classes, without_artefact
 from tagtopics.experiments.records import Record, append_record, read_records
-from tagtopics.experiments.run import load_corpus, run_grid, run_one, without_artefact
+from tagtopics.experiments.run import run_grid, run_one
 from tagtopics.experiments.spec import GRIDS, ExperimentSpec, chosen, full_grid, quick_grid
 
 
@@ -176,3 +177,24 @@ def test_the_artefact_of_cora(data_directory: Path, monkeypatch: pytest.MonkeyPa
     with_it = ExperimentSpec(dataset="cora", task="statistics")
     without_it = ExperimentSpec(dataset="cora", task="statistics", without_artefact=True)
     assert load_corpus(with_it).n_docs - load_corpus(without_it).n_docs == 41
+
+
+def test_classes_are_documents_with_one_of_four_tags(tiny: Corpus) -> None:
+    names = ("sky", "sea", "water", "tree", "people", "sand")
+    corpus = with_tag_classes(replace(tiny, tag_names=names))
+    four = {"sky", "water", "tree", "people"}
+    assert corpus.labels is not None
+    for d, label in enumerate(corpus.labels):
+        own = four & set(corpus.tags_of(d))
+        assert label == (own.pop() if len(own) == 1 else None)
+    assert len(set(corpus.labels)) > 2
+
+
+def test_thinning_keeps_a_share_of_the_tokens_and_no_split(tiny: Corpus) -> None:
+    long = replace(tiny, counts=tiny.counts * 100, split=("train",) * 60 + ("test",) * 60)
+    thin = thinned(long, 0.02)
+    assert thin.split is None
+    assert thin.counts.sum() == pytest.approx(0.02 * long.counts.sum(), rel=0.05)
+    assert (thin.counts.data > 0).all()
+    assert (thin.counts > long.counts).nnz == 0
+    assert (thinned(long, 0.02).counts != thin.counts).nnz == 0

@@ -12,22 +12,13 @@ import pytest
 from tagtopics.errors import MissingExtraError
 from tagtopics.experiments.claims import CLAIMS, GOALS
 from tagtopics.experiments.figures import draw_figures
+from tagtopics.experiments.grading import FAILS, HOLDS, IN_PART, SMALLER, UNCERTAIN, UNKNOWN
 from tagtopics.experiments.page import write_page
 from tagtopics.experiments.paper import cells, compare, curve_table, over_topics, table_three, table_two
 from tagtopics.experiments.records import Record
 from tagtopics.experiments.spec import ExperimentSpec
 from tagtopics.experiments.topics import consistent_topics, share_with
-from tagtopics.experiments.verdicts import (
-    CHECKS,
-    FAILS,
-    HOLDS,
-    IN_PART,
-    SMALLER,
-    UNCERTAIN,
-    UNKNOWN,
-    all_verdicts,
-    judge,
-)
+from tagtopics.experiments.verdicts import CHECKS, all_verdicts, judge
 
 SECONDS = {"fit": 1.0, "score": 0.5}
 
@@ -57,10 +48,10 @@ def topics(model: str, *tops: str) -> Record:
     return Record(spec=spec, metrics={"top_words": words, "coherence": 0.1}, seconds=SECONDS)
 
 
-def recommended(model: str, system: str, recall: float, precision: float, rate: float) -> Record:
-    spec = ExperimentSpec(
-        dataset="corel5k-images", task="recommendation", model=model, n_topics=20, system=system
-    )
+def recommended(
+    model: str, system: str, recall: float, precision: float, rate: float, dataset: str = "corel5k-images"
+) -> Record:
+    spec = ExperimentSpec(dataset=dataset, task="recommendation", model=model, n_topics=20, system=system)
     metrics = {"recall": recall, "precision": precision, "rate_plus": rate}
     metrics |= {"precision_at_1": 0.5, "precision_at_5": 0.3, "micro_f1": 0.4}
     return Record(spec=spec, metrics=metrics, seconds=SECONDS)
@@ -174,6 +165,64 @@ def test_rows_of_table_three() -> None:
     assert table is not None
     assert ("our recommender on TTM-H", "0.353", "0.232", "53.6 %") in {row[:4] for row in table.rows}
     assert sum(row[0].startswith("paper: ") for row in table.rows) == 4
+
+
+def test_sml_is_a_row_or_says_what_it_needs() -> None:
+    records = [recommended("ttm-h", "two-stage", 0.33, 0.22, 0.5385)]
+    table = table_three(records, "corel5k-images")
+    assert table is not None
+    assert "SML: not run: needs photographs" in {row[0] for row in table.rows}
+    lacking = next(v for v in all_verdicts(records) if v.text == "SML reaches its row")
+    assert lacking.status == UNKNOWN
+    assert "needs photographs" in lacking.evidence
+    records.append(recommended("sml", "photographs", 0.29, 0.18, 0.502))
+    table = table_three(records, "corel5k-images")
+    assert table is not None
+    assert "SML, from photographs" in {row[0] for row in table.rows}
+    assert status(records, "SML reaches its row") == IN_PART
+    assert status(records, "TTM-H, two-stage, above SML") == HOLDS
+
+
+def test_table_three_from_pixels_has_verdicts_of_its_own() -> None:
+    both = [
+        recommended("ttm-h", "best", 0.353, 0.232, 0.536),
+        recommended("ttm-h", "best", 0.36, 0.26, 0.58, dataset="corel5k-pixels"),
+    ]
+    aims = {v.source: v.status for v in all_verdicts(both) if v.text.endswith(".36, .26, 58 %")}
+    assert aims == {"our aim, C5K": FAILS, "our aim, C5K (from pixels)": HOLDS}
+    assert {v.source for v in all_verdicts(both[1:]) if "reaches its row" in v.text} == {
+        "Table III, C5K (from pixels)"
+    }
+
+
+def texts(dataset: str, system: str, at_1: float, at_5: float, f1: float) -> Record:
+    model = "ttm-h" if system == "best" else "lda"
+    base = recommended(model, system, 0.5, 0.5, 0.5, dataset=dataset)
+    more = {"precision_at_1": at_1, "precision_at_5": at_5, "micro_f1": f1}
+    return Record(spec=base.spec, metrics={**base.metrics, **more}, seconds=SECONDS)
+
+
+def test_the_bar_of_two_points_on_texts() -> None:
+    records = [texts("bibtex", "best", 0.60, 0.28, 0.45), texts("bibtex", "linear", 0.62, 0.27, 0.44)]
+    assert status(records, "bibtex: our recommender") == HOLDS
+    assert status(records, "reuters: our recommender") == UNKNOWN
+    assert status([records[0], texts("bibtex", "linear", 0.621, 0.27, 0.44)], "bibtex: our") == IN_PART
+
+
+def credit(dataset: str, model: str, accuracy: float, seed: int = 0) -> Record:
+    K = 50 if model == "ttm-h" else 0
+    spec = ExperimentSpec(dataset=dataset, task="credit", model=model, n_topics=K, seed=seed)
+    metrics = {"accuracy": accuracy, "naive_bayes": 0.7, "oracle": 0.95}
+    return Record(spec=spec, metrics=metrics, seconds=SECONDS)
+
+
+def test_credit_is_judged_on_two_corpora() -> None:
+    records = [credit(name, model, value, seed) for name in ("reuters", "bibtex")
+               for model, value in (("ttm-h", 0.8), ("llda", 0.75)) for seed in (0, 1)]  # fmt: skip
+    assert status(records, "credit: TTM-H above") == HOLDS
+    assert status(records[:4], "credit: TTM-H above") == UNKNOWN  # one corpus is not two
+    worse = [*records[:-1], credit("bibtex", "llda", 0.81, 1)]
+    assert status(worse, "credit: TTM-H above") == IN_PART
 
 
 def test_table_two_says_what_differs() -> None:

@@ -12,9 +12,10 @@ import scipy.sparse as sp
 
 from tagtopics import LDA, TTM, Corpus, InputError, load, make_tagged_corpus
 from tagtopics.models import recommender as recommenders
-from tagtopics.models.calibration import best_threshold, logistic_regression, picked, sigmoid
+from tagtopics.models.calibration import best_threshold, fair_handicap, logistic_regression, picked, sigmoid
 from tagtopics.models.kernel_ridge import chi2_features, dot_products, exact_ridge, landmark_ridge
 from tagtopics.tasks import evaluate_recommendation
+from tagtopics.tasks.measures import per_tag
 from tagtopics.tasks.recommendation import SYSTEMS
 
 
@@ -77,11 +78,33 @@ def test_logistic_regression_finds_its_optimum() -> None:
 def test_balance_gives_rare_tags_their_turn_and_orders_by_probability() -> None:
     likely = np.array([[0.9, 0.5, 0.4, 0.3, 0.2, 0.1, 0.09]], dtype=np.float32)
     frequency = np.array([0.5, 0.4, 0.3, 0.3, 0.3, 0.3, 0.001])
-    assert picked(likely, frequency, 0.0, 5).tolist() == [[0, 1, 2, 3, 4]]
-    balanced = picked(likely, frequency, 0.5, 5)[0].tolist()
+    assert picked(likely, np.ones(7), 5).tolist() == [[0, 1, 2, 3, 4]]
+    balanced = picked(likely, frequency**0.5, 5)[0].tolist()
     assert 6 in balanced
     assert balanced == sorted(balanced, key=lambda t: -likely[0, t])
-    assert picked(likely, frequency, 0.5, 1).tolist() == [[0]]
+    assert picked(likely, frequency**0.5, 1).tolist() == [[0]]
+    assert picked(likely, frequency**4, 5)[0, 0] == 0  # the most probable is never left out
+
+
+def test_fair_lists_reach_more_tags_and_keep_their_precision() -> None:
+    rng = np.random.default_rng(4)
+    frequency = 0.6 / np.arange(1, 41)
+    likely = np.clip(frequency * np.exp(rng.normal(0, 0.8, (800, 40))), 0, 0.95).astype(np.float32)
+    truth = rng.random(likely.shape) < likely
+    handicap = fair_handicap(likely, truth, frequency)
+    plain, fair = (picked(likely, h, 5) for h in (np.ones(40), handicap))
+    hits = [np.take_along_axis(truth, lists, axis=1).mean() for lists in (plain, fair)]
+    assert 0.95 * hits[0] <= hits[1] <= hits[0]
+    assert len(np.unique(fair)) > len(np.unique(plain))
+    recall = [per_tag(truth, lists)["recall"] for lists in (plain, fair)]
+    assert recall[1] > recall[0]
+
+
+def test_without_a_fair_list_that_is_precise_enough_probability_decides() -> None:
+    likely = np.array([[0.9, 0.8, 0.7, 0.6, 0.5, 1e-4]] * 4, dtype=np.float32)
+    truth = np.array([[True] * 5 + [False]] * 4)
+    handicap = fair_handicap(likely, truth, np.array([0.9, 0.8, 0.7, 0.6, 0.5, 1e-4]))
+    assert picked(likely, handicap, 5).tolist() == [[0, 1, 2, 3, 4]] * 4
 
 
 def test_threshold_has_the_best_f_measure() -> None:

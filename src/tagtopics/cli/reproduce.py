@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,7 +47,7 @@ PageOnlyOption = Annotated[
 ]
 PixelsOption = Annotated[
     bool,
-    typer.Option("--from-pixels", help="Count the visual words of C5K anew, from its photographs."),
+    typer.Option("--from-pixels", help="Table III of C5K from its photographs on."),
 ]
 
 
@@ -70,6 +69,7 @@ def command(
 ) -> None:
     """Measure the paper's experiments, one JSON line each, and write tables, figures and verdicts."""
     from tagtopics.experiments.page import write_page
+    from tagtopics.experiments.photographs import from_pixels as replaced
     from tagtopics.experiments.records import read_records
     from tagtopics.experiments.spec import chosen, full_grid, quick_grid
 
@@ -79,7 +79,7 @@ def command(
     path = out / "records.jsonl"
     began = time.perf_counter()
     if not page_only:
-        specs = _from_pixels(specs, out) if from_pixels else specs
+        specs = replaced(specs, out / "data") if from_pixels else specs
         _measure(specs, path, out, jobs or min(os.cpu_count() or 1, _MOST_JOBS), minutes, shown)
     records = read_records(path)
     if not records:
@@ -138,25 +138,6 @@ def _bar(shown: Shown) -> Iterator[Callable[[int, int, str], None] | None]:
     with Progress(*columns, console=out, transient=True) as bar:
         task = bar.add_task("Reproducing", total=None)
         yield lambda done, total, title: bar.update(task, completed=done, total=total, description=title)
-
-
-def _from_pixels(specs: Sequence[ExperimentSpec], out: Path) -> list[ExperimentSpec]:
-    """Build C5K from its photographs, once, and return the specs with that in its place."""
-    name = "corel5k-pixels"
-    folder = out / "data" / name
-    if not (folder / "words.npz").is_file():
-        from tagtopics.corpus import write_matrix_folder
-        from tagtopics.corpus.images.folder import build_corel_from_pixels
-
-        photographs = Path(os.environ.get("TAGTOPICS_DATA") or ".").expanduser() / "corel5k-images"
-        if not (photographs / "images").is_dir():
-            raise InputError(
-                "--from-pixels: TAGTOPICS_DATA must name a directory with corel5k-images/images; "
-                "the photographs are not for download"
-            )
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        write_matrix_folder(build_corel_from_pixels(photographs), folder)
-    return [replace(s, dataset=name) if s.dataset == "corel5k-images" else s for s in specs]
 
 
 def _draw(console: Console, payload: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tagtopics.experiments.claims import DATASET_NAMES
 from tagtopics.experiments.figures import MEASURES, draw_figures
+from tagtopics.experiments.grading import Verdict
 from tagtopics.experiments.paper import (
     Table,
     cells,
@@ -23,7 +24,7 @@ from tagtopics.experiments.paper import (
 from tagtopics.experiments.records import Record
 from tagtopics.experiments.spec import MODELS
 from tagtopics.experiments.topics import consistent_topics, topics_of
-from tagtopics.experiments.verdicts import CERTAIN, ENOUGH, Verdict, all_verdicts, gain_text
+from tagtopics.experiments.verdicts import CERTAIN, ENOUGH, all_verdicts, gain_text
 
 HEADINGS = {
     "perplexity": "Word prediction",

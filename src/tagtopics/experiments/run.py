@@ -8,14 +8,15 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
-from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tagtopics import __version__
-from tagtopics.errors import CorpusWarning, InputError
+from tagtopics.errors import InputError
+from tagtopics.experiments.corpora import load_corpus, loaded
+from tagtopics.experiments.photographs import measure_sml
 from tagtopics.experiments.records import Record, append_record, read_records
 from tagtopics.experiments.spec import ExperimentSpec
 from tagtopics.tasks import find_task
@@ -23,8 +24,8 @@ from tagtopics.tasks import find_task
 if TYPE_CHECKING:
     from tagtopics.corpus.core import Corpus
 
-ARTEFACT_TAGS = 40
-"""Documents with more tags than this, on one and the same list, are taken for an artefact of the data."""
+PER_CLASS = {"cora": 100, "corel5k-thin": 300}
+"""Training documents of each class, as in the paper."""
 
 _Measure = Callable[[ExperimentSpec, Any, Any], dict[str, Any]]
 Progress = Callable[[int, int, str], None]
@@ -50,7 +51,7 @@ def measure(spec: ExperimentSpec, corpus: Corpus, model: FittedOnce | None) -> R
 
     What is measured is what `run_one` measures; every record has the seconds of the one fit.
     """
-    measured: _Measure = _MEASURES.get(spec.task, _measure_task)
+    measured = measure_sml if spec.model == "sml" else _MEASURES.get(spec.task, _measure_task)
     result = measured(spec, corpus, model)
     seconds = dict(result["seconds"])
     if model is not None and model.seconds is not None:
@@ -71,8 +72,15 @@ def build_model(spec: ExperimentSpec, n_threads: int | None = None) -> Any:
         "ttm-p": lambda: models.TTM.pairwise(spec.n_topics),
         "ttm-h": lambda: models.TTM.higher_order(spec.n_topics),
         "llda": lambda: models.LabeledLDA(),
+        "sml": _sml,
     }
     return makers[spec.model]().set_params(random_state=spec.seed, n_jobs=n_threads)
+
+
+def _sml() -> Any:
+    from tagtopics.models.sml import SML
+
+    return SML()
 
 
 def _shared_model(spec: ExperimentSpec, n_threads: int | None) -> FittedOnce | None:
@@ -80,33 +88,47 @@ def _shared_model(spec: ExperimentSpec, n_threads: int | None) -> FittedOnce | N
 
 
 class FittedOnce:
-    """A model whose first fit is also its last: tasks that fit on the same documents share it."""
+    """A model whose first fit is also its last: tasks that fit on the same documents share it.
+
+    Tasks with documents of their own fit its `estimator`.
+    """
 
     def __init__(self, model: Any) -> None:
-        self._model = model
+        self.estimator = model
         self._ids: tuple[str, ...] | None = None
+        self._inferred: dict[tuple[tuple[str, ...], bool], Any] = {}
         self.seconds: float | None = None
 
     def fit(self, corpus: Corpus) -> FittedOnce:
         """Fit, if that has not been done; other documents than before are a mistake of ours."""
         if self._ids is None:
             began = time.perf_counter()
-            self._model.fit(corpus)
+            self.estimator.fit(corpus)
             self.seconds, self._ids = time.perf_counter() - began, corpus.ids
         elif self._ids != corpus.ids:
             raise AssertionError("experiments that share a fit must share their training documents")
         return self
 
+    def transform(self, corpus: Corpus, tags: Any = None) -> Any:
+        """Infer proportions, once for the same documents: several tasks ask for those of both parts."""
+        key = corpus.ids, tags is not None
+        if key not in self._inferred:
+            self._inferred[key] = self.estimator.transform(corpus, tags)
+        return self._inferred[key]
+
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._model, name)
+        return getattr(self.estimator, name)
 
 
 def _measure_task(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str, Any]:
     task = find_task(spec.task)
     if spec.task == "credit":
-        return task(corpus, model._model, seed=spec.seed)
+        return task(corpus, model.estimator, seed=spec.seed)
     if spec.task == "recommendation":
         return task(corpus, model, seed=spec.seed, system=spec.system or "best")
+    if spec.task == "classification":
+        per_class = PER_CLASS.get(spec.dataset, 100)
+        return task(corpus, model, seed=spec.seed, tags_known=spec.tags_known, per_class=per_class)
     return task(corpus, model, seed=spec.seed, tags_known=spec.tags_known)
 
 
@@ -143,38 +165,6 @@ _MEASURES: Mapping[str, _Measure] = MappingProxyType(
 def _plain(metrics: Mapping[str, Any]) -> dict[str, Any]:
     """Return metrics that JSON knows; what is no number becomes None."""
     return json.loads(json.dumps(metrics), parse_constant=lambda _: None)  # type: ignore[no-any-return]
-
-
-# -------------------------------------------------------------------------------------------- corpora
-
-
-def load_corpus(spec: ExperimentSpec, own: Path | None = None) -> Corpus:
-    """Return the corpus of a spec, from the folder `own` if it is there, else by `load_dataset`."""
-    corpus = _loaded(spec.dataset, own)
-    return without_artefact(corpus) if spec.without_artefact else corpus
-
-
-@lru_cache(maxsize=2)
-def _loaded(name: str, own: Path | None) -> Corpus:
-    from tagtopics.datasets import load_dataset
-
-    place = own / name if own is not None and (own / name / "words.npz").is_file() else name
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CorpusWarning)
-        return load_dataset(place)
-
-
-def without_artefact(corpus: Corpus) -> Corpus:
-    """Leave out documents that share one and the same list of more than `ARTEFACT_TAGS` tags."""
-    lists = [tuple(row) for row in _rows(corpus.tags)]
-    long = [tags for tags in lists if len(tags) > ARTEFACT_TAGS]
-    shared = {tags for tags in long if long.count(tags) > 1}
-    return corpus.select([d for d, tags in enumerate(lists) if tags not in shared])
-
-
-def _rows(matrix: Any) -> Iterator[list[int]]:
-    for start, stop in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True):
-        yield matrix.indices[start:stop].tolist()
 
 
 # --------------------------------------------------------------------------------------------- runner
@@ -230,7 +220,7 @@ def _missing(datasets: Iterable[str], own: Path | None) -> dict[str, str]:
     lines = {}
     for name in sorted(datasets):
         try:
-            _loaded(name, own)
+            loaded(name, own)
         except (InputError, OSError) as error:
             lines[name] = f"{name}: not here, skipped ({error})"
     return lines

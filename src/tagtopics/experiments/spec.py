@@ -13,8 +13,11 @@ from typing import Any
 from tagtopics.errors import InputError
 from tagtopics.tasks import TASKS
 
-DATASETS = ("cora", "med", "corel5k-images", "corel5k", "bibtex", "reuters")
+DATASETS = ("cora", "med", "corel5k-images", "corel5k", "corel5k-thin", "bibtex", "reuters")
 """The data sets of the grids, by the names that `load_dataset` knows."""
+
+THIN = "corel5k-thin"
+"""C5K with a fiftieth of its tokens and the paper's four classes: see `experiments.corpora`."""
 
 OWN_TASKS = ("statistics", "topics")
 """What is measured here and is no task of `tagtopics.tasks`: Table II, and top words."""
@@ -29,6 +32,7 @@ MODELS: Mapping[str, str] = MappingProxyType(
         "ttm-p": "TTM-P",
         "ttm-h": "TTM-H",
         "llda": "L-LDA",
+        "sml": "SML",
     }
 )
 """The models of the grids, and what tables call them."""
@@ -46,7 +50,7 @@ class ExperimentSpec:
         seed: of the split, of the tokens held out and of the model.
         tags_known: whether the model may see the tags of test documents.
         without_artefact: leave out the documents that share one long list of tags (41 of CORA).
-        system: of the recommendation task; empty for others.
+        system: of the recommendation task; "photographs" for SML, which learns from those; else empty.
     """
 
     dataset: str
@@ -123,6 +127,7 @@ def full_grid() -> list[ExperimentSpec]:
             *_statistics(),
             *_compared(("cora", "med"), ("perplexity", "links"), topics, seeds),
             *_compared(("cora",), ("classification",), topics, seeds),
+            *_compared((THIN,), ("perplexity", "links", "classification"), (20, 50), seeds[:3]),
             *_known_tags(topics, seeds),
             *_without_artefact((20, 50, 100), seeds),
             *_last_samples(("cora", "med"), (20, 50), seeds),
@@ -221,12 +226,13 @@ def _top_words() -> list[ExperimentSpec]:
 
 
 def _table_three(datasets: Sequence[str]) -> list[ExperimentSpec]:
-    """Table III: the paper's two-stage system, the default recommender, L-LDA, and words alone; J = 20."""
+    """Table III: the paper's two-stage system, the default recommender, L-LDA, SML, words alone; J = 20."""
     rows = [(model, 20, system) for model in ("ttm-h", "ttm-p") for system in ("best", "two-stage")]
-    rows += [("llda", 0, "scores"), ("lda", 2, "linear")]
+    rows += [("llda", 0, "scores"), ("lda", 2, "linear"), ("sml", 0, "photographs")]
     return [
         ExperimentSpec(dataset=dataset, task="recommendation", model=model, n_topics=K, system=system)
         for dataset, (model, K, system) in product(datasets, rows)
+        if not (model == "sml" and dataset == "corel5k")  # it learns from pixels, not from counts
     ]
 
 

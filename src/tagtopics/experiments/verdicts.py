@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
 from types import MappingProxyType
 
-from tagtopics.experiments.claims import CLAIMS, DATASET_NAMES, GOALS, TABLE_THREE, Claim
-from tagtopics.experiments.paper import Comparison, agreement, cells, compare, over_topics
+from tagtopics.experiments.claims import CLAIMS, DATASET_NAMES, GOALS, Claim
+from tagtopics.experiments.grading import FAILS, SMALLER, UNCERTAIN, UNKNOWN, Verdict, status_of
+from tagtopics.experiments.paper import Comparison, cells, compare, over_topics
 from tagtopics.experiments.records import Record
 from tagtopics.experiments.spec import MODELS
+from tagtopics.experiments.table_verdicts import credited, recommended_texts, same_data, table_three
 from tagtopics.experiments.topics import share_with, topics_of
-
-HOLDS, SMALLER, IN_PART = "holds", "right sign, smaller", "holds in part"
-UNCERTAIN, FAILS, UNKNOWN = "right sign, not certain", "does not hold", "not measured"
 
 ENOUGH = 0.8
 """Share of a stated effect that counts as the same effect: 'almost 15 %' is 12 % or more."""
@@ -28,32 +26,12 @@ CLOSE = 0.03
 """Differences of F up to this are slight; F within this of one half is chance."""
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """A claim, what became of it, and the figures behind that.
-
-    Attributes:
-        text: the claim in a line.
-        source: where it is made.
-        status: `HOLDS`, `SMALLER`, `IN_PART`, `UNCERTAIN`, `FAILS` or `UNKNOWN`.
-        evidence: the figures, in a line.
-    """
-
-    text: str
-    source: str
-    status: str
-    evidence: str
-
-    def to_json(self) -> dict[str, str]:
-        """Return what `--json` prints."""
-        return {"claim": self.text, "source": self.source, "status": self.status, "evidence": self.evidence}
-
-
 def all_verdicts(records: Sequence[Record]) -> list[Verdict]:
     """Return the verdicts on every claim of the paper, then on our own goals."""
     claims = [judge(records, claim) for claim in CLAIMS]
     goals = [judge(records, goal) for goal in GOALS]
-    return [_same_data(records), *claims, *_table_three(records), *goals]
+    tables = [*table_three(records), *recommended_texts(records), *credited(records)]
+    return [same_data(records), *claims, *tables, *goals]
 
 
 def judge(records: Sequence[Record], claim: Claim) -> Verdict:
@@ -117,16 +95,10 @@ def compared(
 
 def _graded(positive: Sequence[bool], certain: Sequence[bool], sizes: Sequence[bool]) -> str:
     """Judge comparisons: better at all, beyond doubt, and by as much as stated."""
-    status = _status(sizes)
+    status = status_of(sizes)
     if status == FAILS and all(positive):
         return SMALLER if all(certain) else UNCERTAIN
     return status
-
-
-def _status(holds: Sequence[bool]) -> str:
-    if not holds:
-        return UNKNOWN
-    return HOLDS if all(holds) else IN_PART if any(holds) else FAILS
 
 
 def gain_text(result: Comparison, measure: str) -> str:
@@ -151,7 +123,7 @@ def _best_at_every_k(records: Sequence[Record], claim: Claim) -> tuple[str, str]
             best = min(curves, key=lambda model: curves[model][K])
             won.append(best == claim.models[0])
             lines.append(f"{DATASET_NAMES[dataset]}, K {K}: {MODELS[best]} {curves[best][K]:.0f}")
-    return _status(won), "lowest: " + "; ".join(lines) if lines else ""
+    return status_of(won), "lowest: " + "; ".join(lines) if lines else ""
 
 
 def _improves_with_k(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
@@ -162,7 +134,7 @@ def _improves_with_k(records: Sequence[Record], claim: Claim) -> tuple[str, str]
         falls.append(curve[last] < curve[first])
         change = f"{curve[first]:.0f} at K {first}, {curve[last]:.0f} at K {last}"
         lines.append(f"{DATASET_NAMES[dataset]}, {MODELS[model]}: {change}")
-    return _status(falls), "; ".join(lines)
+    return status_of(falls), "; ".join(lines)
 
 
 def _wavers_with_k(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
@@ -172,7 +144,7 @@ def _wavers_with_k(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
         wavers.append(any(curve[b] < curve[a] for a, b in pairwise(sorted(curve))))
         values = ", ".join(f"{curve[K]:.3f} at K {K}" for K in sorted(curve))
         lines.append(f"{DATASET_NAMES[dataset]}, {MODELS[model]}: {values}")
-    return _status(wavers), "; ".join(lines)
+    return status_of(wavers), "; ".join(lines)
 
 
 def _near(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
@@ -184,7 +156,7 @@ def _near(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
             if curve:
                 near.append(abs(fmean(curve.values()) - claim.stated) <= CLOSE)
                 lines.append(f"{DATASET_NAMES[dataset]}: {fmean(curve.values()):.3f} (K {_listed(curve)})")
-    return _status(near), "; ".join(lines)
+    return status_of(near), "; ".join(lines)
 
 
 def _close(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
@@ -195,7 +167,7 @@ def _close(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
         if result is not None:
             close.append(abs(result.mean) <= CLOSE)
             lines.append(f"{DATASET_NAMES[dataset]}: {gain_text(result, claim.measure)}")
-    return _status(close), "; ".join(lines)
+    return status_of(close), "; ".join(lines)
 
 
 def _intruder(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
@@ -207,7 +179,7 @@ def _intruder(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
     ours, others = [shares[m] for m in claim.models[:2]], [shares[m] for m in claim.models[2:]]
     cleaner = [a < b for a in ours for b in others]
     lines = [f"{MODELS[m]} {100 * share:.0f} % of {len(topics[m])} topics" for m, share in shares.items()]
-    return _status(cleaner), "among the ten top words of " + ", ".join(lines)
+    return status_of(cleaner), "among the ten top words of " + ", ".join(lines)
 
 
 Check = Callable[[Sequence[Record], Claim], tuple[str, str]]
@@ -243,58 +215,3 @@ def _curves(records: Sequence[Record], claim: Claim) -> Iterator[tuple[str, str,
 
 def _listed(curve: Mapping[int, float]) -> str:
     return ", ".join(map(str, sorted(curve)))
-
-
-# ---------------------------------------------------------------------------------------------- tables
-
-
-def _same_data(records: Sequence[Record]) -> Verdict:
-    """Judge Table II: CORA and MED have the paper's statistics in every digit it prints."""
-    found = {r.spec.dataset: agreement(r) for r in records if r.spec.task == "statistics"}
-    texts = {name: found[name] for name in ("cora", "med") if name in found}
-    same = [text == "equal to the digit" for text in texts.values()]
-    evidence = "; ".join(f"{DATASET_NAMES[name]}: {text}" for name, text in texts.items())
-    return Verdict(
-        "CORA and MED are the paper's own data", "Table II", _status(same), evidence or "no records"
-    )
-
-
-def _table_three(records: Sequence[Record]) -> list[Verdict]:
-    """Judge the rows of Table III: as built by the paper, and as our recommender has it."""
-    measured = {r.spec.dataset for r in records if r.spec.task == "recommendation"}
-    dataset = "corel5k-images" if "corel5k-images" in measured else "corel5k-pixels"
-    found = {
-        (r.spec.model, r.spec.system): tuple(
-            float(r.metrics[m]) for m in ("recall", "precision", "rate_plus")
-        )
-        for r in records
-        if r.spec.task == "recommendation" and r.spec.dataset == dataset
-    }
-    two_stage = [found.get((model, "two-stage")) for model in ("ttm-h", "ttm-p")]
-    return [
-        _reaches("TTM-H with the two-stage system reaches its row", two_stage[0], TABLE_THREE["TTM-H"]),
-        _reaches("TTM-P with the two-stage system reaches its row", two_stage[1], TABLE_THREE["TTM-P"]),
-        _reaches("L-LDA reaches its row", found.get(("llda", "scores")), TABLE_THREE["L-LDA"]),
-        _reaches("TTM-H above TTM-P, both with the two-stage system", two_stage[0], two_stage[1]),
-        _reaches("TTM-H, two-stage, above L-LDA", two_stage[0], found.get(("llda", "scores"))),
-        _reaches("our recommender on TTM-H reaches the paper's TTM-H", found.get(("ttm-h", "best")),
-                 TABLE_THREE["TTM-H"], "our goal"),
-        _reaches("our recommender on TTM-H: .36, .26, 58 %", found.get(("ttm-h", "best")), (0.36, 0.26, 0.58),
-                 "our aim"),
-    ]  # fmt: skip
-
-
-def _reaches(
-    text: str, ours: Sequence[float] | None, wanted: Sequence[float] | None, source: str = "Table III, C5K"
-) -> Verdict:
-    """Judge whether recall, precision and Rate+, as the paper rounds them, are all as high as wanted."""
-    if ours is None or wanted is None:
-        return Verdict(text, source, UNKNOWN, "no records")
-    digits = (2, 2, 4)
-    reached = [round(a, n) >= round(b, n) for a, b, n in zip(ours, wanted, digits, strict=True)]
-    evidence = f"{_triple(ours)} against {_triple(wanted)} (recall, precision, Rate+)"
-    return Verdict(text, source, _status(reached), evidence)
-
-
-def _triple(values: Sequence[float]) -> str:
-    return f"{values[0]:.3f}, {values[1]:.3f}, {100 * values[2]:.1f} %"

@@ -1,7 +1,8 @@
-"""From scores of tags to probabilities and lists: calibration, connected tags, balance."""
+"""From scores of tags to probabilities and lists: calibration, connected tags, fair lists."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,19 +15,19 @@ _FLOOR = 3e-3
 _CANDIDATES = 20
 """Tags of a document that calibration looks at: its best ones, where lists are decided."""
 
-_BALANCES = (0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
-_KEPT_PRECISION = 0.9
-"""Balance may cost a tenth of the precision of the lists, not more."""
+_BALANCES = tuple(0.05 * i for i in range(21))
+_KEPT_PRECISION = 0.95
+"""Fair lists may cost a twentieth of the precision of the most probable tags, not more."""
 
 LIST = 5
-"""Length of the list for which balance is chosen, as in the paper."""
+"""Length of the list for which handicaps are chosen, as in the paper."""
 
 
 class Calibration(NamedTuple):
     """How scores become probabilities and lists."""
 
     weights: Float64  # (6,) of the columns of `evidence`
-    balance: float  # tags are picked by probability / frequency ** balance
+    handicap: Float64  # (T,) tags are picked by probability / handicap
     threshold: float  # tags at least so probable are predicted where no length of list is asked for
 
 
@@ -92,28 +93,56 @@ def calibrate(scores: Float32, tags: Any, frequency: Float64, connected: Any) ->
     outcomes = np.take_along_axis(truth, columns, axis=1)
     weights = logistic_regression(chosen.reshape(-1, known.shape[2]), outcomes.ravel())
     likely = probabilities(known, weights)
-    return Calibration(weights, best_balance(likely, truth, frequency), best_threshold(likely, truth))
+    return Calibration(weights, fair_handicap(likely, truth, frequency), best_threshold(likely, truth))
 
 
-def picked(likely: Float32, frequency: Float64, balance: float, top: int) -> Int64:
+def picked(likely: Float32, handicap: Float64, top: int) -> Int64:
     """Return (D, top): the columns of the tags recommended, most probable first.
 
-    Tags are picked by probability / frequency ** balance, so that rare tags get their turn, and then
-    ordered by probability. Lists shorter than `LIST` are the beginnings of lists of that length.
+    The most probable tag is always among them. The others are picked by probability / handicap, so that
+    rare tags get their turn. Lists shorter than `LIST` are the beginnings of lists of that length.
     """
-    chosen = best_columns(likely / frequency**balance, max(top, LIST))
+    fair = likely / handicap
+    np.put_along_axis(fair, likely.argmax(1, keepdims=True), np.inf, axis=1)
+    chosen = best_columns(fair, max(top, LIST))
     order = best_columns(np.take_along_axis(likely, chosen, axis=1), top)
     return np.take_along_axis(chosen, order, axis=1)
 
 
-def best_balance(likely: Float32, truth: Any, frequency: Float64) -> float:
-    """Return the largest balance whose lists keep most of the precision of the most probable tags."""
-    precision = {
-        balance: np.take_along_axis(truth, picked(likely, frequency, balance, LIST), axis=1).mean()
-        for balance in _BALANCES
-    }
-    least = _KEPT_PRECISION * max(precision.values())
-    return next(balance for balance in _BALANCES if precision[balance] >= least)
+def fair_handicap(likely: Float32, truth: Any, frequency: Float64) -> Float64:
+    """Return (T,): the handicaps of tags that are often, or surely, probable.
+
+    handicap = sqrt(reach) * frequency ** balance. The reach of a tag is the mean probability of the
+    documents for which it is most probable, as many as carry it; a tag that never gets far is one that
+    words hardly tell. The balance is the largest whose lists keep most of the precision of those of the
+    most probable tags.
+
+    Args:
+        likely: (D, T) leave-one-out probabilities.
+        truth: (D, T) which tags the documents carry.
+        frequency: (T,) share of all training documents that carry each tag.
+    """
+    reach = np.sqrt(_reach(likely, truth.sum(0)))
+    even = np.ones(len(frequency))
+    least = _KEPT_PRECISION * _precision(likely, truth, even)
+
+    def is_dear(balance: float) -> bool:
+        return _precision(likely, truth, reach * frequency**balance) < least
+
+    place = bisect_left(_BALANCES, True, key=is_dear)
+    return reach * frequency ** _BALANCES[place - 1] if place else even
+
+
+def _reach(likely: Float32, n_docs: Any) -> Float64:
+    """Return (T,): the mean of the n largest values of each column, with n of its own, 1 or more."""
+    largest = -np.sort(-likely, axis=0)
+    n = np.clip(n_docs, 1, len(likely))
+    sums = np.cumsum(largest, axis=0, dtype=np.float64)[n - 1, np.arange(likely.shape[1])]
+    return np.asarray(np.maximum(sums / n, 1e-6))
+
+
+def _precision(likely: Float32, truth: Any, handicap: Float64) -> float:
+    return float(np.take_along_axis(truth, picked(likely, handicap, LIST), axis=1).mean())
 
 
 def best_threshold(likely: Float32, truth: Any) -> float:

@@ -114,7 +114,7 @@ class TagRecommender:
 
     def picked(self, likely: Float32, top: int) -> Int64:
         """Return (D, top): the tags recommended, given their probabilities (D, T), most probable first."""
-        return picked(likely, self.frequency, self.calibration.balance, top)
+        return picked(likely, self.calibration.handicap, top)
 
     def recommend(self, counts: Any, doc_topic: Float32, top: int) -> list[list[Recommendation]]:
         """Return for each document its tags, most probable first."""

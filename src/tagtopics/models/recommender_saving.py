@@ -14,6 +14,7 @@ from tagtopics.models.recommender import TagRecommender
 _PREFIX = "recommender."
 _MATRICES = ("landmark_counts", "company")
 _ARRAYS = ("landmark_topics", "coefficients", "tag_docs")
+_OF_CALIBRATION = ("weights", "handicap")
 
 
 def recommender_to_arrays(recommender: TagRecommender | None) -> dict[str, Any]:
@@ -21,7 +22,7 @@ def recommender_to_arrays(recommender: TagRecommender | None) -> dict[str, Any]:
     if recommender is None:
         return {}
     arrays = {name: getattr(recommender, name) for name in _ARRAYS}
-    arrays["weights"] = recommender.calibration.weights
+    arrays |= {name: getattr(recommender.calibration, name) for name in _OF_CALIBRATION}
     for name in _MATRICES:
         arrays |= matrix_to_arrays(getattr(recommender, name), name)
     return {_PREFIX + name: np.ascontiguousarray(array) for name, array in arrays.items()}
@@ -35,7 +36,6 @@ def recommender_to_json(recommender: TagRecommender | None) -> dict[str, Any] | 
         "tag_names": list(recommender.tag_names),
         "bandwidth": recommender.bandwidth,
         "n_docs": recommender.n_docs,
-        "balance": recommender.calibration.balance,
         "threshold": recommender.calibration.threshold,
     }
 
@@ -55,7 +55,7 @@ def recommender_from(
     own = {name[len(_PREFIX) :]: array for name, array in arrays.items() if name.startswith(_PREFIX)}
     _check(own, len(names), n_topics)
     M, T = own["coefficients"].shape
-    calibration = Calibration(own["weights"], float(description["balance"]), float(description["threshold"]))
+    calibration = Calibration(own["weights"], own["handicap"], float(description["threshold"]))
     return TagRecommender(
         landmark_counts=matrix_from(own, "landmark_counts", (M, n_words)),
         landmark_topics=own["landmark_topics"],
@@ -76,6 +76,7 @@ def _check(own: dict[str, Any], n_tags: int, n_topics: int) -> None:
         "landmark_topics": (M, n_topics),
         "tag_docs": (n_tags,),
         "weights": (6,),
+        "handicap": (n_tags,),
     }
     for name, shape in wanted.items():
         if own[name].shape != shape:
@@ -84,6 +85,8 @@ def _check(own: dict[str, Any], n_tags: int, n_topics: int) -> None:
             raise InputError(f"the recommender's {name} holds numbers that are not finite")
     if (own["landmark_topics"] < 0).any() or (own["tag_docs"] < 0).any():
         raise InputError("the recommender holds negative numbers where there can be none")
+    if (own["handicap"] <= 0).any():
+        raise InputError("the recommender's handicap holds numbers that are not positive")
 
 
 def matrix_to_arrays(matrix: Any, name: str) -> dict[str, Any]:

@@ -52,6 +52,16 @@ def evaluate_recommendation(
     return result(metrics, split.seconds, began)
 
 
+def measured_scores(truth: Any, scores: Any) -> dict[str, float]:
+    """Return every measure of lists of five by scores, which are also what is predicted.
+
+    Args:
+        truth: (D, T) which tags the documents carry.
+        scores: (D, T) the higher the better.
+    """
+    return all_measures(truth, *_listed(scores))
+
+
 def _best(model: TopicModel, split: FittedSplit) -> _Answer:
     likely = model.tag_probabilities(split.test)
     recommender = model.recommender_
