@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tagtopics._typing import Float32, Float64
-from tagtopics.graph import FactorGraph, Priors, TopicState
+from tagtopics.graph import FactorGraph, PastSums, Priors, TopicState
 from tagtopics.kernels import loops
 from tagtopics.kernels.threads import run_each, run_ranges
 
@@ -44,6 +44,18 @@ def sweep(graph: FactorGraph, state: TopicState, priors: Priors, n_threads: int)
     return after, _per_token(graph, change)
 
 
+def sweep_beside(
+    graph: FactorGraph, state: TopicState, past: PastSums, priors: Priors, n_threads: int
+) -> tuple[TopicState, float]:
+    """Do what `sweep` does while documents outside the graph, known by their sums alone, speak as well."""
+    change = np.zeros(graph.n_docs)
+    numbers = (state.messages, state.doc_sums, state.slot_means)
+    arguments = (_joint_field(graph, state, past), _scalars(priors), *numbers, change)
+    word_sums = _in_blocks(loops.update_documents, graph, state.n_topics, n_threads, *arguments)
+    after = _summed(graph, word_sums, *numbers, state.past_word_sums, n_threads)
+    return after, _per_token(graph, change)
+
+
 def lean_sweep(
     graph: FactorGraph, state: TopicState, priors: Priors, n_threads: int
 ) -> tuple[TopicState, float]:
@@ -66,6 +78,15 @@ def _field(graph: FactorGraph, state: TopicState) -> _Field:
         tag_docs=graph.tag_docs.astype(np.float32),
         factors=pairwise_factors(state.tag_sums, state.tag_squares, graph.tag_docs).astype(np.float32),
     )
+
+
+def _joint_field(graph: FactorGraph, state: TopicState, past: PastSums) -> _Field:
+    """Return what words and tags say when the sums of the graph and of the documents outside are added."""
+    word_sums, tag_sums = state.word_sums + past.word_sums, state.tag_sums + past.tag_sums
+    tag_docs = graph.tag_docs + past.tag_docs
+    factors = pairwise_factors(tag_sums, state.tag_squares + past.tag_squares, tag_docs)
+    narrow = (x.astype(np.float32) for x in (word_sums, word_sums.sum(0), tag_sums, tag_docs, factors))
+    return _Field(*narrow)
 
 
 def _per_token(graph: FactorGraph, change: Float64) -> float:
