@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -120,10 +121,7 @@ def _draw(console: Console, updated: dict[str, Any]) -> None:
     for name in ("words", "tags"):
         new = updated[f"new_{name}"]
         table.add_row(f"new {name}", plain(f"{len(new):,}") + join(_some(new), ", "))
-    before, after = (updated["perplexity"][when] for when in ("before", "after"))
-    table.add_row(
-        "perplexity", f"{before:.1f} of the new documents before, {after:.1f} now that they are learned"
-    )
+    table.add_row("perplexity", _change(**updated["perplexity"]))
     seconds = updated["seconds"]
     table.add_row("seconds", f"{seconds['read']:.1f} to read, {seconds['update']:.1f} to learn")
     table.add_row("saved", plain(updated["path"]))
@@ -135,3 +133,9 @@ def _some(names: list[str]) -> list[str]:
         return []
     names = names[:_SOME] + (["..."] if len(names) > _SOME else [])
     return [f": {names[0]}", *names[1:]]
+
+
+def _change(before: float, after: float) -> str:
+    if math.isnan(before):
+        return "no word of the new documents was known before"
+    return f"{before:.1f} of the new documents before, {after:.1f} now that they are learned"

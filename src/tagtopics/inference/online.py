@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from tagtopics._typing import Float64
-from tagtopics.graph import FactorGraph, PastSums, Priors, TopicState
+from tagtopics.graph import FactorGraph, PastSums, Priors
 from tagtopics.inference.belief_propagation import Belief
 from tagtopics.inference.learned import Learned, proportions
 from tagtopics.kernels import compiled
@@ -27,28 +27,25 @@ class OnlineBeliefPropagation:
         graph: the documents of the batch, in the columns of the past.
         past: the sums of the documents before.
         priors: priors and weights, which stay as they are.
+        seed: of the noise in the start.
         n_threads: any number gives the same bits.
     """
 
     graph: FactorGraph
     past: PastSums
     priors: Priors
+    seed: int
     n_threads: int = 1
     settles: ClassVar[bool] = True
 
     def init(self) -> Belief:
-        """Return a batch that has said nothing yet: the first sweep infers it from the past, word by word."""
-        graph, K = self.graph, len(self.priors.doc_topic)
-        topics = TopicState(
-            messages=np.zeros((graph.n_edges, K), dtype=np.float32),
-            doc_sums=np.zeros((graph.n_docs, K), dtype=np.float32),
-            word_sums=np.zeros((graph.n_words, K)),
-            slot_means=np.zeros((graph.n_slots, K), dtype=np.float32),
-            tag_sums=np.zeros((graph.n_tags, K)),
-            tag_squares=np.zeros((graph.n_tags, K)),
-            past_word_sums=np.empty((0, K)),
-        )
-        return Belief(topics, self.priors)
+        """Return messages around p(topic | word) of the past; new words start anywhere.
+
+        The noise is what lets new words that come together choose one topic together: without it, topics of
+        the same size would share them for ever.
+        """
+        word_topics = (self.past.word_sums + self.priors.topic_word).astype(np.float32)
+        return Belief(compiled.initial_state(self.graph, word_topics, self.seed, self.n_threads), self.priors)
 
     def step(self, belief: Belief) -> tuple[Belief, float]:
         """Return the belief after one sweep of the batch, and the mean change of a token's message."""

@@ -47,7 +47,10 @@ def sweep(graph: FactorGraph, state: TopicState, priors: Priors, n_threads: int)
 def sweep_beside(
     graph: FactorGraph, state: TopicState, past: PastSums, priors: Priors, n_threads: int
 ) -> tuple[TopicState, float]:
-    """Do what `sweep` does while documents outside the graph, known by their sums alone, speak as well."""
+    """Do what `sweep` does while documents outside the graph, known by their sums alone, speak as well.
+
+    Its specification is `reference.sweep` of all documents together: those of the graph end the same.
+    """
     change = np.zeros(graph.n_docs)
     numbers = (state.messages, state.doc_sums, state.slot_means)
     arguments = (_joint_field(graph, state, past), _scalars(priors), *numbers, change)

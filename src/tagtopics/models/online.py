@@ -134,7 +134,8 @@ class Online:
         past = self._past(len(words), len(tags), remembered(len(data.ids), forgetting))
         priors = model._priors()._replace(doc_topic=model.doc_topic_prior_)
         graph = build_graph(counts, tagged)
-        algorithm = OnlineBeliefPropagation(graph, past, priors, resolve_threads(model.n_jobs))
+        seed = len(model.doc_ids_)  # whatever random_state is, a loaded model goes on the same
+        algorithm = OnlineBeliefPropagation(graph, past, priors, seed, resolve_threads(model.n_jobs))
         result = run(algorithm, max_iter=max(model.max_iter, 1), tol=model.tol, callbacks=callbacks)
         grown = replace(data, counts=counts, tags=tagged, vocabulary=words, tag_names=tags)
         self._keep_more(grown, algorithm.learned(result.state))
