@@ -174,7 +174,7 @@ worth 5 tokens where they are known; LDA is the model without weights. Mean and 
 80/20 splits; where a folder has an official split (corel5k, bibtex, reuters, corel5k-images) over starts, so
 that the error there is that of the fit alone. Perplexity: lower is better; all else: higher.
 
-The verdict compares `auto` with the *best* of the three others in that row: "best" if it is no worse, "within"
+The verdict compares `auto` with the *best* of the three others in the row: "best" if it is no worse, "within"
 if it is worse by no more than the standard error of that one, or than 0.5 % perplexity. After it: by how
 much, in per cent, in those errors, and in standard errors of the paired difference, split by split. The
 paired error is the sharper one (and was the one first meant), but of two or three splits it is itself a rough

@@ -12,6 +12,7 @@ from tagtopics.cli.options import grouped
 COMMANDS = (
     "demo",
     "fit",
+    "update",
     "topics",
     "tags",
     "explain",

@@ -49,11 +49,7 @@ def read_documents(source: str, columns: ColumnOptions, model: TopicModel, shown
             tag_names=model.tag_names_ or None,
             visual=_visual_of(model, source),
         )
-        if model.recipe_ is None and corpus.texts is not None and not Path(source).is_dir():
-            raise InputError(
-                f"{source}: is text, but the model was fitted on counts and has no recipe for text; "
-                "give words with their counts"
-            )
+        _refuse_text(corpus, model, source)
         for line in corpus.notices:
             note(line)
     if not model.tag_names_:
@@ -61,6 +57,39 @@ def read_documents(source: str, columns: ColumnOptions, model: TopicModel, shown
     if corpus.counts.nnz == 0:
         raise InputError(f"{source}: has no word that the model knows; is it the right model?")
     return corpus
+
+
+def read_more(source: str, columns: ColumnOptions, model: TopicModel, shown: Shown) -> Corpus:
+    """Read documents that a model is to learn from: its recipe, but words and tags may be new."""
+    from tagtopics.corpus.joining import admit_words
+
+    recipe = model.recipe_
+    if source != "-" and not (source and Path(source).exists()):
+        corpus = load_named(source, shown)
+    else:
+        corpus = _read(
+            _standard_input() if source == "-" else source,
+            columns,
+            recipe=None if recipe is None else replace(recipe, min_df=1, max_df=1.0, max_words=None),
+            vocabulary=None if model.visual_ is None else model.vocabulary_,
+            visual=_visual_of(model, source),
+        )
+        _refuse_text(corpus, model, source)
+        if recipe is not None and corpus.texts is not None:
+            corpus = admit_words(corpus, model.vocabulary_, recipe)
+        for line in corpus.notices:
+            note(line)
+    if not set(corpus.vocabulary) & set(model.vocabulary_):
+        note(f"{source} has no word that the model knew; is it the right model?")
+    return corpus
+
+
+def _refuse_text(corpus: Corpus, model: TopicModel, source: str) -> None:
+    if model.recipe_ is None and corpus.texts is not None and not Path(source).is_dir():
+        raise InputError(
+            f"{source}: is text, but the model was fitted on counts and has no recipe for text; "
+            "give words with their counts"
+        )
 
 
 def _visual_of(model: TopicModel, source: str) -> Any:

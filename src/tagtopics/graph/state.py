@@ -81,6 +81,15 @@ class TopicState(NamedTuple):
         return int(self.word_sums.shape[1])
 
 
+class PastSums(NamedTuple):
+    """Documents that are no longer at hand, as the sums they left behind; old ones may count for less."""
+
+    word_sums: Float64  # (W, K)
+    tag_sums: Float64  # (T, K)
+    tag_squares: Float64  # (T, K)
+    tag_docs: Float64  # (T,) n_t: how many documents the sums of each tag are worth
+
+
 def invariant_error(graph: FactorGraph, state: TopicState) -> float:
     """Return the largest relative error of what must hold in any state; zero up to rounding.
 

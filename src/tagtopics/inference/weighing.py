@@ -138,7 +138,7 @@ def _scaled(priors: Priors, share: float) -> Priors:
 
 
 def _tag_profiles(data: SetAside, tag_sums: Float64) -> Float32:
-    n_docs = data.graph.tag_docs
+    n_docs = data.graph.whole.tag_docs
     means = tag_sums / np.maximum(n_docs, 1)[:, np.newaxis]
     known = np.asarray(data.tags @ (n_docs > 0).astype(np.float64))
     return np.asarray((data.tags @ means) / np.maximum(known, 1)[:, np.newaxis], dtype=np.float32)

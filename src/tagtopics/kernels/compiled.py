@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tagtopics._typing import Float32, Float64, Int64
-from tagtopics.graph import FactorGraph, Own, Priors, Sums, TopicState
+from tagtopics.graph import FactorGraph, Own, PastSums, Priors, Sums, TopicState
 from tagtopics.kernels import loops
 from tagtopics.kernels.threads import run_each, run_ranges
 
@@ -34,7 +34,7 @@ class Words(NamedTuple):
     topic_sums: Float32  # (K,)
 
 
-def field_of(sums: Sums, tag_docs: Int64) -> Field:
+def field_of(sums: Sums, tag_docs: Int64 | Float64) -> Field:
     """Narrow the sums of a whole corpus for a sweep over it, or over its parts."""
     return Field(
         *words_of(sums.words),
@@ -52,6 +52,20 @@ def words_of(word_sums: Float64) -> Words:
 def sweep(graph: FactorGraph, state: TopicState, priors: Priors, n_threads: int) -> tuple[TopicState, float]:
     """Update every message once, in place; return the next state and how far messages moved, in tokens."""
     field, sums = field_of(state.sums, graph.whole.tag_docs), _no_sums(graph, state.n_topics)
+    moved = sweep_part(graph, state.own, field, priors, n_threads, sums)
+    return _state(state.own, sums, state.past_word_sums), moved
+
+
+def sweep_beside(
+    graph: FactorGraph, state: TopicState, past: PastSums, priors: Priors, n_threads: int
+) -> tuple[TopicState, float]:
+    """Do what `sweep` does while documents outside the graph, known by their sums alone, speak as well.
+
+    Its specification is `reference.sweep` of all documents together: those of the graph end the same.
+    """
+    others = Sums(past.word_sums, past.tag_sums, past.tag_squares)
+    joint = Sums(*(mine + theirs for mine, theirs in zip(state.sums, others, strict=True)))
+    field, sums = field_of(joint, graph.whole.tag_docs + past.tag_docs), _no_sums(graph, state.n_topics)
     moved = sweep_part(graph, state.own, field, priors, n_threads, sums)
     return _state(state.own, sums, state.past_word_sums), moved
 

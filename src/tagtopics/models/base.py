@@ -34,6 +34,7 @@ from tagtopics.models.inputs import (
     check_codebooks,
     from_corpus,
     from_matrices,
+    given,
     read_tags,
 )
 from tagtopics.models.recommending import Recommending
@@ -76,7 +77,7 @@ class TopicModel(Viewing, Recommending, ClassNamePrefixFeaturesOutMixin, Transfo
         """
         check_parameters(self)
         data = self._training_data(X, y)
-        self._forget_recommender(X, y)
+        self._forget_recommender(given(X, y, data))
         return self._learn(data, self._algorithm(data), callbacks, start)
 
     def transform(self, X: Any, tags: Any = None) -> Float32:
@@ -126,9 +127,9 @@ class TopicModel(Viewing, Recommending, ClassNamePrefixFeaturesOutMixin, Transfo
     def tag_means(self) -> Float64:
         """Return (T, K): the mean profile of each tag, S_t / n_t; uniform where a tag has no words."""
         check_is_fitted(self)
-        K = self.components_.shape[0]
-        docs = np.maximum(self.tag_docs_, 1)[:, np.newaxis]
-        return np.asarray(np.where(self.tag_docs_[:, np.newaxis] > 0, self.tag_sums_ / docs, 1.0 / K))
+        docs = self.tag_sums_.sum(1, keepdims=True)  # n_t, or less where documents have been forgotten
+        means = self.tag_sums_ / np.where(docs > 0, docs, 1.0)
+        return np.asarray(np.where(docs > 0, means, 1.0 / self.components_.shape[0]))
 
     def coherence(self, corpus: Corpus, n_words: int = 10) -> Float64:
         """Return the NPMI coherence of each topic, (K,), from -1 to 1: how its top words occur together.
@@ -150,14 +151,19 @@ class TopicModel(Viewing, Recommending, ClassNamePrefixFeaturesOutMixin, Transfo
             answers.append(rows)
         return answers
 
-    def save(self, path: str | Path) -> None:
-        """Write the fitted model to a folder: `model.json` and `arrays.safetensors`, atomically."""
+    def save(self, path: str | Path, *, corpus: Corpus | None = None) -> None:
+        """Write the fitted model to a folder: `model.json` and `arrays.safetensors`, atomically.
+
+        Args:
+            path: the folder; an older model there is replaced.
+            corpus: the documents it was fitted to, to keep with it, for viewers and for `tagtopics update`.
+        """
         from tagtopics.models.persistence import save_model
 
         check_is_fitted(self)
         self._learn_to_recommend()
         self._learn_tag_words()
-        save_model(self, path)
+        save_model(self, path, corpus)
 
     # ------------------------------------------------------------------ what subclasses say, and helpers
 
@@ -242,17 +248,21 @@ class TopicModel(Viewing, Recommending, ClassNamePrefixFeaturesOutMixin, Transfo
 
     def _keep(self, data: TrainingData, learned: Learned) -> None:
         """Set the fitted attributes."""
-        beta, topic_sums = float(self.topic_word_prior), learned.word_sums.sum(0)
-        phi = (learned.word_sums + beta) / (topic_sums + len(data.vocabulary) * beta)
-        self.components_ = np.ascontiguousarray(phi.T, dtype=np.float32)
+        self._keep_topics(learned.word_sums)
         self.doc_topic_, self.doc_topic_prior_ = learned.doc_topic, learned.doc_topic_prior
-        self.topic_sums_ = topic_sums
         has_words = np.diff(data.counts.indptr) > 0
         self.tag_docs_ = np.asarray(data.tags[has_words].sum(0), dtype=np.int64).ravel()
         self.vocabulary_, self.tag_names_ = data.vocabulary, data.tag_names
         self.doc_ids_, self.recipe_, self.visual_ = data.ids, data.recipe, data.visual
         for name, value in learned.more.items():
             setattr(self, name, value)
+
+    def _keep_topics(self, word_sums: Float64) -> None:
+        """Set what follows from the sums of the words, (W, K)."""
+        beta, topic_sums = float(self.topic_word_prior), word_sums.sum(0)
+        phi = (word_sums + beta) / (topic_sums + len(word_sums) * beta)
+        self.components_ = np.ascontiguousarray(phi.T, dtype=np.float32)
+        self.topic_sums_ = topic_sums
 
     def _phi(self) -> Float32:
         return np.ascontiguousarray(self.components_.T)

@@ -62,3 +62,11 @@ def check_parameters(estimator: Any) -> None:
     weights = [parameters.get(name, 0) for name in ("pairwise_weight", "higher_order_weight")]
     if sum(weights) > 1:
         raise InputError(f"{type(estimator).__name__}: the two weights add up to {sum(weights):g}; at most 1")
+
+
+def check_online(batch_size: Any, forgetting: Any) -> None:
+    """Raise `InputError` where mini-batches or forgetting are not what they may be."""
+    if not (_whole(batch_size) and batch_size >= 1):
+        raise InputError(f"partial_fit: batch_size must be a whole number, 1 or more, not {batch_size!r}")
+    if not (forgetting is None or (_real(forgetting) and forgetting > 0)):
+        raise InputError(f"partial_fit: forgetting must be a number of documents above 0, not {forgetting!r}")

@@ -6,12 +6,13 @@ import math
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from tagtopics.corpus.core import Corpus, tag_matrix
+from tagtopics.corpus.joining import extended, moved
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.errors import CorpusWarning, InputError
 
@@ -27,6 +28,59 @@ class TrainingData:
     ids: tuple[str, ...]
     recipe: TextRecipe | None
     visual: Any = None  # the VisualVocabulary of a corpus of images
+
+
+class Given(NamedTuple):
+    """Documents a model learned from, kept for what is learned from them later."""
+
+    X: Any  # a Corpus, or CSR (D, W) in the first columns of the model
+    y: Any  # tags of a matrix, as the user gave them
+    tag_names: tuple[str, ...] | None = None  # the columns of y, where it does not name them itself
+
+    @property
+    def tagged(self) -> bool:
+        """Whether there may be tags to learn from."""
+        return bool(self.X.tags.nnz > 0) if isinstance(self.X, Corpus) else self.y is not None
+
+
+def given(X: Any, y: Any, data: TrainingData) -> Given:
+    """Return what a user gave to `fit`, a matrix as it was validated."""
+    return Given(X, None) if isinstance(X, Corpus) else Given(data.counts, y)
+
+
+class Tagged(NamedTuple):
+    """Documents in the words of a model, with tags of their own."""
+
+    counts: Any  # CSR (D, W)
+    tags: Any  # CSR (D, T)
+    tag_names: tuple[str, ...]
+
+
+def tagged(documents: Given, vocabulary: Sequence[str]) -> Tagged:
+    """Return documents in the columns of a model that may have grown since."""
+    X, y, names = documents
+    if isinstance(X, Corpus):
+        return Tagged(align_words(X, vocabulary), X.tags, X.tag_names)
+    csr = canonical(X)
+    csr.resize((csr.shape[0], len(vocabulary)))
+    return Tagged(csr, *read_tags(y, csr.shape[0], names))
+
+
+def stacked(parts: Sequence[Tagged]) -> Tagged:
+    """Return documents of several parts as one; tags are matched by name."""
+    if len(parts) == 1:
+        return parts[0]
+    names: tuple[str, ...] = ()
+    for part in parts:
+        names = extended(names, part.tag_names)
+    tags = [moved(part.tags, part.tag_names, names) for part in parts]
+    counts = sp.csr_array(sp.vstack([part.counts for part in parts]))
+    return Tagged(counts, sp.csr_array(sp.vstack(tags)), names)
+
+
+def is_unnamed(y: Any) -> bool:
+    """Tell whether tags are an indicator matrix whose columns have no names."""
+    return y is not None and _is_matrix(y) and not hasattr(y, "columns")
 
 
 def from_corpus(corpus: Corpus) -> TrainingData:

@@ -16,11 +16,12 @@ from tagtopics.inference.variational import VariationalBayes
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.base import TopicModel
 from tagtopics.models.inputs import TrainingData
+from tagtopics.models.online import Online
 
 _Maker = Callable[["LDA", FactorGraph, Priors], TopicAlgorithm[Any]]
 
 
-class LDA(TopicModel):
+class LDA(Online, TopicModel):
     """Latent Dirichlet allocation; tags are not looked at.
 
     Args:
@@ -76,12 +77,22 @@ class LDA(TopicModel):
         self.n_jobs = n_jobs
 
     def _training_data(self, X: Any, y: Any) -> TrainingData:
-        data = super()._training_data(X, None)
-        no_tags = sp.csr_array((data.counts.shape[0], 0), dtype="int8")
-        return replace(data, tags=no_tags, tag_names=())
+        return _without_tags(super()._training_data(X, None))
+
+    def _more_data(self, X: Any, y: Any) -> TrainingData:
+        return _without_tags(super()._more_data(X, None))
+
+    @property
+    def _goes_on(self) -> bool:
+        return self.inference == "bp"
 
     def _algorithm(self, data: TrainingData) -> TopicAlgorithm[Any]:
         return _ALGORITHMS[self.inference](self, build_graph(data.counts, data.tags), self._priors_for(data))
+
+
+def _without_tags(data: TrainingData) -> TrainingData:
+    no_tags = sp.csr_array((data.counts.shape[0], 0), dtype="int8")
+    return replace(data, tags=no_tags, tag_names=())
 
 
 def _belief_propagation(model: LDA, graph: FactorGraph, priors: Priors) -> TopicAlgorithm[Any]:

@@ -14,12 +14,14 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
+from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.images.saving import visual_from, visual_to_arrays, visual_to_json
 from tagtopics.corpus.recipe import recipe_from_json, recipe_to_json
 from tagtopics.errors import InputError
 from tagtopics.models.atm import ATM
 from tagtopics.models.base import TopicModel
 from tagtopics.models.checks import check_parameters
+from tagtopics.models.kept_corpus import keep_corpus
 from tagtopics.models.labeled import LabeledLDA
 from tagtopics.models.lda import LDA
 from tagtopics.models.recommender_saving import (
@@ -58,8 +60,14 @@ _NUMBERS: dict[str, tuple[str, ...]] = {
 _NAMES = {"vocabulary_": "W", "tag_names_": "T", "doc_ids_": "D"}
 
 
-def save_model(model: TopicModel, path: str | Path) -> None:
-    """Write a fitted model to a new folder, or in place of an older model; never half of it."""
+def save_model(model: TopicModel, path: str | Path, corpus: Corpus | None = None) -> None:
+    """Write a fitted model to a new folder, or in place of an older model; never half of it.
+
+    Args:
+        model: the model.
+        path: the folder.
+        corpus: the documents to keep in it, if any.
+    """
     path = Path(path)
     if path.exists() and not (path / "model.json").is_file():
         raise InputError(f"{path} exists and is no model; choose another place")
@@ -72,6 +80,8 @@ def save_model(model: TopicModel, path: str | Path) -> None:
         save_file(arrays | visual_to_arrays(model.visual_), temporary / "arrays.safetensors")
         text = json.dumps(_description(model), ensure_ascii=False, indent=1)
         (temporary / "model.json").write_text(text, encoding="utf-8")
+        if corpus is not None:
+            keep_corpus(corpus, temporary)
         temporary.chmod(0o755)
         _replace(temporary, path)
     finally:

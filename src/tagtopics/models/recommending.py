@@ -9,14 +9,14 @@ from sklearn.utils.validation import check_is_fitted
 from tagtopics._typing import Float32
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
-from tagtopics.models.inputs import align_words, canonical, read_tags
+from tagtopics.models.inputs import Given, Tagged, canonical, stacked, tagged
 from tagtopics.models.recommender import Recommendation, TagRecommender, fit_recommender
 
 
 class Recommending:
     """Recommends tags from words and topics; learned when it is first needed, and saved with the model."""
 
-    _trained_on: tuple[Any, Any] | None = None
+    _trained_on: list[Given] | None = None  # None where the training documents are not at hand
     recommender_: TagRecommender | None = None
     tag_words_: Any = None  # CSR (T, W) tokens credited to each tag; of a model with `explain`
 
@@ -31,14 +31,9 @@ class Recommending:
         """
         model: Any = self
         check_is_fitted(model)
-        if isinstance(X, Corpus):
-            counts, tags, names = align_words(X, model.vocabulary_), X.tags, X.tag_names
-        else:
-            counts = canonical(model._validated(X, reset=False))
-            tags, names = read_tags(y, counts.shape[0])
-        if tags.nnz == 0:
-            raise InputError("recommend: the training documents have no tags to learn from")
-        self.recommender_ = fit_recommender(counts, tags, model._infer(counts, None), tuple(names))
+        if not isinstance(X, Corpus):
+            X = canonical(model._validated(X, reset=False))
+        self._fit_recommender(tagged(Given(X, y), model.vocabulary_))
         return self
 
     def recommend(self, X: Any, top: int = 5) -> list[list[Recommendation]]:
@@ -69,19 +64,31 @@ class Recommending:
         counts, _ = model._new_documents(X, None)
         self._learn_to_recommend()
         if self.recommender_ is None:
-            raise InputError("recommend: this model has no recommender; call fit_recommender(corpus) first")
+            what = "give all of its documents to fit_recommender(corpus) first"
+            raise InputError(f"recommend: this model has no recommender; {what}")
         return self.recommender_, counts, model._infer(counts, None)
 
     def _learn_to_recommend(self) -> None:
         """Fit the recommender to the training documents, where they are at hand and it is not there yet."""
-        if self.recommender_ is None and self._trained_on is not None:
-            self.fit_recommender(*self._trained_on)
+        if self.recommender_ is None and self._trained_on:
+            self._fit_recommender(self._training_documents())
+
+    def _fit_recommender(self, documents: Tagged) -> None:
+        model: Any = self
+        counts, tags, names = documents
+        if tags.nnz == 0:
+            raise InputError("recommend: the training documents have no tags to learn from")
+        self.recommender_ = fit_recommender(counts, tags, model._infer(counts, None), tuple(names))
+
+    def _training_documents(self) -> Tagged:
+        """Return the tagged training documents, in the words of the model."""
+        model: Any = self
+        return stacked([tagged(given, model.vocabulary_) for given in self._trained_on or ()])
 
     def _learn_tag_words(self) -> None:
         """Credit the words of the training documents to their tags; of a model with `explain`."""
 
-    def _forget_recommender(self, X: Any, y: Any) -> None:
+    def _forget_recommender(self, given: Given) -> None:
         """Start anew: other topics need another recommender."""
-        tagged = X.tags.nnz > 0 if isinstance(X, Corpus) else y is not None
         self.recommender_, self.tag_words_ = None, None
-        self._trained_on = (X, y) if tagged else None
+        self._trained_on = [given] if given.tagged else []

@@ -16,6 +16,7 @@ from tagtopics.inference.loop import Callback, Step
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.base import TopicModel
 from tagtopics.models.checks import check_parameters
+from tagtopics.models.inputs import given
 
 
 class RTM(TopicModel):
@@ -94,7 +95,7 @@ class RTM(TopicModel):
         """
         check_parameters(self)
         data, seed = self._training_data(X, y), self._seed()
-        self._forget_recommender(X, y)
+        self._forget_recommender(given(X, y, data))
         if links is None:
             matrix = shared_tag_links(data.tags, int(self.links_per_tag), seed)
         else:

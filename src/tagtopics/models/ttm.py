@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._typing import Float32
 from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.joining import moved
 from tagtopics.errors import InputError
 from tagtopics.graph import Priors
 from tagtopics.inference.weighing import SHARES, Weighed, can_weigh, divide, weigh
@@ -17,6 +18,7 @@ from tagtopics.kernels import compiled
 from tagtopics.kernels.reference import normalised
 from tagtopics.models.base import TopicModel, top
 from tagtopics.models.inputs import TrainingData
+from tagtopics.models.online import Online
 from tagtopics.models.results import CreditTable, TagProfile
 from tagtopics.models.tag_words import credit_words, learn_tag_words
 
@@ -24,7 +26,7 @@ _COUNT = 5.0
 """What known tags are worth in tokens where it is to be learned and there is too little to learn from."""
 
 
-class TTM(TopicModel):
+class TTM(Online, TopicModel):
     """Tag-topic model with pairwise and higher-order tag relations, learned by loopy belief propagation.
 
     The defaults are the paper's TTM-H; `TTM.pairwise()` is its TTM-P. With both weights zero it is `LDA`,
@@ -124,10 +126,20 @@ class TTM(TopicModel):
 
     def _learn_tag_words(self) -> None:
         """Credit the words of the training documents to their tags, where they are at hand."""
-        if self.tag_words_ is None and self._trained_on is not None:
-            X, y = self._trained_on
-            counts, tags = self._new_documents(X, X if isinstance(X, Corpus) else y)
-            self.tag_words_ = learn_tag_words(counts, tags, self.tag_means(), self._phi())
+        if self.tag_words_ is None and self._trained_on:
+            counts, tags, names = self._training_documents()
+            self.tag_words_ = learn_tag_words(
+                counts, moved(tags, names, self.tag_names_), self.tag_means(), self._phi()
+            )
+
+    def _credit_more(self, counts: Any, tags: Any) -> None:
+        """Credit the words of more documents to their tags, beside what is credited already."""
+        shape = (len(self.tag_names_), len(self.vocabulary_))
+        known = sp.csr_array(shape, dtype=np.float32) if self.tag_words_ is None else self.tag_words_.copy()
+        known.resize(shape)
+        claims, shares = credit_words(counts, tags, self.tag_means(), self._phi(), known)
+        credited = (shares * claims.tokens).astype(np.float32), (claims.tag, claims.word)
+        self.tag_words_ = sp.csr_array(known + sp.csr_array(credited, shape=shape))
 
     def tag_profile(self, *tags: str, n_words: int = 10) -> TagProfile:
         """Tell what a tag, or several tags together, stand for.

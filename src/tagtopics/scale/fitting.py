@@ -19,7 +19,7 @@ from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.base import TopicModel
 from tagtopics.models.checks import check_parameters
 from tagtopics.models.identity import identity_of
-from tagtopics.models.inputs import from_corpus
+from tagtopics.models.inputs import Given, from_corpus
 from tagtopics.models.lda import LDA
 from tagtopics.models.ttm import TTM
 from tagtopics.scale.manifest import MANIFEST
@@ -157,7 +157,7 @@ def _keep(
     theta = np.concatenate([_proportions(number, run, belief) for number in sample])
     more = {"tag_sums_": belief.sums.tags, "tag_squares_": belief.sums.tag_squares}
     model.n_features_in_ = corpus.n_words
-    model._forget_recommender(corpus, None)
+    model._forget_recommender(Given(corpus, None))
     model._keep(from_corpus(corpus), Learned(belief.sums.words, theta, belief.priors.doc_topic, more))
     model.tag_docs_ = folder.tag_docs.copy()
     model._remember(result.history, result.reason)
