@@ -26,6 +26,7 @@ MODULES = (
     ("tagtopics.corpus", "Also at hand: the parts that corpora are made of."),
     ("tagtopics.datasets", "Corpora that have a name, and generated ones."),
     ("tagtopics.tasks", "What models are good for, measured."),
+    ("tagtopics.scale", "Corpora larger than memory."),
     ("tagtopics.explore", "A report for the browser."),
     ("tagtopics.scale", "Corpora larger than memory, and clusters."),
 )

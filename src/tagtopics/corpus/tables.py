@@ -17,8 +17,8 @@ from typing import Any
 from tagtopics.corpus.files import LINE_LIMIT, Watch, text_lines
 from tagtopics.errors import InputError, MissingExtraError
 
-_ROWS = 4096
-"""Rows of a Parquet file that are asked for at a time."""
+_FIRST_ROWS, _MOST_ROWS = 16, 4096
+"""Rows of a Parquet file that are asked for at first, until their size is known, and at the most."""
 
 
 @dataclass(frozen=True)
@@ -99,16 +99,15 @@ def stream_parquet(
         if not (keep and n_rows):
             yield Table(str(path), {name: [] for name in keep}, names, n_rows)
             return
-        on_disk = path.stat().st_size
-        n_before = 0
-        for frame in pl.scan_parquet(path).select(keep).collect_batches(chunk_size=_ROWS, lazy=True):
-            n_parts = max(1, math.ceil(frame.estimated_size() / size))
-            for part in frame.iter_slices(max(1, frame.height // n_parts)):
-                columns = {name: part[name].to_list() for name in keep}
-                yield Table(str(path), columns, names, part.height, first_row=n_before)
-                n_before += part.height
+        on_disk, n_before, n_next = path.stat().st_size, 0, _FIRST_ROWS
+        while n_before < n_rows:
+            part = pl.scan_parquet(path).select(keep).slice(n_before, n_next).collect()
+            columns = {name: part[name].to_list() for name in keep}
+            yield Table(str(path), columns, names, part.height, first_row=n_before)
+            n_before += n_next
+            n_next = min(_MOST_ROWS, math.ceil(size * n_next / (part.estimated_size() + 1)))
             if watch is not None:
-                watch(on_disk * n_before // n_rows)
+                watch(on_disk * min(n_before, n_rows) // n_rows)
 
 
 @contextmanager
