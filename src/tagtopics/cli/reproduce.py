@@ -141,8 +141,8 @@ def _bar(shown: Shown) -> Iterator[Callable[[int, int, str], None] | None]:
 
 
 def _draw(console: Console, payload: dict[str, Any]) -> None:
-    table = make_table(f"From {payload['records']} records", ["claim", "verdict"])
+    table = make_table(f"From {payload['records']} records", ["claim", "source", "verdict"])
     for verdict in payload["claims"]:
-        table.add_row(plain(verdict["claim"]), plain(verdict["status"]))
+        table.add_row(*(plain(verdict[name]) for name in ("claim", "source", "status")))
     console.print(table)
     console.print(plain(f"Written to {payload['page']}"), soft_wrap=True)
