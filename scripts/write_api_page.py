@@ -114,6 +114,7 @@ def _methods(cls: Any) -> list[tuple[str, Any]]:
             continue
         for name, value in vars(base).items():
             plain = value.__func__ if isinstance(value, classmethod | staticmethod) else value
+            plain = getattr(plain, "fn", plain)  # of scikit-learn's available_if
             told = inspect.isfunction(plain) or isinstance(plain, property | cached_property)
             if told and plain.__doc__ and not name.startswith("_"):
                 found.setdefault(name, plain)
