@@ -234,3 +234,23 @@ def test_a_failure_while_writing_leaves_the_model(folder: Path, monkeypatch: pyt
     assert result.code == 2
     assert "No space left" in result.err
     assert tree(folder) == before
+
+
+def test_photographs(tmp_path: Path) -> None:
+    """Visual words are those of the model; only tags may be new."""
+    from tagtopics.datasets.scenes import make_scenes, write_scenes
+
+    write_scenes(tmp_path / "old", make_scenes(12))
+    write_scenes(tmp_path / "new", make_scenes(4, seed=1))
+    model = tmp_path / "m.tt"
+    assert run("fit", tmp_path / "old", "--topics", 4, "--codebook", 16, "--out", model).code == 0
+    tags = tmp_path / "tags.csv"
+    names = sorted(path.name for path in (tmp_path / "new").glob("*.png"))
+    tags.write_text("id,tags\n" + "".join(f"{name},holiday\n" for name in names))
+    told = run("update", model, tmp_path / "new", "--tags", tags, "--json").json()
+    assert told["n_docs"] == 16
+    assert told["new_words"] == []
+    assert told["new_tags"] == ["holiday"]
+    other = write_rows(tmp_path / "text.jsonl", ROWS)
+    refused = run("update", model, other)
+    assert refused.code == 2, refused
