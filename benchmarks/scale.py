@@ -122,7 +122,7 @@ def exchange(given: argparse.Namespace) -> dict[str, Any]:
 
     W, T, K = given.words, given.tags, given.topics
     f = np.float32
-    words = Words(np.full((W, K), 1.5, f), np.ones(K, f))
+    words = Words(np.full((W, K), 1.5, f), np.full((W, K), 0.5, f))
     field = Field(*words, np.ones((T, K), f), np.ones(T, f), np.ones((T, K), f))
     now = Round(1, field, words, Priors(np.ones(K, f), 0.05))
     ray.init(address="local", num_cpus=given.workers, include_dashboard=False, log_to_driver=False)
@@ -136,7 +136,7 @@ def exchange(given: argparse.Namespace) -> dict[str, Any]:
         seconds.append(time.perf_counter() - began)
     ray.shutdown()
     sizes = {"n_words": W, "n_tags": T, "n_topics": K, "workers": given.workers}
-    moved = {"mb_down": 4e-6 * K * (2 * W + 2 * T), "mb_up": 8e-6 * K * (W + 2 * T)}
+    moved = {"mb_down": 4e-6 * K * (4 * W + 2 * T), "mb_up": 8e-6 * K * (W + 2 * T)}
     return {**sizes, **moved, "seconds": seconds, "load": machine.load_average()}
 
 

@@ -37,7 +37,7 @@ def start(graph: FactorGraph, n_topics: int = 5, seed: int = 1) -> TopicState:
 
 
 def priors(order: int = 3, w1: float = 0.1, w2: float = 0.05, n_topics: int = 5) -> Priors:
-    return Priors(np.linspace(0.05, 0.2, n_topics, dtype=np.float32), 0.02, w1, w2, order)
+    return Priors(np.linspace(0.05, 0.2, n_topics, dtype=np.float32), 0.02, w1, w2, order, 13 / 16, 0.6)
 
 
 def assert_states_close(found: TopicState, expected: TopicState) -> None:
@@ -139,10 +139,9 @@ def test_fold_in(graph: FactorGraph, max_iter: int) -> None:
     rng = np.random.default_rng(3)
     phi = rng.dirichlet(np.full(graph.n_words, 0.3), 5).T.astype(np.float32)
     prior = rng.random((graph.n_docs, 5), dtype=np.float32) + np.float32(0.05)
-    messages, sums = compiled.fold_in(graph, phi, prior, max_iter, 0.0, 2)
-    expected_messages, expected_sums = reference.fold_in(graph, phi, prior, max_iter, 0.0, 1)
-    np.testing.assert_allclose(messages, expected_messages, rtol=1e-3, atol=1e-3)
-    np.testing.assert_allclose(sums, expected_sums, rtol=1e-3, atol=1e-3)
+    sums = compiled.fold_in(graph, phi, prior, max_iter, 0.0, 2)
+    expected = reference.fold_in(graph, phi, prior, max_iter, 0.0, 1)
+    np.testing.assert_allclose(sums, expected, rtol=1e-3, atol=1e-3)
 
 
 def test_fold_in_stops_document_by_document() -> None:
@@ -150,8 +149,8 @@ def test_fold_in_stops_document_by_document() -> None:
     graph = build_graph(counts)
     phi = np.array([[0.9, 0.1], [0.05, 0.5], [0.05, 0.4]], dtype=np.float32)
     prior = np.full((2, 2), 0.1, dtype=np.float32)
-    loose, _ = compiled.fold_in(graph, phi, prior, 100, 2.0, 1)
-    once, _ = compiled.fold_in(graph, phi, prior, 1, 0.0, 1)
+    loose = compiled.fold_in(graph, phi, prior, 100, 2.0, 1)
+    once = compiled.fold_in(graph, phi, prior, 1, 0.0, 1)
     np.testing.assert_array_equal(loose, once)
 
 

@@ -45,6 +45,15 @@ def test_planted_topics_are_found(estimator: Any, seed: int) -> None:
     assert cosines.min() > (0.95 if isinstance(model, tt.LDA) else 0.9)
 
 
+def test_lighter_words_find_planted_topics_nearly() -> None:
+    """Words drawn independently deserve their full weight; a lower one is meant for real words."""
+    truth = tt.make_tagged_corpus(seed=0)
+    model = tt.LDA(12, word_weight=0.8125, random_state=0).fit(truth.corpus)
+    cosines, _ = matched(truth.topics, model.components_)
+    assert cosines.mean() > 0.97
+    assert cosines.min() > 0.9
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_planted_credits_are_found(seed: int) -> None:
     truth = tt.make_tagged_corpus(n_tags=12, n_groups=0, own_topic=0.95, seed=seed)
@@ -75,8 +84,9 @@ def test_a_group_of_tags_means_more_than_its_parts(seed: int) -> None:
 
 
 def test_without_weights_ttm_is_lda_bit_for_bit(planted: SyntheticCorpus) -> None:
-    lda = tt.LDA(8, random_state=3, max_iter=15).fit(planted.corpus)
-    ttm = tt.TTM(8, pairwise_weight=0, higher_order_weight=0, random_state=3, max_iter=15).fit(planted.corpus)
+    common: dict[str, Any] = {"word_weight": 0.75, "random_state": 3, "max_iter": 15}
+    lda = tt.LDA(8, **common).fit(planted.corpus)
+    ttm = tt.TTM(8, pairwise_weight=0, higher_order_weight=0, **common).fit(planted.corpus)
     np.testing.assert_array_equal(lda.components_, ttm.components_)
     np.testing.assert_array_equal(lda.doc_topic_, ttm.doc_topic_)
     np.testing.assert_array_equal(lda.transform(planted.corpus), ttm.transform(planted.corpus))

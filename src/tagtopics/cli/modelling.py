@@ -31,6 +31,7 @@ _PARAMETERS = {
     "tolerance": "tol",
     "doc_topic_prior": "doc_topic_prior",
     "topic_word_prior": "topic_word_prior",
+    "word_weight": "word_weight",
     "memory": "memory",
     "seed": "random_state",
     "threads": "n_jobs",

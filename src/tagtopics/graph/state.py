@@ -11,13 +11,15 @@ from tagtopics.graph.structure import FactorGraph
 
 
 class Priors(NamedTuple):
-    """What is given before any word is seen: the Dirichlet priors and the weights of the tag messages."""
+    """What a sweep is given: the Dirichlet priors, the weights of tags and words, and how far it strides."""
 
     doc_topic: Float32  # (K,) alpha
     topic_word: float  # beta
     pairwise_weight: float = 0.0  # omega_1
     higher_order_weight: float = 0.0  # omega_2
     order: int = 3  # tags that a hyperedge joins at the most
+    word_weight: float = 1.0  # power of a word's message; see `kernels.words`
+    stride: float = 0.0  # how much further word sums go than messages took them
 
 
 class Own(NamedTuple):
@@ -61,9 +63,7 @@ class TopicState(NamedTuple):
     slot_means: Float32  # (S, K) mu-bar_dt: rows add up to one, or to zero where a document has no words
     tag_sums: Float64  # (T, K) S_t, the sum of the tag's slot means
     tag_squares: Float64  # (T, K) Q_t, the sum of their squares
-    past_word_sums: (
-        Float64  # (W, K) of the sweep before, to recall messages from; (0, K) where they are stored
-    )
+    past_word_sums: Float64  # (W, K) what the messages were computed from; (0, K) before the first sweep
 
     @property
     def own(self) -> Own:

@@ -16,6 +16,22 @@ from tagtopics.kernels.anchors import anchored_topics
 NOISE = np.float32(1e-3)
 """Added to each p(topic | word) of the start, so that no topic is ruled out."""
 
+_STRIDE = 0.8
+"""How far the first sweeps go beyond what they were told (decision 012)."""
+
+_FADING = 0.95
+"""What is left of the stride after each sweep: a long fit ends with plain sweeps, and rests."""
+
+
+def striding(priors: Priors) -> Priors:
+    """Return priors for the first sweep of a fit."""
+    return priors._replace(stride=_STRIDE)
+
+
+def faded(priors: Priors) -> Priors:
+    """Return priors for the sweep after one."""
+    return priors._replace(stride=_FADING * priors.stride)
+
 
 class Belief(NamedTuple):
     """All that changes during a fit."""
@@ -55,13 +71,14 @@ class BeliefPropagation:
         else:
             word_topics = np.ones((self.graph.n_words, K), dtype=np.float32)
         begin = self.kernels.lean_initial_state if self.lean else self.kernels.initial_state
-        return Belief(begin(self.graph, word_topics + NOISE, self.seed, self.n_threads), self.priors)
+        topics = begin(self.graph, word_topics + NOISE, self.seed, self.n_threads)
+        return Belief(topics, striding(self.priors))
 
     def step(self, belief: Belief) -> tuple[Belief, float]:
         """Return the belief after one sweep, and the mean change of a token's message."""
         sweep = self.kernels.lean_sweep if self.lean else self.kernels.sweep
         topics, moved = sweep(self.graph, belief.topics, belief.priors, self.n_threads)
-        return Belief(topics, belief.priors), moved / max(self.graph.whole.n_tokens, 1e-300)
+        return Belief(topics, faded(belief.priors)), moved / max(self.graph.whole.n_tokens, 1e-300)
 
     def learned(self, belief: Belief) -> Learned:
         """Return topics, proportions and the profiles of the tags."""

@@ -15,45 +15,49 @@ from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.graph import FactorGraph, Own, PastSums, Priors, Sums, TopicState
 from tagtopics.kernels import loops
 from tagtopics.kernels.threads import run_each, run_ranges
+from tagtopics.kernels.words import relaxed_sums, word_shares
 
 
 class Field(NamedTuple):
-    """What words and tags say during a sweep: the sums at its start, narrowed for the inner loops."""
+    """What words and tags say during a sweep, narrowed for the inner loops; see `words`."""
 
     word_sums: Float32  # (W, K)
-    topic_sums: Float32  # (K,)
+    word_shares: Float32  # (W, K)
     tag_sums: Float32  # (T, K) S_t
     tag_docs: Float32  # (T,) n_t
     factors: Float32  # (T, K) f_gamma_t
 
 
 class Words(NamedTuple):
-    """What words said in the sweep before."""
+    """What words say, in this sweep or the one before; see `words`."""
 
     word_sums: Float32  # (W, K)
-    topic_sums: Float32  # (K,)
+    word_shares: Float32  # (W, K)
 
 
-def field_of(sums: Sums, tag_docs: Int64 | Float64) -> Field:
+def field_of(sums: Sums, tag_docs: Int64 | Float64, words: Words) -> Field:
     """Narrow the sums of a whole corpus for a sweep over it, or over its parts."""
     return Field(
-        *words_of(sums.words),
+        *words,
         tag_sums=sums.tags.astype(np.float32),
         tag_docs=tag_docs.astype(np.float32),
         factors=pairwise_factors(sums.tags, sums.tag_squares, tag_docs).astype(np.float32),
     )
 
 
-def words_of(word_sums: Float64) -> Words:
-    """Narrow the sums of words."""
-    return Words(word_sums.astype(np.float32), word_sums.sum(0).astype(np.float32))
+def words_of(used: Float64, priors: Priors, n_threads: int) -> Words:
+    """Narrow the sums of words that a sweep goes by, and weigh them."""
+    shares = word_shares(used, priors.topic_word, priors.word_weight, n_threads)
+    return Words(used.astype(np.float32), shares)
 
 
 def sweep(graph: FactorGraph, state: TopicState, priors: Priors, n_threads: int) -> tuple[TopicState, float]:
     """Update every message once, in place; return the next state and how far messages moved, in tokens."""
-    field, sums = field_of(state.sums, graph.whole.tag_docs), _no_sums(graph, state.n_topics)
+    used = relaxed_sums(state.word_sums, state.past_word_sums, priors.stride, n_threads)
+    field = field_of(state.sums, graph.whole.tag_docs, words_of(used, priors, n_threads))
+    sums = _no_sums(graph, state.n_topics)
     moved = sweep_part(graph, state.own, field, priors, n_threads, sums)
-    return _state(state.own, sums, state.past_word_sums), moved
+    return _state(state.own, sums, used), moved
 
 
 def sweep_beside(
@@ -65,7 +69,8 @@ def sweep_beside(
     """
     others = Sums(past.word_sums, past.tag_sums, past.tag_squares)
     joint = Sums(*(mine + theirs for mine, theirs in zip(state.sums, others, strict=True)))
-    field, sums = field_of(joint, graph.whole.tag_docs + past.tag_docs), _no_sums(graph, state.n_topics)
+    words, sums = words_of(joint.words, priors, n_threads), _no_sums(graph, state.n_topics)
+    field = field_of(joint, graph.whole.tag_docs + past.tag_docs, words)
     moved = sweep_part(graph, state.own, field, priors, n_threads, sums)
     return _state(state.own, sums, state.past_word_sums), moved
 
@@ -74,10 +79,11 @@ def lean_sweep(
     graph: FactorGraph, state: TopicState, priors: Priors, n_threads: int
 ) -> tuple[TopicState, float]:
     """Do what `sweep` does without stored messages: each document's are recalled, updated and forgotten."""
-    field, sums = field_of(state.sums, graph.whole.tag_docs), _no_sums(graph, state.n_topics)
-    past = words_of(state.past_word_sums)
+    used = relaxed_sums(state.word_sums, state.past_word_sums, priors.stride, n_threads)
+    field = field_of(state.sums, graph.whole.tag_docs, words_of(used, priors, n_threads))
+    past, sums = words_of(state.past_word_sums, priors, n_threads), _no_sums(graph, state.n_topics)
     moved = lean_sweep_part(graph, state.own, field, past, priors, n_threads, sums)
-    return _state(state.own, sums, state.word_sums), moved
+    return _state(state.own, sums, used), moved
 
 
 def sweep_part(
@@ -167,15 +173,12 @@ def hyperedge_factor(tag_means: Any, order: int) -> Float64:
 
 def fold_in(
     graph: FactorGraph, phi: Float32, prior: Float32, max_iter: int, tol: float, n_threads: int
-) -> tuple[Float32, Float32]:
-    """Return messages (E, K) and sums (D, K) of new documents, topics frozen; see `reference.fold_in`."""
-    messages = np.empty((graph.n_edges, phi.shape[1]), dtype=np.float32)
+) -> Float32:
+    """Return the sums (D, K) of new documents, topics frozen; see `reference.fold_in`."""
     sums = np.empty((graph.n_docs, phi.shape[1]), dtype=np.float32)
     work = 8 * phi.shape[1] * max_iter
-    run_ranges(
-        loops.fold_in, graph.doc_edges, work, n_threads, graph, phi, prior, max_iter, tol, messages, sums
-    )
-    return messages, sums
+    run_ranges(loops.fold_in, graph.doc_edges, work, n_threads, graph, phi, prior, max_iter, tol, sums)
+    return sums
 
 
 def initial_state(graph: FactorGraph, word_topics: Float32, seed: int, n_threads: int) -> TopicState:

@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from tagtopics._typing import Float32, Float64
 from tagtopics.graph import FactorGraph, Groups, Priors, TopicState, group_by
-from tagtopics.kernels.loops import CREDIT_STREAM
+from tagtopics.kernels.loops import CREDIT_STREAM, FOLD_STRIDE
+from tagtopics.kernels.words import LEAST, ROOTS
 
 
 def normalised(vector: Any) -> Float64:
@@ -31,30 +32,48 @@ def edge_message(
     count: float,
     doc_sum: Any,
     word_sum: Any,
-    topic_sum: Any,
-    n_words: int,
+    word_share: Any,
     mix: Any,
     priors: Priors,
 ) -> Float64:
     """Return count times mu(z_wd) of one edge, from the sums with the edge's own part taken out [f2v2].
+
+    The topic's total keeps the own part, a token in thousands. A word's message counts with a weight; both
+    are in the word's share. The paper's weight is one (decision 012).
 
     Args:
         own: (K,) what the edge has put into the sums, count times its last message.
         count: how often the word occurs in the document.
         doc_sum: (K,) sum of the document's messages.
         word_sum: (K,) sum of the word's messages.
-        topic_sum: (K,) sum of all messages.
-        n_words: the size of the vocabulary.
+        word_share: (K,) from `word_shares`.
         mix: (K,) what pairwise and hyperedge messages add, from `tag_mixture`.
         priors: alpha, beta and the weights.
     """
     alpha, beta = priors.doc_topic.astype(np.float64), priors.topic_word
     others_in_doc = np.maximum(doc_sum - own, 0) + alpha
     others_of_word = np.maximum(word_sum - own, 0) + beta
-    others_of_topic = np.maximum(topic_sum - own, 0) + n_words * beta
     theta_message = others_in_doc / (np.sum(doc_sum) - count + alpha.sum())
-    phi_message = others_of_word / others_of_topic
-    return count * normalised(((1 - mix.sum()) * theta_message + mix) * phi_message)
+    return count * normalised(((1 - mix.sum()) * theta_message + mix) * others_of_word * word_share)
+
+
+def relaxed_sums(sums: Float64, past: Float64, stride: float) -> Float64:
+    """Return the word sums (W, K) that a sweep goes by: further in the direction they come from.
+
+    Args:
+        sums: (W, K) sums of the messages.
+        past: (W, K) those that the messages were computed from; (0, K) if from none.
+        stride: how much further, in units of the last move.
+    """
+    return np.maximum(sums + stride * (sums - past), LEAST * sums) if len(past) else sums
+
+
+def word_shares(used: Float64, priors: Priors) -> Float64:
+    """Return (W, K): phi to the power of the words' weight less one, by the topic's total."""
+    topic_sum = used.sum(0) + len(used) * priors.topic_word
+    parts = round((1.0 - priors.word_weight) * 2**ROOTS)
+    shares: Float64 = ((used + priors.topic_word) / topic_sum) ** (-parts / 2**ROOTS) / topic_sum
+    return shares
 
 
 def credit(messages: Any, profiles: Any) -> Float64:
@@ -154,10 +173,10 @@ def group_sums(groups: Groups, rows: Any) -> Float64:
 def sweep(graph: FactorGraph, state: TopicState, priors: Priors, n_threads: int) -> tuple[TopicState, float]:
     """Update every message once; return the next state and how far the messages moved, in tokens.
 
-    Words and tags answer from the sums at the start of the sweep; within a document each edge sees the
-    edges before it. `n_threads` is there for the signature: a specification is serial.
+    Words and tags answer from the sums at the start of the sweep, those of words relaxed; within a document
+    each edge sees the edges before it. `n_threads` is there for the signature: a specification is serial.
     """
-    return _swept(graph, state, priors, state.messages.astype(np.float64), state.past_word_sums)
+    return _swept(graph, state, priors, state.messages.astype(np.float64))
 
 
 def lean_sweep(
@@ -168,7 +187,7 @@ def lean_sweep(
     The change is that of the documents' sums, for the last messages are known only nearly.
     """
     messages = recall(graph, state, priors)
-    after, _ = _swept(graph, state, priors, messages, state.word_sums)
+    after, _ = _swept(graph, state, priors, messages)
     change = float(np.abs(after.doc_sums - state.doc_sums.astype(np.float64)).sum())
     return after._replace(messages=state.messages), change
 
@@ -179,20 +198,22 @@ def recall(graph: FactorGraph, state: TopicState, priors: Priors) -> Float64:
     A message is the fixed point of its update; this iterates it twice, from nothing taken out.
     """
     messages = np.zeros((graph.n_edges, state.n_topics))
-    topic_sum = state.past_word_sums.sum(0)
+    shares = word_shares(state.past_word_sums, priors)
     for d in range(graph.n_docs):
         mix = _mixture_of(graph, state, priors, d)[0]
         for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
-            count, word_sum = float(graph.edge_count[e]), state.past_word_sums[graph.edge_word[e]]
-            sums = (state.doc_sums[d].astype(np.float64), word_sum, topic_sum)
+            count, w = float(graph.edge_count[e]), graph.edge_word[e]
+            sums = (state.doc_sums[d].astype(np.float64), state.past_word_sums[w], shares[w])
             for _ in range(2):
-                messages[e] = edge_message(messages[e], count, *sums, graph.n_words, mix, priors)
+                messages[e] = edge_message(messages[e], count, *sums, mix, priors)
     return messages
 
 
 def _swept(
-    graph: FactorGraph, state: TopicState, priors: Priors, messages: Float64, past_word_sums: Float64
+    graph: FactorGraph, state: TopicState, priors: Priors, messages: Float64
 ) -> tuple[TopicState, float]:
+    used = relaxed_sums(state.word_sums, state.past_word_sums, priors.stride)
+    words = (used, word_shares(used, priors))
     slot_means = state.slot_means.astype(np.float64)
     doc_sums = np.zeros((graph.n_docs, state.n_topics))
     change = 0.0
@@ -202,7 +223,7 @@ def _swept(
             continue
         mix, profiles = _mixture_of(graph, state, priors, d)
         before = messages[edges].copy()
-        _update_document(graph, state, priors, messages, range(edges.start, edges.stop), mix)
+        _update_document(graph, words, priors, messages, range(edges.start, edges.stop), mix)
         change += float(np.abs(messages[edges] - before).sum())
         doc_sums[d] = messages[edges].sum(0)
         if profiles:
@@ -210,7 +231,7 @@ def _swept(
             for i, s in enumerate(range(graph.doc_slots[d], graph.doc_slots[d + 1])):
                 slot_means[s] = slot_mean(messages[edges], shares[:, i])
     after = summed(graph, _narrow(messages), _narrow(doc_sums), _narrow(slot_means))
-    return after._replace(past_word_sums=past_word_sums), change
+    return after._replace(past_word_sums=used), change
 
 
 def summed(graph: FactorGraph, messages: Float32, doc_sums: Float32, slot_means: Float32) -> TopicState:
@@ -251,15 +272,21 @@ def _neighbourhood(graph: FactorGraph, state: TopicState, d: int) -> tuple[list[
 
 
 def _update_document(
-    graph: FactorGraph, state: TopicState, priors: Priors, messages: Float64, edges: range, mix: Float64
+    graph: FactorGraph,
+    words: tuple[Float64, Float64],
+    priors: Priors,
+    messages: Float64,
+    edges: range,
+    mix: Float64,
 ) -> None:
-    """Update the messages of one document's edges, one after the other, in place."""
+    """Update the messages of one document's edges, one after the other, in place.
+
+    `words` are the sums and the shares of the words, (W, K) each.
+    """
     doc_sum = messages[edges.start : edges.stop].sum(0)
-    topic_sum = state.word_sums.sum(0)
     for e in edges:
-        own, count = messages[e].copy(), float(graph.edge_count[e])
-        word_sum = state.word_sums[graph.edge_word[e]]
-        messages[e] = edge_message(own, count, doc_sum, word_sum, topic_sum, graph.n_words, mix, priors)
+        own, count, w = messages[e].copy(), float(graph.edge_count[e]), graph.edge_word[e]
+        messages[e] = edge_message(own, count, doc_sum, words[0][w], words[1][w], mix, priors)
         doc_sum += messages[e] - own
 
 
@@ -269,37 +296,38 @@ def _narrow(array: Float64) -> Float32:
 
 def fold_in(
     graph: FactorGraph, phi: Float32, prior: Float32, max_iter: int, tol: float, n_threads: int
-) -> tuple[Float32, Float32]:
-    """Return messages (E, K) and sums (D, K) of new documents under frozen topics.
+) -> Float32:
+    """Return sums of messages (D, K) of new documents under frozen topics.
+
+    All words of a document answer at once, each with what one of its tokens has said taken out, and theta
+    goes a little further than they say. The first messages follow from the prior alone (decision 013).
 
     Args:
         graph: the new documents; tags play no part here.
         phi: (W, K) p(word | topic).
         prior: (D, K) pseudo-counts of each document: alpha, and what its known tags add.
-        max_iter: sweeps over a document at the most.
-        tol: stop a document when the mean change of a token's message in a sweep falls below.
+        max_iter: steps of a document at the most, after the first messages.
+        tol: stop a document when the mean change of a token's message in a step falls below.
         n_threads: there for the signature.
     """
-    messages = np.zeros((graph.n_edges, phi.shape[1]))
     sums = np.zeros((graph.n_docs, phi.shape[1]))
     for d in range(graph.n_docs):
-        edges = range(graph.doc_edges[d], graph.doc_edges[d + 1])
-        tokens = float(graph.edge_count[edges.start : edges.stop].sum(dtype=np.float64))
-        for e in edges:
-            first = normalised(prior[d].astype(np.float64) * phi[graph.edge_word[e]])
-            messages[e] = graph.edge_count[e] * first
-            sums[d] += messages[e]
+        edges = slice(graph.doc_edges[d], graph.doc_edges[d + 1])
+        counts, words = graph.edge_count[edges].astype(np.float64), phi[graph.edge_word[edges]]
+        alpha = prior[d].astype(np.float64)
+        for e in range(len(counts)):
+            sums[d] += counts[e] * normalised(alpha * words[e])
+        theta = sums[d] + alpha
         for _ in range(max_iter):
-            change = 0.0
-            for e in edges:
-                others = np.maximum(sums[d] - messages[e], 0) + prior[d]
-                new = graph.edge_count[e] * normalised(others * phi[graph.edge_word[e]])
-                change += float(np.abs(new - messages[e]).sum())
-                sums[d] += new - messages[e]
-                messages[e] = new
-            if change < tol * tokens:
+            sums[d] = 0
+            for e in range(len(counts)):
+                others = np.maximum(theta - normalised(theta * words[e]), alpha)
+                sums[d] += counts[e] * normalised(others * words[e])
+            fresh = sums[d] + alpha
+            if np.abs(fresh - theta).sum() < tol * counts.sum():
                 break
-    return _narrow(messages), _narrow(sums)
+            theta = np.maximum(fresh + FOLD_STRIDE * (fresh - theta), alpha)
+    return _narrow(sums)
 
 
 def initial_state(graph: FactorGraph, word_topics: Float32, seed: int, n_threads: int) -> TopicState:

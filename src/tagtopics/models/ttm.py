@@ -45,6 +45,8 @@ class TTM(Online, TopicModel):
         doc_topic_prior: pseudo-count of each topic in each document; in the paper, alpha. "learned" finds it
             on documents set aside, for about twenty sweeps more.
         topic_word_prior: pseudo-count of each word in each topic; in the paper, beta.
+        word_weight: power of a word's message, from 0 to 1, in sixteenths; in the paper, 1. Below 1 tags have
+            more to say.
         max_iter: sweeps at the most.
         tol: stop when the mean change of a token's message in a sweep falls below.
         init: "anchors" starts from topics around anchor words, "random" from noise; the first needs fewer
@@ -72,6 +74,7 @@ class TTM(Online, TopicModel):
         tag_pseudo_count: float | str = 5.0,
         doc_topic_prior: float | str = 0.1,
         topic_word_prior: float = 0.05,
+        word_weight: float = 1.0,
         max_iter: int = 200,
         tol: float = 2e-3,
         init: str = "anchors",
@@ -87,6 +90,7 @@ class TTM(Online, TopicModel):
         self.tag_pseudo_count = tag_pseudo_count
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
+        self.word_weight = word_weight
         self.max_iter = max_iter
         self.tol = tol
         self.init = init
@@ -164,6 +168,7 @@ class TTM(Online, TopicModel):
                 pairwise_weight=float(self.pairwise_weight),
                 higher_order_weight=float(self.higher_order_weight),
                 order=int(self.order),
+                word_weight=float(self.word_weight),
             )
         )
 

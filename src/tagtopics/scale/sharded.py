@@ -9,9 +9,10 @@ import numpy as np
 
 from tagtopics._typing import Float32, Float64
 from tagtopics.graph import Priors, Sums
-from tagtopics.inference.belief_propagation import NOISE
+from tagtopics.inference.belief_propagation import NOISE, faded, striding
 from tagtopics.kernels.anchors import topics_around_anchors
 from tagtopics.kernels.compiled import field_of, words_of
+from tagtopics.kernels.words import relaxed_sums
 from tagtopics.scale.parts import Round
 from tagtopics.scale.shards import ShardFolder
 
@@ -47,7 +48,7 @@ class ShardedBelief(NamedTuple):
 
     sweep: int
     sums: Sums
-    past_words: Float64  # (W, K) of the sweep before
+    past_words: Float64  # (W, K) those that the messages were computed from
     priors: Priors
 
 
@@ -80,11 +81,14 @@ class ShardedPropagation:
             profiles = self.crew.profiles(K, self.seed)
             word_topics = topics_around_anchors(profiles, self.folder.word_docs, K, self.n_threads)
         sums = self.crew.begin(word_topics + NOISE, self.seed)
-        return ShardedBelief(0, sums, sums.words, self.priors)
+        return ShardedBelief(0, sums, sums.words, striding(self.priors))
 
     def step(self, belief: ShardedBelief) -> tuple[ShardedBelief, float]:
         """Return the sums after one sweep, and the mean change of a token's message."""
-        field, past = field_of(belief.sums, self.folder.tag_docs), words_of(belief.past_words)
-        sums, moved = self.crew.sweep(Round(belief.sweep + 1, field, past, belief.priors))
-        after = ShardedBelief(belief.sweep + 1, sums, belief.sums.words, belief.priors)
+        priors, threads = belief.priors, self.n_threads
+        used = relaxed_sums(belief.sums.words, belief.past_words, priors.stride, threads)
+        field = field_of(belief.sums, self.folder.tag_docs, words_of(used, priors, threads))
+        past = words_of(belief.past_words, priors, threads)
+        sums, moved = self.crew.sweep(Round(belief.sweep + 1, field, past, priors))
+        after = ShardedBelief(belief.sweep + 1, sums, used, faded(priors))
         return after, moved / max(float(self.folder.manifest.n_tokens), 1e-300)
