@@ -16,6 +16,8 @@ from benchmarks.recorder import Recorder
 from tagtopics.inference.callbacks import Watcher
 
 MODELS = {"lda": tt.LDA, "ttm": tt.TTM}
+SETTINGS: dict[str, dict[str, float]] = {"lda": {"word_weight": 0.8125, "doc_topic_prior": 0.03}, "ttm": {}}
+"""What differs from the defaults, chosen on validation documents as the peers' priors are (decision 012)."""
 
 
 def engines() -> tuple[str, ...]:
@@ -38,7 +40,7 @@ def make_model(system: str, limits: Limits, seed: int, **parameters: Any) -> Any
     if engine:
         parameters["memory"] = engine[0]
     common = {"n_topics": limits.n_topics, "random_state": seed, "n_jobs": limits.workers, "tol": 0.0}
-    return MODELS[kind](**(common | parameters))
+    return MODELS[kind](**(common | SETTINGS[kind] | parameters))
 
 
 def run(task: Task, system: str, recorder: Recorder, seed: int, limits: Limits) -> dict[str, Any]:

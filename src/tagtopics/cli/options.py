@@ -203,9 +203,9 @@ class ModelOptions:
     topic_word_prior: Annotated[
         float | None, _number(_MODEL, "Pseudo-count of a word in a topic.", "0.05", "X")
     ] = None
-    word_weight: Annotated[
-        float | None, _number(_MODEL, "How much a word's message counts.", "1", "X")
-    ] = None
+    word_weight: Annotated[float | None, _number(_MODEL, "How much a word's message counts.", "1", "X")] = (
+        None
+    )
     memory: Annotated[
         str | None, _number(_MODEL, "Messages 'stored', or 'lean': recalled in each sweep.", "auto", "ENGINE")
     ] = None

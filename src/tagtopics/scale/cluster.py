@@ -149,6 +149,7 @@ def ray_crew(
 
 def _ray() -> Any:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_worker_niceness", "0")  # they do the work of this process; Ray's own is 15
     try:
         import ray
     except ImportError:
