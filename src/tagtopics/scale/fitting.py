@@ -82,7 +82,7 @@ def fit_shards(
     sample = sampled_shards(folder, documents)
     corpus, lean, threads = folder.corpus(sample), model.memory != "stored", resolve_threads(model.n_jobs)
     run = Run(work, _identity(model, folder), resume=resume)
-    priors = run.start[0].priors if run.start else model._priors_for(from_corpus(corpus))
+    priors = model._priors_for(from_corpus(corpus))
     workers = (crew or local_crew(threads))(folder, run, lean)
     try:
         algorithm = ShardedPropagation(
