@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+from scale_support import as_shards, bits, small_corpus
 
-from tagtopics import TTM, make_tagged_corpus
+from tagtopics import TTM
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.inference.callbacks import Watcher
@@ -20,7 +20,6 @@ from tagtopics.scale.cluster import RayCrew, ray_crew
 from tagtopics.scale.fitting import CrewMaker, fit_shards
 from tagtopics.scale.runs import Run
 from tagtopics.scale.shards import ShardFolder
-from tagtopics.scale.writing import ShardWriter
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 ray = pytest.importorskip("ray", reason="no ray: the tests of the cluster are skipped")
@@ -28,15 +27,12 @@ ray = pytest.importorskip("ray", reason="no ray: the tests of the cluster are sk
 
 @pytest.fixture(scope="module")
 def corpus() -> Corpus:
-    return make_tagged_corpus(n_docs=300, seed=3).corpus
+    return small_corpus()
 
 
 @pytest.fixture(scope="module")
 def shards(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> ShardFolder:
-    path = tmp_path_factory.mktemp("shards") / "s"
-    with ShardWriter(path, corpus.vocabulary, corpus.tag_names, shard_edges=1500) as writer:
-        writer.add(corpus.counts, corpus.tags, corpus.ids)
-    return ShardFolder.open(path)
+    return as_shards(corpus, tmp_path_factory.mktemp("shards") / "s", 1500)
 
 
 def ttm() -> TTM:
@@ -59,11 +55,6 @@ def nodes() -> Iterator[Any]:
     yield cluster
     ray.shutdown()
     cluster.shutdown()  # type: ignore[no-untyped-call]
-
-
-def bits(model: Any) -> list[bytes]:
-    names = ("components_", "doc_topic_", "tag_sums_", "tag_squares_", "topic_sums_")
-    return [np.ascontiguousarray(getattr(model, name)).tobytes() for name in names]
 
 
 def caught(make: CrewMaker, crews: list[RayCrew]) -> CrewMaker:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scale_support import as_shards, bits, small_corpus
 
-from tagtopics import LDA, TTM, make_tagged_corpus
+from tagtopics import LDA, TTM
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.graph import build_graph
@@ -18,29 +19,20 @@ from tagtopics.inference.loop import run
 from tagtopics.scale.fitting import fit_shards
 from tagtopics.scale.runs import remove_run
 from tagtopics.scale.shards import ShardFolder
-from tagtopics.scale.writing import ShardWriter
 
 
 @pytest.fixture(scope="module")
 def corpus() -> Corpus:
-    return make_tagged_corpus(n_docs=300, seed=3).corpus
+    return small_corpus()
 
 
 @pytest.fixture(scope="module")
 def shards(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> ShardFolder:
-    path = tmp_path_factory.mktemp("shards") / "s"
-    with ShardWriter(path, corpus.vocabulary, corpus.tag_names, shard_edges=1500) as writer:
-        writer.add(corpus.counts, corpus.tags, corpus.ids)
-    return ShardFolder.open(path)
+    return as_shards(corpus, tmp_path_factory.mktemp("shards") / "s", 1500)
 
 
 def ttm(**settings: Any) -> TTM:
     return TTM(8, random_state=5, max_iter=6, tol=0, n_jobs=2, **settings)
-
-
-def bits(model: Any) -> list[bytes]:
-    names = ("components_", "doc_topic_", "tag_sums_", "tag_squares_", "topic_sums_", "doc_topic_prior_")
-    return [np.ascontiguousarray(getattr(model, name)).tobytes() for name in names]
 
 
 class Quit(Watcher[Any]):

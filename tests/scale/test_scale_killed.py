@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scale_support import as_shards, bits, in_child, small_corpus
 
-from tagtopics import TTM, make_tagged_corpus
+from tagtopics import TTM
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.inference.callbacks import Checkpoint, load_checkpoint
@@ -21,7 +22,6 @@ from tagtopics.models.identity import digest_of, identity_of
 from tagtopics.scale.fitting import fit_shards
 from tagtopics.scale.runs import remove_run
 from tagtopics.scale.shards import ShardFolder
-from tagtopics.scale.writing import ShardWriter
 
 SWEEPS = 12
 KILLS = 15
@@ -29,15 +29,12 @@ KILLS = 15
 
 @pytest.fixture(scope="module")
 def corpus() -> Corpus:
-    return make_tagged_corpus(n_docs=200, seed=3).corpus
+    return small_corpus(200)
 
 
 @pytest.fixture(scope="module")
 def shards(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> ShardFolder:
-    path = tmp_path_factory.mktemp("shards") / "s"
-    with ShardWriter(path, corpus.vocabulary, corpus.tag_names, shard_edges=1000) as writer:
-        writer.add(corpus.counts, corpus.tags, corpus.ids)
-    return ShardFolder.open(path)
+    return as_shards(corpus, tmp_path_factory.mktemp("shards") / "s", 1000)
 
 
 def ttm() -> TTM:
@@ -45,21 +42,9 @@ def ttm() -> TTM:
     return TTM(8, random_state=5, max_iter=SWEEPS, tol=0, n_jobs=1)
 
 
-def bits(model: Any) -> list[bytes]:
-    names = ("components_", "doc_topic_", "tag_sums_", "tag_squares_", "topic_sums_")
-    return [np.ascontiguousarray(getattr(model, name)).tobytes() for name in names]
-
-
 def killed_after(seconds: float, work: Callable[[], Any]) -> bool:
     """Do some work in a process of its own, and kill it after a while; tell whether it was done."""
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            work()
-            code = 0
-        finally:
-            os._exit(code)
+    child = in_child(work)
     time.sleep(seconds)
     os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
@@ -123,15 +108,7 @@ def test_a_full_disk_keeps_the_last_sweep(shards: ShardFolder, tmp_path: Path) -
         with pytest.raises(InputError, match=r"cannot be written .*--resume"):
             fit_shards(ttm(), shards, work, callbacks=[Fill()])
 
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            starve()
-            code = 0
-        finally:
-            os._exit(code)
-    assert os.waitpid(child, 0)[1] == 0
+    assert os.waitpid(in_child(starve), 0)[1] == 0
     assert not list((work / "parts").glob("*.part"))
     assert bits(fit_shards(ttm(), shards, work, resume=True)) == bits(whole)
 
