@@ -16,7 +16,10 @@ from benchmarks.recorder import Recorder
 from tagtopics.inference.callbacks import Watcher
 
 MODELS = {"lda": tt.LDA, "ttm": tt.TTM}
-SETTINGS: dict[str, dict[str, float]] = {"lda": {"word_weight": 0.8125, "doc_topic_prior": 0.03}, "ttm": {}}
+SETTINGS: dict[str, dict[str, float]] = {
+    "lda": {"word_weight": 0.8125, "doc_topic_prior": 0.03, "stride": 0.8},
+    "ttm": {"stride": 0.8},
+}
 """What differs from the defaults, chosen on validation documents as the peers' priors are (decision 012)."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import Any, NamedTuple
 
 Record = dict[str, Any]
@@ -64,10 +64,12 @@ def _sweeps(records: list[Record]) -> list[str]:
 def _compare(records: list[Record]) -> list[str]:
     rows = []
     for r in records:
-        here, there = (median(row[key] for row in r["sweeps"]) for key in ("local", "ray"))
+        here, there = (fmean(row[key] for row in r["sweeps"]) for key in ("local", "ray"))
+        ratios = [row["ray"] / row["local"] for row in r["sweeps"]]
+        each = ", ".join(f"{100 * (ratio - 1):+.0f} %" for ratio in ratios)
         rows.append([f"{r['n_docs']:,}", str(r["workers"]), f"{here:.1f}", f"{there:.1f}",
-                     f"{100 * (there / here - 1):+.0f} %", "the same"])  # fmt: skip
-    head = "documents|workers|seconds a sweep, threads|seconds a sweep, Ray|overhead|bits"
+                     f"{100 * (there / here - 1):+.0f} %", each, "the same"])  # fmt: skip
+    head = "documents|workers|seconds a sweep, threads|seconds a sweep, Ray|overhead|of each sweep|bits"
     return [
         "## A cluster on one machine\n",
         "The same sweeps in turn, as many threads as workers.\n",

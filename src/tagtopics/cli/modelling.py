@@ -32,6 +32,7 @@ _PARAMETERS = {
     "doc_topic_prior": "doc_topic_prior",
     "topic_word_prior": "topic_word_prior",
     "word_weight": "word_weight",
+    "stride": "stride",
     "memory": "memory",
     "seed": "random_state",
     "threads": "n_jobs",

@@ -206,6 +206,9 @@ class ModelOptions:
     word_weight: Annotated[float | None, _number(_MODEL, "How much a word's message counts.", "1", "X")] = (
         None
     )
+    stride: Annotated[
+        float | None, _number(_MODEL, "How far the first sweeps go ahead; 0.8 for few.", "0", "X")
+    ] = None
     memory: Annotated[
         str | None, _number(_MODEL, "Messages 'stored', or 'lean': recalled in each sweep.", "auto", "ENGINE")
     ] = None

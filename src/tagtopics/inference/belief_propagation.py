@@ -16,16 +16,8 @@ from tagtopics.kernels.anchors import anchored_topics
 NOISE = np.float32(1e-3)
 """Added to each p(topic | word) of the start, so that no topic is ruled out."""
 
-_STRIDE = 0.8
-"""How far the first sweeps go beyond what they were told (decision 012)."""
-
 _FADING = 0.95
 """What is left of the stride after each sweep: a long fit ends with plain sweeps, and rests."""
-
-
-def striding(priors: Priors) -> Priors:
-    """Return priors for the first sweep of a fit."""
-    return priors._replace(stride=_STRIDE)
 
 
 def faded(priors: Priors) -> Priors:
@@ -72,7 +64,7 @@ class BeliefPropagation:
             word_topics = np.ones((self.graph.n_words, K), dtype=np.float32)
         begin = self.kernels.lean_initial_state if self.lean else self.kernels.initial_state
         topics = begin(self.graph, word_topics + NOISE, self.seed, self.n_threads)
-        return Belief(topics, striding(self.priors))
+        return Belief(topics, self.priors)
 
     def step(self, belief: Belief) -> tuple[Belief, float]:
         """Return the belief after one sweep, and the mean change of a token's message."""

@@ -29,6 +29,7 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "tol": (lambda v: _real(v) and v >= 0, "a number, 0 or more"),
     "doc_topic_prior": (lambda v: v == "learned" or (_real(v) and v > 0), "a number above 0, or 'learned'"),
     "topic_word_prior": (lambda v: _real(v) and v > 0, "a number above 0"),
+    "stride": (lambda v: _real(v) and 0 <= v <= 1, "a number from 0 to 1"),
     "word_weight": (lambda v: _real(v) and 0 <= v <= 1, "a number from 0 to 1"),
     "pairwise_weight": (lambda v: _real(v) and 0 <= v <= 1, "a number from 0 to 1"),
     "higher_order_weight": (lambda v: _real(v) and 0 <= v <= 1, "a number from 0 to 1"),

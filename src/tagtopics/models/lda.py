@@ -34,6 +34,8 @@ class LDA(Online, TopicModel):
         inference: "bp", loopy belief propagation, the best here; "gibbs", collapsed Gibbs sampling, serial,
             the mean of the last quarter of its sweeps; "vb", batch variational Bayes. The last two are there
             to compare with; they differ in how topics are learned, not in how new documents are inferred.
+        stride: how much further than messages took them the sums of words go in the first sweeps, from 0 to 1;
+            0.8 reaches the same quality in fewer sweeps, for fits that stop early (`max_iter`).
         max_iter: sweeps at the most; for "gibbs" exactly so many.
         tol: stop when the mean change of a token's message in a sweep falls below; not for "gibbs".
         init: "anchors" starts from topics around anchor words, "random" from noise; the first needs fewer
@@ -60,6 +62,7 @@ class LDA(Online, TopicModel):
         doc_topic_prior: float | str = 0.1,
         topic_word_prior: float = 0.05,
         word_weight: float = 1.0,
+        stride: float = 0.0,
         inference: str = "bp",
         max_iter: int = 200,
         tol: float = 2e-3,
@@ -72,6 +75,7 @@ class LDA(Online, TopicModel):
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
         self.word_weight = word_weight
+        self.stride = stride
         self.inference = inference
         self.max_iter = max_iter
         self.tol = tol
@@ -91,7 +95,7 @@ class LDA(Online, TopicModel):
         return self.inference == "bp"
 
     def _priors(self) -> Priors:
-        return super()._priors()._replace(word_weight=float(self.word_weight))
+        return super()._priors()._replace(word_weight=float(self.word_weight), stride=float(self.stride))
 
     def _algorithm(self, data: TrainingData) -> TopicAlgorithm[Any]:
         return _ALGORITHMS[self.inference](self, build_graph(data.counts, data.tags), self._priors_for(data))

@@ -47,6 +47,8 @@ class TTM(Online, TopicModel):
         topic_word_prior: pseudo-count of each word in each topic; in the paper, beta.
         word_weight: power of a word's message, from 0 to 1, in sixteenths; in the paper, 1. Below 1 tags have
             more to say.
+        stride: how much further than messages took them the sums of words go in the first sweeps, from 0 to 1;
+            0.8 reaches the same quality in fewer sweeps, for fits that stop early (`max_iter`).
         max_iter: sweeps at the most.
         tol: stop when the mean change of a token's message in a sweep falls below.
         init: "anchors" starts from topics around anchor words, "random" from noise; the first needs fewer
@@ -75,6 +77,7 @@ class TTM(Online, TopicModel):
         doc_topic_prior: float | str = 0.1,
         topic_word_prior: float = 0.05,
         word_weight: float = 1.0,
+        stride: float = 0.0,
         max_iter: int = 200,
         tol: float = 2e-3,
         init: str = "anchors",
@@ -91,6 +94,7 @@ class TTM(Online, TopicModel):
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
         self.word_weight = word_weight
+        self.stride = stride
         self.max_iter = max_iter
         self.tol = tol
         self.init = init
@@ -169,6 +173,7 @@ class TTM(Online, TopicModel):
                 higher_order_weight=float(self.higher_order_weight),
                 order=int(self.order),
                 word_weight=float(self.word_weight),
+                stride=float(self.stride),
             )
         )
 

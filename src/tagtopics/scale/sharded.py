@@ -9,7 +9,7 @@ import numpy as np
 
 from tagtopics._typing import Float32, Float64
 from tagtopics.graph import Priors, Sums
-from tagtopics.inference.belief_propagation import NOISE, faded, striding
+from tagtopics.inference.belief_propagation import NOISE, faded
 from tagtopics.kernels.anchors import topics_around_anchors
 from tagtopics.kernels.compiled import field_of, words_of
 from tagtopics.kernels.words import relaxed_sums
@@ -81,7 +81,7 @@ class ShardedPropagation:
             profiles = self.crew.profiles(K, self.seed)
             word_topics = topics_around_anchors(profiles, self.folder.word_docs, K, self.n_threads)
         sums = self.crew.begin(word_topics + NOISE, self.seed)
-        return ShardedBelief(0, sums, sums.words, striding(self.priors))
+        return ShardedBelief(0, sums, sums.words, self.priors)
 
     def step(self, belief: ShardedBelief) -> tuple[ShardedBelief, float]:
         """Return the sums after one sweep, and the mean change of a token's message."""
