@@ -34,7 +34,7 @@ class LDA(Online, TopicModel):
         inference: "bp", loopy belief propagation, the best here; "gibbs", collapsed Gibbs sampling, serial,
             the mean of the last quarter of its sweeps; "vb", batch variational Bayes. The last two are there
             to compare with; they differ in how topics are learned, not in how new documents are inferred.
-        stride: how much further than messages took them the sums of words go in the first sweeps, from 0 to 1;
+        stride: how much further than messages took them sums of words go in the first sweeps, from 0 to 1;
             0.8 reaches the same quality in fewer sweeps, for fits that stop early (`max_iter`).
         max_iter: sweeps at the most; for "gibbs" exactly so many.
         tol: stop when the mean change of a token's message in a sweep falls below; not for "gibbs".

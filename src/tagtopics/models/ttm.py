@@ -47,7 +47,7 @@ class TTM(Online, TopicModel):
         topic_word_prior: pseudo-count of each word in each topic; in the paper, beta.
         word_weight: power of a word's message, from 0 to 1, in sixteenths; in the paper, 1. Below 1 tags have
             more to say.
-        stride: how much further than messages took them the sums of words go in the first sweeps, from 0 to 1;
+        stride: how much further than messages took them sums of words go in the first sweeps, from 0 to 1;
             0.8 reaches the same quality in fewer sweeps, for fits that stop early (`max_iter`).
         max_iter: sweeps at the most.
         tol: stop when the mean change of a token's message in a sweep falls below.
