@@ -120,7 +120,7 @@ def _model(c: Costs) -> list[str]:
         (1e9, 1e6, 1e7, 1000, 100, 32, 10), (1e9, 1e6, 1e7, 1000, 100, 32, 100),
     ):  # fmt: skip
         compute = c.update * 100 * D * K / (machines * cores)
-        up, down = 8 * K * (W + 2 * T), 4 * K * (2 * W + 2 * T)
+        up, down = 8 * K * (W + 2 * T), 4 * K * (4 * W + 2 * T)
         wire = gbit * 1e9 / 8
         star = machines * (up + down) / wire if machines > 1 else 0.0
         scatter = 2 * (up + down) / wire if machines > 1 else 0.0
