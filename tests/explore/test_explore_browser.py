@@ -216,7 +216,7 @@ def test_search_finds_words_tags_and_documents(watched: Watched) -> None:
     page.locator("#find").fill("text 7")
     page.keyboard.press("Enter")
     wait_until(page, "location.hash.startsWith('#/search/')")
-    assert "text 7" in page.locator(".documents a").all_inner_texts()
+    page.locator(".documents").get_by_text("text 7", exact=True).first.wait_for()  # the page follows its name
     page.locator("#find").fill("place:sea")
     page.locator("#found [role=option]", has_text="place:sea").first.click()  # not one of the search before
     wait_until(page, "location.hash.startsWith('#/tag/')")
