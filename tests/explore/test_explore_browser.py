@@ -212,7 +212,7 @@ def test_search_finds_words_tags_and_documents(watched: Watched) -> None:
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     wait_until(page, "location.hash.startsWith('#/word/')")
-    assert page.locator("h1").inner_text() == "salt"
+    page.locator("h1").get_by_text("salt", exact=True).wait_for()
     page.locator("#find").fill("text 7")
     page.keyboard.press("Enter")
     wait_until(page, "location.hash.startsWith('#/search/')")
