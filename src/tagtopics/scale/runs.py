@@ -8,6 +8,7 @@ parts/                      the state of the documents; see `keeping`
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -125,7 +126,7 @@ def _listed(folder: Path) -> list[Path]:
 def _put(value: Any, path: Path) -> None:
     fresh = path.with_name(f"{path.name}.part")
     with fresh.open("w", encoding="utf-8") as file:
-        json.dump(value, file)
+        json.dump({"value": value, "sha256": _digest(value)}, file)
         file.flush()
         os.fsync(file.fileno())
     os.replace(fresh, path)
@@ -133,6 +134,13 @@ def _put(value: Any, path: Path) -> None:
 
 def _get(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if found["sha256"] != _digest(found["value"]):
+            raise ValueError("its checksum differs")
+        return found["value"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}: cannot be read ({error}); remove the folder and begin anew") from None
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()
