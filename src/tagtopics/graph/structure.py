@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Int32, Int64
 
-_MOST_BLOCKS = 128
+_ENOUGH_BLOCKS, _MOST_BLOCKS = 16, 128
 _FEWEST_EDGES = 4096
 """Bounds of `cut_blocks`: more blocks than most machines have cores, none too small for a thread."""
 
@@ -129,11 +129,15 @@ def cut_blocks(doc_edges: Int64, n_words: int) -> Int64:
     """Cut documents into blocks of about as many edges, by the sizes of the corpus alone.
 
     A block is what one thread, or one machine, works on before its sums join the others'. Adding up a block
-    costs as much as a sweep over n_words edges or less, so blocks have at least four times as many; but there
-    are many blocks in a large corpus, so that a single-precision sum within one stays short.
+    costs as much as a sweep over n_words edges or less. So blocks have at least four times as many, and more
+    where that still leaves enough of them; but there are many in a large corpus, so that a single-precision
+    sum within one stays short. Four, or a multiple, share out evenly.
     """
     n_edges = int(doc_edges[-1])
-    n_blocks = max(1, min(_MOST_BLOCKS, n_edges // max(4 * n_words, _FEWEST_EDGES)))
+    small = n_edges // max(4 * n_words, _FEWEST_EDGES)
+    n_blocks = max(1, min(_MOST_BLOCKS, max(min(small, _ENOUGH_BLOCKS), small // 4)))
+    if n_blocks > 4:
+        n_blocks -= n_blocks % 4
     goals = np.linspace(0, n_edges, n_blocks + 1)[1:-1]
     inner = np.searchsorted(doc_edges, goals)
     return np.unique(np.concatenate([[0], inner, [len(doc_edges) - 1]])).astype(np.int64)

@@ -17,7 +17,7 @@ from tagtopics._typing import Float32, Float64
 from tagtopics.graph import FactorGraph, Groups, Priors, group_by
 from tagtopics.inference.gibbs import first_word_topics
 from tagtopics.inference.learned import Learned, proportions
-from tagtopics.kernels import loops, variational_loops
+from tagtopics.kernels import adding, variational_loops
 from tagtopics.kernels.compiled import initial_state
 from tagtopics.kernels.threads import run_ranges
 from tagtopics.kernels.variational_reference import word_factors
@@ -76,7 +76,7 @@ class VariationalBayes:
         run_ranges(self.kernels.update_documents, graph.doc_edges, work, self.n_threads, *arguments)
         word_sums = np.empty_like(state.word_sums)
         groups = self._words
-        run_ranges(loops.group_sums, groups.offsets, K, self.n_threads, groups, state.messages, word_sums)
+        run_ranges(adding.group_sums, groups.offsets, K, self.n_threads, groups, state.messages, word_sums)
         tokens = max(float(graph.edge_count.sum(dtype=np.float64)), 1e-300)
         return state._replace(word_sums=word_sums), float(change.sum()) / tokens
 

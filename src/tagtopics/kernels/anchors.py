@@ -20,8 +20,8 @@ import numpy as np
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.graph import FactorGraph
 from tagtopics.kernels.compiled import add_in_blocks
-from tagtopics.kernels.compiling import kernel
-from tagtopics.kernels.loops import SIGN_STREAM, hashed, mixed
+from tagtopics.kernels.compiling import inner, kernel
+from tagtopics.kernels.randomness import SIGN_STREAM, hashed, mixed
 from tagtopics.kernels.threads import run_ranges
 
 CANDIDATES_PER_TOPIC = 8
@@ -35,6 +35,9 @@ WEIGHT_STEPS = 5
 
 STEP_SIZE = 40.0
 """Length of a step, in units of the largest squared corner."""
+
+FAINT = np.float32(1e-7)
+"""Weights below say nothing in single precision beside those of the other corners."""
 
 
 def anchored_topics(graph: FactorGraph, n_topics: int, seed: int, n_threads: int) -> Float32:
@@ -91,11 +94,12 @@ def mixture_weights(profiles: Float32, corners: Float32, n_threads: int) -> Floa
     """Return (W, n): the distributions over corners (n, dims) that come near the profiles (W, dims)."""
     weights = np.empty((len(profiles), len(corners)), dtype=np.float32)
     gram = np.empty((len(corners), len(corners)), dtype=np.float32)
-    _products(0, len(corners), corners, corners, gram)
+    _products(corners, corners, gram)
     rate = np.float32(STEP_SIZE / max(float(np.abs(gram).max()), 1e-30))
     offsets = np.arange(len(profiles) + 1)
     work = len(corners) * (len(corners) * WEIGHT_STEPS + profiles.shape[1])
-    run_ranges(_weigh, offsets, work, n_threads, profiles, corners, gram, rate, WEIGHT_STEPS, weights)
+    across = np.ascontiguousarray(corners.T)
+    run_ranges(_weigh, offsets, work, n_threads, profiles, across, gram, rate, WEIGHT_STEPS, weights)
     return weights
 
 
@@ -168,8 +172,8 @@ def _farthest(rows, n):
 
 
 @kernel
-def _products(first, last, left, right, out):
-    for i in range(first, last):
+def _products(left, right, out):
+    for i in range(left.shape[0]):
         for j in range(right.shape[0]):
             total = np.float32(0)
             for k in range(left.shape[1]):
@@ -178,30 +182,48 @@ def _products(first, last, left, right, out):
 
 
 @kernel
-def _weigh(first, last, profiles, corners, gram, rate, steps, weights):
-    n = corners.shape[0]
+def _weigh(first, last, profiles, across, gram, rate, steps, weights):
+    """Step from equal weights; `across` (dims, n) are the corners, `gram` (n, n) their products."""
+    n = gram.shape[0]
+    even = np.zeros(n, dtype=np.float32)
+    for j in range(n):
+        _add_scaled(np.float32(1) / np.float32(n), j, gram, even)
     target = np.empty(n, dtype=np.float32)
     slope = np.empty(n, dtype=np.float32)
     for w in range(first, last):
+        target[:] = 0
+        for j in range(across.shape[0]):
+            _add_scaled(profiles[w, j], j, across, target)
         for i in range(n):
-            weights[w, i] = np.float32(1) / np.float32(n)
-            total = np.float32(0)
-            for j in range(corners.shape[1]):
-                total += profiles[w, j] * corners[i, j]
-            target[i] = total
-        for _ in range(steps):
+            slope[i] = even[i] - target[i]
+        weights[w, :] = np.float32(1) / np.float32(n)
+        _step(w, rate, slope, weights)
+        for _ in range(1, steps):
             for i in range(n):
-                total = np.float32(0)
-                for j in range(n):
-                    total += gram[i, j] * weights[w, j]
-                slope[i] = total - target[i]
-            least = slope.min()
-            for i in range(n):
-                slope[i] = np.exp(-min(rate * (slope[i] - least), np.float32(50)))
-            for i in range(n):
-                weights[w, i] *= slope[i]
-            total = np.float32(0)
-            for i in range(n):
-                total += weights[w, i]
-            for i in range(n):
-                weights[w, i] /= total
+                slope[i] = -target[i]
+            for j in range(n):
+                if weights[w, j] > FAINT:
+                    _add_scaled(weights[w, j], j, gram, slope)
+            _step(w, rate, slope, weights)
+
+
+@inner
+def _add_scaled(scale, j, rows, total):
+    """Add a multiple of row j to `total`."""
+    for i in range(total.shape[0]):
+        total[i] += scale * rows[j, i]
+
+
+@inner
+def _step(w, rate, slope, weights):
+    """Multiply the weights of a word by exp(-rate slope), and scale them to add up to one."""
+    n = slope.shape[0]
+    least = slope.min()
+    for i in range(n):
+        weights[w, i] *= np.exp(-min(rate * (slope[i] - least), np.float32(50)))
+    total = np.float32(0)
+    for i in range(n):
+        total += weights[w, i]
+    scale = np.float32(1) / total
+    for i in range(n):
+        weights[w, i] *= scale

@@ -8,7 +8,7 @@ import numpy as np
 
 from tagtopics._typing import Float64, Int64
 from tagtopics.graph import FactorGraph
-from tagtopics.kernels.loops import SIGN_STREAM
+from tagtopics.kernels.randomness import SIGN_STREAM
 from tagtopics.kernels.reference import hashed, mixed
 
 

@@ -2,20 +2,23 @@
 
 Pairs and tuples are never enumerated: with S_t and Q_t the sum and the sum of squares of a tag's slot means,
 every factor has a closed form (elementary symmetric polynomials), so a sweep is linear in edges, slots,
-topics and order. The inner loops are in `loops`.
+topics and order. The inner loops are in `loops` (a sweep), `starting`, `folding` and `adding`.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
+from queue import SimpleQueue
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.graph import FactorGraph, Own, PastSums, Priors, Sums, TopicState
-from tagtopics.kernels import loops
+from tagtopics.kernels import adding, folding, loops, starting
 from tagtopics.kernels.threads import run_each, run_ranges
-from tagtopics.kernels.words import relaxed_sums, word_shares
+from tagtopics.kernels.words import narrow_words, relaxed_sums
 
 
 class Field(NamedTuple):
@@ -47,8 +50,7 @@ def field_of(sums: Sums, tag_docs: Int64 | Float64, words: Words) -> Field:
 
 def words_of(used: Float64, priors: Priors, n_threads: int) -> Words:
     """Narrow the sums of words that a sweep goes by, and weigh them."""
-    shares = word_shares(used, priors.topic_word, priors.word_weight, n_threads)
-    return Words(used.astype(np.float32), shares)
+    return Words(*narrow_words(used, priors.topic_word, priors.word_weight, n_threads))
 
 
 def sweep(graph: FactorGraph, state: TopicState, priors: Priors, n_threads: int) -> tuple[TopicState, float]:
@@ -131,18 +133,24 @@ def add_in_blocks(
 ) -> None:
     """Run `loop(first, last, graph, *arguments, partial)` on each block; add the partials to `sums` (W, n).
 
-    As many blocks at a time as there are threads, each with a partial sum of its own in single precision.
-    They are rounded to a grid on which adding in double is exact: any number of threads, the same bits.
+    Each thread takes the next block that nobody has, adds it up in single precision, and lets it join the
+    sums. It is rounded to a grid on which adding in double is exact: any order, the same bits.
     """
-    blocks = list(zip(graph.doc_blocks[:-1].tolist(), graph.doc_blocks[1:].tolist(), strict=True))
+    blocks = list(pairwise(graph.doc_blocks.tolist()))
     n_lanes = max(1, min(n_threads, len(blocks)))
-    partials = np.empty((n_lanes, *sums.shape), dtype=np.float32)
-    offsets = np.arange(len(sums) + 1)
-    for i in range(0, len(blocks), n_lanes):
-        spans = blocks[i : i + n_lanes]
-        calls = [(*span, graph, *arguments, partials[lane]) for lane, span in enumerate(spans)]
-        run_each(loop, calls, n_threads)
-        run_ranges(loops.add_partials, offsets, sums.shape[1], n_threads, partials[: len(spans)], grid, sums)
+    waiting: SimpleQueue[tuple[int, int] | None] = SimpleQueue()
+    for block in (*blocks, *[None] * n_lanes):  # each thread goes home when it meets a None
+        waiting.put(block)
+    joining = Lock()
+
+    def take_blocks() -> None:
+        partial = np.empty(sums.shape, dtype=np.float32)
+        for first, last in iter(waiting.get, None):
+            loop(first, last, graph, *arguments, partial)
+            with joining:
+                adding.add_partial(partial, grid, sums)
+
+    run_each(take_blocks, [()] * n_lanes, n_threads)
 
 
 def _add_words(loop: Any, graph: FactorGraph, n_threads: int, sums: Sums, *arguments: Any) -> None:
@@ -154,7 +162,7 @@ def _add_tags(graph: FactorGraph, own: Own, n_threads: int, sums: Sums) -> None:
     blocks, grid = graph.doc_slots[graph.doc_blocks], graph.whole.doc_grid
     arguments = (graph.tag_slots, blocks, own.slot_means, grid, sums.tags, sums.tag_squares)
     width = own.slot_means.shape[1]
-    run_ranges(loops.add_moments, graph.tag_slots.offsets, width, n_threads, *arguments)
+    run_ranges(adding.add_moments, graph.tag_slots.offsets, width, n_threads, *arguments)
 
 
 def pairwise_factors(tag_sums: Float64, tag_squares: Float64, tag_docs: Any) -> Float64:
@@ -177,7 +185,7 @@ def fold_in(
     """Return the sums (D, K) of new documents, topics frozen; see `reference.fold_in`."""
     sums = np.empty((graph.n_docs, phi.shape[1]), dtype=np.float32)
     work = 8 * phi.shape[1] * max_iter
-    run_ranges(loops.fold_in, graph.doc_edges, work, n_threads, graph, phi, prior, max_iter, tol, sums)
+    run_ranges(folding.fold_in, graph.doc_edges, work, n_threads, graph, phi, prior, max_iter, tol, sums)
     return sums
 
 
@@ -198,7 +206,7 @@ def lean_initial_state(graph: FactorGraph, word_topics: Float32, seed: int, n_th
 def initial_part(graph: FactorGraph, word_topics: Float32, seed: int, n_threads: int, sums: Sums) -> Own:
     """Return the start of a part of a corpus, and add what its documents add up to to `sums`."""
     own = _zeros(graph, graph.n_edges, word_topics.shape[1])
-    _add_words(loops.initialise, graph, n_threads, sums, word_topics, np.uint64(seed), *own)
+    _add_words(starting.initialise, graph, n_threads, sums, word_topics, np.uint64(seed), *own)
     _add_tags(graph, own, n_threads, sums)
     return own
 
@@ -207,7 +215,7 @@ def lean_initial_part(graph: FactorGraph, word_topics: Float32, seed: int, n_thr
     """Do the same without its messages."""
     own = _zeros(graph, 0, word_topics.shape[1])
     arguments = (word_topics, np.uint64(seed), own.doc_sums, own.slot_means)
-    _add_words(loops.initialise_lean, graph, n_threads, sums, *arguments)
+    _add_words(starting.initialise_lean, graph, n_threads, sums, *arguments)
     _add_tags(graph, own, n_threads, sums)
     return own
 

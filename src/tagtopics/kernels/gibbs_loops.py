@@ -2,8 +2,7 @@
 
 A count c is c tokens; a fraction left over is a token of that weight. Tokens are numbered along the edges,
 document by document, so no list of them is needed beyond their topics. The random number of a token is a
-function of seed, sweep and token. `gibbs_reference` says the same slowly. numba's cache looks at one file
-only: after a change of `loops.uniform`, delete what is cached for this one.
+function of seed, sweep and token. `gibbs_reference` says the same slowly.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from tagtopics.kernels.compiling import inner, kernel
-from tagtopics.kernels.loops import uniform
+from tagtopics.kernels.randomness import uniform
 
 
 @kernel

@@ -1,8 +1,7 @@
 """Compiled belief propagation of labelled LDA, whose documents have topics of their own choice.
 
 The messages of document d are a table of its edges by its slots, kept one document after the other in
-one flat array: `tables[d]` is where they begin. `labeled_reference` says the same slowly. numba's cache
-looks at one file only: after a change of `loops.uniform`, delete what is cached for this one.
+one flat array: `tables[d]` is where they begin. `labeled_reference` says the same slowly.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from tagtopics.kernels.compiling import inner, kernel
-from tagtopics.kernels.loops import uniform
+from tagtopics.kernels.randomness import uniform
 
 
 @kernel

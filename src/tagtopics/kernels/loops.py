@@ -1,4 +1,4 @@
-"""The compiled inner loops: arrays and scalars in, rows of arrays changed in place.
+"""The compiled inner loops of a sweep: arrays and scalars in, rows of arrays changed in place.
 
 Rules of this file. Messages are stored as count times mu in single precision; whatever adds up over documents
 is accumulated in double. Functions take whole arrays and row numbers, because slices cost reference counts.
@@ -14,15 +14,6 @@ from __future__ import annotations
 import numpy as np
 
 from tagtopics.kernels.compiling import inner, kernel
-
-CREDIT_STREAM = 1 << 62
-"""Where the counters of the random credits begin, far from those of the messages."""
-
-SIGN_STREAM = 1 << 61
-"""Where those of the random signs of `anchors` begin."""
-
-FOLD_STRIDE = 0.7
-"""How much further than its messages say a new document's theta goes; half to one measured alike."""
 
 
 @kernel
@@ -86,7 +77,7 @@ def _recall(d, graph, past, priors, w0, mix, doc_sums, messages):
     K = messages.shape[1]
     start, stop = graph.doc_edges[d], graph.doc_edges[d + 1]
     fresh = np.empty(K, dtype=np.float32)
-    tokens = _tokens(d, graph)
+    tokens = tokens_of(d, graph)
     for e in range(start, stop):
         r = e - start
         messages[r, :] = 0
@@ -95,11 +86,12 @@ def _recall(d, graph, past, priors, w0, mix, doc_sums, messages):
             scale = _scale(fresh, graph.edge_count[e])
             for k in range(K):
                 messages[r, k] = fresh[k] * scale
-    _sum_rows(0, stop - start, messages, d, doc_sums)
+    sum_rows(0, stop - start, messages, d, doc_sums)
 
 
 @inner
-def _tokens(d, graph):
+def tokens_of(d, graph):
+    """Return how many tokens a document has."""
     total = np.float32(0)
     for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
         total += graph.edge_count[e]
@@ -144,7 +136,7 @@ def _mix_tags(d, graph, field, priors, slot_means, others, mix):
                 mix[k] += np.float32(scale * joint[k])
             w0 -= priors.w2
     for i in range(last - first):
-        _normalise_row(i, others)
+        normalise_row(i, others)
     return w0
 
 
@@ -215,7 +207,7 @@ def _update_edges(d, base, graph, field, priors, w0, mix, messages, doc_sums, pa
     K = messages.shape[1]
     start, stop = graph.doc_edges[d], graph.doc_edges[d + 1]
     fresh = np.empty(K, dtype=np.float32)
-    tokens = _tokens(d, graph)
+    tokens = tokens_of(d, graph)
     moved = 0.0
     for e in range(start, stop):
         r, w = e - base, graph.edge_word[e]
@@ -227,7 +219,7 @@ def _update_edges(d, base, graph, field, priors, w0, mix, messages, doc_sums, pa
             doc_sums[d, k] += value - messages[r, k]
             messages[r, k] = value
             partial[w, k] += value
-    _sum_rows(start - base, stop - base, messages, d, doc_sums)
+    sum_rows(start - base, stop - base, messages, d, doc_sums)
     return moved
 
 
@@ -253,7 +245,7 @@ def _distance(i, scale, vector, rows):
 
 
 @inner
-def _sum_rows(first, last, rows, d, sums):
+def sum_rows(first, last, rows, d, sums):
     """Rebuild row d of `sums` from rows first to last: in fours, and the fours in double precision."""
     K = rows.shape[1]
     wide = np.zeros(K)
@@ -268,20 +260,6 @@ def _sum_rows(first, last, rows, d, sums):
         e += 1
     for k in range(K):
         sums[d, k] = wide[k]
-
-
-@kernel
-def add_partials(first, last, partials, grid, sums):
-    """Add rows first to last of some partial sums (n, N, K), rounded to a grid, to `sums`.
-
-    The grid is so coarse that adding is exact: any order, any parts, the same bits.
-    """
-    K = sums.shape[1]
-    fine = 1.0 / grid
-    for i in range(first, last):
-        for j in range(partials.shape[0]):
-            for k in range(K):
-                sums[i, k] += np.rint(fine * partials[j, i, k]) * grid
 
 
 @inner
@@ -304,11 +282,11 @@ def _update_slots(d, base, graph, messages, profiles, shares, slot_means):
             for k in range(K):
                 slot_means[first + i, k] += share * messages[e, k]
     for i in range(n):
-        _normalise_row(first + i, slot_means)
+        normalise_row(first + i, slot_means)
 
 
 @inner
-def _normalise_row(i, rows):
+def normalise_row(i, rows):
     """Scale a row to add up to one; a row of zeros becomes uniform."""
     K = rows.shape[1]
     total = 0.0
@@ -319,186 +297,3 @@ def _normalise_row(i, rows):
             rows[i, k] = rows[i, k] / total
     else:
         rows[i, :] = np.float32(1) / np.float32(K)
-
-
-@kernel
-def group_sums(first, last, groups, rows, sums):
-    """Put the sum of the rows of each group into `sums`, always in the order of the members."""
-    K = rows.shape[1]
-    for g in range(first, last):
-        sums[g, :] = 0
-        for j in range(groups.offsets[g], groups.offsets[g + 1]):
-            i = groups.members[j]
-            for k in range(K):
-                sums[g, k] += rows[i, k]
-
-
-@kernel
-def add_moments(first, last, groups, blocks, rows, grid, sums, squares):
-    """Add the rows of each group to its row of `sums`, and their squares to that of `squares`.
-
-    Rows from blocks[b] to blocks[b + 1] are a block: its sums are rounded to the grid before they join.
-    """
-    K = rows.shape[1]
-    part = np.zeros(K)
-    part_squares = np.zeros(K)
-    for g in range(first, last):
-        b = 0
-        for j in range(groups.offsets[g], groups.offsets[g + 1]):
-            i = groups.members[j]
-            if i >= blocks[b + 1]:
-                _join(g, part, grid, sums)
-                _join(g, part_squares, grid, squares)
-                while i >= blocks[b + 1]:
-                    b += 1
-            for k in range(K):
-                wide = np.float64(rows[i, k])
-                part[k] += wide
-                part_squares[k] += wide * wide
-        if groups.offsets[g] < groups.offsets[g + 1]:
-            _join(g, part, grid, sums)
-            _join(g, part_squares, grid, squares)
-
-
-@inner
-def _join(g, part, grid, sums):
-    """Add a block's sum (K,), rounded to the grid, to row g, and begin the next with zeros."""
-    fine = 1.0 / grid
-    for k in range(part.shape[0]):
-        sums[g, k] += np.rint(fine * part[k]) * grid
-    part[:] = 0
-
-
-@kernel
-def fold_in(first, last, graph, phi, prior, max_iter, tol, sums):
-    """Infer the sums of new documents first to last, each until it rests; see `reference.fold_in`."""
-    K = phi.shape[1]
-    stride = np.float32(FOLD_STRIDE)
-    theta = np.empty(K, dtype=np.float32)
-    gain = np.empty(K, dtype=np.float32)
-    floor = np.empty(K, dtype=np.float32)
-    for d in range(first, last):
-        tokens = _tokens(d, graph)
-        for k in range(K):
-            theta[k] = prior[d, k]
-        floor[:] = 1
-        _gather_gains(d, graph, phi, theta, floor, gain)
-        for k in range(K):
-            sums[d, k] = theta[k] * gain[k]
-            theta[k] = sums[d, k] + prior[d, k]
-        for _ in range(max_iter):
-            for k in range(K):
-                floor[k] = prior[d, k] / theta[k]
-            _gather_gains(d, graph, phi, theta, floor, gain)
-            for k in range(K):
-                sums[d, k] = theta[k] * gain[k]
-            moved = np.float32(0)
-            for k in range(K):
-                moved += abs(sums[d, k] + prior[d, k] - theta[k])
-            if moved < tol * tokens:
-                break
-            for k in range(K):
-                fresh = sums[d, k] + prior[d, k]
-                theta[k] = max(fresh + stride * (fresh - theta[k]), prior[d, k])
-
-
-@inner
-def _gather_gains(d, graph, phi, theta, floor, gain):
-    """Put the sum of a document's messages by theta into `gain`; a token keeps `floor` of theta at least.
-
-    A message is c theta (1 - phi / t) phi, normalised, with t = sum_k theta phi: theta phi / t is what one
-    token has put into theta. Nothing is stored for an edge: two sums, then one pass that adds.
-    """
-    K = phi.shape[1]
-    one = np.float32(1)
-    gain[:] = 0
-    for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
-        w = graph.edge_word[e]
-        own = np.float32(0)
-        for k in range(K):
-            own += theta[k] * phi[w, k]
-        if own > 0:
-            own = one / own
-            total = np.float32(0)
-            for k in range(K):
-                total += theta[k] * phi[w, k] * max(one - own * phi[w, k], floor[k])
-            scale = graph.edge_count[e] / total
-            for k in range(K):
-                gain[k] += scale * phi[w, k] * max(one - own * phi[w, k], floor[k])
-        else:
-            for k in range(K):
-                gain[k] += graph.edge_count[e] / (np.float32(K) * theta[k])
-
-
-@inner
-def hashed(seed, counter):
-    """Return 64 random bits: SplitMix64 of seed and counter; see `reference.hashed`."""
-    z = (np.uint64(counter) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    z += seed * np.uint64(0xD1342543DE82EF95)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-@inner
-def uniform(seed, counter):
-    """Return a number in (0, 1) for a counter; see `reference.hashed_uniform`."""
-    return np.float32((np.float64(hashed(seed, counter) >> np.uint64(40)) + 0.5) / np.float64(1 << 24))
-
-
-@inner
-def mixed(bits, k):
-    """Return a number in (0, 1): a 32-bit mix of some random bits and k, cheap enough for inner loops."""
-    x = np.uint32(np.uint32(bits) + np.uint32(np.uint32(k) * np.uint32(0x9E3779B9)))
-    x = np.uint32((x ^ (x >> np.uint32(16))) * np.uint32(0x7FEB352D))
-    x = np.uint32((x ^ (x >> np.uint32(15))) * np.uint32(0x846CA68B))
-    x = np.uint32(x ^ (x >> np.uint32(16)))
-    return (np.float32(x >> np.uint32(8)) + np.float32(0.5)) * np.float32(1.0 / (1 << 24))
-
-
-@kernel
-def initialise(first, last, graph, word_topics, seed, messages, doc_sums, slot_means, partial):
-    """Draw messages around `word_topics`, and random credits, for documents first to last."""
-    partial[:, :] = 0
-    for d in range(first, last):
-        _draw_document(d, 0, graph, word_topics, seed, messages, doc_sums, slot_means, partial)
-
-
-@kernel
-def initialise_lean(first, last, graph, word_topics, seed, doc_sums, slot_means, partial):
-    """Do the same, and forget the messages of a document once they are in the sums."""
-    partial[:, :] = 0
-    longest = 0
-    for d in range(first, last):
-        longest = max(longest, graph.doc_edges[d + 1] - graph.doc_edges[d])
-    messages = np.empty((longest, doc_sums.shape[1]), dtype=np.float32)
-    for d in range(first, last):
-        base = graph.doc_edges[d]
-        _draw_document(d, base, graph, word_topics, seed, messages, doc_sums, slot_means, partial)
-
-
-@inner
-def _draw_document(d, base, graph, word_topics, seed, messages, doc_sums, slot_means, partial):
-    """Draw the messages of one document, the message of edge e in row e - base, and its slot means."""
-    K = messages.shape[1]
-    half = np.float32(0.5)
-    start, stop = graph.doc_edges[d], graph.doc_edges[d + 1]
-    for e in range(start, stop):
-        r, w = e - base, graph.edge_word[e]
-        bits = hashed(seed, graph.whole.first_edge + e)
-        for k in range(K):
-            messages[r, k] = word_topics[w, k] * (half + mixed(bits, k))
-        _normalise_row(r, messages)
-        for k in range(K):
-            messages[r, k] *= graph.edge_count[e]
-        for k in range(K):
-            partial[w, k] += messages[r, k]
-    _sum_rows(start - base, stop - base, messages, d, doc_sums)
-    if start < stop:
-        for s in range(graph.doc_slots[d], graph.doc_slots[d + 1]):
-            bits = hashed(seed, CREDIT_STREAM + graph.whole.first_slot + s)
-            for e in range(start, stop):
-                share = mixed(bits, e - start)
-                for k in range(K):
-                    slot_means[s, k] += share * messages[e - base, k]
-            _normalise_row(s, slot_means)

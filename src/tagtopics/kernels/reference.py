@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from tagtopics._typing import Float32, Float64
 from tagtopics.graph import FactorGraph, Groups, Priors, TopicState, group_by
-from tagtopics.kernels.loops import CREDIT_STREAM, FOLD_STRIDE
+from tagtopics.kernels.folding import FOLD_STRIDE
+from tagtopics.kernels.randomness import CREDIT_STREAM
 from tagtopics.kernels.words import LEAST, ROOTS
 
 

@@ -1,7 +1,7 @@
 """What words say during a sweep: their sums, driven a little further, and how much each of them counts.
 
     used_w(k)  = sums_w(k) + stride (sums_w(k) - used before), at least a fifth of sums_w(k)   `relaxed_sums`
-    share_w(k) = phi_w(k) ^ (weight - 1) / (topic_sums(k) + W beta)                             `word_shares`
+    share_w(k) = phi_w(k) ^ (weight - 1) / (topic_sums(k) + W beta)                             `narrow_words`
 
 Sums move on in the direction they came from, so fewer sweeps lead to the same fixed points. An edge
 multiplies its word's sum, own part taken out, by the share: the word's message to the power of the weight.
@@ -40,8 +40,8 @@ def relaxed_sums(sums: Float64, past: Float64, stride: float, n_threads: int) ->
     return used
 
 
-def word_shares(used: Float64, beta: float, word_weight: float, n_threads: int) -> Float32:
-    """Return the shares (W, K) of words whose sums are `used`, (W, K).
+def narrow_words(used: Float64, beta: float, word_weight: float, n_threads: int) -> tuple[Float32, Float32]:
+    """Return the sums (W, K) that a sweep goes by, in single precision, and the shares (W, K) of the words.
 
     Args:
         used: the sums that the sweep goes by.
@@ -49,12 +49,12 @@ def word_shares(used: Float64, beta: float, word_weight: float, n_threads: int) 
         word_weight: power of a word's message, from 0 to 1.
         n_threads: any number gives the same bits.
     """
-    shares = np.empty(used.shape, dtype=np.float32)
+    sums, shares = (np.empty(used.shape, dtype=np.float32) for _ in range(2))
     weights = (1.0 / (used.sum(0) + len(used) * beta)).astype(np.float32)
     parts = round((1.0 - word_weight) * 2**ROOTS)
-    arguments = (used, weights, np.float32(beta), parts, shares)
-    run_ranges(_share, np.arange(len(used) + 1), 4 * used.shape[1], n_threads, *arguments)
-    return shares
+    arguments = (used, weights, np.float32(beta), parts, sums, shares)
+    run_ranges(_narrow, np.arange(len(used) + 1), 4 * used.shape[1], n_threads, *arguments)
+    return sums, shares
 
 
 @kernel
@@ -66,14 +66,16 @@ def _relax(first, last, sums, past, stride, used):
 
 
 @kernel
-def _share(first, last, used, weights, beta, parts, shares):
-    """Divide the weights by phi to the power of parts / 2^ROOTS: a root for each bit of `parts`."""
+def _narrow(first, last, used, weights, beta, parts, sums, shares):
+    """Narrow the sums; divide the weights by phi to the power of parts / 2^ROOTS: a root for each bit."""
     K = used.shape[1]
     root = np.empty(K, dtype=np.float32)
     power = np.empty(K, dtype=np.float32)
     for w in range(first, last):
         for k in range(K):
-            root[k] = max((np.float32(used[w, k]) + beta) * weights[k], np.float32(1e-30))
+            sums[w, k] = used[w, k]
+        for k in range(K):
+            root[k] = max((sums[w, k] + beta) * weights[k], np.float32(1e-30))
         power[:] = 1
         for j in range(ROOTS + 1):
             if parts >> (ROOTS - j) & 1:
