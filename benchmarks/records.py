@@ -80,18 +80,20 @@ def labels() -> dict[str, str]:
 
 
 def reaches(found: dict[tuple[str, str], Curve], *, last: bool) -> list[Reach]:
-    """Compare each peer with ours of its kind: at its best perplexity, or at the one it ended with."""
+    """Compare each peer with ours of its kind: at its best perplexity, or at the end of its training."""
     rows = []
     for (corpus, system), peer in found.items():
         mine = found.get((corpus, f"ours-{peers.PEERS[system].against}")) if system in peers.PEERS else None
         if mine is not None:
-            rows.append(_reach(peer, mine, peer.perplexity[-1] if last else peer.best))
+            at = len(peer.perplexity) - 1 if last else int(np.argmin(peer.perplexity))
+            rows.append(_reach(peer, mine, at))
     return rows
 
 
-def _reach(peer: Curve, mine: Curve, target: float) -> Reach:
-    theirs, here = peer.reach(target), mine.reach(target)
-    assert theirs is not None
+def _reach(peer: Curve, mine: Curve, theirs: int) -> Reach:
+    """Compare at one of the peer's checkpoints."""
+    target = peer.perplexity[theirs]
+    here = mine.reach(target)
     if here is None:
         return Reach(peer, mine, target, peer.seconds[theirs], None, None)
     cpu = peer.cpu_seconds[theirs] / max(mine.cpu_seconds[here], 1e-9)

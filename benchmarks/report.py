@@ -40,7 +40,12 @@ The first checkpoint at which the peer has its lowest perplexity, and our first 
 
 {best}
 
-To the perplexity each peer ended with:
+## Seconds to the perplexity that each peer ended with
+
+All of the peer's training, such as tomotopy's {gibbs_sweeps} sweeps, and our first checkpoint at or below the
+perplexity it ended with.
+
+{summary_last}
 
 {last}
 
@@ -103,9 +108,10 @@ one document a request, the embedded corpus; then more than it can serve, which 
 
 {explorer}
 
-## Priors of the peers
+## Priors
 
-Short runs on one corpus; all peers of a library train with the best of it.
+Short runs on each corpus but the generated one; all systems of a library train with the best of its pilots,
+and so do our models.
 
 {pilots}
 
@@ -143,6 +149,7 @@ def _fields(records: list[Record], folder: Path, image: Path) -> dict[str, objec
         "corpora": tables.about_corpora(found),
         "summary": tables.goals(best),
         "best": tables.against_peers(best),
+        "summary_last": tables.goals(reaches(found, last=True)),
         "last": tables.against_peers(reaches(found, last=True)),
         "perplexities": tables.by_system(found, "best"),
         "sweeps": tables.by_system(found, "sweep"),
@@ -161,10 +168,12 @@ def _fields(records: list[Record], folder: Path, image: Path) -> dict[str, objec
 
 
 def _priors(records: list[Record]) -> str:
-    """Say where the priors of the peers come from."""
+    """Say where the priors come from."""
     if any(record["job"]["kind"] == "pilot" for record in records):
-        return "The priors of the\npeers were chosen for them by pilots (decision 060)."
-    return "No pilots were run, so\nthe peers have the priors of `benchmarks/peers.py`."
+        return (
+            "The priors were\nchosen by pilots, on each corpus, for each library and for us (decision 060)."
+        )
+    return "No pilots were run, so\nall have the priors of `benchmarks/peers.py` and `benchmarks/ours.py`."
 
 
 def _run(records: list[Record]) -> str:

@@ -24,18 +24,30 @@ ENGINE_CORPORA = ("cora", "reuters", "generated")
 """Where each engine has a curve of its own; their quality is compared on more."""
 QUALITY_CORPORA = ("cora", "reuters", "bibtex", "docstrings")
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
+ETAS = (0.01, 0.02, 0.05, 0.2)
+"""What pilots try for the pseudo-count of a word in a topic, ours and the peers' alike."""
+
 Job = dict[str, Any]
+Priors = dict[tuple[str, str], list[float]]
+"""(alpha, eta) by corpus and system, where pilots chose them."""
 
 
 def jobs(
-    sections: list[str], names: list[str], wanted: list[str], limits: Limits, priors: dict[str, list[float]]
+    sections: list[str], names: list[str], wanted: list[str], limits: Limits, priors: Priors
 ) -> Iterator[Job]:
     """Yield what there is to do: ours before the peers and after them, so that noise shows."""
+    for job in _bare_jobs(sections, names, wanted, limits):
+        pilot = _pilot_of(job["system"]) if "system" in job else ""
+        chosen = priors.get((job.get("corpus", ""), pilot))
+        yield job if chosen is None else job | {"priors": chosen}
+
+
+def _bare_jobs(sections: list[str], names: list[str], wanted: list[str], limits: Limits) -> Iterator[Job]:
     for name in names if "curves" in sections else ():
         mine = [s for s in ours.systems() if _is_wanted(s, name, wanted)]
         theirs = [p for p in peers.PEERS if (not wanted or p in wanted) and _installed(p)]
         yield from ({"kind": "curve", "corpus": name, "system": s, "repeat": 0} for s in mine)
-        yield from ({"kind": "curve", "corpus": name, "system": p, "priors": priors[p]} for p in theirs)
+        yield from ({"kind": "curve", "corpus": name, "system": p} for p in theirs)
         for repeat in range(1, limits.repeats):
             defaults = [s for s in mine if s.count("-") == 1]
             yield from ({"kind": "curve", "corpus": name, "system": s, "repeat": repeat} for s in defaults)
@@ -53,27 +65,38 @@ def _is_wanted(system: str, corpus: str, wanted: list[str]) -> bool:
     return system in wanted if wanted else system.count("-") == 1 or corpus in ENGINE_CORPORA
 
 
-def pilots(wanted: list[str]) -> Iterator[Job]:
-    """Yield short runs of a peer of each library with several priors; see decision 060."""
-    corpus = "cora" if corpora.available("cora") is None else "docstrings"
-    for peer in dict.fromkeys(
-        entry.pilot for name, entry in peers.PEERS.items() if name in wanted or not wanted
-    ):
-        if _installed(peer):
-            alphas = (0.1,) if peers.PEERS[peer].unit == "sweeps" else (0.01, 0.1)
-            for alpha, eta in itertools.product(alphas, (0.01, 0.05, 0.2, 0.5)):
-                yield {"kind": "pilot", "corpus": corpus, "system": peer, "priors": [alpha, eta]}
+def pilots(names: list[str], wanted: list[str]) -> Iterator[Job]:
+    """Yield short runs of our models and of a peer of each library with several priors (decision 060)."""
+    systems = wanted or [*(f"ours-{kind}" for kind in ours.MODELS), *peers.PEERS]
+    for system in dict.fromkeys(_pilot_of(system) for system in systems):
+        if system in peers.PEERS and not _installed(system):
+            continue
+        for corpus, alpha, eta in itertools.product(names, _alphas(system), ETAS):
+            if corpus != "generated":
+                yield {"kind": "pilot", "corpus": corpus, "system": system, "priors": [alpha, eta]}
 
 
-def chosen_priors(folder: Path) -> dict[str, list[float]]:
-    """Return the priors of each peer whose pilot had the lowest perplexity of validation documents."""
-    found: dict[str, tuple[float, list[float]]] = {}
+def _pilot_of(system: str) -> str:
+    """Return the system whose pilots choose the priors of another: of a library, or of an engine of ours."""
+    return peers.PEERS[system].pilot if system in peers.PEERS else "-".join(system.split("-")[:2])
+
+
+def _alphas(system: str) -> tuple[float, ...]:
+    """Return the alphas that pilots try: two where a library does not learn it, else one."""
+    if system in peers.PEERS:
+        return (0.1,) if peers.PEERS[system].unit == "sweeps" else (0.01, 0.1)
+    return (ours.SETTINGS[system.split("-")[1]]["doc_topic_prior"],)
+
+
+def chosen_priors(folder: Path) -> Priors:
+    """Return the priors whose pilot had the lowest perplexity of validation documents."""
+    found: dict[tuple[str, str], tuple[float, list[float]]] = {}
     for path in sorted(folder.glob("pilot-*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
+        key = (record["job"]["corpus"], record["job"]["system"])
         entry = (min(record["curve"]["validation"]), record["job"]["priors"])
-        found[record["job"]["system"]] = min(entry, found.get(record["job"]["system"], entry))
-    best = {pilot: priors for pilot, (_, priors) in found.items()}
-    return {name: best.get(peer.pilot, list(peer.priors)) for name, peer in peers.PEERS.items()}
+        found[key] = min(entry, found.get(key, entry))
+    return {key: priors for key, (_, priors) in found.items()}
 
 
 def file_of(job: Job) -> str:
@@ -135,7 +158,7 @@ def main() -> None:
     sections = options.sections or [s for s in SECTIONS if s != "priors" or options.preset == "full"]
     if not options.report_only:
         if "priors" in sections:
-            _run_all(list(pilots(options.systems)), limits, folder, options.again)
+            _run_all(list(pilots(names, options.systems)), limits, folder, options.again)
         todo = jobs(sections, names, options.systems, limits, chosen_priors(folder))
         _run_all(list(todo), limits, folder, options.again)
     _say(report.write(folder, options.page or _page(options.preset, folder)))

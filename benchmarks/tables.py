@@ -212,6 +212,7 @@ def pilots(records: list[Record]) -> str:
     """Return what the pilot runs with each pair of priors reached on validation documents."""
     rows = [
         (
+            record["job"]["corpus"],
             labels()[record["job"]["system"]],
             *record["job"]["priors"],
             number(min(record["curve"]["validation"]), 4),
@@ -219,7 +220,7 @@ def pilots(records: list[Record]) -> str:
         )
         for record in of_kind(records, "pilot")
     ]
-    return table(("peer", "alpha", "eta", "validation perplexity", "sweeps or passes"), rows)
+    return table(("corpus", "system", "alpha", "eta", "validation perplexity", "sweeps or passes"), rows)
 
 
 def goals(rows: list[Reach]) -> str:

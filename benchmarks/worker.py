@@ -35,7 +35,7 @@ def curve(job: dict[str, Any], limits: Limits) -> dict[str, Any]:
     recorder = _recorder(Evaluator(task, limits.workers), job, limits, peer)
     began = time.perf_counter()
     if peer is None:
-        more = ours.run(task, name, recorder, seed, limits)
+        more = ours.run(task, name, recorder, seed, limits, job.get("priors"))
     else:
         priors = peers.Priors(*job["priors"]) if "priors" in job else peer.priors
         more = peer.run(task, recorder, seed, limits, priors) | {"priors": priors._asdict()}
@@ -51,11 +51,14 @@ def curve(job: dict[str, Any], limits: Limits) -> dict[str, Any]:
 
 
 def pilot(job: dict[str, Any], limits: Limits) -> dict[str, Any]:
-    """Train a peer for a short while, to see what its priors are good for."""
+    """Train a system for a short while, to see what its priors are good for."""
     short = limits._replace(
         gibbs_sweeps=min(200, limits.gibbs_sweeps),
-        passes=min(5, limits.passes),
-        seconds=min(60.0, limits.seconds),
+        passes=min(3, limits.passes),
+        our_sweeps=min(20, limits.our_sweeps),
+        seconds=min(30.0, limits.seconds),
+        our_ratio=2.0,
+        gibbs_ratio=4.0,
     )
     return curve(job, short)
 
@@ -68,7 +71,7 @@ def quality(job: dict[str, Any], limits: Limits) -> dict[str, Any]:
     limits = limits._replace(our_sweeps=limits.quality_sweeps)
     for seed in range(limits.seeds):
         recorder = Recorder(Evaluator(task, limits.workers), 1e9, 1e9, limits.our_sweeps)
-        ours.run(task, job["system"], recorder, seed, limits)
+        ours.run(task, job["system"], recorder, seed, limits, job.get("priors"))
         rows.append({"seed": seed, "perplexity": recorder.curve["perplexity"][-1]})
     return {"rows": rows}
 

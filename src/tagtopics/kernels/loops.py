@@ -14,6 +14,10 @@ from __future__ import annotations
 import numpy as np
 
 from tagtopics.kernels.compiling import inner, kernel
+from tagtopics.kernels.prefetching import LINE, prefetch
+
+AHEAD = 2
+"""Edges between asking for rows and using them; one to three measured alike."""
 
 
 @kernel
@@ -211,6 +215,7 @@ def _update_edges(d, base, graph, field, priors, w0, mix, messages, doc_sums, pa
     moved = 0.0
     for e in range(start, stop):
         r, w = e - base, graph.edge_word[e]
+        _fetch_ahead(e, r, graph, field, messages, partial)
         _score(e, r, d, graph, field, priors, tokens, w0, mix, messages, doc_sums, fresh)
         scale = _scale(fresh, graph.edge_count[e])
         moved += _distance(r, scale, fresh, messages)
@@ -221,6 +226,18 @@ def _update_edges(d, base, graph, field, priors, w0, mix, messages, doc_sums, pa
             partial[w, k] += value
     sum_rows(start - base, stop - base, messages, d, doc_sums)
     return moved
+
+
+@inner
+def _fetch_ahead(e, r, graph, field, messages, partial):
+    """Ask for the rows of an edge further on, while edge e, whose message is in row r, is worked on."""
+    ahead = min(AHEAD, graph.edge_word.shape[0] - 1 - e)
+    w = graph.edge_word[e + ahead]
+    for k in range(0, messages.shape[1], LINE):
+        prefetch(field.word_sums, w, k)
+        prefetch(field.word_shares, w, k)
+        prefetch(partial, w, k)
+        prefetch(messages, r + ahead, k)
 
 
 @inner
