@@ -9,6 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from benchmarks.limits import TINY
+
+from benchmarks import run as bench
 
 ROOT = Path(__file__).resolve().parents[2]
 PEERS = {"tomotopy": "tomotopy-lda-copy", "gensim": "gensim-lda", "sklearn": "sklearn-batch"}
@@ -41,6 +44,27 @@ def test_each_system_has_a_record_whose_perplexity_beats_chance(records: Path) -
         assert curve["sweep"] == sorted(curve["sweep"])
         assert 1 < min(curve["perplexity"]) < record["corpus"]["words"]
         assert record["peak_mb"] > 0
+
+
+def test_pilots_of_a_library_choose_the_priors_of_all_its_systems(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench, "_installed", lambda peer: True)
+    todo = list(bench.pilots(["cora", "generated"], ["ours-ttm-lean", "tomotopy-plda"]))
+    assert {(job["corpus"], job["system"]) for job in todo} == {
+        ("cora", "ours-ttm"),
+        ("cora", "tomotopy-lda-copy"),
+    }
+    for job in todo:  # as if a larger eta were better for us, a smaller one for them
+        eta = job["priors"][1]
+        value = 2.0 - eta if job["system"].startswith("ours") else 1.0 + eta
+        record = {"job": job, "curve": {"validation": [9.0, value]}}
+        (tmp_path / bench.file_of(job)).write_text(json.dumps(record), encoding="utf-8")
+    chosen = bench.chosen_priors(tmp_path)
+    systems = ["ours-ttm-lean", "tomotopy-plda", "tomotopy-dmr"]
+    jobs = list(bench.jobs(["curves"], ["cora"], systems, TINY, chosen))
+    etas = {job["system"]: job["priors"][1] for job in jobs}
+    assert etas == {"ours-ttm-lean": 0.2, "tomotopy-plda": 0.01, "tomotopy-dmr": 0.01}
 
 
 def test_the_page_names_every_system_and_has_its_plot(records: Path) -> None:
