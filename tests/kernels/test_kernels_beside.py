@@ -61,8 +61,8 @@ def test_sweep_beside(collection: tuple[Any, Any, int], weights: tuple[float, fl
 @pytest.mark.parametrize("n_threads", [2, 3, 8])
 def test_the_same_bits_at_any_number_of_threads(n_threads: int) -> None:
     rng = np.random.default_rng(3)
-    counts = sp.csr_array(rng.poisson(0.6, (900, 40)))
-    tags = sp.csr_array((rng.random((900, 9)) < 0.2).astype(np.int8))
+    counts = sp.csr_array(rng.poisson(0.6, (1800, 40)))
+    tags = sp.csr_array((rng.random((1800, 9)) < 0.2).astype(np.int8))
     graph = build_graph(counts, tags)
     assert len(graph.doc_blocks) > 3
     past = PastSums(rng.random((40, K)) * 50, rng.random((9, K)), rng.random((9, K)) / 9, np.full(9, 5.5))

@@ -63,7 +63,7 @@ def test_parts_add_up_to_the_whole(lean: bool, seed: int, inner: list[int], orde
             assert np.array_equal(found, expected)
         past_sums = whole.past_word_sums
         used = relaxed_sums(total.words, past_sums, PRIORS.stride, 1)
-        field = compiled.field_of(total, graph.whole.tag_docs, compiled.words_of(used, PRIORS, 1))
+        field = compiled.field_of(total, graph.whole.tag_docs, compiled.words_of(used, PRIORS, 1), 1)
         past = compiled.words_of(past_sums if lean else used, PRIORS, 1)
         total, moves = Sums.zeros(graph.n_words, graph.n_tags, 7), 0.0
         for i in shuffled:

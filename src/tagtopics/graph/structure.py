@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Int32, Int64
 
-_ENOUGH_BLOCKS, _MOST_BLOCKS = 16, 128
+_ENOUGH_BLOCKS, _MOST_BLOCKS = 8, 128
 _FEWEST_EDGES = 4096
 """Bounds of `cut_blocks`: more blocks than most machines have cores, none too small for a thread."""
 
@@ -129,15 +129,14 @@ def cut_blocks(doc_edges: Int64, n_words: int) -> Int64:
     """Cut documents into blocks of about as many edges, by the sizes of the corpus alone.
 
     A block is what one thread, or one machine, works on before its sums join the others'. Adding up a block
-    costs as much as a sweep over n_words edges or less. So blocks have at least four times as many, and more
+    costs as much as a sweep over n_words edges or less. So blocks have at least six times as many, and more
     where that still leaves enough of them; but there are many in a large corpus, so that a single-precision
-    sum within one stays short. Four, or a multiple, share out evenly.
+    sum within one stays short. Two, four or a multiple of four share out evenly.
     """
     n_edges = int(doc_edges[-1])
-    small = n_edges // max(4 * n_words, _FEWEST_EDGES)
+    small = n_edges // max(6 * n_words, _FEWEST_EDGES)
     n_blocks = max(1, min(_MOST_BLOCKS, max(min(small, _ENOUGH_BLOCKS), small // 4)))
-    if n_blocks > 4:
-        n_blocks -= n_blocks % 4
+    n_blocks -= n_blocks % (4 if n_blocks > 4 else 2 if n_blocks > 1 else 1)
     goals = np.linspace(0, n_edges, n_blocks + 1)[1:-1]
     inner = np.searchsorted(doc_edges, goals)
     return np.unique(np.concatenate([[0], inner, [len(doc_edges) - 1]])).astype(np.int64)

@@ -38,14 +38,12 @@ class Words(NamedTuple):
     word_shares: Float32  # (W, K)
 
 
-def field_of(sums: Sums, tag_docs: Int64 | Float64, words: Words) -> Field:
+def field_of(sums: Sums, tag_docs: Int64 | Float64, words: Words, n_threads: int) -> Field:
     """Narrow the sums of a whole corpus for a sweep over it, or over its parts."""
-    return Field(
-        *words,
-        tag_sums=sums.tags.astype(np.float32),
-        tag_docs=tag_docs.astype(np.float32),
-        factors=pairwise_factors(sums.tags, sums.tag_squares, tag_docs).astype(np.float32),
-    )
+    tag_sums, factors = (np.empty(sums.tags.shape, dtype=np.float32) for _ in range(2))
+    arguments = (sums.tags, sums.tag_squares, tag_docs.astype(np.float64), tag_sums, factors)
+    run_ranges(loops.narrow_tags, np.arange(len(tag_docs) + 1), 2 * sums.tags.shape[1], n_threads, *arguments)
+    return Field(*words, tag_sums, tag_docs.astype(np.float32), factors)
 
 
 def words_of(used: Float64, priors: Priors, n_threads: int) -> Words:
@@ -56,7 +54,7 @@ def words_of(used: Float64, priors: Priors, n_threads: int) -> Words:
 def sweep(graph: FactorGraph, state: TopicState, priors: Priors, n_threads: int) -> tuple[TopicState, float]:
     """Update every message once, in place; return the next state and how far messages moved, in tokens."""
     used = relaxed_sums(state.word_sums, state.past_word_sums, priors.stride, n_threads)
-    field = field_of(state.sums, graph.whole.tag_docs, words_of(used, priors, n_threads))
+    field = field_of(state.sums, graph.whole.tag_docs, words_of(used, priors, n_threads), n_threads)
     sums = _no_sums(graph, state.n_topics)
     moved = sweep_part(graph, state.own, field, priors, n_threads, sums)
     return _state(state.own, sums, used), moved
@@ -72,7 +70,7 @@ def sweep_beside(
     others = Sums(past.word_sums, past.tag_sums, past.tag_squares)
     joint = Sums(*(mine + theirs for mine, theirs in zip(state.sums, others, strict=True)))
     words, sums = words_of(joint.words, priors, n_threads), _no_sums(graph, state.n_topics)
-    field = field_of(joint, graph.whole.tag_docs + past.tag_docs, words)
+    field = field_of(joint, graph.whole.tag_docs + past.tag_docs, words, n_threads)
     moved = sweep_part(graph, state.own, field, priors, n_threads, sums)
     return _state(state.own, sums, state.past_word_sums), moved
 
@@ -82,7 +80,7 @@ def lean_sweep(
 ) -> tuple[TopicState, float]:
     """Do what `sweep` does without stored messages: each document's are recalled, updated and forgotten."""
     used = relaxed_sums(state.word_sums, state.past_word_sums, priors.stride, n_threads)
-    field = field_of(state.sums, graph.whole.tag_docs, words_of(used, priors, n_threads))
+    field = field_of(state.sums, graph.whole.tag_docs, words_of(used, priors, n_threads), n_threads)
     past, sums = words_of(state.past_word_sums, priors, n_threads), _no_sums(graph, state.n_topics)
     moved = lean_sweep_part(graph, state.own, field, past, priors, n_threads, sums)
     return _state(state.own, sums, used), moved
@@ -163,13 +161,6 @@ def _add_tags(graph: FactorGraph, own: Own, n_threads: int, sums: Sums) -> None:
     arguments = (graph.tag_slots, blocks, own.slot_means, grid, sums.tags, sums.tag_squares)
     width = own.slot_means.shape[1]
     run_ranges(adding.add_moments, graph.tag_slots.offsets, width, n_threads, *arguments)
-
-
-def pairwise_factors(tag_sums: Float64, tag_squares: Float64, tag_docs: Any) -> Float64:
-    """Return f_gamma_t (T, K) = (S_t S_t - Q_t) / (n_t (n_t - 1)); zeros where a tag has no pair."""
-    pairs = np.maximum(tag_docs * (tag_docs - 1.0), 1.0)[:, np.newaxis]
-    lonely = (np.asarray(tag_docs) < 2)[:, np.newaxis]
-    return np.where(lonely, 0.0, np.maximum(tag_sums * tag_sums - tag_squares, 0.0) / pairs)
 
 
 def hyperedge_factor(tag_means: Any, order: int) -> Float64:

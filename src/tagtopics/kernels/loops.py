@@ -32,7 +32,7 @@ def update_documents(first, last, graph, field, priors, messages, doc_sums, slot
         if graph.doc_edges[d] < graph.doc_edges[d + 1]:
             w0 = _mix_tags(d, graph, field, priors, slot_means, others, mix)
             change[d] = _update_edges(d, 0, graph, field, priors, w0, mix, messages, doc_sums, partial)
-            _update_slots(d, 0, graph, messages, others, shares, slot_means)
+            _update_slots(d, 0, graph, messages, doc_sums, others, shares, slot_means)
 
 
 @kernel
@@ -57,18 +57,30 @@ def update_documents_lean(first, last, graph, field, past, priors, doc_sums, slo
             w0 = _mix_tags(d, graph, field, priors, slot_means, others, mix)
             _recall(d, graph, past, priors, w0, mix, doc_sums, messages)
             _update_edges(d, base, graph, field, priors, w0, mix, messages, doc_sums, partial)
-            _update_slots(d, base, graph, messages, others, shares, slot_means)
+            _update_slots(d, base, graph, messages, doc_sums, others, shares, slot_means)
             change[d] = _distance(d, np.float32(1), before, doc_sums)
+
+
+@kernel
+def narrow_tags(first, last, sums, squares, docs, narrow, factors):
+    """Narrow S_t; put f_gamma_t = (S_t S_t - Q_t) / (n_t (n_t - 1)) into `factors`, zeros without a pair."""
+    K = sums.shape[1]
+    for t in range(first, last):
+        scale = 1.0 / (docs[t] * (docs[t] - 1.0)) if docs[t] >= 2.0 else 0.0
+        for k in range(K):
+            narrow[t, k] = sums[t, k]
+        for k in range(K):
+            factors[t, k] = max(sums[t, k] * sums[t, k] - squares[t, k], 0.0) * scale
 
 
 @inner
 def _scratch(first, last, graph, K):
-    """Return room for the tags of one document: (T_d, K), (T_d,) and (K,)."""
+    """Return room for the tags of one document: (T_d, K), (T_d, 4) and (K,)."""
     widest = 0
     for d in range(first, last):
         widest = max(widest, graph.doc_slots[d + 1] - graph.doc_slots[d])
     others = np.empty((widest, K), dtype=np.float32)
-    return others, np.empty(widest, dtype=np.float32), np.empty(K, dtype=np.float32)
+    return others, np.empty((widest, 4), dtype=np.float32), np.empty(K, dtype=np.float32)
 
 
 @inner
@@ -174,32 +186,41 @@ def _add_message(t, i, field, others, mix):
 def _hyperedge_message(first, last, graph, field, others, order):
     """Return e_m(S_t / n_t) e_(m-1)(S_t - own) over the slots of a document, in double precision."""
     K = others.shape[1]
-    means = np.empty((last - first, K))
-    wide = np.empty((last - first, K))
+    m = min(order, last - first)
+    factor = _no_rows(m, K)
+    joint = _no_rows(m - 1, K)
     for i in range(last - first):
         t = graph.slot_tag[first + i]
-        for k in range(K):
-            means[i, k] = field.tag_sums[t, k] / field.tag_docs[t]
-            wide[i, k] = others[i, k]
-    m = min(order, last - first)
-    factor = symmetric(means, m)
-    joint = symmetric(wide, m - 1)
+        _join_row(i, 1.0 / field.tag_docs[t], t, field.tag_sums, factor)
+        _join_row(i, 1.0, i, others, joint)
     for k in range(K):
-        joint[k] *= factor[k]
-    return joint
+        joint[m - 1, k] *= factor[m, k]
+    return joint[m - 1]
 
 
 @inner
 def symmetric(rows, m):
     """Return e_m of the rows, element-wise: m accumulators, one pass. e_0 is one."""
-    K = rows.shape[1]
+    e = _no_rows(m, rows.shape[1])
+    for i in range(rows.shape[0]):
+        _join_row(i, 1.0, i, rows, e)
+    return e[m].copy()
+
+
+@inner
+def _no_rows(m, K):
+    """Return e_0 to e_m, (m + 1, K), of no rows at all."""
     e = np.zeros((m + 1, K))
     e[0, :] = 1.0
-    for i in range(rows.shape[0]):
-        for j in range(min(i + 1, m), 0, -1):
-            for k in range(K):
-                e[j, k] += rows[i, k] * e[j - 1, k]
-    return e[m].copy()
+    return e
+
+
+@inner
+def _join_row(i, scale, row, rows, e):
+    """Let a multiple of a row join e_0 to e_m of the i rows before."""
+    for j in range(min(i + 1, e.shape[0] - 1), 0, -1):
+        for k in range(e.shape[1]):
+            e[j, k] += (scale * rows[row, k]) * e[j - 1, k]
 
 
 @inner
@@ -280,26 +301,72 @@ def sum_rows(first, last, rows, d, sums):
 
 
 @inner
-def _update_slots(d, base, graph, messages, profiles, shares, slot_means):
+def _update_slots(d, base, graph, messages, doc_sums, profiles, shares, slot_means):
     """Attribute each word of a document to its tags; each slot mean becomes the mean of its words."""
-    K = messages.shape[1]
     first, last = graph.doc_slots[d], graph.doc_slots[d + 1]
-    n = last - first
-    slot_means[first:last, :] = 0
-    for e in range(graph.doc_edges[d] - base, graph.doc_edges[d + 1] - base):
-        total = np.float32(0)
-        for i in range(n):
-            likelihood = np.float32(0)
-            for k in range(K):
-                likelihood += messages[e, k] * profiles[i, k]
-            shares[i] = likelihood
-            total += likelihood
-        for i in range(n):
-            share = shares[i] / total if total > 0 else np.float32(1) / np.float32(n)
-            for k in range(K):
-                slot_means[first + i, k] += share * messages[e, k]
+    e, stop = graph.doc_edges[d] - base, graph.doc_edges[d + 1] - base
+    if last - first == 1:  # all words are its tag's
+        for k in range(doc_sums.shape[1]):
+            slot_means[first, k] = doc_sums[d, k]
+    else:
+        slot_means[first:last, :] = 0
+        while e + 4 <= stop:
+            _credit_four(e, first, last, messages, profiles, shares, slot_means)
+            e += 4
+        while e < stop:
+            _credit_one(e, first, last, messages, profiles, shares, slot_means)
+            e += 1
+    for s in range(first, last):
+        normalise_row(s, slot_means)
+
+
+@inner
+def _credit_one(e, first, last, messages, profiles, shares, slot_means):
+    """Share the message in row e out among the slots, by how likely it is under each one's profile."""
+    K = messages.shape[1]
+    for i in range(last - first):
+        likelihood = np.float32(0)
+        for k in range(K):
+            likelihood += messages[e, k] * profiles[i, k]
+        shares[i, 0] = likelihood
+    _normalise_column(0, last - first, shares)
+    for i in range(last - first):
+        share = shares[i, 0]
+        for k in range(K):
+            slot_means[first + i, k] += share * messages[e, k]
+
+
+@inner
+def _credit_four(e, first, last, messages, profiles, shares, slot_means):
+    """Do the same with four rows at once: a product of small matrices, four messages to each load."""
+    K = messages.shape[1]
+    for i in range(last - first):
+        p, q, r, s = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
+        for k in range(K):
+            profile = profiles[i, k]
+            p += messages[e, k] * profile
+            q += messages[e + 1, k] * profile
+            r += messages[e + 2, k] * profile
+            s += messages[e + 3, k] * profile
+        shares[i, 0], shares[i, 1], shares[i, 2], shares[i, 3] = p, q, r, s
+    for column in range(4):
+        _normalise_column(column, last - first, shares)
+    for i in range(last - first):
+        p, q, r, s = shares[i, 0], shares[i, 1], shares[i, 2], shares[i, 3]
+        for k in range(K):
+            slot_means[first + i, k] += (p * messages[e, k] + q * messages[e + 1, k]) + (
+                r * messages[e + 2, k] + s * messages[e + 3, k]
+            )
+
+
+@inner
+def _normalise_column(column, n, shares):
+    """Scale n numbers of a column to add up to one; zeros become even shares."""
+    total = np.float32(0)
     for i in range(n):
-        normalise_row(first + i, slot_means)
+        total += shares[i, column]
+    for i in range(n):
+        shares[i, column] = shares[i, column] / total if total > 0 else np.float32(1) / np.float32(n)
 
 
 @inner

@@ -87,7 +87,7 @@ class ShardedPropagation:
         """Return the sums after one sweep, and the mean change of a token's message."""
         priors, threads = belief.priors, self.n_threads
         used = relaxed_sums(belief.sums.words, belief.past_words, priors.stride, threads)
-        field = field_of(belief.sums, self.folder.tag_docs, words_of(used, priors, threads))
+        field = field_of(belief.sums, self.folder.tag_docs, words_of(used, priors, threads), threads)
         past = words_of(belief.past_words, priors, threads)
         sums, moved = self.crew.sweep(Round(belief.sweep + 1, field, past, priors))
         after = ShardedBelief(belief.sweep + 1, sums, used, faded(priors))
