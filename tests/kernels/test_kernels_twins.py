@@ -190,6 +190,11 @@ def test_farthest_rows_stop_where_nothing_stands_out() -> None:
     assert len(anchors.farthest_rows(rows, 4)) == 2
 
 
+def test_decay_is_an_exponential() -> None:
+    x = np.linspace(0, 10, 101)
+    np.testing.assert_allclose(anchors_reference.decay(x), np.exp(-x), rtol=1e-4)
+
+
 @quick
 @given(st.integers(0, 2**32 - 1))
 def test_mixture_weights(seed: int) -> None:

@@ -54,6 +54,12 @@ def mixture_weights(profiles: Any, corners: Any, step_size: float, n_steps: int)
     for _ in range(n_steps):
         slope = weights @ gram - profiles @ corners.T
         above = slope - slope.min(1, keepdims=True)
-        weights *= np.exp(-np.minimum(step_size / np.abs(gram).max() * above, 50.0))
+        weights *= decay(np.minimum(step_size / np.abs(gram).max() * above, 50.0))
         weights /= weights.sum(1, keepdims=True)
     return weights
+
+
+def decay(x: Any) -> Any:
+    """Return exp(-x) by its series at x / 64: to four digits up to 10, to a third at 50."""
+    y = -x / 64
+    return (1 + y + y**2 / 2 + y**3 / 6 + y**4 / 24) ** 64
