@@ -58,14 +58,20 @@ def test_the_link_test_sees_links() -> None:
     assert "docs/getting-started.md#input" in links
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", DOCS / "getting-started.md"], ids=name)
+RUNNABLE = [page for page in PAGES if _RUNNABLE.search(page.read_text(encoding="utf-8"))]
+
+
+def test_the_pages_that_readers_see_first_have_examples() -> None:
+    assert {ROOT / "README.md", DOCS / "getting-started.md"} <= set(RUNNABLE)
+
+
+@pytest.mark.parametrize("page", RUNNABLE, ids=name)
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run the examples of a page one after the other, as a reader would."""
     shutil.copytree(DOCS / "examples", tmp_path / "docs" / "examples")
     shutil.copy(DOCS / "examples" / "papers.jsonl", tmp_path)
     monkeypatch.chdir(tmp_path)
     examples = _RUNNABLE.findall(page.read_text(encoding="utf-8"))
-    assert examples
     names: dict[str, object] = {}
     for number, example in enumerate(examples, start=1):
         exec(compile(example, f"{page.name}, example {number}", "exec"), names)
