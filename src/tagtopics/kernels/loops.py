@@ -16,6 +16,9 @@ import numpy as np
 from tagtopics.kernels.compiling import inner, kernel
 from tagtopics.kernels.prefetching import LINE, prefetch
 
+RECALLS = 3
+"""How often a message is recomputed to recall it; see decision 009."""
+
 AHEAD = 2
 """Edges between asking for rows and using them; one to three measured alike."""
 
@@ -87,8 +90,8 @@ def _scratch(first, last, graph, K):
 def _recall(d, graph, past, priors, w0, mix, doc_sums, messages):
     """Recompute the messages of a document from the sums they were computed from, and rebuild its sums.
 
-    A message is the fixed point of its own update: once without taking itself out, once more with. When
-    nothing changes any more that is exactly what a stored message would be.
+    A message is the fixed point of its own update: first without taking itself out, then with, going half of
+    the way. When nothing changes any more that is very nearly what a stored message would be.
     """
     K = messages.shape[1]
     start, stop = graph.doc_edges[d], graph.doc_edges[d + 1]
@@ -97,11 +100,13 @@ def _recall(d, graph, past, priors, w0, mix, doc_sums, messages):
     for e in range(start, stop):
         r = e - start
         messages[r, :] = 0
-        for _ in range(2):
+        way = np.float32(1)
+        for _ in range(RECALLS):
             _score(e, r, d, graph, past, priors, tokens, w0, mix, messages, doc_sums, fresh)
             scale = _scale(fresh, graph.edge_count[e])
             for k in range(K):
-                messages[r, k] = fresh[k] * scale
+                messages[r, k] += way * (fresh[k] * scale - messages[r, k])
+            way = np.float32(0.5)
     sum_rows(0, stop - start, messages, d, doc_sums)
 
 

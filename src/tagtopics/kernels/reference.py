@@ -17,6 +17,7 @@ import numpy.typing as npt
 from tagtopics._typing import Float32, Float64
 from tagtopics.graph import FactorGraph, Groups, Priors, TopicState, group_by
 from tagtopics.kernels.folding import FOLD_STRIDE
+from tagtopics.kernels.loops import RECALLS
 from tagtopics.kernels.randomness import CREDIT_STREAM
 from tagtopics.kernels.words import LEAST, ROOTS
 
@@ -196,7 +197,8 @@ def lean_sweep(
 def recall(graph: FactorGraph, state: TopicState, priors: Priors) -> Float64:
     """Return (E, K): the messages that the last sweep must have ended with.
 
-    A message is the fixed point of its update; this iterates it twice, from nothing taken out.
+    A message is the fixed point of its update; this iterates it, from nothing taken out, then going half of
+    the way: what is taken out makes the next message avoid it, and whole steps would swing to and fro.
     """
     messages = np.zeros((graph.n_edges, state.n_topics))
     shares = word_shares(state.past_word_sums, priors)
@@ -205,8 +207,9 @@ def recall(graph: FactorGraph, state: TopicState, priors: Priors) -> Float64:
         for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
             count, w = float(graph.edge_count[e]), graph.edge_word[e]
             sums = (state.doc_sums[d].astype(np.float64), state.past_word_sums[w], shares[w])
-            for _ in range(2):
-                messages[e] = edge_message(messages[e], count, *sums, mix, priors)
+            for i in range(RECALLS):
+                way = 1.0 if i == 0 else 0.5
+                messages[e] += way * (edge_message(messages[e], count, *sums, mix, priors) - messages[e])
     return messages
 
 
