@@ -20,9 +20,10 @@ from tagtopics.corpus.text import clean_text
 from tagtopics.errors import InputError
 
 _DAMAGE = (
-    OSError, ValueError, KeyError, TypeError, EOFError, MemoryError, OverflowError, NotImplementedError,
-    RuntimeError, zipfile.BadZipFile, zlib.error,
+    OSError, ValueError, KeyError, TypeError, EOFError, MemoryError, OverflowError, RuntimeError,
+    zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
+"""What reading a damaged archive may raise."""
 
 
 def read_folder(folder: Path) -> Counted:
