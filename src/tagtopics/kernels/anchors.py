@@ -218,7 +218,9 @@ def _add_scaled(scale, j, rows, total):
 def _step(w, rate, slope, weights):
     """Multiply the weights of a word by exp(-rate slope), and scale them to add up to one."""
     n = slope.shape[0]
-    least = slope.min()
+    least = slope[0]
+    for i in range(1, n):
+        least = min(least, slope[i])
     for i in range(n):
         weights[w, i] *= _decay(min(rate * (slope[i] - least), np.float32(50)))
     total = np.float32(0)

@@ -16,14 +16,30 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core.compiler import Compiler
+
+
+class _Apart(Compiler):
+    """Compiles with the promise that no array of the arguments is written where another one lies.
+
+    Else, before a loop that writes, the machine would look at run time whether arrays overlap and take one of
+    two loops; a sum would depend in its last bit on where arrays lie, and loops could not be joined.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)  # type: ignore[no-untyped-call]
+        self.state.flags.noalias = True
+
 
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
     "cache": True,
     "error_model": "numpy",
+    "pipeline_class": _Apart,
     # The compiler may reorder sums, so that they vectorise, but not assume away NaN or infinity.
     "fastmath": {"reassoc", "contract", "nsz", "arcp"},
 }
+_INNER_OPTIONS: dict[str, Any] = _OPTIONS | {"forceinline": True, "_nrt": False}
 
 
 def kernel(function: Any) -> Any:
@@ -36,10 +52,12 @@ def inner(function: Any) -> Any:
     """Compile a function that only other kernels call, into each of them.
 
     Left to itself the compiler keeps some such functions as code of their own, and a process that has just
-    compiled them runs another copy than one that finds them on disk: not the same bits.
+    compiled them runs another copy than one that finds them on disk: not the same bits. Nothing is allocated
+    here and no array returned, so nothing is counted: references to all arrays at each call cost more than
+    some of the loops.
     """
     with _cache_folder():
-        return numba.njit(**_OPTIONS, forceinline=True)(function)
+        return numba.njit(**_INNER_OPTIONS)(function)
 
 
 def has_compiled() -> bool:

@@ -2,14 +2,13 @@
 
 Rules of this file. Messages are stored as count times mu in single precision; whatever adds up over documents
 is accumulated in double. Functions take whole arrays and row numbers, because slices cost reference counts.
-Loops over k are the inner ones and contiguous.
-
-A loop over k that sums up stores nothing, and one that stores sums nothing up: before a loop that does both,
-the compiler asks at run time whether the arrays lie apart, and the order of the sum, and so its last bit,
-would depend on where they lie.
+Loops over k are the inner ones and contiguous, and as few as can be: what is read once serves all that needs
+it. The arrays a function is given lie apart (`compiling`).
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,8 +18,25 @@ from tagtopics.kernels.prefetching import LINE, prefetch
 RECALLS = 3
 """How often a message is recomputed to recall it; see decision 009."""
 
+RUN = 64
+"""Edges of a document that are added up in single precision before they join in double."""
+
 AHEAD = 2
 """Edges between asking for rows and using them; one to three measured alike."""
+
+
+class Room(NamedTuple):
+    """Where a thread works on one document after the other; T_d and n_d are those of the largest."""
+
+    messages: Any  # (n_d, K) single precision, for the lean engine; (0, K) where messages are stored
+    fresh: Any  # (K,) a message in the making
+    mix: Any  # (K,) what the tags say
+    run: Any  # (K,) the document's sums over the last edges
+    wide: Any  # (K,) and over all edges before, in double precision
+    others: Any  # (T_d, K) the tags' means elsewhere
+    shares: Any  # (T_d, 4) of four words
+    factor: Any  # (order + 1, K) elementary symmetric polynomials, in double precision
+    joint: Any  # (order + 1, K)
 
 
 @kernel
@@ -30,12 +46,12 @@ def update_documents(first, last, graph, field, priors, messages, doc_sums, slot
     `change` gets what each document moved, `partial` (W, K) the new word sums of these documents.
     """
     partial[:, :] = 0
-    others, shares, mix = _scratch(first, last, graph, messages.shape[1])
+    room = _room(first, last, graph, False, priors.order, messages.shape[1])
     for d in range(first, last):
         if graph.doc_edges[d] < graph.doc_edges[d + 1]:
-            w0 = _mix_tags(d, graph, field, priors, slot_means, others, mix)
-            change[d] = _update_edges(d, 0, graph, field, priors, w0, mix, messages, doc_sums, partial)
-            _update_slots(d, 0, graph, messages, doc_sums, others, shares, slot_means)
+            w0 = _mix_tags(d, graph, field, priors, slot_means, room)
+            change[d] = _update_edges(d, 0, graph, field, priors, w0, messages, doc_sums, partial, room)
+            _update_slots(d, 0, graph, messages, doc_sums, slot_means, room)
 
 
 @kernel
@@ -45,23 +61,18 @@ def update_documents_lean(first, last, graph, field, past, priors, doc_sums, slo
     `change` gets how far the sums of each document moved, for its last messages are known only nearly.
     """
     partial[:, :] = 0
-    others, shares, mix = _scratch(first, last, graph, doc_sums.shape[1])
-    longest = 0
-    for d in range(first, last):
-        longest = max(longest, graph.doc_edges[d + 1] - graph.doc_edges[d])
-    K = doc_sums.shape[1]
-    messages = np.empty((longest, K), dtype=np.float32)
-    before = np.empty(K, dtype=np.float32)
+    room = _room(first, last, graph, True, priors.order, doc_sums.shape[1])
+    before = np.empty(doc_sums.shape[1], dtype=np.float32)
     for d in range(first, last):
         base = graph.doc_edges[d]
         if base < graph.doc_edges[d + 1]:
-            for k in range(K):
+            for k in range(before.shape[0]):
                 before[k] = doc_sums[d, k]
-            w0 = _mix_tags(d, graph, field, priors, slot_means, others, mix)
-            _recall(d, graph, past, priors, w0, mix, doc_sums, messages)
-            _update_edges(d, base, graph, field, priors, w0, mix, messages, doc_sums, partial)
-            _update_slots(d, base, graph, messages, doc_sums, others, shares, slot_means)
-            change[d] = _distance(d, np.float32(1), before, doc_sums)
+            w0 = _mix_tags(d, graph, field, priors, slot_means, room)
+            _recall(d, graph, past, priors, w0, doc_sums, room)
+            _update_edges(d, base, graph, field, priors, w0, room.messages, doc_sums, partial, room)
+            _update_slots(d, base, graph, room.messages, doc_sums, slot_means, room)
+            change[d] = _distance(d, before, doc_sums)
 
 
 @kernel
@@ -76,38 +87,51 @@ def narrow_tags(first, last, sums, squares, docs, narrow, factors):
             factors[t, k] = max(sums[t, k] * sums[t, k] - squares[t, k], 0.0) * scale
 
 
-@inner
-def _scratch(first, last, graph, K):
-    """Return room for the tags of one document: (T_d, K), (T_d, 4) and (K,)."""
-    widest = 0
+@kernel
+def _room(first, last, graph, lean, order, K):
+    """Return room for any of the documents first to last; see `Room`."""
+    longest, widest = 0, 0
     for d in range(first, last):
+        longest = max(longest, graph.doc_edges[d + 1] - graph.doc_edges[d])
         widest = max(widest, graph.doc_slots[d + 1] - graph.doc_slots[d])
-    others = np.empty((widest, K), dtype=np.float32)
-    return others, np.empty((widest, 4), dtype=np.float32), np.empty(K, dtype=np.float32)
+    return Room(
+        np.empty((longest if lean else 0, K), dtype=np.float32),
+        np.empty(K, dtype=np.float32),
+        np.empty(K, dtype=np.float32),
+        np.empty(K, dtype=np.float32),
+        np.empty(K),
+        np.empty((widest, K), dtype=np.float32),
+        np.empty((widest, 4), dtype=np.float32),
+        np.empty((order + 1, K)),
+        np.empty((order + 1, K)),
+    )
 
 
 @inner
-def _recall(d, graph, past, priors, w0, mix, doc_sums, messages):
+def _recall(d, graph, past, priors, w0, doc_sums, room):
     """Recompute the messages of a document from the sums they were computed from, and rebuild its sums.
 
     A message is the fixed point of its own update: first without taking itself out, then with, going half of
     the way. When nothing changes any more that is very nearly what a stored message would be.
     """
-    K = messages.shape[1]
     start, stop = graph.doc_edges[d], graph.doc_edges[d + 1]
-    fresh = np.empty(K, dtype=np.float32)
     tokens = tokens_of(d, graph)
     for e in range(start, stop):
         r = e - start
-        messages[r, :] = 0
+        room.messages[r, :] = 0
         way = np.float32(1)
         for _ in range(RECALLS):
-            _score(e, r, d, graph, past, priors, tokens, w0, mix, messages, doc_sums, fresh)
-            scale = _scale(fresh, graph.edge_count[e])
-            for k in range(K):
-                messages[r, k] += way * (fresh[k] * scale - messages[r, k])
+            total = _score(e, r, d, graph, past, priors, tokens, w0, room.messages, doc_sums, room)
+            _go(r, way, _scale(total, graph.edge_count[e], room.fresh), room.fresh, room.messages)
             way = np.float32(0.5)
-    sum_rows(0, stop - start, messages, d, doc_sums)
+    sum_rows(0, stop - start, room.messages, d, doc_sums, room.wide)
+
+
+@inner
+def _go(r, way, scale, fresh, messages):
+    """Let the message in row r go a part of the way to `fresh`, scaled."""
+    for k in range(fresh.shape[0]):
+        messages[r, k] += way * (fresh[k] * scale - messages[r, k])
 
 
 @inner
@@ -120,45 +144,55 @@ def tokens_of(d, graph):
 
 
 @inner
-def _score(e, r, d, graph, field, priors, tokens, w0, mix, messages, doc_sums, fresh):
-    """Put the unscaled message of edge e, whose last one is in row r, into `fresh`."""
+def _score(e, r, d, graph, field, priors, tokens, w0, messages, doc_sums, room):
+    """Put the unscaled message of edge e, whose last one is in row r, into `room.fresh`; return its sum."""
     w = graph.edge_word[e]
     beta, zero = priors.beta, np.float32(0)
     others = max(tokens - graph.edge_count[e], zero) + priors.alpha_total
-    for k in range(fresh.shape[0]):
+    total = np.float32(0)
+    for k in range(room.fresh.shape[0]):
         own = messages[r, k]
-        theta = w0 * (max(doc_sums[d, k] - own, zero) + priors.alpha[k]) + others * mix[k]
-        fresh[k] = theta * ((max(field.word_sums[w, k] - own, zero) + beta) * field.word_shares[w, k])
+        theta = w0 * (max(doc_sums[d, k] - own, zero) + priors.alpha[k]) + others * room.mix[k]
+        score = theta * ((max(field.word_sums[w, k] - own, zero) + beta) * field.word_shares[w, k])
+        room.fresh[k] = score
+        total += score
+    return total
 
 
 @inner
-def _mix_tags(d, graph, field, priors, slot_means, others, mix):
+def _scale(total, count, fresh):
+    """Return what scales `fresh`, whose sum is known, to the count; all zeros become all ones first."""
+    if not total > 0:
+        fresh[:] = 1
+        total = np.float32(fresh.shape[0])
+    return count / total
+
+
+@inner
+def _mix_tags(d, graph, field, priors, slot_means, room):
     """Fill `mix` = w1 pairwise + w2 hyperedge, and `others`, the tags' means elsewhere; return w0."""
-    K = mix.shape[0]
     first, last = graph.doc_slots[d], graph.doc_slots[d + 1]
-    mix[:] = 0
+    room.mix[:] = 0
     w0 = np.float32(1)
     speaking = 0
     for i in range(last - first):
-        _take_out(first + i, i, graph, field, slot_means, others)
+        _take_out(first + i, i, graph, field, slot_means, room.others)
         if priors.w1 > 0:
-            speaking += _add_message(graph.slot_tag[first + i], i, field, others, mix)
+            speaking += _add_message(graph.slot_tag[first + i], i, field, room.others, room.mix)
     if speaking > 0:
-        share = priors.w1 / np.float32(speaking)
-        for k in range(K):
-            mix[k] *= share
+        _multiply(priors.w1 / np.float32(speaking), room.mix)
         w0 -= priors.w1
-    if last - first > 1 and priors.w2 > 0:
-        joint = _hyperedge_message(first, last, graph, field, others, priors.order)
-        total = joint.sum()
-        if total > 0:
-            scale = priors.w2 / total
-            for k in range(K):
-                mix[k] += np.float32(scale * joint[k])
-            w0 -= priors.w2
+    if last - first > 1 and priors.w2 > 0 and _add_hyperedge(first, last, graph, field, priors, room):
+        w0 -= priors.w2
     for i in range(last - first):
-        normalise_row(i, others)
+        normalise_row(i, room.others)
     return w0
+
+
+@inner
+def _multiply(scale, vector):
+    for k in range(vector.shape[0]):
+        vector[k] *= scale
 
 
 @inner
@@ -188,69 +222,102 @@ def _add_message(t, i, field, others, mix):
 
 
 @inner
-def _hyperedge_message(first, last, graph, field, others, order):
-    """Return e_m(S_t / n_t) e_(m-1)(S_t - own) over the slots of a document, in double precision."""
-    K = others.shape[1]
-    m = min(order, last - first)
-    factor = _no_rows(m, K)
-    joint = _no_rows(m - 1, K)
+def _add_hyperedge(first, last, graph, field, priors, room):
+    """Add w2 e_m(S_t / n_t) e_(m-1)(S_t - own) over the slots of a document, normalised, to `room.mix`.
+
+    In double precision. Return whether it says anything.
+    """
+    m = min(priors.order, last - first)
+    factor, joint = room.factor, room.joint
+    _no_rows(factor)
+    _no_rows(joint)
     for i in range(last - first):
         t = graph.slot_tag[first + i]
-        _join_row(i, 1.0 / field.tag_docs[t], t, field.tag_sums, factor)
-        _join_row(i, 1.0, i, others, joint)
-    for k in range(K):
-        joint[m - 1, k] *= factor[m, k]
-    return joint[m - 1]
+        _join_row(i, 1.0 / field.tag_docs[t], t, field.tag_sums, m, factor)
+        _join_row(i, 1.0, i, room.others, m - 1, joint)
+    total = _dot(factor[m], joint[m - 1])
+    if total > 0:
+        _add_product(priors.w2 / total, factor[m], joint[m - 1], room.mix)
+    return total > 0
 
 
 @inner
+def _dot(a, b):
+    total = 0.0
+    for k in range(a.shape[0]):
+        total += a[k] * b[k]
+    return total
+
+
+@inner
+def _add_product(scale, a, b, vector):
+    """Add a multiple of the product of two rows, element by element."""
+    for k in range(vector.shape[0]):
+        vector[k] += np.float32(scale * (a[k] * b[k]))
+
+
+@kernel
 def symmetric(rows, m):
     """Return e_m of the rows, element-wise: m accumulators, one pass. e_0 is one."""
-    e = _no_rows(m, rows.shape[1])
+    e = np.empty((m + 1, rows.shape[1]))
+    _no_rows(e)
     for i in range(rows.shape[0]):
-        _join_row(i, 1.0, i, rows, e)
+        _join_row(i, 1.0, i, rows, m, e)
     return e[m].copy()
 
 
 @inner
-def _no_rows(m, K):
-    """Return e_0 to e_m, (m + 1, K), of no rows at all."""
-    e = np.zeros((m + 1, K))
-    e[0, :] = 1.0
-    return e
+def _no_rows(e):
+    """Put e_0, e_1 and so on of no rows at all into `e`."""
+    e[:, :] = 0
+    e[0, :] = 1
 
 
 @inner
-def _join_row(i, scale, row, rows, e):
+def _join_row(i, scale, row, rows, m, e):
     """Let a multiple of a row join e_0 to e_m of the i rows before."""
-    for j in range(min(i + 1, e.shape[0] - 1), 0, -1):
+    for j in range(min(i + 1, m), 0, -1):
         for k in range(e.shape[1]):
             e[j, k] += (scale * rows[row, k]) * e[j - 1, k]
 
 
 @inner
-def _update_edges(d, base, graph, field, priors, w0, mix, messages, doc_sums, partial):
+def _update_edges(d, base, graph, field, priors, w0, messages, doc_sums, partial, room):
     """Update the messages of one document, one edge after the other; return how much they moved.
 
     The message of edge e is in row e - base.
     """
-    K = messages.shape[1]
-    start, stop = graph.doc_edges[d], graph.doc_edges[d + 1]
-    fresh = np.empty(K, dtype=np.float32)
+    stop = graph.doc_edges[d + 1]
     tokens = tokens_of(d, graph)
     moved = 0.0
-    for e in range(start, stop):
-        r, w = e - base, graph.edge_word[e]
-        _fetch_ahead(e, r, graph, field, messages, partial)
-        _score(e, r, d, graph, field, priors, tokens, w0, mix, messages, doc_sums, fresh)
-        scale = _scale(fresh, graph.edge_count[e])
-        moved += _distance(r, scale, fresh, messages)
-        for k in range(K):
-            value = fresh[k] * scale
-            doc_sums[d, k] += value - messages[r, k]
-            messages[r, k] = value
-            partial[w, k] += value
-    sum_rows(start - base, stop - base, messages, d, doc_sums)
+    room.wide[:] = 0
+    for first in range(graph.doc_edges[d], stop, RUN):
+        room.run[:] = 0
+        for e in range(first, min(first + RUN, stop)):
+            r = e - base
+            _fetch_ahead(e, r, graph, field, messages, partial)
+            total = _score(e, r, d, graph, field, priors, tokens, w0, messages, doc_sums, room)
+            scale = _scale(total, graph.edge_count[e], room.fresh)
+            moved += _replace(r, d, graph.edge_word[e], scale, messages, doc_sums, partial, room)
+        for k in range(messages.shape[1]):
+            room.wide[k] += room.run[k]
+    for k in range(messages.shape[1]):
+        doc_sums[d, k] = room.wide[k]
+    return moved
+
+
+@inner
+def _replace(r, d, w, scale, messages, doc_sums, partial, room):
+    """Put the fresh message in the place of that in row r, and into all sums; return how far it moved."""
+    moved = np.float32(0)
+    for k in range(room.fresh.shape[0]):
+        value = room.fresh[k] * scale
+        step = value - messages[r, k]
+        moved += abs(step)
+        messages[r, k] = value
+        doc_sums[d, k] += step
+        room.run[k] += value
+        partial[w, k] += value
     return moved
 
 
@@ -267,31 +334,19 @@ def _fetch_ahead(e, r, graph, field, messages, partial):
 
 
 @inner
-def _scale(fresh, count):
-    """Return what scales `fresh` to add up to the edge's count; all zeros become all ones first."""
-    total = np.float32(0)
-    for k in range(fresh.shape[0]):
-        total += fresh[k]
-    if not total > 0:
-        fresh[:] = 1
-        total = np.float32(fresh.shape[0])
-    return count / total
-
-
-@inner
-def _distance(i, scale, vector, rows):
-    """Return how far a vector, scaled, is from row i."""
+def _distance(i, vector, rows):
+    """Return how far a vector is from row i."""
     total = np.float32(0)
     for k in range(vector.shape[0]):
-        total += abs(vector[k] * scale - rows[i, k])
+        total += abs(vector[k] - rows[i, k])
     return total
 
 
 @inner
-def sum_rows(first, last, rows, d, sums):
+def sum_rows(first, last, rows, d, sums, wide):
     """Rebuild row d of `sums` from rows first to last: in fours, and the fours in double precision."""
     K = rows.shape[1]
-    wide = np.zeros(K)
+    wide[:] = 0
     e = first
     while e + 4 <= last:
         for k in range(K):
@@ -306,7 +361,7 @@ def sum_rows(first, last, rows, d, sums):
 
 
 @inner
-def _update_slots(d, base, graph, messages, doc_sums, profiles, shares, slot_means):
+def _update_slots(d, base, graph, messages, doc_sums, slot_means, room):
     """Attribute each word of a document to its tags; each slot mean becomes the mean of its words."""
     first, last = graph.doc_slots[d], graph.doc_slots[d + 1]
     e, stop = graph.doc_edges[d] - base, graph.doc_edges[d + 1] - base
@@ -316,10 +371,10 @@ def _update_slots(d, base, graph, messages, doc_sums, profiles, shares, slot_mea
     else:
         slot_means[first:last, :] = 0
         while e + 4 <= stop:
-            _credit_four(e, first, last, messages, profiles, shares, slot_means)
+            _credit_four(e, first, last, messages, room.others, room.shares, slot_means)
             e += 4
         while e < stop:
-            _credit_one(e, first, last, messages, profiles, shares, slot_means)
+            _credit_one(e, first, last, messages, room.others, room.shares, slot_means)
             e += 1
     for s in range(first, last):
         normalise_row(s, slot_means)

@@ -13,8 +13,9 @@ from tagtopics.kernels.randomness import CREDIT_STREAM, hashed, mixed
 def initialise(first, last, graph, word_topics, seed, messages, doc_sums, slot_means, partial):
     """Draw messages around `word_topics`, and random credits, for documents first to last."""
     partial[:, :] = 0
+    wide = np.empty(messages.shape[1])
     for d in range(first, last):
-        _draw_document(d, 0, graph, word_topics, seed, messages, doc_sums, slot_means, partial)
+        _draw_document(d, 0, graph, word_topics, seed, messages, doc_sums, slot_means, partial, wide)
 
 
 @kernel
@@ -25,13 +26,14 @@ def initialise_lean(first, last, graph, word_topics, seed, doc_sums, slot_means,
     for d in range(first, last):
         longest = max(longest, graph.doc_edges[d + 1] - graph.doc_edges[d])
     messages = np.empty((longest, doc_sums.shape[1]), dtype=np.float32)
+    wide = np.empty(messages.shape[1])
     for d in range(first, last):
         base = graph.doc_edges[d]
-        _draw_document(d, base, graph, word_topics, seed, messages, doc_sums, slot_means, partial)
+        _draw_document(d, base, graph, word_topics, seed, messages, doc_sums, slot_means, partial, wide)
 
 
 @inner
-def _draw_document(d, base, graph, word_topics, seed, messages, doc_sums, slot_means, partial):
+def _draw_document(d, base, graph, word_topics, seed, messages, doc_sums, slot_means, partial, wide):
     """Draw the messages of one document, the message of edge e in row e - base, and its slot means."""
     K = messages.shape[1]
     half = np.float32(0.5)
@@ -46,7 +48,7 @@ def _draw_document(d, base, graph, word_topics, seed, messages, doc_sums, slot_m
             messages[r, k] *= graph.edge_count[e]
         for k in range(K):
             partial[w, k] += messages[r, k]
-    sum_rows(start - base, stop - base, messages, d, doc_sums)
+    sum_rows(start - base, stop - base, messages, d, doc_sums, wide)
     if start < stop:
         for s in range(graph.doc_slots[d], graph.doc_slots[d + 1]):
             bits = hashed(seed, CREDIT_STREAM + graph.whole.first_slot + s)
