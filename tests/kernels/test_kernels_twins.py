@@ -91,7 +91,7 @@ def test_lean_and_stored_rest_at_the_same_point() -> None:
     graph = build_graph(sp.csr_array(rng.poisson(0.5, (40, 30))))
     state, _ = compiled.sweep(graph, start(graph), priors(), 1)
     for _ in range(3000):
-        past = state.word_sums
+        past = state.word_sums.astype(np.float32)
         state, change = compiled.sweep(graph, state, priors(), 1)
         if change < 1e-6:
             break
@@ -104,7 +104,7 @@ def test_lean_and_stored_rest_at_the_same_point() -> None:
 @given(graphs())
 def test_pairwise_factors(graph: FactorGraph) -> None:
     state = start(graph)
-    words = compiled.words_of(state.word_sums, priors(), 1)
+    words = compiled.words_of(state.word_sums.astype(np.float32), priors(), 1)
     found = compiled.field_of(state.sums, graph.whole.tag_docs, words, 2).factors
     offsets, members = graph.tag_slots
     for t in range(graph.n_tags):

@@ -42,6 +42,12 @@ class Sums(NamedTuple):
         """Return the sums of no documents, to add to."""
         return cls(*(np.zeros((n, n_topics)) for n in (n_words, n_tags, n_tags)))
 
+    def cleared(self) -> Sums:
+        """Return these arrays as the sums of no documents: memory that is at hand costs less than new."""
+        for array in self:
+            array.fill(0)
+        return self
+
     def add(self, other: Sums) -> None:
         """Add the sums of other documents to these, in place."""
         for mine, theirs in zip(self, other, strict=True):
@@ -63,7 +69,7 @@ class TopicState(NamedTuple):
     slot_means: Float32  # (S, K) mu-bar_dt: rows add up to one, or to zero where a document has no words
     tag_sums: Float64  # (T, K) S_t, the sum of the tag's slot means
     tag_squares: Float64  # (T, K) Q_t, the sum of their squares
-    past_word_sums: Float64  # (W, K) what the messages were computed from; (0, K) before the first sweep
+    past_word_sums: Float32  # (W, K) what the messages were computed from; (0, K) before the first sweep
 
     @property
     def own(self) -> Own:

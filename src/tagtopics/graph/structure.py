@@ -129,13 +129,15 @@ def cut_blocks(doc_edges: Int64, n_words: int) -> Int64:
     """Cut documents into blocks of about as many edges, by the sizes of the corpus alone.
 
     A block is what one thread, or one machine, works on before its sums join the others'. Adding up a block
-    costs as much as a sweep over n_words edges or less. So blocks have at least six times as many, and more
-    where that still leaves enough of them; but there are many in a large corpus, so that a single-precision
-    sum within one stays short. Two, four or a multiple of four share out evenly.
+    costs as much as a sweep over n_words edges or more. So blocks have at least twelve times as many, half of
+    that if there would be but one, and more where that still leaves enough of them; but there are many in a
+    large corpus, so that a single-precision sum within one stays short. Two, four or a multiple of four share
+    out evenly.
     """
     n_edges = int(doc_edges[-1])
-    small = n_edges // max(6 * n_words, _FEWEST_EDGES)
-    n_blocks = max(1, min(_MOST_BLOCKS, max(min(small, _ENOUGH_BLOCKS), small // 4)))
+    small = n_edges // max(12 * n_words, _FEWEST_EDGES)
+    two = min(2, n_edges // max(6 * n_words, _FEWEST_EDGES))
+    n_blocks = max(1, two, min(_MOST_BLOCKS, max(min(small, _ENOUGH_BLOCKS), small // 2)))
     n_blocks -= n_blocks % (4 if n_blocks > 4 else 2 if n_blocks > 1 else 1)
     goals = np.linspace(0, n_edges, n_blocks + 1)[1:-1]
     inner = np.searchsorted(doc_edges, goals)

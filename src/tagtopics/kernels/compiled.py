@@ -7,8 +7,8 @@ topics and order. The inner loops are in `loops` (a sweep), `starting`, `folding
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
-from queue import SimpleQueue
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -17,8 +17,8 @@ import numpy as np
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.graph import FactorGraph, Own, PastSums, Priors, Sums, TopicState
 from tagtopics.kernels import adding, folding, loops, starting
-from tagtopics.kernels.threads import run_each, run_ranges
-from tagtopics.kernels.words import narrow_words, relaxed_sums
+from tagtopics.kernels.threads import run_lanes, run_ranges
+from tagtopics.kernels.words import relaxed_sums, word_shares
 
 
 class Field(NamedTuple):
@@ -46,16 +46,16 @@ def field_of(sums: Sums, tag_docs: Int64 | Float64, words: Words, n_threads: int
     return Field(*words, tag_sums, tag_docs.astype(np.float32), factors)
 
 
-def words_of(used: Float64, priors: Priors, n_threads: int) -> Words:
-    """Narrow the sums of words that a sweep goes by, and weigh them."""
-    return Words(*narrow_words(used, priors.topic_word, priors.word_weight, n_threads))
+def words_of(used: Float32, priors: Priors, n_threads: int) -> Words:
+    """Weigh the sums of words that a sweep goes by."""
+    return Words(used, word_shares(used, priors.topic_word, priors.word_weight, n_threads))
 
 
 def sweep(graph: FactorGraph, state: TopicState, priors: Priors, n_threads: int) -> tuple[TopicState, float]:
     """Update every message once, in place; return the next state and how far messages moved, in tokens."""
     used = relaxed_sums(state.word_sums, state.past_word_sums, priors.stride, n_threads)
     field = field_of(state.sums, graph.whole.tag_docs, words_of(used, priors, n_threads), n_threads)
-    sums = _no_sums(graph, state.n_topics)
+    sums = state.sums.cleared()
     moved = sweep_part(graph, state.own, field, priors, n_threads, sums)
     return _state(state.own, sums, used), moved
 
@@ -69,7 +69,7 @@ def sweep_beside(
     """
     others = Sums(past.word_sums, past.tag_sums, past.tag_squares)
     joint = Sums(*(mine + theirs for mine, theirs in zip(state.sums, others, strict=True)))
-    words, sums = words_of(joint.words, priors, n_threads), _no_sums(graph, state.n_topics)
+    words, sums = words_of(joint.words.astype(np.float32), priors, n_threads), _no_sums(graph, state.n_topics)
     field = field_of(joint, graph.whole.tag_docs + past.tag_docs, words, n_threads)
     moved = sweep_part(graph, state.own, field, priors, n_threads, sums)
     return _state(state.own, sums, state.past_word_sums), moved
@@ -81,7 +81,7 @@ def lean_sweep(
     """Do what `sweep` does without stored messages: each document's are recalled, updated and forgotten."""
     used = relaxed_sums(state.word_sums, state.past_word_sums, priors.stride, n_threads)
     field = field_of(state.sums, graph.whole.tag_docs, words_of(used, priors, n_threads), n_threads)
-    past, sums = words_of(state.past_word_sums, priors, n_threads), _no_sums(graph, state.n_topics)
+    past, sums = words_of(state.past_word_sums, priors, n_threads), state.sums.cleared()
     moved = lean_sweep_part(graph, state.own, field, past, priors, n_threads, sums)
     return _state(state.own, sums, used), moved
 
@@ -115,7 +115,7 @@ def _no_sums(graph: FactorGraph, n_topics: int) -> Sums:
     return Sums.zeros(graph.n_words, graph.n_tags, n_topics)
 
 
-def _state(own: Own, sums: Sums, past_word_sums: Float64) -> TopicState:
+def _state(own: Own, sums: Sums, past_word_sums: Float32) -> TopicState:
     return TopicState(
         own.messages, own.doc_sums, sums.words, own.slot_means, sums.tags, sums.tag_squares, past_word_sums
     )
@@ -134,21 +134,16 @@ def add_in_blocks(
     Each thread takes the next block that nobody has, adds it up in single precision, and lets it join the
     sums. It is rounded to a grid on which adding in double is exact: any order, the same bits.
     """
-    blocks = list(pairwise(graph.doc_blocks.tolist()))
-    n_lanes = max(1, min(n_threads, len(blocks)))
-    waiting: SimpleQueue[tuple[int, int] | None] = SimpleQueue()
-    for block in (*blocks, *[None] * n_lanes):  # each thread goes home when it meets a None
-        waiting.put(block)
     joining = Lock()
 
-    def take_blocks() -> None:
+    def take(blocks: Iterator[tuple[int, int]]) -> None:
         partial = np.empty(sums.shape, dtype=np.float32)
-        for first, last in iter(waiting.get, None):
+        for first, last in blocks:
             loop(first, last, graph, *arguments, partial)
             with joining:
                 adding.add_partial(partial, grid, sums)
 
-    run_each(take_blocks, [()] * n_lanes, n_threads)
+    run_lanes(take, pairwise(graph.doc_blocks.tolist()), n_threads)
 
 
 def _add_words(loop: Any, graph: FactorGraph, n_threads: int, sums: Sums, *arguments: Any) -> None:
@@ -184,14 +179,14 @@ def initial_state(graph: FactorGraph, word_topics: Float32, seed: int, n_threads
     """Return a start around p(topic | word), the same at any number of threads; see `reference`."""
     sums = _no_sums(graph, word_topics.shape[1])
     own = initial_part(graph, word_topics, seed, n_threads, sums)
-    return _state(own, sums, np.empty((0, word_topics.shape[1])))
+    return _state(own, sums, np.empty((0, word_topics.shape[1]), dtype=np.float32))
 
 
 def lean_initial_state(graph: FactorGraph, word_topics: Float32, seed: int, n_threads: int) -> TopicState:
     """Return the same start without its messages."""
     sums = _no_sums(graph, word_topics.shape[1])
     own = lean_initial_part(graph, word_topics, seed, n_threads, sums)
-    return _state(own, sums, sums.words)
+    return _state(own, sums, sums.words.astype(np.float32))
 
 
 def initial_part(graph: FactorGraph, word_topics: Float32, seed: int, n_threads: int, sums: Sums) -> Own:

@@ -59,7 +59,7 @@ def edge_message(
     return count * normalised(((1 - mix.sum()) * theta_message + mix) * others_of_word * word_share)
 
 
-def relaxed_sums(sums: Float64, past: Float64, stride: float) -> Float64:
+def relaxed_sums(sums: Float64, past: Float32, stride: float) -> Float64:
     """Return the word sums (W, K) that a sweep goes by: further in the direction they come from.
 
     Args:
@@ -201,12 +201,13 @@ def recall(graph: FactorGraph, state: TopicState, priors: Priors) -> Float64:
     the way: what is taken out makes the next message avoid it, and whole steps would swing to and fro.
     """
     messages = np.zeros((graph.n_edges, state.n_topics))
-    shares = word_shares(state.past_word_sums, priors)
+    past = state.past_word_sums.astype(np.float64)
+    shares = word_shares(past, priors)
     for d in range(graph.n_docs):
         mix = _mixture_of(graph, state, priors, d)[0]
         for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
             count, w = float(graph.edge_count[e]), graph.edge_word[e]
-            sums = (state.doc_sums[d].astype(np.float64), state.past_word_sums[w], shares[w])
+            sums = (state.doc_sums[d].astype(np.float64), past[w], shares[w])
             for i in range(RECALLS):
                 way = 1.0 if i == 0 else 0.5
                 messages[e] += way * (edge_message(messages[e], count, *sums, mix, priors) - messages[e])
@@ -235,7 +236,7 @@ def _swept(
             for i, s in enumerate(range(graph.doc_slots[d], graph.doc_slots[d + 1])):
                 slot_means[s] = slot_mean(messages[edges], shares[:, i])
     after = summed(graph, _narrow(messages), _narrow(doc_sums), _narrow(slot_means))
-    return after._replace(past_word_sums=used), change
+    return after._replace(past_word_sums=_narrow(used)), change
 
 
 def summed(graph: FactorGraph, messages: Float32, doc_sums: Float32, slot_means: Float32) -> TopicState:
@@ -247,7 +248,7 @@ def summed(graph: FactorGraph, messages: Float32, doc_sums: Float32, slot_means:
         slot_means=slot_means,
         tag_sums=group_sums(graph.tag_slots, slot_means),
         tag_squares=group_sums(graph.tag_slots, slot_means.astype(np.float64) ** 2),
-        past_word_sums=np.empty((0, messages.shape[1])),
+        past_word_sums=np.empty((0, messages.shape[1]), dtype=np.float32),
     )
 
 
@@ -360,7 +361,7 @@ def initial_state(graph: FactorGraph, word_topics: Float32, seed: int, n_threads
 def lean_initial_state(graph: FactorGraph, word_topics: Float32, seed: int, n_threads: int) -> TopicState:
     """Return the same start without its messages."""
     state = initial_state(graph, word_topics, seed, n_threads)
-    return state._replace(messages=state.messages[:0], past_word_sums=state.word_sums)
+    return state._replace(messages=state.messages[:0], past_word_sums=_narrow(state.word_sums))
 
 
 def hashed(seed: int, counters: Any) -> npt.NDArray[np.uint64]:

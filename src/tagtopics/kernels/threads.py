@@ -8,14 +8,17 @@ of them on any machine, safe inside servers, forks and other pools.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from tagtopics._typing import Int64
+
+Item = TypeVar("Item")
 
 _RANGES_PER_THREAD = 4
 """Enough for threads to even out what the weights do not foresee, few enough to cost nothing."""
@@ -57,12 +60,45 @@ def run_ranges(
 
 def run_each(kernel: Callable[..., Any], calls: Sequence[tuple[Any, ...]], n_threads: int) -> None:
     """Call `kernel(*arguments)` for each of some tuples of arguments; no two may write to the same place."""
-    if n_threads == 1 or len(calls) == 1:
-        for arguments in calls:
+
+    def lane(waiting: Iterator[tuple[Any, ...]]) -> None:
+        for arguments in waiting:
             kernel(*arguments)
-        return
-    for future in [_pool(n_threads).submit(kernel, *arguments) for arguments in calls]:
-        future.result()
+
+    run_lanes(lane, calls, n_threads)
+
+
+def run_lanes(lane: Callable[[Iterator[Item]], None], items: Iterable[Item], n_threads: int) -> None:
+    """Run `lane(waiting)` side by side; each goes over those of the items that no other has taken.
+
+    The calling thread is one of them. When one fails, no more items are handed out, and all have stopped
+    before this returns.
+    """
+    waiting = deque(items)
+
+    def run() -> None:
+        try:
+            lane(_taken(waiting))
+        except BaseException:
+            waiting.clear()
+            raise
+
+    n_lanes = min(n_threads, len(waiting))
+    others = [_pool(n_threads).submit(run) for _ in range(n_lanes - 1)]
+    try:
+        run()
+    finally:
+        for other in others:
+            other.result()
+
+
+def _taken(waiting: deque[Item]) -> Iterator[Item]:
+    while True:
+        try:
+            item = waiting.popleft()
+        except IndexError:
+            return
+        yield item
 
 
 @lru_cache(maxsize=4)

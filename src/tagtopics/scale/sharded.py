@@ -48,7 +48,7 @@ class ShardedBelief(NamedTuple):
 
     sweep: int
     sums: Sums
-    past_words: Float64  # (W, K) those that the messages were computed from
+    past_words: Float32  # (W, K) those that the messages were computed from
     priors: Priors
 
 
@@ -81,7 +81,7 @@ class ShardedPropagation:
             profiles = self.crew.profiles(K, self.seed)
             word_topics = topics_around_anchors(profiles, self.folder.word_docs, K, self.n_threads)
         sums = self.crew.begin(word_topics + NOISE, self.seed)
-        return ShardedBelief(0, sums, sums.words, self.priors)
+        return ShardedBelief(0, sums, sums.words.astype(np.float32), self.priors)
 
     def step(self, belief: ShardedBelief) -> tuple[ShardedBelief, float]:
         """Return the sums after one sweep, and the mean change of a token's message."""
