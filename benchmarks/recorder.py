@@ -16,7 +16,9 @@ Topics = Callable[[], tuple[Any, Any | None]]
 class Recorder:
     """Collects (sweeps, seconds of training, perplexity) of one run."""
 
-    def __init__(self, evaluator: Evaluator, cap: float, ratio: float, last: float) -> None:
+    def __init__(
+        self, evaluator: Evaluator, cap: float, ratio: float, last: float, memory_mb: float = 0.0
+    ) -> None:
         """Set the watch.
 
         Args:
@@ -24,8 +26,10 @@ class Recorder:
             cap: seconds of training after which to stop.
             ratio: how much further the next checkpoint lies, at least one sweep.
             last: the sweep to end with.
+            memory_mb: how much memory shall be at hand when the watch starts.
         """
         self.evaluator, self.cap, self.ratio, self.last = evaluator, cap, ratio, last
+        self.memory_mb = memory_mb
         self.curve: dict[str, list[Any]] = {
             name: [] for name in ("sweep", "seconds", "cpu_seconds", "perplexity", "validation", "alpha")
         }
@@ -34,6 +38,7 @@ class Recorder:
 
     def start(self) -> None:
         """Start the watch: everything before was preparation."""
+        machine.touch_memory(self.memory_mb)
         machine.reset_peak()
         self.base_mb = machine.peak_mb()
         self._resume()

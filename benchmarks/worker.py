@@ -137,7 +137,8 @@ def _recorder(evaluator: Evaluator, job: dict[str, Any], limits: Limits, peer: A
     cap = limits.cap(job["corpus"])
     if unit == "ours" and job["corpus"] == "generated":
         cap /= 2
-    return Recorder(evaluator, cap, ratio, last)
+    messages_mb = 4e-6 * evaluator.task.train.counts.nnz * limits.n_topics
+    return Recorder(evaluator, cap, ratio, last, memory_mb=256 + 1.5 * messages_mb)
 
 
 def _facts(task: Any) -> dict[str, float]:

@@ -173,7 +173,7 @@ def test_credit_of_nothing_in_common_is_even() -> None:
 def test_cooccurrence_profiles(graph: FactorGraph, seed: int) -> None:
     sums = anchors.no_profiles(graph.n_words, 24)
     anchors.add_profiles(graph, seed, 2, sums)
-    found = anchors.scaled_profiles(sums)
+    found = anchors.scaled_profiles(sums, 2)
     expected = anchors_reference.cooccurrence_profiles(graph, 36, seed)
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 

@@ -30,14 +30,11 @@ CANDIDATES_PER_TOPIC = 8
 FEWEST_DOCS = 3
 """And never among words in fewer documents."""
 
-WEIGHT_STEPS = 5
+WEIGHT_STEPS = 3
 """Steps of exponentiated gradient for the mixture weights; a start need not be exact."""
 
-STEP_SIZE = 40.0
+STEP_SIZE = 80.0
 """Length of a step, in units of the largest squared corner."""
-
-FAINT = np.float32(1e-7)
-"""Weights below say nothing in single precision beside those of the other corners."""
 
 
 def anchored_topics(graph: FactorGraph, n_topics: int, seed: int, n_threads: int) -> Float32:
@@ -49,7 +46,7 @@ def anchored_topics(graph: FactorGraph, n_topics: int, seed: int, n_threads: int
 
 def topics_around_anchors(sums: Float64, word_docs: Int64, n_topics: int, n_threads: int) -> Float32:
     """Return p(topic | word), (W, K), from the profiles of all documents added up, and who has each word."""
-    profiles = scaled_profiles(sums)
+    profiles = scaled_profiles(sums, n_threads)
     candidates = anchor_candidates(word_docs, n_topics)
     chosen = candidates[farthest_rows(profiles[candidates], n_topics)]
     weights = np.full((len(profiles), n_topics), 1.0 / n_topics, dtype=np.float32)
@@ -78,15 +75,16 @@ def add_profiles(graph: FactorGraph, seed: int, n_threads: int, sums: Float64) -
     add_in_blocks(_add_profiles, graph, graph.whole.doc_grid, n_threads, sums, signs)
 
 
-def scaled_profiles(sums: Float64) -> Float32:
+def scaled_profiles(sums: Float64, n_threads: int) -> Float32:
     """Return (W, dims): the mean of the words that each word occurs with; zeros where there are none."""
-    mass = sums[:, -1:]
-    return np.divide(sums[:, :-1], mass, out=np.zeros_like(sums[:, :-1]), where=mass > 0).astype(np.float32)
+    profiles = np.empty((len(sums), sums.shape[1] - 1), dtype=np.float32)
+    run_ranges(_scale_rows, np.arange(len(sums) + 1), sums.shape[1], n_threads, sums, profiles)
+    return profiles
 
 
 def farthest_rows(rows: Float32, n: int) -> Int64:
     """Return the numbers of up to n rows, each the farthest from the affine span of those before."""
-    found: Int64 = _farthest(rows.astype(np.float64), min(n, len(rows)))
+    found: Int64 = _farthest(rows.copy(), min(n, len(rows)))
     return found
 
 
@@ -137,38 +135,61 @@ def _add_profiles(first, last, graph, signs, partial):
 
 
 @kernel
+def _scale_rows(first, last, sums, profiles):
+    """Divide the sums of each word by its mass, which is the last of them."""
+    n_dims = profiles.shape[1]
+    for w in range(first, last):
+        share = 1.0 / sums[w, n_dims] if sums[w, n_dims] > 0 else 0.0
+        for j in range(n_dims):
+            profiles[w, j] = share * sums[w, j]
+
+
+@kernel
 def _farthest(rows, n):
     """Choose rows by Gram-Schmidt; `rows` is consumed. Stops where nothing stands out any more."""
     n_rows, n_dims = rows.shape
     chosen = np.empty(n, dtype=np.int64)
-    direction = np.zeros(n_dims)
+    direction = np.zeros(n_dims, dtype=np.float32)
     largest = 0.0
     for i in range(n):
         best, at = -1.0, 0
         for r in range(n_rows):
-            along = 0.0
-            for j in range(n_dims):
-                along += rows[r, j] * direction[j]
-            for j in range(n_dims):
-                rows[r, j] -= along * direction[j]
-            length = 0.0
-            for j in range(n_dims):
-                length += rows[r, j] * rows[r, j]
+            length = _take_direction_out(r, direction, rows)
             if length > best:
                 best, at = length, r
         largest = max(largest, best)
         if not best > 1e-10 * largest:
             return chosen[:i]
         chosen[i] = at
+        scale = np.float32(1.0 / np.sqrt(best))
+        for j in range(n_dims):
+            direction[j] = rows[at, j] if i == 0 else scale * rows[at, j]
         if i == 0:  # from here on, seen from the first corner
-            origin = rows[at].copy()
             for r in range(n_rows):
-                for j in range(n_dims):
-                    rows[r, j] -= origin[j]
-        else:
-            for j in range(n_dims):
-                direction[j] = rows[at, j] / np.sqrt(best)
+                _add_scaled_row(np.float32(-1), direction, r, rows)
+            direction[:] = 0
     return chosen
+
+
+@inner
+def _take_direction_out(r, direction, rows):
+    """Take what lies along a direction out of row r; return the squared length of what is left."""
+    along = np.float32(0)
+    for j in range(direction.shape[0]):
+        along += rows[r, j] * direction[j]
+    length = np.float32(0)
+    for j in range(direction.shape[0]):
+        rest = rows[r, j] - along * direction[j]
+        rows[r, j] = rest
+        length += rest * rest
+    return length
+
+
+@inner
+def _add_scaled_row(scale, vector, r, rows):
+    """Add a multiple of a vector to row r."""
+    for j in range(vector.shape[0]):
+        rows[r, j] += scale * vector[j]
 
 
 @kernel
@@ -185,33 +206,33 @@ def _products(left, right, out):
 def _weigh(first, last, profiles, across, gram, rate, steps, weights):
     """Step from equal weights; `across` (dims, n) are the corners, `gram` (n, n) their products."""
     n = gram.shape[0]
-    even = np.zeros(n, dtype=np.float32)
-    for j in range(n):
-        _add_scaled(np.float32(1) / np.float32(n), j, gram, even)
     target = np.empty(n, dtype=np.float32)
     slope = np.empty(n, dtype=np.float32)
     for w in range(first, last):
         target[:] = 0
-        for j in range(across.shape[0]):
-            _add_scaled(profiles[w, j], j, across, target)
-        for i in range(n):
-            slope[i] = even[i] - target[i]
+        _add_rows(w, profiles, across, target)
         weights[w, :] = np.float32(1) / np.float32(n)
-        _step(w, rate, slope, weights)
-        for _ in range(1, steps):
+        for _ in range(steps):
             for i in range(n):
                 slope[i] = -target[i]
-            for j in range(n):
-                if weights[w, j] > FAINT:
-                    _add_scaled(weights[w, j], j, gram, slope)
+            _add_rows(w, weights, gram, slope)
             _step(w, rate, slope, weights)
 
 
 @inner
-def _add_scaled(scale, j, rows, total):
-    """Add a multiple of row j to `total`."""
-    for i in range(total.shape[0]):
-        total[i] += scale * rows[j, i]
+def _add_rows(w, scales, rows, total):
+    """Add all rows, each by its scale in row w of `scales`, to `total`: four to each load."""
+    n = rows.shape[0]
+    j = 0
+    while j + 4 <= n:
+        p, q, r, s = scales[w, j], scales[w, j + 1], scales[w, j + 2], scales[w, j + 3]
+        for i in range(total.shape[0]):
+            total[i] += (p * rows[j, i] + q * rows[j + 1, i]) + (r * rows[j + 2, i] + s * rows[j + 3, i])
+        j += 4
+    while j < n:
+        for i in range(total.shape[0]):
+            total[i] += scales[w, j] * rows[j, i]
+        j += 1
 
 
 @inner

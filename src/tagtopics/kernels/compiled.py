@@ -18,7 +18,7 @@ from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.graph import FactorGraph, Own, PastSums, Priors, Sums, TopicState
 from tagtopics.kernels import adding, folding, loops, starting
 from tagtopics.kernels.threads import run_lanes, run_ranges
-from tagtopics.kernels.words import relaxed_sums, word_shares
+from tagtopics.kernels.words import relaxed_sums, word_likelihoods, word_shares
 
 
 class Field(NamedTuple):
@@ -191,24 +191,32 @@ def lean_initial_state(graph: FactorGraph, word_topics: Float32, seed: int, n_th
 
 def initial_part(graph: FactorGraph, word_topics: Float32, seed: int, n_threads: int, sums: Sums) -> Own:
     """Return the start of a part of a corpus, and add what its documents add up to to `sums`."""
-    own = _zeros(graph, graph.n_edges, word_topics.shape[1])
-    _add_words(starting.initialise, graph, n_threads, sums, word_topics, np.uint64(seed), *own)
+    own = _nothing_yet(graph, graph.n_edges, word_topics.shape[1])
+    arguments = (*_begin(graph, word_topics, seed), *own)
+    _add_words(starting.initialise, graph, n_threads, sums, *arguments)
     _add_tags(graph, own, n_threads, sums)
     return own
 
 
 def lean_initial_part(graph: FactorGraph, word_topics: Float32, seed: int, n_threads: int, sums: Sums) -> Own:
     """Do the same without its messages."""
-    own = _zeros(graph, 0, word_topics.shape[1])
-    arguments = (word_topics, np.uint64(seed), own.doc_sums, own.slot_means)
+    own = _nothing_yet(graph, 0, word_topics.shape[1])
+    arguments = (*_begin(graph, word_topics, seed), own.doc_sums, own.slot_means)
     _add_words(starting.initialise_lean, graph, n_threads, sums, *arguments)
     _add_tags(graph, own, n_threads, sums)
     return own
 
 
-def _zeros(graph: FactorGraph, n_messages: int, n_topics: int) -> Own:
-    rows = (n_messages, graph.n_docs, graph.n_slots)
-    return Own(*(np.zeros((n, n_topics), dtype=np.float32) for n in rows))
+def _begin(graph: FactorGraph, word_topics: Float32, seed: int) -> tuple[Float32, Float32, np.uint64]:
+    """Return what messages are drawn around, and from."""
+    noise = np.empty((starting.PATTERNS, word_topics.shape[1]), dtype=np.float32)
+    starting.draw_noise(np.uint64(seed), noise)
+    return word_likelihoods(word_topics, graph.whole.word_docs), noise, np.uint64(seed)
+
+
+def _nothing_yet(graph: FactorGraph, n_messages: int, n_topics: int) -> Own:
+    messages, doc_sums = (np.empty((n, n_topics), dtype=np.float32) for n in (n_messages, graph.n_docs))
+    return Own(messages, doc_sums, np.zeros((graph.n_slots, n_topics), dtype=np.float32))
 
 
 class _Scalars(NamedTuple):

@@ -19,19 +19,20 @@ def fold_in(first, last, graph, phi, prior, max_iter, tol, sums):
     theta = np.empty(K, dtype=np.float32)
     gain = np.empty(K, dtype=np.float32)
     floor = np.empty(K, dtype=np.float32)
+    part = np.empty(K, dtype=np.float32)
     for d in range(first, last):
         tokens = tokens_of(d, graph)
         for k in range(K):
             theta[k] = prior[d, k]
         floor[:] = 1
-        _gather_gains(d, graph, phi, theta, floor, gain)
+        _gather_gains(d, graph, phi, theta, floor, part, gain)
         for k in range(K):
             sums[d, k] = theta[k] * gain[k]
             theta[k] = sums[d, k] + prior[d, k]
         for _ in range(max_iter):
             for k in range(K):
                 floor[k] = prior[d, k] / theta[k]
-            _gather_gains(d, graph, phi, theta, floor, gain)
+            _gather_gains(d, graph, phi, theta, floor, part, gain)
             for k in range(K):
                 sums[d, k] = theta[k] * gain[k]
             moved = np.float32(0)
@@ -45,11 +46,11 @@ def fold_in(first, last, graph, phi, prior, max_iter, tol, sums):
 
 
 @inner
-def _gather_gains(d, graph, phi, theta, floor, gain):
+def _gather_gains(d, graph, phi, theta, floor, part, gain):
     """Put the sum of a document's messages by theta into `gain`; a token keeps `floor` of theta at least.
 
     A message is c theta (1 - phi / t) phi, normalised, with t = sum_k theta phi: theta phi / t is what one
-    token has put into theta. Nothing is stored for an edge: two sums, then one pass that adds.
+    token has put into theta. Nothing of an edge is kept: two sums, then one pass that adds; `part` is room.
     """
     K = phi.shape[1]
     one = np.float32(1)
@@ -63,10 +64,11 @@ def _gather_gains(d, graph, phi, theta, floor, gain):
             own = one / own
             total = np.float32(0)
             for k in range(K):
-                total += theta[k] * phi[w, k] * max(one - own * phi[w, k], floor[k])
+                part[k] = phi[w, k] * max(one - own * phi[w, k], floor[k])
+                total += theta[k] * part[k]
             scale = graph.edge_count[e] / total
             for k in range(K):
-                gain[k] += scale * phi[w, k] * max(one - own * phi[w, k], floor[k])
+                gain[k] += scale * part[k]
         else:
             for k in range(K):
                 gain[k] += graph.edge_count[e] / (np.float32(K) * theta[k])

@@ -12,6 +12,9 @@ CREDIT_STREAM = 1 << 62
 SIGN_STREAM = 1 << 61
 """Where those of the random signs of `anchors` begin."""
 
+NOISE_STREAM = 3 << 61
+"""Where those of the patterns of noise of `starting` begin."""
+
 
 @inner
 def hashed(seed, counter):

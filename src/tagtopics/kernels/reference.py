@@ -18,7 +18,8 @@ from tagtopics._typing import Float32, Float64
 from tagtopics.graph import FactorGraph, Groups, Priors, TopicState, group_by
 from tagtopics.kernels.folding import FOLD_STRIDE
 from tagtopics.kernels.loops import RECALLS
-from tagtopics.kernels.randomness import CREDIT_STREAM
+from tagtopics.kernels.randomness import CREDIT_STREAM, NOISE_STREAM
+from tagtopics.kernels.starting import PATTERNS, READ_PRIOR, READS
 from tagtopics.kernels.words import LEAST, ROOTS
 
 
@@ -336,13 +337,15 @@ def fold_in(
 
 
 def initial_state(graph: FactorGraph, word_topics: Float32, seed: int, n_threads: int) -> TopicState:
-    """Return a random start: messages drawn around p(topic | word), (W, K), credits at random.
+    """Return a random start: messages drawn around what each document seems to be about, credits at random.
 
-    A uniform `word_topics` makes it wholly random; see `anchors` for a better one.
+    It is read by the topics of p(topic | word), (W, K). A uniform `word_topics` makes it wholly random; see
+    `anchors` for a better one.
     """
     n_topics = word_topics.shape[1]
-    noise = 0.5 + mixed(hashed(seed, graph.whole.first_edge + np.arange(graph.n_edges)), n_topics)
-    drawn = word_topics[graph.edge_word] * noise
+    patterns = 0.5 + mixed(hashed(seed, NOISE_STREAM + np.arange(PATTERNS)), n_topics)
+    choice = hashed(seed, graph.whole.first_edge + np.arange(graph.n_edges)) % np.uint64(PATTERNS)
+    drawn = _readings(graph, word_topics) * patterns[choice]
     messages = np.array([normalised(row) for row in drawn]).reshape(-1, n_topics)
     messages *= graph.edge_count[:, np.newaxis]
     slot_means = np.zeros((graph.n_slots, n_topics))
@@ -356,6 +359,24 @@ def initial_state(graph: FactorGraph, word_topics: Float32, seed: int, n_threads
                 draws = mixed(hashed(seed, np.array([counter])), edges.stop - edges.start)
                 slot_means[s] = slot_mean(messages[edges], draws[0])
     return summed(graph, _narrow(messages), _narrow(doc_sums), _narrow(slot_means))
+
+
+def _readings(graph: FactorGraph, word_topics: Float32) -> Float64:
+    """Return (E, K): p(topic | word, document), up to a factor, after some steps of EM with topics frozen."""
+    topics = np.array([normalised(row) for row in word_topics.astype(np.float64)])
+    words = (topics / np.maximum(graph.whole.word_docs @ topics, 1e-30))[graph.edge_word]
+    readings = np.empty(words.shape)
+    for d in range(graph.n_docs):
+        edges = slice(graph.doc_edges[d], graph.doc_edges[d + 1])
+        theta = np.ones(words.shape[1])
+        for _ in range(READS):
+            said = [
+                count * normalised(theta * row)
+                for count, row in zip(graph.edge_count[edges], words[edges], strict=True)
+            ]
+            theta = np.sum(said, axis=0) + READ_PRIOR
+        readings[edges] = theta * words[edges]
+    return readings
 
 
 def lean_initial_state(graph: FactorGraph, word_topics: Float32, seed: int, n_threads: int) -> TopicState:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagtopics._typing import Float32, Float64
+from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.kernels.compiling import kernel
 from tagtopics.kernels.threads import run_ranges
 
@@ -59,6 +59,14 @@ def word_shares(used: Float32, beta: float, word_weight: float, n_threads: int) 
     arguments = (used, weights, np.float32(beta), parts, shares)
     run_ranges(_share, np.arange(len(used) + 1), 4 * used.shape[1], n_threads, *arguments)
     return shares
+
+
+def word_likelihoods(word_topics: Float32, word_docs: Int64) -> Float32:
+    """Return p(word | topic) from p(topic | word), (W, K), both up to a factor of each word."""
+    shares = word_topics / word_topics.sum(1, keepdims=True)
+    sizes = (word_docs.astype(np.float32)[:, np.newaxis] * shares).sum(0)  # a product would depend on BLAS
+    likelihoods: Float32 = shares / np.maximum(sizes, np.float32(1e-30))
+    return likelihoods
 
 
 def topic_totals(used: Float32, n_threads: int) -> Float64:
