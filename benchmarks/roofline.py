@@ -34,6 +34,8 @@ _CHAIN = 16
 """Multiply-adds that `_multiply_add` does for each number it loads."""
 
 _compiled = numba.njit(nogil=True, fastmath=True)
+_as_written = numba.njit(nogil=True, fastmath={"contract"})
+"""Products and sums may be joined, but not a chain of them be worked out beforehand."""
 
 
 @_compiled
@@ -59,7 +61,7 @@ def _gather(first: int, last: int, rows: Any, table: Any, out: Any) -> None:
     out[first] = total.sum()
 
 
-@_compiled
+@_as_written
 def _multiply_add(first: int, last: int, a: Any) -> None:
     """Raise the rows first to last of `a`, which stay in the first cache, through chains of products."""
     s, t = np.float32(0.9999), np.float32(1e-4)

@@ -13,11 +13,12 @@ from tagtopics.kernels.compiling import inner, kernel
 
 @kernel
 def add_partial(partial, grid, sums):
-    """Add the sums of a block, rounded to a grid, to those of all."""
+    """Add the sums of a block, rounded to a grid, to those of all, and clear them for the next block."""
     fine = 1.0 / grid
     for i in range(sums.shape[0]):
         for k in range(sums.shape[1]):
             sums[i, k] += np.rint(fine * partial[i, k]) * grid
+            partial[i, k] = 0
 
 
 @kernel

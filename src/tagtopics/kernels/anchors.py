@@ -113,8 +113,7 @@ def _draw_signs(first, last, seed, signs):
 
 @kernel
 def _add_profiles(first, last, graph, signs, partial):
-    """Put what documents first to last add to the profiles of words, and to their mass, into `partial`."""
-    partial[:, :] = 0
+    """Add what documents first to last say of words' profiles, and of their mass, to `partial`."""
     n_dims = signs.shape[1]
     doc = np.empty(n_dims, dtype=np.float32)
     for d in range(first, last):

@@ -129,7 +129,8 @@ def _moved(graph: FactorGraph, change: Float64) -> float:
 def add_in_blocks(
     loop: Any, graph: FactorGraph, grid: float, n_threads: int, sums: Float64, *arguments: Any
 ) -> None:
-    """Run `loop(first, last, graph, *arguments, partial)` on each block; add the partials to `sums` (W, n).
+    """Run `loop(first, last, graph, *arguments, partial)` on each block; what it adds to `partial` (W, n), which
+    is zero, joins `sums`.
 
     Each thread takes the next block that nobody has, adds it up in single precision, and lets it join the
     sums. It is rounded to a grid on which adding in double is exact: any order, the same bits.
@@ -137,7 +138,7 @@ def add_in_blocks(
     joining = Lock()
 
     def take(blocks: Iterator[tuple[int, int]]) -> None:
-        partial = np.empty(sums.shape, dtype=np.float32)
+        partial = np.zeros(sums.shape, dtype=np.float32)
         for first, last in blocks:
             loop(first, last, graph, *arguments, partial)
             with joining:

@@ -31,6 +31,7 @@ class Room(NamedTuple):
     messages: Any  # (n_d, K) single precision, for the lean engine; (0, K) where messages are stored
     fresh: Any  # (K,) a message in the making
     mix: Any  # (K,) what the tags say
+    prior: Any  # (K,) what an edge hears besides the other words of its document
     run: Any  # (K,) the document's sums over the last edges
     wide: Any  # (K,) and over all edges before, in double precision
     others: Any  # (T_d, K) the tags' means elsewhere
@@ -43,9 +44,8 @@ class Room(NamedTuple):
 def update_documents(first, last, graph, field, priors, messages, doc_sums, slot_means, change, partial):
     """Update messages, sums and slot means of documents first to last.
 
-    `change` gets what each document moved, `partial` (W, K) the new word sums of these documents.
+    `change` gets what each document moved; the new word sums are added to `partial` (W, K).
     """
-    partial[:, :] = 0
     room = _room(first, last, graph, False, priors.order, messages.shape[1])
     for d in range(first, last):
         if graph.doc_edges[d] < graph.doc_edges[d + 1]:
@@ -60,7 +60,6 @@ def update_documents_lean(first, last, graph, field, past, priors, doc_sums, slo
 
     `change` gets how far the sums of each document moved, for its last messages are known only nearly.
     """
-    partial[:, :] = 0
     room = _room(first, last, graph, True, priors.order, doc_sums.shape[1])
     before = np.empty(doc_sums.shape[1], dtype=np.float32)
     for d in range(first, last):
@@ -99,6 +98,7 @@ def _room(first, last, graph, lean, order, K):
         np.empty(K, dtype=np.float32),
         np.empty(K, dtype=np.float32),
         np.empty(K, dtype=np.float32),
+        np.empty(K, dtype=np.float32),
         np.empty(K),
         np.empty((widest, K), dtype=np.float32),
         np.empty((widest, 4), dtype=np.float32),
@@ -115,13 +115,14 @@ def _recall(d, graph, past, priors, w0, doc_sums, room):
     the way. When nothing changes any more that is very nearly what a stored message would be.
     """
     start, stop = graph.doc_edges[d], graph.doc_edges[d + 1]
-    tokens = tokens_of(d, graph)
+    tokens, count = tokens_of(d, graph), np.float32(-1)
     for e in range(start, stop):
         r = e - start
+        count = _hear_priors(count, graph.edge_count[e], tokens, w0, priors, room)
         room.messages[r, :] = 0
         way = np.float32(1)
         for _ in range(RECALLS):
-            total = _score(e, r, d, graph, past, priors, tokens, w0, room.messages, doc_sums, room)
+            total = _score(e, r, d, graph, past, priors, w0, room.messages, doc_sums, room)
             _go(r, way, _scale(total, graph.edge_count[e], room.fresh), room.fresh, room.messages)
             way = np.float32(0.5)
     sum_rows(0, stop - start, room.messages, d, doc_sums, room.wide)
@@ -144,15 +145,28 @@ def tokens_of(d, graph):
 
 
 @inner
-def _score(e, r, d, graph, field, priors, tokens, w0, messages, doc_sums, room):
+def _hear_priors(before, count, tokens, w0, priors, room):
+    """Put what an edge hears besides words, w0 alpha + others mix, into `room.prior`; return its count.
+
+    It depends on the count alone, as `others`, so it stays if that of the edge before was the same, and always
+    where tags say nothing.
+    """
+    if before < 0 or (w0 < 1 and before != count):
+        others = max(tokens - count, np.float32(0)) + priors.alpha_total
+        for k in range(room.prior.shape[0]):
+            room.prior[k] = w0 * priors.alpha[k] + others * room.mix[k]
+    return count
+
+
+@inner
+def _score(e, r, d, graph, field, priors, w0, messages, doc_sums, room):
     """Put the unscaled message of edge e, whose last one is in row r, into `room.fresh`; return its sum."""
     w = graph.edge_word[e]
     beta, zero = priors.beta, np.float32(0)
-    others = max(tokens - graph.edge_count[e], zero) + priors.alpha_total
     total = np.float32(0)
     for k in range(room.fresh.shape[0]):
         own = messages[r, k]
-        theta = w0 * (max(doc_sums[d, k] - own, zero) + priors.alpha[k]) + others * room.mix[k]
+        theta = w0 * max(doc_sums[d, k] - own, zero) + room.prior[k]
         score = theta * ((max(field.word_sums[w, k] - own, zero) + beta) * field.word_shares[w, k])
         room.fresh[k] = score
         total += score
@@ -288,7 +302,7 @@ def _update_edges(d, base, graph, field, priors, w0, messages, doc_sums, partial
     The message of edge e is in row e - base.
     """
     stop = graph.doc_edges[d + 1]
-    tokens = tokens_of(d, graph)
+    tokens, count = tokens_of(d, graph), np.float32(-1)
     moved = 0.0
     room.wide[:] = 0
     for first in range(graph.doc_edges[d], stop, RUN):
@@ -296,7 +310,8 @@ def _update_edges(d, base, graph, field, priors, w0, messages, doc_sums, partial
         for e in range(first, min(first + RUN, stop)):
             r = e - base
             _fetch_ahead(e, r, graph, field, messages, partial)
-            total = _score(e, r, d, graph, field, priors, tokens, w0, messages, doc_sums, room)
+            count = _hear_priors(count, graph.edge_count[e], tokens, w0, priors, room)
+            total = _score(e, r, d, graph, field, priors, w0, messages, doc_sums, room)
             scale = _scale(total, graph.edge_count[e], room.fresh)
             moved += _replace(r, d, graph.edge_word[e], scale, messages, doc_sums, partial, room)
         for k in range(messages.shape[1]):

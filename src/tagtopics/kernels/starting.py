@@ -28,7 +28,6 @@ def initialise(first, last, graph, likelihoods, noise, seed, messages, doc_sums,
 
     `likelihoods` (W, K) are p(w | k), `noise` (PATTERNS, K) what messages are multiplied by.
     """
-    partial[:, :] = 0
     theta, gain, wide = _room(messages.shape[1])
     for d in range(first, last):
         _read(d, graph, likelihoods, theta, gain)
@@ -39,7 +38,6 @@ def initialise(first, last, graph, likelihoods, noise, seed, messages, doc_sums,
 @kernel
 def initialise_lean(first, last, graph, likelihoods, noise, seed, doc_sums, slot_means, partial):
     """Do the same, and forget the messages of a document once they are in the sums."""
-    partial[:, :] = 0
     theta, gain, wide = _room(doc_sums.shape[1])
     longest = 0
     for d in range(first, last):
