@@ -19,7 +19,7 @@ MODELS = {"lda": tt.LDA, "ttm": tt.TTM}
 SETTINGS: dict[str, dict[str, float]] = {
     "lda": {"word_weight": 0.75, "doc_topic_prior": 0.03, "topic_word_prior": 0.02, "stride": 0.8},
     "ttm": {
-        "word_weight": 0.8125,
+        "word_weight": 0.75,
         "doc_topic_prior": 0.03,
         "topic_word_prior": 0.02,
         "pairwise_weight": 0.025,

@@ -129,11 +129,10 @@ def _moved(graph: FactorGraph, change: Float64) -> float:
 def add_in_blocks(
     loop: Any, graph: FactorGraph, grid: float, n_threads: int, sums: Float64, *arguments: Any
 ) -> None:
-    """Run `loop(first, last, graph, *arguments, partial)` on each block; what it adds to `partial` (W, n), which
-    is zero, joins `sums`.
+    """Run `loop(first, last, graph, *arguments, partial)` on each block; add the partials to `sums` (W, n).
 
-    Each thread takes the next block that nobody has, adds it up in single precision, and lets it join the
-    sums. It is rounded to a grid on which adding in double is exact: any order, the same bits.
+    Each thread takes the next block that nobody has, adds it up in single precision to a partial of zeros, and
+    lets it join the sums. It is rounded to a grid on which adding in double is exact: any order, the same bits.
     """
     joining = Lock()
 

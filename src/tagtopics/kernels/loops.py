@@ -148,7 +148,7 @@ def tokens_of(d, graph):
 def _hear_priors(before, count, tokens, w0, priors, room):
     """Put what an edge hears besides words, w0 alpha + others mix, into `room.prior`; return its count.
 
-    It depends on the count alone, as `others`, so it stays if that of the edge before was the same, and always
+    It depends on the edge by its count alone, so it stays if that of the edge before was the same, and always
     where tags say nothing.
     """
     if before < 0 or (w0 < 1 and before != count):
