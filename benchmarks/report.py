@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks import corpora, plot, tables
 from benchmarks.explorer_tables import explorer
-from benchmarks.records import Record, curves, load, reaches
+from benchmarks.records import Record, curves, labels, load, reaches
 
 PAGE = """# Benchmarks
 
@@ -25,7 +25,7 @@ apart. Before any watch starts, as much memory as our fit takes is used and give
 memory that nobody used lately from its host, at ten times the price, and that says nothing of a system. Our
 curves are measured before and after the peers' and their median counts. tomotopy goes to
 {gibbs_sweeps} sweeps, gensim and scikit-learn to {passes} passes, all at most {seconds:g} s of training; on
-the generated corpus {generated_seconds:g} s and ours half of that, so there a peer is compared at the
+the generated corpus {generated_seconds:g} s{longer} and ours half of that, so there a peer is compared at the
 perplexity it reached in that time, not at the end it might have reached. {priors}
 
 {corpora}
@@ -147,6 +147,7 @@ def _fields(records: list[Record], folder: Path, image: Path) -> dict[str, objec
         **records[0]["limits"],
         "records": _relative(folder),
         "run": _run(records),
+        "longer": _longer(records),
         "image": image.as_posix(),
         "corpora": tables.about_corpora(found),
         "summary": tables.goals(best),
@@ -191,6 +192,18 @@ def _run(records: list[Record]) -> str:
         f"{loads[0]} to {loads[-1]}, median {middle} (the benchmark itself makes up to "
         f"{records[0]['limits']['workers']})."
     )
+
+
+def _longer(records: list[Record]) -> str:
+    """Name the systems that had longer on the generated corpus than the first record says."""
+    usual = records[0]["limits"]["generated_seconds"]
+    seconds = {
+        labels()[r["job"]["system"]]: r["limits"]["generated_seconds"]
+        for r in records
+        if r["job"].get("corpus") == "generated" and r["limits"]["generated_seconds"] > usual
+    }
+    named = ", ".join(f"{label} {cap:g} s" for label, cap in sorted(seconds.items()))
+    return f" ({named})" if named else ""
 
 
 def _relative(folder: Path) -> str:

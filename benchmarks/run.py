@@ -152,6 +152,8 @@ def main() -> None:
     limits = PRESETS[options.preset]
     if options.seconds:
         limits = limits._replace(seconds=options.seconds)
+    if options.generated_seconds:
+        limits = limits._replace(generated_seconds=options.generated_seconds)
     folder = options.out or _folder(options.preset)
     folder.mkdir(parents=True, exist_ok=True)
     names = _present(options.only)
@@ -232,6 +234,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--systems", nargs="+", default=[], metavar="NAME", help=", ".join(peers.PEERS))
     parser.add_argument("--sections", nargs="+", default=[], choices=SECTIONS)
     parser.add_argument("--seconds", type=float, help="cap of training, each system on each real corpus")
+    parser.add_argument("--generated-seconds", type=float, help="the same on the generated corpus")
     parser.add_argument("--out", type=Path, help="folder of the records")
     parser.add_argument("--page", type=Path, help="the page to write")
     parser.add_argument("--again", action="store_true", help="also what is recorded already")

@@ -131,8 +131,8 @@ def add_in_blocks(
 ) -> None:
     """Run `loop(first, last, graph, *arguments, partial)` on each block; add the partials to `sums` (W, n).
 
-    Each thread takes the next block that nobody has, adds it up in single precision to a partial of zeros, and
-    lets it join the sums. It is rounded to a grid on which adding in double is exact: any order, the same bits.
+    Each thread takes the next block that nobody has, adds it up in single precision, from zeros, and lets it
+    join the sums. It is rounded to a grid on which adding in double is exact: any order, the same bits.
     """
     joining = Lock()
 

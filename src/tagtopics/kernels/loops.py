@@ -15,7 +15,7 @@ import numpy as np
 from tagtopics.kernels.compiling import inner, kernel
 from tagtopics.kernels.prefetching import LINE, prefetch
 
-RECALLS = 3
+RECALLS = 5
 """How often a message is recomputed to recall it; see decision 009."""
 
 RUN = 64
@@ -26,9 +26,8 @@ AHEAD = 2
 
 
 class Room(NamedTuple):
-    """Where a thread works on one document after the other; T_d and n_d are those of the largest."""
+    """Where a thread works on one document after the other; T_d is that of the one with most tags."""
 
-    messages: Any  # (n_d, K) single precision, for the lean engine; (0, K) where messages are stored
     fresh: Any  # (K,) a message in the making
     mix: Any  # (K,) what the tags say
     prior: Any  # (K,) what an edge hears besides the other words of its document
@@ -46,7 +45,7 @@ def update_documents(first, last, graph, field, priors, messages, doc_sums, slot
 
     `change` gets what each document moved; the new word sums are added to `partial` (W, K).
     """
-    room = _room(first, last, graph, False, priors.order, messages.shape[1])
+    room = _room(first, last, graph, priors.order, messages.shape[1])
     for d in range(first, last):
         if graph.doc_edges[d] < graph.doc_edges[d + 1]:
             w0 = _mix_tags(d, graph, field, priors, slot_means, room)
@@ -60,17 +59,19 @@ def update_documents_lean(first, last, graph, field, past, priors, doc_sums, slo
 
     `change` gets how far the sums of each document moved, for its last messages are known only nearly.
     """
-    room = _room(first, last, graph, True, priors.order, doc_sums.shape[1])
-    before = np.empty(doc_sums.shape[1], dtype=np.float32)
+    K = doc_sums.shape[1]
+    room = _room(first, last, graph, priors.order, K)
+    messages = np.empty((longest_of(first, last, graph), K), dtype=np.float32)
+    before = np.empty(K, dtype=np.float32)
     for d in range(first, last):
         base = graph.doc_edges[d]
         if base < graph.doc_edges[d + 1]:
-            for k in range(before.shape[0]):
+            for k in range(K):
                 before[k] = doc_sums[d, k]
             w0 = _mix_tags(d, graph, field, priors, slot_means, room)
-            _recall(d, graph, past, priors, w0, doc_sums, room)
-            _update_edges(d, base, graph, field, priors, w0, room.messages, doc_sums, partial, room)
-            _update_slots(d, base, graph, room.messages, doc_sums, slot_means, room)
+            _recall(d, graph, past, priors, w0, messages, doc_sums, room)
+            _update_edges(d, base, graph, field, priors, w0, messages, doc_sums, partial, room)
+            _update_slots(d, base, graph, messages, doc_sums, slot_means, room)
             change[d] = _distance(d, before, doc_sums)
 
 
@@ -87,14 +88,12 @@ def narrow_tags(first, last, sums, squares, docs, narrow, factors):
 
 
 @kernel
-def _room(first, last, graph, lean, order, K):
+def _room(first, last, graph, order, K):
     """Return room for any of the documents first to last; see `Room`."""
-    longest, widest = 0, 0
+    widest = 0
     for d in range(first, last):
-        longest = max(longest, graph.doc_edges[d + 1] - graph.doc_edges[d])
         widest = max(widest, graph.doc_slots[d + 1] - graph.doc_slots[d])
     return Room(
-        np.empty((longest if lean else 0, K), dtype=np.float32),
         np.empty(K, dtype=np.float32),
         np.empty(K, dtype=np.float32),
         np.empty(K, dtype=np.float32),
@@ -108,7 +107,16 @@ def _room(first, last, graph, lean, order, K):
 
 
 @inner
-def _recall(d, graph, past, priors, w0, doc_sums, room):
+def longest_of(first, last, graph):
+    """Return how many edges the longest of the documents first to last has."""
+    longest = 0
+    for d in range(first, last):
+        longest = max(longest, graph.doc_edges[d + 1] - graph.doc_edges[d])
+    return longest
+
+
+@inner
+def _recall(d, graph, past, priors, w0, messages, doc_sums, room):
     """Recompute the messages of a document from the sums they were computed from, and rebuild its sums.
 
     A message is the fixed point of its own update: first without taking itself out, then with, going half of
@@ -119,13 +127,13 @@ def _recall(d, graph, past, priors, w0, doc_sums, room):
     for e in range(start, stop):
         r = e - start
         count = _hear_priors(count, graph.edge_count[e], tokens, w0, priors, room)
-        room.messages[r, :] = 0
+        messages[r, :] = 0
         way = np.float32(1)
         for _ in range(RECALLS):
-            total = _score(e, r, d, graph, past, priors, w0, room.messages, doc_sums, room)
-            _go(r, way, _scale(total, graph.edge_count[e], room.fresh), room.fresh, room.messages)
+            total = _score(e, r, d, graph, past, priors, w0, messages, doc_sums, room)
+            _go(r, way, _scale(total, graph.edge_count[e], room.fresh), room.fresh, messages)
             way = np.float32(0.5)
-    sum_rows(0, stop - start, room.messages, d, doc_sums, room.wide)
+    sum_rows(0, stop - start, messages, d, doc_sums, room.wide)
 
 
 @inner

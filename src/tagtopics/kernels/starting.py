@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from tagtopics.kernels.compiling import inner, kernel
-from tagtopics.kernels.loops import normalise_row, sum_rows
+from tagtopics.kernels.loops import longest_of, normalise_row, sum_rows
 from tagtopics.kernels.randomness import CREDIT_STREAM, NOISE_STREAM, hashed, mixed
 
 PATTERNS = 256
@@ -39,10 +39,7 @@ def initialise(first, last, graph, likelihoods, noise, seed, messages, doc_sums,
 def initialise_lean(first, last, graph, likelihoods, noise, seed, doc_sums, slot_means, partial):
     """Do the same, and forget the messages of a document once they are in the sums."""
     theta, gain, wide = _room(doc_sums.shape[1])
-    longest = 0
-    for d in range(first, last):
-        longest = max(longest, graph.doc_edges[d + 1] - graph.doc_edges[d])
-    messages = np.empty((longest, doc_sums.shape[1]), dtype=np.float32)
+    messages = np.empty((longest_of(first, last, graph), doc_sums.shape[1]), dtype=np.float32)
     for d in range(first, last):
         base = graph.doc_edges[d]
         _read(d, graph, likelihoods, theta, gain)

@@ -261,7 +261,7 @@ class TopicModel(Viewing, Recommending, ClassNamePrefixFeaturesOutMixin, Transfo
         """Set what follows from the sums of the words, (W, K)."""
         beta, topic_sums = float(self.topic_word_prior), word_sums.sum(0)
         phi = (word_sums + beta) / (topic_sums + len(word_sums) * beta)
-        self.components_ = np.ascontiguousarray(phi.T, dtype=np.float32)
+        self.components_ = phi.astype(np.float32).T  # word by word, as `transform` reads it
         self.topic_sums_ = topic_sums
 
     def _phi(self) -> Float32:

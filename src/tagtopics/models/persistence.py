@@ -147,6 +147,7 @@ def _restored(description: dict[str, Any], arrays: dict[str, Any]) -> TopicModel
     _check_shapes(arrays, names, model)
     for name, values in (names | arrays).items():
         setattr(model, name, values)
+    model.components_ = np.asfortranarray(model.components_)  # as `fit` leaves them
     for name in _NUMBERS.get(type(model).__name__, ()):
         given = getattr(model, name.removesuffix("_"))
         setattr(model, name, _number(description.get("numbers", {}).get(name, given), name))
