@@ -33,7 +33,7 @@ def reset_peak() -> None:
 
 
 def touch_memory(mb: float) -> None:
-    """Use so much memory and give it back, so that what is taken next is at hand.
+    """Use so much memory and give it back, so that what is taken next is at hand; two GB made sure of it.
 
     A virtual machine may have to ask its host for memory that nobody used lately; that took up to 1.4 ms a MB
     here, ten times as long as memory that is at hand, and most of a short fit.

@@ -21,7 +21,7 @@ the other 20 %. For each system and checkpoint the alpha of that fold-in is the 
 that nobody learned from, of a grid of symmetric ones and the system's own. The watch stands while topics are
 scored. Ours runs from the call of `fit`, wiring and start included; that of the peers starts after their
 documents are added and their processes started. Compiled code is loaded beforehand; compilation is reported
-apart. Before any watch starts, as much memory as our fit takes is used and given back: a virtual machine gets
+apart. Before any watch starts, more memory than our fit takes is used and given back: a virtual machine gets
 memory that nobody used lately from its host, at ten times the price, and that says nothing of a system. Our
 curves are measured before and after the peers' and their median counts. tomotopy goes to
 {gibbs_sweeps} sweeps, gensim and scikit-learn to {passes} passes, all at most {seconds:g} s of training; on

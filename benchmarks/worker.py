@@ -138,7 +138,7 @@ def _recorder(evaluator: Evaluator, job: dict[str, Any], limits: Limits, peer: A
     if unit == "ours" and job["corpus"] == "generated":
         cap /= 2
     messages_mb = 4e-6 * evaluator.task.train.counts.nnz * limits.n_topics
-    return Recorder(evaluator, cap, ratio, last, memory_mb=256 + 1.5 * messages_mb)
+    return Recorder(evaluator, cap, ratio, last, memory_mb=2000 + 1.5 * messages_mb)
 
 
 def _facts(task: Any) -> dict[str, float]:
