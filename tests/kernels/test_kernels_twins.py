@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tagtopics.graph import FactorGraph, Priors, TopicState, build_graph, invariant_error
-from tagtopics.kernels import anchors, anchors_reference, compiled, loops, reference
+from tagtopics.kernels import anchors, anchors_reference, compiled, reference, tagging
 
 # One sweep in single precision against double: roundings of 6e-8, relative to the tokens of a document or
 # word, where small differences of large sums are divided by each other. Each sweep starts both from the same
@@ -131,7 +131,7 @@ def test_hyperedges_in_closed_form(order: int, drawn: tuple[list[Any], list[int]
     )
     others = np.array([r.sum(0) - r[i] for r, i in zip(rows, me, strict=True)])
     m = min(order, len(rows))
-    message = loops.symmetric(means, m) * loops.symmetric(np.maximum(others, 0), m - 1)
+    message = tagging.symmetric(means, m) * tagging.symmetric(np.maximum(others, 0), m - 1)
     np.testing.assert_allclose(message, reference.hyperedge_message(rows, me, order), rtol=1e-9, atol=1e-12)
 
 

@@ -165,7 +165,8 @@ def _farthest(rows, n):
             direction[j] = rows[at, j] if i == 0 else scale * rows[at, j]
         if i == 0:  # from here on, seen from the first corner
             for r in range(n_rows):
-                _add_scaled_row(np.float32(-1), direction, r, rows)
+                for j in range(n_dims):
+                    rows[r, j] -= direction[j]
             direction[:] = 0
     return chosen
 
@@ -182,13 +183,6 @@ def _take_direction_out(r, direction, rows):
         rows[r, j] = rest
         length += rest * rest
     return length
-
-
-@inner
-def _add_scaled_row(scale, vector, r, rows):
-    """Add a multiple of a vector to row r."""
-    for j in range(vector.shape[0]):
-        rows[r, j] += scale * vector[j]
 
 
 @kernel

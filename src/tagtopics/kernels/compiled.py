@@ -2,7 +2,8 @@
 
 Pairs and tuples are never enumerated: with S_t and Q_t the sum and the sum of squares of a tag's slot means,
 every factor has a closed form (elementary symmetric polynomials), so a sweep is linear in edges, slots,
-topics and order. The inner loops are in `loops` (a sweep), `starting`, `folding` and `adding`.
+topics and order. The inner loops are in `loops` and `tagging` (a sweep), `starting`,
+`folding` and `adding`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.graph import FactorGraph, Own, PastSums, Priors, Sums, TopicState
-from tagtopics.kernels import adding, folding, loops, starting
+from tagtopics.kernels import adding, folding, loops, starting, tagging
 from tagtopics.kernels.threads import run_lanes, run_ranges
 from tagtopics.kernels.words import relaxed_sums, word_likelihoods, word_shares
 
@@ -42,7 +43,9 @@ def field_of(sums: Sums, tag_docs: Int64 | Float64, words: Words, n_threads: int
     """Narrow the sums of a whole corpus for a sweep over it, or over its parts."""
     tag_sums, factors = (np.empty(sums.tags.shape, dtype=np.float32) for _ in range(2))
     arguments = (sums.tags, sums.tag_squares, tag_docs.astype(np.float64), tag_sums, factors)
-    run_ranges(loops.narrow_tags, np.arange(len(tag_docs) + 1), 2 * sums.tags.shape[1], n_threads, *arguments)
+    run_ranges(
+        tagging.narrow_tags, np.arange(len(tag_docs) + 1), 2 * sums.tags.shape[1], n_threads, *arguments
+    )
     return Field(*words, tag_sums, tag_docs.astype(np.float32), factors)
 
 
@@ -161,7 +164,7 @@ def _add_tags(graph: FactorGraph, own: Own, n_threads: int, sums: Sums) -> None:
 def hyperedge_factor(tag_means: Any, order: int) -> Float64:
     """Return f_delta (K,) = e_m of the tags' mean slot means (T_d, K), m = min(order, T_d)."""
     means = np.asarray(tag_means, dtype=np.float64)
-    factor: Float64 = loops.symmetric(means, min(order, len(means)))
+    factor: Float64 = tagging.symmetric(means, min(order, len(means)))
     return factor
 
 

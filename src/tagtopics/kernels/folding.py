@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tagtopics.kernels.compiling import inner, kernel
-from tagtopics.kernels.loops import tokens_of
+from tagtopics.kernels.loops import overlap, tokens_of
 
 FOLD_STRIDE = 0.7
 """How much further than its messages say a new document's theta goes; half to one measured alike."""
@@ -57,9 +57,7 @@ def _gather_gains(d, graph, phi, theta, floor, part, gain):
     gain[:] = 0
     for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
         w = graph.edge_word[e]
-        own = np.float32(0)
-        for k in range(K):
-            own += theta[k] * phi[w, k]
+        own = overlap(w, phi, theta)
         if own > 0:
             own = one / own
             total = np.float32(0)

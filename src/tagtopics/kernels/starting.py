@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from tagtopics.kernels.compiling import inner, kernel
-from tagtopics.kernels.loops import longest_of, normalise_row, sum_rows
+from tagtopics.kernels.loops import longest_of, overlap, sum_rows
 from tagtopics.kernels.randomness import CREDIT_STREAM, NOISE_STREAM, hashed, mixed
+from tagtopics.kernels.tagging import normalise_row
 
 PATTERNS = 256
 """Rows of noise to draw from: numbers of its own for each message would cost more than its topics."""
@@ -70,9 +71,7 @@ def _read(d, graph, likelihoods, theta, gain):
         gain[:] = 0
         for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
             w = graph.edge_word[e]
-            total = np.float32(0)
-            for k in range(K):
-                total += theta[k] * likelihoods[w, k]
+            total = overlap(w, likelihoods, theta)
             share = graph.edge_count[e] / total if total > 0 else np.float32(0)
             for k in range(K):
                 gain[k] += share * likelihoods[w, k]
