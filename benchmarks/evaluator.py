@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.corpora import Completion, Task
-from tagtopics.inference import heldout
+from tagtopics.inference import holdout as heldout
 from tagtopics.inference.fold_in import FoldIn
 
 Floats = npt.NDArray[np.float32]

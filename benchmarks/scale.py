@@ -29,14 +29,14 @@ import tagtopics as tt
 from benchmarks import machine
 from tagtopics.graph import Priors, Sums
 from tagtopics.inference.callbacks import Watcher
-from tagtopics.kernels.compiled import Field, Words
-from tagtopics.scale.cluster import RayCrew, ray_crew
-from tagtopics.scale.fitting import fit_shards, local_crew
-from tagtopics.scale.parts import Round
+from tagtopics.kernels.bp.compiled import Field, Words
+from tagtopics.scale.fit import fit_shards, local_crew
+from tagtopics.scale.ray_executor import RayCrew, ray_crew
 from tagtopics.scale.runs import Run
+from tagtopics.scale.shard_executor import Round
 from tagtopics.scale.sharded import ShardedPropagation
 from tagtopics.scale.shards import ShardFolder
-from tagtopics.scale.writing import ShardWriter
+from tagtopics.scale.writer import ShardWriter
 
 RECORDS = Path(__file__).parent / "results" / "scale"
 MOST_MB = 4096

@@ -17,8 +17,8 @@ import tagtopics as tt
 from tagtopics.explore import write_report
 from tagtopics.explore.bodies import body_order
 from tagtopics.explore.prepare import suggested_groups
-from tagtopics.models.topic_data_of import topic_data
-from tagtopics.topic_data import TopicData
+from tagtopics.views.to_topic_data import topic_data
+from tagtopics.views.topic_data import TopicData
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"

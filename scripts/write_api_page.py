@@ -32,10 +32,10 @@ MODULES = (
 )
 EXTRA = (
     ("tagtopics.models.results", ("CreditTable", "TagProfile", "RelatedDocument")),
-    ("tagtopics.models.recommender", ("Recommendation",)),
-    ("tagtopics.topic_data", ("TopicData",)),
+    ("tagtopics.recommend.recommender", ("Recommendation",)),
+    ("tagtopics.views.topic_data", ("TopicData",)),
     ("tagtopics.inference.callbacks", ("Watcher", "Progress", "EarlyStop", "Checkpoint", "load_checkpoint")),
-    ("tagtopics.scale.cluster", ("ray_crew",)),
+    ("tagtopics.scale.ray_executor", ("ray_crew",)),
     ("tagtopics.errors", ("InputError", "MissingExtraError", "CorpusWarning")),
 )
 """Names that no `__all__` lists, but that users meet: what calls return, watch and raise."""

@@ -24,7 +24,7 @@ from tagtopics.corpus import (
     write_jsonl,
     write_matrix_folder,
 )
-from tagtopics.corpus.folder import load_csr
+from tagtopics.corpus.formats.matrix_folder import load_csr
 from tagtopics.errors import InputError
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\r\0\ufeff"), min_size=1)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tagtopics as tt
-from tagtopics.corpus.joining import admit_words, extended, join_corpora, moved
+from tagtopics.corpus.align import admit_words, extended, join_corpora, moved
 
 bags = st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 9), min_size=1)
 rows = st.lists(st.tuples(bags, st.sets(st.sampled_from("xyz"), min_size=1)), min_size=1, max_size=5)

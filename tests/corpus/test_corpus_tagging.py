@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagtopics.corpus.tagging import TagLists, join_kinds, read_tags
+from tagtopics.corpus.tags import TagLists, join_kinds, read_tags
 from tagtopics.errors import InputError
 
 

@@ -11,8 +11,8 @@ import pytest
 from explore_support import FLAGS, HOSTILE, make_corpus, make_hostile_corpus
 
 import tagtopics as tt
-from tagtopics.models.topic_data_of import topic_data
-from tagtopics.topic_data import TopicData
+from tagtopics.views.to_topic_data import topic_data
+from tagtopics.views.topic_data import TopicData
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from explore_support import Watched, wait_until
 
 import tagtopics as tt
 from tagtopics.explore import write_report
-from tagtopics.topic_data import TopicData
+from tagtopics.views.topic_data import TopicData
 
 pytest_plugins = ("explore_fixtures",)
 

@@ -20,7 +20,7 @@ from explore_support import HOSTILE, Recommending, Watched, make_hostile_corpus,
 import tagtopics as tt
 from tagtopics.explore.server import create_app
 from tagtopics.models.kept_corpus import keep_corpus
-from tagtopics.topic_data import TopicData
+from tagtopics.views.topic_data import TopicData
 
 pytest_plugins = ("explore_fixtures",)
 

@@ -17,8 +17,8 @@ from tagtopics.cli.serving import ModelEngine
 from tagtopics.datasets.scenes import make_scenes, write_scenes
 from tagtopics.explore import write_report
 from tagtopics.explore.engine import NotOfferedError
-from tagtopics.tasks.heatmaps import tag_maps
-from tagtopics.topic_data import TopicData
+from tagtopics.views.heat_maps import tag_maps
+from tagtopics.views.topic_data import TopicData
 
 pytest_plugins = ("explore_fixtures",)
 

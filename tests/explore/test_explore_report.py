@@ -24,8 +24,8 @@ from tagtopics.explore.packing import safe_json
 from tagtopics.explore.prepare import known_words, years_of
 from tagtopics.explore.report import render_report, write_report
 from tagtopics.models.kept_corpus import keep_corpus, kept_corpus
-from tagtopics.models.topic_data_of import topic_data
-from tagtopics.topic_data import VERSION, TopicData
+from tagtopics.views.to_topic_data import topic_data
+from tagtopics.views.topic_data import VERSION, TopicData
 
 pytest_plugins = ("explore_fixtures",)
 

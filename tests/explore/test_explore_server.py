@@ -21,7 +21,7 @@ from tagtopics.cli.serving import ModelEngine
 from tagtopics.explore.engine import Question, Topics
 from tagtopics.explore.gate import Gate
 from tagtopics.explore.server import Limits, create_app
-from tagtopics.topic_data import TopicData
+from tagtopics.views.topic_data import TopicData
 
 pytest_plugins = ("explore_fixtures",)
 

@@ -11,7 +11,7 @@ from PIL import Image
 
 import tagtopics as tt
 from tagtopics.datasets.scenes import MATERIALS, make_scenes, write_scenes
-from tagtopics.tasks.heatmaps import (
+from tagtopics.views.heat_maps import (
     best_overlap,
     points_at,
     recommended_tags,

@@ -12,9 +12,9 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 import tagtopics as tt
+from tagtopics.baselines.mixtures import Mixture, densities_of, fit_mixture, log_likelihood, merge_mixtures
+from tagtopics.baselines.sml import SML
 from tagtopics.datasets.scenes import make_scenes
-from tagtopics.models.mixtures import Mixture, densities_of, fit_mixture, log_likelihood, merge_mixtures
-from tagtopics.models.sml import SML
 
 
 def three_clouds(seed: int, n: int = 900) -> Any:

@@ -10,7 +10,7 @@ import pytest
 import tagtopics as tt
 from tagtopics.datasets.synthetic import SyntheticCorpus
 from tagtopics.graph import Priors, build_graph
-from tagtopics.inference.belief_propagation import Belief, BeliefPropagation
+from tagtopics.inference.bp import Belief, BeliefPropagation
 from tagtopics.inference.callbacks import Checkpoint, EarlyStop, Progress, Watcher, load_checkpoint
 from tagtopics.inference.loop import Step, run
 
@@ -124,7 +124,7 @@ def test_damaged_checkpoints_are_refused(content: bytes, tmp_path: Path) -> None
 
 
 def test_reference_and_compiled_kernels_walk_together() -> None:
-    from tagtopics.kernels import compiled, reference
+    from tagtopics.kernels.bp import compiled, reference
 
     truth = tt.make_tagged_corpus(n_docs=25, n_words=40, n_topics=5, n_tags=6, n_groups=1, doc_length=15)
     graph = build_graph(truth.corpus.counts, truth.corpus.tags)

@@ -11,12 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.special import digamma
 
-from tagtopics.graph import Priors, build_graph
-from tagtopics.inference.authors import AuthorSampling, with_private_authors
-from tagtopics.inference.gibbs import GibbsSampling, Links, link_probabilities
-from tagtopics.inference.labeled import LabeledPropagation, as_topics
-from tagtopics.inference.variational import VariationalBayes
-from tagtopics.kernels import (
+from tagtopics.baselines import (
     gibbs_loops,
     gibbs_reference,
     labeled_loops,
@@ -24,6 +19,11 @@ from tagtopics.kernels import (
     variational_loops,
     variational_reference,
 )
+from tagtopics.baselines.authors import AuthorSampling, with_private_authors
+from tagtopics.baselines.gibbs import GibbsSampling, Links, link_probabilities
+from tagtopics.baselines.labeled import LabeledPropagation, as_topics
+from tagtopics.baselines.variational import VariationalBayes
+from tagtopics.graph import Priors, build_graph
 
 quick = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 PRIORS = Priors(np.linspace(0.05, 0.2, 4, dtype=np.float32), 0.02)

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tagtopics.graph import PastSums, Priors, TopicState, build_graph
-from tagtopics.kernels import compiled, reference
+from tagtopics.kernels.bp import compiled, reference
 
 K = 4
 TOLERANCE = 1e-4

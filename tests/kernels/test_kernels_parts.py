@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tagtopics.graph import FactorGraph, Priors, Sums, build_graph, build_part
 from tagtopics.graph.structure import grid_of
-from tagtopics.kernels import anchors, compiled
-from tagtopics.kernels.words import relaxed_sums
+from tagtopics.kernels.bp import anchors, compiled
+from tagtopics.kernels.bp.words import relaxed_sums
 
 PRIORS = Priors(np.full(7, 0.1, dtype=np.float32), 0.05, 0.1, 0.05, stride=0.5)
 

@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tagtopics.graph import FactorGraph, Priors, TopicState, build_graph, invariant_error
-from tagtopics.kernels import anchors, anchors_reference, compiled, reference, tagging
+from tagtopics.kernels.bp import anchors, anchors_reference, compiled, reference
+from tagtopics.kernels.bp import tags as tagging
 
 # One sweep in single precision against double: roundings of 6e-8, relative to the tokens of a document or
 # word, where small differences of large sums are divided by each other. Each sweep starts both from the same

@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import tagtopics as tt
 from tagtopics.corpus.splits import completion, train_test
 from tagtopics.datasets.synthetic import SyntheticCorpus
-from tagtopics.inference import heldout
+from tagtopics.inference import holdout as heldout
 from tagtopics.inference.callbacks import Checkpoint, Watcher
 from tagtopics.inference.loop import Step
 

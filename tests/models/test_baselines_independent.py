@@ -14,7 +14,7 @@ import pytest
 import tagtopics as tt
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import completion, train_test
-from tagtopics.inference import heldout
+from tagtopics.inference import holdout as heldout
 from tagtopics.inference.fold_in import FoldIn
 
 ALPHA, BETA, K = 0.1, 0.05, 10

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from sklearn.metrics import roc_auc_score
 
 import tagtopics as tt
+from tagtopics.baselines import gibbs, labeled
+from tagtopics.baselines.rtm import shared_tag_links
 from tagtopics.datasets.synthetic import SyntheticCorpus
-from tagtopics.inference import gibbs, labeled
-from tagtopics.models.rtm import shared_tag_links
 
 COUNTS = np.array([[3, 1, 0, 0], [2, 2, 1, 0], [0, 0, 4, 1], [0, 1, 2, 3]])
 TAGS = [["a"], ["a", "b"], ["b", "c"], ["c"]]

@@ -14,7 +14,7 @@ from scipy.optimize import linear_sum_assignment
 import tagtopics as tt
 from tagtopics.datasets.synthetic import SyntheticCorpus
 from tagtopics.graph import build_graph, invariant_error
-from tagtopics.inference.belief_propagation import Belief
+from tagtopics.inference.bp import Belief
 from tagtopics.inference.callbacks import Watcher
 from tagtopics.inference.loop import Step
 

@@ -12,7 +12,7 @@ import numpy as np
 from tagtopics import make_tagged_corpus
 from tagtopics.corpus.core import Corpus
 from tagtopics.scale.shards import ShardFolder
-from tagtopics.scale.writing import ShardWriter
+from tagtopics.scale.writer import ShardWriter
 
 
 def small_corpus(n_docs: int = 300) -> Corpus:

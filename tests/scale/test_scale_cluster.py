@@ -16,8 +16,8 @@ from tagtopics import TTM
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.inference.callbacks import Watcher
-from tagtopics.scale.cluster import RayCrew, ray_crew
-from tagtopics.scale.fitting import CrewMaker, fit_shards
+from tagtopics.scale.fit import CrewMaker, fit_shards
+from tagtopics.scale.ray_executor import RayCrew, ray_crew
 from tagtopics.scale.runs import Run
 from tagtopics.scale.shards import ShardFolder
 

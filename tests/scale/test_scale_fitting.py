@@ -13,10 +13,10 @@ from tagtopics import LDA, TTM
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.graph import build_graph
-from tagtopics.inference.belief_propagation import BeliefPropagation
+from tagtopics.inference.bp import BeliefPropagation
 from tagtopics.inference.callbacks import Watcher
 from tagtopics.inference.loop import run
-from tagtopics.scale.fitting import fit_shards
+from tagtopics.scale.fit import fit_shards
 from tagtopics.scale.runs import remove_run
 from tagtopics.scale.shards import ShardFolder
 

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 
 from tagtopics import TTM, Corpus, InputError, make_tagged_corpus, read_corpus
 from tagtopics.corpus.core import canonical_counts, tag_matrix
+from tagtopics.credit.attribution import credit_words, learn_tag_words
 from tagtopics.models import LabeledLDA
-from tagtopics.models.tag_words import credit_words, learn_tag_words
 from tagtopics.tasks import evaluate_classification, evaluate_credit, evaluate_links
 from tagtopics.tasks.credit import credit_of, mix_documents, naive_bayes_shares
 from tagtopics.tasks.links import linked_pairs

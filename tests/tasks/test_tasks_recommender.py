@@ -11,9 +11,15 @@ import pytest
 import scipy.sparse as sp
 
 from tagtopics import LDA, TTM, Corpus, InputError, load, make_tagged_corpus
-from tagtopics.models import recommender as recommenders
-from tagtopics.models.calibration import best_threshold, fair_handicap, logistic_regression, picked, sigmoid
-from tagtopics.models.kernel_ridge import chi2_features, dot_products, exact_ridge, landmark_ridge
+from tagtopics.recommend import recommender as recommenders
+from tagtopics.recommend.calibration import (
+    best_threshold,
+    fair_handicap,
+    logistic_regression,
+    picked,
+    sigmoid,
+)
+from tagtopics.recommend.ridge import chi2_features, dot_products, exact_ridge, landmark_ridge
 from tagtopics.tasks import evaluate_recommendation
 from tagtopics.tasks.measures import per_tag
 from tagtopics.tasks.recommendation import SYSTEMS

@@ -15,7 +15,8 @@ from tagtopics.cli.modelling import build_model, check_out, watchers
 from tagtopics.cli.options import ModelOptions, Shown
 from tagtopics.cli.output import console, make_table, plain, show
 from tagtopics.cli.reading import load_named
-from tagtopics.cli.summaries import profile_row, profile_table, topic_rows, topic_table
+from tagtopics.cli.tables import profile_table, topic_table
+from tagtopics.views.rankings import profile_row, topic_rows
 
 if TYPE_CHECKING:
     from rich.console import Console

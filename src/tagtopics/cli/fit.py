@@ -14,7 +14,8 @@ from tagtopics.cli.output import make_table, plain, show
 from tagtopics.cli.photographs import ImageOptions, visual_vocabulary
 from tagtopics.cli.reading import read_training
 from tagtopics.cli.scaling import ScaleOptions, check_scale, checkpointed, fit_sharded, is_sharded
-from tagtopics.cli.summaries import topic_rows, topic_table
+from tagtopics.cli.tables import topic_table
+from tagtopics.views.rankings import topic_rows
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -42,7 +42,7 @@ _PARAMETERS = {
 def build_model(options: ModelOptions) -> TopicModel:
     """Return the estimator that the options ask for, its parameters checked."""
     from tagtopics import models
-    from tagtopics.models.checks import check_parameters
+    from tagtopics.models.validation import check_parameters
 
     if options.model not in MODELS:
         raise InputError(f"unknown model {options.model[:40]!r}; known are {', '.join(MODELS)}")

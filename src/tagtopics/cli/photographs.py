@@ -97,7 +97,7 @@ def explain_folder(model: Any, source: str, corpus: Corpus, out: str, shown: Sho
 
 
 def _mapped(model: Any, path: str, name: str, tags: Sequence[str], out: str | None) -> dict[str, Any]:
-    from tagtopics.tasks.heatmaps import recommended_tags, tag_maps, write_maps
+    from tagtopics.views.heat_maps import recommended_tags, tag_maps, write_maps
 
     recommended = not tags
     maps = tag_maps(model, path, tags or recommended_tags(model, path))

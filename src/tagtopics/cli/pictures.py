@@ -14,7 +14,7 @@ import numpy as np
 
 from tagtopics.errors import InputError
 from tagtopics.explore.engine import Pictured
-from tagtopics.topic_data import Picture, TopicData
+from tagtopics.views.topic_data import Picture, TopicData
 
 MOST_PICTURES = 400
 """Photographs in a report at the most: those that show the topics best."""
@@ -50,7 +50,7 @@ def with_pictures(data: TopicData, model: Any, folder: str) -> TopicData:
 
 
 def _picture(data: TopicData, model: Any, doc: int, path: Path) -> Picture | None:
-    from tagtopics.tasks.heatmaps import tag_maps
+    from tagtopics.views.heat_maps import tag_maps
 
     table = data.documents
     tags = [data.tags.names[t] for t in table.tag_index[slice(*table.tag_offsets[doc : doc + 2])]]
@@ -64,7 +64,7 @@ def _picture(data: TopicData, model: Any, doc: int, path: Path) -> Picture | Non
 
 def pictured(model: Any, path: Path, top: int) -> Pictured:
     """Return what a model sees in a new photograph; one with too many pixels is refused unread."""
-    from tagtopics.tasks.heatmaps import tag_maps
+    from tagtopics.views.heat_maps import tag_maps
 
     _check_pixels(path)
     counts, faults = model.visual_.count([str(path)])

@@ -61,7 +61,7 @@ def read_documents(source: str, columns: ColumnOptions, model: TopicModel, shown
 
 def read_more(source: str, columns: ColumnOptions, model: TopicModel, shown: Shown) -> Corpus:
     """Read documents that a model is to learn from: its recipe, but words and tags may be new."""
-    from tagtopics.corpus.joining import admit_words
+    from tagtopics.corpus.align import admit_words
 
     recipe = model.recipe_
     if source != "-" and not (source and Path(source).exists()):

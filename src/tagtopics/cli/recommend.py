@@ -13,7 +13,7 @@ from tagtopics.cli.reading import load, read_documents
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tagtopics.models.recommender import Recommendation
+    from tagtopics.recommend.recommender import Recommendation
 
 TopOption = Annotated[int, typer.Option("--top", "-n", metavar="N", min=1, help="Tags of each document.")]
 WhyOption = Annotated[

@@ -14,7 +14,7 @@ from tagtopics.cli.reading import load, load_named
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tagtopics.topic_data import TopicData
+    from tagtopics.views.topic_data import TopicData
 
 ReportOption = Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="The HTML file.")]
 CorpusOption = Annotated[
@@ -74,7 +74,7 @@ def shown_data(path: str, corpus: str | None, title: str | None, shown: Shown) -
     """Return what a viewer shows of a saved model: with the corpus named, else with the one kept with it."""
     from tagtopics.corpus import read_corpus
     from tagtopics.models.kept_corpus import kept_corpus
-    from tagtopics.models.topic_data_of import topic_data
+    from tagtopics.views.to_topic_data import topic_data
 
     model = load(path)
     if corpus is None:

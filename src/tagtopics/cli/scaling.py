@@ -107,7 +107,7 @@ def fit_sharded(
 ) -> tuple[Corpus, dict[str, int]]:
     """Fit an estimator to a folder of shards and save it; return its documents, and the sizes of all."""
     from tagtopics.kernels.threads import resolve_threads
-    from tagtopics.scale.fitting import fit_shards, local_crew, sampled_shards
+    from tagtopics.scale.fit import fit_shards, local_crew, sampled_shards
     from tagtopics.scale.runs import remove_run
     from tagtopics.scale.shards import ShardFolder
 
@@ -119,7 +119,7 @@ def fit_sharded(
     if local:
         crew = local_crew(resolve_threads(estimator.n_jobs), refits=refits, told=told)
     else:
-        from tagtopics.scale.cluster import ray_crew
+        from tagtopics.scale.ray_executor import ray_crew
 
         crew = ray_crew(scale.workers or 2, scale.address, refits=refits)
     fit_shards(estimator, folder, work, resume=scale.resume, crew=crew, callbacks=callbacks)

@@ -58,7 +58,7 @@ def command(
     """Cut a corpus of any size into shards on disk: read as a stream, never held in memory."""
     from tagtopics.scale import shard_corpus
     from tagtopics.scale.sharding import MAX_CANDIDATES
-    from tagtopics.scale.writing import check_target
+    from tagtopics.scale.writer import check_target
 
     check_target(out, overwrite=force)
     if columns.label is not None:

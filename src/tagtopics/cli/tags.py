@@ -9,7 +9,8 @@ import typer
 from tagtopics.cli.options import ModelArgument, Shown
 from tagtopics.cli.output import show
 from tagtopics.cli.reading import load_tagged
-from tagtopics.cli.summaries import profile_row, profile_table
+from tagtopics.cli.tables import profile_table
+from tagtopics.views.rankings import profile_row
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -10,7 +10,8 @@ from tagtopics.cli.modelling import name_of_model
 from tagtopics.cli.options import ModelArgument, Shown
 from tagtopics.cli.output import show
 from tagtopics.cli.reading import load
-from tagtopics.cli.summaries import topic_rows, topic_table
+from tagtopics.cli.tables import topic_table
+from tagtopics.views.rankings import topic_rows
 
 TopOption = Annotated[int, typer.Option("--top", "-n", metavar="N", min=1, help="Words of each topic.")]
 

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from tagtopics.corpus.core import Corpus, canonical_counts
 from tagtopics.corpus.counted import Counted, fit_tags, fit_words
 from tagtopics.corpus.recipe import TextRecipe
-from tagtopics.corpus.tagging import TagLists, Where, document_number
+from tagtopics.corpus.tags import TagLists, Where, document_number
 from tagtopics.corpus.text import Tokenizer, apply, learn
 from tagtopics.errors import InputError
 

@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any
 
 from tagtopics.corpus.assemble import Documents
-from tagtopics.corpus.tables import Table, no_column
-from tagtopics.corpus.tagging import (
+from tagtopics.corpus.formats.tables import Table, no_column
+from tagtopics.corpus.tags import (
     STRONG,
     WEAK,
     TagLists,

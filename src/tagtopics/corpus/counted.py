@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from tagtopics.corpus.core import canonical_counts, canonical_tags, tag_matrix
 from tagtopics.corpus.files import existing, name_lines
 from tagtopics.corpus.recipe import TextRecipe
-from tagtopics.corpus.tagging import TagLists, read_tags
+from tagtopics.corpus.tags import TagLists, read_tags
 from tagtopics.errors import InputError
 
 MAX_UNNAMED = 2**24

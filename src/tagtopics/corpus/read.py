@@ -16,15 +16,12 @@ from tagtopics.corpus.assemble import Documents, Reading, Terms, from_counts, fr
 from tagtopics.corpus.columns import Columns, documents_of, texts_of
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.counted import Counted, with_tags
-from tagtopics.corpus.exchange.ldac import read_ldac
-from tagtopics.corpus.exchange.mat import read_mat
-from tagtopics.corpus.exchange.mulan import read_mulan
-from tagtopics.corpus.exchange.svmlight import read_svmlight
-from tagtopics.corpus.exchange.uci import read_uci
-from tagtopics.corpus.folder import read_folder
-from tagtopics.corpus.images.decode import holds_images, is_image
-from tagtopics.corpus.recipe import TextRecipe
-from tagtopics.corpus.tables import (
+from tagtopics.corpus.formats.ldac import read_ldac
+from tagtopics.corpus.formats.mat import read_mat
+from tagtopics.corpus.formats.matrix_folder import read_folder
+from tagtopics.corpus.formats.mulan import read_mulan
+from tagtopics.corpus.formats.svmlight import read_svmlight
+from tagtopics.corpus.formats.tables import (
     Table,
     frame_of,
     read_csv,
@@ -34,7 +31,10 @@ from tagtopics.corpus.tables import (
     table_of_frame,
     table_of_rows,
 )
-from tagtopics.corpus.tagging import TagLists, name_of
+from tagtopics.corpus.formats.uci import read_uci
+from tagtopics.corpus.images.decode import holds_images, is_image
+from tagtopics.corpus.recipe import TextRecipe
+from tagtopics.corpus.tags import TagLists, name_of
 from tagtopics.corpus.text import Tokenizer
 from tagtopics.errors import CorpusWarning, InputError
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tagtopics._typing import Int64
-from tagtopics.topic_data import TopicData
+from tagtopics.views.topic_data import TopicData
 
 CHUNK = 40
 """Bodies compressed together: enough to compress well, few enough to decode in a blink."""

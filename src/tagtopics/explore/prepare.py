@@ -11,7 +11,7 @@ import numpy as np
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.explore.layout import topic_map
 from tagtopics.explore.packing import root_bytes, rounded
-from tagtopics.topic_data import TopicData
+from tagtopics.views.topic_data import TopicData
 
 MOST_WORDS = 40_000
 """Words a page knows by name; the rarest beyond are left out."""

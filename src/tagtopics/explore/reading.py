@@ -9,7 +9,7 @@ import numpy as np
 from tagtopics._typing import Float32, Float64
 from tagtopics.errors import InputError
 from tagtopics.explore import schemas
-from tagtopics.topic_data import TopicData
+from tagtopics.views.topic_data import TopicData
 
 
 class Reader:

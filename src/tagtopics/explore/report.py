@@ -16,7 +16,7 @@ from tagtopics.explore.bodies import CHUNK, body_of, body_order
 from tagtopics.explore.packing import base64_of, packed
 from tagtopics.explore.page import Block, report_page
 from tagtopics.explore.prepare import index_of, known_words
-from tagtopics.topic_data import TopicData
+from tagtopics.views.topic_data import TopicData
 
 DEFAULT_MB = 15.0
 """How large a report may be, in millions of bytes."""

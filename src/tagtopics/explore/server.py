@@ -24,7 +24,7 @@ from tagtopics.explore.page import live_page, script, style
 from tagtopics.explore.prepare import index_of, known_words
 from tagtopics.explore.reading import Reader
 from tagtopics.explore.shield import Application, Shield
-from tagtopics.topic_data import TopicData
+from tagtopics.views.topic_data import TopicData
 
 Count = Annotated[int, Query(ge=1, le=500)]
 Skip = Annotated[int, Query(ge=0, le=10**9)]

@@ -13,7 +13,7 @@ import numpy as np
 
 from tagtopics.errors import InputError
 from tagtopics.graph import Priors, TopicState
-from tagtopics.inference.belief_propagation import Belief
+from tagtopics.inference.bp import Belief
 from tagtopics.inference.checksums import checksum
 from tagtopics.inference.loop import Step
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tagtopics._typing import Float32
 from tagtopics.graph import build_graph
-from tagtopics.kernels import compiled
+from tagtopics.kernels.bp import compiled
 
 _BATCH_EDGES = 1 << 22
 """Edges wired at a time; large enough to keep all threads busy."""

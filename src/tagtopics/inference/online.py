@@ -14,9 +14,9 @@ import numpy as np
 
 from tagtopics._typing import Float64
 from tagtopics.graph import FactorGraph, PastSums, Priors
-from tagtopics.inference.belief_propagation import Belief
+from tagtopics.inference.bp import Belief
 from tagtopics.inference.learned import Learned, proportions
-from tagtopics.kernels import compiled
+from tagtopics.kernels.bp import compiled
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ import numpy as np
 from tagtopics._typing import Float32, Float64
 from tagtopics.corpus.splits import completion
 from tagtopics.graph import Priors, TopicState, build_graph
-from tagtopics.inference.belief_propagation import BeliefPropagation
+from tagtopics.inference.bp import BeliefPropagation
 from tagtopics.inference.fold_in import FoldIn
 
 FEWEST_DOCS = 200

@@ -22,8 +22,8 @@ import scipy.sparse as sp
 from tagtopics._typing import Float32, Float64
 from tagtopics.corpus.splits import completion
 from tagtopics.graph import FactorGraph, Priors, build_graph
-from tagtopics.inference import heldout
-from tagtopics.inference.belief_propagation import BeliefPropagation
+from tagtopics.inference import holdout as heldout
+from tagtopics.inference.bp import BeliefPropagation
 from tagtopics.inference.fold_in import FoldIn
 from tagtopics.inference.tuning import FEWEST_DOCS, HeldOut
 

@@ -96,6 +96,8 @@ def _folder(base: str) -> str:
 def _stamp() -> str:
     """Return a name for the present state of all kernel files."""
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.read_bytes())
+    package = Path(__file__).parents[1]
+    for folder in ("kernels", "baselines"):
+        for path in sorted((package / folder).rglob("*.py")):
+            digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

@@ -1,9 +1,9 @@
 """The estimators: one base, one file each."""
 
-from tagtopics.models.atm import ATM
-from tagtopics.models.labeled import LabeledLDA
+from tagtopics.baselines.atm import ATM
+from tagtopics.baselines.labeled_lda import LabeledLDA
+from tagtopics.baselines.rtm import RTM
 from tagtopics.models.lda import LDA
-from tagtopics.models.rtm import RTM
 from tagtopics.models.ttm import TTM
 
 __all__ = ["ATM", "LDA", "RTM", "TTM", "LabeledLDA"]

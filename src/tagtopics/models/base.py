@@ -16,16 +16,14 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import completion
 from tagtopics.errors import InputError
 from tagtopics.graph import FactorGraph, Priors, build_graph
-from tagtopics.inference import heldout
-from tagtopics.inference.belief_propagation import BeliefPropagation
+from tagtopics.inference import holdout as heldout
+from tagtopics.inference.bp import BeliefPropagation
 from tagtopics.inference.fold_in import FoldIn
 from tagtopics.inference.learned import Learned, TopicAlgorithm
 from tagtopics.inference.loop import Callback, Step, run
 from tagtopics.inference.memory import is_lean
 from tagtopics.inference.tuning import learn_priors, starting_alpha
 from tagtopics.kernels.threads import resolve_threads
-from tagtopics.models.checks import check_parameters
-from tagtopics.models.coherence import topic_coherence
 from tagtopics.models.inputs import (
     TrainingData,
     align_tags,
@@ -39,7 +37,9 @@ from tagtopics.models.inputs import (
 )
 from tagtopics.models.recommending import Recommending
 from tagtopics.models.results import RelatedDocument
-from tagtopics.models.viewing import Viewing
+from tagtopics.models.validation import check_parameters
+from tagtopics.views.coherence import topic_coherence
+from tagtopics.views.notebook import Viewing
 
 
 class TopicModel(Viewing, Recommending, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]

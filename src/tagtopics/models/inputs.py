@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from tagtopics.corpus.align import extended, moved
 from tagtopics.corpus.core import Corpus, tag_matrix
-from tagtopics.corpus.joining import extended, moved
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.errors import CorpusWarning, InputError
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import scipy.sparse as sp
 
+from tagtopics.baselines.gibbs import GibbsSampling
+from tagtopics.baselines.variational import VariationalBayes
 from tagtopics.graph import FactorGraph, Priors, build_graph
-from tagtopics.inference.gibbs import GibbsSampling
 from tagtopics.inference.learned import TopicAlgorithm
-from tagtopics.inference.variational import VariationalBayes
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.base import TopicModel
 from tagtopics.models.inputs import TrainingData

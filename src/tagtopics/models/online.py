@@ -10,15 +10,14 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from tagtopics._typing import Float64
+from tagtopics.corpus.align import extended, moved
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.joining import extended, moved
 from tagtopics.errors import InputError
 from tagtopics.graph import PastSums, build_graph
 from tagtopics.inference.learned import Learned
 from tagtopics.inference.loop import Callback, run
 from tagtopics.inference.online import OnlineBeliefPropagation, past_sums, remembered, with_rows
 from tagtopics.kernels.threads import resolve_threads
-from tagtopics.models.checks import check_online, check_parameters
 from tagtopics.models.inputs import (
     Given,
     TrainingData,
@@ -29,6 +28,7 @@ from tagtopics.models.inputs import (
     is_unnamed,
     read_tags,
 )
+from tagtopics.models.validation import check_online, check_parameters
 
 BATCH_SIZE = 4000
 """Documents of a mini-batch. The first above all should be large: topics come from it. Decision 080."""

@@ -14,25 +14,25 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
+from tagtopics.baselines.atm import ATM
+from tagtopics.baselines.labeled_lda import LabeledLDA
+from tagtopics.baselines.rtm import RTM
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.images.saving import visual_from, visual_to_arrays, visual_to_json
 from tagtopics.corpus.recipe import recipe_from_json, recipe_to_json
 from tagtopics.errors import InputError
-from tagtopics.models.atm import ATM
 from tagtopics.models.base import TopicModel
-from tagtopics.models.checks import check_parameters
 from tagtopics.models.kept_corpus import keep_corpus
-from tagtopics.models.labeled import LabeledLDA
 from tagtopics.models.lda import LDA
-from tagtopics.models.recommender_saving import (
+from tagtopics.models.ttm import TTM
+from tagtopics.models.validation import check_parameters
+from tagtopics.recommend.storage import (
     matrix_from,
     matrix_to_arrays,
     recommender_from,
     recommender_to_arrays,
     recommender_to_json,
 )
-from tagtopics.models.rtm import RTM
-from tagtopics.models.ttm import TTM
 
 SCHEMA = 1
 """Version of the layout; a reader refuses what is newer than itself."""

@@ -10,7 +10,7 @@ from tagtopics._typing import Float32
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.models.inputs import Given, Tagged, canonical, stacked, tagged
-from tagtopics.models.recommender import Recommendation, TagRecommender, fit_recommender
+from tagtopics.recommend.recommender import Recommendation, TagRecommender, fit_recommender
 
 
 class Recommending:

@@ -9,18 +9,18 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._typing import Float32
+from tagtopics.corpus.align import moved
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.joining import moved
+from tagtopics.credit.attribution import credit_words, learn_tag_words
 from tagtopics.errors import InputError
 from tagtopics.graph import Priors
 from tagtopics.inference.weighing import SHARES, Weighed, can_weigh, divide, weigh
-from tagtopics.kernels import compiled
-from tagtopics.kernels.reference import normalised
+from tagtopics.kernels.bp import compiled
+from tagtopics.kernels.bp.reference import normalised
 from tagtopics.models.base import TopicModel, top
 from tagtopics.models.inputs import TrainingData
 from tagtopics.models.online import Online
 from tagtopics.models.results import CreditTable, TagProfile
-from tagtopics.models.tag_words import credit_words, learn_tag_words
 
 _COUNT = 5.0
 """What known tags are worth in tokens where it is to be learned and there is too little to learn from."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tagtopics.corpus.align import join_corpora
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.joining import join_corpora
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.inference.loop import Callback
 from tagtopics.models.base import TopicModel

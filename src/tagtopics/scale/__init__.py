@@ -1,11 +1,11 @@
 """Corpora larger than memory: shards on disk, and fits to them, here or on a cluster."""
 
-from tagtopics.scale.fitting import fit_shards, local_crew
+from tagtopics.scale.fit import fit_shards, local_crew
 from tagtopics.scale.manifest import Manifest, ShardEntry, holds_shards
 from tagtopics.scale.runs import remove_run
 from tagtopics.scale.sharding import shard_corpus
 from tagtopics.scale.shards import Shard, ShardFolder
-from tagtopics.scale.writing import ShardWriter
+from tagtopics.scale.writer import ShardWriter
 
 __all__ = [
     "Manifest",

@@ -9,11 +9,11 @@ import numpy as np
 
 from tagtopics._typing import Float32, Float64
 from tagtopics.graph import Priors, Sums
-from tagtopics.inference.belief_propagation import NOISE, faded
-from tagtopics.kernels.anchors import topics_around_anchors
-from tagtopics.kernels.compiled import field_of, words_of
-from tagtopics.kernels.words import relaxed_sums
-from tagtopics.scale.parts import Round
+from tagtopics.inference.bp import NOISE, faded
+from tagtopics.kernels.bp.anchors import topics_around_anchors
+from tagtopics.kernels.bp.compiled import field_of, words_of
+from tagtopics.kernels.bp.words import relaxed_sums
+from tagtopics.scale.shard_executor import Round
 from tagtopics.scale.shards import ShardFolder
 
 

@@ -20,7 +20,7 @@ from tagtopics.corpus.text import Tokenizer
 from tagtopics.errors import InputError
 from tagtopics.scale.shards import ShardFolder
 from tagtopics.scale.streaming import STREAMS, MakeWriter, Progress, TableFile, take_stock, write_shards
-from tagtopics.scale.writing import ShardWriter, check_target
+from tagtopics.scale.writer import ShardWriter, check_target
 
 MAX_CANDIDATES = 1_000_000
 """Different words, and different tags, that are held while counting; of more, rare ones are forgotten."""

@@ -19,12 +19,12 @@ import scipy.sparse as sp
 from tagtopics.corpus.assemble import OWN_TOKENIZER, Documents, Oddities, Terms, count_bags, single_tags
 from tagtopics.corpus.columns import Columns, Layout, check_columns, documents_of_part
 from tagtopics.corpus.counted import Counted, fit_tags, fit_words
-from tagtopics.corpus.tables import Table, stream_csv, stream_jsonl, stream_parquet, stream_tsv
+from tagtopics.corpus.formats.tables import Table, stream_csv, stream_jsonl, stream_parquet, stream_tsv
 from tagtopics.corpus.text import TermCounter, analyzer, choose_words
 from tagtopics.errors import InputError
 from tagtopics.scale.shards import ShardFolder
 from tagtopics.scale.tally import Tally
-from tagtopics.scale.writing import ShardWriter
+from tagtopics.scale.writer import ShardWriter
 
 COUNTING, WRITING = "Counting words", "Writing shards"
 """The two readings, as `Progress` is told."""

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Float64
 from tagtopics.corpus.core import Corpus
-from tagtopics.models.calibration import best_threshold
+from tagtopics.recommend.calibration import best_threshold
 
 COSTS = (0.1, 0.3, 1.0, 3.0)
 

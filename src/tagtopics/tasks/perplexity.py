@@ -9,7 +9,7 @@ import numpy as np
 
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import completion, train_test
-from tagtopics.inference import heldout
+from tagtopics.inference import holdout as heldout
 from tagtopics.models.base import TopicModel
 
 

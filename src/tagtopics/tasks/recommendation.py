@@ -13,7 +13,7 @@ from tagtopics._typing import Int64
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.models.base import TopicModel
-from tagtopics.models.calibration import best_columns
+from tagtopics.recommend.calibration import best_columns
 from tagtopics.tasks.measures import Marks, all_measures
 from tagtopics.tasks.splitting import FittedSplit, fit_split, result
 from tagtopics.tasks.two_stage import two_stage_scores

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tagtopics._typing import Float32, Float64
-from tagtopics.models.calibration import logistic_regression, sigmoid
+from tagtopics.recommend.calibration import logistic_regression, sigmoid
 
 FIRST_SHARE = 0.25
 """Weight of the first stage in the mixture; the paper's omega."""

@@ -16,7 +16,7 @@ from tagtopics.corpus.images.decode import SUFFIXES, display_name, images_in
 from tagtopics.corpus.images.parallel import Fault
 from tagtopics.corpus.images.tagfiles import ImageTags, Wanted, image_tags
 from tagtopics.corpus.images.vocabulary import VisualVocabulary
-from tagtopics.corpus.tagging import TagLists
+from tagtopics.corpus.tags import TagLists
 from tagtopics.errors import InputError
 
 

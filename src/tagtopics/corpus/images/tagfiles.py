@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import Any
 
 from tagtopics.corpus.files import text_lines
-from tagtopics.corpus.tables import Table, read_csv, read_jsonl, read_tsv, table_of_rows
-from tagtopics.corpus.tagging import TagLists, name_of, read_tags
+from tagtopics.corpus.formats.tables import Table, read_csv, read_jsonl, read_tsv, table_of_rows
+from tagtopics.corpus.tags import TagLists, name_of, read_tags
 from tagtopics.errors import InputError
 
 IMAGE_COLUMNS = ("image", "file", "filename", "file_name", "path", "photo", "name", "id")

@@ -1,0 +1,105 @@
+"""Collapsed Gibbs sampling of the author-topic model: each token has an author, each author has topics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from tagtopics._typing import Float64, Int32
+from tagtopics.baselines import gibbs_loops
+from tagtopics.baselines.gibbs import (
+    AVERAGED,
+    Kept,
+    chain_priors,
+    first_kept,
+    first_word_topics,
+    keep,
+    token_offsets,
+)
+from tagtopics.graph import FactorGraph, Priors
+from tagtopics.inference.learned import Learned, proportions
+
+
+class AuthorSample(NamedTuple):
+    """One point of the chain."""
+
+    iteration: int
+    topics: Int32  # (N,) topic of each token
+    slots: Int32  # (N,) author of each token: its place among the document's
+    author_sums: Float64  # (A, K) tokens of each author by topic
+    word_sums: Float64  # (W, K)
+    kept: Kept  # of doc_sums, author_sums and word_sums
+
+
+@dataclass(frozen=True)
+class AuthorSampling:
+    """Sweeps over all tokens of a corpus whose documents all have an author; see `with_private_authors`.
+
+    Attributes:
+        graph: the corpus; the tags of its slots are the A authors.
+        n_tags: how many of the authors, the first ones, are tags.
+        priors: alpha, of each author's topics, and beta.
+        seed, max_iter, n_threads, anchored, averaged: as in `GibbsSampling`.
+        kernels: `gibbs_loops`, or `gibbs_reference` to check it.
+    """
+
+    graph: FactorGraph
+    n_tags: int
+    priors: Priors
+    seed: int
+    max_iter: int
+    n_threads: int = 1
+    anchored: bool = True
+    averaged: float = AVERAGED
+    kernels: ModuleType = gibbs_loops
+    settles: ClassVar[bool] = False
+
+    def init(self) -> AuthorSample:
+        """Return the first topics and authors, and the sums that follow."""
+        tokens, seed = token_offsets(self.graph), np.uint64(self.seed)
+        K, N = len(self.priors.doc_topic), int(tokens[-1])
+        topics, slots = np.empty(N, dtype=np.int32), np.empty(N, dtype=np.int32)
+        doc_sums, word_sums = np.zeros((self.graph.n_docs, K)), np.zeros((self.graph.n_words, K))
+        author_sums = np.zeros((self.graph.n_tags, K))
+        self.kernels.start(self.graph, tokens, first_word_topics(self), seed, topics, doc_sums, word_sums)
+        self.kernels.first_authors(self.graph, tokens, seed, N, topics, slots, author_sums)
+        return AuthorSample(0, topics, slots, author_sums, word_sums, Kept(0, ()))
+
+    def step(self, sample: AuthorSample) -> tuple[AuthorSample, float]:
+        """Return the sample after one sweep, and twice the share of tokens whose topic moved."""
+        tokens = token_offsets(self.graph)
+        clock = (sample.iteration + 2) * int(tokens[-1])
+        chain = (chain_priors(self.priors), np.uint64(self.seed), clock)
+        arrays = (sample.topics, sample.slots, sample.author_sums, sample.word_sums)
+        moved = self.kernels.sweep_authors(self.graph, tokens, *chain, *arrays)
+        first = first_kept(self.max_iter, self.averaged)
+        kept = keep(sample.kept, self._sums(sample)) if sample.iteration + 1 >= first else sample.kept
+        after = sample._replace(iteration=sample.iteration + 1, kept=kept)
+        return after, 2 * moved / max(float(sample.word_sums.sum()), 1e-300)
+
+    def learned(self, sample: AuthorSample) -> Learned:
+        """Return the mean of the sweeps kept; the tags' profiles weigh as many documents as carry them."""
+        doc_sums, author_sums, word_sums = sample.kept.mean(self._sums(sample))
+        alpha = self.priors.doc_topic
+        of_tags = proportions(author_sums[: self.n_tags], alpha).astype(np.float64)
+        tag_sums = self.graph.whole.tag_docs[: self.n_tags, np.newaxis] * of_tags
+        return Learned(word_sums, proportions(doc_sums, alpha), alpha, {"tag_sums_": tag_sums})
+
+    def _sums(self, sample: AuthorSample) -> tuple[Float64, ...]:
+        doc_sums = np.zeros((self.graph.n_docs, sample.word_sums.shape[1]))
+        self.kernels.topic_counts(self.graph, token_offsets(self.graph), sample.topics, doc_sums)
+        return doc_sums, sample.author_sums, sample.word_sums
+
+
+def with_private_authors(tags: Any) -> Any:
+    """Return tags, CSR (D, T), with one more column for each document that has none: an author of its own."""
+    alone = np.flatnonzero(np.diff(tags.indptr) == 0)
+    entries = (np.ones(len(alone), dtype=np.int8), (alone, np.arange(len(alone))))
+    private = sp.coo_array(entries, shape=(tags.shape[0], len(alone)))
+    joined = sp.csr_array(sp.hstack([tags, private], format="csr"))
+    joined.sort_indices()
+    return joined

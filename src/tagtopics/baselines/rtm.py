@@ -1,0 +1,158 @@
+"""The relational topic model: LDA whose linked documents tend to share topics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from tagtopics._typing import Float64
+from tagtopics.baselines.gibbs import AVERAGED, GibbsSampling, Links
+from tagtopics.errors import InputError
+from tagtopics.graph import build_graph
+from tagtopics.inference.loop import Callback, Step
+from tagtopics.kernels.threads import resolve_threads
+from tagtopics.models.base import TopicModel
+from tagtopics.models.inputs import given
+from tagtopics.models.validation import check_parameters
+
+
+class RTM(TopicModel):
+    """Relational topic model (Chang and Blei 2010) with the exponential link function.
+
+    The probability of a link is exp(eta . (zbar_a * zbar_b) + nu), where zbar are the mean topics of two
+    documents. Topics are drawn by collapsed Gibbs sampling, for which this link function is exact; eta and nu
+    follow after each sweep from the paper's closed form. Documents that are not linked are not enumerated:
+    pseudo-observations from the prior stand for them.
+
+    Args:
+        n_topics: the number of topics, K.
+        links_per_tag: where no links are given, documents that share a tag are linked, each with at most
+            this many others for each of its tags, drawn at random: all pairs would be too many.
+        negative_ratio: how many pseudo-observations of unlinked pairs there are for each link; more of
+            them make links say more about topics. In the paper, rho over the number of links.
+        doc_topic_prior: pseudo-count of each topic in each document; alpha.
+        topic_word_prior: pseudo-count of each word in each topic; beta.
+        max_iter: sweeps.
+        averaged_share: share of the sweeps, the last ones, whose mean is kept; 0 keeps the last one alone.
+        init: "anchors" draws the first topics around anchor words, "random" evenly.
+        random_state: seed of the chain and of the links drawn; equal seeds give equal bits.
+        n_jobs: threads for the start and for new documents; None or -1 for all cores. The chain is serial.
+
+    Attributes:
+        components_, doc_topic_, n_iter_, history_, stop_reason_, vocabulary_, doc_ids_: as in `LDA`.
+        tag_names_, tag_docs_: as in `TTM`.
+        tag_sums_: (T, K) the sum over each tag's documents of their mean topics.
+        link_probabilities_: (K + 1,) of two documents that are all of one and the same topic, exp(eta + nu);
+            the last, of two that share none, exp(nu).
+    """
+
+    def __init__(
+        self,
+        n_topics: int = 20,
+        *,
+        links_per_tag: int = 10,
+        negative_ratio: float = 1.0,
+        doc_topic_prior: float = 0.1,
+        topic_word_prior: float = 0.05,
+        max_iter: int = 200,
+        averaged_share: float = AVERAGED,
+        init: str = "anchors",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_topics = n_topics
+        self.links_per_tag = links_per_tag
+        self.negative_ratio = negative_ratio
+        self.doc_topic_prior = doc_topic_prior
+        self.topic_word_prior = topic_word_prior
+        self.max_iter = max_iter
+        self.averaged_share = averaged_share
+        self.init = init
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        links: Any = None,
+        callbacks: Sequence[Callback[Any]] = (),
+        start: tuple[Any, Sequence[Step]] | None = None,
+    ) -> Self:
+        """Learn topics.
+
+        Args:
+            X: a `Corpus`, or non-negative counts (D, W), dense or sparse.
+            y: tags, where X is a matrix, as in `LDA.fit`.
+            links: (D, D) matrix, sparse or dense, not zero where two documents are linked, in either
+                direction; `corpus.links` for instance. By default documents that share a tag are linked.
+            callbacks: told of every iteration.
+            start: where to go on; as in `LDA.fit`.
+        """
+        check_parameters(self)
+        data, seed = self._training_data(X, y), self._seed()
+        self._forget_recommender(given(X, y, data))
+        if links is None:
+            matrix = shared_tag_links(data.tags, int(self.links_per_tag), seed)
+        else:
+            matrix = _read_links(links, data.counts.shape[0])
+        graph = build_graph(data.counts)
+        threads, anchored = resolve_threads(self.n_jobs), self.init == "anchors"
+        chain = (self._priors(), seed, self.max_iter, threads, anchored)
+        pairs = Links(matrix, float(self.negative_ratio))
+        sampling = GibbsSampling(graph, data.tags, *chain, pairs, float(self.averaged_share))
+        return self._learn(data, sampling, callbacks, start)
+
+    def link_score(self, docs_a: Any, docs_b: Any) -> Float64:
+        """Return (N,): the probability of a link between document i of `docs_a` and document i of `docs_b`.
+
+        Args:
+            docs_a: N documents, as in `transform`.
+            docs_b: as many others.
+        """
+        left, right = self.transform(docs_a), self.transform(docs_b)
+        if len(left) != len(right):
+            raise InputError(f"link_score: {len(left)} documents on one side, {len(right)} on the other")
+        shared = left.astype(np.float64) * right
+        log_probability = np.log(self.link_probabilities_)
+        return np.asarray(np.exp(shared @ log_probability[:-1] + (1 - shared.sum(1)) * log_probability[-1]))
+
+
+def shared_tag_links(tags: Any, links_per_tag: int, seed: int) -> sp.csr_array:
+    """Return the links, symmetric (D, D), of documents that share a tag.
+
+    A tag of few documents links all of them. One of many is put in a random circle, where each document is
+    linked with its nearest neighbours on both sides, `links_per_tag` in all: every document as often.
+    """
+    rng = np.random.default_rng(seed)
+    by_tag = sp.csc_array(tags)
+    pairs: list[Any] = [np.empty((2, 0), dtype=np.int64)]
+    for t in range(tags.shape[1]):
+        docs = by_tag.indices[by_tag.indptr[t] : by_tag.indptr[t + 1]].astype(np.int64)
+        if len(docs) - 1 <= links_per_tag:
+            pairs.append(docs[np.array(np.triu_indices(len(docs), 1))])
+        else:
+            circle = rng.permutation(docs)
+            pairs += [np.stack([circle, np.roll(circle, -i)]) for i in range(1, links_per_tag // 2 + 1)]
+    rows, columns = np.concatenate(pairs, axis=1)
+    return _read_links(sp.coo_array((np.ones(len(rows)), (rows, columns)), shape=(tags.shape[0],) * 2), None)
+
+
+def _read_links(links: Any, n_docs: int | None) -> sp.csr_array:
+    """Return links of any kind as a symmetric CSR array (D, D) of ones without a diagonal."""
+    matrix = sp.csr_array(links)
+    if n_docs is not None and matrix.shape != (n_docs, n_docs):
+        raise InputError(f"links: expected a matrix of {n_docs} x {n_docs} documents, got {matrix.shape}")
+    entries = sp.coo_array(matrix)
+    apart = (entries.row != entries.col) & (entries.data != 0)
+    rows, columns = entries.row[apart].astype(np.int64), entries.col[apart].astype(np.int64)
+    both = (np.concatenate([rows, columns]), np.concatenate([columns, rows]))
+    symmetric = sp.csr_array((np.ones(len(both[0])), both), shape=matrix.shape)
+    symmetric.sum_duplicates()
+    symmetric.sort_indices()
+    symmetric.data[:] = 1
+    return symmetric

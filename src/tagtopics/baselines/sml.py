@@ -1,0 +1,171 @@
+"""Supervised multiclass labelling (Carneiro et al., 2007): the paper's baseline for images."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from tagtopics._typing import Float32, Float64
+from tagtopics.baselines.mixtures import (
+    LEAST_VARIANCE,
+    Densities,
+    Mixture,
+    densities_of,
+    fit_mixture,
+    log_likelihood,
+    merge_mixtures,
+)
+from tagtopics.corpus.images.decode import WORKING_PIXELS, Sizing, read_image
+from tagtopics.corpus.images.descriptors import planes_of, windows
+from tagtopics.corpus.images.parallel import Effort, each_image, listed
+from tagtopics.errors import InputError
+from tagtopics.kernels.threads import resolve_threads
+from tagtopics.models.inputs import read_tags
+
+_PATCH = 8
+"""Side of a patch, in pixels."""
+
+
+class SML(BaseEstimator):  # type: ignore[misc]
+    """Tags for images from one Gaussian mixture a tag, ranked by Bayes' rule.
+
+    Each image is a bag of 8 x 8 patches, each patch the low frequencies of its discrete cosine transforms in
+    YCbCr. A mixture is fitted to each image, a larger one to the mixtures of all images of a tag
+    (hierarchical EM), and a new image has the tags under which its patches are most likely.
+
+    Args:
+        n_image_components: Gaussians an image.
+        n_tag_components: Gaussians a tag, at the most.
+        n_frequencies: coefficients kept of each of the three planes, of 64.
+        step: pixels from a patch to the next.
+        max_iter: steps of EM, for images and for tags.
+        prior_weight: of the log frequency of a tag beside the mean log likelihood of a patch.
+        working_pixels: images are scaled to this area; None leaves them.
+        random_state: seed; equal seeds give equal bits at any `n_jobs`.
+        n_jobs: threads; None or -1 for all cores.
+
+    Attributes:
+        tag_names_: the T tags.
+        mixtures_: one for each tag that some image has, None for the others.
+        tag_docs_: (T,) how many images carry each tag.
+    """
+
+    def __init__(
+        self,
+        n_image_components: int = 8,
+        n_tag_components: int = 64,
+        *,
+        n_frequencies: int = 21,
+        step: int = 6,
+        max_iter: int = 15,
+        prior_weight: float = 0.0,
+        working_pixels: int | None = WORKING_PIXELS,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_image_components = n_image_components
+        self.n_tag_components = n_tag_components
+        self.n_frequencies = n_frequencies
+        self.step = step
+        self.max_iter = max_iter
+        self.prior_weight = prior_weight
+        self.working_pixels = working_pixels
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, images: Iterable[Any], y: Any) -> Self:
+        """Learn a mixture for each tag.
+
+        Args:
+            images: paths, arrays or images of Pillow; every one must be readable.
+            y: their tags: lists of strings, or an indicator matrix (D, T).
+        """
+        self._check()
+        found = listed(images)
+        tags, self.tag_names_ = read_tags(y, len(found))
+        self.floor_ = self._floor(found)
+        of_images = self._each(self._mixture_of_image, found)
+        self.tag_docs_ = np.asarray(tags.sum(0), dtype=np.int64).ravel()
+        by_tag = tags.tocsc()
+        members = [by_tag.indices[a:b] for a, b in zip(by_tag.indptr[:-1], by_tag.indptr[1:], strict=True)]
+        merge = partial(self._mixture_of_tag, of_images=of_images, members=members)
+        with threadpool_limits(limits=1), ThreadPoolExecutor(resolve_threads(self.n_jobs)) as pool:
+            self.mixtures_ = list(pool.map(merge, range(len(members))))
+        return self
+
+    def scores(self, images: Iterable[Any]) -> Float64:
+        """Return (D, T): the mean log likelihood of an image's patches under each tag, and its prior.
+
+        A tag that no image of the fit carries has minus infinity.
+        """
+        check_is_fitted(self)
+        known = [t for t, mixture in enumerate(self.mixtures_) if mixture is not None]
+        densities = [densities_of(mixture) for mixture in self.mixtures_ if mixture is not None]
+        rows = self._each(partial(self._likelihoods, tags=densities), listed(images))
+        scores = np.full((len(rows), len(self.tag_names_)), -np.inf)
+        prior = np.log(np.maximum(self.tag_docs_[known], 1) / max(self.tag_docs_.sum(), 1))
+        scores[:, known] = np.stack(rows) + self.prior_weight * prior
+        return scores
+
+    def recommend(self, images: Iterable[Any], top: int = 5) -> list[list[tuple[str, float]]]:
+        """Return for each image its most likely tags with their scores."""
+        best = []
+        for row in self.scores(images):
+            order = np.argsort(-row, kind="stable")[:top]
+            best.append([(self.tag_names_[t], float(row[t])) for t in order])
+        return best
+
+    def _each(self, function: Any, images: list[Any]) -> list[Any]:
+        return each_image(function, images, Effort(self.n_jobs, on_error="raise"))[0]
+
+    def _mixture_of_image(self, at: int, image: Any) -> Mixture:
+        rng = np.random.default_rng([self.random_state, 1, at])
+        return fit_mixture(self._patches(image), self.n_image_components, self.floor_, rng, self.max_iter)
+
+    def _mixture_of_tag(self, tag: int, of_images: list[Mixture], members: list[Any]) -> Mixture | None:
+        own = [of_images[d] for d in members[tag]]
+        rng = np.random.default_rng([self.random_state, 2, tag])
+        return merge_mixtures(own, self.n_tag_components, self.floor_, rng, self.max_iter) if own else None
+
+    def _likelihoods(self, at: int, image: Any, tags: list[Densities]) -> Float64:
+        """Return the mean log likelihood of the patches of one image under each tag."""
+        patches = self._patches(image)
+        return np.array([log_likelihood(patches, densities) for densities in tags])
+
+    def _patches(self, image: Any) -> Float32:
+        """Return (patches, 3 x frequencies) of one image."""
+        pixels = read_image(image, Sizing(self.working_pixels, _PATCH))
+        basis = _basis(self.n_frequencies)
+        planes = (windows(plane, _PATCH, self.step).reshape(-1, _PATCH**2) for plane in planes_of(pixels))
+        return np.hstack([plane @ basis for plane in planes])
+
+    def _floor(self, images: list[Any]) -> Float32:
+        """Return the least variances, a share of those of the patches of some images."""
+        some = images[:: max(1, len(images) // 50)]
+        patches = np.concatenate(self._each(lambda at, image: self._patches(image), some))
+        return np.asarray(LEAST_VARIANCE * patches.var(0) + 1e-3, dtype=np.float32)
+
+    def _check(self) -> None:
+        for name in ("n_image_components", "n_tag_components", "n_frequencies", "step", "max_iter"):
+            value = getattr(self, name)
+            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
+                raise InputError(f"SML: {name} must be a whole number, 1 or more, not {value!r}")
+        if self.n_frequencies > _PATCH**2:
+            raise InputError(f"SML: n_frequencies must be {_PATCH**2} at the most, not {self.n_frequencies}")
+
+
+def _basis(n: int) -> Float32:
+    """Return (64, n): the first n basis images of the cosine transform of 8 x 8, low frequencies first."""
+    from scipy.fft import dct
+
+    one = dct(np.eye(_PATCH), axis=0, norm="ortho")
+    order = sorted(range(_PATCH**2), key=lambda i: (i // _PATCH + i % _PATCH, i))
+    images = [np.outer(one[i // _PATCH], one[i % _PATCH]).ravel() for i in order[:n]]
+    return np.stack(images, axis=1).astype(np.float32)

@@ -1,0 +1,94 @@
+"""Batch variational Bayes for LDA: coordinate ascent, first all documents, then the topics.
+
+Documents are inferred anew in each sweep, from even proportions: started from where they were, they stay in
+the first local optimum they met (decision 021).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from types import ModuleType
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from tagtopics._typing import Float32, Float64
+from tagtopics.baselines import variational_loops
+from tagtopics.baselines.gibbs import first_word_topics
+from tagtopics.baselines.variational_reference import word_factors
+from tagtopics.graph import FactorGraph, Groups, Priors, group_by
+from tagtopics.inference.learned import Learned, proportions
+from tagtopics.kernels.bp import sums as adding
+from tagtopics.kernels.bp.compiled import initial_state
+from tagtopics.kernels.threads import run_ranges
+
+_PASSES = 10
+_REST = 1e-3
+"""A document is passed over until its sums move less than this a token, and so often at the most."""
+
+_NOISE = np.float32(1e-3)
+
+
+class VariationalState(NamedTuple):
+    """One point of the ascent."""
+
+    messages: Float32  # (E, K) count times q(z = k)
+    doc_sums: Float64  # (D, K) gamma less alpha
+    word_sums: Float64  # (W, K) lambda less beta
+
+
+@dataclass(frozen=True)
+class VariationalBayes:
+    """Sweeps over all documents of a corpus.
+
+    Attributes:
+        graph: the corpus.
+        tags: CSR (D, T), whose profiles are learned along; they have no part in the updates.
+        priors: alpha and beta.
+        seed: of the random start.
+        n_threads: any number gives the same bits.
+        anchored: start from topics around anchor words; else from noise.
+        kernels: `variational_loops`, or `variational_reference` to check it.
+    """
+
+    graph: FactorGraph
+    tags: Any
+    priors: Priors
+    seed: int
+    n_threads: int = 1
+    anchored: bool = True
+    kernels: ModuleType = variational_loops
+    settles: ClassVar[bool] = True
+
+    def init(self) -> VariationalState:
+        """Return the first messages and the sums that follow."""
+        start = initial_state(self.graph, first_word_topics(self) + _NOISE, self.seed, self.n_threads)
+        return VariationalState(start.messages, start.doc_sums.astype(np.float64), start.word_sums)
+
+    def step(self, state: VariationalState) -> tuple[VariationalState, float]:
+        """Return the state after one sweep, and the mean change a token of the documents' sums."""
+        graph, K = self.graph, len(self.priors.doc_topic)
+        change = np.zeros(graph.n_docs)
+        factors = word_factors(state.word_sums, self.priors.topic_word)
+        fixed = (graph, self.priors.doc_topic, factors, _PASSES, _REST)
+        arguments = (*fixed, state.messages, state.doc_sums, change)
+        work = 8 * K * _PASSES
+        run_ranges(self.kernels.update_documents, graph.doc_edges, work, self.n_threads, *arguments)
+        word_sums = np.empty_like(state.word_sums)
+        groups = self._words
+        run_ranges(adding.group_sums, groups.offsets, K, self.n_threads, groups, state.messages, word_sums)
+        tokens = max(float(graph.edge_count.sum(dtype=np.float64)), 1e-300)
+        return state._replace(word_sums=word_sums), float(change.sum()) / tokens
+
+    @cached_property
+    def _words(self) -> Groups:
+        """The edges of each word."""
+        return group_by(self.graph.edge_word, self.graph.n_words)
+
+    def learned(self, state: VariationalState) -> Learned:
+        """Return the posterior means of topics and proportions."""
+        alpha = self.priors.doc_topic
+        means = state.doc_sums / np.maximum(state.doc_sums.sum(1, keepdims=True), 1e-300)
+        more = {"tag_sums_": self.tags.T @ means, "tag_squares_": self.tags.T @ means**2}
+        return Learned(state.word_sums, proportions(state.doc_sums, alpha), alpha, more)

@@ -1,1 +1,0 @@
-"""Formats in which others keep word counts: UCI, LDA-C, SVMlight, Mulan, MATLAB."""

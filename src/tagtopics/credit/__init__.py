@@ -1,0 +1,1 @@
+"""Credit attribution: which tag accounts for which word."""

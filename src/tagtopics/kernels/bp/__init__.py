@@ -1,0 +1,1 @@
+"""Kernels of belief propagation: compiled loops and their readable reference."""

@@ -1,0 +1,1 @@
+"""Tag recommendation: scores, calibration and lists."""

@@ -1,0 +1,260 @@
+"""Which tags does a new document need? Regression on words and topics, calibrated with connected tags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.errors import InputError
+from tagtopics.recommend.calibration import Calibration, calibrate, evidence, picked, probabilities
+from tagtopics.recommend.ridge import (
+    PARTS,
+    chi2_features,
+    dot_products,
+    exact_ridge,
+    landmark_ridge,
+)
+
+TOPIC_WEIGHT = 0.1
+"""Share of the topics in the similarity of two documents; the rest is that of the words."""
+
+RIDGE = 0.1
+"""Added to the diagonal of the kernel. Good from photographs to news: decision 030."""
+
+_PAIRS_FOR_WIDTH = 1000
+"""Documents whose mean distance sets the width of the kernel."""
+
+_MOST_EXACT = 8000
+"""Documents whose full kernel is factorised; above, they are compared with `_LANDMARKS` of them only."""
+
+_LANDMARKS = 3000
+_CALIBRATED_PAIRS = 1 << 21
+"""Document-tag pairs that calibration sees at the most."""
+
+_BATCH_PAIRS = 1 << 22
+"""Document-landmark and document-tag pairs held at a time while recommending."""
+
+
+class Recommendation(NamedTuple):
+    """A tag for a document."""
+
+    tag: str
+    probability: float
+    words: tuple[tuple[str, float], ...] = ()  # words that speak for it, and how much; if asked for
+
+
+class _Documents(NamedTuple):
+    """Documents as the kernel sees them."""
+
+    words: sp.csr_array  # (D, PARTS * W) rows of length one
+    topics: Float32  # (D, K) square roots of the proportions: rows of length one
+
+    def rows(self, rows: Any) -> _Documents:
+        return _Documents(sp.csr_array(self.words[rows]), self.topics[rows])
+
+
+def described(counts: Any, doc_topic: Float32) -> _Documents:
+    """Return documents of counts (CSR, D x W) and topic proportions (D, K) as the kernel sees them."""
+    return _Documents(chi2_features(counts), np.sqrt(doc_topic))
+
+
+def distances(left: _Documents, right: _Documents) -> Float32:
+    """Return (L, R): one minus the similarity in words and topics, from 0 to 1."""
+    alike = (1 - TOPIC_WEIGHT) * dot_products(left.words, right.words)
+    alike += TOPIC_WEIGHT * (left.topics @ right.topics.T)
+    return np.asarray(1 - alike, dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class TagRecommender:
+    """A fitted recommender; `TopicModel.recommend` is how users meet it.
+
+    Attributes:
+        landmark_counts: CSR (M, W) the documents that new ones are compared with.
+        landmark_topics: (M, K) their topic proportions.
+        coefficients: (M, T) what each of them says about each tag.
+        bandwidth: of the kernel exp(-bandwidth * distance).
+        tag_docs: (T,) how many training documents carry each tag.
+        n_docs: how many training documents there were.
+        company: CSR (T, T), row t: how often each other tag stands beside t.
+        calibration: from scores to probabilities and lists.
+        tag_names: the T tags.
+    """
+
+    landmark_counts: Any
+    landmark_topics: Float32
+    coefficients: Float32
+    bandwidth: float
+    tag_docs: Int64
+    n_docs: int
+    company: Any
+    calibration: Calibration
+    tag_names: tuple[str, ...]
+
+    @property
+    def frequency(self) -> Float64:
+        """(T,) the share of documents that carry each tag, half a document added."""
+        return _frequency(self.tag_docs, self.n_docs)
+
+    def probabilities(self, counts: Any, doc_topic: Float32) -> Float32:
+        """Return (D, T): the probability of each tag.
+
+        Args:
+            counts: CSR (D, W) in the columns of the model.
+            doc_topic: (D, K) topic proportions, tags hidden.
+        """
+        parts = [self._likely(kernel) for _, kernel in self._kernels(counts, doc_topic)]
+        return np.concatenate(parts) if parts else np.zeros((0, len(self.tag_names)), dtype=np.float32)
+
+    def picked(self, likely: Float32, top: int) -> Int64:
+        """Return (D, top): the tags recommended, given their probabilities (D, T), most probable first."""
+        return picked(likely, self.calibration.handicap, top)
+
+    def recommend(self, counts: Any, doc_topic: Float32, top: int) -> list[list[Recommendation]]:
+        """Return for each document its tags, most probable first."""
+        answers = []
+        for _, kernel in self._kernels(counts, doc_topic):
+            likely = self._likely(kernel)
+            for row, tags in zip(likely, self.picked(likely, top), strict=True):
+                answers.append([Recommendation(self.tag_names[t], float(row[t])) for t in tags])
+        return answers
+
+    def reasons(
+        self, counts: Any, doc_topic: Float32, top: int, vocabulary: Sequence[str], n_words: int
+    ) -> list[list[Recommendation]]:
+        """Return recommendations with the words that speak for each.
+
+        A word speaks for a tag as much as the score would lose without the word's part in the likeness to
+        the landmarks, to first order; words that speak against it are left out.
+        """
+        answers = []
+        landmarks = self._landmarks.words
+        for documents, kernel in self._kernels(counts, doc_topic):
+            likely = self._likely(kernel)
+            for d, tags in enumerate(self.picked(likely, top)):
+                own = sp.csr_array(documents.words[d : d + 1])
+                pull = (kernel[d][:, np.newaxis] * self.coefficients[:, tags]).T @ landmarks[:, own.indices]
+                words, parts = _by_word(own, np.atleast_2d(pull))
+                spoken = [_strongest(words, part, vocabulary, n_words) for part in parts]
+                rows = [
+                    Recommendation(self.tag_names[t], float(likely[d, t]), said)
+                    for t, said in zip(tags, spoken, strict=True)
+                ]
+                answers.append(rows)
+        return answers
+
+    def _likely(self, kernel: Float32) -> Float32:
+        scores = kernel @ self.coefficients + (self.tag_docs / self.n_docs).astype(np.float32)
+        return probabilities(evidence(scores, self.frequency, self.company), self.calibration.weights)
+
+    @cached_property
+    def _landmarks(self) -> _Documents:
+        """The landmarks as the kernel sees them: worked out once, for all questions."""
+        return described(self.landmark_counts, self.landmark_topics)
+
+    def _kernels(self, counts: Any, doc_topic: Float32) -> Iterator[tuple[_Documents, Float32]]:
+        """Yield documents in batches, each with its kernel to the landmarks (batch, M)."""
+        landmarks = self._landmarks
+        step = max(1, _BATCH_PAIRS // max(len(self.coefficients), 8 * len(self.tag_names)))
+        for first in range(0, counts.shape[0], step):
+            batch = slice(first, first + step)
+            documents = described(counts[batch], doc_topic[batch])
+            yield documents, np.exp(-np.float32(self.bandwidth) * distances(documents, landmarks))
+
+
+def fit_recommender(
+    counts: Any, tags: Any, doc_topic: Float32, tag_names: tuple[str, ...], seed: int = 0
+) -> TagRecommender:
+    """Learn which tags go with which words and topics.
+
+    Args:
+        counts: CSR (D, W).
+        tags: CSR (D, T).
+        doc_topic: (D, K) topic proportions inferred with tags hidden, as those of new documents will be.
+        tag_names: the T tags.
+        seed: of the documents drawn for the width, landmarks and calibration where there are too many.
+    """
+    used = np.flatnonzero((np.diff(counts.indptr) > 0) & (np.diff(tags.indptr) > 0))
+    if not len(used):
+        raise InputError("recommend: no training document has both words and tags")
+    counts, tags, doc_topic = sp.csr_array(counts[used]), sp.csr_array(tags[used]), doc_topic[used]
+    D = len(used)
+    documents, generator = described(counts, doc_topic), np.random.default_rng(seed)
+    some = documents.rows(_drawn(generator, D, _PAIRS_FOR_WIDTH))
+    bandwidth = 1.0 / max(float(distances(some, some).mean(dtype=np.float64)), 1e-3)
+    tag_docs = np.asarray(tags.sum(0), dtype=np.int64).ravel()
+    landmarks = np.arange(D) if D <= _MOST_EXACT else _drawn(generator, D, _LANDMARKS)
+    sample = _drawn(generator, D, max(1, _CALIBRATED_PAIRS // tags.shape[1]))
+    coefficients, left_out = _regressed(documents, tags, tag_docs / D, bandwidth, landmarks, sample)
+    company = _company(tags, tag_docs)
+    calibration = calibrate(left_out, tags[sample], _frequency(tag_docs, D), company)
+    chosen = sp.csr_array(counts[landmarks])
+    return TagRecommender(
+        chosen, doc_topic[landmarks], coefficients, bandwidth, tag_docs, D, company, calibration, tag_names
+    )
+
+
+def _regressed(
+    documents: _Documents,
+    tags: Any,
+    share: Float64,
+    bandwidth: float,
+    landmarks: Int64,
+    sample: Int64,
+) -> tuple[Float32, Float32]:
+    """Return coefficients (M, T), and leave-one-out scores (N, T) of the documents of a sample."""
+    base, width = share.astype(np.float32), np.float32(bandwidth)
+
+    def targets(rows: Any) -> Float32:
+        return np.asarray(tags[rows].toarray() - base, dtype=np.float32)
+
+    chosen = documents.rows(landmarks)
+    if len(landmarks) == documents.words.shape[0]:
+        kernel = np.exp(-width * distances(chosen, chosen))
+        coefficients, left_out = exact_ridge(kernel, targets(landmarks), RIDGE)
+        return coefficients, left_out[sample] + base
+
+    def kernel_of(rows: Any) -> Float32:
+        return np.asarray(np.exp(-width * distances(documents.rows(rows), chosen)))
+
+    n_rows = documents.words.shape[0]
+    coefficients, left_out = landmark_ridge(kernel_of, landmarks, targets, RIDGE, (n_rows, sample))
+    return coefficients, left_out + base
+
+
+def _frequency(tag_docs: Int64, n_docs: int) -> Float64:
+    return np.asarray((tag_docs + 0.5) / (n_docs + 1.0), dtype=np.float64)
+
+
+def _company(tags: Any, tag_docs: Int64) -> sp.csr_array:
+    """Return CSR (T, T), row t: the share of the documents of t that also carry each other tag."""
+    together = sp.csr_array(tags.astype(np.float32).T @ tags.astype(np.float32))
+    together.setdiag(0)
+    together.eliminate_zeros()
+    together.data /= np.repeat(np.maximum(tag_docs, 1), np.diff(together.indptr)).astype(np.float32)
+    return together
+
+
+def _drawn(generator: np.random.Generator, n: int, most: int) -> Int64:
+    return np.arange(n) if n <= most else np.sort(generator.permutation(n)[:most])
+
+
+def _by_word(own: sp.csr_array, pull: Any) -> tuple[Int64, Float64]:
+    """Add up the contributions (N, features of a document) of the parts of each word; return words, sums."""
+    n_words = own.shape[1] // PARTS
+    words, place = np.unique(own.indices % n_words, return_inverse=True)
+    gathered = sp.csr_array((own.data, (np.arange(own.nnz), place)), shape=(own.nnz, len(words)))
+    return words, np.asarray(pull @ gathered, dtype=np.float64)
+
+
+def _strongest(
+    words: Int64, strength: Float64, vocabulary: Sequence[str], n: int
+) -> tuple[tuple[str, float], ...]:
+    best = np.argsort(-strength, kind="stable")[:n]
+    return tuple((vocabulary[words[i]], float(strength[i])) for i in best if strength[i] > 0)

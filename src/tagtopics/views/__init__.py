@@ -1,0 +1,1 @@
+"""What reports, servers and notebooks show of a model."""

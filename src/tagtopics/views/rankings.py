@@ -1,0 +1,66 @@
+"""What a model knows, as plain rows: the same for the tables and for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tagtopics.models.base import TopicModel
+    from tagtopics.models.ttm import TTM
+
+
+def topic_rows(model: TopicModel, n_words: int, n_tags: int = 3) -> list[dict[str, Any]]:
+    """Return a row for each topic: its share of all tokens, its top words, its most typical tags."""
+    import numpy as np
+
+    sums = np.asarray(model.topic_sums_, dtype=np.float64)
+    shares = sums / max(float(sums.sum()), 1e-300)
+    tags = typical_tags(model, n_tags)
+    return [
+        {
+            "topic": k,
+            "share": float(shares[k]),
+            "words": [{"word": word, "probability": p} for word, p in words],
+            "tags": tags[k],
+        }
+        for k, words in enumerate(model.top_words(n_words))
+    ]
+
+
+def typical_tags(model: TopicModel, n: int) -> list[list[dict[str, Any]]]:
+    """Return for each topic the tags that say most about it, with p(topic | tag).
+
+    A tag ranks by its part of the mutual information of tags and topics, p(t, k) log(p(k | t) / p(k)):
+    frequent alone is not enough, and neither is rare.
+    """
+    import numpy as np
+
+    n_topics = model.components_.shape[0]
+    sums = np.asarray(getattr(model, "tag_sums_", np.empty((0, n_topics))), dtype=np.float64)
+    total = float(sums.sum())
+    if total <= 0:
+        return [[] for _ in range(n_topics)]
+    of_tag = sums / np.maximum(sums.sum(1, keepdims=True), 1e-300)
+    expected = sums.sum(0) / total
+    ratio = np.where(of_tag > 0, of_tag, 1.0) / np.maximum(expected, 1e-300)
+    scores = sums * np.log(ratio)
+    rows = []
+    for k in range(sums.shape[1]):
+        best = [t for t in np.argsort(-scores[:, k], kind="stable")[:n] if scores[t, k] > 0]
+        rows.append([{"tag": model.tag_names_[t], "share": float(of_tag[t, k])} for t in best])
+    return rows
+
+
+def profile_row(model: TTM, tags: Sequence[str], n_words: int, n_topics: int = 3) -> dict[str, Any]:
+    """Return what a tag, or several together, stand for: words and topics."""
+    import numpy as np
+
+    profile = model.tag_profile(*tags, n_words=n_words)
+    best = np.argsort(-profile.topics, kind="stable")[:n_topics]
+    return {
+        "tags": list(profile.tags),
+        "n_docs": list(profile.n_docs),
+        "words": [{"word": word, "probability": p} for word, p in profile.words],
+        "topics": [{"topic": int(k), "probability": float(profile.topics[k])} for k in best],
+    }

@@ -1,0 +1,195 @@
+"""The bridge from a fitted model, and the corpus it was fitted to, to the record that viewers show."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
+
+from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.spans import SpanFinder
+from tagtopics.errors import CorpusWarning, InputError
+from tagtopics.inference import holdout as heldout
+from tagtopics.models.base import TopicModel
+from tagtopics.models.inputs import align_tags, align_words
+from tagtopics.views.topic_data import DocumentTable, TagTable, TopicData
+
+WORDS_OF_A_TAG = 40
+"""Credited words kept for each tag."""
+
+_CHUNK = 2000
+"""Documents explained at a time."""
+
+_SCORED = 1000
+"""Documents that the perplexity shown is measured on, at the most, evenly spread."""
+
+
+def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | None = None) -> TopicData:
+    """Return what viewers may show of a fitted model.
+
+    Args:
+        model: fitted.
+        corpus: the documents it was fitted to; without it viewers know their names and topics only.
+        title: what to call the collection.
+    """
+    check_is_fitted(model)
+    weights = model.topic_sums_ @ model.components_.astype(np.float64)
+    credit, tag_words = np.empty(0, dtype=np.float32), sp.csr_array((len(model.tag_names_), len(weights)))
+    if corpus is not None:
+        corpus = _matched(model, corpus)
+        credit, tag_words = _credits(model, corpus)
+    facts = {"iterations": float(model.n_iter_)} | ({} if corpus is None else _facts(model, corpus))
+    parameters = {k: v for k, v in model.get_params(deep=False).items() if _is_plain(v)}
+    return TopicData(
+        title=title or "Untitled collection",
+        model=type(model).__name__,
+        parameters=parameters,
+        facts=facts,
+        words=tuple(model.vocabulary_),
+        word_weight=np.asarray(weights, dtype=np.float64),
+        topic_word=np.asarray(model.components_, dtype=np.float32),
+        topic_share=np.asarray(model.topic_sums_ / max(model.topic_sums_.sum(), 1e-300), dtype=np.float64),
+        coherence=np.empty(0) if corpus is None else np.nan_to_num(model.coherence(corpus)),
+        tags=_tag_table(model, tag_words, weights),
+        documents=_document_table(model, corpus, credit),
+    )
+
+
+def _matched(model: TopicModel, corpus: Corpus) -> Corpus:
+    """Return the corpus in the columns of the model; another collection than the fitted one is an error."""
+    if tuple(corpus.ids) != tuple(model.doc_ids_):
+        raise InputError(
+            f"this corpus ({corpus.n_docs} documents) is not the one the model was fitted to "
+            f"({len(model.doc_ids_)} documents); give that one, or none"
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CorpusWarning)  # a model that does not look at tags has none
+        counts, tags = align_words(corpus, model.vocabulary_), align_tags(corpus, model.tag_names_)
+    return replace(
+        corpus,
+        counts=sp.csr_array(counts),
+        tags=sp.csr_array(tags),
+        vocabulary=tuple(model.vocabulary_),
+        tag_names=tuple(model.tag_names_),
+    )
+
+
+def _credits(model: TopicModel, corpus: Corpus) -> tuple[Float32, Any]:
+    """Return p(tag | word, document), flat, and the tokens of each word credited to each tag, CSR (T, W)."""
+    shape = (corpus.n_tags, corpus.n_words)
+    total = sp.csr_array(shape)
+    parts: list[Float32] = []
+    if not corpus.n_tags or not hasattr(model, "explain"):
+        return np.empty(0, dtype=np.float32), total
+    for rows in np.array_split(np.arange(corpus.n_docs), max(1, -(-corpus.n_docs // _CHUNK))):
+        chunk = corpus.select(rows)
+        shares = np.asarray(model.explain(chunk).credit, dtype=np.float32)
+        tags, words, counts = _pairs(chunk)
+        if len(shares) != len(tags):  # a model that explains in another way
+            return np.empty(0, dtype=np.float32), sp.csr_array(shape)
+        parts.append(shares)
+        total = total + sp.csr_array((shares * counts, (tags, words)), shape=shape, dtype=np.float64)
+    return np.concatenate(parts), total
+
+
+def _pairs(corpus: Corpus) -> tuple[Int64, Int64, Float64]:
+    """Return tag, word and count of every (word, tag) pair of every document, in the order of `explain`."""
+    tags, words, counts = [], [], []
+    bounds = zip(pairwise(corpus.counts.indptr), pairwise(corpus.tags.indptr), strict=True)
+    for (a, b), (s, t) in bounds:
+        tags.append(np.tile(corpus.tags.indices[s:t], b - a))
+        words.append(np.repeat(corpus.counts.indices[a:b], t - s))
+        counts.append(np.repeat(corpus.counts.data[a:b], t - s))
+    empty = np.empty(0, dtype=np.int64)
+    return (
+        np.concatenate([empty, *tags]),
+        np.concatenate([empty, *words]),
+        np.concatenate([empty, *counts]).astype(np.float64),
+    )
+
+
+def _facts(model: TopicModel, corpus: Corpus) -> dict[str, float]:
+    """Perplexity by document completion of the collection's own documents, and that without topics."""
+    facts = {"tokens": float(corpus.counts.sum(dtype=np.float64))}
+    rows = np.unique(np.linspace(0, corpus.n_docs - 1, min(corpus.n_docs, _SCORED)).astype(np.int64))
+    scored = corpus.select(rows)
+    if not np.issubdtype(scored.counts.dtype, np.integer):
+        return facts
+    score = float(model.perplexity(scored))
+    words = heldout.unigram(np.asarray(corpus.counts.sum(0)).ravel(), 1e-9)
+    alone = heldout.perplexity(
+        heldout.unigram_log_likelihood(scored.counts, words), float(scored.counts.sum())
+    )
+    figures = {"perplexity": score, "perplexity_without_topics": alone}
+    return facts | {name: value for name, value in figures.items() if np.isfinite(value)}
+
+
+def _tag_table(model: TopicModel, credited: Any, weights: Float64) -> TagTable:
+    T, K = len(model.tag_names_), model.components_.shape[0]
+    n_docs = np.asarray(model.tag_docs_, dtype=np.int64)
+    means = np.asarray(model.tag_means() if T else np.empty((0, K)), dtype=np.float64)
+    totals = means.sum(1, keepdims=True)
+    means = np.where(totals > 0, means / np.maximum(totals, 1e-300), 1.0 / K)
+    chosen = list(_telling_words(sp.csr_array(credited), weights / max(weights.sum(), 1e-300)))
+    return TagTable(
+        names=tuple(model.tag_names_),
+        n_docs=n_docs,
+        profiles=means.astype(np.float32),
+        word_offsets=np.cumsum([0, *(len(words) for words, _ in chosen)], dtype=np.int64),
+        word_index=np.concatenate([np.empty(0), *(words for words, _ in chosen)]).astype(np.int32),
+        word_credit=np.concatenate([np.empty(0), *(tokens for _, tokens in chosen)]).astype(np.float32),
+    )
+
+
+def _telling_words(credited: Any, probability: Float64) -> Iterator[tuple[Any, Any]]:
+    """Yield for each tag its credited words and tokens, by their part in the divergence from all words."""
+    for a, b in pairwise(credited.indptr):
+        words, tokens = credited.indices[a:b], credited.data[a:b]
+        share = tokens / max(tokens.sum(), 1e-300)
+        lift = np.log(np.maximum(share, 1e-300) / np.maximum(probability[words], 1e-300))
+        best = np.argsort(-share * lift, kind="stable")[:WORDS_OF_A_TAG]
+        yield words[best], tokens[best]
+
+
+def _document_table(model: TopicModel, corpus: Corpus | None, credit: Float32) -> DocumentTable:
+    D = len(model.doc_ids_)
+    none, empty = np.zeros(D + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
+    texts, spans = _spans(model, corpus)
+    return DocumentTable(
+        ids=tuple(model.doc_ids_),
+        topics=np.asarray(model.doc_topic_, dtype=np.float32),
+        tag_offsets=none if corpus is None else corpus.tags.indptr.astype(np.int64),
+        tag_index=empty if corpus is None else corpus.tags.indices.astype(np.int32),
+        word_offsets=none if corpus is None else corpus.counts.indptr.astype(np.int64),
+        word_index=empty if corpus is None else corpus.counts.indices.astype(np.int32),
+        word_count=(empty if corpus is None else corpus.counts.data).astype(np.float32),
+        credit=credit,
+        texts=texts,
+        span_offsets=np.cumsum([0, *map(len, spans)], dtype=np.int64) if spans else none,
+        span_start=np.array([span.start for row in spans for span in row], dtype=np.int32),
+        span_stop=np.array([span.stop for row in spans for span in row], dtype=np.int32),
+        span_word=np.array([span.word for row in spans for span in row], dtype=np.int32),
+    )
+
+
+def _spans(model: TopicModel, corpus: Corpus | None) -> tuple[tuple[str, ...] | None, list[Any]]:
+    """Return the texts and, where a recipe says how they became words, the places of the words in them."""
+    if corpus is None or corpus.texts is None:
+        return None, []
+    recipe = model.recipe_ or corpus.recipe
+    if recipe is None:
+        return corpus.texts, []
+    finder = SpanFinder(model.vocabulary_, recipe)
+    found = [finder.find(text) for text in corpus.texts]
+    return tuple(text for text, _ in found), [spans for _, spans in found]
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, bool | int | float | str)
