@@ -13,7 +13,7 @@ import tagtopics
 
 SOURCE = Path(tagtopics.__file__).parent
 LAYERS = [
-    {"errors", "_typing"},
+    {"errors", "_typing", "_io"},
     {"corpus"},
     {"datasets"},
     {"graph"},

@@ -1,0 +1,253 @@
+"""Files and folders: atomic writes, proof of ownership, digests, cache folders.
+
+Every output of tagtopics goes through this module. A file or folder is written under a temporary name beside
+its target, flushed to disk, and moved into place in one step, so a reader finds the old content or the new,
+never a mixture. Existing content is replaced only if tagtopics wrote it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import hashlib
+import os
+import re
+import secrets
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tagtopics.errors import InputError
+
+_TEMPORARY = re.compile(r"\.(?P<name>.+)\.(?P<pid>\d+)-[0-9a-f]{8}\.tmp")
+"""Names of unfinished files and folders: `.NAME.PID-RANDOM.tmp`."""
+
+_AT_FDCWD, _RENAME_EXCHANGE = -100, 2
+
+
+def cache_folder(kind: str) -> Path:
+    """Return the folder for cached files of one kind.
+
+    Args:
+        kind: "data" for downloaded data sets (`TAGTOPICS_CACHE` overrides it), "kernels" for compiled code,
+            which is executable and therefore never shares a folder with data.
+    """
+    from platformdirs import user_cache_path
+
+    named = os.environ.get("TAGTOPICS_CACHE")
+    if kind == "data" and named:
+        return Path(named).expanduser()
+    base = user_cache_path("tagtopics", appauthor=False)
+    return base if kind == "data" else base.with_name("tagtopics-kernels")
+
+
+@contextmanager
+def atomic_file(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary path to write to; on success it replaces `path`, on an error it is removed.
+
+    Raises:
+        InputError: if the file cannot be written; an older file stays as it is.
+    """
+    target = Path(path)
+    with _as_input_error(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        sweep_leftovers(target)
+        temporary = _temporary_name(target)
+        try:
+            yield temporary
+            _flush(temporary)
+            os.replace(temporary, target)
+            _flush(target.parent)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_folder(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary folder to fill; on success it takes the place of `path` in one step.
+
+    Check first with `check_target` that an existing folder may be replaced: it is removed as a whole.
+
+    Raises:
+        InputError: if the folder cannot be written; an older one stays as it is.
+    """
+    target = Path(path)
+    with _as_input_error(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        sweep_leftovers(target)
+        temporary = _temporary_name(target)
+        temporary.mkdir()
+        try:
+            yield temporary
+            for place in sorted(temporary.rglob("*")):
+                _flush(place)
+            _flush(temporary)
+            _put_in_place(temporary, target)
+            _flush(target.parent)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def check_target(
+    path: str | Path,
+    what: str,
+    is_ours: Callable[[Path], bool],
+    *,
+    overwrite: bool = False,
+    option: str = "--out",
+) -> Path:
+    """Return the path of an output that may be written there; call it before any long computation.
+
+    Args:
+        path: where the user wants the output.
+        what: the kind of output, such as "model" or "report".
+        is_ours: tells whether an existing path holds such an output of tagtopics and nothing else.
+        overwrite: whether a *file* that is not ours may be replaced. A folder that is not ours never is.
+        option: the name of the option, for the message.
+
+    Raises:
+        InputError: if something else is there, or the place cannot be written to.
+    """
+    target = Path(path)
+    if not str(path) or target.name in ("", "..") or "\0" in str(path):
+        raise InputError(f"{option} {str(path)!r}: not a usable path")
+    if target.is_symlink() or target.exists():
+        if target.is_dir() or not overwrite:
+            _require_ours(target, what, is_ours, option)
+        elif not target.is_file():
+            raise InputError(f"{option} {target}: is neither a file nor a folder; choose another path")
+    parent = next(place for place in target.absolute().parents if place.exists())
+    if not parent.is_dir():
+        raise InputError(f"{option} {target}: {parent} is a file, not a folder")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise InputError(f"{option} {target}: {parent} is not writable")
+    return target
+
+
+def check_space(path: str | Path, n_bytes: int) -> None:
+    """Raise `InputError` if the disk of a path has less than `n_bytes` free."""
+    parent = next(place for place in Path(path).absolute().parents if place.exists())
+    free = shutil.disk_usage(parent).free
+    if free < n_bytes:
+        raise InputError(
+            f"{path}: needs about {n_bytes / 1e6:,.0f} MB, {free / 1e6:,.0f} MB are free; free some space"
+        )
+
+
+def sweep_leftovers(path: str | Path) -> None:
+    """Remove temporary files and folders that a killed process left beside a path."""
+    target = Path(path)
+    for place in target.parent.glob(".*.tmp"):
+        match = _TEMPORARY.fullmatch(place.name)
+        if match is None or match["name"] != target.name or _is_running(int(match["pid"])):
+            continue
+        if place.is_dir() and not place.is_symlink():
+            shutil.rmtree(place, ignore_errors=True)
+        else:
+            place.unlink(missing_ok=True)
+
+
+def digest_bytes(data: Any) -> str:
+    """Return the SHA-256 of bytes, or of anything with the buffer protocol, in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def digest_file(path: str | Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest_arrays(*arrays: Any) -> str:
+    """Return a checksum of the dtypes, shapes and bytes of arrays (XXH3, 128 bits).
+
+    Fast enough to take at every sweep. It detects damage; it is no protection against forgery.
+    """
+    import numpy as np
+    from xxhash import xxh3_128
+
+    state = xxh3_128()
+    for array in arrays:
+        flat = np.ascontiguousarray(array)
+        state.update(f"{flat.dtype.str}{flat.shape}".encode())
+        state.update(flat.reshape(-1).view(np.uint8).data)
+    return str(state.hexdigest())
+
+
+def _require_ours(target: Path, what: str, is_ours: Callable[[Path], bool], option: str) -> None:
+    if target.is_symlink() or not is_ours(target):
+        kind = "folder" if target.is_dir() else "file"
+        remedy = "choose another path" if kind == "folder" else "choose another path, or give --overwrite"
+        raise InputError(
+            f"{option} {target}: this {kind} is not a {what} written by tagtopics, or holds other files; "
+            f"{remedy}"
+        )
+
+
+def _temporary_name(target: Path) -> Path:
+    return target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _flush(path: Path) -> None:
+    """Force a file or folder to disk, where the system supports it."""
+    if sys.platform == "win32" and path.is_dir():
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.EBADF, errno.EACCES):
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _put_in_place(new: Path, target: Path) -> None:
+    """Put folder `new` at `target`; afterwards an older folder is at `new`, for the caller to remove."""
+    if not target.exists():
+        with contextlib.suppress(FileExistsError, OSError):
+            os.rename(new, target)
+            return
+    if not _exchange(new, target):
+        aside = _temporary_name(target)
+        os.rename(target, aside)
+        os.rename(new, target)
+        os.rename(aside, new)
+
+
+def _exchange(left: Path, right: Path) -> bool:
+    """Swap two paths in one step; return False where the system cannot."""
+    try:
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError, TypeError):
+        return False
+    if rename(_AT_FDCWD, os.fsencode(left), _AT_FDCWD, os.fsencode(right), _RENAME_EXCHANGE) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):
+        return False
+    raise OSError(code, os.strerror(code), str(right))
+
+
+@contextmanager
+def _as_input_error(target: Path) -> Iterator[None]:
+    """Turn what goes wrong on disk into an `InputError`."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"{target}: cannot be written ({reason}); nothing was changed") from error
