@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 Record = dict[str, Any]
 
-HEAD = """# Scale, measured
+HEAD = """# Scale: results
 
-Written by `python -m benchmarks.scale report` from the records of `benchmarks/results/scale`; the commands
-are in the head of that program. Two cores, shared with other work: read seconds as ratios within one table.
-What the engine does is in [Scale](scale.md).
+Written by `python -m benchmarks.scale report` from the records in `benchmarks/results/scale`; the program's
+docstring lists the commands. Measured with version 0.1.0 on two cores shared with other work: read seconds as
+ratios within one table. [Scale](scale.md) explains how it works.
 """
 
 
@@ -53,10 +53,13 @@ def _sweeps(records: list[Record]) -> list[str]:
         per = 1e6 * cpu / r["n_docs"]
         rows.append([f"{r['n_docs']:,}", f"{r['n_edges']:,}", str(r["n_topics"]), f"{wall:.1f}", f"{cpu:.1f}",
                      f"{per:.1f}", f"{r['peak_mb']:.0f}", f"{load:.1f}"])  # fmt: skip
-    head = "documents|edges|K|seconds a sweep|core-seconds a sweep|core-microseconds a document|peak MB|load"
+    head = (
+        "documents|edges|K|seconds per sweep|core-seconds per sweep|core-microseconds per document|peak MB|"
+        "load"
+    )
     return [
         "## Size\n",
-        "TTM-H with 4 tags a document, out of memory, every sweep a checkpoint.\n",
+        "TTM-H with 4 tags per document, from shards on disk, with a checkpoint at every sweep.\n",
         _table(head, rows),
     ]
 
@@ -69,10 +72,10 @@ def _compare(records: list[Record]) -> list[str]:
         each = ", ".join(f"{100 * (ratio - 1):+.0f} %" for ratio in ratios)
         rows.append([f"{r['n_docs']:,}", str(r["workers"]), f"{here:.1f}", f"{there:.1f}",
                      f"{100 * (there / here - 1):+.0f} %", each, "the same"])  # fmt: skip
-    head = "documents|workers|seconds a sweep, threads|seconds a sweep, Ray|overhead|of each sweep|bits"
+    head = "documents|workers|seconds per sweep, threads|seconds per sweep, Ray|overhead|of each sweep|bits"
     return [
         "## A cluster on one machine\n",
-        "The same sweeps in turn, as many threads as workers.\n",
+        "The same sweeps alternating between threads and Ray, with as many threads as workers.\n",
         _table(head, rows),
     ]
 
@@ -84,9 +87,9 @@ def _exchange(records: list[Record]) -> list[str]:
         seconds = sorted(1000 * value for value in r["seconds"])
         rows.append([sizes, str(r["workers"]), f"{r['mb_down']:.0f}", f"{r['mb_up']:.0f}",
                      f"{median(seconds):.0f}", f"{seconds[0]:.0f} to {seconds[-1]:.0f}"])  # fmt: skip
-    head = "W x K|workers|MB to all|MB back from each|milliseconds a round|least to most"
-    text = "Idle workers: what a round costs when nobody computes. Single precision out, double back.\n"
-    return ["## The exchange\n", text, _table(head, rows)]
+    head = "W x K|workers|MB sent to all|MB returned by each|milliseconds per round|least to most"
+    text = "Cost of a round with idle workers. Sums go out in single precision and come back in double.\n"
+    return ["## Exchange of sums\n", text, _table(head, rows)]
 
 
 def _loss(records: list[Record]) -> list[str]:
@@ -97,10 +100,10 @@ def _loss(records: list[Record]) -> list[str]:
     ]
     head = "corpus|seed|no loss|one of 8 shards lost|four lost"
     text = (
-        "Held-out perplexity after 60 sweeps, the state of shards lost after 35 and inferred anew from the "
-        "topics (`--lost refit`).\n"
+        "Held-out perplexity after 60 sweeps. The state of some shards is lost after 35 sweeps and inferred "
+        "again from the topics (`--lost refit`).\n"
     )
-    return ["## A lost shard\n", text, _table(head, rows)]
+    return ["## Loss of a shard\n", text, _table(head, rows)]
 
 
 def _costs(sweeps: list[Record], exchange: list[Record]) -> Costs:
@@ -127,10 +130,13 @@ def _model(c: Costs) -> list[str]:
         disk = 2 * c.state_bytes * K * D / machines / 1e9
         sizes = [f"{D:.0e}", f"{W:.0e}", f"{T:.0e}", f"{K}", f"{machines} x {cores}", f"{gbit}"]
         rows.append([*sizes, f"{compute:,.0f}", f"{disk:,.0f}", f"{star:,.0f}", f"{scatter:,.1f}"])
-    text = f"""Measured here: {1e9 * c.update:.2f} core-nanoseconds for each topic of each edge (4 tags a
-document), {c.state_bytes:.0f} bytes of state for a topic of a document, {1e9 * c.exchange:.2f} seconds a GB
-exchanged on one machine. Carried to other sizes, with 100 different words a document and a disk of 1 GB/s for
-each machine, in seconds a sweep:
+    text = f"""Measured here: {1e9 * c.update:.2f} core-nanoseconds per topic and edge (4 tags per
+document), {c.state_bytes:.0f} bytes of state per topic and document, {1e9 * c.exchange:.2f} seconds per GB
+exchanged on one machine. Extrapolated, not measured: seconds per sweep with 100 distinct words per document
+and a disk of 1 GB/s per machine:
 """
-    head = "D|W|T|K|machines x cores|Gbit/s|compute|state to disk and back|sums by one driver|sums scattered"
-    return ["## Carried further, on paper\n", text, _table(head, rows)]
+    head = (
+        "D|W|T|K|machines x cores|Gbit/s|compute|state written and read|sums through one driver|"
+        "sums reduce-scattered"
+    )
+    return ["## Extrapolation to larger corpora\n", text, _table(head, rows)]

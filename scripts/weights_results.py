@@ -163,25 +163,27 @@ def page(records: dict[str, list[dict[str, Any]]]) -> str:
     rows = [line for line in lines if line.startswith("| ") and not line.startswith("| task")]
     kept = sum(WORSE not in line for line in rows)
     paired = sum(PAIRED not in line for line in rows)
-    return f"""# Learned weights, on every task
+    return f"""# Learned tag weights on every task
 
-Written by `python scripts/weights_results.py DIRECTORY`. K = {N_TOPICS}, the defaults otherwise; `auto` is
-`TTM(weights="auto", tag_pseudo_count="auto")`, TTM-P has the weights .2 / 0, TTM-H .1 / .05, both with tags
-worth 5 tokens where they are known; LDA is the model without weights. Mean and standard error over random
-80/20 splits; where a folder has an official split (corel5k, bibtex, reuters, corel5k-images) over starts, so
-that the error there is that of the fit alone. Perplexity: lower is better; all else: higher.
+Written by `python scripts/weights_results.py DIRECTORY`; measured with version {tt.__version__}.
+K = {N_TOPICS}, otherwise the defaults. `auto` learns both weights and the pseudo-count of known tags:
+`pairwise_weight="auto"` and `Preset(tag_pseudo_count="auto")`, in 0.1.0
+`TTM(weights="auto", tag_pseudo_count="auto")`. TTM-P has the weights .2 / 0, TTM-H .1 / .05, both with known
+tags counting as 5 tokens. LDA is the model with both weights zero. The figures are mean and standard
+error over random 80/20 splits. Folders with an official split (corel5k, bibtex, reuters, corel5k-images) are
+measured over random starts instead, so their error is that of the fit alone. Lower perplexity is better; for all other measures higher is better.
 
 The verdict compares `auto` with the *best* of the three others in that row: "best" if it is no worse,
-"within" if it is worse by no more than the standard error of that one, or than 0.5 % perplexity. After it: by
-how much, in per cent, in those errors, and in standard errors of the paired difference, split by split. The
-paired error is the sharper one, and was the one meant at first; but of two or three splits it is itself a
-rough guess (13 errors for .001 on med), so, with the first figures seen, the plain one was put before it. The
-best of three noisy figures is a hard measure: four equal models would miss it now and then. How many splits
-there are was a matter of time.
+"within" if it is worse by at most the standard error of the best, or by at most 0.5 % perplexity. It is
+followed by the difference in per cent, in these standard errors, and in standard errors of the paired
+difference over splits. The paired error is stricter and was the one intended at first. With two or three
+splits it is itself a rough estimate (13 errors for .001 on med), so the plain error comes first; this was
+decided after seeing the first figures. The best of three noisy figures is a hard target: four equal models
+would miss it now and then. Computing time limited the number of splits.
 
-The shares tried, the tolerance of 0.2 % and the forty sweeps were chosen on documents carved out of the
-training part of split 0 of each folder, and not changed after this page was measured. On cora and med, whose
-splits are random, test documents of the other splits were among those.
+The shares tried, the tolerance of 0.2 % and the forty sweeps were chosen on documents taken from the training
+part of split 0 of each folder, and were not changed after this page was measured. On cora and med, whose
+splits are random, those documents include test documents of the other splits.
 
 **{kept} of {len(rows)} rows are best or within; with the paired error, {paired}.**
 
