@@ -171,7 +171,8 @@ K = {N_TOPICS}, otherwise the defaults. `auto` learns both weights and the pseud
 `TTM(weights="auto", tag_pseudo_count="auto")`. TTM-P has the weights .2 / 0, TTM-H .1 / .05, both with known
 tags counting as 5 tokens. LDA is the model with both weights zero. The figures are mean and standard
 error over random 80/20 splits. Folders with an official split (corel5k, bibtex, reuters, corel5k-images) are
-measured over random starts instead, so their error is that of the fit alone. Lower perplexity is better; for all other measures higher is better.
+measured over random starts instead, so their error is that of the fit alone.
+Lower perplexity is better; for all other measures higher is better.
 
 The verdict compares `auto` with the *best* of the three others in that row: "best" if it is no worse,
 "within" if it is worse by at most the standard error of the best, or by at most 0.5 % perplexity. It is
