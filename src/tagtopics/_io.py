@@ -7,9 +7,9 @@ never a mixture. Existing content is replaced only if tagtopics wrote it.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import errno
+import glob
 import hashlib
 import os
 import re
@@ -23,8 +23,8 @@ from typing import Any
 
 from tagtopics.errors import InputError
 
-_TEMPORARY = re.compile(r"\.(?P<name>.+)\.(?P<pid>\d+)-[0-9a-f]{8}\.tmp")
-"""Names of unfinished files and folders: `.NAME.PID-RANDOM.tmp`."""
+_TEMPORARY = re.compile(r"\.(?P<name>.+)\.(?P<pid>\d+)-[0-9a-f]{8}\.(?P<kind>tmp|old)")
+"""Names of unfinished files and folders, `.NAME.PID-RANDOM.tmp`, and of folders moved aside, `.old`."""
 
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
@@ -116,7 +116,7 @@ def check_target(
     if not str(path) or target.name in ("", "..") or "\0" in str(path):
         raise InputError(f"{option} {str(path)!r}: not a usable path")
     if target.is_symlink() or target.exists():
-        if target.is_dir() or not overwrite:
+        if target.is_dir() or target.is_symlink() or not overwrite:
             _require_ours(target, what, is_ours, option)
         elif not target.is_file():
             raise InputError(f"{option} {target}: is neither a file nor a folder; choose another path")
@@ -139,13 +139,15 @@ def check_space(path: str | Path, n_bytes: int) -> None:
 
 
 def sweep_leftovers(path: str | Path) -> None:
-    """Remove temporary files and folders that a killed process left beside a path."""
+    """Remove what a killed process left beside a path; a folder that it had moved aside is put back."""
     target = Path(path)
-    for place in target.parent.glob(".*.tmp"):
+    for place in target.parent.glob(f".{glob.escape(target.name)}.*"):
         match = _TEMPORARY.fullmatch(place.name)
         if match is None or match["name"] != target.name or _is_running(int(match["pid"])):
             continue
-        if place.is_dir() and not place.is_symlink():
+        if match["kind"] == "old" and not target.exists():
+            os.rename(place, target)
+        elif place.is_dir() and not place.is_symlink():
             shutil.rmtree(place, ignore_errors=True)
         else:
             place.unlink(missing_ok=True)
@@ -188,8 +190,8 @@ def _require_ours(target: Path, what: str, is_ours: Callable[[Path], bool], opti
         )
 
 
-def _temporary_name(target: Path) -> Path:
-    return target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+def _temporary_name(target: Path, kind: str = "tmp") -> Path:
+    return target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.{kind}")
 
 
 def _is_running(pid: int) -> bool:
@@ -219,11 +221,14 @@ def _flush(path: Path) -> None:
 def _put_in_place(new: Path, target: Path) -> None:
     """Put folder `new` at `target`; afterwards an older folder is at `new`, for the caller to remove."""
     if not target.exists():
-        with contextlib.suppress(FileExistsError, OSError):
+        try:
             os.rename(new, target)
             return
+        except OSError as error:  # another process has just put a folder there
+            if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+                raise
     if not _exchange(new, target):
-        aside = _temporary_name(target)
+        aside = _temporary_name(target, "old")
         os.rename(target, aside)
         os.rename(new, target)
         os.rename(aside, new)

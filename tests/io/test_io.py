@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tagtopics import InputError
+from tagtopics import InputError, _io
 from tagtopics._io import (
     atomic_file,
     atomic_folder,
@@ -116,3 +116,28 @@ def test_compiled_code_is_cached_apart_from_data(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("TAGTOPICS_CACHE", str(tmp_path))
     assert cache_folder("data") == tmp_path
     assert tmp_path not in (cache_folder("kernels"), *cache_folder("kernels").parents)
+
+
+def test_without_an_exchange_a_killed_save_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_io, "_exchange", lambda left, right: False)
+    target = tmp_path / "model"
+    for content in ("first", "second"):
+        with atomic_folder(target) as temporary:
+            (temporary / content).write_text(content)
+    assert [path.name for path in target.iterdir()] == ["second"]
+    dead = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True
+    )
+    target.rename(tmp_path / f".model.{dead.stdout.strip()}-0123abcd.old")
+    sweep_leftovers(target)
+    assert [path.name for path in target.iterdir()] == ["second"]
+    assert os.listdir(tmp_path) == ["model"]
+
+
+def test_a_link_is_never_followed(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").write_text("theirs")
+    (tmp_path / "out").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="not a report"):
+        check_target(tmp_path / "out", "report", is_ours, overwrite=True)
