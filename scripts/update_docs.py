@@ -1,15 +1,17 @@
-"""Run the code blocks of the pages and write their output into them: `python scripts/update_docs.py [PAGE]...`
+"""Run the code blocks of the pages and write their output into them.
+
+    python scripts/update_docs.py [PAGE]...
 
 In README.md, docs/index.md, docs/getting-started.md, docs/scale.md and docs/guides/*.md
 
-- ```python blocks run one after the other, in one namespace per page. A ```text block directly below one is its
-  standard output.
-- ```console blocks hold commands (`$ tagtopics ...`), each with its output below. They run in the same folder.
+- ```python blocks run one after the other, in one namespace per page. A ```text block directly below one
+  is its standard output.
+- ```console blocks hold commands (`$ tagtopics ...`), each with its output below.
 - `...` in an output matches anything. Keep it for seconds and for output that is cut.
 - `<!-- not run: REASON -->` directly above a block keeps it from running.
 
-Every page runs in a temporary folder of its own, with the files of docs/examples in it. `tests/test_docs.py` runs
-the same blocks and compares.
+Every page runs in its own temporary folder, with the files of docs/examples in it. `tests/test_docs.py`
+runs the same blocks and compares.
 """
 
 from __future__ import annotations
@@ -51,7 +53,7 @@ _VOLATILE = (
 
 
 class Block(NamedTuple):
-    """A block of code: its language, its lines, and the lines of the output below it (none: an empty range)."""
+    """A block of code: its language, its lines, and the line numbers of the output below it, if any."""
 
     language: str
     first: int  # line of the page with the first line of code
@@ -169,7 +171,7 @@ def _next_fence(lines: list[str], start: int) -> int:
 
 @contextlib.contextmanager
 def _place_to_run() -> Iterator[None]:
-    """Work in a temporary folder with the example files, at a fixed terminal width, without the user's data."""
+    """Enter a temporary folder with the example files; fix the terminal width, hide TAGTOPICS_DATA."""
     before = dict(os.environ)
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         shutil.copytree(DOCS / "examples", "docs/examples")
@@ -202,9 +204,10 @@ def _run_console(lines: list[str]) -> str:
             command.append(line)
             if not line.endswith("\\"):
                 text = "\n".join(command).removeprefix("$ ").replace("\\\n", "")
-                shown += command + tidy(_run_command(text)).splitlines()
+                between = [""] if shown and not shown[-1].startswith("$ ") else []
+                shown += [*between, *command, *_run_command(text).strip("\n").splitlines()]
                 command = []
-    return "\n".join(line for line in shown)
+    return "\n".join(shown)
 
 
 def _run_command(command: str) -> str:

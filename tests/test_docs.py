@@ -1,4 +1,4 @@
-"""The pages: links resolve, code blocks print what is shown, the API page is current, decisions are listed."""
+"""The pages: links resolve, code blocks print what is shown, the API page and the lists are current."""
 
 from __future__ import annotations
 
