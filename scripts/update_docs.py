@@ -205,7 +205,7 @@ def _run_console(lines: list[str]) -> str:
             if not line.endswith("\\"):
                 text = "\n".join(command).removeprefix("$ ").replace("\\\n", "")
                 between = [""] if shown and not shown[-1].startswith("$ ") else []
-                shown += [*between, *command, *_run_command(text).strip("\n").splitlines()]
+                shown += [*between, *command, *tidy(_run_command(text)).strip("\n").splitlines()]
                 command = []
     return "\n".join(shown)
 
@@ -228,16 +228,23 @@ def _run_command(command: str) -> str:
     return done.stdout
 
 
-def main(arguments: list[str]) -> None:
-    """Write the output of all pages, or of the pages named, into them."""
+def main(arguments: list[str]) -> int:
+    """Write the output of all pages, or of the pages named, into them; return how many failed."""
+    failed = 0
     for page in [Path(name).resolve() for name in arguments] or PAGES:
         lines = page.read_text(encoding="utf-8").splitlines()
-        results = run_page(page)
+        name = page.relative_to(ROOT)
+        try:
+            results = run_page(page)
+        except Exception as error:
+            failed += 1
+            sys.stdout.write(f"{name}: FAILED, {type(error).__name__}: {error}; {error.__notes__[-1]}\n")
+            continue
         new = updated(lines, results)
         page.write_text("\n".join(new) + "\n", encoding="utf-8")
-        changed = "updated" if new != lines else "unchanged"
-        sys.stdout.write(f"{page.relative_to(ROOT)}: {len(results)} blocks, {changed}\n")
+        sys.stdout.write(f"{name}: {len(results)} blocks, {'updated' if new != lines else 'unchanged'}\n")
+    return failed
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))
