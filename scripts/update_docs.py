@@ -20,6 +20,7 @@ import contextlib
 import difflib
 import doctest
 import io
+import itertools
 import os
 import re
 import shlex
@@ -47,7 +48,7 @@ _REASON = re.compile(r"<!-- not run: (.+) -->")
 _SHELL = re.compile(r"[|<>&;$`*]")
 _VOLATILE = (
     (re.compile(r"\d+\.\d+(?= (?:s|seconds|to [a-z]+)\b)"), "..."),
-    (re.compile(r"(?<=seconds to )([a-z]+ +)\d+\.\d+"), r"\1..."),
+    (re.compile(r"^( *seconds(?: to [a-z]+)? +)\d.*"), r"\1..."),
 )
 """What differs from run to run, and what is written in its place."""
 
@@ -134,7 +135,7 @@ def updated(lines: list[str], results: list[Result]) -> list[str]:
         if matches(result.expected, result.printed):
             continue
         block = result.block
-        text = merged(tidy(result.expected).splitlines(), tidy(result.printed).splitlines())
+        text = _merged_sections(tidy(result.expected).splitlines(), tidy(result.printed).splitlines())
         if block.language == "console":
             new[block.first : block.first + len(block.code)] = text
         elif not tidy(result.printed).strip():
@@ -157,6 +158,19 @@ def merged(expected: list[str], printed: list[str]) -> list[str]:
             return [*ends[0], "...", *merged(expected[head + 1 :], ends[1])]
     patterns = [line for line in expected if "..." in line]
     return [next((p for p in patterns if matches(p, line)), _steady(line)) for line in printed]
+
+
+def _merged_sections(expected: list[str], printed: list[str]) -> list[str]:
+    """Merge command by command."""
+    shown, new = _sections(expected), _sections(printed)
+    pairs = zip(shown if len(shown) == len(new) else [[]] * len(new), new, strict=True)
+    return [line for before, after in pairs for line in merged(before, after)]
+
+
+def _sections(lines: list[str]) -> list[list[str]]:
+    """Split lines before each command."""
+    starts = [i for i, line in enumerate(lines) if line.startswith("$ ")]
+    return [lines[first:last] for first, last in itertools.pairwise([0, *starts[1:], len(lines)])]
 
 
 def _steady(line: str) -> str:
