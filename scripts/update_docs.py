@@ -156,7 +156,7 @@ def merged(expected: list[str], printed: list[str]) -> list[str]:
         if head + tail < len(printed):
             ends = merged(expected[:head], printed[:head]), printed[len(printed) - tail :]
             return [*ends[0], "...", *merged(expected[head + 1 :], ends[1])]
-    patterns = [line for line in expected if "..." in line]
+    patterns = [line for line in expected if "..." in line and line != "..."]
     return [next((p for p in patterns if matches(p, line)), _steady(line)) for line in printed]
 
 
@@ -225,21 +225,24 @@ def _run_console(lines: list[str]) -> str:
 
 
 def _run_command(command: str) -> str:
-    """Run one command: plain `tagtopics ...` in this process, which saves its start; others in a shell."""
+    """Run one command: plain `tagtopics ...` in this process, which is faster; others in a shell."""
     words = shlex.split(command)
     if words[0] == "tagtopics" and not _SHELL.search(command):
         from tagtopics.cli import main
 
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-            main(words[1:])
-        return printed.getvalue()
-    entry = "import sys; from tagtopics.cli import main; sys.exit(main())"
-    function = f'tagtopics() {{ {shlex.quote(sys.executable)} -c {shlex.quote(entry)} "$@"; }}'
-    done = subprocess.run(
-        ["bash", "-c", f"{function}\n{command}"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    return done.stdout
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+            code = main(words[1:])
+        printed = output.getvalue()
+    else:
+        entry = "import sys; from tagtopics.cli import main; sys.exit(main())"
+        function = f'tagtopics() {{ {shlex.quote(sys.executable)} -c {shlex.quote(entry)} "$@"; }}'
+        shell = ["bash", "-c", f"{function}\n{command}"]
+        done = subprocess.run(shell, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        code, printed = done.returncode, done.stdout
+    if code:
+        raise RuntimeError(f"{command}: exit code {code}: {printed.strip()}")
+    return printed
 
 
 def main(arguments: list[str]) -> int:

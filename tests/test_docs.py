@@ -89,9 +89,16 @@ def test_an_output_is_added_and_removed() -> None:
         assert EXAMPLES["updated"](before, [EXAMPLES["Result"](block, shown, printed)]) == after
 
 
+def test_a_command_that_fails_is_an_error() -> None:
+    for command in ("false", "tagtopics fit nothing-here"):
+        with pytest.raises(RuntimeError, match="exit code"):
+            EXAMPLES["_run_command"](command)
+
+
 def test_what_is_cut_or_differs_between_runs_stays_so() -> None:
     merged = EXAMPLES["merged"]
     assert merged(["a", "...", "z"], ["b", "c", "d", "y"]) == ["b", "...", "y"]
+    assert merged(["a", "b", "..."], ["c", "d"]) == ["c", "d"]
     assert merged(["took ... s", "old"], ["took 1.5 s", "new"]) == ["took ... s", "new"]
     assert merged([], ["seconds   0.0 to read, 1.2 to fit"]) == ["seconds   ... to read, ... to fit"]
 
