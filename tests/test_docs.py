@@ -1,10 +1,9 @@
-"""The pages: links resolve, examples run, the API page is what the script writes, decisions are listed."""
+"""The pages: links resolve, code blocks print what is shown, the API page and the lists are current."""
 
 from __future__ import annotations
 
 import re
 import runpy
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
@@ -14,13 +13,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
+EXAMPLES = runpy.run_path(str(ROOT / "scripts" / "update_docs.py"))
 DECISIONS = sorted(path.name for path in (DOCS / "decisions").glob("[0-9]*.md"))
 
 _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"`[^`\n]*`")
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)[^)]*\)")
 _HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
-_RUNNABLE = re.compile(r"^<!-- runnable -->\n```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def relative_links(path: Path) -> Iterator[str]:
@@ -58,23 +57,50 @@ def test_the_link_test_sees_links() -> None:
     assert "docs/getting-started.md#input" in links
 
 
-RUNNABLE = [page for page in PAGES if _RUNNABLE.search(page.read_text(encoding="utf-8"))]
+@pytest.mark.parametrize("page", EXAMPLES["PAGES"], ids=name)
+def test_blocks_print_what_the_page_shows(page: Path) -> None:
+    """Run the code blocks of a page one after the other, as a reader would."""
+    for result in EXAMPLES["run_page"](page):
+        if not EXAMPLES["matches"](result.expected, result.printed):
+            place = f"{name(page)}, line {result.block.first}"
+            pytest.fail(f"{place}: run scripts/update_docs.py\n{EXAMPLES['difference'](result)}")
 
 
-def test_the_pages_that_readers_see_first_have_examples() -> None:
-    assert {ROOT / "README.md", DOCS / "getting-started.md"} <= set(RUNNABLE)
+@pytest.mark.parametrize("page", EXAMPLES["PAGES"], ids=name)
+def test_every_block_runs_or_is_only_shown(page: Path) -> None:
+    known = {*EXAMPLES["RUN"], *EXAMPLES["SHOWN"]}
+    for block in EXAMPLES["find_blocks"](page.read_text(encoding="utf-8").splitlines()):
+        assert block.language in known, f"line {block.first}"
 
 
-@pytest.mark.parametrize("page", RUNNABLE, ids=name)
-def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the examples of a page one after the other, as a reader would."""
-    shutil.copytree(DOCS / "examples", tmp_path / "docs" / "examples")
-    shutil.copy(DOCS / "examples" / "papers.jsonl", tmp_path)
-    monkeypatch.chdir(tmp_path)
-    examples = _RUNNABLE.findall(page.read_text(encoding="utf-8"))
-    names: dict[str, object] = {}
-    for number, example in enumerate(examples, start=1):
-        exec(compile(example, f"{page.name}, example {number}", "exec"), names)
+def test_an_output_that_differs_is_found_and_rewritten() -> None:
+    lines = ["```python", "print(1)", "```", "", "```text", "2", "```", "End."]
+    (block,) = EXAMPLES["find_blocks"](lines)
+    result = EXAMPLES["Result"](block, "2", "1\n")
+    assert not EXAMPLES["matches"](result.expected, result.printed)
+    assert EXAMPLES["updated"](lines, [result]) == [*lines[:5], "1", *lines[6:]]
+
+
+def test_an_output_is_added_and_removed() -> None:
+    bare, full = ["```python", "f()", "```"], ["```python", "f()", "```", "", "```text", "1", "```"]
+    for before, printed, after in ((bare, "1\n", full), (full, "", bare)):
+        (block,) = EXAMPLES["find_blocks"](before)
+        shown = "\n".join(before[i] for i in block.output)
+        assert EXAMPLES["updated"](before, [EXAMPLES["Result"](block, shown, printed)]) == after
+
+
+def test_a_command_that_fails_is_an_error() -> None:
+    for command in ("false", "tagtopics fit nothing-here"):
+        with pytest.raises(RuntimeError, match="exit code"):
+            EXAMPLES["_run_command"](command)
+
+
+def test_what_is_cut_or_differs_between_runs_stays_so() -> None:
+    merged = EXAMPLES["merged"]
+    assert merged(["a", "...", "z"], ["b", "c", "d", "y"]) == ["b", "...", "y"]
+    assert merged(["a", "b", "..."], ["c", "d"]) == ["c", "d"]
+    assert merged(["took ... s", "old"], ["took 1.5 s", "new"]) == ["took ... s", "new"]
+    assert merged([], ["seconds   0.0 to read, 1.2 to fit"]) == ["seconds   ... to read, ... to fit"]
 
 
 def test_the_api_page_is_up_to_date() -> None:

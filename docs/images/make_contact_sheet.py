@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from PIL import Image
-from tagtopics.tasks.heatmaps import recommended_tags, tag_maps, write_sheet
 
 import tagtopics as tt
 from tagtopics.datasets import make_scenes
+from tagtopics.views.heat_maps import recommended_tags, tag_maps, write_sheet
 
 model = tt.TTM(n_topics=24, random_state=0).fit(tt.load_dataset("scenes"))
 sheet = []
