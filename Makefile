@@ -50,7 +50,7 @@ clean:
 	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache
 
 # Packaging. The GitHub workflows run these targets and nothing else; each works on a contributor's machine.
-.PHONY: test-quick test-lowest test-newest test-locked test-package lint-workflows package release-check lock
+.PHONY: test-quick test-lowest test-newest test-locked test-package test-install package release-check lock
 
 # The tests without a browser and without real data, for machines where `make test` takes too long.
 test-quick: $(VENV)/.test
@@ -66,8 +66,13 @@ test-lowest: $(VENV)/.bounds
 test-newest: $(VENV)/.bounds
 	$(BIN)/python scripts/check_bounds.py newest --python $(BOUNDS_PYTHON) $(BOUNDS_TESTS)
 
+# Packages and workflows. `make test-install` also installs the wheel with its dependencies from the package
+# registry into an empty environment; everything else needs no network.
 test-package: $(VENV)/.test
 	$(BIN)/python -m pytest tests/packaging
+
+test-install: $(VENV)/.package
+	TAGTOPICS_TEST_INSTALL=1 $(BIN)/python -m pytest tests/packaging/test_packaging_distribution.py -k registry
 
 # Wheel and source distribution in dist/, checked.
 package: $(VENV)/.package
@@ -77,7 +82,8 @@ package: $(VENV)/.package
 
 # What must hold before a release: the tag that is being released (TAG=v1.2.3) names the version in
 # pyproject.toml, CITATION.cff and CHANGELOG.md.
-release-check: $(VENV)/.package
+TAG ?=
+release-check: $(VENV)/.core
 	$(BIN)/python scripts/check_release.py $(TAG)
 
 # Pin every dependency of every extra and group, for all platforms and Pythons, with hashes.
@@ -87,9 +93,6 @@ lock: $(VENV)/.bounds
 
 test-locked: $(VENV)/.bounds
 	$(BIN)/python scripts/check_bounds.py locked --python $(BOUNDS_PYTHON) $(BOUNDS_TESTS)
-
-lint-workflows: $(VENV)/.test
-	$(BIN)/python -m pytest tests/packaging/test_packaging_workflows.py
 
 $(VENV)/.package $(VENV)/.bounds: $(VENV)/.%: $(VENV)/.core
 	$(BIN)/python -m pip install --quiet --group $*

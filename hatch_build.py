@@ -12,7 +12,7 @@ _LINK = re.compile(r"(!?)(\[[^\]]*\]\()(?![a-z]+:|#)([^)\s]+)")
 
 
 def absolute_links(text: str, source: str, version: str) -> str:
-    """Return Markdown text with its relative links and images pointing to `source` at the tag of `version`."""
+    """Return Markdown text whose relative links and images lead to the tag of `version` in `source`."""
 
     def absolute(match: re.Match[str]) -> str:
         image, label, target = match.groups()

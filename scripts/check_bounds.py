@@ -3,8 +3,8 @@
     python scripts/check_bounds.py lowest
     python scripts/check_bounds.py newest --python 3.13 tests/corpus
 
-`lowest` installs the lower bounds of pyproject.toml, `newest` the newest versions it allows, `locked` the versions
-in requirements-lock.txt with their hashes checked. uv resolves and installs: `pip install --group bounds`.
+`lowest` installs the lower bounds of pyproject.toml, `newest` the newest versions it allows, `locked` the
+versions in requirements-lock.txt, with their hashes checked. Needs uv: `pip install --group bounds`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ def install_commands(versions: str, python: Path) -> list[list[str]]:
 def make_environment(versions: str, interpreter: str) -> Path:
     """Create build/bounds/VERSIONS-INTERPRETER afresh and return its Python."""
     folder = ROOT / "build" / "bounds" / f"{versions}-{Path(interpreter).name}"
-    subprocess.run(["uv", "venv", "--quiet", "--clear", "--python", interpreter, str(folder)], cwd=ROOT, check=True)
+    subprocess.run(
+        ["uv", "venv", "--quiet", "--clear", "--python", interpreter, str(folder)], cwd=ROOT, check=True
+    )
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     for command in install_commands(versions, python):
         subprocess.run(command, cwd=ROOT, check=True)
@@ -45,7 +47,9 @@ def make_environment(versions: str, interpreter: str) -> Path:
 
 def main() -> int:
     """Create the environment, list what is installed, run the tests and return pytest's exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("versions", choices=["lowest", "newest", "locked"])
     parser.add_argument("--python", default=sys.executable, help="interpreter: a path, a command or 3.13")
     parser.add_argument("tests", nargs="*", default=CORE_TESTS, help="what to pass to pytest")

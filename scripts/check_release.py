@@ -1,7 +1,7 @@
 """Check that pyproject.toml, CITATION.cff and CHANGELOG.md name one version, and that a tag names it too.
 
-    python scripts/check_release.py          # the files agree
-    python scripts/check_release.py v1.2.3   # and this is the tag to publish: the changelog gives its date
+python scripts/check_release.py          # the files agree
+python scripts/check_release.py v1.2.3   # and this is the tag to publish: the changelog gives its date
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ def problems(root: Path, tag: str | None = None) -> list[str]:
     """Return what keeps this tree from being released, as one sentence each."""
     version = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     cited = re.search(r"^version: *(.+)$", (root / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
-    entry = re.search(r"^## +(\S+) +- +(.+)$", (root / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    entry = re.search(
+        r"^## +(\S+) +- +(.+)$", (root / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     found = []
     if not cited or cited[1].strip() != version:
         found.append(f"CITATION.cff does not name version {version} of pyproject.toml")
