@@ -45,15 +45,21 @@ def make_environment(versions: str, interpreter: str) -> Path:
     return python
 
 
-def main() -> int:
-    """Create the environment, list what is installed, run the tests and return pytest's exit code."""
+def parse(arguments: list[str]) -> argparse.Namespace:
+    """Return `versions`, `python` and `tests` of a command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("versions", choices=["lowest", "newest", "locked"])
     parser.add_argument("--python", default=sys.executable, help="interpreter: a path, a command or 3.13")
     parser.add_argument("tests", nargs="*", default=CORE_TESTS, help="what to pass to pytest")
-    options = parser.parse_args()
+    # "*" before an option would take no test at all; intermixed parsing reads options first.
+    return parser.parse_intermixed_args(arguments)
+
+
+def main() -> int:
+    """Create the environment, list what is installed, run the tests and return pytest's exit code."""
+    options = parse(sys.argv[1:])
     # uv is installed beside the running Python; its folder need not be on PATH.
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     python = make_environment(options.versions, options.python)

@@ -52,6 +52,18 @@ def test_a_release_needs_its_own_tag_and_a_date(tree: Path) -> None:
     assert problems(tree, f"v{version}")
 
 
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (["lowest"], ["tests/corpus", "tests/models", "tests/cli"]),
+        (["lowest", "--python", "3.13", "tests/a", "tests/b"], ["tests/a", "tests/b"]),
+    ],
+)
+def test_the_arguments_that_make_passes(given: list[str], expected: list[str]) -> None:
+    parse = runpy.run_path(str(ROOT / "scripts" / "check_bounds.py"))["parse"]
+    assert parse(given).tests == expected
+
+
 def requirements() -> list[str]:
     """Every requirement of the project, its extras and its groups, as written."""
     project = PROJECT["project"]
