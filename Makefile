@@ -1,7 +1,7 @@
 # Everything runs in a virtual environment of its own; nothing but Python and make is needed.
 PYTHON ?= python3
 VENV   ?= .venv
-BIN    := $(VENV)/bin
+BIN    := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
 .PHONY: demo test check docs bench bench-quick browser clean
 
@@ -32,7 +32,10 @@ browser:
 	  { apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y chromium >/dev/null; }; } || \
 	  echo "no chromium: the browser tests will be skipped"
 
-# One stamp a set of extras: installed again only when pyproject.toml changes.
+# One stamp for each dependency group: installed again only when pyproject.toml changes.
+EXTRAS      := [images,parquet,plot,ray,serve]
+EXTRAS_test := $(EXTRAS)
+GROUPS_test := --group test --group lint
 $(VENV)/.core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
@@ -40,8 +43,57 @@ $(VENV)/.core: pyproject.toml
 	touch $@
 
 $(VENV)/.test $(VENV)/.docs $(VENV)/.bench: $(VENV)/.%: $(VENV)/.core
-	$(BIN)/python -m pip install --quiet --editable '.[$*]'
+	$(BIN)/python -m pip install --quiet --editable '.$(EXTRAS_$*)' $(or $(GROUPS_$*),--group $*)
 	touch $@
 
 clean:
 	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache
+
+# Packaging. The GitHub workflows run these targets and nothing else; each works on a contributor's machine.
+.PHONY: test-quick test-lowest test-newest test-locked test-package test-install package release-check lock
+
+# The tests without a browser and without real data, for machines where `make test` takes too long.
+test-quick: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/explore/test_explore_browser.py -m "not real_data"
+
+# The core tests with the oldest (newest) versions that pyproject.toml allows, in an environment of their own
+# under build/bounds. BOUNDS_TESTS selects other tests; BOUNDS_PYTHON another interpreter.
+BOUNDS_PYTHON ?= $(PYTHON)
+BOUNDS_TESTS  ?=
+test-lowest: $(VENV)/.bounds
+	$(BIN)/python scripts/check_bounds.py lowest --python $(BOUNDS_PYTHON) $(BOUNDS_TESTS)
+
+test-newest: $(VENV)/.bounds
+	$(BIN)/python scripts/check_bounds.py newest --python $(BOUNDS_PYTHON) $(BOUNDS_TESTS)
+
+# Packages and workflows. `make test-install` also installs the wheel with its dependencies from the package
+# registry into an empty environment; everything else needs no network.
+test-package: $(VENV)/.test
+	$(BIN)/python -m pytest tests/packaging
+
+test-install: $(VENV)/.package
+	TAGTOPICS_TEST_INSTALL=1 $(BIN)/python -m pytest tests/packaging/test_packaging_distribution.py -k registry
+
+# Wheel and source distribution in dist/, checked.
+package: $(VENV)/.package
+	$(BIN)/python -c "import shutil; shutil.rmtree('dist', ignore_errors=True)"
+	$(BIN)/python -m build --no-isolation
+	$(BIN)/python -m twine check --strict dist/*
+
+# What must hold before a release: the tag that is being released (TAG=v1.2.3) names the version in
+# pyproject.toml, CITATION.cff and CHANGELOG.md.
+TAG ?=
+release-check: $(VENV)/.core
+	$(BIN)/python scripts/check_release.py $(TAG)
+
+# Pin every dependency of every extra and group, for all platforms and Pythons, with hashes.
+lock: $(VENV)/.bounds
+	UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
+	  --generate-hashes --no-annotate --all-extras --group dev --output-file requirements-lock.txt pyproject.toml
+
+test-locked: $(VENV)/.bounds
+	$(BIN)/python scripts/check_bounds.py locked --python $(BOUNDS_PYTHON) $(BOUNDS_TESTS)
+
+$(VENV)/.package $(VENV)/.bounds: $(VENV)/.%: $(VENV)/.core
+	$(BIN)/python -m pip install --quiet --group $*
+	touch $@

@@ -78,7 +78,9 @@ def _variable(path: Path) -> Any:
     from scipy.io import loadmat
 
     try:
-        variables = {name: v for name, v in loadmat(path).items() if not name.startswith("__")}
+        variables = {
+            name: v for name, v in loadmat(path, spmatrix=False).items() if not name.startswith("__")
+        }
     except FileNotFoundError:
         raise InputError(f"no such file: {path}") from None
     except Exception as error:  # loadmat fails in many ways on files that are damaged or not MATLAB's
