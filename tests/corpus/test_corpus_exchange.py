@@ -183,7 +183,10 @@ def same(a: Corpus, b: Corpus) -> None:
         ({"a.arff": ARFF, "a.xml": "<labels"}, "a.xml: not valid XML"),
         ({"a.arff": ARFF, "a.xml": "<labels/>"}, "a.xml: names no labels"),
         ({"a.arff": ARFF, "a.xml": b"<a>\xff</a>"}, "a.xml: not UTF-8"),
-        ({"a.arff": ARFF, "a.xml": '<!DOCTYPE a [<!ENTITY b "c">]><a/>'}, "a.xml: contains a DOCTYPE or ENTITY"),
+        (
+            {"a.arff": ARFF, "a.xml": '<!DOCTYPE a [<!ENTITY b "c">]><a/>'},
+            "a.xml: contains a DOCTYPE or ENTITY",
+        ),
         (
             {"a.arff": ARFF, "a.xml": '<a><label name="dog"/></a>'},
             "a.arff: no attribute 'dog', which the XML",

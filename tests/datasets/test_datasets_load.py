@@ -72,7 +72,7 @@ def test_the_build_from_the_cache_equals_the_prepared_folder(
 @pytest.mark.real_data
 def test_a_build_that_differs_is_refused(data_directory: Path) -> None:
     entry = read_registry()["cora"]
-    changed = type(entry)(**{**vars(entry), "expected": read_registry()["med"].expected})
+    changed = entry.model_copy(update={"expected": read_registry()["med"].expected})
     with pytest.raises(InputError, match="n_docs is 2410, expected 2317"):
         build_dataset(changed, data_directory / "upstream")
 

@@ -22,6 +22,7 @@ from tagtopics.corpus.formats.text_files import max_expanded
 from tagtopics.corpus.recipe import ReadOptions
 from tagtopics.errors import InputError
 
+_CODE = "from tagtopics.corpus.formats.mat import _convert; _convert()"
 _SECONDS = 300
 _BASE_MEMORY = 4 * 2**30
 """Address space of the reading process, in bytes, in addition to what its files may expand to."""
@@ -98,8 +99,7 @@ def _load(paths: list[Path]) -> dict[Path, dict[str, Any]]:
             raise InputError(f"no such file: {path}")
     memory = _BASE_MEMORY + sum(map(max_expanded, paths))
     with tempfile.TemporaryDirectory() as folder:
-        code = "from tagtopics.corpus.formats.mat import _convert; _convert()"
-        command = [sys.executable, "-P", "-c", code, str(memory), folder, *map(str, paths)]
+        command = [sys.executable, "-P", "-c", _CODE, str(memory), folder, *map(str, paths)]
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         try:
             done = subprocess.run(command, env=environment, capture_output=True, timeout=_SECONDS)

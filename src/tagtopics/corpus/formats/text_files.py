@@ -14,9 +14,9 @@ from tagtopics.errors import InputError
 LINE_LIMIT = 64 * 2**20
 """The longest line of a text file, in bytes."""
 
-MAX_EXPANSION = 200
-FREE_EXPANSION = 256 * 2**20
-"""Packed files (gzip, Parquet, MATLAB) may expand to 256 MiB, or to 200 times their size on disk."""
+MAX_EXPANSION = 100
+FREE_EXPANSION = 64 * 2**20
+"""Packed files (gzip, Parquet, MATLAB) may expand to 64 MiB, or to 100 times their size on disk."""
 
 MAX_UNNAMED = 2**24
 """The most columns that a file may imply without naming them."""
