@@ -119,6 +119,6 @@ def test_a_matlab_file_that_crashes_its_reader_is_one_clear_line(
 @pytest.mark.skipif(sys.platform == "win32", reason="no named pipes")
 def test_pipes_are_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.csv")
-    for source, options in ((tmp_path / "a.csv", {}), (np.eye(2), {"tags": tmp_path / "a.csv"})):
+    for source, tags in ((tmp_path / "a.csv", None), (np.eye(2), tmp_path / "a.csv")):
         with pytest.raises(InputError, match=r"a\.csv: not a regular file"):
-            read_corpus(source, **options)
+            read_corpus(source, tags=tags)
