@@ -84,7 +84,9 @@ def test_gzip_does_not_expand_without_limit(
     (tmp_path / name).write_bytes(gzip.compress(head + line * 1_000))
     assert read_corpus(tmp_path / name).n_docs == 1_000
     (tmp_path / name).write_bytes(gzip.compress(head + line * 400_000))
-    with pytest.raises(InputError, match=r"expands to more than [\d,]+ bytes, 100 times its size; unpack it"):
+    with pytest.raises(
+        InputError, match=r"expands to more than [\d,]+ bytes; the limit is .* 100 times the size"
+    ):
         read_corpus(tmp_path / name)
 
 
@@ -93,7 +95,9 @@ def test_parquet_does_not_expand_without_limit(tmp_path: Path, monkeypatch: pyte
     rows = pl.DataFrame({"text": ["cat " * 25_000] * 1_000})
     rows.write_parquet(tmp_path / "a.parquet", use_pyarrow=False)
     assert (tmp_path / "a.parquet").stat().st_size < 2**20 / 5
-    with pytest.raises(InputError, match=r"expands to more than [\d,]+ bytes, 100 times its size"):
+    with pytest.raises(
+        InputError, match=r"expands to more than [\d,]+ bytes; the limit is .* 100 times the size"
+    ):
         read_corpus(tmp_path / "a.parquet")
     pl.DataFrame({"text": ["cat", "dog"] * 5_000}).write_parquet(tmp_path / "b.parquet")
     assert read_corpus(tmp_path / "b.parquet").n_docs == 10_000

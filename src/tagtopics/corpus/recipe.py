@@ -20,8 +20,9 @@ def first_problem(error: ValidationError) -> str:
     name = ".".join(str(part) for part in problem["loc"][:1])
     if problem["type"] == "extra_forbidden":
         return f"unknown setting {name[:60]!r}"
-    message = " ".join(problem["msg"].removeprefix("Value error, ").split())
-    return f"{name}: {message[:1].lower()}{message[1:200]}, not {repr(problem['input'])[:60]}"
+    message = problem["msg"].removeprefix("Value error, ").replace("Input should", "must")
+    between = " " if message.startswith("must") else ": "
+    return f"{name}{between}{' '.join(message.split())[:200]}, not {repr(problem['input'])[:60]}"
 
 
 def _check_pattern(pattern: str) -> str:
@@ -30,25 +31,25 @@ def _check_pattern(pattern: str) -> str:
     except (re.error, RecursionError, OverflowError) as error:
         raise ValueError(f"not a regular expression ({error})") from None
     if groups > 1:
-        raise ValueError("input should have one group at most")
+        raise ValueError("must have one group at most")
     return pattern
 
 
 def _check_range(values: tuple[int, int]) -> tuple[int, int]:
     if values[0] > values[1]:
-        raise ValueError("input should ascend")
+        raise ValueError("must ascend")
     return values
 
 
 def _check_frequency(value: int | float) -> int | float:
     if not (value >= 1 if isinstance(value, int) else 0 <= value <= 1):
-        raise ValueError("input should be a whole number from 1, or a share from 0.0 to 1.0")
+        raise ValueError("must be a whole number from 1, or a share from 0.0 to 1.0")
     return value
 
 
 def _check_stop_words(words: tuple[str, ...] | str | None) -> tuple[str, ...] | str | None:
     if isinstance(words, str) and words != "english":
-        raise ValueError("input should be 'english', a tuple of words, or None")
+        raise ValueError("must be 'english', a tuple of words, or None")
     return words
 
 

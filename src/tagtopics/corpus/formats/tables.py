@@ -31,7 +31,7 @@ _FIRST_ROWS, _MOST_ROWS = 16, 4096
 
 _SLICE = 64 * 2**20
 _ROW_COST = 64
-"""Bytes of Parquet that are unpacked at a time, and bytes that each row counts in addition to its values."""
+"""Bytes of Parquet to unpack at a time, and bytes that each row counts in addition to its values."""
 
 
 @dataclass(frozen=True)
@@ -80,11 +80,11 @@ def read_table(path: Path, kind: str, wanted: Collection[str]) -> Table:
 def stream_table(
     path: Path, kind: str, wanted: Collection[str], size: float, watch: Watch | None = None
 ) -> Iterator[Table]:
-    """Yield the wanted columns of a file in tables of about `size` characters, at least one.
+    """Yield the wanted columns of a file in tables of about `size` characters, at least one table.
 
     Args:
-        path: the file.
-        kind: a key of `TABLE_KINDS`.
+        path: a file of a kind in `TABLE_KINDS`.
+        kind: its format.
         wanted: the columns to keep.
         size: `math.inf` for one table.
         watch: called now and then with the bytes read so far.
@@ -172,12 +172,9 @@ class TableLayout:
         """Return the documents of a part of the table."""
         ids = _names(table, self._options.id, "id") or [None] * table.n_rows
         bags = _bags(table, self._text_columns()[0]) if self.counted else None
-        parts = [] if self.counted else [
-            texts_of(table.cells(name), table.where, name) for name in self._text_columns()
-        ]  # fmt: skip
         return Documents(
             source=table.source,
-            texts=None if self.counted else ["\n".join(part) for part in zip(*parts, strict=True)],
+            texts=None if self.counted else self._read_texts(table),
             bags=bags,
             tags=self._read_tags(table),
             ids=[name or str(table.first_row + row) for row, name in enumerate(ids)],
@@ -193,6 +190,10 @@ class TableLayout:
 
     def _tag_columns(self) -> tuple[str, ...]:
         return self._tags or ("tags",)
+
+    def _read_texts(self, table: Table) -> list[str]:
+        columns = [texts_of(table.cells(name), table.where, name) for name in self._text_columns()]
+        return ["\n".join(of_doc) for of_doc in zip(*columns, strict=True)]
 
     def _read_tags(self, table: Table) -> TagLists | None:
         tags, separator = self._options.tags, self._options.separator
@@ -240,9 +241,8 @@ def _bags(table: Table, what: str) -> list[Mapping[str, Any]]:
             raise InputError(
                 f"{table.where(row)}: {what} must be words with counts, as before, not {type(cell).__name__}"
             )
-        bags.append(
-            {clean_text(str(word)): n for word, n in cell.items()} if isinstance(cell, Mapping) else {}
-        )
+        words = cell.items() if isinstance(cell, Mapping) else ()
+        bags.append({clean_text(str(word)): n for word, n in words})
     return bags
 
 
@@ -273,9 +273,6 @@ def _listed(names: Any, what: str) -> tuple[str, ...]:
 def _no_column(source: str, name: str, what: str, names: Iterable[str]) -> InputError:
     there = ", ".join(map(str, names)) or "none"
     return InputError(f"{source}: no column {name!r} for {what}; the columns are: {there[:500]}")
-
-
-# ------------------------------------------------------------------------------------------------ streams
 
 
 def _columns_of_rows(

@@ -98,8 +98,8 @@ def max_expanded(path: Path) -> int:
 def too_expanded(path: Path) -> InputError:
     """Return the error for a packed file that expands to more than `max_expanded`."""
     return InputError(
-        f"{path}: expands to more than {max_expanded(path):,} bytes, {MAX_EXPANSION} times its size; "
-        "unpack it yourself if you trust it"
+        f"{path}: expands to more than {max_expanded(path):,} bytes; the limit is {FREE_EXPANSION:,} bytes "
+        f"or {MAX_EXPANSION} times the size of the file; unpack or split it if you trust it"
     )
 
 
