@@ -272,7 +272,8 @@ def _csr(matrix: Any, what: str) -> sp.csr_array:
     """Return a matrix as CSR, duplicates kept apart."""
     if sp.issparse(matrix) and matrix.format == "coo" and matrix.ndim == 2:
         order = np.argsort(matrix.row, kind="stable")
-        indptr = np.zeros(matrix.shape[0] + 1, dtype=np.int64)
+        index_type = np.int64 if matrix.nnz > INT32_MAX else matrix.row.dtype
+        indptr = np.zeros(matrix.shape[0] + 1, dtype=index_type)
         np.cumsum(np.bincount(matrix.row, minlength=matrix.shape[0]), out=indptr[1:])
         return sp.csr_array((matrix.data[order], matrix.col[order], indptr), shape=matrix.shape)
     if sp.issparse(matrix):
