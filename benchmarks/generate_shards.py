@@ -15,7 +15,7 @@ import time
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics.datasets.large import make_large_corpus
+from tagtopics.datasets.synthetic import make_large_corpus
 from tagtopics.scale import ShardWriter
 from tagtopics.scale.manifest import Manifest
 

@@ -159,10 +159,10 @@ def same(a: Corpus, b: Corpus) -> None:
         ({"docword.a.txt": UCI.replace("1 3 2", "1 3 x")}, "below the header, .*could not convert"),
         ({"docword.a.txt": "1\n1\n1\n1 1\n"}, "line 4: 2 numbers; expected 'document word count'"),
         ({"docword.a.txt": UCI + "2 3 1\n"}, "the header says 3 entries, but there are 4"),
-        ({"docword.a.txt": "99999999" + UCI[1:]}, "line 1: says 99999999 documents, but the last .* is 2"),
+        ({"docword.a.txt": "99999999" + UCI[1:]}, "line 1: says 99999999 documents, but only 2 of them"),
         (
             {"docword.a.txt": UCI.replace("\n3\n", "\n99999999\n", 1)},
-            "line 2: says 99999999 words, more than",
+            "line 2: says 99999999 words, more than 1006; put",
         ),
         ({"docword.a.txt": UCI, "vocab.a.txt": "a\nb\n"}, "line 2: says 3 words, but the vocabulary has 2"),
         ({"docword.a.txt": UCI.replace("2 2 3", "2 2 -3")}, "docword.a.txt: row 1, .* value -3 is negative"),
@@ -183,7 +183,10 @@ def same(a: Corpus, b: Corpus) -> None:
         ({"a.arff": ARFF, "a.xml": "<labels"}, "a.xml: not valid XML"),
         ({"a.arff": ARFF, "a.xml": "<labels/>"}, "a.xml: names no labels"),
         ({"a.arff": ARFF, "a.xml": b"<a>\xff</a>"}, "a.xml: not UTF-8"),
-        ({"a.arff": ARFF, "a.xml": '<!DOCTYPE a [<!ENTITY b "c">]><a/>'}, "a.xml: holds a DOCTYPE or ENTITY"),
+        (
+            {"a.arff": ARFF, "a.xml": '<!DOCTYPE a [<!ENTITY b "c">]><a/>'},
+            "a.xml: contains a DOCTYPE or ENTITY",
+        ),
         (
             {"a.arff": ARFF, "a.xml": '<a><label name="dog"/></a>'},
             "a.arff: no attribute 'dog', which the XML",
@@ -219,7 +222,7 @@ def test_bad_files_are_one_clear_line(tmp_path: Path, files: dict[str, str | byt
 def test_damaged_sparse_matrices_of_matlab(tmp_path: Path) -> None:
     matrix = sp.csc_array(np.array(COUNTS, dtype=float).T)
     matrix.indices[0] = 99
-    with pytest.raises(InputError, match=r"a_wd\.mat: (damaged sparse matrix|cannot be read)"):
+    with pytest.raises(InputError, match=r"a_wd\.mat: (damaged matrix|cannot be read)"):
         read_corpus(mat(tmp_path, "a_wd", matrix))
 
 

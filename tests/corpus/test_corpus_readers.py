@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-import tagtopics.corpus.files
+import tagtopics.corpus.formats.text_files
 from tagtopics.corpus import Corpus, TextRecipe, read_corpus
 from tagtopics.errors import CorpusWarning, InputError, MissingExtraError
 
@@ -131,12 +131,12 @@ def test_split_column() -> None:
     assert read_corpus([{"text": "cat", "split": "pea"}]).split is None
 
 
-def test_own_tokenizer_leaves_no_recipe() -> None:
+def test_a_custom_tokenizer_leaves_no_recipe() -> None:
     corpus = read_corpus(["The-the"], tokenizer=lambda text: text.split("-"))
     assert corpus.vocabulary == ("The", "the")
     assert corpus.recipe is None
     assert corpus.notices[0] == (
-        "words come from a tokenizer of your own, which cannot be saved: give new texts as counts"
+        "words come from a custom tokenizer, which cannot be saved: give new texts as counts"
     )
 
 
@@ -196,7 +196,7 @@ def test_the_merely_informative_is_no_warning() -> None:
         ("a.jsonl", "\n\n", "a.jsonl: no documents"),
         ("a.csv", "text,tags\n", "a.csv: no documents"),
         ("a.jsonl", '{"text": "a"}\n{"text"\n', "a.jsonl, line 2: not valid JSON"),
-        ("a.jsonl", "\n[1]\n", "a.jsonl, line 2: expected one JSON object a line, got list"),
+        ("a.jsonl", "\n[1]\n", "a.jsonl, line 2: expected one JSON object per line, got list"),
         ("a.jsonl", '{"text": ' + "[" * 100_000, "a.jsonl, line 1: nested too deeply"),
         ("a.jsonl", '{"text": ' + "1" * 5000 + "}", "a.jsonl, line 1: not valid JSON"),
         (
@@ -222,7 +222,7 @@ def test_the_merely_informative_is_no_warning() -> None:
         ("a.csv", "text,text\na,b\n", "a.csv, line 1: two columns are named 'text'"),
         ("a.csv", "text\ncaf\xe9\n".encode("latin-1"), r"a.csv, line 2: byte 4 \(0xe9\) is not UTF-8; save"),
         ("a.csv", "text\na\n".encode("utf-16"), "a.csv: the file is UTF-16; save it as UTF-8"),
-        ("a.csv", b"text\n\x00\x01\n", "a.csv, line 2: holds a zero byte; this is a binary file"),
+        ("a.csv", b"text\n\x00\x01\n", "a.csv, line 2: contains a zero byte; this is a binary file"),
         ("a.jsonl.gz", gzip.compress(b'{"text": "abc"}' * 9, mtime=0)[:-9], "a.jsonl.gz: damaged gzip file"),
         ("a.parquet", b"PAR1 no", "a.parquet: cannot be read as Parquet"),
         ("a.txt", "hello", "a.txt: cannot tell the format from the name; say format= one of jsonl, csv"),
@@ -235,7 +235,7 @@ def test_bad_files_are_one_clear_line(tmp_path: Path, name: str, content: str | 
 
 
 def test_long_lines_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tagtopics.corpus.files, "LINE_LIMIT", 30)
+    monkeypatch.setattr(tagtopics.corpus.formats.text_files, "LINE_LIMIT", 30)
     path = save(tmp_path / "a.jsonl", '{"text": "short"}\n{"text": "' + "a" * 100 + '"}\n')
     with pytest.raises(InputError, match=r"a.jsonl, line 2: longer than 30 bytes"):
         read_corpus(path)

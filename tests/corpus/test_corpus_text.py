@@ -71,7 +71,7 @@ def test_apply_counts_what_it_leaves_out() -> None:
         apply(["cat"], ["cat", "cat"], TextRecipe())
 
 
-def test_own_tokenizer() -> None:
+def test_custom_tokenizer() -> None:
     counts, vocabulary = learn(
         ["The-1", "the"], TextRecipe(), tokenizer=lambda text: [*text.split("-"), " \n"]
     )
@@ -105,20 +105,21 @@ def test_no_words_is_one_clear_line(texts: list[str], recipe: TextRecipe, messag
     [
         ([], "expected a JSON object, got list"),
         ({"colour": 1}, "unknown setting 'colour'"),
-        ({"lowercase": 1}, "lowercase must be true or false"),
-        ({"token_pattern": "("}, "token_pattern is no regular expression"),
+        ({"lowercase": 1}, "lowercase must be a valid boolean, not 1"),
+        ({"token_pattern": "("}, "token_pattern: not a regular expression"),
         ({"token_pattern": "(a)(b)"}, "one group at most"),
-        ({"token_pattern": 3}, "token_pattern must be"),
-        ({"min_length": 0}, "min_length must be"),
-        ({"min_length": True}, "min_length must be"),
-        ({"ngram_range": [2, 1]}, "ngram_range must be"),
-        ({"ngram_range": [1]}, "ngram_range must be"),
-        ({"stop_words": "klingon"}, "stop_words must be"),
-        ({"stop_words": [1]}, "stop_words must be"),
-        ({"min_df": -1}, "min_df must be"),
-        ({"max_df": 1.5}, "max_df must be"),
+        ({"token_pattern": 3}, "token_pattern must be a valid string"),
+        ({"min_length": 0}, "min_length must be greater than or equal to 1, not 0"),
+        ({"min_length": True}, "min_length must be a valid integer"),
+        ({"ngram_range": [2, 1]}, "ngram_range must ascend"),
+        ({"ngram_range": [1]}, "ngram_range"),
+        ({"stop_words": "klingon"}, "stop_words must be 'english', a tuple of words, or None"),
+        ({"stop_words": [1]}, "stop_words"),
+        ({"min_df": -1}, "min_df must be a whole number from 1, or a share"),
+        ({"min_df": 0}, "min_df must be a whole number from 1, or a share"),
+        ({"max_df": 1.5}, "max_df must be a whole number from 1, or a share"),
         ({"max_df": float("nan")}, "max_df must be"),
-        ({"max_words": "many"}, "max_words must be"),
+        ({"max_words": "many"}, "max_words must be a valid integer"),
     ],
 )
 def test_hostile_recipes_are_refused(settings: Any, message: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import socket
 import threading
@@ -13,7 +12,7 @@ from typing import ClassVar
 
 import pytest
 
-from tagtopics.datasets.fetch import cache_directory, fetch_dataset, fetch_file, is_cached
+from tagtopics.datasets.fetch import fetch_dataset, fetch_file, is_cached
 from tagtopics.datasets.registry import DatasetEntry, RemoteFile, read_registry
 from tagtopics.errors import InputError
 
@@ -61,7 +60,7 @@ def remote(address: str, sha256: str = hashlib.sha256(BODY).hexdigest(), size: i
 
 
 def entry_of(file: RemoteFile) -> DatasetEntry:
-    return dataclasses.replace(read_registry()["cora"], files=(file,))
+    return read_registry()["cora"].model_copy(update={"files": (file,)})
 
 
 def assert_fails(file: RemoteFile, directory: Path, match: str) -> None:
@@ -147,21 +146,19 @@ def test_an_interrupted_fetch_leaves_the_old_file_alone(server: str, tmp_path: P
 
 def test_a_cache_that_cannot_be_written_is_an_error(server: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a directory")
-    with pytest.raises(InputError, match="cannot fetch"):
+    with pytest.raises(InputError, match="cannot be written"):
         fetch_file(remote(server + "/whole"), tmp_path / "file" / "words.mat")
 
 
-def test_the_cache_is_where_the_user_or_the_platform_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TAGTOPICS_CACHE", "/somewhere/else")
-    assert cache_directory() == Path("/somewhere/else")
-    monkeypatch.delenv("TAGTOPICS_CACHE")
-    monkeypatch.setattr("sys.platform", "linux")
-    monkeypatch.setenv("XDG_CACHE_HOME", "/caches")
-    assert cache_directory() == Path("/caches/tagtopics")
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    assert cache_directory() == Path.home() / ".cache" / "tagtopics"
-    monkeypatch.setattr("sys.platform", "darwin")
-    assert cache_directory() == Path.home() / "Library" / "Caches" / "tagtopics"
-    monkeypatch.setattr("sys.platform", "win32")
-    monkeypatch.setenv("LOCALAPPDATA", "/local")
-    assert cache_directory() == Path("/local/tagtopics")
+def test_the_cache_is_where_the_user_or_the_platform_says(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    entry = entry_of(remote("https://example.invalid/words.mat"))
+    for name, place in (("TAGTOPICS_CACHE", tmp_path / "a"), ("XDG_CACHE_HOME", tmp_path / "b")):
+        monkeypatch.delenv("TAGTOPICS_CACHE", raising=False)
+        monkeypatch.setenv(name, str(place))
+        folder = place / ("cora" if name == "TAGTOPICS_CACHE" else "tagtopics/cora")
+        folder.mkdir(parents=True)
+        assert not is_cached(entry)
+        (folder / "words.mat").write_bytes(BODY)
+        assert is_cached(entry)

@@ -72,7 +72,7 @@ def test_the_build_from_the_cache_equals_the_prepared_folder(
 @pytest.mark.real_data
 def test_a_build_that_differs_is_refused(data_directory: Path) -> None:
     entry = read_registry()["cora"]
-    changed = type(entry)(**{**vars(entry), "expected": read_registry()["med"].expected})
+    changed = entry.model_copy(update={"expected": read_registry()["med"].expected})
     with pytest.raises(InputError, match="n_docs is 2410, expected 2317"):
         build_dataset(changed, data_directory / "upstream")
 
@@ -146,6 +146,6 @@ def test_offline_the_error_says_what_to_do() -> None:
 def test_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(
         InputError,
-        match=r"no dataset or path 'kora'; there is: cora, corel5k, docstrings, med, scenes, synthetic",
+        match=r"no dataset or path 'kora'; known are: cora, corel5k, docstrings, med, scenes, synthetic",
     ):
         load_dataset("kora")

@@ -10,8 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagtopics.datasets.large import make_large_corpus
-from tagtopics.datasets.synthetic import SyntheticCorpus, make_tagged_corpus
+from tagtopics.datasets.synthetic import SyntheticCorpus, make_large_corpus, make_tagged_corpus
 from tagtopics.errors import InputError
 
 

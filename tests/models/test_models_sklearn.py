@@ -86,8 +86,8 @@ def test_no_tags_at_all() -> None:
     [
         ([["a"]], "inconsistent numbers of samples: 40 documents, tags for 1"),
         (np.full((40, 2), 3), "zeros and ones only"),
-        ([[["a"]]] * 40, "document 0 has list where a name should be"),
-        ([{"a": 1}] * 40, "document 0 has a dict; give a list of names"),
+        ([[["a"]]] * 40, "document 0: each tag must be a string or a number, not a list"),
+        ([{"a": 1}] * 40, "document 0: each tag must be a string or a number, not an object"),
     ],
 )
 def test_wrong_tags(y: Any, says: str) -> None:

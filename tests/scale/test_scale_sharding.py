@@ -18,8 +18,8 @@ import pytest
 
 from tagtopics.corpus import TextRecipe, read_corpus, write_matrix_folder
 from tagtopics.errors import CorpusWarning, InputError
-from tagtopics.scale import ShardFolder, shard_corpus, streaming
-from tagtopics.scale.tally import Tally
+from tagtopics.scale import ShardFolder, ingest, shard_corpus
+from tagtopics.scale.ingest import Tally
 
 Rows = list[dict[str, Any]]
 
@@ -27,7 +27,7 @@ Rows = list[dict[str, Any]]
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read files in parts of a document or three."""
-    monkeypatch.setattr(streaming, "PART", 150)
+    monkeypatch.setattr(ingest, "PART_SIZE", 150)
 
 
 def make_rows(n: int = 60) -> Rows:
@@ -297,8 +297,8 @@ def test_memory_does_not_grow_with_the_documents(tmp_path: Path) -> None:
 def _peak(path: Path, out: Path) -> int:
     """Return the peak of Python's memory, in bytes, when a file is sharded in a process of its own."""
     code = (
-        "import sys, tracemalloc; from tagtopics.scale import shard_corpus, streaming; "
-        "streaming.PART = 2**15; small, path, out = sys.argv[1:]; "
+        "import sys, tracemalloc; from tagtopics.scale import ingest, shard_corpus; "
+        "ingest.PART_SIZE = 2**15; small, path, out = sys.argv[1:]; "
         "shard_corpus(small, out); tracemalloc.start(); "  # what is loaded on first use does not count
         "shard_corpus(path, out, shard_edges=10_000, overwrite=True); "
         "print(tracemalloc.get_traced_memory()[1])"

@@ -230,37 +230,36 @@ def test_indices_outside_their_columns_are_refused(corpus: Corpus, tmp_path: Pat
             ShardFolder.open(bad).load(0)
 
 
-def test_an_unfinished_folder_is_refused(corpus: Corpus, tmp_path: Path) -> None:
-    path = tmp_path / "s"
-    writer = ShardWriter(path, corpus.vocabulary, corpus.tag_names, shard_edges=100)
-    writer.add(corpus.counts, corpus.tags, corpus.ids)  # and no close: killed here
-    assert holds_shards(path)
+def test_an_unfinished_folder_is_refused(corpus: Corpus, folder: Path) -> None:
+    (folder / "manifest.json").unlink()
+    assert holds_shards(folder)
     with pytest.raises(InputError, match=r"unfinished.*--force"):
-        ShardFolder.open(path)
-    with pytest.raises(InputError, match=r"holds shards already.*--force"):
-        ShardWriter(path, ["a"], [])
-    with ShardWriter(path, ["a"], [], overwrite=True) as again:
+        ShardFolder.open(folder)
+    with pytest.raises(InputError, match=r"contains shards already.*--force"):
+        ShardWriter(folder, ["a"], [])
+    with ShardWriter(folder, ["a"], [], overwrite=True) as again:
         again.add(np.array([[1]]), None, ["x"])
-    assert set(contents(path)) == {
+    assert set(contents(folder)) == {
         "manifest.json", "vocab.txt", "statistics.safetensors", "shard-00000.safetensors"
     }  # fmt: skip
 
 
-def test_an_error_clears_away_what_was_written(corpus: Corpus, tmp_path: Path) -> None:
-    for path in (tmp_path / "new", tmp_path / "there"):
-        existed = path.name == "there"
-        if existed:
-            path.mkdir()
+def test_an_error_changes_nothing(corpus: Corpus, folder: Path, tmp_path: Path) -> None:
+    before = contents(folder)
+    (tmp_path / "empty").mkdir()
+    for path in (tmp_path / "new", tmp_path / "empty", folder):
+        existed = path.exists()
         with pytest.raises(ZeroDivisionError):
             _fail_half_way(corpus, path)
         assert path.exists() == existed
-        assert not existed or not list(path.iterdir())
+    assert not list((tmp_path / "empty").iterdir())
+    assert contents(folder) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "shards"]
 
 
 def _fail_half_way(corpus: Corpus, path: Path) -> None:
-    with ShardWriter(path, corpus.vocabulary, corpus.tag_names, shard_edges=100) as writer:
+    with ShardWriter(path, corpus.vocabulary, corpus.tag_names, shard_edges=100, overwrite=True) as writer:
         writer.add(corpus.counts, corpus.tags, corpus.ids)
-        assert holds_shards(path)
         _ = 1 / 0
 
 
@@ -271,6 +270,10 @@ def test_places_that_would_lose_something_are_refused(tmp_path: Path) -> None:
     for place, message in (("mine", "thesis.tex"), ("file", "is a file"), ("file/under", "is a file")):
         with pytest.raises(InputError, match=message):
             ShardWriter(tmp_path / place, ["a"], [], overwrite=True)
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "manifest.json").write_text('{"name": "a web application"}')
+    with pytest.raises(InputError, match="not that of shards"):
+        ShardWriter(tmp_path / "app", ["a"], [], overwrite=True)
     with pytest.raises(InputError, match="no such folder"):
         ShardFolder.open(tmp_path / "nothing")
     with pytest.raises(InputError, match=r"no manifest\.json"):

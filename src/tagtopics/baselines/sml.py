@@ -25,9 +25,9 @@ from tagtopics.baselines.mixtures import (
 from tagtopics.corpus.images.decode import WORKING_PIXELS, Sizing, read_image
 from tagtopics.corpus.images.descriptors import planes_of, windows
 from tagtopics.corpus.images.parallel import Effort, each_image, listed
+from tagtopics.corpus.tags import tags_of_labels
 from tagtopics.errors import InputError
 from tagtopics.kernels.threads import resolve_threads
-from tagtopics.models.inputs import read_tags
 
 _PATCH = 8
 """Side of a patch, in pixels."""
@@ -89,7 +89,7 @@ class SML(BaseEstimator):  # type: ignore[misc]
         """
         self._check()
         found = listed(images)
-        tags, self.tag_names_ = read_tags(y, len(found))
+        tags, self.tag_names_ = tags_of_labels(y, len(found))
         self.floor_ = self._floor(found)
         of_images = self._each(self._mixture_of_image, found)
         self.tag_docs_ = np.asarray(tags.sum(0), dtype=np.int64).ravel()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from tagtopics.cli.output import make_table, plain
@@ -95,15 +93,19 @@ def _coloured(text: str, best: dict[str, int], recipe: TextRecipe | None, consol
     """Return a text with each word in the colour of the tag that accounts for it."""
     from rich.text import Text
 
+    from tagtopics.corpus.recipe import TextRecipe
+    from tagtopics.corpus.spans import SpanFinder
+
     marked = Text()
     at = 0
     if len(text) > _LONGEST:
         text = text[:_LONGEST].rsplit(" ", 1)[0] + " ..."
-    for start, stop, word in _words_of(text, recipe):
-        if word in best:
-            marked.append_text(plain(text[at:start], "dim", keep="\n"))
-            marked.append_text(_marked(text[start:stop], best[word], console))
-            at = stop
+    words = list(best)
+    text, spans = SpanFinder(words, recipe or TextRecipe(stop_words=None, min_length=1)).find(text)
+    for start, stop, word in spans:
+        marked.append_text(plain(text[at:start], "dim", keep="\n"))
+        marked.append_text(_marked(text[start:stop], best[words[word]], console))
+        at = stop
     return marked.append_text(plain(text[at:], "dim", keep="\n"))
 
 
@@ -121,20 +123,6 @@ def _marked(word: str, i: int, console: Console) -> Text:
 
 def _style(i: int) -> str:
     return _COLOURS[i % len(_COLOURS)] if i < len(_COLOURS) else f"{_COLOURS[i % len(_COLOURS)]} underline"
-
-
-def _words_of(text: str, recipe: TextRecipe | None) -> Iterator[tuple[int, int, str]]:
-    """Yield where words are in a text, and each as the model knows it."""
-    from tagtopics.corpus.text import default_pattern, fold_case
-
-    own = recipe.token_pattern if recipe is not None else None
-    pattern = default_pattern() if own is None else re.compile(own)
-    folds = recipe is None or recipe.lowercase
-    searched = text.lower() if folds and len(text.lower()) == len(text) else text
-    for match in pattern.finditer(searched):
-        group = match.re.groups
-        start, stop = match.span(group)
-        yield start, stop, fold_case(text[start:stop]) if folds else text[start:stop]
 
 
 def _untagged(corpus: Corpus, d: int) -> list[dict[str, Any]]:

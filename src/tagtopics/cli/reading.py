@@ -177,7 +177,7 @@ def _stop_words(value: str) -> str | tuple[str, ...] | None:
         return value
     if value == "none":
         return None
-    from tagtopics.corpus.files import name_lines
+    from tagtopics.corpus.formats.text_files import name_lines
 
     try:
         return tuple(word.strip() for word in name_lines(Path(value)) if word.strip())

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tagtopics.scale import ShardFolder
-    from tagtopics.scale.streaming import Progress
+    from tagtopics.scale.ingest import Progress
 
 OutOption = Annotated[str, typer.Option("--out", "-o", metavar="DIR", help="Folder of the shards.")]
 EdgesOption = Annotated[
@@ -57,10 +57,10 @@ def command(
 ) -> None:
     """Cut a corpus of any size into shards on disk: read as a stream, never held in memory."""
     from tagtopics.scale import shard_corpus
-    from tagtopics.scale.sharding import MAX_CANDIDATES
-    from tagtopics.scale.writer import check_target
+    from tagtopics.scale.ingest import MAX_CANDIDATES
+    from tagtopics.scale.writer import check_shard_target
 
-    check_target(out, overwrite=force)
+    check_shard_target(out, overwrite=force)
     if columns.label is not None:
         raise InputError("--label: shards keep no labels; leave it out")
     began = time.perf_counter()

@@ -1,4 +1,4 @@
-"""The corpus: tagged documents as counts and tags, with their readers, writers and splits."""
+"""Corpora of tagged documents: readers, writers and splits."""
 
 from tagtopics.corpus.core import Corpus, canonical_counts, canonical_tags, tag_matrix
 from tagtopics.corpus.read import read_corpus

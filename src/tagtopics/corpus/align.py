@@ -1,4 +1,4 @@
-"""Collections that grow: columns by name, new ones behind those there are."""
+"""Columns by name: one matrix in the columns of another, and corpora that grow."""
 
 from __future__ import annotations
 
@@ -11,37 +11,52 @@ import scipy.sparse as sp
 
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.recipe import TextRecipe
+from tagtopics.corpus.text import passes
+from tagtopics.errors import InputError
 
 
 def extended(names: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
-    """Return names, and behind them those of `more` that are new, in their order."""
+    """Return names, followed by those of `more` that are new, in their order."""
     if tuple(names) == tuple(more):
         return tuple(names)
     return tuple(dict.fromkeys((*names, *more)))
 
 
-def moved(matrix: Any, have: Sequence[str], want: Sequence[str]) -> sp.csr_array:
-    """Return a CSR matrix whose columns are `have` in the columns `want`, which hold all of them."""
+def align_columns(matrix: Any, have: Sequence[str], want: Sequence[str]) -> tuple[sp.csr_array, int]:
+    """Return a matrix with its columns matched by name to other columns.
+
+    Args:
+        matrix: CSR (D, N), N columns named `have`.
+        have: N names.
+        want: M distinct names.
+
+    Returns:
+        CSR (D, M), sorted, and the sum of the entries whose column is not in `want`, which are left out.
+    """
+    csr = sp.csr_array(matrix)
     if tuple(have) == tuple(want):
-        return sp.csr_array(matrix)
+        return csr, 0
     column = {name: i for i, name in enumerate(want)}
-    to = np.array([column[name] for name in have], dtype=np.int32)
-    parts = (matrix.data.copy(), to[matrix.indices], matrix.indptr.copy())
-    csr = sp.csr_array(parts, shape=(matrix.shape[0], len(want)))
-    csr.sort_indices()
-    return csr
+    if len(column) < len(want):
+        raise InputError("names: a word or tag is given twice; every name must have one column")
+    columns = np.array([column.get(name, -1) for name in have], dtype=np.int32)[csr.indices]
+    kept = columns >= 0
+    indptr = np.concatenate([[0], np.cumsum(kept)])[csr.indptr]
+    aligned = sp.csr_array((csr.data[kept], columns[kept], indptr), shape=(csr.shape[0], len(want)))
+    aligned.sum_duplicates()
+    return aligned, int(csr.data[~kept].sum(dtype=np.float64))
 
 
 def join_corpora(first: Corpus, second: Corpus) -> Corpus:
     """Return the documents of two corpora as one; words and tags are matched by name.
 
-    Texts are kept where both have them, labels where either has, an official split never; links stay within
-    each. The recipe and the way images are seen are those of the first.
+    Texts are kept if both have them, labels if either has, an official split never; links stay within each
+    corpus. The recipe and the visual vocabulary are those of the first.
     """
     words = extended(first.vocabulary, second.vocabulary)
     tags = extended(first.tag_names, second.tag_names)
-    counts = [moved(corpus.counts, corpus.vocabulary, words) for corpus in (first, second)]
-    tagged = [moved(corpus.tags, corpus.tag_names, tags) for corpus in (first, second)]
+    counts = [align_columns(corpus.counts, corpus.vocabulary, words)[0] for corpus in (first, second)]
+    tagged = [align_columns(corpus.tags, corpus.tag_names, tags)[0] for corpus in (first, second)]
     return Corpus(
         counts=sp.csr_array(sp.vstack(counts)),
         tags=sp.csr_array(sp.vstack(tagged)),
@@ -57,21 +72,19 @@ def join_corpora(first: Corpus, second: Corpus) -> Corpus:
 
 
 def admit_words(corpus: Corpus, known: Sequence[str], recipe: TextRecipe) -> Corpus:
-    """Return a corpus of text with the words that are known, and those new ones that a recipe lets in.
+    """Return a corpus of text with the words that are known and the new words that a recipe admits.
 
-    The recipe's `min_df` and `max_df` are asked of the corpus itself; `max_words` bounds known and new words
-    together, the most frequent new ones first.
+    `min_df` and `max_df` apply to the corpus itself; `max_words` limits known and new words together, the
+    most frequent new words first.
     """
-    D, old = corpus.n_docs, set(known)
-    docs = np.bincount(corpus.counts.indices, minlength=corpus.n_words)
-    least = recipe.min_df if isinstance(recipe.min_df, int) else recipe.min_df * D
-    most = recipe.max_df if isinstance(recipe.max_df, int) else recipe.max_df * D
+    old = set(known)
     is_known = np.array([word in old for word in corpus.vocabulary], dtype=bool)
-    new = np.flatnonzero(~is_known & (docs >= least) & (docs <= most))
-    if recipe.max_words is not None:
-        tokens = np.asarray(corpus.counts.sum(0)).ravel()
-        new = np.sort(new[np.argsort(-tokens[new], kind="stable")][: max(recipe.max_words - len(old), 0)])
-    kept = np.sort(np.concatenate([np.flatnonzero(is_known), new]))
+    new = np.flatnonzero(~is_known)
+    docs = np.bincount(corpus.counts.indices, minlength=corpus.n_words)[new]
+    tokens = np.asarray(corpus.counts.sum(0)).ravel()[new]
+    limit = None if recipe.max_words is None else max(recipe.max_words - len(old), 0)
+    admitted = new[passes(docs, tokens, corpus.n_docs, recipe, limit)]
+    kept = np.sort(np.concatenate([np.flatnonzero(is_known), admitted]))
     counts = sp.csr_array(corpus.counts[:, kept])
     return replace(corpus, counts=counts, vocabulary=tuple(corpus.vocabulary[w] for w in kept), recipe=recipe)
 

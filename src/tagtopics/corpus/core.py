@@ -1,8 +1,8 @@
-"""The corpus: counts of words, tags, and the names of everything. Frozen once made."""
+"""The corpus, what readers hand over to make one, and the checks of its matrices."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,15 @@ import scipy.sparse as sp
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.errors import InputError
 
+INT32_MAX = int(np.iinfo(np.int32).max)
+Where = Callable[[int], str]
+"""Names a row of a source in errors."""
+
+
+def document_number(row: int) -> str:
+    """Name a document by its row, if nothing better is known."""
+    return f"document {row}"
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Corpus:
@@ -23,17 +32,17 @@ class Corpus:
 
     Attributes:
         counts: CSR array (D, W) of int32, sorted, without explicit zeros; how often each word occurs.
-        tags: CSR array (D, T) of int8 ones, sorted; which tags each document carries.
+        tags: CSR array (D, T) of int8 ones, sorted; which tags each document has.
         vocabulary: the W words, in column order of `counts`.
-        tag_names: the T tags, in column order of `tags`. A tag of a kind is spelt `kind:name`.
+        tag_names: the T tags, in column order of `tags`. A tag with a kind is written `kind:name`.
         ids: a name for each document.
         labels: a class for each document, None where unknown.
-        links: CSR array (D, D) of int8 ones; document to document, directed (citations, See Also).
+        links: CSR array (D, D) of int8 ones; directed links between documents (citations, See Also).
         texts: the raw text of each document.
-        split: "train" or "test" for each document, where an official split exists.
-        recipe: how text became counts, so that new text can follow.
-        visual: the `VisualVocabulary` that made words of images, so that new images can follow.
-        notices: one line for each thing the reader decided for the user.
+        split: "train" or "test" for each document, if there is an official split.
+        recipe: how text became counts, so that new text is treated the same way.
+        visual: the `VisualVocabulary` that made words from images, for new images.
+        notices: one line for each decision that the reader made for the user.
     """
 
     counts: sp.csr_array
@@ -109,7 +118,7 @@ class Corpus:
         return tuple(self.tag_names[t] for t in self.tags.indices[start:stop])
 
     def select(self, docs: npt.ArrayLike) -> Corpus:
-        """Return some documents (row numbers or a boolean mask) as a corpus; columns stay as they are."""
+        """Return some documents (row numbers or a boolean mask) as a corpus with the same columns."""
         rows = np.asarray(docs)
         rows = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.int64)
         return replace(
@@ -132,26 +141,77 @@ class Corpus:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Documents:
+    """What a reader found in a source, before words and tags get the columns of a corpus.
+
+    The words come as `texts` (with `counts` and `bags` None), as `bags`, or as `counts`.
+
+    Attributes:
+        source: names the source in errors.
+        texts: the text of each document.
+        bags: the words of each document with their counts.
+        counts: documents x words, any matrix that `canonical_counts` takes.
+        vocabulary: the words of the columns of `counts`; None if they have no names.
+        tags: a list of tags for each document, or a documents x tags matrix; None for no tags.
+        tag_names: the tags of the columns of `tags`, if it is a matrix with names.
+        ids: a name for each document.
+        labels: a class for each document.
+        split: "train" or "test" for each document.
+        links: CSR array, documents x documents.
+        recipe: how text became `counts`.
+        visual: the `VisualVocabulary` that made `counts`.
+        warnings: lines that the user should see now.
+        notices: the same lines for `Corpus.notices`, in full.
+        where: names a row in errors.
+    """
+
+    source: str
+    texts: Sequence[str] | None = None
+    bags: Sequence[Mapping[str, Any]] | None = None
+    counts: Any = None
+    vocabulary: Sequence[str] | None = None
+    tags: Any = None
+    tag_names: Sequence[str] | None = None
+    ids: Sequence[str] | None = None
+    labels: Sequence[str | None] | None = None
+    split: Sequence[str] | None = None
+    links: sp.csr_array | None = None
+    recipe: TextRecipe | None = None
+    visual: Any = None
+    warnings: Sequence[str] = ()
+    notices: Sequence[str] = ()
+    where: Where = document_number
+
+    @property
+    def are_texts(self) -> bool:
+        """Whether the words are still to be counted in `texts`."""
+        return self.counts is None and self.bags is None
+
+
 def canonical_counts(matrix: Any, what: str = "counts") -> sp.csr_array:
     """Return a documents x words matrix of any kind as the CSR array that a `Corpus` holds.
 
-    Duplicates are added, explicit zeros dropped, columns sorted. What is no count is an `InputError`.
+    Duplicate entries are added, explicit zeros dropped, columns sorted.
+
+    Raises:
+        InputError: if an entry, or the sum of duplicates, is no count from 0 to 2^31 - 1.
     """
     csr = _csr(matrix, what)
     if csr.data.dtype.kind not in "biuf":
         raise InputError(f"{what}: entries must be numbers, not {csr.data.dtype}")
     if csr.data.dtype.kind == "f":
-        if not np.isfinite(csr.data).all():
-            where = _where(csr, ~np.isfinite(csr.data))
-            raise InputError(f"{what}: {where} is not a finite number; counts are 0, 1, 2, ...")
-        fractional = csr.data != np.rint(csr.data)
-        if fractional.any():
-            raise InputError(f"{what}: {_where(csr, fractional)} is fractional; counts are 0, 1, 2, ...")
-    if csr.nnz and csr.data.min() < 0:
-        raise InputError(f"{what}: {_where(csr, csr.data < 0)} is negative; counts are 0, 1, 2, ...")
-    if csr.nnz and csr.data.max() > np.iinfo(np.int32).max:
-        raise InputError(f"{what}: {_where(csr, csr.data > np.iinfo(np.int32).max)} is too large for a count")
-    return _tidy(csr, np.int32)
+        _refuse(csr, ~np.isfinite(csr.data), what, "is not a finite number; counts are 0, 1, 2, ...")
+        _refuse(csr, csr.data != np.rint(csr.data), what, "is fractional; counts are 0, 1, 2, ...")
+    _refuse(csr, csr.data < 0, what, "is negative; counts are 0, 1, 2, ...")
+    _refuse(csr, csr.data > INT32_MAX, what, "is too large for a count")
+    if not csr.has_canonical_format:
+        csr = csr.astype(np.int64, copy=True)
+        csr.sum_duplicates()
+        _refuse(csr, csr.data > INT32_MAX, what, "is too large for a count")
+    csr = csr.astype(np.int32, copy=True)
+    csr.eliminate_zeros()
+    return csr
 
 
 def canonical_tags(matrix: Any, what: str = "tags") -> sp.csr_array:
@@ -161,7 +221,39 @@ def canonical_tags(matrix: Any, what: str = "tags") -> sp.csr_array:
     return csr
 
 
-def tag_matrix(doc_tags: Iterable[Sequence[str]], tag_names: Sequence[str]) -> sp.csr_array:
+def checked_csr(
+    data: Any, indices: Any, indptr: Any, shape: tuple[int, ...], what: str, *, canonical: bool = False
+) -> sp.csr_array:
+    """Return a CSR array of parts from a file, after checking every index.
+
+    Args:
+        data: the values, (nnz,) of numbers.
+        indices: the columns, (nnz,) of whole numbers.
+        indptr: the row pointers, (rows + 1,) of whole numbers.
+        shape: rows and columns; fewer than 2^31 columns.
+        what: names the matrix in errors.
+        canonical: whether columns must ascend within each row.
+
+    Raises:
+        InputError: if the parts are not those of such a matrix.
+    """
+    flat = all(part.ndim == 1 for part in (data, indices, indptr))
+    whole = all(part.dtype.kind in "iu" for part in (indices, indptr))
+    if not (flat and whole and data.dtype.kind in "biuf" and len(shape) == 2):
+        raise InputError(f"{what}: damaged matrix, its parts have wrong types")
+    if not (len(indptr) and indptr[-1] == len(data) and shape[1] < 2**31):
+        raise InputError(f"{what}: damaged matrix, its parts do not fit its shape {shape}")
+    try:
+        csr = sp.csr_array((data, indices, indptr), shape=shape)
+        csr.check_format(full_check=True)
+    except (ValueError, IndexError, OverflowError, MemoryError) as error:
+        raise InputError(f"{what}: damaged matrix, {' '.join(str(error).split())[:200]}") from None
+    if canonical and not csr.has_canonical_format:
+        raise InputError(f"{what}: damaged matrix, its columns do not ascend within a row")
+    return csr
+
+
+def tag_matrix(doc_tags: Iterable[Iterable[str]], tag_names: Sequence[str]) -> sp.csr_array:
     """Return the (D, T) indicator of lists of tag names; repeats count once, unknown names are left out."""
     column = {name: t for t, name in enumerate(tag_names)}
     indices: list[int] = []
@@ -177,6 +269,13 @@ def tag_matrix(doc_tags: Iterable[Sequence[str]], tag_names: Sequence[str]) -> s
 
 
 def _csr(matrix: Any, what: str) -> sp.csr_array:
+    """Return a matrix as CSR, duplicates kept apart."""
+    if sp.issparse(matrix) and matrix.format == "coo" and matrix.ndim == 2:
+        order = np.argsort(matrix.row, kind="stable")
+        index_type = np.int64 if matrix.nnz > INT32_MAX else matrix.row.dtype
+        indptr = np.zeros(matrix.shape[0] + 1, dtype=index_type)
+        np.cumsum(np.bincount(matrix.row, minlength=matrix.shape[0]), out=indptr[1:])
+        return sp.csr_array((matrix.data[order], matrix.col[order], indptr), shape=matrix.shape)
     if sp.issparse(matrix):
         return sp.csr_array(matrix)
     array = np.asarray(matrix)
@@ -185,19 +284,13 @@ def _csr(matrix: Any, what: str) -> sp.csr_array:
     return sp.csr_array(array)
 
 
-def _tidy(csr: sp.csr_array, dtype: npt.DTypeLike) -> sp.csr_array:
-    csr = csr.astype(dtype, copy=True)
-    csr.sum_duplicates()
-    csr.eliminate_zeros()
-    csr.sort_indices()
-    return csr
-
-
-def _where(csr: sp.csr_array, bad: npt.NDArray[np.bool_]) -> str:
-    """Name the first bad entry of a CSR array: its row, column and value."""
+def _refuse(csr: sp.csr_array, bad: npt.NDArray[np.bool_], what: str, problem: str) -> None:
+    """Raise an `InputError` that names the first bad entry, if there is one."""
+    if not bad.any():
+        return
     at = int(np.flatnonzero(bad)[0])
     row = int(np.searchsorted(csr.indptr, at, side="right")) - 1
-    return f"row {row}, column {int(csr.indices[at])}, value {csr.data[at]}"
+    raise InputError(f"{what}: row {row}, column {csr.indices[at]}, value {csr.data[at]} {problem}")
 
 
 def _pick(values: tuple[Any, ...] | None, rows: npt.NDArray[np.int64]) -> Any:

@@ -1,57 +1,56 @@
-"""Reading a corpus from whatever the user has."""
+"""Reading a corpus from whatever the user has.
+
+Every reader returns `Documents`; `assemble` gives their words and tags the columns of a `Corpus`. Files too
+large for memory take the same way part by part; see `tagtopics.scale.ingest`.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
-from tagtopics.corpus.assemble import Documents, Reading, Terms, from_counts, from_documents
-from tagtopics.corpus.columns import Columns, documents_of, texts_of
-from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.counted import Counted, with_tags
+from tagtopics.corpus.align import align_columns
+from tagtopics.corpus.core import Corpus, Documents, canonical_counts, canonical_tags, tag_matrix
 from tagtopics.corpus.formats.ldac import read_ldac
 from tagtopics.corpus.formats.mat import read_mat
 from tagtopics.corpus.formats.matrix_folder import read_folder
 from tagtopics.corpus.formats.mulan import read_mulan
 from tagtopics.corpus.formats.svmlight import read_svmlight
 from tagtopics.corpus.formats.tables import (
-    Table,
+    TABLE_KINDS,
+    TableLayout,
+    documents_of_table,
     frame_of,
-    read_csv,
-    read_jsonl,
-    read_parquet,
-    read_tsv,
+    read_table,
     table_of_frame,
     table_of_rows,
+    texts_of,
 )
 from tagtopics.corpus.formats.uci import read_uci
 from tagtopics.corpus.images.decode import holds_images, is_image
-from tagtopics.corpus.recipe import TextRecipe
-from tagtopics.corpus.tags import TagLists, name_of
-from tagtopics.corpus.text import Tokenizer
+from tagtopics.corpus.recipe import ReadOptions, TextRecipe, Tokenizer
+from tagtopics.corpus.tags import distinct_tags, name_of, read_tags, tags_of_file
+from tagtopics.corpus.text import TermCounter, count_bags, learn
 from tagtopics.errors import CorpusWarning, InputError
 
-_TABLES: Mapping[str, Callable[[Path, Collection[str]], Table]] = {
-    "jsonl": read_jsonl,
-    "csv": read_csv,
-    "tsv": read_tsv,
-    "parquet": read_parquet,
-}
-_COUNTS: Mapping[str, Callable[[Path], Counted]] = {
+_MATRICES: Mapping[str, Callable[[Path, ReadOptions], Documents]] = {
     "folder": read_folder,
     "uci": read_uci,
     "mulan": read_mulan,
     "mat": read_mat,
+    "ldac": read_ldac,
+    "svmlight": read_svmlight,
 }
-FORMATS = (*_TABLES, *_COUNTS, "ldac", "svmlight", "images")
-"""The names that `read_corpus` takes as a format."""
+FORMATS = (*TABLE_KINDS, *_MATRICES, "images")
+"""The names that `read_corpus` accepts as a format."""
 
 _SUFFIXES = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv",
@@ -59,20 +58,7 @@ _SUFFIXES = {
     ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".arff": "mulan", ".mat": "mat",
 }  # fmt: skip
 
-
-@dataclass(frozen=True, kw_only=True)
-class _Given:
-    """What the caller said about texts, tags, ids and labels: names of columns, or the values themselves."""
-
-    text: Any
-    tags: Any
-    id: Any
-    label: Any
-    separator: str | None
-    visual: Any = None
-
-    def columns(self) -> Columns:
-        return Columns(text=self.text, tags=self.tags, id=self.id, label=self.label, separator=self.separator)
+CUSTOM_TOKENIZER = "words come from a custom tokenizer, which cannot be saved: give new texts as counts"
 
 
 def read_corpus(
@@ -92,135 +78,321 @@ def read_corpus(
 ) -> Corpus:
     """Read a corpus from a file, a folder, a table, texts, images, or a matrix of counts.
 
-    Where the source is a table (JSON lines, CSV, TSV, Parquet, a data frame, dictionaries), `text`, `tags`,
-    `id` and `label` name columns; columns called so are the default. Where it is a list of texts or a matrix
-    of counts, `tags`, `id` and `label` are the values themselves, one for each document. Where it is a folder
-    of images, `tags` is a file of tags (CSV, TSV, JSON, JSON lines; `id` and `label` name its columns),
+    If the source is a table (JSON lines, CSV, TSV, Parquet, a data frame, dictionaries), `text`, `tags`, `id`
+    and `label` name columns; the defaults are the columns with these names. If it is a list of texts or a
+    matrix of counts, `tags`, `id` and `label` are the values, one for each document. If it is a folder of
+    images, `tags` is a file of tags (CSV, TSV, JSON, JSON lines; `id` and `label` name its columns),
     "sidecar" for a JSON file beside each image, or "folders" for the names of sub-folders.
 
     Args:
         source: a path; a pandas, polars or Arrow table; a list of texts or of dictionaries; or a matrix of
             counts, documents x words.
-        text: the column of the text, or several to be joined. A column of objects `{word: count}` is taken
-            as counts.
-        tags: the column of the tags; several columns make tags of several kinds, `author:Jane Doe`. For
-            counts: a documents x tags matrix, lists of tags, or a file with a line of tags a document.
+        text: the column of the text, or several to be joined. Objects `{word: count}` in the column are
+            read as counts.
+        tags: the column of the tags; several columns give tags of several kinds, `author:Jane Doe`. For
+            counts: a documents x tags matrix, lists of tags, or a file with one line of tags per document.
         id: the column of the documents' names.
         label: the column of the documents' classes.
         recipe: how text becomes words; None for `TextRecipe()`.
-        tokenizer: a function from text to words in place of the recipe's own; it cannot be saved.
-        vocabulary: the words to count, where they are known already; others are left out and reported.
+        tokenizer: a custom function from text to words that replaces the recipe's; it cannot be saved.
+        vocabulary: the words to count, if they are known; others are left out and reported.
         tag_names: the tags to keep, likewise.
         tag_separator: what divides the tags of one string. The default is `;` and `|` if either occurs in
             the column, else `,`.
-        format: one of jsonl, csv, tsv, parquet, folder, uci, ldac, svmlight, mulan, mat, images, where the
-            name of the file does not tell.
-        visual: for images, the `VisualVocabulary`: of a model (`model.visual_`), or one with settings of
-            your own that is still to learn its codebooks; None for the paper's.
+        format: jsonl, csv, tsv, parquet, folder, uci, ldac, svmlight, mulan, mat or images; None to tell it
+            from the name of the file.
+        visual: for images, the `VisualVocabulary` of a model (`model.visual_`), or a new one that learns its
+            codebooks from the images; None for one with the settings of the paper.
 
     Returns:
-        the corpus, with a notice for everything that was decided on the way.
+        The corpus, with a notice for each decision that was made.
 
     Raises:
         InputError: if the source cannot be read; the message says where and what to do.
     """
-    given = _Given(text=text, tags=tags, id=id, label=label, separator=tag_separator, visual=visual)
-    terms = Terms(
-        recipe=recipe or TextRecipe(), tokenizer=tokenizer, vocabulary=vocabulary, tag_names=tag_names
+    options = ReadOptions(
+        text=text,
+        tags=tags,
+        id=id,
+        label=label,
+        separator=tag_separator,
+        recipe=recipe or TextRecipe(),
+        tokenizer=tokenizer,
+        vocabulary=vocabulary,
+        tag_names=tag_names,
+        visual=visual,
     )
     if isinstance(source, str | Path):
-        reading = _read_path(*find_source(source, format), given, terms)
+        documents = _read_path(*find_source(source, format), options)
     else:
-        reading = _read_memory(source, given, terms)
-    if reading.odd:
-        warnings.warn("; ".join(reading.odd), CorpusWarning, stacklevel=2)
-    return reading.corpus
+        documents = _read_memory(source, options)
+    corpus, warned = _with_notices(documents, *assemble(documents, options), options)
+    if warned:
+        warnings.warn("; ".join(warned), CorpusWarning, stacklevel=2)
+    return corpus
 
 
 def find_source(source: str | Path, format: str | None) -> tuple[Path, str]:
     """Return the path that the user named, which must exist, and its format, one of `FORMATS`."""
-    path = _path(source)
+    path = Path(source)
+    try:
+        exists, regular = path.exists(), path.is_file() or path.is_dir()
+    except (OSError, ValueError):
+        exists = regular = False
+    if not exists:
+        raise InputError(
+            f"no such file: {str(source)[:200]!r}" if len(str(source)) > 200 else f"no such file: {source}"
+        )
+    if not regular:
+        raise InputError(f"{path}: not a regular file; save its content to a file first")
     if format is not None and format not in FORMATS:
         raise InputError(f"format: unknown {str(format)[:40]!r}; known are {', '.join(FORMATS)}")
     return path, format or _guess_format(path)
 
 
-def _read_path(path: Path, kind: str, given: _Given, terms: Terms) -> Reading:
-    if kind in _TABLES:
-        columns = given.columns()
-        return from_documents(documents_of(_TABLES[kind](path, columns.wanted()), columns), terms)
-    if kind == "images":
-        return _read_images(path, given, terms)
-    n_words = None if terms.vocabulary is None else len(terms.vocabulary)
-    if kind == "ldac":
-        counted = read_ldac(path, n_words, given.separator)
-    elif kind == "svmlight":
-        counted = read_svmlight(path, n_words)
+def assemble(
+    documents: Documents, options: ReadOptions, counter: TermCounter | None = None
+) -> tuple[Corpus, Findings]:
+    """Give the words and tags of documents their columns.
+
+    Args:
+        documents: all documents, or a part of them if `options` names the vocabulary and the tags.
+        options: what the user asked for.
+        counter: counts the vocabulary of `options`; made here if it is None.
+
+    Returns:
+        The corpus, without notices, and what is unusual about it.
+    """
+    if documents.are_texts:
+        counts, vocabulary, n_unknown = _count_texts(documents, options, counter)
     else:
-        counted = _COUNTS[kind](path)
-    return from_counts(_add_given(counted, given), terms)
+        counts, vocabulary, n_unknown = _place_counts(documents, options)
+    if 0 in counts.shape:
+        raise InputError(f"{documents.source}: no {'words' if counts.shape[0] else 'documents'}")
+    tags, tag_names, unknown_tags, repeated = _place_tags(documents, counts.shape[0], options.tag_names)
+    recipe = None if options.tokenizer is not None else options.recipe
+    corpus = Corpus(
+        counts=counts,
+        tags=tags,
+        vocabulary=vocabulary,
+        tag_names=tag_names,
+        ids=_tuple(documents.ids) or tuple(str(row) for row in range(counts.shape[0])),
+        labels=_tuple(documents.labels),
+        links=documents.links,
+        texts=_tuple(documents.texts),
+        split=_tuple(documents.split),
+        recipe=recipe if documents.are_texts else documents.recipe,
+        visual=documents.visual,
+    )
+    return corpus, Findings.of(corpus, n_unknown, unknown_tags, repeated)
 
 
-def _read_images(path: Path, given: _Given, terms: Terms) -> Reading:
-    from tagtopics.corpus.images.folder import read_images
-    from tagtopics.corpus.images.tagfiles import Wanted
+@dataclass(frozen=True)
+class Findings:
+    """What the user may not expect of some documents; the findings of the parts of a corpus add up.
 
-    wanted = Wanted(tags=given.tags, id=given.id, label=given.label, separator=given.separator)
-    return read_images(path, wanted, given.visual, terms)
+    Attributes:
+        wordless: documents without a word.
+        first_wordless: the id of the first of them.
+        untagged: documents without a tag.
+        first_untagged: the id of the first of them.
+        unknown_words: tokens of words outside a given vocabulary.
+        unknown_tags: tags of documents that are not among the given ones.
+        repeated: tags that a document repeats.
+    """
+
+    wordless: int = 0
+    first_wordless: str | None = None
+    untagged: int = 0
+    first_untagged: str | None = None
+    unknown_words: int = 0
+    unknown_tags: int = 0
+    repeated: int = 0
+
+    @classmethod
+    def of(cls, corpus: Corpus, unknown_words: int, unknown_tags: int, repeated: int) -> Findings:
+        """Return the findings of a corpus."""
+        empty, bare = (np.flatnonzero(np.diff(m.indptr) == 0) for m in (corpus.counts, corpus.tags))
+        first_empty, first_bare = (corpus.ids[rows[0]] if len(rows) else None for rows in (empty, bare))
+        return cls(len(empty), first_empty, len(bare), first_bare, unknown_words, unknown_tags, repeated)
+
+    def __add__(self, later: Findings) -> Findings:
+        def total(mine: Any, others: Any) -> Any:
+            return mine + others if isinstance(mine, int) else others if mine is None else mine
+
+        return Findings(*(total(getattr(self, f.name), getattr(later, f.name)) for f in fields(self)))
+
+    def lines(self) -> list[str]:
+        """Return one line for each finding, except for missing tags."""
+        lines = []
+        if self.wordless:
+            first = (self.first_wordless or "")[:60]
+            lines.append(f"{_n(self.wordless, 'document')} with no word kept, the first is {first!r}")
+        if self.unknown_words:
+            lines.append(f"{_n(self.unknown_words, 'token')} of words outside the vocabulary left out")
+        if self.unknown_tags:
+            lines.append(f"{_n(self.unknown_tags, 'tagging')} with unknown tags left out")
+        if self.repeated:
+            lines.append(f"{_n(self.repeated, 'repeated tag')} within a document counted once")
+        return lines
+
+    def untagged_lines(self) -> list[str]:
+        """Return one line if there are documents without tags."""
+        first = (self.first_untagged or "")[:60]
+        what = f"{_n(self.untagged, 'document')} with no tag kept, the first is {first!r}"
+        return [what] if self.untagged else []
 
 
-def _read_memory(source: Any, given: _Given, terms: Terms) -> Reading:
+def single_tags(tag_docs: npt.NDArray[np.integer]) -> list[str]:
+    """Return one line if some of T tags, with (T,) documents each, are on a single document."""
+    n_single = int((tag_docs == 1).sum())
+    return [f"{n_single:,} of {_n(len(tag_docs), 'tag')} on a single document"] if n_single else []
+
+
+def _with_notices(
+    documents: Documents, corpus: Corpus, findings: Findings, options: ReadOptions
+) -> tuple[Corpus, list[str]]:
+    """Return a corpus with its notices, and those of them that deserve a warning."""
+    unusual = findings.lines() + _repeated_ids(corpus.ids)
+    usual = [CUSTOM_TOKENIZER] if options.tokenizer is not None and documents.are_texts else []
+    usual += single_tags(np.bincount(corpus.tags.indices, minlength=corpus.n_tags))
+    n_blank = sum(label is None for label in corpus.labels or ())
+    usual += [f"{_n(n_blank, 'document')} with a blank label"] if n_blank else []
+    (unusual if corpus.tags.nnz else usual).extend(findings.untagged_lines())
+    return replace(corpus, notices=(*documents.notices, *unusual, *usual)), [*documents.warnings, *unusual]
+
+
+def _repeated_ids(ids: Sequence[str]) -> list[str]:
+    n_repeated = len(ids) - len(set(ids))
+    if not n_repeated:
+        return []
+    seen: set[str] = set()
+    first = next(name for name in ids if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+    return [f"{_n(n_repeated, 'document')} with the id of an earlier one, the first is {first[:60]!r}"]
+
+
+# ------------------------------------------------------------------------------------------------ columns
+
+
+def _count_texts(
+    documents: Documents, options: ReadOptions, counter: TermCounter | None
+) -> tuple[sp.csr_array, tuple[str, ...], int]:
+    texts = documents.texts or ()
+    if not len(texts):
+        raise InputError(f"{documents.source}: no documents")
+    if options.vocabulary is None:
+        return *learn(texts, options.recipe, options.tokenizer), 0
+    counter = counter or TermCounter(options.vocabulary, options.recipe, options.tokenizer)
+    counts, n_unknown = counter.count(texts)
+    return counts, tuple(options.vocabulary), n_unknown
+
+
+def _place_counts(documents: Documents, options: ReadOptions) -> tuple[sp.csr_array, tuple[str, ...], int]:
+    names: Sequence[str] | None
+    if documents.bags is not None:
+        counts, names = count_bags(documents.bags, documents.where)
+    else:
+        counts, names = canonical_counts(documents.counts, documents.source), documents.vocabulary
+    return _place(counts, names, options.vocabulary, "word", f"{documents.source}: vocabulary")
+
+
+def _place_tags(
+    documents: Documents, n_docs: int, tag_names: Sequence[str] | None
+) -> tuple[sp.csr_array, tuple[str, ...], int, int]:
+    """Return tags (D, T), the T names, how many tags were left out, and how many were repeated."""
+    tags = documents.tags
+    if tags is None:
+        names = tuple(tag_names or ())
+        return sp.csr_array((n_docs, len(names)), dtype=np.int8), names, 0, 0
+    if isinstance(tags, list):
+        names = distinct_tags(tags) if tag_names is None else tuple(tag_names)
+        matrix = tag_matrix(tags, names)
+        n_distinct = sum(len(set(of_doc)) for of_doc in tags)
+        return matrix, names, n_distinct - matrix.nnz, sum(map(len, tags)) - n_distinct
+    matrix = canonical_tags(tags, f"{documents.source}: tags")
+    return *_place(matrix, documents.tag_names, tag_names, "tag", f"{documents.source}: tag_names"), 0
+
+
+def _place(
+    matrix: sp.csr_array, have: Sequence[str] | None, want: Sequence[str] | None, stem: str, what: str
+) -> tuple[sp.csr_array, tuple[str, ...], int]:
+    """Return a matrix in the columns wanted, their names, and the sum of what was left out."""
+    if want is None:
+        return matrix, tuple(f"{stem}{i}" for i in range(matrix.shape[1])) if have is None else tuple(have), 0
+    if have is None:
+        if matrix.shape[1] != len(want):
+            raise InputError(f"{what} has {len(want)} names for {matrix.shape[1]} columns")
+        return matrix, tuple(want), 0
+    aligned, n_lost = align_columns(matrix, have, want)
+    return aligned, tuple(want), n_lost
+
+
+def _tuple(values: Sequence[Any] | None) -> tuple[Any, ...] | None:
+    return None if values is None else tuple(values)
+
+
+def _n(n: int, what: str) -> str:
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
+
+
+# ------------------------------------------------------------------------------------------------ sources
+
+
+def _read_path(path: Path, kind: str, options: ReadOptions) -> Documents:
+    if kind in TABLE_KINDS:
+        layout = TableLayout(options)
+        return documents_of_table(read_table(path, kind, layout.wanted()), layout)
+    if kind == "images":
+        from tagtopics.corpus.images.folder import read_images
+
+        return read_images(path, options)
+    return _with_values(_MATRICES[kind](path, options), options)
+
+
+def _read_memory(source: Any, options: ReadOptions) -> Documents:
     if sp.issparse(source) or (isinstance(source, np.ndarray) and source.ndim == 2):
-        return from_counts(_add_given(Counted(source="counts", counts=source), given), terms)
+        return _with_values(Documents(source="counts", counts=source), options)
     if not isinstance(source, list | tuple | np.ndarray):
         frame = frame_of(source)
         if frame is not None:
-            columns = given.columns()
-            return from_documents(documents_of(table_of_frame(frame, columns.wanted()), columns), terms)
-    rows = _rows(source)
-    if rows and isinstance(rows[0], Mapping):
-        names = given.columns()
-        return from_documents(documents_of(table_of_rows(rows, names.wanted()), names), terms)
-    return from_documents(_texts(rows, given), terms)
-
-
-def _rows(source: Any) -> list[Any]:
-    """Return a series, an array or another iterable as a list."""
+            layout = TableLayout(options)
+            return documents_of_table(table_of_frame(frame, layout.wanted()), layout)
     if isinstance(source, Mapping | bytes) or not hasattr(source, "__iter__"):
         raise InputError(
             f"cannot read a corpus from {type(source).__name__}; "
             "give a path, a table, a list of texts or a matrix"
         )
-    return list(source)
+    rows = list(source)
+    if rows and isinstance(rows[0], Mapping):
+        layout = TableLayout(options)
+        return documents_of_table(table_of_rows(rows, layout.wanted()), layout)
+    return _documents_of_texts(rows, options)
 
 
-def _texts(rows: list[Any], given: _Given) -> Documents:
+def _documents_of_texts(rows: list[Any], options: ReadOptions) -> Documents:
     """Return a list of texts as documents, with the tags, ids and labels given beside it."""
-    if given.text is not None:
+    if options.text is not None:
         raise InputError("text: names a column, but the source is a list of texts; leave it out")
-    table = Table("list", {}, (), len(rows))
-    counted = _add_given(Counted(source="list", counts=np.zeros((len(rows), 0))), given)
-    if not (counted.tags is None or isinstance(counted.tags, TagLists)):
+    texts = texts_of(rows, "list, row {}".format, "a text")
+    documents = _with_values(Documents(source="list", texts=texts), options)
+    if not (documents.tags is None or isinstance(documents.tags, list)):
         raise InputError("tags: for a list of texts, give a list of tags for each text")
-    return Documents(
-        source="list",
-        texts=texts_of(rows, table, "a text"),
-        tags=counted.tags,
-        ids=counted.ids,
-        labels=counted.labels,
-    )
+    return documents
 
 
-def _add_given(counted: Counted, given: _Given) -> Counted:
-    """Return counts with the tags, ids and labels that the user gave as values."""
-    counted = with_tags(counted, given.tags, given.separator)
-    ids = _values(given.id, "id")
+def _with_values(documents: Documents, options: ReadOptions) -> Documents:
+    """Return documents with the tags, ids and labels that the user gave as values."""
+    tags = options.tags
+    if isinstance(tags, str | Path):
+        tags = tags_of_file(Path(tags), options.separator)
+    elif tags is not None and not (sp.issparse(tags) or (isinstance(tags, np.ndarray) and tags.ndim == 2)):
+        tags = read_tags(list(tags), separator=options.separator)
+    if tags is not None:
+        documents = replace(documents, tags=tags, tag_names=None)
+    ids, labels = _values(options.id, "id"), _values(options.label, "label")
     if ids is not None:
-        counted = replace(counted, ids=[name or str(row) for row, name in enumerate(ids)])
-    labels = _values(given.label, "label")
-    if labels is not None:
-        counted = replace(counted, labels=labels)
-    return counted
+        documents = replace(documents, ids=[name or str(row) for row, name in enumerate(ids)])
+    return documents if labels is None else replace(documents, labels=labels)
 
 
 def _values(values: Any, what: str) -> list[str | None] | None:
@@ -233,22 +405,13 @@ def _values(values: Any, what: str) -> list[str | None] | None:
     return [name_of(value, partial("{}, row {}".format, what, row), what) for row, value in enumerate(values)]
 
 
-def _path(source: str | Path) -> Path:
-    path = Path(source)
-    try:
-        there = path.exists()
-    except (OSError, ValueError):
-        there = False
-    if not there:
-        raise InputError(
-            f"no such file: {str(source)[:200]!r}" if len(str(source)) > 200 else f"no such file: {source}"
-        )
-    return path
-
-
 def _guess_format(path: Path) -> str:
     if path.is_dir():
-        return _guess_folder(path)
+        if any(path.glob("docword.*")):
+            return "uci"
+        if any(path.glob("*_wd.mat")) and not (path / "words.npz").is_file():
+            return "mat"
+        return "images" if holds_images(path) else "folder"
     if path.name.startswith("docword."):
         return "uci"
     bare = path.with_suffix("") if path.suffix == ".gz" else path
@@ -258,11 +421,3 @@ def _guess_format(path: Path) -> str:
             f"{path}: cannot tell the format from the name; say format= one of {', '.join(FORMATS)}"
         )
     return kind
-
-
-def _guess_folder(folder: Path) -> str:
-    if any(folder.glob("docword.*")):
-        return "uci"
-    if any(folder.glob("*_wd.mat")) and not (folder / "words.npz").is_file():
-        return "mat"
-    return "images" if holds_images(folder) else "folder"

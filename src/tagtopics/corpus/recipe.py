@@ -1,65 +1,92 @@
-"""How text becomes counts: a small value that is saved with every model, so that new text can follow."""
+"""How a source is read: `TextRecipe` for text, which is saved with every model, and all other options."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Annotated, Any, get_type_hints
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from tagtopics.errors import InputError
+
+Tokenizer = Callable[[str], Iterable[str]]
+
+
+def first_problem(error: ValidationError) -> str:
+    """Return the first problem that pydantic found as one line: which setting, what is wrong, its value."""
+    problem = error.errors(include_url=False)[0]
+    name = ".".join(str(part) for part in problem["loc"][:1])
+    if problem["type"] == "extra_forbidden":
+        return f"unknown setting {name[:60]!r}"
+    message = problem["msg"].removeprefix("Value error, ").replace("Input should", "must")
+    between = " " if message.startswith("must") else ": "
+    return f"{name}{between}{' '.join(message.split())[:200]}, not {repr(problem['input'])[:60]}"
+
+
+def _check_pattern(pattern: str) -> str:
+    try:
+        groups = re.compile(pattern).groups
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ValueError(f"not a regular expression ({error})") from None
+    if groups > 1:
+        raise ValueError("must have one group at most")
+    return pattern
+
+
+def _check_range(values: tuple[int, int]) -> tuple[int, int]:
+    if values[0] > values[1]:
+        raise ValueError("must ascend")
+    return values
+
+
+def _check_frequency(value: int | float) -> int | float:
+    if not (value >= 1 if isinstance(value, int) else 0 <= value <= 1):
+        raise ValueError("must be a whole number from 1, or a share from 0.0 to 1.0")
+    return value
+
+
+def _check_stop_words(words: tuple[str, ...] | str | None) -> tuple[str, ...] | str | None:
+    if isinstance(words, str) and words != "english":
+        raise ValueError("must be 'english', a tuple of words, or None")
+    return words
+
+
+Count = Annotated[int, Field(ge=1)]
+Frequency = Annotated[int | float, AfterValidator(_check_frequency)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class TextRecipe:
-    """Settings of the step from text to words; `tagtopics.corpus.text` carries them out.
+    """The settings with which text becomes words; see `tagtopics.corpus.text`.
 
     Attributes:
         lowercase: fold case.
         token_pattern: regular expression of one word; None for the Unicode-safe default.
         min_length: shortest word kept, in characters.
         ngram_range: smallest and largest number of words that make one term.
-        stop_words: words left out; "english" for a built-in list.
-        min_df: least number (int) or share (float) of documents a word must occur in.
-        max_df: most of the same.
-        max_words: keep only that many of the most frequent words.
+        stop_words: words to leave out; "english" for a built-in list.
+        min_df: least number (int) or share (float) of documents that a word must occur in.
+        max_df: most documents, likewise.
+        max_words: keep only this many of the most frequent words.
     """
 
     lowercase: bool = True
-    token_pattern: str | None = None
-    min_length: int = 2
-    ngram_range: tuple[int, int] = (1, 1)
-    stop_words: tuple[str, ...] | str | None = "english"
-    min_df: int | float = 1
-    max_df: int | float = 1.0
-    max_words: int | None = None
+    token_pattern: Annotated[str, AfterValidator(_check_pattern)] | None = None
+    min_length: Count = 2
+    ngram_range: Annotated[tuple[Count, Count], AfterValidator(_check_range)] = (1, 1)
+    stop_words: Annotated[tuple[str, ...] | str | None, AfterValidator(_check_stop_words)] = "english"
+    min_df: Frequency = 1
+    max_df: Frequency = 1.0
+    max_words: Count | None = None
 
     def __post_init__(self) -> None:
-        _require(isinstance(self.lowercase, bool), "lowercase", "true or false", self.lowercase)
-        _check_pattern(self.token_pattern)
-        _require(_is_count(self.min_length), "min_length", "a whole number from 1", self.min_length)
-        _require(
-            _is_range(self.ngram_range), "ngram_range", "two whole numbers, 1 <= a <= b", self.ngram_range
-        )
-        _require(
-            _is_stop_list(self.stop_words),
-            "stop_words",
-            "'english', a tuple of words, or None",
-            self.stop_words,
-        )
-        for name in ("min_df", "max_df"):
-            value = getattr(self, name)
-            _require(_is_df(value), name, "a whole number from 1, or a share from 0.0 to 1.0", value)
-        _require(
-            self.max_words is None or _is_count(self.max_words),
-            "max_words",
-            "a whole number from 1, or None",
-            self.max_words,
-        )
+        _validate(vars(self))
 
 
 def recipe_to_json(recipe: TextRecipe) -> dict[str, Any]:
-    """Return a recipe as a dictionary of what JSON knows."""
+    """Return a recipe as a dictionary for JSON."""
     return {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(recipe).items()}
 
 
@@ -67,47 +94,44 @@ def recipe_from_json(value: Any) -> TextRecipe:
     """Return the recipe that `recipe_to_json` wrote; anything else is an `InputError`."""
     if not isinstance(value, Mapping):
         raise InputError(f"text recipe: expected a JSON object, got {type(value).__name__}")
-    known = {field.name for field in fields(TextRecipe)}
-    unknown = sorted(str(name) for name in value if name not in known)
-    if unknown:
-        raise InputError(
-            f"text recipe: unknown setting {unknown[0][:60]!r}; known are {', '.join(sorted(known))}"
-        )
-    settings: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in value.items()}
+    settings: dict[str, Any] = {
+        str(name): tuple(v) if isinstance(v, list) else v for name, v in value.items()
+    }
+    _validate(settings)
     return TextRecipe(**settings)
 
 
-def _check_pattern(pattern: str | None) -> None:
-    if pattern is None:
-        return
-    _require(isinstance(pattern, str), "token_pattern", "a regular expression or None", pattern)
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions:
+    """What the caller of `read_corpus` or `shard_corpus` asked for.
+
+    Where the source is a table, `text`, `tags`, `id` and `label` name columns; elsewhere `tags`, `id` and
+    `label` are the values themselves.
+    """
+
+    text: Any = None
+    tags: Any = None
+    id: Any = None
+    label: Any = None
+    separator: str | None = None
+    recipe: TextRecipe = field(default_factory=TextRecipe)
+    tokenizer: Tokenizer | None = None
+    vocabulary: Sequence[str] | None = None
+    tag_names: Sequence[str] | None = None
+    visual: Any = None
+
+
+def _settings_model() -> type[BaseModel]:
+    hints = get_type_hints(TextRecipe, include_extras=True)
+    settings: dict[str, Any] = {f.name: (hints[f.name], f.default) for f in fields(TextRecipe)}
+    return create_model("TextRecipe", __config__=ConfigDict(strict=True, extra="forbid"), **settings)
+
+
+_SETTINGS = _settings_model()
+
+
+def _validate(settings: Mapping[str, Any]) -> None:
     try:
-        groups = re.compile(pattern).groups
-    except (re.error, RecursionError, OverflowError) as error:
-        raise InputError(f"text recipe: token_pattern is no regular expression: {error}") from None
-    _require(groups <= 1, "token_pattern", "an expression with one group at most", pattern)
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
-
-
-def _is_range(value: Any) -> bool:
-    if not (isinstance(value, tuple) and len(value) == 2 and all(map(_is_count, value))):
-        return False
-    return bool(value[0] <= value[1])
-
-
-def _is_stop_list(value: Any) -> bool:
-    if isinstance(value, tuple):
-        return all(isinstance(word, str) for word in value)
-    return value is None or value == "english"
-
-
-def _is_df(value: Any) -> bool:
-    return _is_count(value) or (isinstance(value, float) and 0.0 <= value <= 1.0)
-
-
-def _require(holds: bool, name: str, expected: str, value: Any) -> None:
-    if not holds:
-        raise InputError(f"text recipe: {name} must be {expected}, not {repr(value)[:60]}")
+        _SETTINGS.model_validate(dict(settings))
+    except ValidationError as error:
+        raise InputError(f"text recipe: {first_problem(error)}") from None

@@ -1,4 +1,4 @@
-"""Where in a text its words stand: the same words that were counted, with their places."""
+"""The positions of words in a text: the same words that were counted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tagtopics.corpus.text import default_pattern, fold_case, words_of
 class Span(NamedTuple):
     """One word of the vocabulary in a text."""
 
-    start: int  # code points from the beginning of the text
+    start: int  # in code points from the beginning of the text
     stop: int
     word: int  # its column
 
@@ -30,14 +30,14 @@ class SpanFinder:
     def __init__(self, vocabulary: Sequence[str], recipe: TextRecipe) -> None:
         self._column = {word: w for w, word in enumerate(vocabulary)}
         self._recipe = recipe
-        own = recipe.token_pattern
-        self._pattern = default_pattern() if own is None else re.compile(own)
+        pattern = recipe.token_pattern
+        self._pattern = default_pattern() if pattern is None else re.compile(pattern)
         self._kept: dict[str, bool] = {}
 
     def find(self, text: str) -> tuple[str, list[Span]]:
-        """Return the text, in the form that the places count in, and its spans, left to right, disjoint.
+        """Return the text, normalised as the positions need it, and its disjoint spans, left to right.
 
-        Where n-grams are words, the longest that begins at a place is taken.
+        If n-grams are words, the longest one at each position is returned.
         """
         text = unicodedata.normalize("NFC", text)
         folded = fold_case(text) if self._recipe.lowercase else text
@@ -64,7 +64,7 @@ class SpanFinder:
         return spans
 
     def _is_word(self, token: str) -> bool:
-        """Tell whether the recipe keeps a token: no stop word, long enough, with a letter."""
+        """Tell whether the recipe keeps a token: it is long enough, has a letter, and is no stop word."""
         if token not in self._kept:
             self._kept[token] = bool(token) and words_of(token, self._recipe) == [token]
         return self._kept[token]

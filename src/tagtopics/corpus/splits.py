@@ -1,4 +1,4 @@
-"""Splits: documents into training and test, and the tokens of documents into seen and held out."""
+"""Splits of documents into training and test, and of tokens into seen and held out."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from tagtopics.errors import InputError
 
 Rows = npt.NDArray[np.int64]
 _MOST_TOKENS = 10**9
-"""NumPy draws exactly from urns of fewer tokens than this."""
+"""The limit below which NumPy's hypergeometric draws are exact."""
 
 
 def train_test(corpus: Corpus, seed: int, test_share: float = 0.2) -> tuple[Rows, Rows]:
-    """Split the documents of a corpus: as its official split says, else at random.
+    """Split the documents of a corpus by its official split, else at random.
 
     Args:
         corpus: D documents.
-        seed: of the random split.
-        test_share: the share of test documents in a random split; both parts get at least one document.
+        seed: seed of the random split.
+        test_share: share of test documents in a random split; both parts have at least one document.
 
     Returns:
-        the rows of the training and of the test documents, each in order.
+        The rows of the training documents and of the test documents, each ascending.
     """
     if corpus.split is not None and {"train", "test"} <= set(corpus.split):
         is_test = np.array(corpus.split) == "test"
@@ -40,16 +40,16 @@ def train_test(corpus: Corpus, seed: int, test_share: float = 0.2) -> tuple[Rows
 def completion(counts: sp.csr_array, seed: int, share: float = 0.8) -> tuple[sp.csr_array, sp.csr_array]:
     """Split the tokens of each document at random, for document completion.
 
-    The tokens seen are drawn without replacement, all subsets equally likely. A document of two tokens or
-    more has some on both sides.
+    The seen tokens are drawn without replacement; all subsets are equally likely. A document of two tokens or
+    more has tokens on both sides.
 
     Args:
         counts: documents x words (D, W).
-        seed: of the draw.
-        share: the share of the tokens seen.
+        seed: seed of the draw.
+        share: share of the tokens seen.
 
     Returns:
-        seen and held out, (D, W) each; their sum is `counts`.
+        Seen and held-out counts, (D, W) each; their sum is `counts`.
     """
     _check_share(share, "share")
     counts = canonical_counts(counts)

@@ -1,9 +1,13 @@
-"""What users give as tags, as lists of strings.
+"""Tags as users give them: cells of a column, lists, files, labels `y`, indicator matrices.
 
-One cell holds the tags of one document. A list holds one tag an element. A string is split: on the separator
-if one is given; else on `;` and `|` if either occurs anywhere in the column; else on `,`. So `Doe, Jane; Roe,
-Richard` are two authors, and in the same column `Doe, Jane` is one. Nothing (None, NaN, an empty string) is
-no tag. White space is trimmed, and a tag that a document repeats counts once.
+Names are cleaned the same way everywhere: white space is trimmed, text is NFC, a whole number has no decimal
+point, and a missing value (None, NaN, an empty string) is no tag. A list holds one tag per element. What a
+string means depends on where it is:
+
+- In a column of a table, and in a list of strings given as tags, a string holds all tags of a document. It is
+  split on the separator if one is given; else on `;` and `|` if either occurs anywhere in the column; else on
+  `,`. So `Doe, Jane; Roe, Richard` are two authors, and `Doe, Jane` in the same column is one.
+- In the labels `y` of an estimator, one string per document is one tag and is never split.
 """
 
 from __future__ import annotations
@@ -12,42 +16,27 @@ import datetime
 import math
 import numbers
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
+from tagtopics.corpus.align import align_columns
+from tagtopics.corpus.core import Where, document_number, tag_matrix
+from tagtopics.corpus.formats.text_files import name_lines
 from tagtopics.corpus.text import clean_name
-from tagtopics.errors import InputError
+from tagtopics.errors import CorpusWarning, InputError
 
-Where = Callable[[int], str]
 STRONG = re.compile(r"[;|]")
 WEAK = re.compile(",")
-"""What divides the tags of a column of strings where the user does not say: `STRONG` if it occurs at all."""
+"""The default separators of a column of strings: `STRONG` if it occurs at all."""
 
-
-@dataclass(frozen=True)
-class TagLists:
-    """The tags of D documents.
-
-    Attributes:
-        lists: the distinct tags of each document, in the order given.
-        n_repeated: how many further times a document named a tag it already has.
-    """
-
-    lists: list[list[str]]
-    n_repeated: int = 0
-
-    def names(self) -> tuple[str, ...]:
-        """Return all tags, sorted."""
-        return tuple(sorted({tag for tags in self.lists for tag in tags}))
-
-
-def document_number(row: int) -> str:
-    """Name a document by its row, where nothing better is known."""
-    return f"document {row}"
+TagLists = list[list[str]]
+"""The tags of each document, in the order given; a document may repeat a tag."""
 
 
 def read_tags(
@@ -61,36 +50,63 @@ def read_tags(
 
     Args:
         cells: what was given for each of D documents.
-        separator: what divides the tags of a string; None for the rule of this module; a pattern where
-            these cells are a part of a column, for which the rule was decided.
+        separator: what divides the tags of a string; None for the default; a pattern if these cells are a
+            part of a column for which the default was decided.
         kind: put before each tag, as in `author:Jane Doe`; None for plain tags.
         where: names a row in errors.
-
-    Returns:
-        the tags of each document.
     """
     split = _splitter(cells, separator)
-    lists = []
-    n_repeated = 0
-    for row, cell in enumerate(cells):
-        found = _tags_of_cell(cell, split, partial(where, row))
-        tags = list(dict.fromkeys(found))
-        n_repeated += len(found) - len(tags)
-        lists.append(tags if kind is None else [f"{kind}:{tag}" for tag in tags])
-    return TagLists(lists, n_repeated)
+    lists = (_tags_of_cell(cell, split, partial(where, row)) for row, cell in enumerate(cells))
+    return [tags if kind is None else [f"{kind}:{tag}" for tag in tags] for tags in lists]
 
 
-def join_kinds(columns: Iterable[TagLists]) -> TagLists:
-    """Return the tags of several columns as one."""
-    parts = list(columns)
-    lists = [
-        [tag for tags in of_doc for tag in tags] for of_doc in zip(*(p.lists for p in parts), strict=True)
-    ]
-    return TagLists(lists, sum(part.n_repeated for part in parts))
+def tags_of_file(path: Path, separator: str | None) -> TagLists:
+    """Return the tags of a file with one line for each document."""
+    return read_tags(name_lines(path), separator=separator, where=lambda row: f"{path}, line {row + 1}")
+
+
+def distinct_tags(lists: TagLists) -> tuple[str, ...]:
+    """Return all tags, sorted."""
+    return tuple(sorted({tag for tags in lists for tag in tags}))
+
+
+def tags_of_labels(
+    y: Any, n_docs: int, tag_names: Sequence[str] | None = None
+) -> tuple[sp.csr_array, tuple[str, ...]]:
+    """Return the `y` of an estimator as tags: CSR (D, T) of int8 ones, and T names.
+
+    Args:
+        y: None, one label per document, lists of names, or an indicator matrix (sparse, dense, or a table
+            whose columns are the tags).
+        n_docs: the number of documents, D.
+        tag_names: the columns wanted; other tags are left out with a warning. None for all tags.
+    """
+    if y is None:
+        names = tuple(tag_names or ())
+        return sp.csr_array((n_docs, len(names)), dtype=np.int8), names
+    if not isinstance(y, Sequence) and hasattr(y, "__array__") and not hasattr(y, "columns"):
+        y = np.asarray(y)
+    if is_indicator(y):
+        return _tags_of_indicator(y, n_docs, tag_names)
+    lists = [_tags_of_cell(value, _unsplit, partial(document_number, row)) for row, value in enumerate(y)]
+    _check_length(len(lists), n_docs)
+    found = distinct_tags(lists)
+    names = found if tag_names is None else tuple(tag_names)
+    if unknown := set(found).difference(names):
+        message = f"{len(unknown)} tag(s) unknown to the model left out, such as {min(unknown)!r}"
+        warnings.warn(message, CorpusWarning, stacklevel=4)
+    return tag_matrix(lists, names), names
+
+
+def is_indicator(y: Any) -> bool:
+    """Tell whether labels are an indicator matrix: sparse, a table, or a 2-D array of numbers."""
+    if sp.issparse(y) or hasattr(y, "columns"):
+        return True
+    return isinstance(y, np.ndarray) and y.ndim == 2 and y.dtype.kind in "biuf"
 
 
 def name_of(value: Any, where: Callable[[], str], what: str = "tag") -> str | None:
-    """Return one tag, id or label as a clean string, None where there is nothing.
+    """Return one tag, id or label as a clean string, None for a missing value.
 
     Args:
         value: a string, number or date, or a missing value of Python, NumPy or pandas.
@@ -113,13 +129,26 @@ def name_of(value: Any, where: Callable[[], str], what: str = "tag") -> str | No
 
 
 def is_missing(value: Any) -> bool:
-    """Say whether a value stands for nothing: None, NaN, or the missing values of pandas."""
+    """Tell whether a value is None, NaN, or a missing value of pandas."""
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:
         return True
     return isinstance(value, float) and math.isnan(value)
 
 
-def as_list(cell: Any) -> list[Any] | None:
+def has_strong(cells: Sequence[Any]) -> bool:
+    """Tell whether a string of a column contains `;` or `|`."""
+    return any(isinstance(cell, str) and STRONG.search(cell) for cell in cells)
+
+
+def _tags_of_cell(cell: Any, split: Callable[[str], list[str]], where: Callable[[], str]) -> list[str]:
+    values = _as_list(cell)
+    if values is None:
+        values = split(cell) if isinstance(cell, str) else [cell]
+    names = (name_of(value, where) for value in values)
+    return [name for name in names if name is not None]
+
+
+def _as_list(cell: Any) -> list[Any] | None:
     """Return a cell that holds several values as a list, None for any other cell."""
     if isinstance(cell, list | tuple):
         return list(cell)
@@ -130,17 +159,8 @@ def as_list(cell: Any) -> list[Any] | None:
     return None
 
 
-def _tags_of_cell(cell: Any, split: Callable[[str], list[str]], where: Callable[[], str]) -> list[str]:
-    values = as_list(cell)
-    if values is None:
-        values = split(cell) if isinstance(cell, str) else [cell]
-    names = (name_of(value, where) for value in values)
-    return [name for name in names if name is not None]
-
-
-def has_strong(cells: Sequence[Any]) -> bool:
-    """Tell whether a string of a column holds `;` or `|`."""
-    return any(isinstance(cell, str) and STRONG.search(cell) for cell in cells)
+def _unsplit(value: str) -> list[str]:
+    return [value]
 
 
 def _splitter(cells: Sequence[Any], separator: str | re.Pattern[str] | None) -> Callable[[str], list[str]]:
@@ -149,6 +169,43 @@ def _splitter(cells: Sequence[Any], separator: str | re.Pattern[str] | None) -> 
     if separator is None:
         separator = STRONG if has_strong(cells) else WEAK
     return re.compile(re.escape(separator)).split if isinstance(separator, str) else separator.split
+
+
+def _tags_of_indicator(
+    y: Any, n_docs: int, tag_names: Sequence[str] | None
+) -> tuple[sp.csr_array, tuple[str, ...]]:
+    csr = sp.csr_array(y if sp.issparse(y) else np.asarray(y), copy=True)
+    csr.sum_duplicates()
+    csr.eliminate_zeros()
+    _check_length(csr.shape[0], n_docs)
+    if not np.isin(csr.data, (0, 1)).all():
+        raise InputError("tags: an indicator matrix holds zeros and ones only")
+    csr = csr.astype(np.int8)
+    if hasattr(y, "columns"):
+        return _named_columns(csr, list(y.columns), tag_names)
+    names = tuple(f"tag{t}" for t in range(csr.shape[1])) if tag_names is None else tuple(tag_names)
+    if len(names) != csr.shape[1]:
+        raise InputError(f"tags: the indicator has {csr.shape[1]} columns, the model has {len(names)} tags")
+    return csr, names
+
+
+def _named_columns(
+    csr: sp.csr_array, columns: list[Any], tag_names: Sequence[str] | None
+) -> tuple[sp.csr_array, tuple[str, ...]]:
+    """Return the indicator of a table; columns whose clean names are equal are one tag."""
+    have = [name_of(name, lambda: "tags") or "" for name in columns]
+    names = tuple(dict.fromkeys(have)) if tag_names is None else tuple(tag_names)
+    tags, n_lost = align_columns(csr, have, names)
+    tags.data = np.ones(tags.nnz, dtype=np.int8)
+    if n_lost:
+        message = f"{n_lost:,} tag(s) of the new documents unknown to the model left out"
+        warnings.warn(message, CorpusWarning, stacklevel=5)
+    return tags, names
+
+
+def _check_length(found: int, expected: int) -> None:
+    if found != expected:
+        raise InputError(f"inconsistent numbers of samples: {expected} documents, tags for {found}")
 
 
 def _describe(value: Any) -> str:

@@ -1,10 +1,10 @@
-"""From text to counts: carries out a `TextRecipe` with scikit-learn's CountVectorizer.
+"""From text to counts, as a `TextRecipe` says.
 
-The default words are Unicode-safe. Text is brought to NFC; case is folded with `str.lower` (which, unlike
-`casefold`, keeps the German sharp s) after the dotted capital I of Turkish, whose lower case would
+The default tokenizer is Unicode-safe. Text is normalised to NFC; case is folded with `str.lower` (which,
+unlike `casefold`, keeps the German sharp s) after the Turkish dotted capital I, whose lower case would
 otherwise be two characters. A word is a run of letters, digits, underscores and combining marks, with the
-zero-width joiners that Persian and Indic scripts write inside words; it holds at least one letter.
-Scripts written without spaces (Chinese, Japanese, Thai) need a tokenizer of their own.
+zero-width joiners that Persian and Indic scripts use within words; it has at least one letter.
+Scripts without spaces (Chinese, Japanese, Thai) need a custom tokenizer.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import re
 import sys
 import unicodedata
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Int64
-from tagtopics.corpus.core import canonical_counts
-from tagtopics.corpus.recipe import TextRecipe
+from tagtopics.corpus.core import INT32_MAX, Where, canonical_counts
+from tagtopics.corpus.recipe import TextRecipe, Tokenizer
 from tagtopics.errors import InputError
-
-Tokenizer = Callable[[str], Iterable[str]]
 
 
 def learn(
@@ -35,28 +35,24 @@ def learn(
     Args:
         texts: D texts.
         recipe: how text becomes words.
-        tokenizer: text to words in place of the recipe's pattern, case, length and stop words; n-grams and
-            the choice of the vocabulary stay the recipe's.
+        tokenizer: replaces the recipe's pattern, case, length and stop words; n-grams and the choice of the
+            vocabulary are still those of the recipe.
 
     Returns:
         counts (D, W) and the W words, sorted.
     """
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    vectorizer = CountVectorizer(
-        analyzer=analyzer(recipe, tokenizer),
-        min_df=recipe.min_df,
-        max_df=recipe.max_df,
-        max_features=recipe.max_words,
-        dtype=np.int32,
-    )
-    try:
-        counts = vectorizer.fit_transform(texts)
-    except InputError:
-        raise
-    except ValueError as error:
-        raise InputError(_explain(str(error), recipe, len(texts))) from None
-    return canonical_counts(counts), tuple(str(word) for word in vectorizer.get_feature_names_out())
+    counter = TermCounter(None, recipe, tokenizer)
+    found, _ = counter.count(texts)
+    words, W = counter.words, found.shape[1]
+    order = np.array(sorted(range(W), key=words.__getitem__), dtype=np.int32)
+    rank = np.empty(W, dtype=np.int32)
+    rank[order] = np.arange(W)
+    indptr = found.indptr.astype(np.int32 if found.nnz <= INT32_MAX else np.int64)
+    counts = sp.csr_array((found.data, rank[found.indices], indptr), shape=found.shape)
+    docs = np.bincount(counts.indices, minlength=W)
+    kept = choose_words(docs, np.asarray(counts.sum(axis=0)).ravel(), len(texts), recipe)
+    vocabulary = tuple(words[w] for w in order[kept].tolist())
+    return canonical_counts(counts if len(kept) == W else counts[:, kept]), vocabulary
 
 
 def apply(
@@ -71,37 +67,49 @@ def apply(
         tokenizer: the tokenizer that it was learnt with, if any.
 
     Returns:
-        counts (D, W), and how many tokens are of words outside the vocabulary.
+        counts (D, W), and the number of tokens of words outside the vocabulary.
     """
     return TermCounter(vocabulary, recipe, tokenizer).count(texts)
 
 
 class TermCounter:
-    """Counts the words of a known vocabulary, batch after batch of texts.
+    """Counts words in batches of texts.
 
     Args:
-        vocabulary: the W words to count, in column order.
-        recipe: the recipe that the vocabulary was learnt with.
-        tokenizer: the tokenizer that it was learnt with, if any.
+        vocabulary: the W words to count, in column order; None to count all words, in columns in order of
+            their first occurrence.
+        recipe: how text becomes words.
+        tokenizer: a custom tokenizer, if any.
     """
 
     def __init__(
-        self, vocabulary: Sequence[str], recipe: TextRecipe, tokenizer: Tokenizer | None = None
+        self, vocabulary: Sequence[str] | None, recipe: TextRecipe, tokenizer: Tokenizer | None = None
     ) -> None:
-        self._column = {word: w for w, word in enumerate(vocabulary)}
-        if len(self._column) < len(vocabulary):
+        self._column: dict[str, int] = {word: w for w, word in enumerate(vocabulary or ())}
+        if len(self._column) < len(vocabulary or ()):
             raise InputError("vocabulary: a word occurs twice; every word must have one column")
+        self._known = vocabulary is not None
+        if vocabulary is None:
+            self._column = defaultdict(lambda: len(self._column))
         self._analyze = analyzer(recipe, tokenizer)
 
+    @property
+    def words(self) -> list[str]:
+        """The words of the columns so far."""
+        return list(self._column)
+
     def count(self, texts: Sequence[str]) -> tuple[sp.csr_array, int]:
-        """Return the counts (D, W) of D texts, and how many tokens are of words outside the vocabulary."""
+        """Return the counts (D, W) of D texts, and the number of tokens outside the vocabulary."""
         column = self._column
         indices = array("i")
         indptr = [0]
         n_unknown = 0
         for text in texts:
             terms = self._analyze(text)
-            known = [column[term] for term in terms if term in column]
+            if self._known:
+                known = [column[term] for term in terms if term in column]
+            else:
+                known = [column[term] for term in terms]
             n_unknown += len(terms) - len(known)
             indices.extend(known)
             indptr.append(len(indices))
@@ -110,43 +118,68 @@ class TermCounter:
         return canonical_counts(sp.csr_array(parts, shape=(len(texts), len(column)))), n_unknown
 
 
-def choose_words(
-    words: Sequence[str], n_docs_with: Int64, n_tokens: Int64, n_docs: int, recipe: TextRecipe
-) -> tuple[str, ...]:
-    """Choose the vocabulary as `learn` does, from what was counted.
+def count_bags(bags: Sequence[Mapping[str, Any]], where: Where) -> tuple[sp.csr_array, tuple[str, ...]]:
+    """Return the counts (D, W) of D documents that came as words with counts, and the words, sorted."""
+    vocabulary = tuple(sorted({word for bag in bags for word in bag}))
+    column = {word: w for w, word in enumerate(vocabulary)}
+    indices, values, indptr = [], [], [0]
+    for row, bag in enumerate(bags):
+        for word, count in bag.items():
+            if count is not None:
+                indices.append(column[word])
+                values.append(_check_count(count, word, where(row)))
+        indptr.append(len(indices))
+    parts = (np.array(values, dtype=np.int64), np.array(indices, dtype=np.int64), indptr)
+    return canonical_counts(sp.csr_array(parts, shape=(len(bags), len(vocabulary)))), vocabulary
+
+
+def passes(word_docs: Int64, word_tokens: Int64, n_docs: int, recipe: TextRecipe, limit: int | None) -> Int64:
+    """Return the columns of the words that a recipe keeps, in order: the rule of every vocabulary.
 
     Args:
-        words: all words, sorted.
-        n_docs_with: of the same length; how many documents hold each.
-        n_tokens: of the same length; how often each occurs. Only `recipe.max_words` asks for it.
-        n_docs: documents in all.
-        recipe: how text becomes words.
-
-    Returns:
-        the W words, sorted.
+        word_docs: (W,) number of documents with each word.
+        word_tokens: (W,) occurrences of each word.
+        n_docs: number of documents.
+        recipe: `min_df` and `max_df` decide which words may be kept.
+        limit: of these, keep only so many of the most frequent ones; None for all.
     """
-    if not len(words):
-        raise InputError(_explain("empty vocabulary", recipe, n_docs))
-    most, least = (df if isinstance(df, int) else df * n_docs for df in (recipe.max_df, recipe.min_df))
+    least, most = (df if isinstance(df, int) else df * n_docs for df in (recipe.min_df, recipe.max_df))
+    kept = np.flatnonzero((word_docs <= most) & (word_docs >= least))
+    if limit is not None and len(kept) > limit:
+        kept = np.sort(kept[np.argsort(-word_tokens[kept])[:limit]])
+    return kept
+
+
+def choose_words(word_docs: Int64, word_tokens: Int64, n_docs: int, recipe: TextRecipe) -> Int64:
+    """Return the columns of the vocabulary of a corpus; an empty one is an `InputError`."""
+    if not len(word_docs):
+        raise InputError(
+            "text: no words found; all documents are empty or hold only stop words, numbers or short words"
+        )
+    least, most = (df if isinstance(df, int) else df * n_docs for df in (recipe.min_df, recipe.max_df))
     if most < least:
-        raise InputError(_explain("max_df corresponds", recipe, n_docs))
-    kept = np.flatnonzero((n_docs_with <= most) & (n_docs_with >= least))
-    if recipe.max_words is not None and len(kept) > recipe.max_words:
-        kept = np.sort(kept[np.argsort(-n_tokens[kept])[: recipe.max_words]])
+        raise InputError(
+            f"text recipe: max_df={recipe.max_df} allows fewer of the {n_docs} documents than "
+            f"min_df={recipe.min_df} asks for; lower min_df or raise max_df"
+        )
+    kept = passes(word_docs, word_tokens, n_docs, recipe, recipe.max_words)
     if not len(kept):
-        raise InputError(_explain("no terms remain", recipe, n_docs))
-    return tuple(words[w] for w in kept.tolist())
+        raise InputError(
+            f"text: no word occurs in enough and in few enough documents "
+            f"(min_df={recipe.min_df}, max_df={recipe.max_df}); lower min_df or raise max_df"
+        )
+    return kept
 
 
 def words_of(text: str, recipe: TextRecipe) -> list[str]:
-    """Return the words of one text in order, as a recipe sees them: before n-grams are made."""
+    """Return the words of one text in order, before n-grams are made."""
     return _reader(recipe)(text)
 
 
 def clean_name(value: str) -> str:
-    """Return a name fit for one line of UTF-8: NFC, inner white space single, none at the ends.
+    """Return a name that fits on one line of UTF-8: NFC, single inner spaces, none at the ends.
 
-    Zero bytes and byte order marks, which no text file may hold, count as white space.
+    Zero bytes and byte order marks count as white space.
     """
     value = value.replace("\0", " ").replace("\ufeff", " ")
     if value.isascii():
@@ -155,7 +188,7 @@ def clean_name(value: str) -> str:
 
 
 def clean_text(value: str) -> str:
-    """Return text that UTF-8 can hold: lone surrogates, which JSON can smuggle in, become question marks."""
+    """Return text that UTF-8 can hold: lone surrogates, which JSON may contain, become question marks."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -188,7 +221,7 @@ def _mark_ranges() -> str:
 
 def analyzer(recipe: TextRecipe, tokenizer: Tokenizer | None) -> Callable[[str], list[str]]:
     """Return the function from one text to its terms."""
-    read = _reader(recipe) if tokenizer is None else _own_reader(tokenizer)
+    read = _reader(recipe) if tokenizer is None else _custom_reader(tokenizer)
     smallest, largest = recipe.ngram_range
     if (smallest, largest) == (1, 1):
         return read
@@ -206,8 +239,8 @@ def analyzer(recipe: TextRecipe, tokenizer: Tokenizer | None) -> Callable[[str],
 
 def _reader(recipe: TextRecipe) -> Callable[[str], list[str]]:
     """Return the function from one text to its words."""
-    own = None if recipe.token_pattern is None else re.compile(recipe.token_pattern)
-    find = (own or default_pattern()).findall
+    pattern = None if recipe.token_pattern is None else re.compile(recipe.token_pattern)
+    find = (pattern or default_pattern()).findall
     stop = _stop_words(recipe)
     shortest = recipe.min_length
 
@@ -215,12 +248,12 @@ def _reader(recipe: TextRecipe) -> Callable[[str], list[str]]:
         text = unicodedata.normalize("NFC", text)
         tokens = find(fold_case(text) if recipe.lowercase else text)
         long = (token for token in tokens if len(token) >= shortest and token not in stop)
-        return list(long) if own else [token for token in long if _has_letter(token)]
+        return list(long) if pattern else [token for token in long if _has_letter(token)]
 
     return read
 
 
-def _own_reader(tokenizer: Tokenizer) -> Callable[[str], list[str]]:
+def _custom_reader(tokenizer: Tokenizer) -> Callable[[str], list[str]]:
     def read(text: str) -> list[str]:
         tokens = list(tokenizer(text))
         for token in tokens:
@@ -246,18 +279,10 @@ def _stop_words(recipe: TextRecipe) -> frozenset[str]:
     return frozenset(fold_case(word) if recipe.lowercase else word for word in words)
 
 
-def _explain(message: str, recipe: TextRecipe, n_docs: int) -> str:
-    """Say in one line what CountVectorizer found wrong."""
-    if "max_df corresponds" in message:
-        return (
-            f"text recipe: max_df={recipe.max_df} allows fewer of the {n_docs} documents than "
-            f"min_df={recipe.min_df} asks for; lower min_df or raise max_df"
+def _check_count(value: Any, word: str, where: str) -> int:
+    whole = isinstance(value, int | np.integer) or (isinstance(value, float) and value.is_integer())
+    if isinstance(value, bool) or not whole or not 0 <= value <= INT32_MAX:
+        raise InputError(
+            f"{where}: the count of {word[:40]!r} is {repr(value)[:40]}; counts are 0, 1, 2, ..."
         )
-    if "no terms remain" in message:
-        return (
-            f"text: no word occurs in enough and in few enough documents "
-            f"(min_df={recipe.min_df}, max_df={recipe.max_df}); lower min_df or raise max_df"
-        )
-    if "empty vocabulary" in message:
-        return "text: no words found; all documents are empty or hold only stop words, numbers or short words"
-    return f"text: {' '.join(message.split())}"
+    return int(value)

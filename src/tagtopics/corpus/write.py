@@ -1,19 +1,17 @@
-"""Writing a corpus: whole or not at all."""
+"""Writing a corpus to disk, atomically."""
 
 from __future__ import annotations
 
 import gzip
 import io
 import json
-import secrets
-import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import scipy.sparse as sp
 
+from tagtopics._io import atomic_file, atomic_folder, check_target
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.recipe import recipe_to_json
 from tagtopics.errors import InputError
@@ -28,56 +26,82 @@ _UNWRITABLE = frozenset("\n\r\0\ufeff")
 
 
 def write_matrix_folder(corpus: Corpus, path: str | Path) -> Path:
-    """Write a corpus as a matrix folder, which `read_corpus` reads back as it was.
+    """Write a corpus as a matrix folder, which `read_corpus` reads back unchanged.
 
-    The folder is made beside its place and moved there when it is whole. An older matrix folder is replaced,
-    unless it holds files of other kinds; equal corpora give equal bytes.
+    The folder appears in one step. An existing matrix folder is replaced, unless it contains other files.
+    Equal corpora give equal bytes.
 
     Args:
         corpus: the corpus.
-        path: the folder to make.
+        path: the folder to write.
 
     Returns:
-        the folder.
+        The folder.
     """
-    target = Path(path)
-    _check_folder(target)
-    fresh = _beside(target)
-    try:
-        fresh.mkdir(parents=True)
-        _write_parts(corpus, fresh)
-        _move(fresh, target)
-    except OSError as error:
-        raise InputError(f"{target}: cannot be written ({error.strerror or error})") from None
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
-    return target
+    target = check_folder(path, "matrix folder", FOLDER_FILES.__contains__, "words.npz")
+    with atomic_folder(target) as folder:
+        _write_parts(corpus, folder)
+    return Path(path)
 
 
 def write_jsonl(corpus: Corpus, path: str | Path) -> Path:
-    """Write a corpus as JSON lines, packed if the name ends in `.gz`.
+    """Write a corpus as JSON lines, compressed if the name ends in `.gz`.
 
-    A line holds `id`, `text` (or, where there are no texts, `words` with their counts), `tags`, and `label`
-    and `split` where there are. Links and the order of the columns are not kept; a matrix folder keeps them.
+    A line has `id`, `text` (or `words` with their counts, if there are no texts), `tags`, and `label` and
+    `split` if the corpus has them. Links and the order of columns are lost; a matrix folder keeps them.
 
     Args:
         corpus: the corpus.
-        path: the file to write.
+        path: the file to write; an existing file is replaced.
 
     Returns:
-        the file.
+        The file.
     """
-    target = Path(path)
-    with _whole_file(target) as fresh:
+    target = _resolved(path)
+    if target.is_dir():
+        raise InputError(f"{target}: is a folder; name a file")
+    with atomic_file(target) as fresh:
         _write_lines(fresh, (json.dumps(row) for row in _rows(corpus)), packed=target.suffix == ".gz")
-    return target
+    return Path(path)
+
+
+def check_folder(path: str | Path, what: str, is_ours: Callable[[str], bool], mark: str) -> Path:
+    """Return the path of a folder that may be written: nothing is there, or only files of such a folder.
+
+    Args:
+        path: the folder that the user named.
+        what: the kind of folder, for errors.
+        is_ours: tells whether a file of this name belongs to such a folder.
+        mark: a file that an existing folder must contain, unless it is empty.
+
+    Raises:
+        InputError: if anything would be lost, or the folder cannot be written.
+    """
+    target = _resolved(path)
+    if target.is_file():
+        raise InputError(f"{target}: is a file; choose another folder")
+    names = sorted(entry.name for entry in target.iterdir()) if target.is_dir() else []
+    if names and mark not in names:
+        raise InputError(
+            f"{target}: is not empty and not a {what}, it contains {names[0]!r}; choose another folder"
+        )
+    others = [name for name in names if not is_ours(name)]
+    if others:
+        raise InputError(f"{target}: contains {others[0]!r}, which would be lost; choose another folder")
+    return check_target(target, what, lambda _: True, option="path")
+
+
+def _resolved(path: str | Path) -> Path:
+    """Return the target of a symbolic link, and any other path as it is."""
+    target = Path(path)
+    return target.resolve() if target.is_symlink() else target
 
 
 def _write_parts(corpus: Corpus, folder: Path) -> None:
-    _save_csr(corpus.counts, folder / "words.npz")
+    sp.save_npz(folder / "words.npz", corpus.counts)
     write_names(corpus.vocabulary, folder / "vocab.txt")
     if corpus.n_tags:
-        _save_csr(corpus.tags, folder / "tags.npz")
+        sp.save_npz(folder / "tags.npz", corpus.tags)
         write_names(corpus.tag_names, folder / "tags.txt")
     write_names(corpus.ids, folder / "ids.txt")
     if corpus.labels is not None:
@@ -85,7 +109,7 @@ def _write_parts(corpus: Corpus, folder: Path) -> None:
     if corpus.split is not None:
         write_names(corpus.split, folder / "split.txt")
     if corpus.links is not None:
-        _save_csr(corpus.links, folder / "links.npz")
+        sp.save_npz(folder / "links.npz", corpus.links)
     if corpus.texts is not None:
         texts = ({"id": name, "text": text} for name, text in zip(corpus.ids, corpus.texts, strict=True))
         _write_lines(folder / "texts.jsonl.gz", map(json.dumps, texts), packed=True)
@@ -116,17 +140,13 @@ def _bag(corpus: Corpus, doc: int) -> dict[str, int]:
     return {corpus.vocabulary[w]: n for w, n in zip(words, counts, strict=True)}
 
 
-def _save_csr(matrix: sp.csr_array, path: Path) -> None:
-    sp.save_npz(path, matrix)
-
-
 def write_names(names: Sequence[str], path: Path) -> None:
-    """Write names as UTF-8, one a line; a name that one line cannot hold is an `InputError`."""
+    """Write names as UTF-8, one per line; a name that does not fit on one line is an `InputError`."""
     for number, name in enumerate(names):
         if not _UNWRITABLE.isdisjoint(name):
             raise InputError(
-                f"{path.name}: entry {number} holds a line break or another character that "
-                f"a line of text cannot hold ({name[:40]!r}); rename it"
+                f"{path.name}: entry {number} contains a line break or another character that "
+                f"does not fit on a line of text ({name[:40]!r}); rename it"
             )
     text = "".join(f"{name}\n" for name in names)
     path.write_bytes(text.encode("utf-8", "replace"))
@@ -144,52 +164,3 @@ def _write_lines(path: Path, lines: Iterator[str], *, packed: bool) -> None:
 def _put(file: Any, lines: Iterator[str]) -> None:
     with io.TextIOWrapper(file, encoding="utf-8", newline="\n") as text:
         text.writelines(line + "\n" for line in lines)
-
-
-def _check_folder(target: Path) -> None:
-    """Refuse a place whose content would be lost."""
-    if target.exists() and not target.is_dir():
-        raise InputError(f"{target}: is a file; choose another folder")
-    held = sorted(path.name for path in target.iterdir()) if target.is_dir() else []
-    if held and "words.npz" not in held:
-        raise InputError(f"{target}: is not empty and no matrix folder; choose another folder")
-    others = [name for name in held if name not in FOLDER_FILES]
-    if others:
-        raise InputError(f"{target}: holds {others[0]!r}, which would be lost; choose another folder")
-
-
-def _beside(target: Path) -> Path:
-    place = target.resolve()
-    return place.with_name(f".{place.name}.{secrets.token_hex(4)}.part")
-
-
-def _move(fresh: Path, target: Path) -> None:
-    """Put a finished folder in its place."""
-    place = target.resolve()
-    if not place.exists():
-        fresh.rename(place)
-        return
-    old = _beside(target)
-    place.rename(old)
-    try:
-        fresh.rename(place)
-    except OSError:
-        old.rename(place)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
-
-
-@contextmanager
-def _whole_file(target: Path) -> Iterator[Path]:
-    """Give a file to write beside the target, and move it there when it is whole."""
-    if target.is_dir():
-        raise InputError(f"{target}: is a folder; name a file")
-    fresh = _beside(target)
-    try:
-        fresh.parent.mkdir(parents=True, exist_ok=True)
-        yield fresh
-        fresh.replace(target.resolve())
-    except OSError as error:
-        raise InputError(f"{target}: cannot be written ({error.strerror or error})") from None
-    finally:
-        fresh.unlink(missing_ok=True)

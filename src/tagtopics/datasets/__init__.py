@@ -1,4 +1,4 @@
-"""Data sets by name: registered, embedded, generated. Nothing is imported or fetched before it is used."""
+"""Data sets by name: registered, embedded, generated. Nothing is imported or downloaded before it is used."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tagtopics.datasets.docstrings import load_docstrings
-    from tagtopics.datasets.fetch import cache_directory, fetch_dataset
-    from tagtopics.datasets.large import make_large_corpus
+    from tagtopics.datasets.fetch import fetch_dataset
     from tagtopics.datasets.load import DatasetRow, list_datasets, load_dataset
     from tagtopics.datasets.registry import DatasetEntry, read_registry
     from tagtopics.datasets.scenes import Scene, make_scene_corpus, make_scenes, write_scenes
-    from tagtopics.datasets.synthetic import SyntheticCorpus, TagGroup, make_tagged_corpus
+    from tagtopics.datasets.synthetic import (
+        SyntheticCorpus,
+        TagGroup,
+        make_large_corpus,
+        make_tagged_corpus,
+    )
 
 __all__ = [
     "DatasetEntry",
@@ -20,7 +24,6 @@ __all__ = [
     "Scene",
     "SyntheticCorpus",
     "TagGroup",
-    "cache_directory",
     "fetch_dataset",
     "list_datasets",
     "load_dataset",
@@ -35,12 +38,11 @@ __all__ = [
 
 _HOMES = {
     "docstrings": ("load_docstrings",),
-    "fetch": ("cache_directory", "fetch_dataset"),
-    "large": ("make_large_corpus",),
+    "fetch": ("fetch_dataset",),
     "load": ("DatasetRow", "list_datasets", "load_dataset"),
     "registry": ("DatasetEntry", "read_registry"),
     "scenes": ("Scene", "make_scene_corpus", "make_scenes", "write_scenes"),
-    "synthetic": ("SyntheticCorpus", "TagGroup", "make_tagged_corpus"),
+    "synthetic": ("SyntheticCorpus", "TagGroup", "make_large_corpus", "make_tagged_corpus"),
 }
 
 

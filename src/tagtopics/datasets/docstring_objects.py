@@ -1,4 +1,4 @@
-"""The public functions, classes, ufuncs and distributions of the scientific Python libraries, each once."""
+"""The public functions, classes, ufuncs and distributions of numpy, scipy and scikit-learn, each once."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PACKAGES: dict[str, str] = {
     """,
 }
 """Public subpackages in order of precedence: an object's first name is its canonical one. What a version
-lacks is passed over; what has side effects on import, or tests, is not listed."""
+lacks is skipped; tests, and modules with side effects on import, are not listed."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class PublicObject:
         name: canonical qualified name, such as `scipy.sparse.linalg.svds`.
         module: the public subpackage, such as `scipy.sparse.linalg`.
         kind: function, class, exception, ufunc, distribution or object.
-        docstring: as it stands.
+        docstring: the raw docstring.
         bases: public base classes of a class or of an instance's class.
         methods: public methods of a class.
         aliases: every public name of the same object.
@@ -70,7 +70,7 @@ class PublicObject:
 def public_objects() -> list[PublicObject]:
     """Return every documented public object once, in a fixed order; imports the libraries."""
     found: dict[int, PublicObject] = {}
-    alive: list[Any] = []  # an id is an object's own only as long as the object lives
+    alive: list[Any] = []  # keeps ids unique: an id may be reused once its object is deleted
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for module in _modules():
@@ -94,9 +94,11 @@ def _modules() -> Iterator[types.ModuleType]:
 
 
 def _members(module: types.ModuleType) -> Iterator[tuple[str, Any]]:
-    """Public names and values of a module, sorted: its `__all__`, else what it defines itself."""
+    """Yield the public names and values of a module, sorted: its `__all__`, else what it defines."""
     listed = getattr(module, "__all__", None)
-    names = listed if listed is not None else [n for n, v in vars(module).items() if _is_own(v, module)]
+    names = (
+        listed if listed is not None else [n for n, v in vars(module).items() if _is_defined_in(v, module)]
+    )
     for name in sorted({n for n in names if not n.startswith("_")}):
         try:
             yield name, getattr(module, name)
@@ -104,12 +106,12 @@ def _members(module: types.ModuleType) -> Iterator[tuple[str, Any]]:
             continue
 
 
-def _is_own(value: Any, module: types.ModuleType) -> bool:
+def _is_defined_in(value: Any, module: types.ModuleType) -> bool:
     return getattr(value, "__module__", None) == module.__name__
 
 
 def _describe(value: Any, name: str, module: str) -> PublicObject | None:
-    """Describe a value; None where it is no documented object of this library."""
+    """Describe a value; None if it is not a documented object of this library."""
     docstring = getattr(value, "__doc__", None)
     kind = _kind(value)
     home = getattr(value, "__module__", None) or module
@@ -125,8 +127,8 @@ def _describe(value: Any, name: str, module: str) -> PublicObject | None:
 
 
 def _kind(value: Any) -> str | None:
-    """Name the kind of a value; None for what is no document: modules, constants, aliases of types."""
-    own_docstring = getattr(value, "__doc__", None) != getattr(type(value), "__doc__", None)
+    """Return the kind of a value; None for modules, constants and aliases of types."""
+    has_docstring = getattr(value, "__doc__", None) != getattr(type(value), "__doc__", None)
     if isinstance(value, type):
         return "exception" if issubclass(value, BaseException) else "class"
     if type(value).__name__ == "ufunc":
@@ -136,13 +138,13 @@ def _kind(value: Any) -> str | None:
         "cython_function_or_method",
     }:
         return "function"
-    if isinstance(value, types.ModuleType) or not callable(value) or not own_docstring:
+    if isinstance(value, types.ModuleType) or not callable(value) or not has_docstring:
         return None
     return "distribution" if hasattr(value, "rvs") or hasattr(value, "cdf") else "function"
 
 
 def _bases(cls: type, value: Any) -> tuple[str, ...]:
-    """Names of the public classes above; for an instance its own class counts too."""
+    """Return the names of the public base classes; for an instance, also of its class."""
     hidden = {
         "object",
         "BaseException",

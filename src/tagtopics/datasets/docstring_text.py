@@ -1,4 +1,4 @@
-"""From a numpydoc docstring to prose: sections split, code, formulas and markup taken out, See Also read."""
+"""From a numpydoc docstring to prose: without code, formulas and markup; and its See Also section."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 DROPPED_SECTIONS = frozenset({"see also", "references", "examples", "example", "methods"})
-"""Sections without prose about the object itself: names, literature, code."""
+"""Sections without prose about the object: names, literature, code."""
 
 BOILERPLATE_DOCS = 20
-"""A paragraph or parameter that stands word for word in so many docstrings is a template."""
+"""A paragraph or parameter that occurs word for word in this many docstrings is a template."""
 
 _RULER = re.compile(r"^\s*[-=~^*]{3,}\s*$")
 _SIGNATURE = re.compile(r"^[\w.]+\(.*")
@@ -33,7 +33,7 @@ _REFERENCE = re.compile(r"(?::[\w:]+:)?`?~?([A-Za-z_][\w.]*)`?(?:\(\))?")
 
 
 def split_sections(docstring: str) -> dict[str, str]:
-    """Split a docstring at its underlined headings (here in lower case); before the first it is ""."""
+    """Split a docstring by its underlined headings, in lower case; "" is the part before the first."""
     lines = inspect.cleandoc(docstring).splitlines()
     lines = inspect.cleandoc("\n".join(_without_signature(lines))).splitlines()
     sections: dict[str, list[str]] = {"": []}
@@ -49,7 +49,7 @@ def split_sections(docstring: str) -> dict[str, str]:
 
 
 def _without_signature(lines: Sequence[str]) -> list[str]:
-    """Take out the call signatures that stand before the summary of built-in functions and ufuncs."""
+    """Remove the call signatures before the summary of built-in functions and ufuncs."""
     rest = list(lines)
     while rest and (not rest[0].strip() or _SIGNATURE.match(rest[0].strip())):
         was_signature = bool(rest[0].strip())
@@ -70,7 +70,7 @@ def prose_blocks(sections: dict[str, str]) -> list[str]:
 
 
 def _blocks(lines: Iterable[str]) -> list[str]:
-    """Join lines into blocks: a new one after a blank line, and where the text returns to the margin."""
+    """Join lines into blocks, which end at blank lines and where the text returns to the margin."""
     blocks: list[list[str]] = [[]]
     for line in lines:
         returns = blocks[-1] and line[:1].strip() and blocks[-1][-1][:1].isspace()
@@ -82,7 +82,7 @@ def _blocks(lines: Iterable[str]) -> list[str]:
 
 
 def _without_code(lines: Sequence[str]) -> list[str]:
-    """Take out examples (`>>>` and their output), formulas, and blocks of code."""
+    """Remove examples (`>>>` and their output), formulas, and blocks of code."""
     kept: list[str] = []
     margin: int | None = None  # of the directive or the `::` we are below
     example = False
@@ -114,17 +114,17 @@ def join_blocks(
 
     Args:
         documents: the blocks of each document.
-        names: the name of the object of each; blocks that differ in it alone count as equal.
-        limit: a block that so many documents or more share is a template.
+        names: the name of each object; blocks that differ only in it are equal.
+        limit: a block that at least this many documents share is a template.
 
     Returns:
-        One text a document.
+        One text per document.
     """
     keys = [_templates(blocks, name) for blocks, name in zip(documents, names, strict=True)]
     frequency = Counter(key for blocks in keys for key in set(blocks))
     return [
-        "\n".join(block for block, key in zip(blocks, own, strict=True) if frequency[key] < limit)
-        for blocks, own in zip(documents, keys, strict=True)
+        "\n".join(block for block, key in zip(blocks, of_doc, strict=True) if frequency[key] < limit)
+        for blocks, of_doc in zip(documents, keys, strict=True)
     ]
 
 
@@ -134,7 +134,7 @@ def _templates(blocks: Sequence[str], name: str) -> list[str]:
 
 
 def see_also(sections: dict[str, str]) -> list[str]:
-    """Return the names in the See Also section, in order; `a.b`, `:func:` and the like are stripped."""
+    """Return the names in the See Also section, in order, without markup such as `:func:`."""
     names: list[str] = []
     for line in sections.get("see also", "").splitlines():
         if not line[:1].strip():
@@ -148,7 +148,7 @@ def see_also(sections: dict[str, str]) -> list[str]:
 
 
 def parameter_names(sections: dict[str, str]) -> list[str]:
-    """Return the names of the parameters, in order: the lines at the margin of the Parameters section."""
+    """Return the names of the parameters, in order."""
     names: list[str] = []
     for line in sections.get("parameters", "").splitlines():
         if line[:1].strip():

@@ -1,4 +1,4 @@
-"""The embedded corpus: docstrings of the installed numpy, scipy and scikit-learn; real text, tags, links."""
+"""The embedded corpus: docstrings of the installed numpy, scipy and scikit-learn, with tags and links."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ BOILERPLATE = (
     *("use", "used", "uses", "using", "set", "note", "notes", "example", "examples", "version", "deprecated"),
     *("numpy", "scipy", "sklearn", "scikit", "attribute", "attributes", "raises", "raised"),
 )
-"""Words of docstrings in general rather than of one: types, names of sections, phrases of all of them."""
+"""Words that all docstrings share: types, names of sections, common phrases."""
 
 CAPABILITIES = (
     "predict",
@@ -52,7 +52,7 @@ CAPABILITIES = (
     "fit_predict",
     "split",
 )
-"""Methods that say what a class is for; `has:` tags."""
+"""Methods that tell what a class is for; they become `has:` tags."""
 
 PARAMETERS = {
     "axis": "axis",
@@ -74,17 +74,17 @@ PARAMETERS = {
     "n_components": "n_components",
     "deg": "deg",
 }
-"""Parameters whose name means the same thing wherever it occurs, and the `takes:` tag of each."""
+"""Parameters whose name has the same meaning everywhere, and the `takes:` tag of each."""
 
 MIN_TAG_DOCS = 3
-"""Tags on fewer documents relate nothing and are dropped."""
+"""Tags on fewer documents are dropped."""
 
 MIN_TEXT_WORDS = 8
-"""Shorter texts ("ARPACK error") say nothing and are left out."""
+"""Shorter texts ("ARPACK error") are left out."""
 
 
 def docstring_recipe() -> TextRecipe:
-    """Return how the text becomes words: three letters or more, in three documents or more."""
+    """Return the recipe: words of at least three letters, in at least three documents."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     return TextRecipe(
@@ -98,10 +98,10 @@ def docstring_recipe() -> TextRecipe:
 def load_docstrings() -> Corpus:
     """Build the corpus of docstrings of the installed numpy, scipy and scikit-learn.
 
-    One document an object: function, class, exception, ufunc or distribution of the public interface. Its
-    tags are `package:`, `subpackage:`, `kind:`, public base classes (`base:`), capabilities of classes
-    (`has:`) and telling parameters (`takes:`); its label is its subpackage, its links are its See Also
-    section. What exactly is in it depends on the installed versions.
+    Each document is an object of the public interface: a function, class, exception, ufunc or distribution.
+    Its tags are `package:`, `subpackage:`, `kind:`, public base classes (`base:`), capabilities of classes
+    (`has:`) and characteristic parameters (`takes:`); its label is its subpackage, its links are its See Also
+    section. Its content depends on the installed versions.
 
     Returns:
         A corpus with ids (qualified names), labels, links, texts and recipe.
@@ -125,7 +125,7 @@ def load_docstrings() -> Corpus:
 
 
 def _documents() -> tuple[list[PublicObject], list[dict[str, str]], list[str]]:
-    """Return the objects to keep, the sections of their docstrings, and their prose; texts are distinct."""
+    """Return the objects to keep, the sections of their docstrings, and their distinct texts."""
     objects = public_objects()
     sections = [split_sections(found.docstring) for found in objects]
     names = [found.name.rpartition(".")[2] for found in objects]
@@ -171,7 +171,7 @@ def _links(objects: Sequence[PublicObject], references: Sequence[Sequence[str]])
 
 
 def _resolve(name: str, where: PublicObject, places: dict[str, int]) -> int | None:
-    """Find the document that a name means: as it stands, then from the subpackage upwards, as readers do."""
+    """Find the document of a name: the name itself, then within the subpackage and its parents."""
     name = "numpy." + name[3:] if name.startswith("np.") else name
     if name in places:
         return places[name]

@@ -1,4 +1,4 @@
-"""One call for every corpus that has a name: the user's own, embedded, generated, or fetched."""
+"""Loading a corpus by name: the user's, embedded, generated, or downloaded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tagtopics.datasets.registry import DatasetEntry, read_registry
 from tagtopics.errors import InputError
 
 BUILT_IN = {
-    "docstrings": "Docstrings of the installed numpy, scipy and scikit-learn, tagged by place and kind.",
+    "docstrings": "Docstrings of the installed numpy, scipy and scikit-learn, tagged by package and kind.",
     "scenes": "Generated photographs of twelve materials, as visual words; `make_scenes` gives the truth.",
     "synthetic": "Planted topics, tags and groups of tags; `make_tagged_corpus` also gives the truth.",
 }
@@ -27,12 +27,12 @@ class DatasetRow:
     """One line of `list_datasets`.
 
     Attributes:
-        name: what to give to `load_dataset`.
-        description: one line; empty for the user's own folders.
-        n_docs: documents; None where only a build would tell.
-        n_tags: tags; None likewise.
-        n_words: words; None likewise.
-        origin: where it would come from now: TAGTOPICS_DATA, cache, download, embedded or generated.
+        name: the name for `load_dataset`.
+        description: one line; empty for the user's folders.
+        n_docs: documents; None if unknown before it is built.
+        n_tags: tags, likewise.
+        n_words: words, likewise.
+        origin: where it comes from: TAGTOPICS_DATA, cache, download, embedded or generated.
     """
 
     name: str
@@ -46,20 +46,20 @@ class DatasetRow:
 def load_dataset(name_or_path: str | Path, progress: Progress | None = None) -> Corpus:
     """Load a corpus by its name or path.
 
-    A path that exists is read. A name is looked for in `TAGTOPICS_DATA`, among the embedded ones
-    ("docstrings", "scenes", "synthetic"), and in the registry: from the cache, else by download. What is
-    built from the registry is checked against its expected statistics.
+    A path that exists is read. A name is looked up in `TAGTOPICS_DATA`, then among the embedded ones
+    ("docstrings", "scenes", "synthetic"), then in the registry: from the cache, else by download. A corpus
+    from the registry is checked against its expected statistics.
 
     Args:
         name_or_path: see `list_datasets` for the names.
-        progress: called while files are fetched.
+        progress: called while files are downloaded.
 
     Returns:
         The corpus.
     """
     name = str(name_or_path)
     path = Path(name_or_path).expanduser()
-    folder = _own_folders().get(name)
+    folder = _user_folders().get(name)
     if _is_matrix_folder(path) or (path.exists() and not _is_known(name)):
         return read_corpus(path)
     if folder is not None:
@@ -79,13 +79,13 @@ def load_dataset(name_or_path: str | Path, progress: Progress | None = None) -> 
     entry = read_registry().get(name)
     if entry is None:
         known = ", ".join(row.name for row in list_datasets())
-        raise InputError(f"no dataset or path {name!r}; there is: {known}")
+        raise InputError(f"no dataset or path {name!r}; known are: {known}")
     return build_dataset(entry, fetch_dataset(entry, progress=progress))
 
 
 def list_datasets() -> list[DatasetRow]:
-    """Return what `load_dataset` knows by name, each with the place it would come from now."""
-    rows = {name: _own_row(name, folder) for name, folder in _own_folders().items()}
+    """Return the data sets that `load_dataset` knows by name, and where each comes from."""
+    rows = {name: _user_row(name, folder) for name, folder in _user_folders().items()}
     for name, description in BUILT_IN.items():
         origin = "embedded" if name == "docstrings" else "generated"
         rows.setdefault(name, DatasetRow(name, description, None, None, None, origin))
@@ -101,11 +101,11 @@ def build_dataset(entry: DatasetEntry, folder: Path) -> Corpus:
     """Build a registered corpus from its files in a folder, and check it.
 
     Args:
-        entry: of the registry.
-        folder: holds the entry's files under their names.
+        entry: an entry of the registry.
+        folder: the folder of its files.
 
     Returns:
-        The corpus, with `split` where the data set has an official one.
+        The corpus, with `split` if the data set has an official one.
     """
     corpus = read_corpus(folder / entry.file("counts").name, format=entry.format)
     entry.check(corpus)
@@ -123,8 +123,8 @@ def _is_matrix_folder(path: Path) -> bool:
     return (path / "words.npz").is_file()
 
 
-def _own_folders() -> dict[str, Path]:
-    """Matrix folders in the directory that `TAGTOPICS_DATA` names, by name."""
+def _user_folders() -> dict[str, Path]:
+    """Return the matrix folders in the directory `TAGTOPICS_DATA` by name."""
     named = os.environ.get("TAGTOPICS_DATA")
     directory = Path(named).expanduser() if named else None
     if directory is None or not directory.is_dir():
@@ -132,7 +132,7 @@ def _own_folders() -> dict[str, Path]:
     return {path.name: path for path in sorted(directory.iterdir()) if _is_matrix_folder(path)}
 
 
-def _own_row(name: str, folder: Path) -> DatasetRow:
+def _user_row(name: str, folder: Path) -> DatasetRow:
     entry = read_registry().get(name)
     description = BUILT_IN.get(name, "") if entry is None else entry.description
     n_docs, n_words = _shape(folder / "words.npz")
@@ -141,7 +141,7 @@ def _own_row(name: str, folder: Path) -> DatasetRow:
 
 
 def _shape(path: Path) -> tuple[int | None, int | None]:
-    """Shape of a stored CSR matrix without its entries; None where the file is not one."""
+    """Return the shape of a stored CSR matrix without reading its entries; None if the file is not one."""
     try:
         with np.load(path) as stored:
             rows, columns = stored["shape"]

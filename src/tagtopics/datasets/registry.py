@@ -1,29 +1,31 @@
-"""The data sets that can be fetched: what `registry.toml` says, as frozen values."""
+"""The data sets that can be downloaded: the content of `registry.toml`."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Any
+
+from pydantic import BaseModel, ConfigDict
 
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 
 
-@dataclass(frozen=True, kw_only=True)
-class RemoteFile:
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class RemoteFile(_Record):
     """One file of a data set.
 
     Attributes:
-        role: what it holds: counts (which the reader is given; it finds the others beside), tags, vocabulary,
-            tag_names.
-        name: of the file in the cache.
-        address: where to fetch it; names a commit, so its content cannot change.
-        size: bytes; also the limit of a download.
+        role: counts (the file to read; the reader finds the others beside it), tags, vocabulary, tag_names.
+        name: name in the cache.
+        address: where to download it; it names a commit, so its content cannot change.
+        size: bytes, also the limit of a download.
         sha256: hexadecimal checksum.
     """
 
@@ -34,9 +36,8 @@ class RemoteFile:
     sha256: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExpectedStatistics:
-    """What a corpus built from the registered files must have, exactly.
+class ExpectedStatistics(_Record):
+    """The exact statistics of a corpus built from the registered files.
 
     Attributes:
         n_docs: documents, D.
@@ -68,7 +69,7 @@ class ExpectedStatistics:
 
     @property
     def averages(self) -> dict[str, float]:
-        """Tokens, words and tags a document: I_d, W_d and T_d, under the names of `Corpus.statistics`."""
+        """Tokens, words and tags per document: I_d, W_d and T_d, under the names of `Corpus.statistics`."""
         return {
             "tokens_per_doc": self.n_tokens / self.n_docs,
             "words_per_doc": self.n_edges / self.n_docs,
@@ -76,21 +77,20 @@ class ExpectedStatistics:
         }
 
 
-@dataclass(frozen=True, kw_only=True)
-class DatasetEntry:
+class DatasetEntry(_Record):
     """One registered data set.
 
     Attributes:
-        name: how `load_dataset` knows it.
+        name: the name for `load_dataset`.
         description: one line.
         source: the public repository it comes from.
         licence: what is known of it.
         note: known flaws and differences from the paper; may be empty.
-        format: reader of `read_corpus`: mat or mulan.
-        files: what to fetch.
-        expected: exact statistics of the build.
+        format: format for `read_corpus`, mat or mulan.
+        files: what to download.
+        expected: exact statistics of the corpus.
         paper: the row of the paper's Table II, under the names of `Corpus.statistics`.
-        n_train: the first so many documents are the official training part; None without a split.
+        n_train: size of the official training part, which comes first; None without a split.
     """
 
     name: str
@@ -109,9 +109,9 @@ class DatasetEntry:
         return next(file for file in self.files if file.role == role)
 
     def check(self, corpus: Corpus) -> None:
-        """Raise an `InputError` that names the first statistic in which a build differs."""
+        """Raise an `InputError` that names the first statistic that differs."""
         found = ExpectedStatistics.of(corpus)
-        for statistic, expected in vars(self.expected).items():
+        for statistic, expected in self.expected:
             value = getattr(found, statistic)
             if value != expected:
                 raise InputError(
@@ -124,19 +124,5 @@ class DatasetEntry:
 def read_registry() -> Mapping[str, DatasetEntry]:
     """Return all registered data sets by name, in the order of the file."""
     text = files("tagtopics.datasets").joinpath("registry.toml").read_text(encoding="utf-8")
-    return MappingProxyType({name: _entry(name, table) for name, table in tomllib.loads(text).items()})
-
-
-def _entry(name: str, table: dict[str, Any]) -> DatasetEntry:
-    return DatasetEntry(
-        name=name,
-        description=table["description"],
-        source=table["source"],
-        licence=table["licence"],
-        note=table["note"],
-        format=table["format"],
-        files=tuple(RemoteFile(**file) for file in table["files"]),
-        expected=ExpectedStatistics(**table["expected"]),
-        paper=MappingProxyType(table["paper"]),
-        n_train=table.get("n_train"),
-    )
+    tables = tomllib.loads(text)
+    return MappingProxyType({name: DatasetEntry(name=name, **table) for name, table in tables.items()})

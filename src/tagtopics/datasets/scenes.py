@@ -1,7 +1,7 @@
-"""Generated photographs: landscapes of procedural materials whose regions, and so whose tags, are known.
+"""Generated photographs: landscapes of procedural materials whose regions and tags are known.
 
-Nothing is downloaded, and there is a truth: every pixel belongs to one material. A scene is a backdrop (sky
-over a horizon), a ground, and a few things in front, each with a mask, each under a light of its own.
+Nothing is downloaded, and the ground truth is known: every pixel belongs to one material. A scene has a
+backdrop, a ground, and a few objects in front, each with a mask and its own lighting.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 
 N_SCENES = 300
-"""Of the data set "scenes"."""
+"""The number of scenes in the data set "scenes"."""
 
 Uint8 = npt.NDArray[np.uint8]
 Texture = Callable[[np.random.Generator, int, int], Float64]
-"""A material: a generator, height and width to colours (height, width, 3) in 0..1."""
+"""A material: from a generator, height and width to colours (height, width, 3) in 0..1."""
 
 
 @dataclass(frozen=True)
@@ -43,25 +43,25 @@ class Scene:
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """What is in the picture, in the order of `MATERIALS`."""
+        """The materials in the picture, in the order of `MATERIALS`."""
         return tuple(MATERIALS[i] for i in np.unique(self.region))
 
     def mask(self, tag: str) -> npt.NDArray[np.bool_]:
-        """Return (height, width): where a tag's material is."""
+        """Return the region of a tag, (height, width) of bool."""
         if tag not in MATERIALS:
-            raise InputError(f"scenes have no {tag!r}; there are {', '.join(MATERIALS)}")
+            raise InputError(f"scenes have no {tag!r}; known are {', '.join(MATERIALS)}")
         return np.asarray(self.region == MATERIALS.index(tag))
 
 
 def make_scenes(
     n_scenes: int = N_SCENES, *, size: tuple[int, int] = (192, 128), seed: int = 0
 ) -> list[Scene]:
-    """Generate scenes; equal seeds give equal pixels, and a scene does not depend on how many there are.
+    """Generate scenes; equal seeds give equal pixels, and a scene does not depend on `n_scenes`.
 
     Args:
-        n_scenes: how many.
+        n_scenes: the number of scenes.
         size: width and height in pixels.
-        seed: of everything.
+        seed: seed of the random numbers.
     """
     width, height = size
     if n_scenes < 1 or min(size) < 32:
@@ -89,7 +89,7 @@ def make_scene_corpus(n_scenes: int | None = None, *, seed: int = 0) -> Corpus:
 
 
 def write_scenes(folder: str | Path, scenes: list[Scene]) -> None:
-    """Write scenes as a folder of images that `read_corpus` takes: PNG files and `tags.json`."""
+    """Write scenes as a folder of images for `read_corpus`: PNG files and `tags.json`."""
     from PIL import Image
 
     folder = Path(folder)
@@ -104,7 +104,7 @@ def write_scenes(folder: str | Path, scenes: list[Scene]) -> None:
 
 
 def _scene(name: str, rng: np.random.Generator, height: int, width: int) -> Scene:
-    """Paint a sky, a ground below a wavy horizon, and up to two things in front."""
+    """Paint a sky, a ground below a wavy horizon, and up to two objects in front."""
     backdrop = rng.choice(["sky", "sunset", "night"], p=[0.6, 0.2, 0.2])
     grounds = rng.permutation(["water", "grass", "sand", "snow", "field"])
     rows = np.arange(height)[:, np.newaxis]
@@ -121,7 +121,7 @@ def _scene(name: str, rng: np.random.Generator, height: int, width: int) -> Scen
 
 
 def _composed(layers: list[tuple[str, npt.NDArray[np.bool_]]]) -> Uint8:
-    """Lay regions over one another; what then shows on less than 4 % of the picture is left out."""
+    """Stack regions; a material on less than 4 % of the picture is left out."""
     region = np.zeros(layers[0][1].shape, dtype=np.uint8)
     for material, mask in layers:
         region[mask] = MATERIALS.index(material)
@@ -131,7 +131,7 @@ def _composed(layers: list[tuple[str, npt.NDArray[np.bool_]]]) -> Uint8:
 
 
 def _painted(rng: np.random.Generator, region: Uint8) -> Uint8:
-    """Return the pixels: each region in its material, lit, with a little noise of the film."""
+    """Return the pixels: each region in its material, lit, with a little noise."""
     height, width = region.shape
     image = np.zeros((height, width, 3))
     light = rng.uniform(0.8, 1.1)
@@ -160,7 +160,7 @@ def _wall(rng: np.random.Generator, height: int, width: int) -> npt.NDArray[np.b
 
 
 def _crown(rng: np.random.Generator, height: int, width: int) -> npt.NDArray[np.bool_]:
-    """Return a ragged blob: the crown of a tree, or a boulder."""
+    """Return an irregular shape: the crown of a tree, or a boulder."""
     y, x = np.mgrid[:height, :width]
     centre = rng.uniform(0.2, 0.8) * width, rng.uniform(0.4, 0.7) * height
     radius = rng.uniform(0.2, 0.32) * height
@@ -249,7 +249,7 @@ def _snow(rng: np.random.Generator, height: int, width: int) -> Float64:
 
 
 def _field(rng: np.random.Generator, height: int, width: int) -> Float64:
-    """Plough: dark furrows."""
+    """Return a ploughed field: dark furrows."""
     y, x = np.mgrid[:height, :width]
     bend = 6 * _smooth_grid(rng, height, width, 40, 60)
     furrows = 0.5 + 0.5 * np.sin(2 * np.pi * (x * rng.uniform(-0.3, 0.3) + y + bend) / 7)
@@ -278,7 +278,7 @@ def _rock(rng: np.random.Generator, height: int, width: int) -> Float64:
 
 
 def _wood(rng: np.random.Generator, height: int, width: int) -> Float64:
-    """Set up planks with a grain."""
+    """Return planks with a grain."""
     x = np.mgrid[:height, :width][1]
     plank = x // 14
     grain = 0.6 * _smooth_grid(rng, height, width, 30, 2) + 0.4 * rng.random(plank.max() + 1)[plank]
@@ -293,4 +293,4 @@ TEXTURES: Mapping[str, Texture] = MappingProxyType({
 """The materials by name."""
 
 MATERIALS: tuple[str, ...] = tuple(TEXTURES)
-"""The tags that scenes may carry, in the order of `Scene.region`."""
+"""The possible tags of scenes, in the order of `Scene.region`."""

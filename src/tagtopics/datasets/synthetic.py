@@ -1,7 +1,8 @@
-"""Tagged corpora with a planted truth: topics, tags, credit, and tags that mean something only together."""
+"""Generated corpora: small ones with a planted truth, and ones of any size for benchmarks."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,24 +10,27 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from tagtopics.corpus.core import Corpus, tag_matrix
+from tagtopics.corpus.core import Corpus, canonical_tags, tag_matrix
 from tagtopics.errors import InputError
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+_Ranks = npt.NDArray[np.int32]
+
+_TABLE_BITS = 20
 
 JOINT_TOPIC = 0.6
-"""Share of the tokens of a document with a whole group of tags that come from the group's joint topic."""
+"""Share of the tokens that come from the joint topic in a document with a whole group of tags."""
 
 GROUP_DOCS = 0.3
-"""Share of all documents that carry a whole group; as many carry two of its tags and an outsider."""
+"""Share of documents with a whole group; as many have two of its tags and another tag."""
 
 WORD_CONCENTRATION = 0.05
-"""Dirichlet concentration of the topics over the words: low, so that a topic has few words of its own."""
+"""Dirichlet concentration of topics over words; low, so that a topic has few words."""
 
 
 class TagGroup(NamedTuple):
-    """Three tags (columns of the tag matrix) and the topic that only documents with all three have."""
+    """Three tags (columns of the tag matrix) and the topic of documents with all three."""
 
     tags: tuple[int, int, int]
     topic: int
@@ -34,17 +38,17 @@ class TagGroup(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SyntheticCorpus:
-    """A corpus and the truth it was drawn from.
+    """A corpus and the ground truth it was drawn from.
 
     E edges are the non-zeros of `corpus.counts`, S slots the non-zeros of `corpus.tags`, in CSR order.
 
     Attributes:
         corpus: D documents over W words and T tags; the label of a document is its most frequent topic.
         topics: (K, W) word distribution of each topic.
-        tag_topics: (T, K) topic distribution of each tag on its own; zero at the joint topics.
+        tag_topics: (T, K) topic distribution of each single tag; zero for the joint topics.
         credit: tokens of each edge by the slot that made them; ragged, edge after edge, and within an edge
             the slots of its document in the order of the tag matrix.
-        credit_offsets: (E + 1,) edge e owns `credit[credit_offsets[e]:credit_offsets[e + 1]]`, one number
+        credit_offsets: (E + 1,) edge e has `credit[credit_offsets[e]:credit_offsets[e + 1]]`, one number
             for each tag of its document, and they sum to the count of the edge.
         edge_topics: (E, K) tokens of each edge by topic: the true messages times the counts.
         slot_topics: (S, K) tokens of each slot by topic: the true slot means times the slots' tokens.
@@ -88,14 +92,14 @@ def make_tagged_corpus(
     own_topic: float = 0.9,
     seed: int = 0,
 ) -> SyntheticCorpus:
-    """Draw a tagged corpus whose truth is known.
+    """Draw a tagged corpus with a known ground truth.
 
-    Each tag has one ordinary topic of its own and a little of the others. Each token
-    of a document picks one of the document's tags, which is the true credit, then a topic of that tag, then
-    a word. On top of it `n_groups` triples of tags are planted: where a document carries all three, 60 %
-    of its tokens come from a joint topic that exists nowhere else, neither for pairs nor for single tags.
-    The joint topic is a minor part of each of the three tags and the only part they share, so the product
-    of their mean profiles peaks there while each profile alone peaks at the tag's own topic.
+    Each tag has one main topic and a little of the other ordinary topics. Each token of a document picks one
+    of the document's tags, which is the true credit, then a topic of that tag, then a word. In addition,
+    `n_groups` triples of tags are planted: in a document with all three, 60 % of the tokens come from a joint
+    topic that occurs nowhere else, neither for pairs nor for single tags. The joint topic is a minor part of
+    each of the three tags and the only part they share, so the product of their mean profiles peaks there,
+    while each profile alone peaks at the main topic of the tag.
 
     Args:
         n_docs: documents, D.
@@ -103,13 +107,13 @@ def make_tagged_corpus(
         n_topics: topics, K; the last `n_groups` are the joint topics.
         n_tags: tags, T; the first 3 x `n_groups` form the groups.
         tags_per_doc: most tags of an ordinary document, which has between one and this many.
-        doc_length: mean number of tokens a document (Poisson, at least one).
+        doc_length: mean number of tokens per document (Poisson, at least one).
         n_groups: planted groups of three tags.
-        own_topic: share of a tag's tokens from its own topic; the others are spread over the ordinary ones.
-        seed: of the random numbers; equal seeds give equal corpora.
+        own_topic: share of a tag's tokens from its main topic; the others come from the ordinary topics.
+        seed: seed of the random numbers; equal seeds give equal corpora.
 
     Returns:
-        The corpus with its truth.
+        The corpus with its ground truth.
     """
     _check_sizes(n_docs, n_words, n_topics, n_tags, tags_per_doc, doc_length, n_groups)
     if not 0 < own_topic <= 1:
@@ -126,7 +130,7 @@ def make_tagged_corpus(
 
 
 class _Tokens(NamedTuple):
-    """One entry a token: its document, the slot of the tag that made it, its topic and its word."""
+    """One entry per token: its document, the slot of its tag, its topic and its word."""
 
     docs: Integers
     slots: Integers
@@ -137,7 +141,7 @@ class _Tokens(NamedTuple):
 def _check_sizes(
     n_docs: int, n_words: int, n_topics: int, n_tags: int, tags_per_doc: int, doc_length: int, n_groups: int
 ) -> None:
-    """Raise an `InputError` that names the size that cannot be."""
+    """Raise an `InputError` that names the first size that is not possible."""
     ordinary = 3 if n_groups else 2
     bounds = {
         "n_docs": (n_docs, 1),
@@ -168,7 +172,7 @@ def _draw_tag_topics(
 def _draw_doc_tags(
     n_docs: int, n_tags: int, tags_per_doc: int, groups: tuple[TagGroup, ...], rng: np.random.Generator
 ) -> tuple[list[list[int]], Integers]:
-    """Draw the tags of each document, and its joint topic (-1 where it carries no whole group)."""
+    """Draw the tags of each document, and its joint topic (-1 without a whole group)."""
     kinds = rng.random(n_docs)
     joint = np.full(n_docs, -1, dtype=np.int64)
     doc_tags: list[list[int]] = []
@@ -179,23 +183,23 @@ def _draw_doc_tags(
                 doc_tags.append(list(group.tags))
                 joint[doc] = group.topic
             else:
-                doc_tags.append(_pair_and_outsider(group, n_tags, rng))
+                doc_tags.append(_pair_and_other(group, n_tags, rng))
         else:
             doc_tags.append(_ordinary_tags(n_tags, tags_per_doc, groups, rng))
     return doc_tags, joint
 
 
-def _pair_and_outsider(group: TagGroup, n_tags: int, rng: np.random.Generator) -> list[int]:
-    """Two tags of a group and one that is not of it: as many tags as the group, but not the group."""
+def _pair_and_other(group: TagGroup, n_tags: int, rng: np.random.Generator) -> list[int]:
+    """Return two tags of a group and one other tag."""
     pair = rng.choice(group.tags, size=2, replace=False)
-    outsider = rng.choice(np.setdiff1d(np.arange(n_tags), group.tags))
-    return [*pair.tolist(), int(outsider)]
+    other = rng.choice(np.setdiff1d(np.arange(n_tags), group.tags))
+    return [*pair.tolist(), int(other)]
 
 
 def _ordinary_tags(
     n_tags: int, tags_per_doc: int, groups: tuple[TagGroup, ...], rng: np.random.Generator
 ) -> list[int]:
-    """One to `tags_per_doc` tags at random; of a group that happens to be whole one tag is taken out."""
+    """Return one to `tags_per_doc` random tags; a whole group loses one tag."""
     size = int(rng.integers(1, tags_per_doc + 1))
     chosen: list[int] = rng.choice(n_tags, size=size, replace=False).tolist()
     for group in groups:
@@ -285,6 +289,84 @@ def _tally(rows: Integers, columns: Integers, shape: tuple[int, int]) -> Integer
 
 
 def _numbered(stem: str, n: int) -> tuple[str, ...]:
-    """Names `stem0`, `stem1`, ... with as many digits as the last needs."""
+    """Return names `stem0`, `stem1`, ... with an equal number of digits."""
     digits = len(str(n - 1))
     return tuple(f"{stem}{i:0{digits}d}" for i in range(n))
+
+
+def make_large_corpus(
+    n_docs: int,
+    words_per_doc: int = 100,
+    n_words: int = 20_000,
+    n_tags: int = 1_000,
+    tags_per_doc: int = 3,
+    seed: int = 0,
+    n_topics: int = 100,
+    chunk_size: int = 10_000,
+) -> Iterator[tuple[sp.csr_array, sp.csr_array]]:
+    """Draw a large tagged corpus in chunks of documents.
+
+    Words and tags are Zipfian. Half of the tokens come from a common distribution; each of the others picks a
+    tag of its document, and the topic of the tag is the same Zipf distribution shifted within the vocabulary.
+    A chunk depends only on the seed and on its number.
+
+    Args:
+        n_docs: documents in all chunks.
+        words_per_doc: tokens per document.
+        n_words: words, W.
+        n_tags: tags, T.
+        tags_per_doc: tags drawn per document; repeated ones count once.
+        seed: seed of the random numbers.
+        n_topics: topics; tag t has topic t modulo `n_topics`.
+        chunk_size: documents per chunk; the last may have fewer.
+
+    Yields:
+        Counts (chunk, W) of int32 and tags (chunk, T) of int8, both canonical CSR arrays.
+    """
+    sizes = (n_docs, words_per_doc, n_words, n_tags, tags_per_doc, n_topics, chunk_size)
+    if min(sizes) < 1:
+        raise InputError("make_large_corpus: every size must be at least 1")
+    word_table, tag_table = _zipf_table(n_words), _zipf_table(n_tags)
+    for number, start in enumerate(range(0, n_docs, chunk_size)):
+        rng = np.random.default_rng([seed, number])
+        rows = min(chunk_size, n_docs - start)
+        doc_tags = _draw(tag_table, (rows, tags_per_doc), rng)
+        words = _draw(word_table, (rows, words_per_doc), rng).astype(np.int64)
+        words += _topic_starts(doc_tags, words_per_doc, n_topics, n_words, rng)
+        yield (
+            _count_rows(words % n_words, n_words),
+            canonical_tags(_count_rows(doc_tags.astype(np.int64), n_tags)),
+        )
+
+
+def _zipf_table(n: int) -> _Ranks:
+    """Return ranks below n in Zipfian proportions (1 / rank), as a table to draw from."""
+    cumulative = np.cumsum(1.0 / np.arange(1, n + 1))
+    points = (np.arange(2**_TABLE_BITS) + 0.5) / 2**_TABLE_BITS * cumulative[-1]
+    ranks: _Ranks = np.searchsorted(cumulative, points).astype(np.int32)
+    return ranks
+
+
+def _draw(table: _Ranks, shape: tuple[int, int], rng: np.random.Generator) -> _Ranks:
+    drawn: _Ranks = table[rng.integers(0, len(table), size=shape, dtype=np.int32)]
+    return drawn
+
+
+def _topic_starts(
+    doc_tags: _Ranks, words_per_doc: int, n_topics: int, n_words: int, rng: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    """Return the shift of each token in the vocabulary: 0 for half of them, else that of its tag's topic."""
+    rows, n_slots = doc_tags.shape
+    slots = rng.integers(0, 2 * n_slots, size=(rows, words_per_doc), dtype=np.int32)
+    topics = np.take_along_axis(doc_tags, slots % n_slots, axis=1) % n_topics
+    starts = (topics.astype(np.int64) + 1) * n_words // (n_topics + 1)
+    return np.where(slots < n_slots, starts, 0)
+
+
+def _count_rows(columns: npt.NDArray[np.int64], n_columns: int) -> sp.csr_array:
+    """Count the column numbers in each row into a sorted CSR array (rows, n_columns)."""
+    rows = len(columns)
+    cells, counts = np.unique(columns + np.arange(rows)[:, None] * n_columns, return_counts=True)
+    indptr = np.searchsorted(cells, np.arange(rows + 1) * n_columns).astype(np.int32)
+    indices = (cells % n_columns).astype(np.int32)
+    return sp.csr_array((counts.astype(np.int32), indices, indptr), shape=(rows, n_columns))

@@ -82,9 +82,9 @@ def _cache_folder() -> Iterator[None]:
 @cache
 def _folder(base: str) -> str:
     """Return our folder under NUMBA_CACHE_DIR or the user's cache; `base` itself where none can be made."""
-    from tagtopics.datasets.fetch import cache_directory
+    from tagtopics._io import cache_folder
 
-    parent = Path(base) if base else cache_directory() / "kernels"
+    parent = Path(base) if base else cache_folder("kernels")
     folder = parent / f"tagtopics-{_stamp()}"
     try:
         folder.mkdir(parents=True, exist_ok=True)

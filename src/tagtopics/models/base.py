@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tagtopics._typing import Float32, Float64
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import completion
+from tagtopics.corpus.tags import tags_of_labels
 from tagtopics.errors import InputError
 from tagtopics.graph import FactorGraph, Priors, build_graph
 from tagtopics.inference import holdout as heldout
@@ -33,7 +34,6 @@ from tagtopics.models.inputs import (
     from_corpus,
     from_matrices,
     given,
-    read_tags,
 )
 from tagtopics.models.recommending import Recommending
 from tagtopics.models.results import RelatedDocument
@@ -218,7 +218,7 @@ class TopicModel(Viewing, Recommending, ClassNamePrefixFeaturesOutMixin, Transfo
                 return counts, align_tags(X, self.tag_names_)
         else:
             counts = canonical(self._validated(X, reset=False))
-        return counts, None if tags is None else read_tags(tags, counts.shape[0], self.tag_names_)[0]
+        return counts, None if tags is None else tags_of_labels(tags, counts.shape[0], self.tag_names_)[0]
 
     def _validated(self, X: Any, reset: bool) -> Any:
         """Check a matrix the way scikit-learn does: finite, non-negative, as many columns as in the fit."""

@@ -10,8 +10,9 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from tagtopics._typing import Float64
-from tagtopics.corpus.align import extended, moved
+from tagtopics.corpus.align import align_columns, extended
 from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.tags import tags_of_labels
 from tagtopics.errors import InputError
 from tagtopics.graph import PastSums, build_graph
 from tagtopics.inference.learned import Learned
@@ -26,7 +27,6 @@ from tagtopics.models.inputs import (
     from_corpus,
     given,
     is_unnamed,
-    read_tags,
 )
 from tagtopics.models.validation import check_online, check_parameters
 
@@ -105,7 +105,7 @@ class Online:
             return from_corpus(X)
         counts = canonical(model._validated(X, reset=False))
         n, D = len(model.doc_ids_), counts.shape[0]
-        tags, names = read_tags(y, D, self._columns_of(y))
+        tags, names = tags_of_labels(y, D, self._columns_of(y))
         ids = tuple(str(d) for d in range(n, n + D))
         return TrainingData(counts, tags, model.vocabulary_, names, ids, None)
 
@@ -129,8 +129,8 @@ class Online:
         model: Any = self
         words = extended(model.vocabulary_, data.vocabulary)
         tags = extended(model.tag_names_, data.tag_names)
-        counts = moved(data.counts, data.vocabulary, words)
-        tagged = moved(data.tags, data.tag_names, tags)
+        counts = align_columns(data.counts, data.vocabulary, words)[0]
+        tagged = align_columns(data.tags, data.tag_names, tags)[0]
         past = self._past(len(words), len(tags), remembered(len(data.ids), forgetting))
         priors = model._priors()._replace(doc_topic=model.doc_topic_prior_)
         graph = build_graph(counts, tagged)

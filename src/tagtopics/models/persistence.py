@@ -18,7 +18,7 @@ from tagtopics.baselines.atm import ATM
 from tagtopics.baselines.labeled_lda import LabeledLDA
 from tagtopics.baselines.rtm import RTM
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.images.saving import visual_from, visual_to_arrays, visual_to_json
+from tagtopics.corpus.images.settings import visual_from, visual_to_arrays, visual_to_json
 from tagtopics.corpus.recipe import recipe_from_json, recipe_to_json
 from tagtopics.errors import InputError
 from tagtopics.models.base import TopicModel

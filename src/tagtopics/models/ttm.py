@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._typing import Float32
-from tagtopics.corpus.align import moved
+from tagtopics.corpus.align import align_columns
 from tagtopics.corpus.core import Corpus
 from tagtopics.credit.attribution import credit_words, learn_tag_words
 from tagtopics.errors import InputError
@@ -137,7 +137,7 @@ class TTM(Online, TopicModel):
         if self.tag_words_ is None and self._trained_on:
             counts, tags, names = self._training_documents()
             self.tag_words_ = learn_tag_words(
-                counts, moved(tags, names, self.tag_names_), self.tag_means(), self._phi()
+                counts, align_columns(tags, names, self.tag_names_)[0], self.tag_means(), self._phi()
             )
 
     def _credit_more(self, counts: Any, tags: Any) -> None:

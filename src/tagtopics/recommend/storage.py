@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from tagtopics.corpus.core import checked_csr
 from tagtopics.errors import InputError
 from tagtopics.recommend.calibration import Calibration
 from tagtopics.recommend.recommender import TagRecommender
@@ -102,12 +103,8 @@ def matrix_to_arrays(matrix: Any, name: str) -> dict[str, Any]:
 
 def matrix_from(arrays: dict[str, Any], name: str, shape: tuple[int, int]) -> sp.csr_array:
     """Return the CSR array, of finite numbers from 0, that `matrix_to_arrays` took apart."""
-    parts = tuple(arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
-    try:
-        matrix = sp.csr_array(parts, shape=shape)
-        matrix.check_format(full_check=True)
-    except (ValueError, IndexError, OverflowError) as error:
-        raise InputError(f"{name} is damaged: {error}") from None
+    data, indices, indptr = (arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
+    matrix = checked_csr(data, indices, indptr, shape, name)
     if not np.isfinite(matrix.data).all() or (matrix.data < 0).any():
         raise InputError(f"{name} holds numbers that are negative or not finite")
     return matrix

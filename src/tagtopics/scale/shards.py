@@ -24,7 +24,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, load_file
 
 from tagtopics._typing import Float32, Int32, Int64
-from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.core import Corpus, checked_csr
 from tagtopics.errors import InputError
 from tagtopics.scale.manifest import (
     STATISTICS,
@@ -236,12 +236,12 @@ def _check_shard(shard: Shard, entry: ShardEntry, manifest: Manifest, path: Path
     if (shard.n_docs, shard.n_edges, shard.n_slots) != (entry.n_docs, entry.n_edges, entry.n_slots):
         raise InputError(f"{path}: damaged, its sizes are not those of the manifest")
     rows = (
-        ("edge_word", shard.doc_edges, shard.edge_word, manifest.n_words),
-        ("slot_tag", shard.doc_slots, shard.slot_tag, manifest.n_tags),
+        ("edge_word", shard.edge_count, shard.edge_word, shard.doc_edges, manifest.n_words),
+        ("slot_tag", np.empty(shard.n_slots, np.int8), shard.slot_tag, shard.doc_slots, manifest.n_tags),
     )
-    for name, offsets, columns, n_columns in rows:
-        _check_offsets(offsets, entry.n_docs, len(columns), path)
-        _check_columns(offsets, columns, n_columns, f"{path}: damaged, {name}")
+    for name, data, columns, offsets, n_columns in rows:
+        shape = (entry.n_docs, n_columns)
+        checked_csr(data, columns, offsets, shape, f"{path}: damaged, {name}", canonical=True)
     _check_offsets(shard.id_offsets, entry.n_docs, len(shard.id_bytes), path)
     if len(shard.edge_count) != shard.n_edges or not (shard.edge_count >= 1).all():
         raise InputError(f"{path}: damaged, edge_count is no count for each edge")
@@ -253,18 +253,6 @@ def _check_offsets(offsets: Int64, n: int, total: int, path: Path) -> None:
     fits = len(offsets) == n + 1 and offsets[0] == 0 and offsets[-1] == total
     if not fits or (offsets[1:] < offsets[:-1]).any():
         raise InputError(f"{path}: damaged, its offsets do not fit its {n:,} documents")
-
-
-def _check_columns(offsets: Int64, columns: Int32, n_columns: int, what: str) -> None:
-    if not len(columns):
-        return
-    if columns.min() < 0 or columns.max() >= n_columns:
-        raise InputError(f"{what} lies outside the {n_columns:,} columns")
-    follows = columns[1:] > columns[:-1]
-    inner = offsets[1:-1]
-    follows[inner[(inner > 0) & (inner < len(columns))] - 1] = True  # a new document may start anywhere
-    if not follows.all():
-        raise InputError(f"{what} does not ascend within a document")
 
 
 def _csr(data: npt.NDArray[Any], columns: Int32, offsets: Int64, n_columns: int) -> sp.csr_array:

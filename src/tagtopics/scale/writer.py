@@ -1,12 +1,10 @@
-"""Writing a folder of shards: documents come in runs of any length and leave in shards of even size."""
+"""Writing a folder of shards: documents come in runs of any length and are cut into shards of even size."""
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -16,12 +14,14 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from safetensors.numpy import save
 
+from tagtopics._io import atomic_folder, digest_bytes
 from tagtopics._typing import Int64
 from tagtopics.corpus.core import canonical_counts, canonical_tags
 from tagtopics.corpus.recipe import TextRecipe
-from tagtopics.corpus.write import write_names
+from tagtopics.corpus.write import check_folder, write_names
 from tagtopics.errors import InputError
 from tagtopics.scale.manifest import (
+    FORMAT,
     MANIFEST,
     STATISTICS,
     TAGS,
@@ -36,7 +36,7 @@ from tagtopics.scale.shards import DTYPES
 
 LEAST_EDGES = 1_000_000
 EXACT = 2**24
-"""The largest count: beyond, single precision skips whole numbers."""
+"""The largest count: single precision cannot hold all larger whole numbers."""
 
 _OURS = re.compile(
     r"(manifest\.json|vocab\.txt|tags\.txt|statistics\.safetensors|shard-\d+\.safetensors)(\.part)?"
@@ -44,7 +44,7 @@ _OURS = re.compile(
 
 
 class _Run(NamedTuple):
-    """Some documents on their way into a shard."""
+    """Some documents that wait to be written."""
 
     counts: sp.csr_array  # (D, W)
     tags: sp.csr_array  # (D, T)
@@ -56,38 +56,37 @@ class _Run(NamedTuple):
 
 
 def default_shard_edges(n_words: int) -> int:
-    """Return the edges of a shard: four times the words at least, so that its sums are small beside it."""
+    """Return the edges of a shard: at least four times the words, so that its sums are small beside it."""
     return max(4 * n_words, LEAST_EDGES)
 
 
-def check_target(path: str | Path, *, overwrite: bool = False) -> Path:
-    """Return the place of a new folder of shards; what is there must be nothing, or shards to overwrite."""
+def check_shard_target(path: str | Path, *, overwrite: bool = False) -> Path:
+    """Return the path of a new folder of shards; nothing may be there, or shards to overwrite."""
     target = Path(path)
-    parent = next(place for place in (target.absolute(), *target.absolute().parents) if place.exists())
-    if not parent.is_dir():
-        raise InputError(f"{target}: {parent} is a file, not a folder; choose another place")
-    held = sorted(place.name for place in target.iterdir()) if target.is_dir() else []
-    others = [name for name in held if not _OURS.fullmatch(name)]
-    if others:
-        raise InputError(f"{target}: is not empty, it holds {others[0]!r}; choose another folder")
-    if held and not overwrite:
-        raise InputError(f"{target}: holds shards already; choose another folder, or overwrite with --force")
+    mark = MANIFEST if (target / MANIFEST).exists() else shard_name(0)
+    check_folder(target, "folder of shards", lambda name: _OURS.fullmatch(name) is not None, mark)
+    if (target / MANIFEST).is_file() and FORMAT.encode() not in (target / MANIFEST).read_bytes()[:200]:
+        raise InputError(f"{target}: its {MANIFEST} is not that of shards; choose another folder")
+    if target.is_dir() and any(target.iterdir()) and not overwrite:
+        raise InputError(
+            f"{target}: contains shards already; choose another folder, or overwrite with --force"
+        )
     return target
 
 
 class ShardWriter:
-    """Writes documents into a folder of shards, which is finished only when `close` has returned.
+    """Writes documents into a folder of shards, which appears in one step when `close` returns.
 
-    Use it in a `with` statement: the end of the block closes the folder, an error within it clears it away.
+    Use it in a `with` statement: the end of the block closes the folder; after an error nothing is changed.
 
     Args:
-        folder: the folder to make; it must be empty, or hold shards and `overwrite` be given.
+        folder: the folder to write; it must be empty, or contain shards to overwrite.
         vocabulary: the W words, in column order.
         tag_names: the T tags, in column order.
         recipe: how text became counts, if it did.
-        shard_edges: a shard ends with the document that brings it to so many edges (or slots, or
-            documents); None for four times the words, 1,000,000 at least.
-        overwrite: replace the shards that are there.
+        shard_edges: a shard ends with the document that brings it to this many edges (or slots, or
+            documents); None for four times the words, at least 1,000,000.
+        overwrite: replace the shards in the folder.
     """
 
     def __init__(
@@ -106,7 +105,7 @@ class ShardWriter:
             raise InputError("vocabulary: no words")
         if shard_edges is not None and shard_edges < 1:
             raise InputError(f"shard_edges must be at least 1, not {shard_edges}")
-        self.folder = check_target(folder, overwrite=overwrite)
+        self.folder = check_shard_target(folder, overwrite=overwrite)
         self.notices: list[str] = []
         self._recipe = recipe
         self._limit = shard_edges or default_shard_edges(len(vocabulary))
@@ -117,17 +116,12 @@ class ShardWriter:
         self._shards: list[ShardEntry] = []
         self._files: dict[str, FileEntry] = {}
         self._manifest: Manifest | None = None
-        self._made = not self.folder.exists()
-        with _writing(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._clear()
-        try:
+        with ExitStack() as stack:
+            self._new = stack.enter_context(atomic_folder(self.folder.resolve()))
             self._put_names(vocabulary, VOCABULARY)
             if len(tag_names):
                 self._put_names(tag_names, TAGS)
-        except BaseException:
-            self.discard()
-            raise
+            self._stack = stack.pop_all()
 
     def add(self, counts: Any, tags: Any, ids: Sequence[str]) -> None:
         """Add documents.
@@ -157,7 +151,7 @@ class ShardWriter:
         self._take(run.part(start, len(ids)))
 
     def close(self) -> Manifest:
-        """Write what is left, then the manifest; from here on the folder is finished."""
+        """Write the remaining documents and the manifest, and put the folder in its place."""
         if self._manifest is not None:
             return self._manifest
         if self._pending[2]:
@@ -175,23 +169,10 @@ class ShardWriter:
             recipe=self._recipe,
             notices=tuple(self.notices),
         )
-        with _writing(self.folder):
-            write_manifest(manifest, self.folder)
+        write_manifest(manifest, self._new)
+        self._stack.close()
         self._manifest = manifest
         return manifest
-
-    def discard(self) -> None:
-        """Remove all shards of the folder, and the folder if this writer made it."""
-        with contextlib.suppress(OSError):
-            self._clear()
-            if self._made:
-                self.folder.rmdir()
-
-    def _clear(self) -> None:
-        """Remove all shards of the folder, the manifest first."""
-        for place in sorted(self.folder.iterdir(), key=lambda place: place.name != MANIFEST):
-            if _OURS.fullmatch(place.name):
-                place.unlink()
 
     def __enter__(self) -> Self:
         return self
@@ -199,17 +180,13 @@ class ShardWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is not None:
-            self.discard()
-            return
-        try:
+        with self._stack:
+            if error is not None:
+                raise error
             self.close()
-        except BaseException:
-            self.discard()
-            raise
 
     def _fills(self, run: _Run, start: int) -> int:
-        """Return where in a run, taken from `start`, the shard is full; past its end if it takes it all."""
+        """Return where in a run, read from `start`, the shard is full; past the end if it is not."""
         edges, slots, docs = self._limit - self._pending
         by_edges = np.searchsorted(run.counts.indptr, run.counts.indptr[start] + edges)
         by_slots = np.searchsorted(run.tags.indptr, run.tags.indptr[start] + slots)
@@ -221,7 +198,7 @@ class ShardWriter:
             self._pending += run.counts.nnz, run.tags.nnz, len(run.ids)
 
     def _flush(self) -> None:
-        """Write the documents that wait as a shard."""
+        """Write the waiting documents as a shard."""
         counts = sp.csr_array(sp.vstack([run.counts for run in self._runs], format="csr"))
         tags = sp.csr_array(sp.vstack([run.tags for run in self._runs], format="csr"))
         names = [name.encode("utf-8", "replace") for run in self._runs for name in run.ids]
@@ -258,7 +235,7 @@ class ShardWriter:
         )
 
     def _count(self, counts: sp.csr_array, tags: sp.csr_array) -> None:
-        """Add a shard to the number of documents of each word, and of each tag of documents with words."""
+        """Add a shard to the document counts of words, and of tags on documents with words."""
         word_docs, tag_docs = self._statistics
         word_docs += np.bincount(counts.indices, minlength=len(word_docs))
         has_words = np.repeat(np.diff(counts.indptr) > 0, np.diff(tags.indptr))
@@ -266,15 +243,13 @@ class ShardWriter:
 
     def _put(self, name: str, arrays: dict[str, npt.NDArray[Any]]) -> FileEntry:
         data = save(arrays)
-        with _writing(self.folder):
-            (self.folder / name).write_bytes(data)
-        return FileEntry(len(data), hashlib.sha256(data).hexdigest())
+        (self._new / name).write_bytes(data)
+        return FileEntry(len(data), digest_bytes(data))
 
     def _put_names(self, names: Sequence[str], file: str) -> None:
-        with _writing(self.folder):
-            write_names(names, self.folder / file)
-            data = (self.folder / file).read_bytes()
-        self._files[file] = FileEntry(len(data), hashlib.sha256(data).hexdigest())
+        write_names(names, self._new / file)
+        data = (self._new / file).read_bytes()
+        self._files[file] = FileEntry(len(data), digest_bytes(data))
 
 
 def _offsets(names: Sequence[bytes]) -> Int64:
@@ -286,14 +261,3 @@ def _offsets(names: Sequence[bytes]) -> Int64:
 def _check_names(names: Sequence[str], what: str) -> None:
     if len(set(names)) < len(names):
         raise InputError(f"{what}: a name occurs twice; every name must have one column")
-
-
-@contextmanager
-def _writing(folder: Path) -> Iterator[None]:
-    """Turn what goes wrong on the disk into an `InputError`."""
-    try:
-        yield
-    except OSError as error:
-        raise InputError(
-            f"{folder}: cannot be written ({error.strerror or error}); nothing of it is finished"
-        ) from None

@@ -1,4 +1,4 @@
-"""The format of Blei's LDA-C: one document a line, `N word:count word:count ...`, words from 0."""
+"""The format of Blei's LDA-C: one document per line, `N word:count word:count ...`, words from 0."""
 
 from __future__ import annotations
 
@@ -8,42 +8,38 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics.corpus.counted import (
+from tagtopics.corpus.core import Documents
+from tagtopics.corpus.formats.text_files import (
     MAX_UNNAMED,
-    Counted,
     companion,
     distinct_names,
     names_beside,
-    tags_of_file,
+    text_lines,
 )
-from tagtopics.corpus.files import text_lines
+from tagtopics.corpus.recipe import ReadOptions
+from tagtopics.corpus.tags import tags_of_file
 from tagtopics.errors import InputError
 
 
-def read_ldac(path: Path, n_words: int | None, separator: str | None) -> Counted:
-    """Read LDA-C, with the words of `NAME.vocab` or `vocab.txt` and the tags of `NAME.tags` where there are.
-
-    Args:
-        path: the file of counts.
-        n_words: the number of words, where the caller knows it.
-        separator: what divides the tags on a line of `NAME.tags`.
-    """
+def read_ldac(path: Path, options: ReadOptions) -> Documents:
+    """Read LDA-C, with words from `NAME.vocab` or `vocab.txt` and tags from `NAME.tags`, if they exist."""
     vocabulary = names_beside(path, ".vocab")
     if vocabulary is None and (path.parent / "vocab.txt").is_file():
         vocabulary = distinct_names(path.parent / "vocab.txt")
-    n_words = n_words if vocabulary is None else len(vocabulary)
+    known = options.vocabulary if vocabulary is None else vocabulary
+    n_words = MAX_UNNAMED if known is None else len(known)
     columns, values, starts = array("q"), array("q"), [0]
     for number, line in text_lines(path):
-        _parse(line, columns, values, n_words or MAX_UNNAMED, f"{path}, line {number}")
+        _parse(line, columns, values, n_words, f"{path}, line {number}")
         starts.append(len(columns))
-    width = max(columns, default=-1) + 1 if n_words is None else n_words
+    width = max(columns, default=-1) + 1 if known is None else n_words
     parts = (np.asarray(values), np.asarray(columns), starts)
     tagged = companion(path, ".tags")
-    return Counted(
+    return Documents(
         source=str(path),
         counts=sp.csr_array(parts, shape=(len(starts) - 1, width)),
         vocabulary=vocabulary,
-        tags=None if tagged is None else tags_of_file(tagged, separator),
+        tags=None if tagged is None else tags_of_file(tagged, options.separator),
     )
 
 

@@ -1,4 +1,4 @@
-"""Matrix folders: the layout in which corpora lie on disk."""
+"""Matrix folders: the layout of corpora on disk."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import json
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics.corpus.core import canonical_tags
-from tagtopics.corpus.counted import Counted, distinct_names
-from tagtopics.corpus.files import existing, name_lines, text_lines
-from tagtopics.corpus.formats.tables import read_jsonl
-from tagtopics.corpus.recipe import TextRecipe, recipe_from_json
+from tagtopics.corpus.core import Documents, canonical_tags, checked_csr
+from tagtopics.corpus.formats.tables import read_table
+from tagtopics.corpus.formats.text_files import distinct_names, existing, name_lines, text_lines
+from tagtopics.corpus.recipe import ReadOptions, TextRecipe, recipe_from_json
 from tagtopics.corpus.text import clean_text
 from tagtopics.errors import InputError
 
@@ -26,18 +24,18 @@ _DAMAGE = (
 """What reading a damaged archive may raise."""
 
 
-def read_folder(folder: Path) -> Counted:
+def read_folder(folder: Path, options: ReadOptions) -> Documents:
     """Read a matrix folder.
 
     `words.npz` and `vocab.txt` are required, `tags.npz` and `tags.txt` belong together; `ids.txt`,
-    `labels.txt`, `split.txt`, `links.npz`, `texts.jsonl.gz` and `recipe.json` may be there.
+    `labels.txt`, `split.txt`, `links.npz`, `texts.jsonl.gz` and `recipe.json` are optional.
     """
     counts = load_csr(_required(folder, "words.npz"))
     n_docs, n_words = counts.shape
     tagged = existing(folder / "tags.npz")
     tags = None if tagged is None else load_csr(tagged)
     linked = existing(folder / "links.npz")
-    return Counted(
+    return Documents(
         source=str(folder),
         counts=counts,
         vocabulary=_names(_required(folder, "vocab.txt"), n_words, "words.npz"),
@@ -53,15 +51,15 @@ def read_folder(folder: Path) -> Counted:
 
 
 def load_csr(path: Path) -> sp.csr_array:
-    """Load a sparse matrix of `scipy.sparse.save_npz` without trusting it.
+    """Load a sparse matrix written by `scipy.sparse.save_npz` from a file that may be damaged or hostile.
 
-    Nothing is unpickled, and every index is checked, so that a hostile file is an `InputError`.
+    Nothing is unpickled, and every index is checked; any problem is an `InputError`.
     """
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as parts:
             kind = parts["format"].item()
             shape = tuple(int(n) for n in parts["shape"])
-            arrays = tuple(parts[name] for name in ("data", "indices", "indptr"))
+            data, indices, indptr = (parts[name] for name in ("data", "indices", "indptr"))
     except FileNotFoundError:
         raise InputError(f"no such file: {path}") from None
     except _DAMAGE as error:
@@ -69,24 +67,7 @@ def load_csr(path: Path) -> sp.csr_array:
         raise InputError(f"{path}: cannot be read as a sparse matrix ({reason})") from None
     if (kind.decode("ascii", "replace") if isinstance(kind, bytes) else kind) != "csr":
         raise InputError(f"{path}: expected a CSR matrix, as scipy.sparse.save_npz writes it")
-    data, indices, indptr = arrays
-    _check_csr(path, shape, data, indices, indptr)
-    return sp.csr_array((data, indices, indptr), shape=shape)
-
-
-def _check_csr(path: Path, shape: tuple[int, ...], data: Any, indices: Any, indptr: Any) -> None:
-    flat = all(part.ndim == 1 for part in (data, indices, indptr))
-    whole = all(part.dtype.kind in "iu" for part in (indices, indptr))
-    if not (flat and whole and data.dtype.kind in "biuf" and len(shape) == 2):
-        raise InputError(f"{path}: damaged matrix; its parts have wrong types")
-    n_rows, n_columns = shape
-    fits = 0 <= n_rows == len(indptr) - 1 and 0 <= n_columns < 2**31
-    if not (fits and len(data) == len(indices) == indptr[-1] and indptr[0] == 0):
-        raise InputError(f"{path}: damaged matrix; its parts do not fit its shape {shape}")
-    if (indptr[1:] < indptr[:-1]).any():
-        raise InputError(f"{path}: damaged matrix; its row pointers go backwards")
-    if len(indices) and not (indices.min() >= 0 and indices.max() < n_columns):
-        raise InputError(f"{path}: damaged matrix; an index lies outside its {n_columns} columns")
+    return checked_csr(data, indices, indptr, shape, str(path))
 
 
 def _required(folder: Path, name: str) -> Path:
@@ -131,7 +112,7 @@ def _texts(folder: Path, n_docs: int) -> tuple[str, ...] | None:
     path = existing(folder / "texts.jsonl.gz", folder / "texts.jsonl")
     if path is None:
         return None
-    table = read_jsonl(path, ("text",))
+    table = read_table(path, "jsonl", ("text",))
     texts = table.column("text", "the texts")
     if len(texts) != n_docs:
         raise InputError(f"{path}: {len(texts)} texts for {n_docs} documents")

@@ -12,8 +12,9 @@ from xml.etree import ElementTree
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics.corpus.counted import Counted
-from tagtopics.corpus.files import open_bytes, text_lines
+from tagtopics.corpus.core import Documents
+from tagtopics.corpus.formats.text_files import open_bytes, text_lines
+from tagtopics.corpus.recipe import ReadOptions
 from tagtopics.errors import InputError
 
 XML_LIMIT = 16 * 2**20
@@ -35,8 +36,8 @@ class _Entries:
         return sp.csr_array(parts, shape=(len(self.starts) - 1, n_columns))
 
 
-def read_mulan(path: Path) -> Counted:
-    """Read an ARFF file; attributes that the XML beside it names are tags, the others words."""
+def read_mulan(path: Path, options: ReadOptions) -> Documents:
+    """Read an ARFF file; attributes that the XML beside it names are tags, all others are words."""
     labels = read_labels(_xml_beside(path))
     lines = text_lines(path)
     names = _header(path, lines)
@@ -47,7 +48,7 @@ def read_mulan(path: Path) -> Counted:
     matrix = sp.csc_array(_data(path, lines, len(names)).matrix(len(names)))
     tag_columns = np.array([column[name] for name in labels], dtype=np.int64)
     word_columns = np.setdiff1d(np.arange(len(names)), tag_columns)
-    return Counted(
+    return Documents(
         source=str(path),
         counts=sp.csr_array(matrix[:, word_columns]),
         vocabulary=[names[i] for i in word_columns],
@@ -57,7 +58,7 @@ def read_mulan(path: Path) -> Counted:
 
 
 def read_labels(path: Path) -> tuple[str, ...]:
-    """Return the labels that a Mulan XML file names; one with a DOCTYPE or entities is refused."""
+    """Return the labels that a Mulan XML file names; a DOCTYPE or entities are an `InputError`."""
     with open_bytes(path) as file:
         raw = file.read(XML_LIMIT + 1)
     if len(raw) > XML_LIMIT:
@@ -65,7 +66,7 @@ def read_labels(path: Path) -> tuple[str, ...]:
     try:
         text = raw.decode("utf-8-sig")
         if "<!DOCTYPE" in text or "<!ENTITY" in text:
-            raise InputError(f"{path}: holds a DOCTYPE or ENTITY, which is refused; remove it")
+            raise InputError(f"{path}: contains a DOCTYPE or ENTITY, which is not allowed; remove it")
         root = ElementTree.fromstring(text)
     except UnicodeDecodeError:
         raise InputError(f"{path}: not UTF-8; save the file as UTF-8") from None
@@ -112,7 +113,7 @@ def _header(path: Path, lines: Iterator[tuple[int, str]]) -> list[str]:
                 raise InputError(
                     f"{path}, line {number}: attribute {name[:60]!r} is already on line {names[name]}"
                 )
-    raise InputError(f"{path}: no line @data; this is no ARFF file, or it is cut off")
+    raise InputError(f"{path}: no line @data; this is not an ARFF file, or it is cut off")
 
 
 def _data(path: Path, lines: Iterator[tuple[int, str]], n_columns: int) -> _Entries:

@@ -9,13 +9,18 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics.corpus.counted import Counted, distinct_names
-from tagtopics.corpus.files import existing, text_lines
+from tagtopics.corpus.core import Documents
+from tagtopics.corpus.formats.text_files import MAX_UNNAMED, distinct_names, existing, text_lines
+from tagtopics.corpus.recipe import ReadOptions
 from tagtopics.errors import InputError
 
 
-def read_uci(path: Path) -> Counted:
-    """Read UCI bag of words: three lines with D, W and NNZ, then lines `document word count`, from 1."""
+def read_uci(path: Path, options: ReadOptions) -> Documents:
+    """Read UCI bag of words: three lines with D, W and NNZ, then lines `document word count`, from 1.
+
+    The header may claim at most 1,000 documents more than twice those that have words, and at most
+    `MAX_UNNAMED` words without a file that names them.
+    """
     if path.is_dir():
         path = _only_docword(path)
     lines = (line for _, line in text_lines(path))
@@ -25,19 +30,20 @@ def read_uci(path: Path) -> Counted:
         raise InputError(f"{path}: the header says {n_entries} entries, but there are {len(entries)}")
     _check_range(path, entries[:, 0], n_docs, "document")
     _check_range(path, entries[:, 1], n_words, "word")
-    last = int(entries[:, 0].max(initial=0))
-    if n_docs > 2 * last + 1000:
-        raise InputError(f"{path}, line 1: says {n_docs} documents, but the last one with a word is {last}")
+    n_used = len(np.unique(entries[:, 0]))
+    if n_docs > 2 * n_used + 1000:
+        raise InputError(f"{path}, line 1: says {n_docs} documents, but only {n_used} of them have words")
     vocabulary = _vocabulary(path)
     if vocabulary is not None and len(vocabulary) != n_words:
         raise InputError(f"{path}, line 2: says {n_words} words, but the vocabulary has {len(vocabulary)}")
-    if vocabulary is None and n_words > 2 * int(entries[:, 1].max(initial=0)) + 1000:
+    most = min(2 * int(entries[:, 1].max(initial=0)) + 1000, MAX_UNNAMED)
+    if vocabulary is None and n_words > most:
         raise InputError(
-            f"{path}, line 2: says {n_words} words, more than occur; put the vocab file beside it"
+            f"{path}, line 2: says {n_words} words, more than {most}; put the vocab file beside it"
         )
     rows, columns, values = entries[:, 0] - 1, entries[:, 1] - 1, entries[:, 2]
     counts = sp.coo_array((values, (rows, columns)), shape=(n_docs, n_words))
-    return Counted(source=str(path), counts=counts, vocabulary=vocabulary)
+    return Documents(source=str(path), counts=counts, vocabulary=vocabulary)
 
 
 def _only_docword(folder: Path) -> Path:

@@ -1,4 +1,4 @@
-"""One image as pixels, or one clear line why not. Headers are judged before a pixel is decoded."""
+"""Decoding one image. The size in the header is checked before any pixel is decoded."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from tagtopics.errors import InputError, MissingExtraError
 Uint8: TypeAlias = npt.NDArray[np.uint8]
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "TIFF", "BMP")
-"""What Pillow may open; its other readers (PostScript, PDF, ...) are never tried."""
+"""The formats that Pillow may open; its other readers (PostScript, PDF, ...) are never used."""
 
 SUFFIXES = frozenset({".jpg", ".jpeg", ".jpe", ".png", ".webp", ".gif", ".tif", ".tiff", ".bmp"})
-"""Names of files that are taken for images."""
+"""The suffixes of image files."""
 
 MAX_PIXELS = 89_478_485
-"""Largest image by default, Pillow's own limit: a quarter of a gigabyte of RGB."""
+"""The largest image by default, Pillow's limit: a quarter of a gigabyte of RGB."""
 
 WORKING_PIXELS = 192 * 128
-"""The paper's photographs: 95 x 63 tiles of 4 x 4 pixels in steps of two."""
+"""The size of the paper's photographs: 95 x 63 tiles of 4 x 4 pixels in steps of two."""
 
 
 class Sizing(NamedTuple):
-    """What is done about the size of an image."""
+    """The working size and the size limits of images."""
 
     working_pixels: int | None = WORKING_PIXELS  # area to scale to, None for no scaling
     smallest_side: int = 4  # of the window; smaller images have no tile
@@ -39,12 +39,12 @@ class Sizing(NamedTuple):
 
 
 def read_image(source: Any, sizing: Sizing) -> Uint8:
-    """Return an image as RGB (height, width, 3), upright and at its working size.
+    """Return an image as RGB (height, width, 3) of uint8, upright and at its working size.
 
-    The first frame counts, transparency is laid on white, sixteen bits are cut to eight.
+    Only the first frame is used, transparency is rendered on white, sixteen bits are reduced to eight.
 
     Args:
-        source: a path, an image of Pillow, or an array (height, width) or (height, width, 3 or 4) of uint8.
+        source: a path, a Pillow image, or an array (height, width) or (height, width, 3 or 4) of uint8.
         sizing: the working size and the limits.
 
     Raises:
@@ -63,15 +63,15 @@ def read_image(source: Any, sizing: Sizing) -> Uint8:
         raise InputError(f"{name}: {_too_large(sizing)}") from None
     except FileNotFoundError:
         raise InputError(f"no such image: {name}") from None
-    except Exception as error:  # decoders of hostile bytes raise anything at all; it is the file's fault
+    except Exception as error:  # decoders raise all kinds of errors on damaged files
         raise InputError(f"{name}: cannot be read as an image ({_reason(error)})") from None
 
 
 @contextmanager
 def quiet_decoders() -> Iterator[None]:
-    """Silence Pillow's warnings about odd files: what matters becomes an `InputError` or does no harm.
+    """Silence Pillow's warnings about unusual files; real problems become an `InputError`.
 
-    Filters belong to the process, so this is entered once, around the pool and not within its threads.
+    Warning filters are global, so enter this once around a pool of threads, not within them.
     """
     pillow = _pillow()
     with warnings.catch_warnings():
@@ -81,26 +81,26 @@ def quiet_decoders() -> Iterator[None]:
 
 
 def is_image(path: Path) -> bool:
-    """Tell by the name whether a file is taken for an image; what is hidden is not."""
+    """Tell from the name whether a file is an image; hidden files are not."""
     return path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
 
 
 def images_in(folder: Path) -> Iterator[Path]:
-    """Yield the images in a folder, however deep; hidden folders are left alone."""
+    """Yield the images in a folder and its sub-folders, except hidden ones."""
     for where, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
         yield from (Path(where) / name for name in files if is_image(Path(name)))
 
 
 def holds_images(path: Path) -> bool:
-    """Tell whether a path is an image, or a folder of images and not one of matrices."""
+    """Tell whether a path is an image, or a folder of images that is not a matrix folder."""
     if not path.is_dir():
         return is_image(path)
     return not (path / "words.npz").is_file() and next(images_in(path), None) is not None
 
 
 def display_name(source: Any) -> str:
-    """Name an image in one clean line; bytes of a name that are no UTF-8 are spelt out."""
+    """Return the name of an image as one line; bytes that are not UTF-8 are escaped."""
     if isinstance(source, str | os.PathLike):
         raw = os.fspath(source)
         text = os.fsdecode(raw) if isinstance(raw, bytes) else raw
@@ -110,7 +110,7 @@ def display_name(source: Any) -> str:
 
 
 def working_size(size: tuple[int, int], sizing: Sizing) -> tuple[int, int]:
-    """Return the width and height to scale to: the working area in the image's own proportions."""
+    """Return the width and height to scale to: the working area with the aspect ratio kept."""
     (width, height), area, least = size, sizing.working_pixels, sizing.smallest_side
     if area is None or width * height == area:
         return width, height
@@ -131,21 +131,21 @@ def _pillow() -> Any:
 
 @contextmanager
 def _opened(pillow: Any, source: Any, sizing: Sizing, name: str) -> Iterator[Any]:
-    """Open an image far enough to know its size, and judge that."""
+    """Open an image and check its size, without decoding it."""
     if isinstance(source, pillow.Image):
-        image, own = source, False
+        image, opened = source, False
     elif isinstance(source, np.ndarray):
-        image, own = _of_array(pillow, source), True
+        image, opened = _of_array(pillow, source), True
     elif isinstance(source, str | os.PathLike):
         _check_file(Path(os.fsdecode(source)), name)
-        image, own = pillow.open(source, formats=FORMATS), True
+        image, opened = pillow.open(source, formats=FORMATS), True
     else:
-        raise InputError(f"an image is a path, an array or a Pillow image, not {type(source).__name__}")
+        raise InputError(f"an image must be a path, an array or a Pillow image, not {type(source).__name__}")
     try:
         _check_size(image, sizing, name)
         yield image
     finally:
-        if own:
+        if opened:
             image.close()
 
 
@@ -153,7 +153,7 @@ def _check_file(path: Path, name: str) -> None:
     if path.is_dir():
         raise InputError(f"{name}: is a folder, not an image")
     if path.exists() and not path.is_file():
-        raise InputError(f"{name}: is no regular file")
+        raise InputError(f"{name}: is not a regular file")
     if path.exists() and path.stat().st_size == 0:
         raise InputError(f"{name}: the file is empty")
 
@@ -164,7 +164,7 @@ def _check_size(image: Any, sizing: Sizing, name: str) -> None:
         raise InputError(f"{name}: {width:,} x {height:,} pixels; {_too_large(sizing)}")
     if min(width, height) < sizing.smallest_side:
         least = sizing.smallest_side
-        raise InputError(f"{name}: {width} x {height} pixels are too few; a tile has {least} x {least}")
+        raise InputError(f"{name}: {width} x {height} pixels are too few; a tile needs {least} x {least}")
 
 
 def _too_large(sizing: Sizing) -> str:
@@ -174,10 +174,10 @@ def _too_large(sizing: Sizing) -> str:
 def _of_array(pillow: Any, array: npt.NDArray[Any]) -> Any:
     if array.dtype != np.uint8 or array.ndim not in (2, 3) or array.shape[2:] not in ((), (3,), (4,)):
         raise InputError(
-            f"an image as an array is (height, width, 3) of uint8, not {array.shape} of {array.dtype}"
+            f"an image array must be (height, width, 3) of uint8, not {array.shape} of {array.dtype}"
         )
     if 0 in array.shape:
-        raise InputError(f"an image as an array has no pixels: {array.shape}")
+        raise InputError(f"an image array has no pixels: {array.shape}")
     return pillow.fromarray(np.ascontiguousarray(array))
 
 
@@ -208,7 +208,7 @@ def _to_rgb(pillow: Any, image: Any) -> Any:
 
 
 def _eight_bits(values: npt.NDArray[Any]) -> Uint8:
-    """Return luminances of more than eight bits in 0..255: the range is told by the largest of them."""
+    """Return luminances of more than eight bits in 0..255; the largest value tells their range."""
     finite = np.nan_to_num(values.astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0)
     largest = finite.max()
     top = next(top for top in (1.0, 255.0, 65535.0, max(largest, 1.0)) if largest <= top)
@@ -222,5 +222,5 @@ def _eight_bits(values: npt.NDArray[Any]) -> Uint8:
 def _reason(error: Exception) -> str:
     text = " ".join(str(error).split())
     if type(error).__name__ == "UnidentifiedImageError" or not text:
-        return "no image of a kind we know: " + ", ".join(FORMATS)
+        return "not an image in a known format: " + ", ".join(FORMATS)
     return text.encode("utf-8", "backslashreplace").decode()[:160]

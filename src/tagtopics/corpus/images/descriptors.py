@@ -1,7 +1,7 @@
-"""From pixels to features of tiles. A descriptor is a function in a table; its blocks have a codebook each.
+"""From pixels to features of tiles. A descriptor has one or more blocks of features, each with a codebook.
 
-CPAM is the coloured pattern appearance model of Qiu (2002), the paper's: the pattern of a tile's luminance
-and its colour are two vectors, both over the tile's mean luminance, and so independent of the light.
+CPAM is the coloured pattern appearance model of Qiu (2002), which the paper uses: the luminance pattern of a
+tile and its colour are two vectors, both divided by the mean luminance, so that lighting has no effect.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from tagtopics._typing import Float32
 from tagtopics.corpus.images.decode import Uint8
 
 DARKEST = 8.0
-"""Mean luminance (of 255) below which a tile counts as so bright; darker ones hold noise alone."""
+"""The least mean luminance (of 255) to divide by; darker tiles contain only noise."""
 
 
 class Described(NamedTuple):
-    """The tiles of one image, row by row."""
+    """The features of the tiles of one image, row by row."""
 
     grid: tuple[int, int]  # rows, columns
     blocks: tuple[Float32, ...]  # each (rows * columns, dimensions)
 
 
 class Descriptor(NamedTuple):
-    """One kind of visual words."""
+    """One kind of visual word."""
 
     describe: Callable[[Uint8, int, int], Described]  # RGB pixels, window, step
     block_names: tuple[str, ...]
@@ -34,7 +34,7 @@ class Descriptor(NamedTuple):
     dimensions: Callable[[int], tuple[int, ...]]  # of each block, by window
     window: int
     step: int
-    multiple: int = 1  # the window must be one of it
+    multiple: int = 1  # the window must be a multiple of this
 
 
 def cpam(pixels: Uint8, window: int, step: int) -> Described:
@@ -64,11 +64,11 @@ DESCRIPTORS: dict[str, Descriptor] = {
         multiple=2,
     ),
 }
-"""The descriptors by name. One of your own goes in here; a saved model looks its descriptor up by name."""
+"""The descriptors by name. Add custom ones here; a saved model finds its descriptor by name."""
 
 
 def planes_of(pixels: Uint8) -> tuple[Float32, Float32, Float32]:
-    """Return luminance (0..255) and two colour differences (-128..127) of RGB pixels, as JPEG has them."""
+    """Return luminance (0..255) and two colour differences (-128..127) of RGB pixels, as in JPEG."""
     from PIL import Image
 
     ycc = np.asarray(Image.fromarray(pixels).convert("YCbCr"), dtype=np.float32)
@@ -86,7 +86,7 @@ def windows(plane: Float32, window: int, step: int) -> Float32:
 
 
 def _box_means(plane: Float32, side: int) -> Float32:
-    """Return the mean of the side x side pixels from each pixel on, where they all lie within the image."""
+    """Return the mean of each square of side x side pixels within the image."""
     across: Any = sum(plane[:, dx : plane.shape[1] - side + 1 + dx] for dx in range(side))
     total: Any = sum(across[dy : plane.shape[0] - side + 1 + dy] for dy in range(side))
     return np.asarray(total * np.float32(1.0 / side**2), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""The same thing for every image, on several threads, one result or one reason for each."""
+"""One function for every image, on several threads."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Fault(NamedTuple):
 
 
 class Effort(NamedTuple):
-    """How images are worked through."""
+    """How images are processed."""
 
     n_jobs: int | None = None  # threads; None or -1 for all cores
     on_error: str = "skip"  # or "raise"
@@ -34,13 +34,12 @@ class Effort(NamedTuple):
 def each_image(
     function: Callable[[int, Any], T], images: list[Any], effort: Effort
 ) -> tuple[list[T | None], list[Fault]]:
-    """Apply a function to the number and the image of each of a list.
+    """Apply a function to the number and the image of each image in a list.
 
-    The linear algebra of each thread is its own, so that the number of threads cannot change a bit.
+    BLAS runs on one thread, so that the number of threads does not change results.
 
     Returns:
-        the results in order, None for an image that the function refused with an `InputError`, and the
-        reasons for those.
+        The results in order, None for an image on which the function raised an `InputError`, and the reasons.
     """
 
     def attempt(at: int) -> T | Fault:
@@ -52,7 +51,7 @@ def each_image(
     results: list[T | None] = []
     faults: list[Fault] = []
     with quiet_decoders(), threadpool_limits(limits=1), ThreadPoolExecutor(_threads(effort.n_jobs)) as pool:
-        for result in _watched(pool.map(attempt, range(len(images))), len(images), effort.verbose):
+        for result in _with_progress(pool.map(attempt, range(len(images))), len(images), effort.verbose):
             if isinstance(result, Fault):
                 if effort.on_error == "raise":
                     pool.shutdown(cancel_futures=True)
@@ -63,7 +62,7 @@ def each_image(
 
 
 def listed(images: Any) -> list[Any]:
-    """Return images as a list; a single one, or none, is an `InputError`."""
+    """Return images as a list; a single image or an empty list is an `InputError`."""
     if isinstance(images, str | bytes | os.PathLike) or not isinstance(images, Iterable):
         raise InputError(f"images: give a list of paths or of arrays, not {display_name(images)!r}")
     if isinstance(images, np.ndarray) and images.ndim in (2, 3):
@@ -75,7 +74,7 @@ def listed(images: Any) -> list[Any]:
 
 
 def skipped(faults: list[Fault]) -> str:
-    """Say which images were skipped, the first three by name."""
+    """Return a line that names the first three skipped images."""
     some = "; ".join(fault.reason for fault in faults[:3])
     more = f"; and {len(faults) - 3:,} more" if len(faults) > 3 else ""
     return f"{len(faults):,} image(s) skipped: {some}{more}"
@@ -87,8 +86,8 @@ def _threads(n_jobs: int | None) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _watched(results: Iterable[T], n: int, verbose: bool) -> Iterable[T]:
-    """Pass results on; show how far they are if asked to."""
+def _with_progress(results: Iterable[T], n: int, verbose: bool) -> Iterable[T]:
+    """Return results, with a progress bar if `verbose`."""
     if not verbose:
         return results
     from rich.console import Console

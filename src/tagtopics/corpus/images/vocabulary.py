@@ -1,4 +1,4 @@
-"""Visual words: an estimator that learns codebooks of tiles and turns images into counts."""
+"""Visual words: an estimator that learns codebooks of image tiles and turns images into counts."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from tagtopics.corpus.images.parallel import Effort, Fault, each_image, listed, 
 from tagtopics.errors import CorpusWarning, InputError
 
 _SAMPLE_IMAGES = 1500
-"""Images that codebooks are learnt from at the most; more change nothing but the time."""
+"""The most images to learn codebooks from; more only take longer."""
 
 
 @dataclass(frozen=True)
 class TileMap:
-    """Where the visual words of one image are.
+    """The visual words of one image by position.
 
     Attributes:
-        words: (blocks, rows, columns) the word at each tile, a column number of the counts.
-        pixels: (height, width, 3) the image at its working size.
+        words: (blocks, rows, columns) int32, the word of each tile, a column of the counts.
+        pixels: (height, width, 3) uint8, the image at its working size.
         window: side of a tile in pixels.
-        step: from one tile to the next.
+        step: pixels from one tile to the next.
     """
 
     words: Int32
@@ -50,29 +50,29 @@ class TileMap:
 
 
 class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Images to counts of visual words: tiles under a sliding window, each the nearest entry of a codebook.
+    """Counts visual words in images: each tile under a sliding window is the nearest entry of a codebook.
 
-    The defaults are the paper's: 4 x 4 tiles in steps of two on as many pixels as 192 x 128, a codebook of 64
-    for their patterns and one of 64 for their colours: 11,970 words of 128 for a photograph.
+    The defaults are those of the paper: 4 x 4 tiles in steps of two in images of 192 x 128 pixels, a codebook
+    of 64 patterns and one of 64 colours. A photograph has 11,970 tokens of 128 words.
 
-    Images are paths, arrays (height, width, 3) of uint8, or images of Pillow.
+    Images are paths, arrays (height, width, 3) of uint8, or Pillow images.
 
     Args:
-        descriptor: what tiles are described by, a name in `DESCRIPTORS`.
-        codebook_sizes: words in each codebook; None for the descriptor's own.
-        window: side of a tile in pixels; None for the descriptor's own.
-        step: pixels from a tile to the next; None likewise.
-        working_pixels: images are scaled to this area in their own proportions; None leaves them.
+        descriptor: the features of a tile, a name in `DESCRIPTORS`.
+        codebook_sizes: words in each codebook; None for the default of the descriptor.
+        window: side of a tile in pixels; None for the default of the descriptor.
+        step: pixels from one tile to the next; None likewise.
+        working_pixels: images are scaled to this area with their aspect ratio kept; None for no scaling.
         max_pixels: larger images are refused before they are decoded.
-        n_sample_tiles: tiles that codebooks are learnt from.
-        on_error: what to do about an image that cannot be read: "skip" it with a warning that names it (its
-            row of counts is empty), or "raise".
+        n_sample_tiles: tiles to learn the codebooks from.
+        on_error: "skip" an image that cannot be read, with a warning that names it and an empty row of
+            counts, or "raise".
         verbose: show a progress bar on standard error.
-        random_state: seed of the sample and of k-means; equal seeds give equal bits at any `n_jobs`.
+        random_state: seed of the sample and of k-means; equal seeds give equal bits for any `n_jobs`.
         n_jobs: threads; None or -1 for all cores.
 
     Attributes:
-        codebooks_: for each block (words, dimensions), the tiles that the words stand for.
+        codebooks_: one array (words, dimensions) of float32 per block, the tiles that the words stand for.
         vocabulary_: the names of the words, such as `chromatic07`.
     """
 
@@ -105,8 +105,6 @@ class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, images: Iterable[Any], y: Any = None) -> Self:
         """Learn the codebooks by k-means from a random sample of the images' tiles."""
-        from tagtopics.corpus.images.codebooks import learn_codebook
-
         self._check()
         found = listed(images)
         rng = np.random.default_rng(self.random_state)
@@ -126,14 +124,14 @@ class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, images: Iterable[Any]) -> sp.csr_array:
-        """Return counts (images, words) of int32; the row of an image that was skipped is empty."""
+        """Return counts (images, words) of int32; the row of a skipped image is empty."""
         counts, faults = self.count(images)
         if faults:
             warnings.warn(skipped(faults), CorpusWarning, stacklevel=2)
         return counts
 
     def count(self, images: Iterable[Any]) -> tuple[sp.csr_array, list[Fault]]:
-        """Return counts (images, words), and which images could not be read, and why."""
+        """Return counts (images, words), and the images that could not be read with the reasons."""
         check_is_fitted(self)
         rows, faults = each_image(self._count_one, listed(images), self._effort())
         W = len(self.vocabulary_)
@@ -141,7 +139,7 @@ class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return sp.csr_array(np.stack([empty if row is None else row for row in rows])), faults
 
     def tile_map(self, image: Any) -> TileMap:
-        """Return where the visual words of one image are."""
+        """Return the visual words of one image by position."""
         check_is_fitted(self)
         with quiet_decoders(), threadpool_limits(limits=1):
             pixels = read_image(image, self._sizing())
@@ -227,6 +225,26 @@ class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.two_d_array = False
         tags.no_validation = True
         return tags
+
+
+def learn_codebook(tiles: Float32, size: int, seed: int) -> Float32:
+    """Return the k-means centres (size, dimensions) of tiles, the most frequent first.
+
+    There are fewer centres if there are fewer distinct tiles. Run it on one thread: the order in which
+    threads add up changes the bits of k-means.
+    """
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
+    distinct = np.unique(tiles, axis=0)
+    if len(distinct) <= size:
+        return distinct
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # near-equal tiles need no optimal codebook
+        found = KMeans(size, n_init=1, max_iter=60, tol=1e-4, random_state=seed).fit(tiles)
+    centres = found.cluster_centers_.astype(np.float32)
+    commonest = np.argsort(-np.bincount(found.labels_, minlength=size), kind="stable")
+    return np.ascontiguousarray(centres[commonest])
 
 
 def nearest(tiles: Float32, codebook: Float32) -> npt.NDArray[np.intp]:

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagtopics.corpus.tags import TagLists, join_kinds, read_tags
-from tagtopics.errors import InputError
+from tagtopics.corpus import read_corpus
+from tagtopics.corpus.tags import distinct_tags, read_tags
+from tagtopics.errors import CorpusWarning, InputError
 
 
 @pytest.mark.parametrize(
@@ -39,29 +40,30 @@ from tagtopics.errors import InputError
     ],
 )
 def test_cells(cell: Any, tags: list[str]) -> None:
-    assert read_tags([cell]).lists == [tags]
+    assert read_tags([cell]) == [tags]
 
 
 def test_separator_is_chosen_for_the_whole_column() -> None:
-    assert read_tags(["Doe, Jane; Roe, R", "Poe, Edgar"]).lists == [["Doe, Jane", "Roe, R"], ["Poe, Edgar"]]
-    assert read_tags(["a|b;c", "d"]).lists == [["a", "b", "c"], ["d"]]
-    assert read_tags(["a,b", "c"]).lists == [["a", "b"], ["c"]]
-    assert read_tags(["a;b, c//d"], separator="//").lists == [["a;b, c", "d"]]
+    assert read_tags(["Doe, Jane; Roe, R", "Poe, Edgar"]) == [["Doe, Jane", "Roe, R"], ["Poe, Edgar"]]
+    assert read_tags(["a|b;c", "d"]) == [["a", "b", "c"], ["d"]]
+    assert read_tags(["a,b", "c"]) == [["a", "b"], ["c"]]
+    assert read_tags(["a;b, c//d"], separator="//") == [["a;b, c", "d"]]
     with pytest.raises(InputError, match="tag_separator: must not be empty"):
         read_tags(["a"], separator="")
 
 
 def test_repeats_count_once() -> None:
-    found = read_tags(["a, b, a", ["c", " c "]])
-    assert found == TagLists([["a", "b"], ["c"]], n_repeated=2)
+    with pytest.warns(CorpusWarning, match="2 repeated tags within a document counted once"):
+        corpus = read_corpus(["cat", "dog"], tags=["a, b, a", ["c", " c "]])
+    assert [corpus.tags_of(d) for d in range(2)] == [("a", "b"), ("c",)]
 
 
 def test_kinds() -> None:
     authors = read_tags([["Jane Doe"], None], kind="author")
     years = read_tags([1999.0, 2001], kind="year")
-    both = join_kinds([authors, years])
-    assert both.lists == [["author:Jane Doe", "year:1999"], ["year:2001"]]
-    assert both.names() == ("author:Jane Doe", "year:1999", "year:2001")
+    assert authors == [["author:Jane Doe"], []]
+    assert years == [["year:1999"], ["year:2001"]]
+    assert distinct_tags([*years, *authors]) == ("author:Jane Doe", "year:1999", "year:2001")
 
 
 @pytest.mark.parametrize(
@@ -83,5 +85,4 @@ def test_what_is_no_tag_names_its_document(cell: Any, message: str) -> None:
 def test_a_delimited_string_is_its_list(cells: list[list[str]]) -> None:
     as_lists = read_tags(cells)
     assert read_tags(["; ".join(cell) for cell in cells], separator=";") == as_lists
-    assert all(len(set(tags)) == len(tags) for tags in as_lists.lists)
-    assert read_tags(as_lists.lists) == TagLists(as_lists.lists)
+    assert read_tags(as_lists) == as_lists

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tagtopics as tt
-from tagtopics.corpus.align import admit_words, extended, join_corpora, moved
+from tagtopics.corpus.align import admit_words, align_columns, extended, join_corpora
 
 bags = st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 9), min_size=1)
 rows = st.lists(st.tuples(bags, st.sets(st.sampled_from("xyz"), min_size=1)), min_size=1, max_size=5)
@@ -65,9 +65,16 @@ def test_labels_links_and_texts() -> None:
 def test_columns_by_name() -> None:
     assert extended(("b", "a"), ("c", "a", "d")) == ("b", "a", "c", "d")
     matrix = sp.csr_array(np.array([[1, 2], [0, 3]]))
-    np.testing.assert_array_equal(
-        moved(matrix, ("p", "q"), ("q", "r", "p")).toarray(), [[2, 0, 1], [3, 0, 0]]
-    )
+    aligned, n_lost = align_columns(matrix, ("p", "q"), ("q", "r", "p"))
+    np.testing.assert_array_equal(aligned.toarray(), [[2, 0, 1], [3, 0, 0]])
+    assert n_lost == 0
+    aligned, n_lost = align_columns(matrix, ("p", "q"), ("r", "p"))
+    np.testing.assert_array_equal(aligned.toarray(), [[0, 1], [0, 0]])
+    assert n_lost == 5
+    same, _ = align_columns(matrix, ("p", "p"), ("p",))
+    np.testing.assert_array_equal(same.toarray(), [[3], [3]])
+    with pytest.raises(tt.InputError, match="given twice"):
+        align_columns(matrix, ("p", "q"), ("p", "p"))
 
 
 @pytest.mark.parametrize(
@@ -80,7 +87,7 @@ def test_columns_by_name() -> None:
         (tt.TextRecipe(max_words=3), {"bread", "rock"}),
         (tt.TextRecipe(max_words=1), {"bread"}),
     ],
-    ids=["all", "min_df", "share", "max_df", "room for one", "no room"],
+    ids=["all", "min_df", "share", "max_df", "one more", "no more"],
 )
 def test_new_words_must_pass_the_recipe(recipe: tt.TextRecipe, words: set[str]) -> None:
     corpus = tt.read_corpus(["bread lava rock", "lava rock ash", "rock rock"], tags=[["a"]] * 3)

@@ -1,0 +1,316 @@
+"""Corpora of any size to shards.
+
+Tables are read as a stream, twice, one part at a time. The first pass counts in how many documents each word
+and each tag occurs, and chooses the vocabulary; the second turns each part into counts with `assemble`, as
+`read_corpus` does with a whole table. Memory grows with the number of distinct words and tags, not with the
+number of documents. All other sources are read whole and then cut.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tagtopics._typing import Int64
+from tagtopics.corpus.core import Corpus, Documents
+from tagtopics.corpus.formats.tables import TABLE_KINDS, Table, TableLayout, stream_table
+from tagtopics.corpus.read import (
+    CUSTOM_TOKENIZER,
+    Findings,
+    assemble,
+    find_source,
+    read_corpus,
+    single_tags,
+)
+from tagtopics.corpus.recipe import ReadOptions, TextRecipe, Tokenizer
+from tagtopics.corpus.text import TermCounter, analyzer, choose_words
+from tagtopics.errors import InputError
+from tagtopics.scale.shards import ShardFolder
+from tagtopics.scale.writer import ShardWriter, check_shard_target
+
+MAX_CANDIDATES = 1_000_000
+"""The default number of distinct words, and of distinct tags, that are held while counting."""
+
+PART_SIZE = 4 * 2**20
+"""The approximate number of characters of a table that are held at a time."""
+
+COUNTING, WRITING = "Counting words", "Writing shards"
+"""The two passes, as `Progress` is told."""
+
+_RUN = 10_000
+"""The number of documents of a corpus in memory that are written at a time."""
+
+Progress = Callable[[str, int, int], None]
+"""Called with the name of the pass, the bytes read so far, and the bytes of the file."""
+
+MakeWriter = Callable[..., ShardWriter]
+"""Makes the writer, once the vocabulary and the tags are known."""
+
+
+def shard_corpus(
+    source: str | Path | Corpus,
+    out: str | Path,
+    *,
+    text: str | Sequence[str] | None = None,
+    tags: Any = None,
+    id: str | None = None,
+    recipe: TextRecipe | None = None,
+    tokenizer: Tokenizer | None = None,
+    vocabulary: Sequence[str] | None = None,
+    tag_names: Sequence[str] | None = None,
+    tag_separator: str | None = None,
+    format: str | None = None,
+    shard_edges: int | None = None,
+    overwrite: bool = False,
+    max_candidates: int = MAX_CANDIDATES,
+    progress: Progress | None = None,
+) -> ShardFolder:
+    """Write a corpus of any size as a folder of shards.
+
+    JSON lines, CSV, TSV and Parquet are read as a stream, in memory that does not grow with the number of
+    documents; everything else that `read_corpus` reads, and a corpus, is read whole. Labels, links and texts
+    are not kept.
+
+    Args:
+        source: a path, or a corpus.
+        out: the folder to write.
+        text: the column of the text, or several; as in `read_corpus`.
+        tags: the column of the tags, or several; as in `read_corpus`.
+        id: the column of the documents' names.
+        recipe: how text becomes words; None for `TextRecipe()`.
+        tokenizer: a custom function from text to words that replaces the recipe's; it cannot be saved.
+        vocabulary: the words to count, if they are known.
+        tag_names: the tags to keep, if they are known.
+        tag_separator: what divides the tags of one string; as in `read_corpus`.
+        format: the format of a path; None to tell it from the name.
+        shard_edges: distinct words summed over the documents of a shard; None for four times the
+            vocabulary, at least 1,000,000.
+        overwrite: replace the shards in the folder.
+        max_candidates: distinct words, and distinct tags, that may be held while counting. If there are
+            more, rare ones are dropped, and a notice says how rare.
+        progress: called with the pass, the bytes read so far, and the bytes of the file.
+
+    Returns:
+        The folder, open for reading; its manifest has a notice for each decision that was made.
+
+    Raises:
+        InputError: if the source cannot be read or the folder cannot be written; nothing is changed then.
+    """
+    target = check_shard_target(out, overwrite=overwrite)
+    if max_candidates < 2:
+        raise InputError(f"max_candidates must be at least 2, not {max_candidates}")
+    make = partial(ShardWriter, target, shard_edges=shard_edges, overwrite=overwrite)
+    options = ReadOptions(
+        text=text,
+        tags=tags,
+        id=id,
+        separator=tag_separator,
+        recipe=recipe or TextRecipe(),
+        tokenizer=tokenizer,
+        vocabulary=vocabulary,
+        tag_names=tag_names,
+    )
+    if isinstance(source, Corpus):
+        return _write_corpus(source, make)
+    path, kind = find_source(source, format)
+    if kind in TABLE_KINDS:
+        return _Stream(path, kind, options, progress).write(make, max_candidates)
+    corpus = read_corpus(
+        path,
+        tags=tags,
+        id=id,
+        vocabulary=vocabulary,
+        tag_names=tag_names,
+        tag_separator=tag_separator,
+        format=kind,
+    )
+    return _write_corpus(corpus, make)
+
+
+def _write_corpus(corpus: Corpus, make: MakeWriter) -> ShardFolder:
+    """Write a corpus in memory."""
+    with make(corpus.vocabulary, corpus.tag_names, recipe=corpus.recipe) as writer:
+        writer.notices.extend(corpus.notices)
+        for start in range(0, corpus.n_docs, _RUN):
+            run = slice(start, start + _RUN)
+            writer.add(corpus.counts[run], corpus.tags[run], corpus.ids[run])
+    return ShardFolder.open(writer.folder)
+
+
+@dataclass
+class _Stream:
+    """A table on disk that is read in parts.
+
+    Attributes:
+        path: the file.
+        kind: its format, a key of `TABLE_KINDS`.
+        options: what the user asked for.
+        progress: called while the file is read.
+    """
+
+    path: Path
+    kind: str
+    options: ReadOptions
+    progress: Progress | None
+
+    def write(self, make: MakeWriter, max_candidates: int) -> ShardFolder:
+        """Read the table twice, and write it as shards."""
+        layout = TableLayout(self.options)
+        counts = self._count(layout, max_candidates)
+        options, notices = self._chosen(layout, counts)
+        counter = TermCounter(options.vocabulary, options.recipe, options.tokenizer)
+        tag_docs = np.zeros(len(options.tag_names or ()), dtype=np.int64)
+        findings, n_docs = Findings(), 0
+        keeps_recipe = not layout.counted and options.tokenizer is None
+        recipe = options.recipe if keeps_recipe else None
+        with make(options.vocabulary, options.tag_names, recipe=recipe) as writer:
+            for table in self._parts(layout, WRITING):
+                part, found = assemble(layout.documents(table), options, counter)
+                writer.add(part.counts, part.tags, part.ids)
+                n_docs += part.n_docs
+                tag_docs += np.bincount(part.tags.indices, minlength=len(tag_docs))
+                findings += found
+            if n_docs != counts.n_docs:
+                raise InputError(f"{self.path}: changed while it was read; shard it again")
+            if self.options.vocabulary is None:
+                findings = replace(findings, unknown_words=0)
+            notices += [*findings.lines(), *single_tags(tag_docs), *findings.untagged_lines()]
+            writer.notices.extend(notices)
+        return ShardFolder.open(writer.folder)
+
+    def _count(self, layout: TableLayout, max_candidates: int) -> _Candidates:
+        """Count the words and tags of the table.
+
+        A part may change the meaning of the parts before it: the first `;` in a column of tags, for example.
+        Then the pass starts again, which happens at most once for each such thing.
+        """
+        counts = _Candidates(self.options, max_candidates)
+        parts = self._parts(layout, COUNTING)
+        while (table := next(parts, None)) is not None and table.n_rows:
+            if layout.update(table) and counts.n_docs:
+                parts, counts = self._parts(layout, COUNTING), _Candidates(self.options, max_candidates)
+                continue
+            layout.check(str(self.path), only_text=self.kind == "jsonl")  # later lines may add columns
+            counts.add(layout.documents(table), table.n_rows)
+        if not counts.n_docs:
+            raise InputError(f"{self.path}: no documents")
+        layout.check(str(self.path))
+        return counts
+
+    def _chosen(self, layout: TableLayout, counts: _Candidates) -> tuple[ReadOptions, list[str]]:
+        """Return the options with the vocabulary and the tags that were chosen, and notices."""
+        options = self.options
+        notices = [*counts.words.notices("words"), *counts.tags.notices("tags")]
+        if options.tokenizer is not None and not layout.counted:
+            notices.append(CUSTOM_TOKENIZER)
+        vocabulary = options.vocabulary
+        if vocabulary is None:
+            vocabulary = counts.words.names()
+            if not layout.counted:
+                kept = choose_words(*counts.words.counts(vocabulary), counts.n_docs, options.recipe)
+                vocabulary = [vocabulary[w] for w in kept.tolist()]
+        if not len(vocabulary):
+            raise InputError(f"{self.path}: no words")
+        tag_names = counts.tags.names() if options.tag_names is None else options.tag_names
+        return replace(options, vocabulary=tuple(vocabulary), tag_names=tuple(tag_names)), notices
+
+    def _parts(self, layout: TableLayout, reading: str) -> Iterator[Table]:
+        """Yield the table in parts, and report progress."""
+        size = self.path.stat().st_size
+
+        def watch(n_bytes: int) -> None:
+            if self.progress is not None:
+                self.progress(reading, n_bytes, size)
+
+        yield from stream_table(self.path, self.kind, layout.wanted(), PART_SIZE, watch)
+        watch(size)
+
+
+class _Candidates:
+    """The words and tags counted in the first pass, except those that the user gave."""
+
+    def __init__(self, options: ReadOptions, limit: int) -> None:
+        self.n_docs = 0
+        self.words, self.tags = Tally(limit), Tally(limit)
+        self._options = options
+        self._analyze = analyzer(options.recipe, options.tokenizer)
+
+    def add(self, documents: Documents, n_docs: int) -> None:
+        """Count the words and tags of some documents."""
+        self.n_docs += n_docs
+        if self._options.vocabulary is None:
+            if documents.texts is None:
+                self.words.add([list(bag) for bag in documents.bags or ()])
+            else:
+                self.words.add([self._analyze(text) for text in documents.texts])
+        if self._options.tag_names is None and documents.tags is not None:
+            self.tags.add(documents.tags)
+
+
+class Tally:
+    """In how many documents each name occurs, and how often, in bounded memory.
+
+    This is lossy counting: if more than `limit` names are held, all names up to a count c are dropped, with c
+    the least that halves them. A name loses at most c each time, so the sum of all c bounds the error.
+
+    Args:
+        limit: how many names may be held between two calls of `add`.
+
+    Attributes:
+        limit: the same.
+        lost: the most documents that any count may lack; 0 if all counts are exact.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.lost = 0
+        self.limit = limit
+        self._docs: Counter[str] = Counter()
+        self._tokens: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._docs)
+
+    def add(self, documents: Sequence[Sequence[str]]) -> None:
+        """Count the names of some documents."""
+        self._docs.update(chain.from_iterable(map(set, documents)))
+        self._tokens.update(chain.from_iterable(documents))
+        if len(self._docs) > self.limit:
+            self._drop_rare()
+
+    def names(self) -> list[str]:
+        """Return the names, sorted."""
+        return sorted(self._docs)
+
+    def counts(self, names: Sequence[str]) -> tuple[Int64, Int64]:
+        """Return the documents with each of N names, and its occurrences; both of shape (N,)."""
+        docs, tokens = (
+            np.fromiter((counter[name] for name in names), dtype=np.int64, count=len(names))
+            for counter in (self._docs, self._tokens)
+        )
+        return docs, tokens
+
+    def notices(self, what: str) -> list[str]:
+        """Return one line if names were dropped."""
+        if not self.lost:
+            return []
+        return [
+            f"more than {self.limit:,} different {what}: rare ones were dropped while counting; "
+            f"counts were up to {self.lost:,} documents short when the {what} were chosen"
+        ]
+
+    def _drop_rare(self) -> None:
+        counts = np.fromiter(self._docs.values(), dtype=np.int64, count=len(self._docs))
+        place = len(counts) - 1 - self.limit // 2
+        cut = int(np.partition(counts, place)[place])
+        rare = [name for name, count in self._docs.items() if count <= cut]
+        for name in rare:
+            del self._docs[name]
+            del self._tokens[name]
+        self.lost += cut

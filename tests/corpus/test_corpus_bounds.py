@@ -1,0 +1,128 @@
+"""Limits of readers: what one small file can cost, and numbers that must not wrap around."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+from tagtopics.corpus import canonical_counts, read_corpus
+from tagtopics.corpus.formats import mat, text_files
+from tagtopics.errors import InputError
+
+LARGEST = 2**31 - 1
+
+
+def duplicates(kind: str, count: int) -> sp.sparray:
+    """Return a matrix that names its only cell twice."""
+    data, zeros = np.array([count, count], dtype=np.int32), np.zeros(2, dtype=np.int32)
+    if kind == "coo":
+        return sp.coo_array((data, (zeros, zeros)), shape=(1, 1))
+    make = sp.csr_array if kind == "csr" else sp.csc_array
+    return make((data, zeros, np.array([0, 2])), shape=(1, 1))
+
+
+@pytest.mark.parametrize("kind", ["coo", "csr", "csc"])
+def test_duplicates_are_added_before_the_range_is_checked(kind: str) -> None:
+    assert canonical_counts(duplicates(kind, 2**30 - 1)).toarray().tolist() == [[2**31 - 2]]
+    with pytest.raises(InputError, match=r"row 0, column 0, value 4294967294 is too large for a count"):
+        canonical_counts(duplicates(kind, LARGEST))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.ldac", f"2 0:{LARGEST} 0:{LARGEST}\n"),
+        ("docword.a.txt", f"1\n1\n2\n1 1 {LARGEST}\n1 1 {LARGEST}\n"),
+        ("a.arff", f"@attribute a numeric\n@attribute t {{0,1}}\n@data\n{{0 {LARGEST}, 0 {LARGEST}, 1 1}}\n"),
+    ],
+)
+def test_duplicates_in_files(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content)
+    (tmp_path / "a.xml").write_text('<labels><label name="t"/></labels>')
+    with pytest.raises(InputError, match="too large for a count"):
+        read_corpus(tmp_path / name)
+
+
+def test_duplicates_in_a_matrix_folder(tmp_path: Path) -> None:
+    sp.save_npz(tmp_path / "words.npz", duplicates("csr", LARGEST))
+    (tmp_path / "vocab.txt").write_text("a\n")
+    with pytest.raises(InputError, match="too large for a count"):
+        read_corpus(tmp_path)
+
+
+def test_a_csv_header_takes_linear_time(tmp_path: Path) -> None:
+    names = [f"column{i}" for i in range(60_000)]
+    (tmp_path / "a.csv").write_text(",".join(["text", *names]) + "\n" + "word" + "," * 60_000 + "\n")
+    began = time.process_time()
+    assert read_corpus(tmp_path / "a.csv").vocabulary == ("word",)
+    assert time.process_time() - began < 5  # 20 s when each name was compared with all before it
+
+
+@pytest.mark.parametrize("content", ["99999999\n1\n1\n99999999 1 1\n", "1\n99999999\n1\n1 99999999 1\n"])
+def test_a_uci_header_claims_no_memory(tmp_path: Path, content: str) -> None:
+    (tmp_path / "docword.a.txt").write_text(content)
+    with pytest.raises(InputError, match=r"says 99999999 (documents, but only 1|words, more than 16777216)"):
+        read_corpus(tmp_path / "docword.a.txt")
+
+
+@pytest.mark.parametrize("name", ["a.csv.gz", "a.svm.gz"])
+def test_gzip_does_not_expand_without_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(text_files, "FREE_EXPANSION", 10_000)
+    line = b"1 1:1\n" if "svm" in name else b"cat\n"
+    head = b"" if "svm" in name else b"text\n"
+    (tmp_path / name).write_bytes(gzip.compress(head + line * 1_000))
+    assert read_corpus(tmp_path / name).n_docs == 1_000
+    (tmp_path / name).write_bytes(gzip.compress(head + line * 400_000))
+    with pytest.raises(
+        InputError, match=r"expands to more than [\d,]+ bytes; the limit is .* 100 times the size"
+    ):
+        read_corpus(tmp_path / name)
+
+
+def test_parquet_does_not_expand_without_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_files, "FREE_EXPANSION", 2**20)
+    rows = pl.DataFrame({"text": ["cat " * 25_000] * 1_000})
+    rows.write_parquet(tmp_path / "a.parquet", use_pyarrow=False)
+    assert (tmp_path / "a.parquet").stat().st_size < 2**20 / 5
+    with pytest.raises(
+        InputError, match=r"expands to more than [\d,]+ bytes; the limit is .* 100 times the size"
+    ):
+        read_corpus(tmp_path / "a.parquet")
+    pl.DataFrame({"text": ["cat", "dog"] * 5_000}).write_parquet(tmp_path / "b.parquet")
+    assert read_corpus(tmp_path / "b.parquet").n_docs == 10_000
+
+
+@pytest.mark.parametrize("format", ["4", "5"])
+def test_sparse_matlab_files_of_all_versions(tmp_path: Path, format: str) -> None:
+    matrix = sp.csc_matrix(np.array([[1.0, 0.0], [0.0, 3.0], [2.0, 0.0]]))
+    scipy.io.savemat(tmp_path / "a_wd.mat", {"wd": matrix}, format=format)
+    assert read_corpus(tmp_path / "a_wd.mat").counts.toarray().tolist() == [[1, 0, 2], [0, 3, 0]]
+
+
+def test_a_matlab_file_that_crashes_its_reader_is_one_clear_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scipy.io.savemat(tmp_path / "a_wd.mat", {"wd": np.eye(2)})
+    crash = "import sys, os; print('reading', flush=True); os.kill(os.getpid(), 11)"
+    monkeypatch.setattr(mat, "_CODE", crash)
+    with pytest.raises(InputError, match=r"a_wd\.mat: cannot be read .*the reader crashed, status -11"):
+        read_corpus(tmp_path / "a_wd.mat")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no named pipes")
+def test_pipes_are_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.csv")
+    for source, tags in ((tmp_path / "a.csv", None), (np.eye(2), tmp_path / "a.csv")):
+        with pytest.raises(InputError, match=r"a\.csv: not a regular file"):
+            read_corpus(source, tags=tags)
