@@ -13,10 +13,16 @@ async function unpacked(base64) {
   return JSON.parse(await new Response(stream).text());
 }
 async function asked(path, body) {
-  const options = body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  const options =
+    body === undefined
+      ? {}
+      : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
   const answer = await fetch(path, options);
   const value = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Error(typeof value.detail === "string" ? value.detail : `The server answered ${answer.status}.`);
+  if (!answer.ok)
+    throw new Error(
+      typeof value.detail === "string" ? value.detail : `The server answered ${answer.status}.`,
+    );
   return value;
 }
 
@@ -42,7 +48,11 @@ async function load() {
   store.docsOfTag = tags.names.map(() => []);
   documents.tags.forEach((row, d) => row.forEach((t) => store.docsOfTag[t].push(d)));
   store.kinds = kindsOf(tags.names);
-  store.labels = index.topics.words.map((_, k) => (index.pictures ? tellingTags(k, 4).map((t) => tags.names[t]) : relevant(k, 0.6, 4).map(([w]) => words.names[w])));
+  store.labels = index.topics.words.map((_, k) =>
+    index.pictures
+      ? tellingTags(k, 4).map((t) => tags.names[t])
+      : relevant(k, 0.6, 4).map(([w]) => words.names[w]),
+  );
 }
 
 function kindsOf(names) {
@@ -60,13 +70,17 @@ function kindsOf(names) {
 // Tags that are about a topic more than about others.
 function tellingTags(k, n) {
   const share = Math.max(store.topics.share[k], 1e-9);
-  const telling = store.tags.names.map((_, t) => { const own = store.tagRoots[t * store.K + k] ** 2; return store.tags.documents[t] * own * Math.log(Math.max(own / share, 1e-9)); });
+  const telling = store.tags.names.map((_, t) => {
+    const own = store.tagRoots[t * store.K + k] ** 2;
+    return store.tags.documents[t] * own * Math.log(Math.max(own / share, 1e-9));
+  });
   return topOf(telling, n).filter((t) => telling[t] > 0);
 }
 
 const topicName = (k) => `Topic ${k}`;
 const topicLabel = (k, n = 3) => store.labels[k].slice(0, n).join(", ");
-const square = (roots, row) => Float64Array.from(roots.subarray(row * store.K, (row + 1) * store.K), (x) => x * x);
+const square = (roots, row) =>
+  Float64Array.from(roots.subarray(row * store.K, (row + 1) * store.K), (x) => x * x);
 const tagProfile = (t) => normal(square(store.tagRoots, t));
 const docTopics = (d) => normal(square(store.docRoots, d));
 
@@ -79,7 +93,10 @@ function normal(values) {
 // What several tags stand for together: the product of their profiles, topic by topic, normalised.
 function together(tags) {
   let joint = new Float64Array(store.K).fill(1);
-  for (const t of tags) { const one = tagProfile(t); joint = normal(joint.map((x, k) => x * one[k])); }
+  for (const t of tags) {
+    const one = tagProfile(t);
+    joint = normal(joint.map((x, k) => x * one[k]));
+  }
   return joint;
 }
 
@@ -88,7 +105,12 @@ function relevant(k, weight, n) {
   const { words, phi } = store.topics;
   const rows = words[k].map((w, i) => {
     const lift = phi[k][i] / Math.max(store.words.weight[w] / store.tokens, 1e-12);
-    return [w, phi[k][i], lift, Math.log(Math.max(phi[k][i], 1e-12)) * weight + (1 - weight) * Math.log(Math.max(lift, 1e-12))];
+    return [
+      w,
+      phi[k][i],
+      lift,
+      Math.log(Math.max(phi[k][i], 1e-12)) * weight + (1 - weight) * Math.log(Math.max(lift, 1e-12)),
+    ];
   });
   rows.sort((a, b) => b[3] - a[3] || a[0] - b[0]);
   return rows.slice(0, n);
@@ -101,7 +123,11 @@ function wordsUnder(profile, n) {
     if (p < 1e-4) return;
     store.topics.words[k].forEach((w, i) => sums.set(w, (sums.get(w) || 0) + p * store.topics.phi[k][i]));
   });
-  const rows = [...sums].map(([w, p]) => [w, p, p * Math.log(p / Math.max(store.words.weight[w] / store.tokens, 1e-12))]);
+  const rows = [...sums].map(([w, p]) => [
+    w,
+    p,
+    p * Math.log(p / Math.max(store.words.weight[w] / store.tokens, 1e-12)),
+  ]);
   rows.sort((a, b) => b[2] - a[2] || a[0] - b[0]);
   return rows.slice(0, n);
 }
@@ -116,11 +142,20 @@ function overlap(roots, a, other, b) {
 function relatedDocuments(d, n) {
   const mine = new Set(store.documents.tags[d]);
   const scores = new Float32Array(store.documents.ids.length);
-  for (let e = 0; e < scores.length; e++) scores[e] = e === d ? -1 : overlap(store.docRoots, d, store.docRoots, e);
+  for (let e = 0; e < scores.length; e++)
+    scores[e] = e === d ? -1 : overlap(store.docRoots, d, store.docRoots, e);
   const best = topOf(scores, n).filter((e) => scores[e] > 0);
   return best.map((e) => {
-    const parts = Float64Array.from({ length: store.K }, (_, k) => store.docRoots[d * store.K + k] * store.docRoots[e * store.K + k]);
-    return { doc: e, score: scores[e], topics: topOf(parts, 2).filter((k) => parts[k] > 0.08), tags: store.documents.tags[e].filter((t) => mine.has(t)) };
+    const parts = Float64Array.from(
+      { length: store.K },
+      (_, k) => store.docRoots[d * store.K + k] * store.docRoots[e * store.K + k],
+    );
+    return {
+      doc: e,
+      score: scores[e],
+      topics: topOf(parts, 2).filter((k) => parts[k] > 0.08),
+      tags: store.documents.tags[e].filter((t) => mine.has(t)),
+    };
   });
 }
 

@@ -4,11 +4,15 @@ const SVG = "http://www.w3.org/2000/svg";
 function fill(node, props, children) {
   for (const [name, value] of Object.entries(props || {})) {
     if (value === null || value === undefined || value === false) continue;
-    if (name === "on") for (const [event, listener] of Object.entries(value)) node.addEventListener(event, listener);
-    else if (name === "vars") for (const [key, part] of Object.entries(value)) node.style.setProperty(key, part);
+    if (name === "on")
+      for (const [event, listener] of Object.entries(value)) node.addEventListener(event, listener);
+    else if (name === "vars")
+      for (const [key, part] of Object.entries(value)) node.style.setProperty(key, part);
     else node.setAttribute(name, value === true ? "" : String(value));
   }
-  node.append(...children.flat(3).filter((child) => child !== null && child !== undefined && child !== false));
+  node.append(
+    ...children.flat(3).filter((child) => child !== null && child !== undefined && child !== false),
+  );
   return node;
 }
 const h = (tag, props, ...children) => fill(document.createElement(tag), props, children);
@@ -29,7 +33,9 @@ const HUES = [255, 25, 150, 305, 75, 195, 350, 110, 230, 45, 275, 170];
 const topicHue = (k) => (215 + k * 137.508) % 360;
 const slotHue = (i) => HUES[i % HUES.length];
 
-const say = (text) => { byId("say").textContent = text; };
+const say = (text) => {
+  byId("say").textContent = text;
+};
 
 function topOf(values, n, among) {
   const order = among ? Array.from(among) : Array.from(values.keys());
@@ -37,10 +43,19 @@ function topOf(values, n, among) {
   return order.slice(0, n);
 }
 
-function link(href, props, ...children) { return h("a", { href, ...props }, ...children); }
-const badge = (k) => h("span", { class: "badge", vars: { "--hue": topicHue(k) }, "aria-hidden": "true" }, String(k));
+function link(href, props, ...children) {
+  return h("a", { href, ...props }, ...children);
+}
+const badge = (k) =>
+  h("span", { class: "badge", vars: { "--hue": topicHue(k) }, "aria-hidden": "true" }, String(k));
 
 // A panel with a heading; `note` explains in a line what is shown.
 function card(title, note, ...children) {
-  return h("section", { class: "card" }, h("h2", {}, title), note ? h("p", { class: "note" }, note) : null, ...children);
+  return h(
+    "section",
+    { class: "card" },
+    h("h2", {}, title),
+    note ? h("p", { class: "note" }, note) : null,
+    ...children,
+  );
 }
