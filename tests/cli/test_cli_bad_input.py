@@ -221,8 +221,8 @@ CASES: dict[str, tuple[Case, str]] = {
     "negative weight": (good("--pairwise-weight", -0.1), "--pairwise-weight"),
     "weight is NaN": (good("--higher-order-weight", "nan"), "--higher-order-weight"),
     "weights above one": (good("--pairwise-weight", 0.8, "--higher-order-weight", 0.4), "at most 1"),
-    "weights by an unknown word": (good("--weights", "best"), "--weights must be 'given' or 'auto'"),
-    "pseudo-count is no number": (good("--tag-pseudo-count", "many"), "--tag-pseudo-count"),
+    "weight is an unknown word": (good("--pairwise-weight", "best"), "--pairwise-weight"),
+    "unknown preset": (good("--preset", "slow"), "--preset"),  # needs: models
     "order of one": (good("--order", 1), "--order"),
     "negative sweeps": (good("--iterations", -1), "--iterations"),
     "zero prior": (good("--doc-topic-prior", 0), "--doc-topic-prior"),
@@ -243,8 +243,8 @@ CASES: dict[str, tuple[Case, str]] = {
     "unknown data set": (lambda folder: ["fit", "nonsense", "--out", folder / "new.tt"], "docstrings"),
     "data set to write has no name": (lambda folder: ["datasets", "--out", folder / "new"], "which data set"),
     # places to write
-    "out is a file": (occupied("file"), "is no model"),
-    "out is a folder of something else": (occupied("folder"), "is no model"),
+    "out is a file": (occupied("file"), "not a model written by tagtopics"),
+    "out is a folder of something else": (occupied("folder"), "not a model written by tagtopics"),
     "out is under a file": (occupied("under a file"), "not a folder"),
     "checkpoint is a folder": (lambda folder: fit(write_rows(folder / "a.jsonl"), "--checkpoint", folder),
                                "--checkpoint"),
@@ -274,7 +274,7 @@ CASES: dict[str, tuple[Case, str]] = {
     "documents without tags": (ask("explain", '{"text": "bread"}\n'), "--tags"),
     "no such document": (ask("explain", '{"text": "bread", "tags": "cooking"}\n', "--doc", 9), "--doc 9"),
     "zero words": (lambda folder: ["topics", folder / "model.tt", "--top", 0], "--top"),
-    "tags of a model without tags": (lambda folder: ["tags", folder / "lda.tt"], "says nothing about tags"),
+    "tags of a model without tags": (lambda folder: ["tags", folder / "lda.tt"], "has no tag profiles"),
 }  # fmt: skip
 
 

@@ -12,13 +12,30 @@ import pytest
 from tagtopics.errors import MissingExtraError
 from tagtopics.experiments.claims import CLAIMS, GOALS
 from tagtopics.experiments.figures import draw_figures
-from tagtopics.experiments.grading import FAILS, HOLDS, IN_PART, SMALLER, UNCERTAIN, UNKNOWN
-from tagtopics.experiments.page import write_page
-from tagtopics.experiments.paper import cells, compare, curve_table, over_topics, table_three, table_two
+from tagtopics.experiments.paper import (
+    cells,
+    compare,
+    consistent_topics,
+    curve_table,
+    over_topics,
+    share_with,
+    table_three,
+    table_two,
+)
 from tagtopics.experiments.records import Record
+from tagtopics.experiments.reproduction_page import write_page
 from tagtopics.experiments.spec import ExperimentSpec
-from tagtopics.experiments.topics import consistent_topics, share_with
-from tagtopics.experiments.verdicts import CHECKS, all_verdicts, judge
+from tagtopics.experiments.verdicts import (
+    CHECKS,
+    FAILS,
+    HOLDS,
+    IN_PART,
+    SMALLER,
+    UNCERTAIN,
+    UNKNOWN,
+    all_verdicts,
+    judge,
+)
 
 SECONDS = {"fit": 1.0, "score": 0.5}
 
