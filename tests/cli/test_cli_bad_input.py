@@ -136,6 +136,21 @@ def long_line(folder: Path) -> Arguments:
     return fit(path)
 
 
+def with_foreign_file(folder: Path) -> Arguments:
+    """Fit over a model folder in which the user keeps another file."""
+    (folder / "model.tt" / "thesis.tex").write_text("mine")
+    return [
+        "fit",
+        write_rows(folder / "good.jsonl"),
+        "--topics",
+        2,
+        "--iterations",
+        2,
+        "--out",
+        folder / "model.tt",
+    ]
+
+
 def occupied(kind: str) -> Case:
     """An output path that is taken or impossible."""
 
@@ -222,6 +237,7 @@ CASES: dict[str, tuple[Case, str]] = {
     "weight is NaN": (good("--higher-order-weight", "nan"), "--higher-order-weight"),
     "weights above one": (good("--pairwise-weight", 0.8, "--higher-order-weight", 0.4), "at most 1"),
     "weight is an unknown word": (good("--pairwise-weight", "best"), "--pairwise-weight"),
+    "pseudo-count is no number": (good("--tag-pseudo-count", "many"), "--tag-pseudo-count"),  # needs: models
     "unknown preset": (good("--preset", "slow"), "--preset"),  # needs: models
     "order of one": (good("--order", 1), "--order"),
     "negative sweeps": (good("--iterations", -1), "--iterations"),
@@ -248,6 +264,10 @@ CASES: dict[str, tuple[Case, str]] = {
     "out is under a file": (occupied("under a file"), "not a folder"),
     "checkpoint is a folder": (lambda folder: fit(write_rows(folder / "a.jsonl"), "--checkpoint", folder),
                                "--checkpoint"),
+    "checkpoint is another file": (own_file("fit"), "not a checkpoint written by tagtopics"),
+    "model folder with other files": (with_foreign_file, "holds other files"),
+    "report over another file": (own_file("report"), "not a report written by tagtopics"),
+    "image tags of a text": (ask("explain", '{"text": "bread"}\n', "--image-tag", "x"), "is not an image"),
     "data set over other files": (lambda folder: ["datasets", "synthetic", "--out", folder], "not empty"),
     # saved models
     "no model": (lambda folder: ["topics", folder / "none.tt"], "no such model"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -73,9 +74,23 @@ def build_model(options: ModelOptions) -> TopicModel:
         raise InputError(f"--seed must be a whole number from 0 to 4294967295, not {options.seed}")
     try:
         check_parameters(model)
+        if options.tag_pseudo_count is not None:
+            _set_tag_pseudo_count(model, options)
+            check_parameters(model)
     except InputError as error:
         raise InputError(_in_options(str(error))) from None
     return model
+
+
+def _set_tag_pseudo_count(model: TopicModel, options: ModelOptions) -> None:
+    """Replace the pseudo-count of the chosen preset."""
+    from tagtopics.models.validation import resolve_preset
+
+    if not {"preset", "pairwise_weight"} <= set(model.get_params(deep=False)):
+        note(f"--tag-pseudo-count has no effect: --model {options.model} has no such parameter")
+        return
+    preset = resolve_preset(options.preset or "default")
+    model.set_params(preset=replace(preset, tag_pseudo_count=options.tag_pseudo_count))
 
 
 def weights_of(model: Any) -> dict[str, float] | None:
@@ -130,7 +145,7 @@ def is_model_folder(path: Path) -> bool:
 def _in_options(message: str) -> str:
     """Return a message about parameters in terms of the command line."""
     _, _, what = message.partition(": ")
-    for name, parameter in _PARAMETERS.items():
+    for name, parameter in {**_PARAMETERS, "tag_pseudo_count": "tag_pseudo_count"}.items():
         if what.startswith(f"{parameter} "):
             return _option(name) + what.removeprefix(parameter)
     return what or message

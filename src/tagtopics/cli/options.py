@@ -298,6 +298,16 @@ class ModelOptions:
             parser=number_or_word,
         ),
     ] = None
+    tag_pseudo_count: Annotated[
+        Any,
+        _option(
+            _MODEL,
+            "Number of tokens that the known tags of a new document are worth, or 'auto'.",
+            "by preset",
+            "X",
+            parser=number_or_word,
+        ),
+    ] = None
     iterations: Annotated[
         int | None, _option(_MODEL, "Maximum number of sweeps.", default_of(_TTM, "TTM", "max_iter"))
     ] = None
