@@ -151,6 +151,18 @@ def with_foreign_file(folder: Path) -> Arguments:
     ]
 
 
+def own_file(command: str) -> Case:
+    """A command that would write over a file of the user's."""
+
+    def case(folder: Path) -> Arguments:
+        mine = write_rows(folder / "a.jsonl")
+        if command == "fit":
+            return fit(mine, "--checkpoint", mine)
+        return ["report", folder / "model.tt", "-o", mine]
+
+    return case
+
+
 def occupied(kind: str) -> Case:
     """An output path that is taken or impossible."""
 
