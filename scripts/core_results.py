@@ -1,4 +1,4 @@
-"""Write docs/core-results.md: what the core shows on CORA, measured anew.
+"""Write docs/core-results.md: results of the core models on CORA.
 
     python scripts/core_results.py DIRECTORY_OF_MATRIX_FOLDERS
 
@@ -66,24 +66,24 @@ def table(rows: dict[str, list[float]], digits: int) -> str:
 
 
 def main() -> None:
-    """Measure and write."""
+    """Measure and write the page."""
     corpus: Any = tt.read_corpus(Path(sys.argv[1]) / "cora")
-    text = f"""# What the core shows
+    text = f"""# Results of the core models
 
-Written by `python scripts/core_results.py DIRECTORY`; CORA, five random 80/20 splits, alpha 0.1, the
-defaults otherwise. Perplexity is document completion: proportions from 80 % of a test document's tokens,
-scored on the other 20 %; tags of test documents are hidden unless said otherwise.
+Written by `python scripts/core_results.py DIRECTORY`; CORA, five random 80/20 splits, alpha 0.1, otherwise
+the defaults. Perplexity is document completion: proportions are inferred from 80 % of a test document's
+tokens and scored on the other 20 %; tags of test documents are hidden unless stated otherwise.
 
-What is not blind here: beta .05 and the details of the start were chosen on test documents of CORA (decisions
-004 and 007). That known tags are counted only where they were learned was found on these very splits, among
-17 variants tried; the one kept is the plain correction, not the best. On MED, three splits, known tags did
-not help: 584 with tags hidden, 587 with tags known.
+Not blind: beta .05 and the details of the start were chosen on test documents of CORA (decisions 004 and
+007). The rule that known tags count only where they were learned was found on these splits, among 17
+variants; we kept the plain correction, not the best variant. On MED, three splits, known tags did not help:
+584 with tags hidden, 587 with tags known.
 
 ## Perplexity, K = 50 (lower is better)
 
 {table(perplexities(corpus, 50), 1)}
 
-## Accuracy of classifying documents into the seven classes by their proportions, K = 20 (higher is better)
+## Accuracy of classification into the seven classes, K = 20 (higher is better)
 
 {table(accuracies(corpus, 20), 3)}
 """

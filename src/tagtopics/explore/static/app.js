@@ -1,4 +1,4 @@
-// The frame: addresses, search, theme, keys.
+// Routing, search, theme, keyboard.
 const PAGES = [
   ["", "Overview"],
   ["topics", "Topics"],
@@ -70,7 +70,7 @@ function searchPage(text) {
     h("h1", {}, `“${text}”`),
     tags.length + words.length + docs.length
       ? null
-      : h("p", {}, "Nothing found. Search looks at words, tags, and names and beginnings of documents."),
+      : h("p", {}, "Nothing found. Search covers words, tags, document ids and the beginnings of texts."),
     tags.length
       ? card(
           "Tags",
@@ -143,7 +143,7 @@ function searching() {
   });
 }
 
-// Theme: as the system says, or as chosen; remembered where the browser allows it.
+// Theme: that of the system, or the chosen one; stored if the browser allows it.
 const THEMES = ["auto", "light", "dark"];
 function remembered(value) {
   try {
@@ -197,7 +197,7 @@ function start() {
           "p",
           { class: "wrong" },
           typeof DecompressionStream === "undefined"
-            ? "This browser is too old to unpack the data; a current Chrome, Firefox or Safari will do."
+            ? "This browser is too old to decompress the data; use a current Chrome, Firefox or Safari."
             : `The collection cannot be shown: ${error.message}`,
         ),
       );

@@ -1,4 +1,4 @@
-// Charts: rows of bars, the map of topics, a line over the years. Every figure is also written out.
+// Charts: rows of bars, the topic map, a line over the years. Every value is also given as text.
 
 // Rows: { label, value, text, hue, href, title }. The widest bar is `most`, or the largest value.
 function bars(rows, { most, name } = {}) {
@@ -45,7 +45,7 @@ function topicBars(profile, n, least = 0.005) {
   );
 }
 
-// One bar cut into topics.
+// One bar divided into topics.
 function ribbon(profile) {
   const parts = topOf(profile, 10).filter((k) => profile[k] >= 0.02);
   return h(
@@ -89,7 +89,7 @@ function topicMap() {
   circles.forEach((circle, k) => circle.style.setProperty("--hue", topicHue(k)));
   return s(
     "svg",
-    { class: "map", viewBox: `0 0 ${size} ${size}`, role: "group", "aria-label": "Map of topics" },
+    { class: "map", viewBox: `0 0 ${size} ${size}`, role: "group", "aria-label": "Topic map" },
     s("path", { class: "axes", d: `M0 ${size / 2}H${size}M${size / 2} 0V${size}` }),
     circles,
   );

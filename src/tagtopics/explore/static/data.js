@@ -1,4 +1,4 @@
-// The data: unpacked once, documents when they are looked at.
+// The data: decompressed once; bodies of documents on demand.
 const settings = JSON.parse(byId("settings").textContent);
 const store = {};
 
@@ -26,7 +26,7 @@ async function asked(path, body) {
   return value;
 }
 
-// Roots of proportions, as whole numbers of 8 or 16 bits: proportion = (q / most)^2.
+// Square roots of proportions as integers of 8 or 16 bits: proportion = (q / most)^2.
 function rootsOf(base64, bits) {
   const bytes = bytesOf(base64);
   const steps = bits === 8 ? bytes : new Uint16Array(bytes.buffer);
@@ -50,7 +50,7 @@ async function load() {
   store.kinds = kindsOf(tags.names);
   store.labels = index.topics.words.map((_, k) =>
     index.pictures
-      ? tellingTags(k, 4).map((t) => tags.names[t])
+      ? typicalTags(k, 4).map((t) => tags.names[t])
       : relevant(k, 0.6, 4).map(([w]) => words.names[w]),
   );
 }
@@ -67,14 +67,14 @@ function kindsOf(names) {
   return kinds;
 }
 
-// Tags that are about a topic more than about others.
-function tellingTags(k, n) {
+// Tags that are more typical of a topic than of others.
+function typicalTags(k, n) {
   const share = Math.max(store.topics.share[k], 1e-9);
-  const telling = store.tags.names.map((_, t) => {
+  const scores = store.tags.names.map((_, t) => {
     const own = store.tagRoots[t * store.K + k] ** 2;
     return store.tags.documents[t] * own * Math.log(Math.max(own / share, 1e-9));
   });
-  return topOf(telling, n).filter((t) => telling[t] > 0);
+  return topOf(scores, n).filter((t) => scores[t] > 0);
 }
 
 const topicName = (k) => `Topic ${k}`;
@@ -90,7 +90,7 @@ function normal(values) {
   return values.map((x) => (sum > 0 ? x / sum : 1 / values.length));
 }
 
-// What several tags stand for together: the product of their profiles, topic by topic, normalised.
+// The joint profile of several tags: the normalised product of their profiles.
 function together(tags) {
   let joint = new Float64Array(store.K).fill(1);
   for (const t of tags) {
@@ -116,7 +116,7 @@ function relevant(k, weight, n) {
   return rows.slice(0, n);
 }
 
-// Words under a distribution over topics, by their part in the divergence from the whole collection.
+// Words of a distribution over topics, by their contribution to the divergence from the collection.
 function wordsUnder(profile, n) {
   const sums = new Map();
   profile.forEach((p, k) => {
@@ -132,7 +132,7 @@ function wordsUnder(profile, n) {
   return rows.slice(0, n);
 }
 
-// Overlap of two distributions given by their roots: 1 for the same, 0 for nothing in common.
+// Overlap of two distributions given by their square roots: 1 if equal, 0 if disjoint.
 function overlap(roots, a, other, b) {
   let sum = 0;
   for (let k = 0; k < store.K; k++) sum += roots[a * store.K + k] * other[b * store.K + k];
@@ -159,7 +159,7 @@ function relatedDocuments(d, n) {
   });
 }
 
-// Bodies of documents, in packs; the last few packs are kept.
+// Bodies of documents, in packs; the last few packs are cached.
 const packs = new Map();
 async function body(d) {
   if (d >= settings.bodies) return null;

@@ -1,4 +1,4 @@
-// A document: its text coloured by what the model credits to each tag, its topics, its relatives.
+// A document: its text coloured by credited tag, its topics, related documents.
 function documentPage(d) {
   if (!(d >= 0 && d < store.documents.ids.length)) return missingPage("document");
   const tags = store.documents.tags[d];
@@ -37,8 +37,8 @@ function documentPage(d) {
 function withoutBody(box, tags) {
   const why =
     settings.live || store.documents.tokens.every((n) => n === 0)
-      ? "The model was saved without its corpus: give it with --corpus to see texts."
-      : "The text of this document is not in this file, which has a size limit (--max-mb).";
+      ? "The model was saved without its corpus; give it with --corpus to see texts."
+      : "The text of this document was left out because of the size limit of this file (--max-mb).";
   box.replaceChildren(
     h("p", { class: "note" }, why),
     h(
@@ -49,7 +49,7 @@ function withoutBody(box, tags) {
   );
 }
 
-// A photograph under the heat map of one of its tags.
+// A photo with the heat map of one of its tags.
 function pictured(box, picture, tags) {
   const size = picture.r * picture.c;
   const heat = bytesOf(picture.h);
@@ -78,7 +78,7 @@ function pictured(box, picture, tags) {
   box.replaceChildren(
     choice("Show", `heat-${++boxes}`, options, "-1", (value) => show(Number(value))),
     frame,
-    h("p", { class: "note" }, "Heat: how much of each spot the tag accounts for. "),
+    h("p", { class: "note" }, "Colour: how much of each part of the photo the tag accounts for. "),
     h(
       "p",
       { class: "chips" },
@@ -88,7 +88,7 @@ function pictured(box, picture, tags) {
   show(-1);
 }
 
-// The text, or its words, as pieces; `piece` is { text, word } with word the place in body.w or undefined.
+// The text, or its words, as pieces { text, word }; word is an index in body.w or undefined.
 function piecesOf(found) {
   if (found.t === undefined || !found.s.length) {
     const order = topOf(found.n, found.w.length);
@@ -109,7 +109,7 @@ function piecesOf(found) {
   return pieces;
 }
 
-// Fills `box` with a coloured text. `found` is a body; `tags` the numbers of its tags; `names` theirs.
+// Fills `box` with a coloured text. `found` is a body; `tags` are the numbers and `names` the names of its tags.
 function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])) {
   const n = names.length;
   const credit = (i, j) => found.c[i * n + j] / 255;
@@ -119,7 +119,7 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
     class: isText ? "text" : "text bag",
     role: "group",
     tabindex: "0",
-    "aria-label": "Words of the document; the arrow keys go from word to word",
+    "aria-label": "Words of the document; use the arrow keys to move between words",
   });
   const marks = [];
   text.append(
@@ -199,7 +199,7 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
   );
   const toggles = h(
     "div",
-    { class: "toggles", role: "group", "aria-label": "Tags; press to leave one out" },
+    { class: "toggles", role: "group", "aria-label": "Tags; press to hide one" },
     buttons,
   );
   toggles.hidden = !byTag(state.by);
@@ -211,7 +211,7 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
       "p",
       { class: "note" },
       found.c
-        ? "Point at a word, or walk with the arrow keys, to see p(tag | word, document). Contrast: the tag that has more of a word than of the document. "
+        ? "Point at a word, or use the arrow keys, to see p(tag | word, document). Contrast: the tag whose share of the word exceeds its share of the document. "
         : "",
       h(
         "span",
@@ -224,7 +224,7 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
   paint();
 }
 
-// How strongly a word shows its tag: from a quarter at an even split to full where the tag has all of it.
+// Opacity of a word's colour: a quarter for an even split, full if one tag has all the credit.
 const strength = (credit, n) =>
   n < 2
     ? 0.7
@@ -315,7 +315,7 @@ function explaining(text, marks, draw) {
 function relatives(d) {
   return card(
     "Related documents",
-    "By their topics; with what they share.",
+    "Documents with similar topics, and the tags they share.",
     documentList(
       relatedDocuments(d, 8).map((row) =>
         documentRow(row.doc, { figure: percent(row.score), reasons: reasonsOf(row) }),

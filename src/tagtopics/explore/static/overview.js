@@ -1,4 +1,4 @@
-// The overview: sizes, topics by share, the map, tags that say more together.
+// The overview: sizes, topics by share, topic map, tag groups.
 function overviewPage() {
   return [
     h(
@@ -17,15 +17,15 @@ function overviewPage() {
       { class: "split wide-left" },
       card(
         "Topics by share",
-        "How much of all words each topic accounts for; its most telling words.",
+        "Share of all words, and the most characteristic words of each topic.",
         topicRows(),
       ),
-      card("Map of topics", "Near: they share words. Area: share of all words.", topicMap()),
+      card("Topic map", "Topics close to each other share words. Area: share of all words.", topicMap()),
     ),
     store.groups.length
       ? card(
-          "Tags that say more together",
-          "Pairs of tags whose joint meaning stands out from each alone.",
+          "Tag groups",
+          "Pairs of tags whose joint profile differs from that of each tag alone.",
           groupCards(6),
           h("p", {}, link("#/groups", {}, "Compare any tags →")),
         )
@@ -51,14 +51,14 @@ function figures() {
       "perplexity",
       whole(facts.perplexity),
       facts.perplexity_without_topics ? `${whole(facts.perplexity_without_topics)} without topics` : "",
-      "Document completion: topics from 80 % of each document's words, scored on the other 20 %; the collection's own documents. Lower is better.",
+      "Document completion on the training documents: topics are inferred from 80 % of each document's words and scored on the other 20 %. Lower is better.",
     ]);
   if (mean !== null)
     tiles.push([
       "coherence",
       mean.toFixed(2),
       "mean NPMI",
-      "How often a topic's ten first words meet in one document: 1 always, 0 as by chance, -1 never.",
+      "How often a topic's ten top words occur in the same document: 1 always, 0 as by chance, -1 never.",
     ]);
   return h(
     "dl",
@@ -135,7 +135,7 @@ function tagKinds() {
   if (!store.tags.names.length) return null;
   return card(
     "Tags",
-    "The most frequent of each kind, with their number of documents.",
+    "The most frequent tags of each kind, with their numbers of documents.",
     h(
       "dl",
       { class: "kinds" },
@@ -157,7 +157,7 @@ function tagKinds() {
   );
 }
 
-// Lists of everything.
+// Lists of topics, tags and documents.
 function topicsPage() {
   let order = "share";
   const box = h("div", { class: "decks" });

@@ -1,4 +1,4 @@
-// A tag: what it stands for, the words credited to it, its neighbours. And several tags together.
+// A tag: its topics, credited words, similar tags. And several tags together.
 function tagPage(t) {
   if (!(t >= 0 && t < store.tags.names.length)) return missingPage("tag");
   const words = store.tags.words[t];
@@ -31,16 +31,16 @@ function tagPage(t) {
         "div",
         {},
         card(
-          "What it stands for",
-          "Mean topics of the words that its documents owe to it.",
+          "Topics",
+          "Mean topics of the words credited to this tag.",
           topicBars(tagProfile(t), 10),
         ),
         neighbours(t),
       ),
       rows.length
         ? card(
-            "Words credited to it",
-            "Most telling first; the figure is how many occurrences the model credits to this tag.",
+            "Credited words",
+            "Most characteristic first; the number is how many occurrences are credited to this tag.",
             bars(rows, { name: "Words" }),
           )
         : null,
@@ -78,7 +78,7 @@ function neighbours(t) {
     near.length
       ? card(
           "Alike",
-          "Tags that stand for the same topics: 100 % is the same.",
+          "Tags with similar topics; 100 % means equal.",
           h(
             "ul",
             { class: "neighbours" },
@@ -88,7 +88,7 @@ function neighbours(t) {
       : null,
     often.length
       ? card(
-          "On the same documents",
+          "Often used with",
           null,
           h(
             "ul",
@@ -105,7 +105,7 @@ function tagDocuments(tags) {
   const docs = store.docsOfTag[tags[0]].filter((d) => tags.every((t) => store.documents.tags[d].includes(t)));
   if (!docs.length)
     return store.documents.tags.some((row) => row.length)
-      ? card("Documents", "No document carries all of them.")
+      ? card("Documents", "No document has all of them.")
       : null;
   const fit = new Map(
     docs.map((d) => {
@@ -169,8 +169,8 @@ function groupsPage(tags) {
       "div",
       { class: "hero" },
       h("p", { class: "eyebrow" }, "Tag groups"),
-      h("h1", {}, tags.length > 1 ? "What they stand for together" : "What do tags stand for together?"),
-      h("p", { class: "lead" }, "Topics that all the chosen tags share, against each of them alone."),
+      h("h1", {}, tags.length > 1 ? "What they stand for together" : "Compare tags"),
+      h("p", { class: "lead" }, "The topics that all chosen tags share, compared with each tag alone."),
     ),
     h(
       "div",
@@ -184,9 +184,9 @@ function groupsPage(tags) {
   if (tags.length < 2)
     return [
       ...head,
-      tags.length ? h("p", { class: "note" }, "Add a second tag to see what the two mean together.") : null,
+      tags.length ? h("p", { class: "note" }, "Add a second tag to see their joint profile.") : null,
       store.groups.length
-        ? card("Worth a look", "Pairs whose joint meaning stands out from each alone.", groupCards(12))
+        ? card("Suggestions", "Pairs whose joint profile differs from that of each tag alone.", groupCards(12))
         : null,
     ];
   const joint = together(tags);
@@ -210,24 +210,24 @@ function verdict(tags, joint, alone) {
   return h(
     "p",
     { class: "verdict", vars: { "--hue": topicHue(k) } },
-    "Together they point to ",
+    "Together, their main topic is ",
     link(`#/topic/${k}`, {}, badge(k), topicLabel(k)),
-    ` with ${percent(joint[k])}. Alone it is `,
+    ` with ${percent(joint[k])}. Alone, it has `,
     parts.flatMap((part, i) => [i ? (i === parts.length - 1 ? " and " : ", ") : "", ...part]),
     ".",
     brought(joint, alone, k),
   );
 }
 
-// The topic that gains most by the company of the tags, where that is another than the first.
+// The topic that gains most from combining the tags, unless it is the main topic.
 function brought(joint, alone, first) {
   const gain = Array.from(joint, (p, k) => p - Math.max(...alone.map((one) => one[k])));
   const k = topOf(gain, 1)[0];
   if (k === first || gain[k] < 0.03) return null;
   return [
-    " What their company brings out is ",
+    " The largest gain is ",
     link(`#/topic/${k}`, {}, badge(k), topicLabel(k)),
-    `: ${percent(joint[k])}, and never more than ${percent(joint[k] - gain[k])} alone.`,
+    `: ${percent(joint[k])} together, at most ${percent(joint[k] - gain[k])} alone.`,
   ];
 }
 
@@ -240,7 +240,7 @@ function groupTopics(tags, joint, alone) {
   const rows = [...best, ...rest].filter((k) => height[k] > 0.01);
   return card(
     "Topics",
-    "Solid: together. Thin: each alone.",
+    "Thick bars: together. Thin bars: each tag alone.",
     legend(tags),
     h(
       "ul",
@@ -293,7 +293,7 @@ function groupFigure(tags, joint) {
       class: "map",
       viewBox: `0 0 ${size} ${size}`,
       role: "img",
-      "aria-label": "Map of topics, as large as their share in the group",
+      "aria-label": "Topic map, with areas by share in the group",
     },
     x.map((_, k) => {
       const spot = s(
@@ -312,7 +312,7 @@ function groupFigure(tags, joint) {
   const together = store.docsOfTag[tags[0]].filter((d) =>
     tags.every((t) => store.documents.tags[d].includes(t)),
   ).length;
-  return card("On the map", `${plural(together, "document carries", "documents carry")} all of them.`, map);
+  return card("On the map", `${plural(together, "document has", "documents have")} all of them.`, map);
 }
 
 function groupWords(tags, joint, alone) {
@@ -338,7 +338,7 @@ function groupWords(tags, joint, alone) {
     );
   return card(
     "Words",
-    "The most telling words of the group, and of each tag alone; new: not among those of any tag alone.",
+    "The most characteristic words of the group, and of each tag alone; new: not among those of any single tag.",
     h(
       "div",
       { class: "columns" },

@@ -1,4 +1,4 @@
-// A topic: its words by relevance, its tags, its documents, its years. And a word: its topics.
+// A topic: words by relevance, tags, documents, years. And a word: its topics.
 function topicPage(k) {
   if (!(k >= 0 && k < store.K)) return missingPage("topic");
   const order = topOf(store.topics.share, store.K);
@@ -30,7 +30,7 @@ function topicPage(k) {
         {},
         topicTags(k),
         store.years
-          ? card("Over the years", "Mean share of the topic in the documents of each year.", yearLine(k))
+          ? card("By year", "Mean share of the topic in the documents of each year.", yearLine(k))
           : null,
         nearTopics(k),
       ),
@@ -76,12 +76,12 @@ function topicWords(k) {
   });
   return card(
     "Words",
-    "Bar: share of the topic. Beside it: how many times as often as in the whole collection.",
+    "Bar: share of the topic. Number: how many times more frequent than in the whole collection.",
     h(
       "div",
       { class: "slider" },
       h("label", { for: "weight" }, "Relevance"),
-      h("span", { class: "end" }, "rare, telling"),
+      h("span", { class: "end" }, "rare, specific"),
       slider,
       h("span", { class: "end" }, "frequent"),
       shown,
@@ -93,10 +93,10 @@ function topicWords(k) {
 function topicTags(k) {
   if (!store.tags.names.length) return null;
   const own = store.tags.names.map((_, t) => store.tagRoots[t * store.K + k] ** 2);
-  const best = tellingTags(k, 10);
+  const best = typicalTags(k, 10);
   return card(
     "Tags",
-    "Tags that are about this topic more than others: its share of what they stand for.",
+    "Tags most typical of this topic, with its share in their profiles.",
     bars(
       best.map((t) => ({
         label: h("bdi", {}, store.tags.names[t]),
@@ -119,7 +119,7 @@ function nearTopics(k) {
     Math.min(4, store.K - 1),
   );
   return card(
-    "Near on the map",
+    "Similar topics",
     null,
     h(
       "ul",
@@ -134,7 +134,7 @@ function topicDocuments(k) {
   const best = topOf(share, 200).filter((d) => share[d] >= 0.05);
   return card(
     "Documents",
-    "With the largest share of this topic.",
+    "Documents with the largest share of this topic.",
     growing(best, (d) => documentRow(d, { figure: percent(share[d]) }), 8),
   );
 }
@@ -159,7 +159,7 @@ function wordPage(w) {
       { class: "split" },
       card(
         "Topics",
-        "Where its occurrences belong.",
+        "The topics of its occurrences.",
         bars(
           topics
             .map((k, i) => ({
@@ -176,7 +176,7 @@ function wordPage(w) {
       tags.length
         ? card(
             "Tags",
-            "Tags that it tells from others: occurrences credited to each.",
+            "Tags for which it is characteristic, with the occurrences credited to each.",
             bars(
               tags
                 .slice(0, 12)
@@ -194,11 +194,11 @@ function wordPage(w) {
     store.words.documents[w].length
       ? card(
           "Documents",
-          "That it makes up most of.",
+          "Documents in which its share is largest.",
           documentList(store.words.documents[w].map((d) => documentRow(d))),
         )
       : null,
   ];
 }
 
-const missingPage = (what) => [h("h1", {}, `No such ${what}`), h("p", {}, link("#/", {}, "To the overview"))];
+const missingPage = (what) => [h("h1", {}, `No such ${what}`), h("p", {}, link("#/", {}, "Back to the overview"))];

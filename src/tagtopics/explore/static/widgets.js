@@ -1,4 +1,4 @@
-// Parts that several pages share: chips of tags, lists of documents, a box that completes.
+// Shared components: tag chips, lists of documents, a combobox.
 const tagChip = (t, note) =>
   link(
     `#/tag/${t}`,
@@ -25,7 +25,7 @@ function documentRow(d, { figure, reasons } = {}) {
 }
 const documentList = (rows) => h("ol", { class: "documents" }, rows);
 
-// Long lists grow on demand.
+// Long lists are extended on demand.
 function growing(items, draw, step = 25, list = "ol", kind = "documents") {
   const box = h(list, { class: kind });
   let shown = 0;
@@ -87,7 +87,7 @@ function tagBox(label, except, chosen) {
   return h("div", { class: "combo" }, h("label", { for: id }, label), input, list);
 }
 
-// The behaviour of a combobox: `options(text)` gives { draw, choose, group }; the list follows the input.
+// The behaviour of a combobox: `options(text)` returns { draw, choose, group }; the list follows the input.
 function attachOptions(input, list, options, submitted) {
   let found = [];
   let active = -1;
@@ -183,7 +183,7 @@ function attachOptions(input, list, options, submitted) {
   });
 }
 
-// Search: exact beginnings first, then anywhere; what is common before what is rare.
+// Search: prefixes first, then other matches; frequent before rare.
 const folded = {};
 function lower(kind, names) {
   return (folded[kind] ||= names.map((name) => name.toLowerCase()));

@@ -1,11 +1,11 @@
-// The workbench: a new text, its topics, tags for it, and why; tags are accepted or refused, and exported.
+// The workbench: analyse a new text, accept or refuse recommended tags, export the result.
 const bench = { text: "", tags: [], refused: [], answers: null };
 
 function workbenchPage() {
   return settings.offers.includes("transform") ? textBench() : photographBench();
 }
 
-// A photograph: chosen or dropped; its tags and where each of them is.
+// A new photo: its tags, and where in the photo each of them is.
 function photographBench() {
   const result = h("div", { "aria-live": "polite" });
   const wrong = h("p", { class: "wrong", role: "alert", hidden: true });
@@ -19,7 +19,7 @@ function photographBench() {
       });
       const found = await answer.json();
       if (!answer.ok) throw new Error(found.detail);
-      const reading = h("section", { class: "card reading", "aria-label": "Photograph by tag" });
+      const reading = h("section", { class: "card reading", "aria-label": "Photo by tag" });
       pictured(
         reading,
         { j: found.jpeg, r: found.rows, c: found.columns, h: found.heat },
@@ -69,7 +69,7 @@ function photographBench() {
     "section",
     {
       class: "card bench drop",
-      "aria-label": "New photograph",
+      "aria-label": "New photo",
       on: {
         dragover: (event) => event.preventDefault(),
         drop: (event) => {
@@ -78,7 +78,7 @@ function photographBench() {
         },
       },
     },
-    h("label", { for: "bench-file" }, "Choose a photograph, or drop one here"),
+    h("label", { for: "bench-file" }, "Choose a photo, or drop one here"),
     input,
     wrong,
   );
@@ -87,8 +87,8 @@ function photographBench() {
       "div",
       { class: "hero" },
       h("p", { class: "eyebrow" }, "Workbench"),
-      h("h1", {}, "A photograph the model has not seen"),
-      h("p", { class: "lead" }, "Tags that it may need, and where in it each of them is."),
+      h("h1", {}, "Analyse a new photo"),
+      h("p", { class: "lead" }, "Recommended tags, and where in the photo each of them is."),
     ),
     zone,
     result,
@@ -174,11 +174,11 @@ function textBench() {
       "div",
       { class: "hero" },
       h("p", { class: "eyebrow" }, "Workbench"),
-      h("h1", {}, "A text the model has not seen"),
+      h("h1", {}, "Analyse a new text"),
       h(
         "p",
         { class: "lead" },
-        "Its topics, tags that it may need with the words behind them, and documents like it.",
+        "Its topics, recommended tags with reasons, and related documents.",
       ),
     ),
     h(
@@ -239,13 +239,13 @@ function benchResult(again) {
     ),
     card(
       "Related documents",
-      "Of the collection, by their topics.",
+      "Documents of the collection with similar topics.",
       documentList(related.map((row) => documentRow(place.get(row.row), { figure: percent(row.score) }))),
     ),
   ];
 }
 
-// What the server explains, in the form of a stored body. Spans come in code points, the page counts UTF-16 units.
+// An explanation from the server as a stored body. Its spans are in code points; the page uses UTF-16 units.
 function bodyOf(explained) {
   const points = [0];
   for (const character of explained.text) points.push(points[points.length - 1] + character.length);
@@ -344,7 +344,7 @@ function exportCard() {
   });
   return card(
     "Export",
-    "The text, its accepted and refused tags, its topics.",
+    "The text, its accepted and refused tags, and its topics.",
     h(
       "div",
       { class: "row" },
