@@ -144,7 +144,7 @@ def test_missing_data_and_impossible_tasks_are_a_line_each(own: Path, tmp_path: 
     assert outcome.measured == 1
     assert len(outcome.problems) == 2
     assert outcome.problems[0].startswith("no-such-data: not available, skipped")
-    assert "does not rank tags" in outcome.problems[1]
+    assert "no tag scores of its own" in outcome.problems[1]
 
 
 def test_a_bad_line_is_named(tmp_path: Path, tiny: Corpus) -> None:

@@ -188,10 +188,10 @@ def test_sml_is_a_row_or_says_what_it_needs() -> None:
     records = [recommended("ttm-h", "two-stage", 0.33, 0.22, 0.5385)]
     table = table_three(records, "corel5k-images")
     assert table is not None
-    assert "SML: not run: needs photographs" in {row[0] for row in table.rows}
+    assert "SML: not run: needs photos" in {row[0] for row in table.rows}
     lacking = next(v for v in all_verdicts(records) if v.text == "SML reaches its row")
     assert lacking.status == UNKNOWN
-    assert "needs photographs" in lacking.evidence
+    assert "needs photos" in lacking.evidence
     records.append(recommended("sml", "photographs", 0.29, 0.18, 0.502))
     table = table_three(records, "corel5k-images")
     assert table is not None

@@ -61,7 +61,7 @@ def test_table_three_is_measured_from_photographs_on(
 
 def test_without_photographs_one_line_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TAGTOPICS_DATA", raising=False)
-    with pytest.raises(InputError, match="need photographs"):
+    with pytest.raises(InputError, match="need the photos"):
         photo_folder()
     monkeypatch.setenv("TAGTOPICS_DATA", str(tmp_path))
     with pytest.raises(InputError, match="TAGTOPICS_DATA must name"):

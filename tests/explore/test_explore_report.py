@@ -141,7 +141,7 @@ def test_report_keeps_to_its_size(data: TopicData, tmp_path: Path) -> None:
     small = write_report(data, tmp_path / "small.html", max_mb=limit)
     assert small.n_bytes <= limit * 1e6
     assert small.n_bodies < 72
-    with pytest.raises(tt.InputError, match="max-mb"):
+    with pytest.raises(tt.InputError, match="max_mb"):
         write_report(data, tmp_path / "none.html", max_mb=0.01)
     assert not (tmp_path / "none.html").exists()
     assert len(list(tmp_path.iterdir())) == 2
