@@ -71,7 +71,7 @@ def main() -> None:
     warnings.simplefilter("ignore", tt.CorpusWarning)
     train, test = divided(tt.load_dataset(given.corpus))
     tt.LDA(2, max_iter=1, random_state=0).partial_fit(train.select(range(20)), batch_size=10)  # compiles
-    say(f"{given.corpus}: {train.n_docs} training documents, {test.n_docs} test documents, K={given.topics}\n")
+    say(f"{given.corpus}: {train.n_docs} training and {test.n_docs} test documents, K={given.topics}\n")
     say("| model | learned | perplexity by seed | against batch, by seed | mean | seconds, mean |")
     say("|---|---|---|---|---|---|")
     for kind in given.models:

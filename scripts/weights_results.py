@@ -170,9 +170,9 @@ def page(records: dict[str, list[dict[str, Any]]]) -> str:
     return f"""# Learned weights, on every task
 
 Written by `python scripts/weights_results.py DIRECTORY`. K = {N_TOPICS}, otherwise the defaults; `auto` is
-`TTM(pairwise_weight="auto", preset=Preset(tag_pseudo_count="auto"))`, TTM-P has the
-weights .2 / 0, TTM-H .1 / .05, both with known tags worth 5 tokens; LDA is the model without weights. Mean and
-standard error over random 80/20 splits; for folders with an official split (corel5k, bibtex, reuters,
+`TTM(pairwise_weight="auto", preset=Preset(tag_pseudo_count="auto"))`, TTM-P has the weights .2 / 0, TTM-H
+.1 / .05, both with known tags worth 5 tokens; LDA is the model without weights. Mean and standard error over
+random 80/20 splits; for folders with an official split (corel5k, bibtex, reuters,
 corel5k-images) over random starts, so that the error there is that of the fit alone. Lower perplexity is
 better; for all other measures, higher is better.
 

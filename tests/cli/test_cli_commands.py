@@ -297,7 +297,7 @@ def test_declared_defaults_are_those_of_the_classes(path: str, owner: str, name:
 def test_help_shows_the_declared_defaults() -> None:
     text = " ".join(run("fit", "--help").out.replace("│", " ").split())
     for parameter in ("n_topics", "max_iter", "tol", "pairwise_weight"):
-        assert f"[default: {inspect.signature(tt.TTM).parameters[parameter].default}]" in text
+        assert f"[default: ({inspect.signature(tt.TTM).parameters[parameter].default})]" in text
 
 
 def test_a_report_replaces_only_a_report(model: Path, tmp_path: Path) -> None:

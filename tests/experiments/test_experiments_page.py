@@ -195,7 +195,7 @@ def test_sml_is_a_row_or_says_what_it_needs() -> None:
     records.append(recommended("sml", "photographs", 0.29, 0.18, 0.502))
     table = table_three(records, "corel5k-images")
     assert table is not None
-    assert "SML, from photographs" in {row[0] for row in table.rows}
+    assert "SML, from photos" in {row[0] for row in table.rows}
     assert status(records, "SML reaches its row") == IN_PART
     assert status(records, "TTM-H, two-stage, above SML") == HOLDS
 

@@ -64,6 +64,6 @@ def test_without_photographs_one_line_says_so(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(InputError, match="need the photos"):
         photo_folder()
     monkeypatch.setenv("TAGTOPICS_DATA", str(tmp_path))
-    with pytest.raises(InputError, match="TAGTOPICS_DATA must name"):
+    with pytest.raises(InputError, match="set TAGTOPICS_DATA"):
         with_pixel_counts(full_grid(), tmp_path / "own")
     assert not (tmp_path / "own").exists()
