@@ -13,13 +13,8 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 _INPUT = "Input"
-_TEXT = "Text processing"
 _IMAGES = "Images"
-_MODEL = "Model"
 _LONG = "Long fits"
-
-_TTM = "models/ttm.py"
-_RECIPE = "corpus/recipe.py"
 
 
 # --------------------------------------------------------------------------------- declared defaults
@@ -61,7 +56,7 @@ def _declared(path: str, owner: str) -> Mapping[str, str]:
             found |= {
                 a.arg: value for a, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
             }
-    return {name: _text(value) for name, value in found.items() if value is not None}
+    return {name: _as_text(value) for name, value in found.items() if value is not None}
 
 
 @cache
@@ -69,7 +64,7 @@ def _parsed(path: str) -> ast.Module:
     return ast.parse(files("tagtopics").joinpath(path).read_text(encoding="utf-8"))
 
 
-def _text(value: ast.expr) -> str:
+def _as_text(value: ast.expr) -> str:
     """Return a literal as text; of any other expression, its source."""
     try:
         return str(ast.literal_eval(value))
@@ -178,53 +173,43 @@ class ColumnOptions:
     ] = None
 
 
+def _text(text: str, field: str, metavar: str = "N", default: str | None = None, **more: Any) -> Any:
+    """Return an option of `TextRecipe`; None as its value keeps the default of the field."""
+    shown = default or default_of("corpus/recipe.py", "TextRecipe", field)
+    return _option("Text processing", text, shown, metavar, **more)
+
+
 @dataclass(frozen=True)
 class TextOptions:
     """How text is split into words; None keeps the default of `TextRecipe`."""
 
     min_df: Annotated[
         Any,
-        _option(
-            _TEXT,
-            "Minimum number (5) or share (0.01) of documents with a word.",
-            default_of(_RECIPE, "TextRecipe", "min_df"),
-            parser=share_or_number,
+        _text(
+            "Minimum number (5) or share (0.01) of documents with a word.", "min_df", parser=share_or_number
         ),
     ] = None
     max_df: Annotated[
-        Any,
-        _option(
-            _TEXT,
-            "Maximum number or share of documents with a word.",
-            default_of(_RECIPE, "TextRecipe", "max_df"),
-            parser=share_or_number,
-        ),
+        Any, _text("Maximum number or share of documents with a word.", "max_df", parser=share_or_number)
     ] = None
-    max_words: Annotated[int | None, _option(_TEXT, "Keep only the N most frequent words.", "no limit")] = (
-        None
-    )
+    max_words: Annotated[
+        int | None, _text("Keep only the N most frequent words.", "max_words", default="no limit")
+    ] = None
     stop_words: Annotated[
         str | None,
-        _option(
-            _TEXT,
-            "Words to ignore: english, none, or a file with one word per line.",
-            default_of(_RECIPE, "TextRecipe", "stop_words"),
-            "LIST",
-        ),
+        _text("Words to ignore: english, none, or a file with one word per line.", "stop_words", "LIST"),
     ] = None
-    ngrams: Annotated[int | None, _option(_TEXT, "Also count sequences of up to N words.", "1")] = None
+    ngrams: Annotated[
+        int | None, _text("Also count sequences of up to N words.", "ngram_range", default="1")
+    ] = None
     lowercase: Annotated[
         bool | None,
-        typer.Option(
-            "--lowercase/--keep-case",
-            help="Convert text to lower case.",
-            show_default="lowercase",
-            rich_help_panel=_TEXT,
-        ),
-    ] = None
+        typer.Option("--lowercase/--keep-case", help="Convert text to lower case.", show_default="lowercase",
+                     rich_help_panel="Text processing"),
+    ] = None  # fmt: skip
     token_pattern: Annotated[
         str | None,
-        _option(_TEXT, "Regular expression that matches one word.", "Unicode words", "REGEX"),
+        _text("Regular expression that matches one word.", "token_pattern", "REGEX", "Unicode words"),
     ] = None
 
 
@@ -234,13 +219,9 @@ class ImageOptions:
 
     on_error: Annotated[
         str | None,
-        _option(
-            _IMAGES,
-            "What to do with an unreadable image.",
-            default_of("corpus/images/vocabulary.py", "VisualVocabulary", "on_error"),
-            "skip|raise",
-        ),
-    ] = None
+        _option(_IMAGES, "What to do with an unreadable image.",
+                default_of("corpus/images/vocabulary.py", "VisualVocabulary", "on_error"), "skip|raise"),
+    ] = None  # fmt: skip
     codebook: Annotated[
         int | None,
         _option(_IMAGES, "Number of words for patterns, and the same number for colours.", "by descriptor"),
@@ -250,99 +231,63 @@ class ImageOptions:
     ] = None
 
 
+def _model(text: str, parameter: str, metavar: str = "N", default: str | None = None, **more: Any) -> Any:
+    """Return an option of an estimator; None as its value keeps the default of the parameter."""
+    shown = default or default_of("models/ttm.py", "TTM", parameter)
+    return _option("Model", text, shown, metavar, **more)
+
+
+def _number_or_auto(text: str, parameter: str, default: str | None = None) -> Any:
+    return _model(text, parameter, "X", default, parser=number_or_word)
+
+
 @dataclass(frozen=True)
 class ModelOptions:
     """Which estimator, with which parameters; None keeps the estimator's default."""
 
     model: Annotated[
         str,
-        _option(
-            _MODEL,
-            "ttm (the paper's TTM-H), lda, atm, rtm, llda, gibbs or vb.",
-            metavar="NAME",
-            autocompletion=_model_names,
-        ),
-    ] = "ttm"
-    topics: Annotated[
-        int | None, _option(_MODEL, "Number of topics.", default_of(_TTM, "TTM", "n_topics"))
-    ] = None
+        _option("Model", "ttm (the paper's TTM-H), lda, atm, rtm, llda, gibbs or vb.", metavar="NAME",
+                autocompletion=_model_names),
+    ] = "ttm"  # fmt: skip
+    topics: Annotated[int | None, _model("Number of topics.", "n_topics")] = None
     preset: Annotated[
         str | None,
-        _option(
-            _MODEL, "default, paper, or fast: fewer sweeps, slightly different topics.", "default", "NAME"
+        _model(
+            "default, paper, or fast: fewer sweeps, slightly different topics.", "preset", "NAME", "default"
         ),
     ] = None
-    order: Annotated[
-        int | None,
-        _option(
-            _MODEL, "Maximum number of tags in a higher-order relation.", default_of(_TTM, "TTM", "order")
-        ),
-    ] = None
+    order: Annotated[int | None, _model("Maximum number of tags in a higher-order relation.", "order")] = None
     pairwise_weight: Annotated[
         Any,
-        _option(
-            _MODEL,
-            "Weight of documents that share a tag, or 'auto' to learn it.",
-            default_of(_TTM, "TTM", "pairwise_weight"),
-            "X",
-            parser=number_or_word,
-        ),
+        _number_or_auto("Weight of documents that share a tag, or 'auto' to learn it.", "pairwise_weight"),
     ] = None
     higher_order_weight: Annotated[
-        Any,
-        _option(
-            _MODEL,
-            "Weight of all tags of a document together, or 'auto'.",
-            default_of(_TTM, "TTM", "higher_order_weight"),
-            "X",
-            parser=number_or_word,
-        ),
+        Any, _number_or_auto("Weight of all tags of a document together, or 'auto'.", "higher_order_weight")
     ] = None
     tag_pseudo_count: Annotated[
         Any,
-        _option(
-            _MODEL,
-            "Number of tokens that the known tags of a new document are worth, or 'auto'.",
-            "by preset",
-            "X",
-            parser=number_or_word,
-        ),
-    ] = None
-    iterations: Annotated[
-        int | None, _option(_MODEL, "Maximum number of sweeps.", default_of(_TTM, "TTM", "max_iter"))
-    ] = None
-    tolerance: Annotated[
-        float | None,
-        _option(_MODEL, "Stop when the mean change is below this.", default_of(_TTM, "TTM", "tol"), "X"),
-    ] = None
+        _number_or_auto("Number of tokens that the known tags of a new document are worth, or 'auto'.",
+                        "tag_pseudo_count", "by preset"),
+    ] = None  # fmt: skip
+    iterations: Annotated[int | None, _model("Maximum number of sweeps.", "max_iter")] = None
+    tolerance: Annotated[float | None, _model("Stop when the mean change is below this.", "tol", "X")] = None
     doc_topic_prior: Annotated[
         Any,
-        _option(
-            _MODEL,
-            "Pseudo-count of each topic in a document, or 'auto' to learn it.",
-            default_of(_TTM, "TTM", "doc_topic_prior"),
-            "X",
-            parser=number_or_word,
+        _number_or_auto(
+            "Pseudo-count of each topic in a document, or 'auto' to learn it.", "doc_topic_prior"
         ),
     ] = None
     topic_word_prior: Annotated[
-        float | None,
-        _option(
-            _MODEL, "Pseudo-count of each word in a topic.", default_of(_TTM, "TTM", "topic_word_prior"), "X"
-        ),
+        float | None, _model("Pseudo-count of each word in a topic.", "topic_word_prior", "X")
     ] = None
     memory: Annotated[
         str | None,
-        _option(
-            _MODEL,
-            "stored (faster), lean (less memory: messages are recomputed), or auto.",
-            default_of(_TTM, "TTM", "memory"),
-            "ENGINE",
-        ),
+        _model("stored (faster), lean (less memory: messages are recomputed), or auto.", "memory", "ENGINE"),
     ] = None
-    seed: Annotated[int, _option(_MODEL, "Random seed; equal seeds give equal results.")] = 0
+    seed: Annotated[int, _option("Model", "Random seed; equal seeds give equal results.")] = 0
     threads: Annotated[
-        int | None, _option(_MODEL, "Number of threads; does not change the result.", "all cores")
+        int | None, _model("Number of threads; does not change the result.", "n_jobs", default="all cores")
     ] = None
 
 
