@@ -35,8 +35,8 @@ def reset_peak() -> None:
 def touch_memory(mb: float) -> None:
     """Allocate and free memory, so that the next allocation is fast; two GB proved to be enough.
 
-    A virtual machine may have to ask its host for memory that nobody used lately; that took up to 1.4 ms a MB
-    here, ten times as long as memory that is at hand, and most of a short fit.
+    A virtual machine gets fresh memory from its host, which took up to 1.4 ms per MB here: ten times as long
+    as reusing memory, and most of a short fit.
     """
     np.ones(int(mb * 2**18), dtype=np.float32)
 

@@ -26,7 +26,7 @@ class Recorder:
             cap: seconds of training after which to stop.
             ratio: how much further the next checkpoint lies, at least one sweep.
             last: the sweep to end with.
-            memory_mb: how much memory shall be at hand when the watch starts.
+            memory_mb: memory to allocate and free before the timer starts.
         """
         self.evaluator, self.cap, self.ratio, self.last = evaluator, cap, ratio, last
         self.memory_mb = memory_mb

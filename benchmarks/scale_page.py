@@ -1,4 +1,4 @@
-"""The page of the scale benchmark: tables from the records, and what follows for a hundred machines."""
+"""The page of the scale benchmark: tables from the records, and an estimate for a hundred machines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ What the engine does is in [Scale](scale.md).
 
 
 class Costs(NamedTuple):
-    """What was measured here, for one core and one connection."""
+    """Measured figures for one core and one connection."""
 
     update: float  # core-seconds for one topic of one edge, tags included
     state_bytes: float  # of the state of a document, for one topic
@@ -53,7 +53,7 @@ def _sweeps(records: list[Record]) -> list[str]:
         per = 1e6 * cpu / r["n_docs"]
         rows.append([f"{r['n_docs']:,}", f"{r['n_edges']:,}", str(r["n_topics"]), f"{wall:.1f}", f"{cpu:.1f}",
                      f"{per:.1f}", f"{r['peak_mb']:.0f}", f"{load:.1f}"])  # fmt: skip
-    head = "documents|edges|K|seconds a sweep|core-seconds a sweep|core-microseconds a document|peak MB|load"
+    head = "documents|edges|K|seconds per sweep|core-seconds per sweep|core-µs per document|peak MB|load"
     return [
         "## Size\n",
         "TTM-H with 4 tags a document, out of memory, every sweep a checkpoint.\n",
@@ -69,7 +69,7 @@ def _compare(records: list[Record]) -> list[str]:
         each = ", ".join(f"{100 * (ratio - 1):+.0f} %" for ratio in ratios)
         rows.append([f"{r['n_docs']:,}", str(r["workers"]), f"{here:.1f}", f"{there:.1f}",
                      f"{100 * (there / here - 1):+.0f} %", each, "the same"])  # fmt: skip
-    head = "documents|workers|seconds a sweep, threads|seconds a sweep, Ray|overhead|of each sweep|bits"
+    head = "documents|workers|seconds per sweep, threads|seconds per sweep, Ray|overhead|of each sweep|bits"
     return [
         "## A cluster on one machine\n",
         "The same sweeps in turn, as many threads as workers.\n",
@@ -85,7 +85,7 @@ def _exchange(records: list[Record]) -> list[str]:
         rows.append([sizes, str(r["workers"]), f"{r['mb_down']:.0f}", f"{r['mb_up']:.0f}",
                      f"{median(seconds):.0f}", f"{seconds[0]:.0f} to {seconds[-1]:.0f}"])  # fmt: skip
     head = "W x K|workers|MB to all|MB back from each|milliseconds a round|least to most"
-    text = "Idle workers: what a round costs when nobody computes. Single precision out, double back.\n"
+    text = "Cost of one round with idle workers: single precision sent, double precision returned.\n"
     return ["## The exchange\n", text, _table(head, rows)]
 
 
@@ -130,7 +130,7 @@ def _model(c: Costs) -> list[str]:
     text = f"""Measured here: {1e9 * c.update:.2f} core-nanoseconds for each topic of each edge (4 tags a
 document), {c.state_bytes:.0f} bytes of state for a topic of a document, {1e9 * c.exchange:.2f} seconds a GB
 exchanged on one machine. Carried to other sizes, with 100 different words a document and a disk of 1 GB/s for
-each machine, in seconds a sweep:
+each machine, in seconds per sweep:
 """
     head = "D|W|T|K|machines x cores|Gbit/s|compute|state to disk and back|sums by one driver|sums scattered"
     return ["## Carried further, on paper\n", text, _table(head, rows)]

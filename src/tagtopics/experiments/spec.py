@@ -120,7 +120,7 @@ def quick_grid() -> list[ExperimentSpec]:
 
 
 def full_grid() -> list[ExperimentSpec]:
-    """Return what `reproduce` measures: K = 10, 20 ... 100, five splits, every data set at hand."""
+    """Return what `reproduce` measures: K = 10, 20 ... 100, five splits, all available data sets."""
     topics, seeds = tuple(range(10, 101, 10)), tuple(range(5))
     return _in_order(
         [
