@@ -1,4 +1,4 @@
-"""What is learned from and what is predicted: the same documents and the same tokens for every system."""
+"""Training, validation and test documents: the same documents and tokens for every system."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 NAMES = ("cora", "reuters", "bibtex", "docstrings", "generated")
 SPLIT_SEED = 0
 _MOST_VALIDATION = 500
-"""Documents that alpha is chosen on, at the most; a tenth of the training documents otherwise."""
+"""Maximum number of validation documents; otherwise a tenth of the training documents."""
 
 
 class Completion(NamedTuple):
@@ -30,7 +30,7 @@ class Completion(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A corpus cut into what all systems learn from, what alpha is chosen on, and what is scored."""
+    """A corpus split into training, validation and test documents."""
 
     name: str
     train: Corpus
@@ -39,7 +39,7 @@ class Task(NamedTuple):
 
 
 def load_task(name: str, limits: Limits) -> Task:
-    """Return a task, from the cache of an earlier process where there is one."""
+    """Return a task, from the cache of an earlier process if there is one."""
     size = f"{limits.generated_docs if name == 'generated' else 'all'}-{limits.scored_docs}"
     path = ROOT / "build" / "bench" / "tasks" / f"{name}-{size}.npz"
     if not path.exists():
@@ -48,7 +48,7 @@ def load_task(name: str, limits: Limits) -> Task:
 
 
 def available(name: str) -> str | None:
-    """Return why a corpus cannot be had here, or None."""
+    """Return why a corpus is not available, or None."""
     if name in ("docstrings", "generated", "tiny"):
         return None
     directory = data_directory()
@@ -73,7 +73,7 @@ def generated_corpus(n_docs: int, words_per_doc: int, seed: int = 0) -> Corpus:
 
 
 def named_corpus(counts: Any, tags: Any) -> Corpus:
-    """Return matrices as a corpus whose words, tags and documents have numbers for names."""
+    """Return matrices as a corpus whose words, tags and documents are named by numbers."""
     D, W = counts.shape
     return Corpus(
         counts=canonical_counts(counts),
@@ -96,7 +96,7 @@ def _source(name: str, limits: Limits) -> Corpus:
 
 
 def _make_task(name: str, limits: Limits) -> Task:
-    """Cut a corpus; words that no training document has are left out, and documents without words too."""
+    """Split a corpus; words without training documents and documents without words are left out."""
     corpus = _source(name, limits)
     rng = np.random.default_rng(SPLIT_SEED)
     train, test = (rng.permutation(rows) for rows in train_test(corpus, SPLIT_SEED))

@@ -1,4 +1,4 @@
-"""One evaluator for all: the topics of every system go through the same fold-in of the same documents."""
+"""The evaluator: topics of all systems are scored by the same fold-in of the same documents."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tagtopics.inference.fold_in import FoldIn
 Floats = npt.NDArray[np.float32]
 
 GRID = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-"""Symmetric alphas to choose from, for each system and checkpoint, on the validation documents."""
+"""Symmetric alphas tried for each system and checkpoint on the validation documents."""
 
 
 class Score(NamedTuple):
-    """Perplexity of the test documents, and the alpha it was reached with ("own": the system's)."""
+    """Perplexity of the test documents, and the alpha used ("own": that of the system)."""
 
     perplexity: float
     validation: float  # perplexity of the validation documents with the same alpha
@@ -26,7 +26,7 @@ class Score(NamedTuple):
 
 
 class Evaluator:
-    """Document completion with alpha chosen on validation documents that no system learned from."""
+    """Document completion with alpha chosen on separate validation documents."""
 
     def __init__(self, task: Task, n_threads: int) -> None:
         self.task = task
@@ -53,7 +53,7 @@ class Evaluator:
         return Score(self._completed(self.task.test, phi, candidates[best]), found[best], best)
 
     def _grid(self) -> tuple[float, ...]:
-        """Return the whole grid at first, then the last choice and its neighbours: topics change slowly."""
+        """Return the whole grid first, then the last choice and its neighbours, as topics change slowly."""
         return GRID if self._last is None else GRID[max(0, self._last - 1) : self._last + 2]
 
     def _completed(self, part: Completion, phi: Floats, alpha: Floats) -> float:
@@ -68,7 +68,7 @@ def perplexity_of(part: Completion, theta: Any, phi: Any) -> float:
 
 
 def unigram_perplexity(task: Task) -> float:
-    """Return what a model without topics reaches on the same held-out tokens."""
+    """Return the perplexity of the same held-out tokens without topics."""
     probability = heldout.unigram(task.train.counts.sum(0, dtype=np.int64), 0.05)
     total = heldout.unigram_log_likelihood(task.test.held_out, probability)
     return heldout.perplexity(total, float(task.test.held_out.sum(dtype=np.float64)))

@@ -1,4 +1,4 @@
-"""How the explorer holds up: a report of 50,000 documents in Chromium, and the server under load.
+"""Benchmark of the explorer: a report of 50,000 documents in Chromium, and the server under load.
 
     python -m benchmarks.explorer report --docs 50000 --out build/large.html
     python -m benchmarks.explorer first-view
@@ -100,7 +100,7 @@ new PerformanceObserver((list) => list.getEntries().forEach((e) => window.tasks.
 
 
 def measure(path: Path, query: str) -> dict[str, Any]:
-    """Open a report, search in it as a typist would, and tell how long the page kept its user waiting."""
+    """Open a report, type a search, and measure how long the user waits."""
     with chromium() as browser:
         page = browser.new_page(viewport={"width": 1280, "height": 860})
         page.add_init_script(WATCH)
@@ -191,7 +191,7 @@ def embedded() -> tuple[Any, Any]:
 
 
 def run_load(seconds: float, clients: int) -> dict[str, Any]:
-    """Ask `tagtopics serve`, a process of its own, as fast as some clients can, one kind after the other."""
+    """Send requests to a `tagtopics serve` process from several clients, one kind after the other."""
     from tagtopics.models.kept_corpus import keep_corpus
 
     data, model = embedded()

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def explorer(folder: Path) -> str:
-    """Return what was measured of report and server, as tables; or that nothing was."""
+    """Return the measurements of report and server as tables, or a line that there are none."""
     found = {
         path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))
     }
@@ -24,7 +24,7 @@ def explorer(folder: Path) -> str:
 
 def _load(storms: dict[str, Any]) -> str:
     lines = [
-        "| requests | answered a second | p50 ms | p95 ms | p99 ms | statuses |",
+        "| requests | answered per second | p50 ms | p95 ms | p99 ms | statuses |",
         "|---|---|---|---|---|---|",
     ]
     for name, storm in storms.items():
@@ -40,7 +40,7 @@ def _facts(facts: dict[str, Any]) -> str:
 
 
 def _flat(facts: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield names and figures; what is nested gets the names above it in front."""
+    """Yield names and figures; nested names are prefixed."""
     for name, value in facts.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{before}{name}: ")

@@ -1,4 +1,4 @@
-"""How long, how often and on how much: the whole run and the quick one."""
+"""Limits of the full and of the quick run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Limits(NamedTuple):
-    """The caps of a run; a record made under other limits is made again."""
+    """Limits of a run; records made with other limits are made again."""
 
     n_topics: int = 100
     workers: int = 2
@@ -28,7 +28,7 @@ class Limits(NamedTuple):
     repeats: int = 2  # of our own curves: before the peers and after them
 
     def cap(self, corpus: str) -> float:
-        """Return the seconds of training a system may take on a corpus."""
+        """Return the maximum training seconds of a system on a corpus."""
         return self.generated_seconds if corpus == "generated" else self.seconds
 
 
@@ -63,6 +63,6 @@ TINY = QUICK._replace(
     stream_mb=8,
     memory_docs=500,
 )
-"""For the test that the harness works; its numbers mean nothing."""
+"""For the smoke test; its figures are meaningless."""
 
 PRESETS = {"full": FULL, "quick": QUICK, "tiny": TINY}

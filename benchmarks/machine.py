@@ -1,4 +1,4 @@
-"""What a process and its children cost: processor seconds and memory, from /proc where there is one."""
+"""CPU seconds and memory of a process and its children, from /proc if available."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def load_average() -> float:
-    """Return how many processes wanted a core in the last minute."""
+    """Return the load average of the last minute."""
     return round(os.getloadavg()[0], 2)
 
 
@@ -25,7 +25,7 @@ def peak_mb() -> float:
 
 
 def reset_peak() -> None:
-    """Make the present memory the peak; where the system cannot, the peak stays that of the whole life."""
+    """Reset the peak to the current memory, if the system supports it."""
     try:
         (_PROC / "self" / "clear_refs").write_text("5")
     except OSError:
@@ -33,21 +33,21 @@ def reset_peak() -> None:
 
 
 def touch_memory(mb: float) -> None:
-    """Use so much memory and give it back, so that what is taken next is at hand; two GB made sure of it.
+    """Allocate and free memory, so that the next allocation is fast; two GB proved to be enough.
 
-    A virtual machine may have to ask its host for memory that nobody used lately; that took up to 1.4 ms a MB
-    here, ten times as long as memory that is at hand, and most of a short fit.
+    A virtual machine gets fresh memory from its host, which took up to 1.4 ms per MB here: ten times as long
+    as reusing memory, and most of a short fit.
     """
     np.ones(int(mb * 2**18), dtype=np.float32)
 
 
 def children_mb() -> float:
-    """Return the memory that the children hold now, shared pages divided among their holders, in MB."""
+    """Return the current memory of the children in MB, shared pages divided among their users."""
     return sum(_proportional(pid) for pid in _children())
 
 
 def cpu_seconds() -> float:
-    """Return processor seconds of this process, its living descendants and those it has waited for."""
+    """Return CPU seconds of this process, its living descendants and those it has waited for."""
     waited = resource.getrusage(resource.RUSAGE_CHILDREN)
     own = time.process_time() + waited.ru_utime + waited.ru_stime
     return own + sum(_cpu_of(pid) for pid in _children())
@@ -70,7 +70,7 @@ def _children() -> list[int]:
 
 
 def _stat(path: Path) -> list[str]:
-    """Return the fields of a stat file after the name of the command, which may hold anything."""
+    """Return the fields of a stat file after the name of the command, which may contain anything."""
     try:
         return path.read_text().rpartition(")")[2].split()
     except OSError:

@@ -1,4 +1,4 @@
-"""tagtopics in the benchmark: the public estimators, watched by a callback."""
+"""tagtopics in the benchmark: the public estimators, observed by a callback."""
 
 from __future__ import annotations
 
@@ -16,29 +16,30 @@ from benchmarks.recorder import Recorder
 from tagtopics.inference.callbacks import Watcher
 
 MODELS = {"lda": tt.LDA, "ttm": tt.TTM}
+PRESET = "fast"
+"""The preset of all our models in the benchmark."""
+
 SETTINGS: dict[str, dict[str, float]] = {
-    "lda": {"word_weight": 0.75, "doc_topic_prior": 0.03, "topic_word_prior": 0.02, "stride": 0.8},
+    "lda": {"doc_topic_prior": 0.03, "topic_word_prior": 0.02},
     "ttm": {
-        "word_weight": 0.75,
         "doc_topic_prior": 0.03,
         "topic_word_prior": 0.02,
         "pairwise_weight": 0.025,
         "higher_order_weight": 0.0125,
-        "stride": 0.8,
     },
 }
-"""What differs from the defaults, chosen on validation documents of all corpora together (decision 012); the
-prior of words is chosen on each, for us as for the peers (decision 060)."""
+"""Parameters besides the preset that differ from the defaults, chosen on validation documents of all corpora
+together (decision 012). The word prior is chosen on each corpus, for us as for the peers (decision 060)."""
 
 
 def engines() -> tuple[str, ...]:
-    """Return the engines to choose from, or the only one, nameless."""
+    """Return the memory engines that can be chosen, or one without a name."""
     has_choice = "memory" in inspect.signature(tt.LDA).parameters
     return ("stored", "lean") if has_choice else ("",)
 
 
 def systems() -> dict[str, str]:
-    """Return our systems: name and label. The defaults first, then each engine by its name."""
+    """Return our systems by name, with labels: the default engine first, then each engine."""
     found = {"ours-lda": "tagtopics LDA", "ours-ttm": "tagtopics TTM-H"}
     for engine in filter(None, engines()):
         found |= {f"ours-{kind}-{engine}": f"{found[f'ours-{kind}']} ({engine})" for kind in MODELS}
@@ -51,34 +52,58 @@ def make_model(system: str, limits: Limits, seed: int, **parameters: Any) -> Any
     if engine:
         parameters["memory"] = engine[0]
     common = {"n_topics": limits.n_topics, "random_state": seed, "n_jobs": limits.workers, "tol": 0.0}
-    return MODELS[kind](**(common | SETTINGS[kind] | parameters))
+    return MODELS[kind](**(common | _preset() | SETTINGS[kind] | parameters))
+
+
+def describe(kind: str) -> str:
+    """Return the settings of our model of a kind, as the page states them."""
+    values = [f"{name}={value:g}" for name, value in SETTINGS[kind].items()]
+    return f"`{MODELS[kind].__name__}(preset={PRESET!r}, {', '.join(values)})`"
+
+
+def _preset() -> dict[str, Any]:
+    """Return the parameters of the preset; versions before 0.2 have them one by one."""
+    if "preset" in inspect.signature(tt.LDA).parameters:
+        return {"preset": PRESET}
+    return {"word_weight": 0.75, "stride": 0.8}
 
 
 def run(
     task: Task, system: str, recorder: Recorder, seed: int, limits: Limits, priors: list[float] | None = None
 ) -> dict[str, Any]:
-    """Train under the watch, then time the fold-in; compiled code is loaded before."""
+    """Time the training, then the fold-in; compiled code is loaded before."""
     warm(system, task, limits)
     named = dict(zip(("doc_topic_prior", "topic_word_prior"), priors or (), strict=False))
     model = make_model(system, limits, seed, max_iter=limits.our_sweeps, **named)
-    watch = _Watch(model, recorder)
+    observer = _Observer(model, recorder)
     recorder.start()
     began = time.perf_counter()
-    model.fit(task.train, callbacks=[watch])
+    _fit_topics(model)(task.train, callbacks=[observer])
     whole = time.perf_counter() - began
-    if not np.allclose(watch.phi, model.components_.T, rtol=1e-3, atol=1e-9):
-        raise RuntimeError("the topics that were scored are not those that the model keeps")
-    return {"fit_seconds_with_scoring": round(whole, 3), "fold_in": _fold_in(task, model)}
+    if not np.allclose(observer.phi, model.components_.T, rtol=1e-3, atol=1e-9):
+        raise RuntimeError("the topics that were scored are not those of the fitted model")
+    return {
+        "fit_seconds_with_scoring": round(whole, 3),
+        "settings": describe(system.split("-")[1]),
+        "fold_in": _fold_in(task, model),
+    }
 
 
 def warm(system: str, task: Task, limits: Limits) -> None:
     """Fit and transform a few documents, so that compilation, or its cache, is loaded."""
     few = task.train.select(np.arange(min(50, task.train.n_docs)))
-    make_model(system, limits, 0, max_iter=2).fit(few).transform(few)
+    model = make_model(system, limits, 0, max_iter=2)
+    _fit_topics(model)(few)
+    model.transform(few)
 
 
-class _Watch(Watcher[Any]):
-    """Tells the recorder of each sweep and gives it the topics of the state."""
+def _fit_topics(model: Any) -> Any:
+    """Return the method that learns topics without a recommender; before 0.2 it was `fit`."""
+    return getattr(model, "fit_topics", model.fit)
+
+
+class _Observer(Watcher[Any]):
+    """Passes each sweep and its topics to the recorder."""
 
     def __init__(self, model: Any, recorder: Recorder) -> None:
         self.model, self.recorder = model, recorder
@@ -96,7 +121,7 @@ class _Watch(Watcher[Any]):
 
 
 def find(state: Any, name: str) -> Any:
-    """Return the first field of that name in nested named tuples, or None: engines differ in their states."""
+    """Return the first field of a name in nested named tuples, or None: states differ between engines."""
     if name in getattr(state, "_fields", ()):
         return getattr(state, name)
     parts = state if hasattr(state, "_fields") else ()

@@ -1,4 +1,4 @@
-"""The peers: each trains in its own way and lets the watch look at its topics between sweeps or passes.
+"""The peers: each trains in its own way and reports its topics between sweeps or passes.
 
 No peer has a hook that is good for this, so scikit-learn's and gensim's M-steps are overridden to tell the
 watch and then go on; tomotopy is simply called again and again. A peer never sees the evaluation documents.
@@ -24,7 +24,7 @@ _INFER_SWEEPS = (10, 30, 100)
 
 
 class Priors(NamedTuple):
-    """The priors that a peer trains with; see decision 060."""
+    """The priors of a peer; see decision 060."""
 
     alpha: float
     eta: float
@@ -43,7 +43,7 @@ class Peer(NamedTuple):
 
 
 class _Enough(Exception):  # noqa: N818
-    """Training is to stop here."""
+    """Raised to stop the training."""
 
 
 # --- tomotopy -----------------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ def _tomotopy_lda(scheme: str) -> Callable[..., dict[str, Any]]:
 def _tomotopy_plda(
     task: Task, recorder: Recorder, seed: int, limits: Limits, priors: Priors
 ) -> dict[str, Any]:
-    """Half of the topics belong to the most frequent tags, one each; half are latent: K in all."""
+    """Half of the K topics belong to the most frequent tags, one each; the others are latent."""
     import tomotopy as tp
 
     tags = task.train.tags
@@ -114,7 +114,7 @@ def _tomotopy_topics(model: Any, task: Task) -> tuple[Any, Any | None]:
 
 
 def _tomotopy_fold_in(model: Any, task: Task, limits: Limits) -> list[dict[str, float]]:
-    """Time `infer` with several numbers of sweeps, without the making of its documents."""
+    """Time `infer` with several numbers of sweeps, without creating its documents."""
     phi, _ = _tomotopy_topics(model, task)
     rows = []
     for sweeps in _INFER_SWEEPS:
@@ -131,7 +131,7 @@ def _tomotopy_fold_in(model: Any, task: Task, limits: Limits) -> list[dict[str, 
 
 
 def _tokens(counts: Any) -> list[list[str]]:
-    """Return the documents of a CSR array as lists of column numbers, each as often as it counts."""
+    """Return the documents of a CSR array as lists of column numbers, repeated by count."""
     names = np.array([str(w) for w in range(counts.shape[1])], dtype=object)
     words = np.repeat(names[counts.indices], counts.data)
     ends = np.concatenate([[0], np.cumsum(counts.data)])[counts.indptr]
@@ -181,7 +181,7 @@ def _sklearn_lda(method: str) -> Callable[..., dict[str, Any]]:
 
 
 def _start_processes(limits: Limits) -> None:
-    """Let scikit-learn start its worker processes and load its code: that is no training."""
+    """Start the worker processes of scikit-learn and load its code, which is not training."""
     from sklearn.decomposition import LatentDirichletAllocation
 
     counts = np.random.default_rng(0).poisson(1.0, (20, 30))
@@ -201,7 +201,7 @@ def _sklearn_fold_in(model: Any, task: Task) -> list[dict[str, float]]:
 
 
 class _Watch:
-    """What a gensim model tells after each of its M-steps; of the class, so that it is never pickled."""
+    """Called by a gensim model after each M-step; stored on the class, so that it is never pickled."""
 
     def __init__(self, recorder: Recorder, n_docs: int, alpha: Any) -> None:
         self.recorder, self.n_docs, self.alpha = recorder, n_docs, alpha
@@ -226,7 +226,7 @@ def _watched(base: Any, watch: _Watch) -> Any:
 
 
 def _gensim_options(task: Task, seed: int, limits: Limits, priors: Priors) -> dict[str, Any]:
-    """Chunks such that a pass has at least ten updates: with gensim's 2000, a small corpus has one."""
+    """Return a chunk size with at least ten updates per pass: gensim's 2000 gives one for a small corpus."""
     return {
         "num_topics": limits.n_topics,
         "id2word": {i: str(i) for i in range(task.train.n_words)},
@@ -256,7 +256,7 @@ def _gensim_lda(task: Task, recorder: Recorder, seed: int, limits: Limits, prior
 
 
 def _gensim_atm(task: Task, recorder: Recorder, seed: int, limits: Limits, priors: Priors) -> dict[str, Any]:
-    """Tags are the authors; a document without tags is its own author. It has no parallel form."""
+    """Tags are the authors; a document without tags is its own author. gensim has no parallel version."""
     from gensim.matutils import Sparse2Corpus
     from gensim.models import AuthorTopicModel
 

@@ -1,4 +1,4 @@
-"""Perplexity against seconds of training: one panel a corpus, one line a system."""
+"""Perplexity against seconds of training: one panel per corpus, one line per system."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _colours() -> dict[str, str]:
 
 
 def _legend(figure: Any, axes: Any, n_panels: int) -> None:
-    """Put one legend into the free panel."""
+    """Draw one legend in the free panel."""
     entries: dict[str, Any] = {}
     for axis in axes.flat[:n_panels]:
         handles, names = axis.get_legend_handles_labels()

@@ -1,4 +1,4 @@
-"""The stop-watch: it runs while a system trains and stands while the topics are scored."""
+"""A timer that runs during training and is paused during scoring."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from benchmarks import machine
 from benchmarks.evaluator import Evaluator
 
 Topics = Callable[[], tuple[Any, Any | None]]
-"""Gives phi (W, K) and the system's own alpha (K,) or None."""
+"""Returns phi (W, K), and the system's own alpha (K,) or None."""
 
 
 class Recorder:
-    """Collects (sweeps, seconds of training, perplexity) of one run."""
+    """Collects (sweeps, training seconds, perplexity) of one run."""
 
     def __init__(
         self, evaluator: Evaluator, cap: float, ratio: float, last: float, memory_mb: float = 0.0
     ) -> None:
-        """Set the watch.
+        """Prepare the timer.
 
         Args:
             evaluator: scores topics.
             cap: seconds of training after which to stop.
             ratio: how much further the next checkpoint lies, at least one sweep.
             last: the sweep to end with.
-            memory_mb: how much memory shall be at hand when the watch starts.
+            memory_mb: memory to allocate and free before the timer starts.
         """
         self.evaluator, self.cap, self.ratio, self.last = evaluator, cap, ratio, last
         self.memory_mb = memory_mb
@@ -37,14 +37,14 @@ class Recorder:
         self._next, self._checked = 1.0, 0.0
 
     def start(self) -> None:
-        """Start the watch: everything before was preparation."""
+        """Start the timer; everything before was preparation."""
         machine.touch_memory(self.memory_mb)
         machine.reset_peak()
         self.base_mb = machine.peak_mb()
         self._resume()
 
     def tick(self, sweep: float, topics: Topics) -> bool:
-        """Hear that `sweep` sweeps (or passes) are done; score if it is time. Return whether to stop."""
+        """Record that `sweep` sweeps (or passes) are done, and score if due. Return whether to stop."""
         self._pause()
         over = self.seconds >= self.cap or sweep >= self.last - 1e-9
         if over or sweep >= self._next - 1e-9 or self.seconds - self._checked > self.cap / 12:
@@ -54,7 +54,7 @@ class Recorder:
         return over
 
     def until_next(self, sweep: float) -> int:
-        """Return how many sweeps to do before the next tick, without running far past the cap."""
+        """Return the number of sweeps before the next tick, without running far past the limit."""
         wanted = min(self._next, self.last) - sweep
         if self.seconds > 0:
             wanted = min(wanted, (self.cap / 10) / (self.seconds / max(sweep, 1.0)))

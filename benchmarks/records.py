@@ -1,4 +1,4 @@
-"""Records in, numbers out: the questions that the tables and the plot ask of a folder of records."""
+"""Curves and comparisons computed from a folder of records."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Record = dict[str, Any]
 
 
 class Curve(NamedTuple):
-    """One system on one corpus; of our repeats the median seconds, as their topics are the same."""
+    """One system on one corpus; for our repeated runs, with equal topics, the median seconds."""
 
     corpus: str
     system: str
@@ -26,7 +26,7 @@ class Curve(NamedTuple):
 
     @property
     def best(self) -> float:
-        """The lowest perplexity on the way."""
+        """The lowest perplexity of all checkpoints."""
         return min(self.perplexity)
 
     def reach(self, target: float) -> int | None:
@@ -35,12 +35,12 @@ class Curve(NamedTuple):
 
     @property
     def seconds_per_sweep(self) -> float:
-        """Training seconds divided by sweeps, whatever comes before the first sweep included."""
+        """Training seconds divided by sweeps, including the work before the first sweep."""
         return self.seconds[-1] / max(self.sweep[-1], 1e-9)
 
 
 class Reach(NamedTuple):
-    """How long a peer took to a perplexity of its own, and how long we took to the same."""
+    """The time a peer took to reach a perplexity, and the time we took."""
 
     peer: Curve
     ours: Curve
@@ -51,7 +51,7 @@ class Reach(NamedTuple):
 
     @property
     def ratio(self) -> float | None:
-        """How many times sooner we are there."""
+        """How many times faster we are."""
         return None if self.our_seconds is None else self.their_seconds / self.our_seconds
 
 
@@ -75,12 +75,12 @@ def curves(records: list[Record]) -> dict[tuple[str, str], Curve]:
 
 
 def labels() -> dict[str, str]:
-    """Return the systems by name, ours first, with what the page calls them."""
+    """Return the systems by name, ours first, with their labels on the page."""
     return ours.systems() | {name: peer.label for name, peer in peers.PEERS.items()}
 
 
 def reaches(found: dict[tuple[str, str], Curve], *, last: bool) -> list[Reach]:
-    """Compare each peer with ours of its kind: at its best perplexity, or at the end of its training."""
+    """Compare each peer with our model of its kind, at its best or at its final perplexity."""
     rows = []
     for (corpus, system), peer in found.items():
         mine = found.get((corpus, f"ours-{peers.PEERS[system].against}")) if system in peers.PEERS else None

@@ -1,51 +1,54 @@
-"""Write the page and the plot from the records; measure nothing."""
+"""Write the page and the plot from the records, without measuring anything."""
 
 from __future__ import annotations
 
 import platform
 from pathlib import Path
 
-from benchmarks import corpora, plot, tables
+from benchmarks import corpora, ours, plot, tables
 from benchmarks.explorer_tables import explorer
 from benchmarks.records import Record, curves, labels, load, reaches
 
 PAGE = """# Benchmarks
 
-This page is written by `make bench` from the records in `{records}`; do not edit it. Times mean something
-only as ratios within one run. {run}
+This page is written by `make bench` from the records in `{records}`; do not edit it. Compare times only
+within one run. {run}
 
-**How it is measured.** Every system learns from the same training documents with {n_topics} topics and
-{workers} workers, in a process of its own. Its topics then go through one and the same evaluator: document
-completion, proportions of each test document from a random 80 % of its tokens by our fold-in, perplexity of
-the other 20 %. For each system and checkpoint the alpha of that fold-in is the best, on validation documents
-that nobody learned from, of a grid of symmetric ones and the system's own. The watch stands while topics are
-scored. Ours runs from the call of `fit`, wiring and start included; that of the peers starts after their
-documents are added and their processes started. Compiled code is loaded beforehand; compilation is reported
-apart. Before any watch starts, more memory than our fit takes is used and given back: a virtual machine gets
-memory that nobody used lately from its host, at ten times the price, and that says nothing of a system. Our
-curves are measured before and after the peers' and their median counts. tomotopy goes to
-{gibbs_sweeps} sweeps, gensim and scikit-learn to {passes} passes, all at most {seconds:g} s of training; on
-the generated corpus {generated_seconds:g} s{longer} and ours half of that, so there a peer is compared at the
-perplexity it reached in that time, not at the end it might have reached. {priors}
+**Our settings.** All figures of tagtopics on this page were measured with {settings}; `preset="fast"` is not
+the default.
+
+**Method.** Every system learns from the same training documents with {n_topics} topics and {workers} workers,
+in a process of its own. One evaluator scores all topics by document completion: our fold-in infers the
+proportions of each test document from a random 80 % of its tokens, and the perplexity of the other 20 % is
+measured. For each system and checkpoint, the alpha of the fold-in is the best on separate validation
+documents, from a grid of symmetric values and the system's own. The timer is paused during scoring. Our timer
+starts with the call of `fit_topics`, graph construction and initialisation included; the timer of a peer
+starts after its documents are added and its processes are started. Compiled code is loaded beforehand;
+compilation is reported separately. Before timing, the process allocates and frees more memory than our fit
+needs, because the first use of memory is slow on virtual machines. Our curves are measured before and after
+those of the peers, and the median is used. tomotopy runs {gibbs_sweeps} sweeps, gensim and scikit-learn
+{passes} passes, with a limit of {seconds:g} s of training; on the generated corpus the limit is
+{generated_seconds:g} s{longer}, and half of that for us, so a peer is compared at the perplexity it reached
+in that time. {priors}
 
 {corpora}
 
 ## Perplexity against seconds
 
-![Held-out perplexity against seconds of training, one panel a corpus]({image})
+![Held-out perplexity against seconds of training, one panel per corpus]({image})
 
 ## Seconds to each peer's best perplexity
 
-The first checkpoint at which the peer has its lowest perplexity, and our first checkpoint at or below it.
+The first checkpoint at which the peer has its lowest perplexity, and our first checkpoint at or below that.
 
 {summary}
 
 {best}
 
-## Seconds to the perplexity that each peer ended with
+## Seconds to each peer's final perplexity
 
-All of the peer's training, such as tomotopy's {gibbs_sweeps} sweeps, and our first checkpoint at or below the
-perplexity it ended with.
+The complete training of the peer, such as tomotopy's {gibbs_sweeps} sweeps, and our first checkpoint at or
+below its final perplexity.
 
 {summary_last}
 
@@ -53,13 +56,13 @@ perplexity it ended with.
 
 ## Perplexity reached
 
-The lowest on the way.
+The lowest of all checkpoints.
 
 {perplexities}
 
-## Seconds a sweep, and how far each went
+## Seconds per sweep, and number of sweeps
 
-Of scikit-learn and gensim, a pass.
+For scikit-learn and gensim, per pass.
 
 {sweeps}
 
@@ -67,53 +70,52 @@ Of scikit-learn and gensim, a pass.
 
 ## Peak memory
 
-MB of the training process and its children; in brackets, above what it held with the corpus loaded and its
-own documents added.
+MB of the training process and its children; in brackets, the increase over the process with the corpus
+loaded and the documents added.
 
 {memory}
 
-The lean engine on a corpus of about 100 distinct words a document:
+The lean engine on a corpus with about 100 distinct words per document:
 
 {lean}
 
 ## Fold-in
 
-Documents a second of `transform` (scikit-learn's and ours) and `infer` (tomotopy's, by sweeps), and the
-perplexity of the held-out tokens under the system's own topics and the proportions it inferred: no tuned
-alpha here.
+Documents per second of `transform` (scikit-learn and tagtopics) and `infer` (tomotopy, by sweeps), and the
+perplexity of held-out tokens with the system's own topics and inferred proportions, without a tuned alpha.
 
 {fold_in}
 
 ## Compilation
 
-In one process, LDA first: TTM-H finds compiled what both use.
+In one process, LDA first, so TTM-H finds their common code compiled.
 
 {compilation}
 
-## Growth
+## Scaling
 
-Generated corpora of {scaling_docs:,} documents; medians of {scaling_rounds} rounds, cases taken in turn.
+Generated corpora of {scaling_docs:,} documents; medians of {scaling_rounds} rounds, with cases interleaved.
 
 {scaling}
 
 ## Roofline
 
-Bandwidths and peak are measured with {workers} threads just before and after the sweeps; the fraction is the
-time that a sweep needs at the least, by the model in `benchmarks/roofline.py`, divided by the time it took.
+Bandwidths and peak are measured with {workers} threads just before and after the sweeps. The fraction is the
+minimum time of a sweep according to the model in `benchmarks/roofline.py`, divided by the measured time.
 
 {roofline}
 
 ## Explorer and server
 
 `python -m benchmarks.explorer load|first-view|report`: the server answers eight clients on the same machine,
-one document a request, the embedded corpus; then more than it can serve, which it says with 503.
+one document per request, with the embedded corpus; then more clients than it can serve, which get status 503.
 
 {explorer}
 
 ## Priors
 
-Short runs on each corpus but the generated one; all systems of a library train with the best of its pilots,
-and so do our models.
+Short runs on each corpus except the generated one. All systems of a library, and our models, train with the
+priors of their best pilot.
 
 {pilots}
 
@@ -147,6 +149,7 @@ def _fields(records: list[Record], folder: Path, image: Path) -> dict[str, objec
         **records[0]["limits"],
         "records": _relative(folder),
         "run": _run(records),
+        "settings": _settings(records),
         "longer": _longer(records),
         "image": image.as_posix(),
         "corpora": tables.about_corpora(found),
@@ -171,16 +174,20 @@ def _fields(records: list[Record], folder: Path, image: Path) -> dict[str, objec
 
 
 def _priors(records: list[Record]) -> str:
-    """Say where the priors come from."""
+    """Return where the priors come from."""
     if any(record["job"]["kind"] == "pilot" for record in records):
-        return (
-            "The priors were\nchosen by pilots, on each corpus, for each library and for us (decision 060)."
-        )
-    return "No pilots were run, so\nall have the priors of `benchmarks/peers.py` and `benchmarks/ours.py`."
+        return "Pilot runs on each\ncorpus chose the priors, for each library and for us (decision 060)."
+    return "Without pilot runs,\nthe priors are those of `benchmarks/peers.py` and `benchmarks/ours.py`."
+
+
+def _settings(records: list[Record]) -> str:
+    """Return the settings that the records state; older records state none."""
+    stated = dict.fromkeys(record["settings"] for record in records if "settings" in record)
+    return " and ".join(stated) or " and ".join(ours.describe(kind) for kind in ours.MODELS)
 
 
 def _run(records: list[Record]) -> str:
-    """Say on what it ran, how busy that was, and which versions were compared."""
+    """Return the machine, its load, and the versions compared."""
     loads = sorted(load for record in records for load in record["load"])
     versions: dict[str, str] = {}
     for record in records:
@@ -195,7 +202,7 @@ def _run(records: list[Record]) -> str:
 
 
 def _longer(records: list[Record]) -> str:
-    """Name the systems that had longer on the generated corpus than the first record says."""
+    """Return the systems that had a longer limit on the generated corpus."""
     usual = records[0]["limits"]["generated_seconds"]
     seconds = {
         labels()[r["job"]["system"]]: r["limits"]["generated_seconds"]

@@ -1,4 +1,4 @@
-"""Run the benchmark: one process after the other, one record each; what is recorded is not run again."""
+"""Run the benchmark: one process per record, one after the other; existing records are kept."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from benchmarks.limits import PRESETS, Limits
 
 SECTIONS = ("priors", "curves", "quality", "compilation", "scaling", "roofline", "memory")
 ENGINE_CORPORA = ("cora", "reuters", "generated")
-"""Where each engine has a curve of its own; their quality is compared on more."""
+"""Corpora with a curve for each engine; their quality is compared on more corpora."""
 QUALITY_CORPORA = ("cora", "reuters", "bibtex", "docstrings")
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
 ETAS = (0.01, 0.02, 0.05, 0.2)
-"""What pilots try for the pseudo-count of a word in a topic, ours and the peers' alike."""
+"""Word priors tried by pilot runs, for us and for the peers."""
 
 Job = dict[str, Any]
 Priors = dict[tuple[str, str], list[float]]
-"""(alpha, eta) by corpus and system, where pilots chose them."""
+"""(alpha, eta) by corpus and system, as chosen by pilot runs."""
 
 
 def jobs(
     sections: list[str], names: list[str], wanted: list[str], limits: Limits, priors: Priors
 ) -> Iterator[Job]:
-    """Yield what there is to do: ours before the peers and after them, so that noise shows."""
+    """Yield all jobs: ours before and after the peers, to make noise visible."""
     for job in _bare_jobs(sections, names, wanted, limits):
         pilot = _pilot_of(job["system"]) if "system" in job else ""
         chosen = priors.get((job.get("corpus", ""), pilot))
@@ -61,12 +61,12 @@ def _bare_jobs(sections: list[str], names: list[str], wanted: list[str], limits:
 
 
 def _is_wanted(system: str, corpus: str, wanted: list[str]) -> bool:
-    """Whether one of our systems runs: if named, else the defaults, and engines by name on some corpora."""
+    """Tell whether one of our systems runs: if named, else the defaults, and each engine on some corpora."""
     return system in wanted if wanted else system.count("-") == 1 or corpus in ENGINE_CORPORA
 
 
 def pilots(names: list[str], wanted: list[str]) -> Iterator[Job]:
-    """Yield short runs of our models and of a peer of each library with several priors (decision 060)."""
+    """Yield short runs of our models and of one peer per library with several priors (decision 060)."""
     systems = wanted or [*(f"ours-{kind}" for kind in ours.MODELS), *peers.PEERS]
     for system in dict.fromkeys(_pilot_of(system) for system in systems):
         if system in peers.PEERS and not _installed(system):
@@ -77,19 +77,19 @@ def pilots(names: list[str], wanted: list[str]) -> Iterator[Job]:
 
 
 def _pilot_of(system: str) -> str:
-    """Return the system whose pilots choose the priors of another: of a library, or of an engine of ours."""
+    """Return the system whose pilot runs choose the priors of another."""
     return peers.PEERS[system].pilot if system in peers.PEERS else "-".join(system.split("-")[:2])
 
 
 def _alphas(system: str) -> tuple[float, ...]:
-    """Return the alphas that pilots try: two where a library does not learn it, else one."""
+    """Return the alphas of pilot runs: two if the library does not learn alpha, else one."""
     if system in peers.PEERS:
         return (0.1,) if peers.PEERS[system].unit == "sweeps" else (0.01, 0.1)
     return (ours.SETTINGS[system.split("-")[1]]["doc_topic_prior"],)
 
 
 def chosen_priors(folder: Path) -> Priors:
-    """Return the priors whose pilot had the lowest perplexity of validation documents."""
+    """Return the priors of the pilot run with the lowest perplexity on validation documents."""
     found: dict[tuple[str, str], tuple[float, list[float]]] = {}
     for path in sorted(folder.glob("pilot-*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
@@ -110,7 +110,7 @@ def file_of(job: Job) -> str:
 
 
 def do(job: Job, limits: Limits, folder: Path, cache: Path) -> str:
-    """Do a job in a process of its own; return what became of it."""
+    """Run a job in its own process and return the outcome."""
     out = folder / file_of(job)
     environment = os.environ | dict.fromkeys(_ONE_THREAD, "1") | {"PYTHONWARNINGS": "ignore"}
     if job["kind"] == "compilation":
@@ -138,7 +138,7 @@ def do(job: Job, limits: Limits, folder: Path, cache: Path) -> str:
 
 
 def is_recorded(job: Job, limits: Limits, folder: Path) -> bool:
-    """Whether the record of a job made under the same limits is there."""
+    """Tell whether there is a record of a job with the same limits."""
     path = folder / file_of(job)
     if not path.exists():
         return False
@@ -147,7 +147,7 @@ def is_recorded(job: Job, limits: Limits, folder: Path) -> bool:
 
 
 def main() -> None:
-    """Parse the options, run what is missing, write the report."""
+    """Parse the options, run the missing jobs, write the page."""
     options = _parser().parse_args()
     limits = PRESETS[options.preset]
     if options.seconds:

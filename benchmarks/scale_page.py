@@ -1,4 +1,4 @@
-"""The page of the scale benchmark: tables from the records, and what follows for a hundred machines."""
+"""The page of the scale benchmark: tables from the records, and an estimate for a hundred machines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ratios within one table. [Scale](scale.md) explains how it works.
 
 
 class Costs(NamedTuple):
-    """What was measured here, for one core and one connection."""
+    """Measured figures for one core and one connection."""
 
     update: float  # core-seconds for one topic of one edge, tags included
     state_bytes: float  # of the state of a document, for one topic

@@ -1,4 +1,4 @@
-"""Seconds a sweep of generated corpora: what doubles when edges, topics, slots or the order grow."""
+"""Seconds per sweep of generated corpora, as edges, topics, slots or the order grow."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tagtopics.corpus.core import Corpus
 
 _SWEEPS = 6
 _TAGS = 997
-"""A prime: steps of any size around the circle of tags meet each tag once."""
+"""A prime, so that steps of any size around the circle of tags reach each tag once."""
 
 
 class Case(NamedTuple):
-    """One model on one corpus; the corpus is named by how many times the documents and the tags."""
+    """One model on one corpus, which is given by factors for its documents and tags."""
 
     system: str
     docs: int = 1
@@ -40,7 +40,7 @@ CASES = {
 
 
 def measure_scaling(limits: Limits) -> dict[str, Any]:
-    """Time all cases in turn, several rounds; return the median of the rounds' medians, a case."""
+    """Time all cases in several rounds; return the median of the medians for each case."""
     corpora = {(c.docs, c.tags): tagged(limits.scaling_docs * c.docs, 3.5 * c.tags) for c in CASES.values()}
     engine = "-stored" if "stored" in ours.engines() else ""
     seconds: dict[str, list[float]] = {name: [] for name in CASES}
@@ -61,7 +61,7 @@ def sweep_seconds(corpus: Corpus, case: Case, engine: str, limits: Limits) -> fl
 
 
 def tagged(n_docs: int, tags_per_doc: float, words_per_doc: int = 100) -> Corpus:
-    """Return a generated corpus whose documents carry exactly so many tags on average, all different."""
+    """Return a generated corpus with a given mean number of distinct tags per document."""
     corpus = generated_corpus(n_docs, words_per_doc)
     rng = np.random.default_rng(1)
     low = int(tags_per_doc - 0.5)
@@ -75,7 +75,7 @@ def tagged(n_docs: int, tags_per_doc: float, words_per_doc: int = 100) -> Corpus
 
 
 def measure_memory(limits: Limits) -> dict[str, Any]:
-    """Return the peak memory of two lean sweeps above the corpus itself; nothing without a lean engine."""
+    """Return the peak memory of two lean sweeps above that of the corpus; empty without a lean engine."""
     if "lean" not in ours.engines():
         return {"skipped": "tt.LDA has no parameter `memory`"}
     corpus = generated_corpus(limits.memory_docs, 130)

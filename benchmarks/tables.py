@@ -13,7 +13,7 @@ Curves = dict[tuple[str, str], Curve]
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a Markdown table, or a line that says there is nothing."""
+    """Return a Markdown table, or a line that nothing was measured."""
     lines = ["| " + " | ".join(map(str, row)) + " |" for row in rows]
     if not lines:
         return "*Not measured in this run.*"
@@ -21,7 +21,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """Return a number with so many significant digits, without an exponent; a dash for None."""
+    """Return a number with significant digits, without an exponent; a dash for None."""
     if value is None or not np.isfinite(value):
         return "–"
     if value == 0:
@@ -34,7 +34,17 @@ def about_corpora(found: Curves) -> str:
     """Return the sizes of the corpora."""
     facts = {corpus: curve.record["corpus"] for (corpus, _), curve in found.items()}
     keys = ("train_docs", "test_docs", "words", "edges", "tokens", "tags", "tags_per_doc")
-    head = ("corpus", "documents", "scored", "words", "edges", "tokens", "tags", "tags a document", "unigram")
+    head = (
+        "corpus",
+        "documents",
+        "scored",
+        "words",
+        "edges",
+        "tokens",
+        "tags",
+        "tags per document",
+        "unigram",
+    )
     rows = [
         (name, *(f"{fact[key]:,}" for key in keys), number(fact["unigram_perplexity"], 4))
         for name, fact in facts.items()
@@ -43,7 +53,7 @@ def about_corpora(found: Curves) -> str:
 
 
 def against_peers(rows: list[Reach]) -> str:
-    """Return how long each peer took to its perplexity, and how long we took."""
+    """Return the seconds of each peer to a perplexity, and ours to the same."""
     head = (
         "corpus",
         "peer",
@@ -51,7 +61,7 @@ def against_peers(rows: list[Reach]) -> str:
         "its seconds",
         "ours",
         "our seconds",
-        "times sooner",
+        "speedup",
         "in CPU time",
     )
     names = labels()
@@ -98,7 +108,7 @@ _CELLS: dict[str, Callable[[Curve], str]] = {
 
 
 def fold_in(found: Curves) -> str:
-    """Return documents a second and the perplexity of what each system infers with its own topics."""
+    """Return documents per second, and the perplexity of each system with its own topics."""
     rows = []
     for (corpus, system), curve in found.items():
         for entry in curve.record.get("fold_in", ()):
@@ -110,7 +120,9 @@ def fold_in(found: Curves) -> str:
             rows.append(
                 (corpus, labels()[system] + sweeps, rate, number(entry["perplexity"], 4), number(ratio))
             )
-    return table(("corpus", "system", "documents a second", "perplexity", "tagtopics LDA is faster by"), rows)
+    return table(
+        ("corpus", "system", "documents per second", "perplexity", "tagtopics LDA is faster by"), rows
+    )
 
 
 def quality(records: list[Record]) -> str:
@@ -151,20 +163,20 @@ DOUBLINGS = (
 
 
 def scaling(records: list[Record]) -> str:
-    """Return seconds a sweep of each case, and what each doubling did."""
+    """Return seconds per sweep of each case, and the ratio of each doubling."""
     found = of_kind(records, "scaling")
     if not found:
         return table((), ())
     rows = found[0]["rows"]
     cases = table(
-        ("case", "seconds a sweep", "slowest round / fastest"),
+        ("case", "seconds per sweep", "slowest round / fastest"),
         [(name, number(row["seconds"]), row["spread"]) for name, row in rows.items()],
     )
     return cases + "\n\n" + table(("what", "ratio"), [(n, f"{r:.2f}") for n, r in ratios(rows).items()])
 
 
 def ratios(rows: dict[str, dict[str, float]]) -> dict[str, float]:
-    """Return the ratios that the scaling cases were measured for."""
+    """Return the ratios between scaling cases."""
     seconds = {name: row["seconds"] for name, row in rows.items()}
     found = {f"twice the {name}": seconds[a] / seconds[b] for name, a, b in DOUBLINGS}
     tags, twice = seconds["TTM-H"] - seconds["LDA"], seconds["TTM-H, tags x 2"] - seconds["LDA"]
@@ -175,7 +187,7 @@ def ratios(rows: dict[str, dict[str, float]]) -> dict[str, float]:
 
 
 def roofline(records: list[Record]) -> str:
-    """Return the machine's measured limits and how near each engine is to them."""
+    """Return the measured limits of the machine, and the fraction of them that each engine reaches."""
     found = of_kind(records, "roofline")
     if not found:
         return table((), ())
@@ -184,7 +196,15 @@ def roofline(records: list[Record]) -> str:
         ("in-place scale, GB/s", "triad, GB/s", "gather of rows, GB/s", "multiply-add peak, Gflop/s"),
         [[number(machine[name] / 1e9) for name in ("scale", "triad", "gather", "flops")]],
     )
-    head = ("engine", "seconds a sweep", "streamed, GB", "gathered, GB", "Gflop", "fraction", "with gathers")
+    head = (
+        "engine",
+        "seconds per sweep",
+        "streamed, GB",
+        "gathered, GB",
+        "Gflop",
+        "fraction",
+        "with gathers",
+    )
     rows = [
         (
             name,
@@ -209,7 +229,7 @@ def memory(records: list[Record]) -> str:
 
 
 def pilots(records: list[Record]) -> str:
-    """Return what the pilot runs with each pair of priors reached on validation documents."""
+    """Return the validation perplexity of each pilot run."""
     rows = [
         (
             record["job"]["corpus"],
@@ -224,9 +244,9 @@ def pilots(records: list[Record]) -> str:
 
 
 def goals(rows: list[Reach]) -> str:
-    """Return for each kind of peer how many times sooner we were, least to most, over the corpora.
+    """Return our speedup over each kind of peer, over all corpora.
 
-    Of the two schemes of tomotopy LDA only the faster to its perplexity counts, corpus by corpus.
+    Of the two schemes of tomotopy LDA, only the faster one counts on each corpus.
     """
     kinds: dict[str, dict[str, Reach]] = {}
     for row in rows:
@@ -243,5 +263,5 @@ def goals(rows: list[Reach]) -> str:
         lines.append(
             (label, least, number(float(np.median(known))) if known else "–", fifty, len(cells) - len(known))
         )
-    head = ("peer", "times sooner: least", "median", "50 times or more on", "not reached on")
+    head = ("peer", "speedup: minimum", "median", "50 x or more on", "not reached on")
     return table(head, lines)

@@ -1,4 +1,4 @@
-"""One measurement in a process of its own: `python -m benchmarks.worker JOB` writes one JSON record."""
+"""One measurement in its own process: `python -m benchmarks.worker JOB` writes one JSON record."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchmarks.recorder import Recorder
 
 
 def measure(job: dict[str, Any], limits: Limits) -> dict[str, Any]:
-    """Do one job and return its record."""
+    """Run one job and return its record."""
     before = machine.load_average()
     began = time.perf_counter()
     result = KINDS[job["kind"]](job, limits)
@@ -51,7 +51,7 @@ def curve(job: dict[str, Any], limits: Limits) -> dict[str, Any]:
 
 
 def pilot(job: dict[str, Any], limits: Limits) -> dict[str, Any]:
-    """Train a system for a short while, to see what its priors are good for."""
+    """Train a system briefly to compare priors."""
     short = limits._replace(
         gibbs_sweeps=min(200, limits.gibbs_sweeps),
         passes=min(3, limits.passes),
@@ -91,14 +91,14 @@ def roofline(job: dict[str, Any], limits: Limits) -> dict[str, Any]:
 
 
 def memory(job: dict[str, Any], limits: Limits) -> dict[str, Any]:
-    """Peak memory of the lean engine on a corpus of 100 distinct words a document."""
+    """Measure the peak memory of the lean engine on a corpus of 100 distinct words per document."""
     from benchmarks.scaling import measure_memory
 
     return measure_memory(limits)
 
 
 def compilation(job: dict[str, Any], limits: Limits) -> dict[str, Any]:
-    """Seconds of the first fit with the cache as it is found; `run` gives an empty one, then the same."""
+    """Time the first fit with the kernel cache as it is; `run` provides an empty one, then a filled one."""
     import numpy as np
 
     import tagtopics as tt
@@ -161,7 +161,7 @@ def _version(module: str) -> dict[str, str]:
 
 
 def main() -> None:
-    """Read a job and limits as JSON, do it, write the record whole or not at all."""
+    """Read a job and limits as JSON, run the job, and write its record atomically."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("job", help="JSON: kind, and what the kind needs")
     parser.add_argument("limits", help="JSON: the fields of Limits")

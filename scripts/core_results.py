@@ -1,4 +1,4 @@
-"""Write docs/core-results.md: what the core shows on CORA, measured anew.
+"""Write docs/core-results.md: results of the core models on CORA.
 
     python scripts/core_results.py DIRECTORY_OF_MATRIX_FOLDERS
 
@@ -66,7 +66,7 @@ def table(rows: dict[str, list[float]], digits: int) -> str:
 
 
 def main() -> None:
-    """Measure and write."""
+    """Measure and write the page."""
     corpus: Any = tt.read_corpus(Path(sys.argv[1]) / "cora")
     text = f"""# Core results
 

@@ -1,4 +1,4 @@
-"""One pass in mini-batches against the batch engine: perplexity of test documents, as a table in Markdown.
+"""Compare one pass in mini-batches with batch fits: perplexity of test documents, as a Markdown table.
 
     python scripts/online_results.py docstrings --batches 1500 1000 500
     TAGTOPICS_DATA=... python scripts/online_results.py reuters --batches 4000 2000 1000
@@ -25,7 +25,7 @@ ESTIMATORS = {"TTM": tt.TTM, "LDA": tt.LDA}
 
 
 def divided(corpus: tt.Corpus) -> tuple[tt.Corpus, tt.Corpus]:
-    """Return the documents to learn from, and those to test on."""
+    """Return the training and the test documents."""
     if corpus.split is not None:
         is_test = np.array(corpus.split) == "test"
     else:
@@ -36,7 +36,7 @@ def divided(corpus: tt.Corpus) -> tuple[tt.Corpus, tt.Corpus]:
 
 
 def timed(learn: Any) -> tuple[Any, float]:
-    """Return what a function returns, and the seconds it took."""
+    """Return the result of a function, and the seconds it took."""
     began = time.perf_counter()
     return learn(), time.perf_counter() - began
 
@@ -44,7 +44,7 @@ def timed(learn: Any) -> tuple[Any, float]:
 def measured(
     estimator: Any, train: tt.Corpus, test: tt.Corpus, n_topics: int, seed: int, batches: list[int]
 ) -> dict[str, tuple[float, float]]:
-    """Return perplexity and seconds of each way to learn, by its name."""
+    """Return perplexity and seconds of each way of learning, by name."""
     shuffled = train.select(np.random.default_rng(seed).permutation(train.n_docs))
     found = {}
     model, seconds = timed(partial(estimator(n_topics, random_state=seed).fit, shuffled))
@@ -60,7 +60,7 @@ def measured(
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("corpus", help="the name of a data set")
     parser.add_argument("--topics", type=int, default=50)
@@ -71,7 +71,7 @@ def main() -> None:
     warnings.simplefilter("ignore", tt.CorpusWarning)
     train, test = divided(tt.load_dataset(given.corpus))
     tt.LDA(2, max_iter=1, random_state=0).partial_fit(train.select(range(20)), batch_size=10)  # compiles
-    say(f"{given.corpus}: {train.n_docs} documents to learn from, {test.n_docs} to test, K={given.topics}\n")
+    say(f"{given.corpus}: {train.n_docs} training and {test.n_docs} test documents, K={given.topics}\n")
     say("| model | learned | perplexity by seed | against batch, by seed | mean | seconds, mean |")
     say("|---|---|---|---|---|---|")
     for kind in given.models:
@@ -95,7 +95,7 @@ def rows(kind: str, runs: list[dict[str, tuple[float, float]]]) -> Iterator[str]
 
 
 def say(line: str) -> None:
-    """Write a line at once."""
+    """Print a line and flush."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 

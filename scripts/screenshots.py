@@ -1,7 +1,7 @@
-"""Make the pictures of the explorer in docs/images: `python scripts/screenshots.py`. Needs Chromium.
+"""Take the screenshots of the explorer in docs/images: `python scripts/screenshots.py`. Needs Chromium.
 
-The report is that of the embedded corpus. Which document and which tags are shown follows from rules, so
-that new versions of the documented packages give new pictures of the same kind.
+The report shows the embedded corpus. The document and the tags are chosen by rules, so that new versions of
+the documented packages give similar pictures.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FLAGS = (
 
 
 def main() -> None:
-    """Fit, write the report, take the pictures."""
+    """Fit a model, write the report, take the screenshots."""
     from playwright.sync_api import sync_playwright
 
     corpus = tt.load_dataset("docstrings")
@@ -43,21 +43,21 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=browser_path, args=list(FLAGS))
         address = report.as_uri()
         _take(browser, f"{address}#/", "explorer-overview.png", "light")
-        _take(browser, f"{address}#/document/{_telling_document(data)}", "explorer-document.png", "light")
-        tags = "+".join(str(t) for t in _telling_group(data))
+        _take(browser, f"{address}#/document/{_balanced_document(data)}", "explorer-document.png", "light")
+        tags = "+".join(str(t) for t in _distinct_group(data))
         _take(browser, f"{address}#/groups/{tags}", "explorer-tag-group.png", "dark")
         browser.close()
 
 
-def _telling_group(data: TopicData) -> list[int]:
-    """Return the suggested pair of tags whose first topic is least like that of either tag alone."""
+def _distinct_group(data: TopicData) -> list[int]:
+    """Return the suggested pair of tags whose main joint topic is smallest in either tag alone."""
     groups = suggested_groups(data)
     alone = [max(float(data.tags.profiles[t, group["topic"]]) for t in group["tags"]) for group in groups]
     return list(groups[int(np.argmin(alone))]["tags"])
 
 
-def _telling_document(data: TopicData) -> int:
-    """Return the place of a text of readable length whose words are shared most evenly among few tags."""
+def _balanced_document(data: TopicData) -> int:
+    """Return the position of a short text whose words are credited most evenly to a few tags."""
     table = data.documents
     order = body_order(data)
     best, evenness = 0, -1.0

@@ -1,8 +1,8 @@
-"""Write docs/weights-results.md: learned weights beside LDA and the paper's weights, on every task.
+"""Write docs/weights-results.md: learned weights compared with LDA and the paper's weights, on every task.
 
     python scripts/weights_results.py DIRECTORY_OF_MATRIX_FOLDERS [RECORDS]
 
-RECORDS is a file of JSON lines, one a measured split; what is there already is not measured again.
+RECORDS is a file of JSON lines, one per split; existing records are not measured again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import tagtopics as tt
 from tagtopics.tasks import find_task
 
 FOLDERS = {"cora": 3, "med": 3, "corel5k": 2, "bibtex": 2, "reuters": 2, "corel5k-images": 2}
-"""The matrix folders, and how many splits, or starts where the split is official, each can afford."""
+"""The matrix folders, and the number of splits (of random starts, if the split is official)."""
 
 N_TOPICS = 20
 BASELINES = ("LDA", "TTM-P", "TTM-H")
@@ -48,22 +48,26 @@ ROWS = (
 
 
 class FittedOnce(tt.TTM):
-    """A model that is not fitted again to the documents it knows: tasks on one split share one fit."""
+    """A model that is not fitted again to the same documents: tasks on one split share one fit."""
 
     def fit(self, X: Any, y: Any = None, **options: Any) -> FittedOnce:
-        """Fit, unless these very documents were the last."""
+        """Fit, unless the last fit was to the same documents."""
         if getattr(self, "doc_ids_", None) != X.ids:
             super().fit(X, y, **options)
         return self
 
+    def fit_topics(self, X: Any, y: Any = None, **options: Any) -> FittedOnce:
+        """Fit as `fit` does: the recommendation task needs the same topics."""
+        return self.fit(X, y, **options)
+
 
 def models(seed: int) -> dict[str, FittedOnce]:
-    """Return the four models; without weights the tag-topic model is LDA, bit for bit."""
+    """Return the four models; without weights TTM equals LDA, bit for bit."""
     given: dict[str, dict[str, Any]] = {
         "LDA": {"pairwise_weight": 0.0, "higher_order_weight": 0.0},
         "TTM-P": {"pairwise_weight": 0.2, "higher_order_weight": 0.0},
         "TTM-H": {"pairwise_weight": 0.1, "higher_order_weight": 0.05},
-        AUTO: {"weights": "auto", "tag_pseudo_count": "auto"},
+        AUTO: {"pairwise_weight": "auto", "preset": tt.Preset(tag_pseudo_count="auto")},
     }
     return {name: FittedOnce(N_TOPICS, random_state=seed, **options) for name, options in given.items()}
 
@@ -84,7 +88,7 @@ def measure(corpus: tt.Corpus, name: str, model: FittedOnce, seed: int) -> dict[
 
 
 def measure_all(directory: Path, path: Path | None) -> dict[str, list[dict[str, Any]]]:
-    """Return the records of each folder, read from `path` where they are there, else measured and added."""
+    """Return the records of each folder; missing ones are measured and added to `path`."""
     lines = path.read_text(encoding="utf-8").splitlines() if path is not None and path.exists() else []
     known = {(r["folder"], r["model"], r["seed"]): r for r in map(json.loads, lines)}
     records: dict[str, list[dict[str, Any]]] = {}
@@ -143,7 +147,7 @@ def table(records: list[dict[str, Any]]) -> str:
 
 
 def learned(records: list[dict[str, Any]]) -> str:
-    """Return a line about what was learned, and what that cost."""
+    """Return a line about the learned weights and the time to fit."""
     mine = [r for r in records if r["model"] == AUTO]
     shares = ", ".join(f"{r['weights'][0]:g} / {r['weights'][1]:g} / {r['weights'][2]:g}" for r in mine)
     hand = sum(r["seconds"] for r in records if r["model"] == "TTM-H")

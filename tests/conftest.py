@@ -5,9 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from tagtopics.datasets.synthetic import SyntheticCorpus
+
+hypothesis.settings.register_profile("uncompiled", max_examples=5, deadline=None)
+if os.environ.get("NUMBA_DISABLE_JIT") == "1":  # `make coverage`: kernels run as plain Python, which is slow
+    hypothesis.settings.load_profile("uncompiled")
 
 
 def _data_directory() -> Path | None:

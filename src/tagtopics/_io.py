@@ -97,7 +97,7 @@ def check_target(
     what: str,
     is_ours: Callable[[Path], bool],
     *,
-    overwrite: bool = False,
+    overwrite: bool | None = None,
     option: str = "--out",
 ) -> Path:
     """Return the path of an output that may be written there; call it before any long computation.
@@ -106,7 +106,8 @@ def check_target(
         path: where the user wants the output.
         what: the kind of output, such as "model" or "report".
         is_ours: tells whether an existing path holds such an output of tagtopics and nothing else.
-        overwrite: whether a *file* that is not ours may be replaced. A folder that is not ours never is.
+        overwrite: whether a *file* that is not ours may be replaced, by an option of the caller; None if the
+            caller has no such option. A folder that is not ours is never replaced.
         option: the name of the option, for the message.
 
     Raises:
@@ -117,7 +118,7 @@ def check_target(
         raise InputError(f"{option} {str(path)!r}: not a usable path")
     if target.is_symlink() or target.exists():
         if target.is_dir() or target.is_symlink() or not overwrite:
-            _require_ours(target, what, is_ours, option)
+            _require_ours(target, what, is_ours, option, overwrite is not None)
         elif not target.is_file():
             raise InputError(f"{option} {target}: is neither a file nor a folder; choose another path")
     parent = next(place for place in target.absolute().parents if place.exists())
@@ -180,10 +181,14 @@ def digest_arrays(*arrays: Any) -> str:
     return str(state.hexdigest())
 
 
-def _require_ours(target: Path, what: str, is_ours: Callable[[Path], bool], option: str) -> None:
+def _require_ours(
+    target: Path, what: str, is_ours: Callable[[Path], bool], option: str, may_overwrite: bool
+) -> None:
     if target.is_symlink() or not is_ours(target):
         kind = "folder" if target.is_dir() else "file"
-        remedy = "choose another path" if kind == "folder" else "choose another path, or give --overwrite"
+        remedy = "choose another path"
+        if kind == "file" and may_overwrite:
+            remedy += ", or give --overwrite"
         raise InputError(
             f"{option} {target}: this {kind} is not a {what} written by tagtopics, or holds other files; "
             f"{remedy}"

@@ -136,6 +136,33 @@ def long_line(folder: Path) -> Arguments:
     return fit(path)
 
 
+def with_foreign_file(folder: Path) -> Arguments:
+    """Fit over a model folder in which the user keeps another file."""
+    (folder / "model.tt" / "thesis.tex").write_text("mine")
+    return [
+        "fit",
+        write_rows(folder / "good.jsonl"),
+        "--topics",
+        2,
+        "--iterations",
+        2,
+        "--out",
+        folder / "model.tt",
+    ]
+
+
+def own_file(command: str) -> Case:
+    """A command that would write over a file of the user's."""
+
+    def case(folder: Path) -> Arguments:
+        mine = write_rows(folder / "a.jsonl")
+        if command == "fit":
+            return fit(mine, "--checkpoint", mine)
+        return ["report", folder / "model.tt", "-o", mine]
+
+    return case
+
+
 def occupied(kind: str) -> Case:
     """An output path that is taken or impossible."""
 
@@ -221,8 +248,9 @@ CASES: dict[str, tuple[Case, str]] = {
     "negative weight": (good("--pairwise-weight", -0.1), "--pairwise-weight"),
     "weight is NaN": (good("--higher-order-weight", "nan"), "--higher-order-weight"),
     "weights above one": (good("--pairwise-weight", 0.8, "--higher-order-weight", 0.4), "at most 1"),
-    "weights by an unknown word": (good("--weights", "best"), "--weights must be 'given' or 'auto'"),
-    "pseudo-count is no number": (good("--tag-pseudo-count", "many"), "--tag-pseudo-count"),
+    "weight is an unknown word": (good("--pairwise-weight", "best"), "--pairwise-weight"),
+    "pseudo-count is no number": (good("--tag-pseudo-count", "many"), "--tag-pseudo-count"),  # needs: models
+    "unknown preset": (good("--preset", "slow"), "--preset"),  # needs: models
     "order of one": (good("--order", 1), "--order"),
     "negative sweeps": (good("--iterations", -1), "--iterations"),
     "zero prior": (good("--doc-topic-prior", 0), "--doc-topic-prior"),
@@ -243,11 +271,15 @@ CASES: dict[str, tuple[Case, str]] = {
     "unknown data set": (lambda folder: ["fit", "nonsense", "--out", folder / "new.tt"], "docstrings"),
     "data set to write has no name": (lambda folder: ["datasets", "--out", folder / "new"], "which data set"),
     # places to write
-    "out is a file": (occupied("file"), "is no model"),
-    "out is a folder of something else": (occupied("folder"), "is no model"),
+    "out is a file": (occupied("file"), "not a model written by tagtopics"),
+    "out is a folder of something else": (occupied("folder"), "not a model written by tagtopics"),
     "out is under a file": (occupied("under a file"), "not a folder"),
     "checkpoint is a folder": (lambda folder: fit(write_rows(folder / "a.jsonl"), "--checkpoint", folder),
                                "--checkpoint"),
+    "checkpoint is another file": (own_file("fit"), "not a checkpoint written by tagtopics"),
+    "model folder with other files": (with_foreign_file, "holds other files"),
+    "report over another file": (own_file("report"), "not a report written by tagtopics"),
+    "image tags of a text": (ask("explain", '{"text": "bread"}\n', "--image-tag", "x"), "is not an image"),
     "data set over other files": (lambda folder: ["datasets", "synthetic", "--out", folder], "not empty"),
     # saved models
     "no model": (lambda folder: ["topics", folder / "none.tt"], "no such model"),
@@ -274,7 +306,7 @@ CASES: dict[str, tuple[Case, str]] = {
     "documents without tags": (ask("explain", '{"text": "bread"}\n'), "--tags"),
     "no such document": (ask("explain", '{"text": "bread", "tags": "cooking"}\n', "--doc", 9), "--doc 9"),
     "zero words": (lambda folder: ["topics", folder / "model.tt", "--top", 0], "--top"),
-    "tags of a model without tags": (lambda folder: ["tags", folder / "lda.tt"], "says nothing about tags"),
+    "tags of a model without tags": (lambda folder: ["tags", folder / "lda.tt"], "has no tag profiles"),
 }  # fmt: skip
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from cli_running import ROWS, fit_small, run, write_rows
 
+import tagtopics as tt
 from tagtopics import load, read_corpus
 from tagtopics.cli.app import COMMANDS
-from tagtopics.cli.modelling import MODELS
+from tagtopics.cli.estimators import MODELS
+from tagtopics.cli.options import default_of
 from tagtopics.tasks import evaluate_perplexity
 
 
@@ -46,8 +50,7 @@ def test_fit_passes_every_option_on(tmp_path: Path) -> None:
         "--higher-order-weight": ("higher_order_weight", 0.2), "--iterations": ("max_iter", 2),
         "--tolerance": ("tol", 0.5), "--doc-topic-prior": ("doc_topic_prior", 0.7),
         "--topic-word-prior": ("topic_word_prior", 0.01), "--seed": ("random_state", 9),
-        "--threads": ("n_jobs", 1), "--weights": ("weights", "auto"),
-        "--tag-pseudo-count": ("tag_pseudo_count", 2.0),
+        "--threads": ("n_jobs", 1),
     }  # fmt: skip
     arguments = [part for option, (_, value) in options.items() for part in (option, value)]
     source = write_rows(tmp_path / "a.jsonl")
@@ -155,7 +158,7 @@ def test_explain_for_people(model: Path, corpus: Path) -> None:
     answer = run("explain", model, corpus)
     assert answer.code == 0
     assert "bread¹" in answer.out or "bread²" in answer.out
-    assert "13 documents more" in answer.out
+    assert "13 more documents" in answer.out
     assert max(map(len, answer.out.splitlines())) <= 100
 
 
@@ -218,7 +221,7 @@ def test_evaluate_other_models_and_known_tags(corpus: Path) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_every_model_fits_and_is_evaluated(name: str, tmp_path: Path) -> None:
+def test_every_model_fits_and_is_evaluated(name: str, tmp_path: Path) -> None:  # needs: models (gibbs, vb)
     options = ("--model", name, "--topics", 3, "--iterations", 2, "--json")
     assert run("fit", "synthetic", *options, "--out", tmp_path / "m.tt").json()["model"] == name
     assert run("topics", tmp_path / "m.tt", "--json").json()["model"] == name
@@ -229,7 +232,7 @@ def test_an_option_that_has_no_use_is_noted(corpus: Path) -> None:
     options = ("--model", "lda", "--order", 3, "--topics", 2, "--iterations", 1, "--json")
     result = run("evaluate", corpus, *options)
     result.json()
-    assert result.err == "note: lda has no use for --order\n"
+    assert result.err == "note: --order has no effect: --model lda has no such parameter\n"
     assert run("evaluate", corpus, *options, "--quiet").err == ""
 
 
@@ -275,6 +278,53 @@ def test_help_of_each_command(command: str) -> None:
     assert result.code == 0
     assert "--json" in result.out
     assert result.err == ""
+
+
+@pytest.mark.parametrize(
+    ("path", "owner", "name"),
+    [
+        ("models/ttm.py", "TTM", "n_topics"),
+        ("models/ttm.py", "TTM", "tol"),
+        ("models/ttm.py", "TTM", "memory"),
+        ("corpus/recipe.py", "TextRecipe", "max_df"),
+    ],
+)
+def test_declared_defaults_are_those_of_the_classes(path: str, owner: str, name: str) -> None:
+    parameters = inspect.signature(getattr(tt, owner)).parameters
+    assert default_of(path, owner, name) == str(parameters[name].default)
+
+
+def test_help_shows_the_declared_defaults() -> None:
+    text = " ".join(run("fit", "--help").out.replace("│", " ").split())
+    for parameter in ("n_topics", "max_iter", "tol", "pairwise_weight"):
+        assert f"[default: ({inspect.signature(tt.TTM).parameters[parameter].default})]" in text
+
+
+def test_a_report_replaces_only_a_report(model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text("<html>mine</html>")
+    assert run("report", model, "-o", path).code == 2
+    assert path.read_text() == "<html>mine</html>"
+    assert run("report", model, "-o", path, "--overwrite").code == 0
+    assert run("report", model, "-o", path).code == 0
+
+
+def test_report_loads_the_model_once(model: Path, tmp_path: Path) -> None:
+    from tagtopics.models import persistence
+
+    with mock.patch.object(persistence, "load_model", wraps=persistence.load_model) as load_model:
+        assert run("report", model, "-o", tmp_path / "r.html").code == 0
+    assert load_model.call_count == 1
+
+
+def test_a_model_is_saved_once_with_its_corpus(tmp_path: Path) -> None:
+    from tagtopics.models.base import TopicModel
+
+    with mock.patch.object(TopicModel, "save", autospec=True, side_effect=TopicModel.save) as save:
+        out = fit_small(tmp_path)
+    assert save.call_count == 1
+    assert save.call_args.kwargs["corpus"] is not None
+    assert (out / "corpus").is_dir()
 
 
 def test_help_and_version() -> None:

@@ -87,7 +87,7 @@ def without(folder: Path, name: str) -> Path:
 
 BAD: dict[str, tuple[Callable[[Path, Path], list[object]], str]] = {
     "unknown engine": (lambda s, _: [s, "--engine", "spark"], "known are local, ray"),
-    "ray without shards": (lambda _, t: [corpus(t), "--engine", "ray"], "works on shards"),
+    "ray without shards": (lambda _, t: [corpus(t), "--engine", "ray"], "needs shards"),
     "no workers": (lambda s, _: [s, "--engine", "ray", "--workers", 0], "--workers must be 1"),
     "unknown way for lost shards": (lambda s, _: [s, "--lost", "found"], "known are stop, refit"),
     "nowhere to resume from": (lambda _, t: [corpus(t), "--resume"], "name the file with --checkpoint"),

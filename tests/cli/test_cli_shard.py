@@ -18,7 +18,7 @@ def test_shard_prints_a_summary(tmp_path: Path) -> None:
     source = write_rows(tmp_path / "corpus.jsonl")
     result = run("shard", source, "--out", tmp_path / "shards")
     assert result.code == 0, result.err
-    for part in ("18 documents", "5 tags", "1 shard", "documents a second"):
+    for part in ("18 documents", "5 tags", "1 shard", "documents per second"):
         assert part in result.out
     folder = ShardFolder.open(tmp_path / "shards", verify="full")
     assert folder.corpus().ids == tuple(row["id"] for row in ROWS)
@@ -63,7 +63,7 @@ def test_force_replaces_and_nothing_else_does(tmp_path: Path) -> None:
         ("", (), "empty"),
         ("\n", (), "no documents"),
         ('{"text": "a b"}', ("--text", "body"), "no column 'body'"),
-        ('{"text": "bread"}', ("--label", "text"), "shards keep no labels"),
+        ('{"text": "bread"}', ("--label", "text"), "shards cannot hold labels"),
         ('{"text": "bread"}', ("--shard-edges", "0"), "--shard-edges"),
         ('{"text": "bread"}', ("--format", "docx"), "unknown 'docx'"),
         ('{"text": "bread"}', ("--min-df", "2"), "min_df=2"),

@@ -88,9 +88,9 @@ def test_out_leaves_the_old_model_as_it_was(folder: Path) -> None:
     result = run("update", folder / "model.tt", folder / "new.jsonl", "--out", folder / "grown.tt")
     assert result.code == 0, result.err
     assert tree(folder / "model.tt") == before
-    assert "8 new, 26 in all" in result.out
+    assert "8 new, 26 in total" in result.out
     assert "1: geology" in result.out
-    assert "no word of the new documents was known before" in result.out
+    assert "the model knew no word of the new documents" in result.out
     assert str(folder / "grown.tt") in " ".join(result.out.split()).replace(" ", "")
 
 
@@ -136,7 +136,7 @@ def test_without_its_documents_a_model_says_that_it_cannot_recommend(folder: Pat
 def test_documents_learned_twice_are_told(folder: Path) -> None:
     result = run("update", folder / "model.tt", folder / "corpus.jsonl")
     assert result.code == 0
-    assert "18 document(s) have the id of one that the model has learned from already" in result.err
+    assert "18 document(s) have the id of a document that the model has already learned" in result.err
 
 
 def test_a_file_about_something_else_is_told(folder: Path) -> None:
@@ -200,7 +200,7 @@ BAD: dict[str, tuple[tuple[object, ...], str]] = {
     "half-life is NaN": (("model.tt", "new.jsonl", "--forgetting", "nan"), "--forgetting"),
     "no such column": (("model.tt", "new.jsonl", "--text", "abstract"), "'abstract'"),
     "only stop words": (("model.tt", "stop.jsonl"), "no words"),
-    "out is a file": (("model.tt", "new.jsonl", "--out", "new.jsonl"), "is no model"),
+    "out is a file": (("model.tt", "new.jsonl", "--out", "new.jsonl"), "not a model written by tagtopics"),
     "author-topic model": (("atm.tt", "new.jsonl"), "ATM cannot go on learning"),
 }
 

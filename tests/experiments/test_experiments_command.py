@@ -53,8 +53,8 @@ def test_data_that_is_missing_is_a_note(data: Path) -> None:
     only = ("cora", "corel5k", "--only", "statistics/cora", "--only", "recommendation")
     code, _, err = run("reproduce", "--quick", "--jobs", 1, "--out", data / "out", *only)
     assert code == 0
-    assert "note: corel5k-images: not here, skipped" in err
-    assert "were not measured; the same command goes on" in err
+    assert "note: corel5k-images: not available, skipped" in err
+    assert "were not run; repeat the command to continue" in err
 
 
 @pytest.mark.parametrize(

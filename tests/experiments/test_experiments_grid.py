@@ -90,7 +90,7 @@ def test_only_chooses() -> None:
 def test_sharing_a_fit_changes_no_figure(own: Path, tmp_path: Path) -> None:
     specs = [spec(task) for task in ("perplexity", "links", "topics")]
     assert len({s.of_fit for s in specs}) == 1
-    run_grid(specs, tmp_path / "records.jsonl", own=own)
+    run_grid(specs, tmp_path / "records.jsonl", data=own)
     shared = {r.spec.task: r.metrics for r in read_records(tmp_path / "records.jsonl")}
     for one in specs:
         assert run_one(one, load_corpus(one, own)).metrics == shared[one.task]
@@ -101,25 +101,25 @@ def test_a_run_goes_on_and_repeats_nothing(
 ) -> None:
     path = tmp_path / "records.jsonl"
     specs = [spec(model=model, seed=seed) for seed in (0, 1) for model in ("lda", "ttm-h")]
-    first = run_grid(specs[:2], path, own=own)
+    first = run_grid(specs[:2], path, data=own)
     assert (first.measured, first.before, first.left) == (2, 0, 0)
     with path.open("a") as file:
         file.write('{"key": "torn')
     assert len(read_records(path)) == 2
     seen: list[tuple[int, int]] = []
-    second = run_grid(specs, path, own=own, progress=lambda done, total, title: seen.append((done, total)))
+    second = run_grid(specs, path, data=own, progress=lambda done, total, title: seen.append((done, total)))
     assert (second.measured, second.before, second.left) == (2, 2, 0)
     assert seen == [(1, 2), (2, 2)]
     assert [json.loads(line)["spec"]["seed"] for line in path.read_text().splitlines()] == [0, 0, 1, 1]
     monkeypatch.setattr(runner, "__version__", "99")
-    assert run_grid(specs[:1], path, own=own).measured == 1
+    assert run_grid(specs[:1], path, data=own).measured == 1
     assert len(read_records(path)) == 4
 
 
 def test_processes_measure_the_same(own: Path, tmp_path: Path) -> None:
     specs = [spec(model=model) for model in ("lda", "ttm-p", "atm")]
-    run_grid(specs, tmp_path / "one.jsonl", own=own)
-    run_grid(specs, tmp_path / "two.jsonl", jobs=2, own=own)
+    run_grid(specs, tmp_path / "one.jsonl", data=own)
+    run_grid(specs, tmp_path / "two.jsonl", jobs=2, data=own)
     one, two = (
         {r.spec.key: r.metrics for r in read_records(tmp_path / name)} for name in ("one.jsonl", "two.jsonl")
     )
@@ -129,7 +129,7 @@ def test_processes_measure_the_same(own: Path, tmp_path: Path) -> None:
 
 def test_no_time_left_begins_nothing(own: Path, tmp_path: Path) -> None:
     for jobs in (1, 2):
-        outcome = run_grid([spec()], tmp_path / "records.jsonl", minutes=0, jobs=jobs, own=own)
+        outcome = run_grid([spec()], tmp_path / "records.jsonl", minutes=0, jobs=jobs, data=own)
         assert (outcome.measured, outcome.left) == (0, 1)
 
 
@@ -140,11 +140,11 @@ def test_missing_data_and_impossible_tasks_are_a_line_each(own: Path, tmp_path: 
         replace(spec("recommendation", "lda"), system="scores"),
         spec("perplexity", "lda"),
     ]
-    outcome = run_grid(specs, tmp_path / "records.jsonl", own=own)
+    outcome = run_grid(specs, tmp_path / "records.jsonl", data=own)
     assert outcome.measured == 1
     assert len(outcome.problems) == 2
-    assert outcome.problems[0].startswith("no-such-data: not here, skipped")
-    assert "does not rank tags" in outcome.problems[1]
+    assert outcome.problems[0].startswith("no-such-data: not available, skipped")
+    assert "no tag scores of its own" in outcome.problems[1]
 
 
 def test_a_bad_line_is_named(tmp_path: Path, tiny: Corpus) -> None:

@@ -12,13 +12,30 @@ import pytest
 from tagtopics.errors import MissingExtraError
 from tagtopics.experiments.claims import CLAIMS, GOALS
 from tagtopics.experiments.figures import draw_figures
-from tagtopics.experiments.grading import FAILS, HOLDS, IN_PART, SMALLER, UNCERTAIN, UNKNOWN
-from tagtopics.experiments.page import write_page
-from tagtopics.experiments.paper import cells, compare, curve_table, over_topics, table_three, table_two
+from tagtopics.experiments.paper import (
+    cells,
+    compare,
+    consistent_topics,
+    curve_table,
+    over_topics,
+    share_with,
+    table_three,
+    table_two,
+)
 from tagtopics.experiments.records import Record
+from tagtopics.experiments.reproduction_page import write_page
 from tagtopics.experiments.spec import ExperimentSpec
-from tagtopics.experiments.topics import consistent_topics, share_with
-from tagtopics.experiments.verdicts import CHECKS, all_verdicts, judge
+from tagtopics.experiments.verdicts import (
+    CHECKS,
+    FAILS,
+    HOLDS,
+    IN_PART,
+    SMALLER,
+    UNCERTAIN,
+    UNKNOWN,
+    all_verdicts,
+    judge,
+)
 
 SECONDS = {"fit": 1.0, "score": 0.5}
 
@@ -171,14 +188,14 @@ def test_sml_is_a_row_or_says_what_it_needs() -> None:
     records = [recommended("ttm-h", "two-stage", 0.33, 0.22, 0.5385)]
     table = table_three(records, "corel5k-images")
     assert table is not None
-    assert "SML: not run: needs photographs" in {row[0] for row in table.rows}
+    assert "SML: not run: needs photos" in {row[0] for row in table.rows}
     lacking = next(v for v in all_verdicts(records) if v.text == "SML reaches its row")
     assert lacking.status == UNKNOWN
-    assert "needs photographs" in lacking.evidence
+    assert "needs photos" in lacking.evidence
     records.append(recommended("sml", "photographs", 0.29, 0.18, 0.502))
     table = table_three(records, "corel5k-images")
     assert table is not None
-    assert "SML, from photographs" in {row[0] for row in table.rows}
+    assert "SML, from photos" in {row[0] for row in table.rows}
     assert status(records, "SML reaches its row") == IN_PART
     assert status(records, "TTM-H, two-stage, above SML") == HOLDS
 

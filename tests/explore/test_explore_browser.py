@@ -115,7 +115,7 @@ def test_group_of_tags_says_what_the_model_says(watched: Watched, model: tt.TTM,
     for k, share in shown.items():
         assert share == pytest.approx(expected[k], abs=0.006)
     together = sum({"place:sea", "also:kitchen"} <= set(corpus.tags_of(d)) for d in range(corpus.n_docs))
-    assert page.get_by_text(f"{together} documents carry all of them").count() == 1
+    assert page.get_by_text(f"{together} documents have all of them").count() == 1
 
 
 def test_tags_are_picked_and_dropped_by_keyboard(watched: Watched) -> None:

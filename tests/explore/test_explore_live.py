@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -18,7 +19,8 @@ import uvicorn
 from explore_support import HOSTILE, Recommending, Watched, make_hostile_corpus, wait_until
 
 import tagtopics as tt
-from tagtopics.explore.server import create_app
+from tagtopics.explore import listener
+from tagtopics.explore.server import Limits, create_app
 from tagtopics.models.kept_corpus import keep_corpus
 from tagtopics.views.topic_data import TopicData
 
@@ -145,6 +147,31 @@ def test_command_serves_on_this_machine_only_and_stops_well(hostile_model: tt.TT
         process.kill()
         process.wait()
         process.stdout.close()
+
+
+def test_half_sent_headers_are_dropped_and_block_nobody(
+    data: TopicData, model: tt.TTM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listener, "HEADER_SECONDS", 0.5)
+    bound = listener.bind("127.0.0.1", 0)
+    assert bound.proto == socket.IPPROTO_TCP
+    assert bound.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+    server = listener.make_server(create_app(data, Recommending(model, model.tag_names_[:3])), Limits())
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
+    thread.start()
+    port = bound.getsockname()[1]
+    stalled = [socket.create_connection(("127.0.0.1", port)) for _ in range(20)]
+    for i, connection in enumerate(stalled):
+        connection.settimeout(10)
+        connection.sendall(b"GET /health HTTP/1.1\r\nHost:" if i % 2 else b"")
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
+        assert client.get("/health").status_code == 200
+        assert [connection.recv(100) for connection in stalled] == [b""] * 20  # closed by the server
+        assert client.get("/health").status_code == 200
+    for connection in stalled:
+        connection.close()
+    server.should_exit = True
+    thread.join(10)
 
 
 def _answers(address: str) -> Any:

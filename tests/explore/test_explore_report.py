@@ -16,13 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tagtopics as tt
-from tagtopics.cli.running import run
+from tagtopics.cli.app import run
 from tagtopics.corpus.spans import SpanFinder
 from tagtopics.explore.bodies import body_of, body_order
-from tagtopics.explore.layout import topic_map
+from tagtopics.explore.html_report import render_report, write_report
 from tagtopics.explore.packing import safe_json
-from tagtopics.explore.prepare import known_words, years_of
-from tagtopics.explore.report import render_report, write_report
+from tagtopics.explore.prepare import known_words, topic_map, years_of
 from tagtopics.models.kept_corpus import keep_corpus, kept_corpus
 from tagtopics.views.to_topic_data import topic_data
 from tagtopics.views.topic_data import VERSION, TopicData
@@ -142,7 +141,7 @@ def test_report_keeps_to_its_size(data: TopicData, tmp_path: Path) -> None:
     small = write_report(data, tmp_path / "small.html", max_mb=limit)
     assert small.n_bytes <= limit * 1e6
     assert small.n_bodies < 72
-    with pytest.raises(tt.InputError, match="max-mb"):
+    with pytest.raises(tt.InputError, match="max_mb"):
         write_report(data, tmp_path / "none.html", max_mb=0.01)
     assert not (tmp_path / "none.html").exists()
     assert len(list(tmp_path.iterdir())) == 2

@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import AsyncIterator
 from typing import Any
+from unittest import mock
 
 import httpx
 import numpy as np
@@ -16,10 +17,11 @@ from explore_support import HOSTILE, Recommending
 from hypothesis import HealthCheck, given, settings
 
 import tagtopics as tt
-from tagtopics.cli.serve import allowed_hosts
 from tagtopics.cli.serving import ModelEngine
+from tagtopics.explore.collection import AnswerCache, Collection
 from tagtopics.explore.engine import Question, Topics
 from tagtopics.explore.gate import Gate
+from tagtopics.explore.listener import allowed_hosts
 from tagtopics.explore.server import Limits, create_app
 from tagtopics.views.topic_data import TopicData
 
@@ -87,6 +89,46 @@ def test_new_documents_get_the_models_answers(ask: Client, model: tt.TTM) -> Non
     related = posted(ask, "related", document, document, top=4)
     assert [len(row) for row in related] == [4, 4]
     assert related[0] == related[1]
+
+
+def test_explain_answers_if_no_word_is_known(ask: Client) -> None:
+    (empty,) = posted(ask, "explain", {"text": "xylophone", "tags": ["place:sea"]})
+    assert (empty["tags"], empty["words"], empty["credit"]) == (["place:sea"], [], [])
+    mixed = posted(
+        ask, "explain", {"text": "wave", "tags": ["place:sea"]}, {"text": "", "tags": ["also:garden"]}
+    )
+    assert [len(row["words"]) for row in mixed] == [1, 0]
+
+
+def test_a_missing_document_is_404(ask: Client) -> None:
+    answer = ask("GET", "/api/v1/documents/72")
+    assert answer.status_code == 404
+    assert answer.json()["detail"] == "no document 72; rows go from 0 to 71"
+
+
+def test_collection_answers_are_computed_in_a_worker_and_cached(data: TopicData, model: tt.TTM) -> None:
+    threads: list[str] = []
+    compute = Collection.topics
+
+    def recorded(self: Collection, n_words: int) -> Any:
+        threads.append(threading.current_thread().name)
+        return compute(self, n_words)
+
+    ask = Client(create_app(data, ModelEngine(model)))
+    with mock.patch.object(Collection, "topics", recorded):
+        first, second = (ask("GET", "/api/v1/topics?words=7") for _ in range(2))
+    assert first.json() == second.json()
+    assert len(threads) == 1
+    assert threads[0].startswith("tagtopics")
+
+
+def test_the_cache_is_bounded() -> None:
+    cache = AnswerCache(max_bytes=10)
+    for key in "abc":
+        cache.put(key, b"1234")
+    assert (cache.get("a"), cache.get("b"), cache.get("c")) == (None, b"1234", b"1234")
+    cache.put("d", b"12345678901")
+    assert cache.get("d") is None
 
 
 def test_batch_gives_what_singles_give(ask: Client) -> None:
@@ -166,7 +208,7 @@ def test_no_path_leads_to_a_file(ask: Client, path: str) -> None:
 
 
 def test_other_names_of_the_host_are_refused(ask: Client) -> None:
-    assert ask("GET", "/health", headers={"host": "rebound.example"}).status_code == 421
+    assert ask("GET", "/health", headers={"host": "rebound.example"}).status_code == 400
     assert ask("GET", "/health", headers={"host": "[::1]:8000"}).status_code == 200
     assert allowed_hosts("0.0.0.0") is None
 
@@ -253,13 +295,15 @@ def test_metrics_count(ask: Client) -> None:
     name = 'tagtopics_requests_total{route="/health",status="200"}'
 
     def count(text: str) -> int:
-        return int(next((line.split()[-1] for line in text.splitlines() if line.startswith(name)), "0"))
+        return int(
+            float(next((line.split()[-1] for line in text.splitlines() if line.startswith(name)), "0"))
+        )
 
     assert count(after) == count(before) + 1
 
 
 def test_models_without_tags_or_recommender_say_so(data: TopicData, corpus: tt.Corpus) -> None:
-    plain: Any = tt.LDA(n_topics=3, max_iter=3, random_state=0).fit(corpus)
+    plain: Any = tt.LDA(n_topics=3, max_iter=3, random_state=0).fit_topics(corpus)
     ask = Client(create_app(data, ModelEngine(plain)))
     for path in ("recommend", "explain"):
         answer = ask("POST", f"/api/v1/{path}", json={"documents": [{"text": "wave"}]})

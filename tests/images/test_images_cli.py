@@ -49,8 +49,8 @@ def fitted() -> Path:
 
 def test_a_photograph_is_explained_from_the_saved_model(tmp_path: Path) -> None:
     photo = fitted() / "photos" / "scene-0001.png"
-    (row,) = answer("explain", fitted() / "m.tt", photo, "--tags", "night,grass", "--tags", "rock",
-                    "--out", tmp_path / "maps")["documents"]  # fmt: skip
+    tags = [part for tag in ("night", "grass", "rock") for part in ("--image-tag", tag)]
+    (row,) = answer("explain", fitted() / "m.tt", photo, *tags, "--out", tmp_path / "maps")["documents"]
     assert [tag["tag"] for tag in row["tags"]] == ["night", "grass", "rock"]
     assert sum(tag["share"] for tag in row["tags"]) == pytest.approx(1, abs=1e-3)
     assert all(Path(tag["map"]).is_file() for tag in row["tags"])
@@ -87,9 +87,15 @@ def test_related_photographs_are_found() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("explain", "{m}", "{p}/broken.jpg", "--tags", "sky"), "broken.jpg: cannot be read as an image"),
-        (("explain", "{m}", "{p}/scene-0000.png", "--tags", "skyy"), "did you mean 'sky'"),
-        (("explain", "{m}", "{p}/scene-0000.png", "--tags", "sky", "--out", "{p}/broken.jpg"), "broken.jpg"),
+        (
+            ("explain", "{m}", "{p}/broken.jpg", "--image-tag", "sky"),
+            "broken.jpg: cannot be read as an image",
+        ),
+        (("explain", "{m}", "{p}/scene-0000.png", "--image-tag", "skyy"), "did you mean 'sky'"),
+        (
+            ("explain", "{m}", "{p}/scene-0000.png", "--image-tag", "sky", "--out", "{p}/broken.jpg"),
+            "broken.jpg",
+        ),
         (("fit", "{p}", "--on-error", "raise", "--out", "{p}/no.tt"), "broken.jpg: cannot be read"),
         (("fit", "{p}", "--on-error", "shrug", "--out", "{p}/no.tt"), "'skip' or 'raise'"),
         (("fit", "{p}", "--codebook", "1", "--out", "{p}/no.tt"), "codebook"),
@@ -111,7 +117,7 @@ def test_a_model_of_text_refuses_images(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows * 4))
     assert run("fit", tmp_path / "c.jsonl", "--topics", 2, "--out", tmp_path / "m.tt")[0] == 0
     Image.fromarray(photograph()).save(tmp_path / "a.png")
-    for command in (("explain", "--tags", "sea"), ("related",)):
+    for command in (("explain", "--image-tag", "sea"), ("related",)):
         code, _, err = run(command[0], tmp_path / "m.tt", tmp_path / "a.png", *command[1:])
         assert code == 2
         assert "not fitted on images" in err

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 FIT = """
 import hashlib
 import tagtopics as tt
@@ -23,6 +25,7 @@ def fit_in_a_process(cache: Path) -> str:
     return run.stdout.strip()
 
 
+@pytest.mark.compiled
 def test_compiled_and_cached_kernels_agree(tmp_path: Path) -> None:
     compiled = fit_in_a_process(tmp_path)
     assert list(tmp_path.glob("tagtopics-*/**/*.nbi"))

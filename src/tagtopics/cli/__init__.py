@@ -1,4 +1,4 @@
-"""The command `tagtopics`: thin commands over the library. Nothing heavy is imported before one runs."""
+"""The command `tagtopics`: thin commands over the library. Importing it loads nothing heavy."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code: 0 done, 2 the input was wrong, 1 our fault, 130 interrupted.
+    """Run the command and return its exit code: 0 success, 1 internal error, 2 bad input, 130 interrupted.
 
     Args:
-        arguments: of the command line; `sys.argv` unless given.
+        arguments: the command line; `sys.argv` by default.
     """
-    from tagtopics.cli.running import run
+    from tagtopics.cli.app import run
 
     return run(arguments)

@@ -1,13 +1,22 @@
-"""The table of commands. To add one: a module with a function `command`, and its name here."""
+"""The table of commands, and one run: errors become one line and an exit code, notes are printed last.
+
+To add a command, write a module with a function `command` and add its name to `COMMANDS`.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
+import warnings
+from collections.abc import Sequence
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from tagtopics.cli.options import grouped
+from tagtopics.cli.output import PipeClosedError, clean_line, note, pending_notes, write_error
+from tagtopics.errors import CorpusWarning, InputError
 
 COMMANDS = (
     "demo",
@@ -25,14 +34,16 @@ COMMANDS = (
     "shard",
     "datasets",
 )
-"""The commands, in the order of the help; each is `tagtopics.cli.<name>.command`."""
+"""The commands in the order of the help; each is `tagtopics.cli.<name>.command`."""
+
+SUCCESS, INTERNAL_ERROR, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
 def build_app() -> typer.Typer:
     """Return the application with all commands."""
     app = typer.Typer(
         name="tagtopics",
-        help="Topic models for tagged collections: papers and authors, articles and keywords, photographs.",
+        help="Topic models for tagged collections: papers with authors, articles with keywords, photos.",
         rich_markup_mode="rich",
         context_settings={"help_option_names": ["-h", "--help"]},
         pretty_exceptions_enable=False,
@@ -42,6 +53,33 @@ def build_app() -> typer.Typer:
         module = import_module(f"tagtopics.cli.{name}")
         app.command(name, no_args_is_help=False)(grouped(module.command))
     return app
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in given or bool(os.environ.get("TAGTOPICS_DEBUG"))
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    pending_notes.clear()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", CorpusWarning)
+            warnings.showwarning = _note_warning
+            code = _invoke(given)
+        sys.stdout.flush()
+    except (BrokenPipeError, PipeClosedError):
+        _redirect_to_null()
+        return SUCCESS
+    except (Exception, KeyboardInterrupt) as error:
+        return _report(error, debug)
+    if code == INTERRUPTED:
+        return _report(KeyboardInterrupt(), debug)
+    if not {"-q", "--quiet"} & set(given):
+        for line in dict.fromkeys(pending_notes):
+            write_error(f"note: {line}")
+    return code
 
 
 def _root(
@@ -55,3 +93,53 @@ def _root(
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
+
+
+def _invoke(arguments: list[str]) -> int:
+    """Parse the arguments and call the command; errors propagate, an early exit returns its code."""
+    from typer.main import get_command
+
+    command: Any = get_command(build_app())
+    try:
+        code = command.main(args=arguments, prog_name="tagtopics", standalone_mode=False)
+    except SystemExit as exit:  # raised by shell completion
+        code = exit.code
+    return code if isinstance(code, int) else SUCCESS
+
+
+def _report(error: BaseException, debug: bool) -> int:
+    """Print an error on standard error and return the exit code."""
+    code, line = _outcome(error)
+    if debug and code != INTERRUPTED:
+        import traceback
+
+        traceback.print_exception(error)
+    write_error(line)
+    return code
+
+
+def _outcome(error: BaseException) -> tuple[int, str]:
+    if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
+        return INTERRUPTED, "tagtopics: interrupted"
+    if isinstance(error, InputError):
+        return BAD_INPUT, f"tagtopics: error: {clean_line(str(error))}"
+    if hasattr(error, "format_message"):  # raised by typer: a wrong option, a missing argument
+        return BAD_INPUT, f"tagtopics: error: {clean_line(error.format_message())}"
+    if isinstance(error, OSError):
+        place = f"{error.filename}: " if error.filename else ""
+        return BAD_INPUT, f"tagtopics: error: {clean_line(f'{place}{error.strerror or error}')}"
+    if isinstance(error, MemoryError):
+        return BAD_INPUT, "tagtopics: error: not enough memory; try fewer topics or a smaller vocabulary"
+    what = clean_line(f"{type(error).__name__}: {error}")[:300]
+    return INTERNAL_ERROR, f"tagtopics: internal error: {what}; please report it with the output of --debug"
+
+
+def _note_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    note(str(message))
+
+
+def _redirect_to_null() -> None:
+    """Discard further output: the reader of the pipe has closed it."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    os.close(null)

@@ -1,4 +1,4 @@
-"""Credits of words, as rows and as coloured text."""
+"""Credits of words to tags: as rows for JSON, and as coloured text for the terminal."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from tagtopics.cli.output import make_table, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
     from rich.text import Text
 
     from tagtopics.corpus import Corpus, TextRecipe
@@ -15,12 +16,12 @@ if TYPE_CHECKING:
 
 _COLOURS = ("cyan", "magenta", "yellow", "green", "blue", "red")
 _DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-_LONGEST = 2000
-"""Characters of a text shown to people."""
+_MAX_CHARACTERS = 2000
+"""Characters of a text that are shown."""
 
 
 def credited_documents(model: TTM, corpus: Corpus) -> list[dict[str, Any]]:
-    """Return each document with its tags and its words, the most frequent first, with the tags' credits."""
+    """Return each document with its tags and its words, most frequent first, with the credit of each tag."""
     table = model.explain(corpus)
     documents: list[dict[str, Any]] = []
     for d, name in enumerate(corpus.ids):
@@ -45,20 +46,10 @@ def best_tag(word: dict[str, Any]) -> str:
     return max(credit, key=lambda tag: credit[tag])
 
 
-def tag_shares(document: dict[str, Any]) -> dict[str, float]:
-    """Return how much of a document's tokens each of its tags accounts for; adds up to one."""
-    total = sum(word["count"] for word in document["words"]) or 1
-    shares = dict.fromkeys(document["tags"], 0.0)
-    for word in document["words"]:
-        for tag, credit in word["credit"].items():
-            shares[tag] += credit * word["count"] / total
-    return shares
-
-
 def draw_document(
     console: Console, document: dict[str, Any], text: str | None, recipe: TextRecipe | None, top: int
 ) -> None:
-    """Show one document: its text in the colours of its tags, and the words of each tag."""
+    """Print one document: its text in the colours of its tags, and a table with the words of each tag."""
     console.print(plain(document["id"], "bold"))
     if not document["tags"]:
         console.print("  no tag that the model knows\n", style="dim")
@@ -69,44 +60,51 @@ def draw_document(
 
     body = _coloured(text, best, recipe, console) if text else _words_in_colour(best, console)
     console.print(Padding(body, (0, 2)))
-    console.print(_table(document, number, top))
+    console.print(_legend(document, number, top))
 
 
-def _table(document: dict[str, Any], number: dict[str, int], top: int) -> Any:
-    """Return the legend: each tag in its colour, its share, and the words it accounts for most."""
-    table = make_table(None, [">", "tag", ">share", "words it accounts for most, with credit"])
-    shares = tag_shares(document)
+def _legend(document: dict[str, Any], number: dict[str, int], top: int) -> Table:
+    """Return a table of the tags: colour, share of the document, words with the most credit."""
+    table = make_table(None, [">", "tag", ">share", "words with the most credit"])
+    shares = _tag_shares(document)
     for tag, i in number.items():
-
-        def by_credit(word: dict[str, Any], tag: str = tag) -> float:
-            return float(-word["credit"][tag] * word["count"])  # fmt: skip
-
-        own = [word for word in document["words"] if best_tag(word) == tag]
-        own = sorted(own or document["words"][:top], key=by_credit)
-        words = ", ".join(f"{word['word']} {word['credit'][tag]:.2f}" for word in own[:top])
-        style = _style(i)
-        table.add_row(str(i + 1), plain(tag, style), f"{100 * shares[tag]:.0f} %", plain(words))
+        mine = [word for word in document["words"] if best_tag(word) == tag] or document["words"][:top]
+        credited = sorted(
+            ((word["credit"][tag], word) for word in mine), key=lambda pair: -pair[0] * pair[1]["count"]
+        )
+        words = ", ".join(f"{word['word']} {credit:.2f}" for credit, word in credited[:top])
+        table.add_row(str(i + 1), plain(tag, _style(i)), f"{100 * shares[tag]:.0f} %", plain(words))
     return table
 
 
+def _tag_shares(document: dict[str, Any]) -> dict[str, float]:
+    """Return the share of a document's tokens credited to each tag; the shares sum to one."""
+    total = sum(word["count"] for word in document["words"]) or 1
+    shares = dict.fromkeys(document["tags"], 0.0)
+    for word in document["words"]:
+        for tag, credit in word["credit"].items():
+            shares[tag] += credit * word["count"] / total
+    return shares
+
+
 def _coloured(text: str, best: dict[str, int], recipe: TextRecipe | None, console: Console) -> Text:
-    """Return a text with each word in the colour of the tag that accounts for it."""
+    """Return a text with each word in the colour of its best tag."""
     from rich.text import Text
 
-    from tagtopics.corpus.recipe import TextRecipe
+    from tagtopics.corpus import TextRecipe
     from tagtopics.corpus.spans import SpanFinder
 
-    marked = Text()
-    at = 0
-    if len(text) > _LONGEST:
-        text = text[:_LONGEST].rsplit(" ", 1)[0] + " ..."
+    if len(text) > _MAX_CHARACTERS:
+        text = text[:_MAX_CHARACTERS].rsplit(" ", 1)[0] + " ..."
     words = list(best)
     text, spans = SpanFinder(words, recipe or TextRecipe(stop_words=None, min_length=1)).find(text)
-    for start, stop, word in spans:
-        marked.append_text(plain(text[at:start], "dim", keep="\n"))
-        marked.append_text(_marked(text[start:stop], best[words[word]], console))
-        at = stop
-    return marked.append_text(plain(text[at:], "dim", keep="\n"))
+    marked = Text()
+    end = 0
+    for span in spans:
+        marked.append_text(plain(text[end : span.start], "dim", keep="\n"))
+        marked.append_text(_marked(text[span.start : span.stop], best[words[span.word]], console))
+        end = span.stop
+    return marked.append_text(plain(text[end:], "dim", keep="\n"))
 
 
 def _words_in_colour(best: dict[str, int], console: Console) -> Text:
@@ -116,13 +114,14 @@ def _words_in_colour(best: dict[str, int], console: Console) -> Text:
 
 
 def _marked(word: str, i: int, console: Console) -> Text:
-    """Return a word in its tag's colour; where there are no colours, with its tag's number."""
+    """Return a word in the colour of its tag; without colours, with the number of the tag."""
     mark = "" if console.color_system else str(i + 1).translate(_DIGITS)
-    return plain(word + mark, _style(i))
+    return plain(word + mark, _style(i), keep="\n")
 
 
 def _style(i: int) -> str:
-    return _COLOURS[i % len(_COLOURS)] if i < len(_COLOURS) else f"{_COLOURS[i % len(_COLOURS)]} underline"
+    colour = _COLOURS[i % len(_COLOURS)]
+    return colour if i < len(_COLOURS) else f"{colour} underline"
 
 
 def _untagged(corpus: Corpus, d: int) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""`tagtopics datasets`: which corpora have a name, and how to get one."""
+"""`tagtopics datasets`: list the data sets, or write one to disk."""
 
 from __future__ import annotations
 
@@ -7,37 +7,37 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tagtopics.cli.options import Shown, dataset_names
-from tagtopics.cli.output import make_table, note, plain, show
-from tagtopics.cli.reading import load_named
+from tagtopics.cli.options import OutputOptions, dataset_names
+from tagtopics.cli.output import fact_table, make_table, note, plain, show
+from tagtopics.cli.sources import load_named
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 NameArgument = Annotated[
     str | None,
-    typer.Argument(metavar="[NAME]", help="A data set to load or write.", autocompletion=dataset_names),
+    typer.Argument(metavar="[NAME]", help="Data set to load or write.", autocompletion=dataset_names),
 ]
 OutOption = Annotated[
     str | None, typer.Option("--out", "-o", metavar="DIR", help="Write it here, as a matrix folder.")
 ]
 
 
-def command(shown: Shown, name: NameArgument = None, out: OutOption = None) -> None:
-    """List the data sets; or load one, fetched if need be, and write it as a matrix folder."""
+def command(output: OutputOptions, name: NameArgument = None, out: OutOption = None) -> None:
+    """List the data sets; or load one, downloading it if needed, and write it as a matrix folder."""
     if name is not None:
-        _one(name, out, shown)
+        _one(name, out, output)
     elif out is not None:
-        raise typer.BadParameter("which data set? Name one before --out")
+        raise typer.BadParameter("which data set? Give its name before --out")
     else:
-        _all(shown)
+        _all(output)
 
 
-def _all(shown: Shown) -> None:
+def _all(output: OutputOptions) -> None:
     from tagtopics.datasets import list_datasets
 
     rows = [asdict(row) for row in list_datasets()]
-    show(shown.json, {"datasets": rows}, lambda console: _draw_all(console, rows))
+    show(output.json, {"datasets": rows}, lambda console: _draw_all(console, rows))
 
 
 def _draw_all(console: Console, rows: list[dict[str, Any]]) -> None:
@@ -48,8 +48,8 @@ def _draw_all(console: Console, rows: list[dict[str, Any]]) -> None:
     console.print(table)
 
 
-def _one(name: str, out: str | None, shown: Shown) -> None:
-    corpus = load_named(name, shown)
+def _one(name: str, out: str | None, output: OutputOptions) -> None:
+    corpus = load_named(name, output)
     for line in corpus.notices:
         note(line)
     if out is not None:
@@ -58,19 +58,17 @@ def _one(name: str, out: str | None, shown: Shown) -> None:
         write_matrix_folder(corpus, out)
     has = [part for part in ("labels", "links", "texts", "split") if getattr(corpus, part) is not None]
     payload = {"name": name, "path": out, **corpus.statistics, "has": has}
-    show(shown.json, payload, lambda console: _draw_one(console, payload))
+    facts = {
+        key.replace("n_", "").replace("_", " "): _text(value)
+        for key, value in payload.items()
+        if value not in (None, [])
+    }
+    show(output.json, payload, lambda console: console.print(fact_table(facts)))
 
 
-def _draw_one(console: Console, payload: dict[str, Any]) -> None:
-    table = make_table(None, ["", ""])
-    table.show_header = False
-    for key, value in payload.items():
-        if value is None:
-            continue
-        text = (
-            f"{value:,.1f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else value
-        )
-        table.add_row(
-            key.replace("n_", "").replace("_", " "), plain(", ".join(text) if key == "has" else text)
-        )
-    console.print(table)
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(value)
+    if isinstance(value, float):
+        return f"{value:,.1f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

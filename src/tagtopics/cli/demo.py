@@ -1,73 +1,78 @@
-"""`tagtopics demo`: the main job from end to end, on text that every installation has."""
+"""`tagtopics demo`: fit a model to text that every installation has, and show what it can answer."""
 
 from __future__ import annotations
 
 import shlex
 import time
+from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tagtopics.cli.credits import credited_documents, draw_document
-from tagtopics.cli.demo_choices import distinct_tags, readable_document, two_meanings
-from tagtopics.cli.fit import REASONS, OutOption
-from tagtopics.cli.modelling import build_model, check_out, watchers
-from tagtopics.cli.options import ModelOptions, Shown
-from tagtopics.cli.output import console, make_table, plain, show
-from tagtopics.cli.reading import load_named
-from tagtopics.cli.tables import profile_table, topic_table
-from tagtopics.views.rankings import profile_row, topic_rows
+from tagtopics.cli.credits import best_tag, credited_documents, draw_document
+from tagtopics.cli.estimators import STOP_REASONS, build_model, check_model_target, progress_bar
+from tagtopics.cli.options import ModelOptions, ModelOutOption, OutputOptions
+from tagtopics.cli.output import console, make_table, plain, profile_table, show, topic_table
+from tagtopics.cli.sources import load_named
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from tagtopics.corpus import Corpus
     from tagtopics.models.ttm import TTM
 
 TopicsOption = Annotated[int, typer.Option(metavar="N", help="Number of topics.")]
 
+_MIN_SHARED = 10
+"""Documents that two tags must share to be shown together."""
 
-def command(shown: Shown, out: OutOption = "demo.tt", topics: TopicsOption = 20) -> None:
-    """See it work: fit a model to the docstrings of numpy, scipy and scikit-learn, and ask it everything."""
+_READABLE = range(250, 900)
+"""Length of a text that is short enough to read, in characters."""
+
+_CERTAIN = 0.4
+"""Minimum credit for a word to be attributed to a tag."""
+
+
+def command(output: OutputOptions, out: ModelOutOption = "demo.tt", topics: TopicsOption = 20) -> None:
+    """Fit a model to the docstrings of numpy, scipy and scikit-learn, and show its answers."""
     from tagtopics.corpus.splits import train_test
-    from tagtopics.models.kept_corpus import keep_corpus
 
-    target = check_out(out)
+    target = check_model_target(out)
     model: Any = build_model(ModelOptions(topics=topics))
-    say = _speaker(shown)
+    say = _printer(output)
     began = time.perf_counter()
     say("1  Reading the docstrings of the installed numpy, scipy and scikit-learn")
-    corpus = load_named("docstrings", shown)
+    corpus = load_named("docstrings", output)
     say(f"   {corpus.n_docs:,} documents, {corpus.n_words:,} words, {corpus.n_tags} tags", "dim")
     say(f"   such as {', '.join(_samples(corpus, 4))}", "dim")
-    say("   80 % of the documents to learn from, 20 % to test", "dim")
+    say("   80 % of the documents for training, 20 % for testing", "dim")
     train, test = (corpus.select(rows) for rows in train_test(corpus, 0))
     say(f"2  Learning {topics} topics with TTM-H, the higher-order tag-topic model")
-    say("   the first run on a machine compiles the kernels, once: up to a minute", "dim")
+    say("   the first run on a machine compiles the kernels, which takes up to a minute", "dim")
     start = time.perf_counter()
-    model.fit(train, callbacks=watchers(shown))
+    model.fit(train, callbacks=progress_bar(output))
     fitted = time.perf_counter() - start
-    say(f"   {model.n_iter_} sweeps in {fitted:.1f} seconds ({REASONS[model.stop_reason_]})", "dim")
+    say(f"   {model.n_iter_} sweeps in {fitted:.1f} seconds ({STOP_REASONS[model.stop_reason_]})", "dim")
     payload = _answers(model, train, test)
-    model.save(target)
-    keep_corpus(train, target)
+    model.save(target, corpus=train)
     payload |= {"path": str(target), "n_topics": topics, "iterations": model.n_iter_}
     payload["seconds"] = {"fit": fitted, "all": time.perf_counter() - began}
-    show(shown.json, payload, lambda out: _draw(out, payload, model, test))
+    show(output.json, payload, lambda out: _draw(out, payload, model, test))
 
 
-def _speaker(shown: Shown) -> Any:
-    """Return what says, line by line, what happens; silent where a program listens."""
+def _printer(output: OutputOptions) -> Any:
+    """Return a function that prints one line; it prints nothing with --json or --quiet."""
 
     def say(line: str, style: str = "bold") -> None:
-        if not (shown.json or shown.quiet):
+        if not (output.json or output.quiet):
             console().print(plain(line, style), soft_wrap=True)
 
     return say
 
 
 def _samples(corpus: Corpus, n: int) -> list[str]:
-    """Return the most frequent tag of each kind, the most frequent kinds first."""
+    """Return the most frequent tag of each kind, most frequent first."""
     docs = corpus.tags.sum(0)
     order = sorted(range(corpus.n_tags), key=lambda t: -int(docs[t]))
     kinds: dict[str, str] = {}
@@ -77,10 +82,11 @@ def _samples(corpus: Corpus, n: int) -> list[str]:
 
 
 def _answers(model: TTM, train: Corpus, test: Corpus) -> dict[str, Any]:
-    """Ask the model everything that the demonstration shows."""
+    """Return the answers that the demonstration shows."""
     from tagtopics.tasks.perplexity import unigram_perplexity
+    from tagtopics.views.rankings import profile_row, topic_rows
 
-    together = two_meanings(model, train)
+    together = tag_with_two_meanings(model, train)
     tag_sets = [] if together is None else [(together[0],), together[:2], (together[0], together[2])]
     documents = credited_documents(model, test)
     chosen = readable_document(test, documents)
@@ -98,33 +104,99 @@ def _answers(model: TTM, train: Corpus, test: Corpus) -> dict[str, Any]:
     }
 
 
+# ------------------------------------------------------------------------------------ what is shown
+
+
+def distinct_tags(model: TTM, n: int) -> list[str]:
+    """Return frequent tags with a distinctive profile, each with a different main topic."""
+    import numpy as np
+
+    means = model.tag_means()
+    expected = model.tag_sums_.sum(0) / max(float(model.tag_sums_.sum()), 1e-300)
+    surprise = (means * np.log(np.maximum(means, 1e-12) / np.maximum(expected, 1e-12))).sum(1)
+    order = np.argsort(-surprise * np.sqrt(model.tag_docs_), kind="stable")
+    chosen: dict[int, str] = {}
+    for t in order:
+        chosen.setdefault(int(means[t].argmax()), model.tag_names_[t])
+    return list(chosen.values())[:n]
+
+
+def tag_with_two_meanings(model: TTM, corpus: Corpus) -> tuple[str, str, str] | None:
+    """Return a tag and two others that never occur together, with which it has different joint profiles."""
+    import numpy as np
+    from scipy.spatial.distance import jensenshannon
+
+    from tagtopics.explore.prepare import joint_profile
+
+    shared = (corpus.tags.T.astype(np.int64) @ corpus.tags).toarray()
+    docs = np.diag(shared)
+    means = model.tag_means()
+    best: tuple[float, tuple[int, int, int] | None] = (0.0, None)
+    for t in range(len(docs)):
+        partners = [
+            s for s in np.flatnonzero(shared[t] >= _MIN_SHARED) if s != t and shared[t, s] < 0.7 * docs[t]
+        ]
+        joint = {s: joint_profile(np.stack([means[t], means[s]])) for s in partners}
+        for a, b in combinations(partners, 2):
+            if shared[a, b]:
+                continue
+            weight = min(1.0, float(min(shared[t, a], shared[t, b])) / (2 * _MIN_SHARED))
+            score = weight * float(jensenshannon(joint[a], joint[b])) ** 2
+            if score > best[0]:
+                best = (score, (t, int(a), int(b)))
+    if best[1] is None:
+        return None
+    tag, one, other = (model.tag_names_[column] for column in best[1])
+    return tag, one, other
+
+
+def readable_document(corpus: Corpus, documents: list[dict[str, Any]]) -> int:
+    """Return the row of a short document whose words clearly belong to several of its tags."""
+    best, row = -1.0, 0
+    for d, document in enumerate(documents):
+        length = len(corpus.texts[d]) if corpus.texts is not None else 0
+        if length in _READABLE and len(document["tags"]) > 2 and (score := _spread(document)) > best:
+            best, row = score, d
+    return row
+
+
+def _spread(document: dict[str, Any]) -> float:
+    """Return the share of a document's tokens that clearly belong to its second and third tag."""
+    tokens = dict.fromkeys(document["tags"], 0)
+    for word in document["words"]:
+        tag = best_tag(word)
+        tokens[tag] += word["count"] if word["credit"][tag] >= _CERTAIN else 0
+    total = sum(word["count"] for word in document["words"]) or 1
+    return sum(sorted(tokens.values(), reverse=True)[1:3]) / total
+
+
+# ------------------------------------------------------------------------------------------- output
+
+
 def _draw(out: Console, payload: dict[str, Any], model: TTM, test: Corpus) -> None:
     out.print()
     out.print(topic_table(payload["topics"], "What is the collection about?"))
     out.print(profile_table(payload["tags"], "What do tags stand for?"))
     if payload["together"]:
-        out.print(profile_table(payload["together"], "And tags together? One tag in two companies"))
+        out.print(profile_table(payload["together"], "What do tags stand for together?"))
     document = payload["document"]
     text = None if test.texts is None else test.texts[test.ids.index(document["id"])]
-    out.print(plain("Which tag accounts for which word? A document the model has not seen", "bold"))
+    out.print(plain("Which tag accounts for which word? A document not used for training", "bold"))
     out.print()
     draw_document(out, document, text, model.recipe_, 6)
     related = ", ".join(f"{found['id']} ({found['score']:.2f})" for found in payload["related"])
-    out.print(plain("Which documents belong with it?", "bold"))
+    out.print(plain("Which documents are similar?", "bold"))
     out.print(plain(f"  {related}"))
     out.print()
     out.print(_quality(payload["metrics"]))
     _draw_end(out, payload)
 
 
-def _quality(metrics: dict[str, float]) -> Any:
-    names = {
-        "unigram_perplexity": "word frequencies alone",
-        "perplexity": "this model",
-    }
+def _quality(metrics: dict[str, float]) -> Table:
+    names = {"unigram_perplexity": "word frequencies alone", "perplexity": "this model"}
     table = make_table(
         "How well are held-out words predicted?", ["", ">perplexity", ">of the baseline"],
-        caption="Document completion on the test part; lower is better.",
+        caption="Document completion on the test documents; lower is better.",
     )  # fmt: skip
     for name, text in names.items():
         share = metrics[name] / metrics["unigram_perplexity"]
@@ -135,7 +207,7 @@ def _quality(metrics: dict[str, float]) -> Any:
 def _draw_end(out: Console, payload: dict[str, Any]) -> None:
     path = shlex.quote(payload["path"])
     out.print()
-    out.print(plain(f"Saved as {payload['path']}, after {payload['seconds']['all']:.0f} seconds. Try next:"))
+    out.print(plain(f"Saved to {payload['path']} after {payload['seconds']['all']:.0f} seconds. Try next:"))
     pair = payload["together"][-1]["tags"] if payload["together"] else payload["tags"][0]["tags"]
     for line in (
         f"tagtopics topics {path} --top 15",

@@ -1,4 +1,4 @@
-"""`tagtopics evaluate`: how good a model is on a corpus, measured on documents it has not seen."""
+"""`tagtopics evaluate`: measure a model on documents that it has not seen."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tagtopics.cli.modelling import build_model
-from tagtopics.cli.options import ColumnOptions, CorpusArgument, ModelOptions, Shown, WordOptions
+from tagtopics.cli.estimators import build_model
+from tagtopics.cli.options import ColumnOptions, CorpusArgument, ModelOptions, OutputOptions, TextOptions
 from tagtopics.cli.output import make_table, show
-from tagtopics.cli.reading import read_training
+from tagtopics.cli.sources import read_training
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,7 +30,7 @@ TaskOption = Annotated[
     ),
 ]
 KnownOption = Annotated[
-    bool, typer.Option("--tags-known", help="Let the model see the tags of the test documents.")
+    bool, typer.Option("--tags-known", help="Let the model use the tags of the test documents.")
 ]
 
 
@@ -38,18 +38,18 @@ def command(
     corpus: CorpusArgument,
     model: ModelOptions,
     columns: ColumnOptions,
-    words: WordOptions,
-    shown: Shown,
+    text: TextOptions,
+    output: OutputOptions,
     task: TaskOption = "perplexity",
     tags_known: KnownOption = False,
 ) -> None:
-    """Fit on training documents and measure on test documents: the official split, else 80/20."""
+    """Fit on training documents and score on test documents: the official split, else a random 80/20."""
     from tagtopics.tasks import find_task
 
-    evaluate = find_task(task)
+    score = find_task(task)
     estimator = build_model(model)
-    documents = read_training(corpus, columns, words, shown)
-    result = evaluate(documents, estimator, seed=model.seed, tags_known=tags_known)
+    documents = read_training(corpus, columns, text, output)
+    result = score(documents, estimator, seed=model.seed, tags_known=tags_known)
     payload = {
         "task": task,
         "model": model.model,
@@ -58,7 +58,7 @@ def command(
         "metrics": result["metrics"],
         "seconds": result["seconds"],
     }
-    show(shown.json, payload, lambda console: _draw(console, payload))
+    show(output.json, payload, lambda console: _draw(console, payload))
 
 
 def _draw(console: Console, payload: dict[str, Any]) -> None:

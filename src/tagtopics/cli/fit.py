@@ -1,4 +1,4 @@
-"""`tagtopics fit`: learn a model from a corpus and save it."""
+"""`tagtopics fit`: learn a model from a corpus, in memory or on shards, and save it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tagtopics.cli.modelling import build_model, check_out, watchers, weights_of
-from tagtopics.cli.options import ColumnOptions, CorpusArgument, ModelOptions, Shown, WordOptions
-from tagtopics.cli.output import make_table, plain, show
-from tagtopics.cli.photographs import ImageOptions, visual_vocabulary
-from tagtopics.cli.reading import read_training
-from tagtopics.cli.scaling import ScaleOptions, check_scale, checkpointed, fit_sharded, is_sharded
-from tagtopics.cli.tables import topic_table
-from tagtopics.views.rankings import topic_rows
+from tagtopics._io import check_space, check_target
+from tagtopics.cli.estimators import (
+    STOP_REASONS,
+    build_model,
+    check_model_target,
+    progress_bar,
+    weights_of,
+)
+from tagtopics.cli.options import (
+    ColumnOptions,
+    CorpusArgument,
+    ImageOptions,
+    ModelOptions,
+    ModelOutOption,
+    OutputOptions,
+    ScaleOptions,
+    TextOptions,
+)
+from tagtopics.cli.output import fact_table, note, show, size_text, topic_table
+from tagtopics.cli.sources import read_training, visual_vocabulary
+from tagtopics.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,18 +36,20 @@ if TYPE_CHECKING:
     from tagtopics.corpus import Corpus
     from tagtopics.models.base import TopicModel
 
-_SOME = 10
-"""Topics shown after a fit; `topics` shows all."""
+ENGINES = ("local", "ray")
 
-REASONS = {"converged": "converged", "max_iter": "all that were allowed", "stopped": "stopped early"}
-"""Why a fit came to its end, in words."""
+_SHOWN = 10
+"""Topics printed after a fit; `topics` prints all."""
 
-OutOption = Annotated[str, typer.Option("--out", "-o", metavar="MODEL", help="Folder of the model.")]
 KeepOption = Annotated[
     bool,
     typer.Option(
-        "--keep-corpus/--no-corpus", help="Keep the documents with the model, for `report` and `serve`."
+        "--keep-corpus/--no-corpus", help="Save the documents with the model, for `report` and `serve`."
     ),
+]
+RecommenderOption = Annotated[
+    bool,
+    typer.Option("--recommender/--no-recommender", help="Train the tag recommender, which takes extra time."),
 ]
 
 
@@ -42,42 +57,137 @@ def command(
     corpus: CorpusArgument,
     model: ModelOptions,
     columns: ColumnOptions,
-    words: WordOptions,
+    text: TextOptions,
     images: ImageOptions,
     scale: ScaleOptions,
-    shown: Shown,
-    out: OutOption = "model.tt",
+    output: OutputOptions,
+    out: ModelOutOption = "model.tt",
     keep: KeepOption = True,
+    recommender: RecommenderOption = True,
 ) -> None:
     """Learn topics from a corpus, or from a folder of shards, and save them as a model."""
-    from tagtopics.models.kept_corpus import keep_corpus
-
     estimator = build_model(model)
-    target = check_out(out)
-    sharded = is_sharded(corpus)
-    check_scale(scale, sharded)
+    target = check_model_target(out)
+    sharded = is_shard_folder(corpus)
+    _check_scale(scale, sharded)
     began = read = time.perf_counter()
     if sharded:
-        documents, sizes = fit_sharded(estimator, corpus, target, scale, shown)
+        sizes = _fit_shards(estimator, corpus, target, scale, output, keep)
     else:
-        visual = visual_vocabulary(corpus, images, model.seed, shown)
-        documents = read_training(corpus, columns, words, shown, visual)
+        visual = visual_vocabulary(corpus, images, model.seed, output)
+        documents = read_training(corpus, columns, text, output, visual)
+        check_space(target, _model_bytes(estimator, documents, keep))
         read = time.perf_counter()
-        keeping, start = checkpointed(estimator, documents, scale)
-        estimator.fit(
-            documents, callbacks=[*watchers(shown), *keeping], **({"start": start} if start else {})
-        )
-        sizes = sizes_of(documents)
-        estimator.save(target)
+        checkpoints, start = _checkpoint(estimator, documents, scale)
+        fit = estimator.fit if recommender else estimator.fit_topics
+        fit(documents, callbacks=[*progress_bar(output), *checkpoints], **({"start": start} if start else {}))
+        sizes = _sizes_of(documents)
+        estimator.save(target, corpus=documents if keep else None)
     seconds = {"read": read - began, "fit": time.perf_counter() - read}
-    if keep:
-        keep_corpus(documents, target)
     payload = _payload(estimator, sizes, model, target, seconds)
-    show(shown.json, payload, lambda console: _draw(console, payload))
+    show(output.json, payload, lambda console: _draw(console, payload))
 
 
-def sizes_of(corpus: Corpus) -> dict[str, int]:
-    """Return the sizes of a corpus that a summary names."""
+def is_shard_folder(source: str) -> bool:
+    """Tell whether a source is a folder of shards."""
+    from tagtopics.scale.manifest import holds_shards
+
+    return bool(source) and Path(source).is_dir() and holds_shards(Path(source))
+
+
+def _model_bytes(model: TopicModel, corpus: Corpus, keep: bool) -> int:
+    """Return roughly how many bytes the saved model will take."""
+    n_topics = int(model.get_params(deep=False).get("n_topics", corpus.n_tags))
+    numbers = n_topics * (corpus.n_words + corpus.n_docs + 4 * corpus.n_tags)
+    texts = sum(map(len, corpus.texts)) if keep and corpus.texts is not None else 0
+    return 4 * numbers + (8 * (corpus.counts.nnz + corpus.tags.nnz) + texts if keep else 0)
+
+
+# --------------------------------------------------------------------------------------- long fits
+
+
+def _check_scale(scale: ScaleOptions, sharded: bool) -> None:
+    """Check the options of long fits before anything is read."""
+    if scale.engine not in ENGINES:
+        raise InputError(f"--engine {scale.engine[:40]!r}: known are {', '.join(ENGINES)}")
+    if scale.lost not in ("stop", "refit"):
+        raise InputError(f"--lost {scale.lost[:40]!r}: known are stop, refit")
+    for name, value in (("--workers", scale.workers), ("--checkpoint-every", scale.checkpoint_every)):
+        if value is not None and value < 1:
+            raise InputError(f"{name} must be 1 or more, not {value}")
+    if scale.checkpoint_minutes is not None and not scale.checkpoint_minutes >= 0:
+        raise InputError(f"--checkpoint-minutes must be 0 or more, not {scale.checkpoint_minutes}")
+    if scale.engine == "ray" and not sharded:
+        raise InputError("--engine ray needs shards; make them with tagtopics shard CORPUS --out DIR")
+    if scale.engine != "ray" and (scale.workers is not None or scale.address is not None):
+        note("--workers and --address have no effect without --engine ray")
+    if scale.resume and scale.checkpoint is None and not sharded:
+        raise InputError("--resume needs the checkpoint to continue from: name the file with --checkpoint")
+    if scale.checkpoint is not None and not sharded:
+        check_target(scale.checkpoint, "checkpoint", is_checkpoint_file, option="--checkpoint")
+
+
+def is_checkpoint_file(path: Path) -> bool:
+    """Tell whether a file is a checkpoint that tagtopics wrote."""
+    from safetensors import SafetensorError, safe_open
+
+    if not path.is_file():
+        return False
+    try:
+        with safe_open(path, "numpy") as file:
+            return "checkpoint" in (file.metadata() or {})
+    except (OSError, SafetensorError):
+        return False
+
+
+def _checkpoint(
+    estimator: TopicModel, corpus: Corpus, scale: ScaleOptions
+) -> tuple[list[Any], tuple[Any, Any] | None]:
+    """Return the callback that saves checkpoints, if any, and the state to continue from."""
+    from tagtopics.inference.callbacks import Checkpoint, load_checkpoint
+    from tagtopics.models.identity import digest_of, identity_of
+
+    if scale.checkpoint is None:
+        return [], None
+    path = Path(scale.checkpoint)
+    identity = identity_of(estimator, digest_of(corpus))
+    start = load_checkpoint(path, identity) if scale.resume and path.exists() else None
+    past = start[1] if start else ()
+    return [Checkpoint(path, scale.checkpoint_every, scale.checkpoint_minutes, identity, past)], start
+
+
+def _fit_shards(
+    estimator: TopicModel, source: str, target: Path, scale: ScaleOptions, output: OutputOptions, keep: bool
+) -> dict[str, int]:
+    """Fit an estimator to a folder of shards, save it, and return the sizes of the corpus."""
+    from tagtopics.kernels.threads import resolve_threads
+    from tagtopics.scale.fit import fit_shards, local_crew, sampled_shards
+    from tagtopics.scale.runs import remove_run
+    from tagtopics.scale.shards import ShardFolder
+
+    folder = ShardFolder.open(source)
+    work = Path(scale.checkpoint) if scale.checkpoint else target.with_name(f"{target.name}.run")
+    local = scale.engine == "local"
+    bar = progress_bar(output, parts=len(folder) if local else 1)
+    refits = scale.lost == "refit"
+    if local:
+        advance = bar[0].advance if bar else lambda: None
+        crew = local_crew(resolve_threads(estimator.n_jobs), refits=refits, told=advance)
+    else:
+        from tagtopics.scale.ray_executor import ray_crew
+
+        crew = ray_crew(scale.workers or 2, scale.address, refits=refits)
+    fit_shards(estimator, folder, work, resume=scale.resume, crew=crew, callbacks=bar)
+    estimator.save(target, corpus=folder.corpus(sampled_shards(folder)) if keep else None)
+    remove_run(work)
+    m = folder.manifest
+    return {"n_docs": m.n_docs, "n_words": m.n_words, "n_tags": m.n_tags, "n_tokens": m.n_tokens}
+
+
+# ------------------------------------------------------------------------------------------- output
+
+
+def _sizes_of(corpus: Corpus) -> dict[str, int]:
     n_tokens = int(corpus.counts.sum(dtype="int64"))
     return {"n_docs": corpus.n_docs, "n_words": corpus.n_words, "n_tags": corpus.n_tags, "n_tokens": n_tokens}
 
@@ -89,6 +199,8 @@ def _payload(
     target: Path,
     seconds: dict[str, float],
 ) -> dict[str, Any]:
+    from tagtopics.views.rankings import topic_rows
+
     history = estimator.history_
     return {
         "model": options.model,
@@ -106,19 +218,20 @@ def _payload(
 
 
 def _draw(console: Console, fitted: dict[str, Any]) -> None:
-    table = make_table(None, ["", ""])
-    table.show_header = False
-    sizes = [f"{fitted[name]:,} {name[2:]}" for name in ("n_docs", "n_words", "n_tags", "n_tokens")]
-    table.add_row("corpus", ", ".join(sizes).replace("docs", "documents"))
-    table.add_row("model", f"{fitted['model']}, {fitted['n_topics']} topics, seed {fitted['seed']}")
+    facts = {
+        "corpus": size_text(fitted),
+        "model": f"{fitted['model']}, {fitted['n_topics']} topics, seed {fitted['seed']}",
+    }
     if fitted["weights"]:
         values = [f"{name.replace('_', ' ')} {value:g}" for name, value in fitted["weights"].items()]
-        table.add_row("tags", ", ".join(values))
-    table.add_row("sweeps", f"{fitted['iterations']} ({REASONS[fitted['stop_reason']]})")
+        facts["tags"] = ", ".join(values)
     seconds = fitted["seconds"]
-    table.add_row("seconds", f"{seconds['read']:.1f} to read, {seconds['fit']:.1f} to fit")
-    table.add_row("saved", plain(fitted["path"]))
-    console.print(table)
-    largest = sorted(fitted["topics"], key=lambda row: -row["share"])[:_SOME]
+    facts |= {
+        "sweeps": f"{fitted['iterations']} ({STOP_REASONS[fitted['stop_reason']]})",
+        "seconds": f"{seconds['read']:.1f} to read, {seconds['fit']:.1f} to fit",
+        "saved to": fitted["path"],
+    }
+    console.print(fact_table(facts))
+    largest = sorted(fitted["topics"], key=lambda row: -row["share"])[:_SHOWN]
     title = "Topics" if len(largest) == fitted["n_topics"] else f"The {len(largest)} largest topics"
     console.print(topic_table(largest, title))

@@ -1,4 +1,4 @@
-"""The only place that writes: tables for people, one JSON document for programs, notes on standard error."""
+"""All output: tables on standard output, or one JSON document; notes and errors on standard error."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-held_notes: list[str] = []
-"""What the user should know; shown on standard error once the command is done."""
+pending_notes: list[str] = []
+"""Notes for the user, printed on standard error when the command is done."""
 
 PIPE_WIDTH = 100
-"""Columns of output that goes to no terminal."""
+"""Width of output that does not go to a terminal, in columns."""
 
-_HIDDEN = {"Cc", "Cs", "Zl", "Zp"}
-_TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_CONTROL = {"Cc", "Cs", "Zl", "Zp"}
+_DIRECTION = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 class PipeClosedError(Exception):
-    """Whoever read our output has gone. No `OSError`, which typer would take for its own."""
+    """The reader of standard output has closed it. Not an `OSError`: typer would handle that itself."""
 
 
 def show(as_json: bool, payload: Mapping[str, Any], draw: Callable[[Console], None]) -> None:
-    """Write an answer: the payload as JSON, or what `draw` puts on a console."""
+    """Print the payload as JSON, or call `draw` with a console."""
     if as_json:
         text = json.dumps(_without_nan(payload), allow_nan=False, indent=1)
         try:
@@ -52,8 +52,8 @@ def error_console() -> Console:
 
 
 def note(line: str) -> None:
-    """Keep a line that the user should see."""
-    held_notes.append(line)
+    """Add a note for the user."""
+    pending_notes.append(line)
 
 
 def write_error(line: str) -> None:
@@ -66,26 +66,28 @@ def write_error(line: str) -> None:
 
 
 def clean(value: str, keep: str = "") -> str:
-    """Return text that cannot steer a terminal: control and direction characters are spelt out."""
+    """Return text with control and direction characters escaped, so that it cannot control a terminal."""
     if value.isascii() and value.isprintable():
         return value
-    return "".join(c if c in keep or not _steers(c) else c.encode("unicode_escape").decode() for c in value)
+    return "".join(
+        c if c in keep or not _is_control(c) else c.encode("unicode_escape").decode() for c in value
+    )
 
 
 def clean_line(value: str) -> str:
-    """Return text as one clean line."""
+    """Return text as one line without control characters."""
     return clean(" ".join(value.split()))
 
 
 def plain(value: object, style: str = "", keep: str = "") -> Text:
-    """Return text of the user's as it is: never read as markup."""
+    """Return user text as it is, never parsed as markup."""
     from rich.text import Text
 
     return Text(clean(str(value), keep), style=style)
 
 
 def make_table(title: str | None, columns: Sequence[str], caption: str | None = None) -> Table:
-    """Return an empty table. A column `>name` is for numbers, to the right; `name...` is cut, not wrapped."""
+    """Return an empty table. `>name` aligns a column to the right; `name...` truncates it."""
     from rich import box
     from rich.table import Table
 
@@ -110,14 +112,53 @@ def make_table(title: str | None, columns: Sequence[str], caption: str | None = 
     return table
 
 
+def fact_table(facts: Mapping[str, object]) -> Table:
+    """Return a table of names and values, without a header."""
+    table = make_table(None, ["", ""])
+    table.show_header = False
+    for name, value in facts.items():
+        table.add_row(name, plain(value))
+    return table
+
+
+def topic_table(rows: Sequence[dict[str, Any]], title: str) -> Table:
+    """Return a table of topics: share, words, most typical tags."""
+    tagged = any(row["tags"] for row in rows)
+    table = make_table(title, [">topic", ">share", "words", *(["most typical tags"] if tagged else [])])
+    for row in rows:
+        tags = [join([entry["tag"] for entry in row["tags"]], ", ")] if tagged else []
+        table.add_row(str(row["topic"]), per_cent(row["share"]), join(_words_in(row)), *tags)
+    return table
+
+
+def profile_table(rows: Sequence[dict[str, Any]], title: str) -> Table:
+    """Return a table of tag profiles: documents, words, topics."""
+    table = make_table(title, ["tags", ">documents", "words", "topics"])
+    for row in rows:
+        docs = str(row["n_docs"][0]) if len(row["n_docs"]) == 1 else ""
+        topics = [f"{entry['topic']} ({100 * entry['probability']:.0f} %)" for entry in row["topics"]]
+        table.add_row(join(row["tags"], " + "), docs, join(_words_in(row)), ", ".join(topics))
+    return table
+
+
 def per_cent(share: float) -> str:
-    """Return a share the way people read it."""
+    """Return a share as a percentage."""
     return f"{100 * share:.1f} %"
 
 
 def join(names: Sequence[str], separator: str = " ") -> Text:
-    """Return names in a row, as they are."""
+    """Return joined names, never parsed as markup."""
     return plain(separator.join(names))
+
+
+def size_text(sizes: Mapping[str, Any]) -> str:
+    """Return the sizes of a corpus in one line."""
+    names = {"n_docs": "documents", "n_words": "words", "n_tags": "tags", "n_tokens": "tokens"}
+    return ", ".join(f"{sizes[key]:,} {name}" for key, name in names.items())
+
+
+def _words_in(row: dict[str, Any]) -> list[str]:
+    return [entry["word"] for entry in row["words"]]
 
 
 def _console(stream: Any) -> Console:
@@ -132,12 +173,12 @@ def _console(stream: Any) -> Console:
     return Pipe(file=stream, highlight=False, emoji=False, width=PIPE_WIDTH)
 
 
-def _steers(character: str) -> bool:
-    return character in _TURNING or unicodedata.category(character) in _HIDDEN
+def _is_control(character: str) -> bool:
+    return character in _DIRECTION or unicodedata.category(character) in _CONTROL
 
 
 def _without_nan(value: Any) -> Any:
-    """Return a payload of what JSON knows: NaN and infinities become null, numbers of NumPy plain ones."""
+    """Return a payload that JSON can hold: NaN and infinities become null, NumPy numbers plain ones."""
     if isinstance(value, Mapping):
         return {str(name): _without_nan(item) for name, item in value.items()}
     if isinstance(value, list | tuple):

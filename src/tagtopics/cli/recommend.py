@@ -1,4 +1,4 @@
-"""`tagtopics recommend`: the tags that new documents need, and why."""
+"""`tagtopics recommend`: tags for new documents, with reasons."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tagtopics.cli.options import ColumnOptions, InputArgument, ModelArgument, Shown
+from tagtopics.cli.options import ColumnOptions, InputArgument, ModelArgument, OutputOptions
 from tagtopics.cli.output import make_table, plain, show
-from tagtopics.cli.reading import load, read_documents
+from tagtopics.cli.sources import load, read_documents
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tagtopics.recommend.recommender import Recommendation
-
-TopOption = Annotated[int, typer.Option("--top", "-n", metavar="N", min=1, help="Tags of each document.")]
+TopOption = Annotated[int, typer.Option("--top", "-n", metavar="N", min=1, help="Tags per document.")]
 WhyOption = Annotated[
-    int, typer.Option("--why", metavar="N", min=0, help="Words that speak for each tag, at the most.")
+    int, typer.Option("--why", metavar="N", min=0, help="Maximum number of words given as reasons per tag.")
 ]
 
 
@@ -25,27 +23,29 @@ def command(
     model: ModelArgument,
     input: InputArgument,
     columns: ColumnOptions,
-    shown: Shown,
+    output: OutputOptions,
     top: TopOption = 5,
     why: WhyOption = 3,
 ) -> None:
-    """Recommend tags to documents, most probable first, with the words that speak for each."""
+    """Recommend tags for documents, most probable first, with the words that suggest each."""
     loaded = load(model)
-    corpus = read_documents(input, columns, loaded, shown)
+    corpus = read_documents(input, columns, loaded, output)
     answers = loaded.recommend_with_reasons(corpus, top, why)
     documents: list[dict[str, Any]] = [
         {
             "id": name,
-            "tags": [_as_json(found) for found in answer],
+            "tags": [
+                {
+                    "tag": found.tag,
+                    "probability": found.probability,
+                    "words": [word for word, _ in found.words],
+                }
+                for found in answer
+            ],
         }
         for name, answer in zip(corpus.ids, answers, strict=True)
     ]
-    show(shown.json, {"documents": documents}, lambda console: _draw(console, documents))
-
-
-def _as_json(found: Recommendation) -> dict[str, Any]:
-    words = [word for word, _ in found.words]
-    return {"tag": found.tag, "probability": found.probability, "words": words}
+    show(output.json, {"documents": documents}, lambda console: _draw(console, documents))
 
 
 def _draw(console: Console, documents: list[dict[str, Any]]) -> None:

@@ -1,4 +1,4 @@
-"""`tagtopics related`: the documents a model learnt from that resemble new ones."""
+"""`tagtopics related`: training documents that resemble new ones."""
 
 from __future__ import annotations
 
@@ -6,24 +6,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tagtopics.cli.options import ColumnOptions, InputArgument, ModelArgument, Shown
+from tagtopics.cli.options import ColumnOptions, InputArgument, ModelArgument, OutputOptions
 from tagtopics.cli.output import make_table, plain, show
-from tagtopics.cli.reading import load, read_documents
+from tagtopics.cli.sources import load, read_documents
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 TopOption = Annotated[
-    int, typer.Option("--top", "-n", metavar="N", min=1, help="Related documents of each document.")
+    int, typer.Option("--top", "-n", metavar="N", min=1, help="Related documents per document.")
 ]
 
 
 def command(
-    model: ModelArgument, input: InputArgument, columns: ColumnOptions, shown: Shown, top: TopOption = 5
+    model: ModelArgument,
+    input: InputArgument,
+    columns: ColumnOptions,
+    output: OutputOptions,
+    top: TopOption = 5,
 ) -> None:
-    """Show the training documents most like each new document, by their topics."""
+    """Show the training documents whose topics are most similar to those of each new document."""
     loaded = load(model)
-    corpus = read_documents(input, columns, loaded, shown)
+    corpus = read_documents(input, columns, loaded, output)
     answers = loaded.related(corpus, top, tags=corpus if corpus.tags.nnz else None)
     documents: list[dict[str, Any]] = [
         {
@@ -32,7 +36,7 @@ def command(
         }
         for name, answer in zip(corpus.ids, answers, strict=True)
     ]
-    show(shown.json, {"documents": documents}, lambda console: _draw(console, documents))
+    show(output.json, {"documents": documents}, lambda console: _draw(console, documents))
 
 
 def _draw(console: Console, documents: list[dict[str, Any]]) -> None:

@@ -1,60 +1,61 @@
-"""`tagtopics report`: a model as one HTML file, to open, to send, to keep."""
+"""`tagtopics report`: a model as one HTML file."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tagtopics.cli.options import ModelArgument, Shown
-from tagtopics.cli.output import make_table, note, plain, show
-from tagtopics.cli.reading import load, load_named
+from tagtopics.cli.options import ModelArgument, OutputOptions
+from tagtopics.cli.output import fact_table, note, show
+from tagtopics.cli.sources import is_path, load, load_named
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from tagtopics.models.base import TopicModel
     from tagtopics.views.topic_data import TopicData
 
-ReportOption = Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="The HTML file.")]
+ReportOption = Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="HTML file to write.")]
+OverwriteOption = Annotated[
+    bool, typer.Option("--overwrite", help="Replace FILE even if it is not a tagtopics report.")
+]
 CorpusOption = Annotated[
     str | None,
     typer.Option(
         metavar="CORPUS",
-        help="The documents it was fitted to: a matrix folder or a data set.",
-        show_default="the one kept with the model",
+        help="The documents the model was fitted to: a matrix folder or a data set name.",
+        show_default="the corpus saved with the model",
     ),
 ]
 TitleOption = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="What to call the collection.", show_default="its name")
+    str | None, typer.Option(metavar="TEXT", help="Title of the collection.", show_default="model name")
 ]
 SizeOption = Annotated[
-    float, typer.Option("--max-mb", metavar="N", help="Largest size of the file in MB; texts give way.")
+    float, typer.Option("--max-mb", metavar="N", help="Maximum file size in MB; texts are left out first.")
 ]
-
 ImagesOption = Annotated[
-    str | None,
-    typer.Option(metavar="FOLDER", help="Folder of the photographs that the model was fitted to: show them."),
+    str | None, typer.Option(metavar="FOLDER", help="Folder of the photos the model was fitted to, to show.")
 ]
 
 
 def command(
     model: ModelArgument,
-    shown: Shown,
+    output: OutputOptions,
     out: ReportOption = "report.html",
+    overwrite: OverwriteOption = False,
     corpus: CorpusOption = None,
     title: TitleOption = None,
     max_mb: SizeOption = 15.0,
     images: ImagesOption = None,
 ) -> None:
-    """Write a report: topics, tags, groups of tags and documents on pages that open without a network."""
+    """Write topics, tags, tag groups and documents to one HTML file that opens without a network."""
     from tagtopics.cli.pictures import with_pictures
-    from tagtopics.explore.report import write_report
+    from tagtopics.explore.html_report import check_report_target, write_report
 
-    data = shown_data(model, corpus, title, shown)
+    check_report_target(out, overwrite=overwrite)
+    loaded, data = load_with_data(model, corpus, title, output)
     if images is not None:
-        data = with_pictures(data, load(model), images)
-    size = write_report(data, out, max_mb)
+        data = with_pictures(data, loaded, images)
+    size = write_report(data, out, max_mb, overwrite=overwrite)
     payload = {
         "path": out,
         "bytes": size.n_bytes,
@@ -66,12 +67,28 @@ def command(
     }
     if data.documents.has_words and size.n_bodies < size.n_docs:
         left = size.n_docs - size.n_bodies
-        note(f"{left:,} of {size.n_docs:,} texts did not fit into {max_mb:g} MB; --max-mb allows more")
-    show(shown.json, payload, lambda console: _draw(console, payload))
+        note(f"{left:,} of {size.n_docs:,} texts were left out to stay below {max_mb:g} MB; raise --max-mb")
+    facts = {
+        "report": out,
+        "size": f"{size.n_bytes / 1e6:.1f} MB",
+        "documents": f"{size.n_listed:,} listed, {size.n_bodies:,} with their words",
+    }
+    show(output.json, payload, lambda console: console.print(fact_table(facts)))
 
 
-def shown_data(path: str, corpus: str | None, title: str | None, shown: Shown) -> TopicData:
-    """Return what a viewer shows of a saved model: with the corpus named, else with the one kept with it."""
+def load_with_data(
+    path: str, corpus: str | None, title: str | None, output: OutputOptions
+) -> tuple[TopicModel, TopicData]:
+    """Load a model, and return it with the record that viewers show.
+
+    Args:
+        path: the model folder.
+        corpus: a matrix folder or data set name; None for the corpus saved with the model.
+        title: of the collection; None for the name of the folder.
+        output: what the command prints.
+    """
+    from pathlib import Path
+
     from tagtopics.corpus import read_corpus
     from tagtopics.models.kept_corpus import kept_corpus
     from tagtopics.views.to_topic_data import topic_data
@@ -80,16 +97,7 @@ def shown_data(path: str, corpus: str | None, title: str | None, shown: Shown) -
     if corpus is None:
         documents = kept_corpus(path)
         if documents is None:
-            note(f"{path} was saved without its corpus: no texts, no credits; --corpus names it")
+            note(f"{path} was saved without its corpus, so texts and credits are missing; give --corpus")
     else:
-        documents = read_corpus(corpus) if Path(corpus).exists() else load_named(corpus, shown)
-    return topic_data(model, documents, title or Path(path).resolve().stem)
-
-
-def _draw(console: Console, written: dict[str, Any]) -> None:
-    table = make_table(None, ["", ""])
-    table.show_header = False
-    table.add_row("report", plain(written["path"]))
-    table.add_row("size", f"{written['bytes'] / 1e6:.1f} MB")
-    table.add_row("documents", f"{written['n_listed']:,} listed, {written['n_texts']:,} with their words")
-    console.print(table)
+        documents = read_corpus(corpus) if is_path(corpus) else load_named(corpus, output)
+    return model, topic_data(model, documents, title or Path(path).resolve().stem)

@@ -1,4 +1,4 @@
-"""`tagtopics reproduce`: the paper's tables and figures, measured anew, beside what the paper says."""
+"""`tagtopics reproduce`: rerun the paper's experiments and compare with its tables and figures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tagtopics.cli.options import Shown
+from tagtopics.cli.options import OutputOptions
 from tagtopics.cli.output import error_console, make_table, note, plain, show
 from tagtopics.errors import InputError
 
@@ -23,40 +23,41 @@ if TYPE_CHECKING:
 
 DatasetsArgument = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[DATASET]...", help="cora, med, corel5k, bibtex, reuters; all unless named."),
+    typer.Argument(metavar="[DATASET]...", help="cora, med, corel5k, bibtex, reuters; all by default."),
 ]
-QuickOption = Annotated[bool, typer.Option("--quick", help="Two numbers of topics, two splits.")]
+QuickOption = Annotated[bool, typer.Option("--quick", help="Only two numbers of topics and two splits.")]
 OnlyOption = Annotated[
-    list[str] | None, typer.Option("--only", metavar="TASK[/DATASET]", help="Only this; can be repeated.")
+    list[str] | None,
+    typer.Option("--only", metavar="TASK[/DATASET]", help="Only this experiment; repeat for several."),
 ]
 JobsOption = Annotated[
-    int | None, typer.Option("--jobs", metavar="N", help="Processes.", show_default="cores, 8 at most")
+    int | None,
+    typer.Option("--jobs", metavar="N", help="Number of processes.", show_default="cores, up to 8"),
 ]
 OutOption = Annotated[
-    Path, typer.Option("--out", "-o", metavar="DIR", help="Where the records are; a run goes on from them.")
+    Path, typer.Option("--out", "-o", metavar="DIR", help="Folder of the records; existing ones are kept.")
 ]
 MinutesOption = Annotated[
-    float | None, typer.Option("--minutes", metavar="N", help="Begin nothing new after so many minutes.")
+    float | None,
+    typer.Option("--minutes", metavar="N", help="Start no new experiment after N minutes."),
 ]
 PageOption = Annotated[
     Path | None,
-    typer.Option("--page", metavar="FILE", help="Where the page goes.", show_default="DIR/reproduction.md"),
+    typer.Option("--page", metavar="FILE", help="Page to write.", show_default="DIR/reproduction.md"),
 ]
 PageOnlyOption = Annotated[
-    bool, typer.Option("--page-only", help="Measure nothing; write the page from the records.")
+    bool, typer.Option("--page-only", help="Run nothing; write the page from the records.")
 ]
 PixelsOption = Annotated[
-    bool,
-    typer.Option("--from-pixels", help="Table III of C5K from its photographs on."),
+    bool, typer.Option("--from-pixels", help="Compute Table III of C5K from its photos, not from counts.")
 ]
 
-
-_MOST_JOBS = 8
-"""Processes at the most, unless the user says how many: each holds a data set and a model."""
+_MAX_JOBS = 8
+"""Default limit on processes: each holds a data set and a model."""
 
 
 def command(
-    shown: Shown,
+    output: OutputOptions,
     datasets: DatasetsArgument = None,
     quick: QuickOption = False,
     only: OnlyOption = None,
@@ -67,10 +68,10 @@ def command(
     page_only: PageOnlyOption = False,
     from_pixels: PixelsOption = False,
 ) -> None:
-    """Measure the paper's experiments, one JSON line each, and write tables, figures and verdicts."""
-    from tagtopics.experiments.page import write_page
-    from tagtopics.experiments.photographs import from_pixels as replaced
+    """Run the paper's experiments, one JSON line each, and write tables, figures and verdicts."""
+    from tagtopics.experiments.corpora import with_pixel_counts
     from tagtopics.experiments.records import read_records
+    from tagtopics.experiments.reproduction_page import write_page
     from tagtopics.experiments.spec import chosen, full_grid, quick_grid
 
     _check(jobs, minutes, out)
@@ -79,53 +80,55 @@ def command(
     path = out / "records.jsonl"
     began = time.perf_counter()
     if not page_only:
-        specs = replaced(specs, out / "data") if from_pixels else specs
-        _measure(specs, path, out, jobs or min(os.cpu_count() or 1, _MOST_JOBS), minutes, shown)
+        specs = with_pixel_counts(specs, out / "data") if from_pixels else specs
+        _run(specs, path, out, jobs or min(os.cpu_count() or 1, _MAX_JOBS), minutes, output)
     records = read_records(path)
     if not records:
-        raise InputError(f"{path}: no records yet; leave --page-only out, or name the --out of a run")
+        raise InputError(
+            f"{path}: no records yet; leave out --page-only, or give the --out of an earlier run"
+        )
     target = page or out / "reproduction.md"
-    summary = write_page(records, target)
+    verdicts = write_page(records, target)
     payload = {
         "records": len(records),
         "page": str(target),
-        "claims": [verdict.to_json() for verdict in summary],
+        "claims": [verdict.to_json() for verdict in verdicts],
         "seconds": time.perf_counter() - began,
     }
-    show(shown.json, payload, lambda console: _draw(console, payload))
+    show(output.json, payload, lambda console: _draw(console, payload))
 
 
 def _check(jobs: int | None, minutes: float | None, out: Path) -> None:
     if jobs is not None and jobs < 1:
         raise InputError(f"--jobs must be 1 or more, not {jobs}")
     if minutes is not None and not minutes >= 0:
-        raise InputError(f"--minutes must not be negative, but is {minutes}")
+        raise InputError(f"--minutes must be 0 or more, not {minutes}")
     if out.exists() and not out.is_dir():
         raise InputError(f"--out {out}: is a file, not a folder")
 
 
-def _measure(
+def _run(
     specs: Sequence[ExperimentSpec],
     path: Path,
     out: Path,
     jobs: int,
     minutes: float | None,
-    shown: Shown,
+    output: OutputOptions,
 ) -> None:
     from tagtopics.experiments.run import run_grid
 
-    with _bar(shown) as progress:
-        outcome = run_grid(specs, path, jobs=jobs, minutes=minutes, own=out / "data", progress=progress)
+    with _progress(output) as progress:
+        outcome = run_grid(specs, path, jobs=jobs, minutes=minutes, data=out / "data", progress=progress)
     for line in outcome.problems:
         note(line)
     if outcome.left:
-        note(f"{outcome.left} of {len(specs)} experiments were not measured; the same command goes on")
+        note(f"{outcome.left} of {len(specs)} experiments were not run; repeat the command to continue")
 
 
 @contextmanager
-def _bar(shown: Shown) -> Iterator[Callable[[int, int, str], None] | None]:
-    """Yield what moves a progress bar; without a terminal, what writes a line to standard error."""
-    if shown.quiet:
+def _progress(output: OutputOptions) -> Iterator[Callable[[int, int, str], None] | None]:
+    """Yield a callback that moves a progress bar, or prints lines if there is no terminal."""
+    if output.quiet:
         yield None
         return
     out = error_console()
@@ -141,7 +144,7 @@ def _bar(shown: Shown) -> Iterator[Callable[[int, int, str], None] | None]:
 
 
 def _draw(console: Console, payload: dict[str, Any]) -> None:
-    table = make_table(f"From {payload['records']} records", ["claim", "source", "verdict"])
+    table = make_table(f"Verdicts from {payload['records']} records", ["claim", "source", "verdict"])
     for verdict in payload["claims"]:
         table.add_row(*(plain(verdict[name]) for name in ("claim", "source", "status")))
     console.print(table)

@@ -76,7 +76,8 @@ class ModelEngine:
                 raise InputError("explain: every document needs at least one tag")
         corpus, _ = self._corpus(questions)
         theta = self._model.transform(corpus, corpus)
-        credit = np.asarray(self._model.explain(corpus).credit, dtype=np.float64)
+        known = corpus.counts.nnz > 0
+        credit = np.asarray(self._model.explain(corpus).credit if known else (), dtype=np.float64)
         sizes = np.diff(corpus.counts.indptr) * np.diff(corpus.tags.indptr)
         parts = np.split(credit, np.cumsum(sizes)[:-1])
         return [self._explained(corpus, d, theta[d], part) for d, part in enumerate(parts)]

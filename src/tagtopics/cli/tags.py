@@ -1,4 +1,4 @@
-"""`tagtopics tags`: what a tag, or several tags together, stand for."""
+"""`tagtopics tags`: the profile of a tag, or of several tags together."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tagtopics.cli.options import ModelArgument, Shown
-from tagtopics.cli.output import show
-from tagtopics.cli.reading import load_tagged
-from tagtopics.cli.tables import profile_table
-from tagtopics.views.rankings import profile_row
+from tagtopics.cli.options import ModelArgument, OutputOptions
+from tagtopics.cli.output import profile_table, show
+from tagtopics.cli.sources import load_tagged
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,26 +16,32 @@ if TYPE_CHECKING:
     from tagtopics.models.ttm import TTM
 
 TagArguments = Annotated[
-    list[str] | None, typer.Argument(metavar="[TAG]...", help="Tags to look at, alone and together.")
+    list[str] | None, typer.Argument(metavar="[TAG]...", help="Tags to show, each alone and all together.")
 ]
-TopOption = Annotated[int, typer.Option("--top", "-n", metavar="N", min=1, help="Words of each tag.")]
+TopOption = Annotated[int, typer.Option("--top", "-n", metavar="N", min=1, help="Words per tag.")]
 LimitOption = Annotated[
-    int, typer.Option(metavar="N", min=0, help="Tags of the list; 0 for all. JSON always has all.")
+    int, typer.Option(metavar="N", min=0, help="Tags in the list; 0 for all. JSON always has all.")
 ]
 
 
 def command(
-    model: ModelArgument, shown: Shown, tag: TagArguments = None, top: TopOption = 10, limit: LimitOption = 30
+    model: ModelArgument,
+    output: OutputOptions,
+    tag: TagArguments = None,
+    top: TopOption = 10,
+    limit: LimitOption = 30,
 ) -> None:
-    """List the tags of a model; or show what given tags stand for, alone and together."""
+    """List the tags of a model, or show the words and topics of given tags, alone and together."""
     loaded = load_tagged(model)
     if tag:
-        _profiles(loaded, list(dict.fromkeys(tag)), top, shown)
+        _profiles(loaded, list(dict.fromkeys(tag)), top, output)
     else:
-        _list(loaded, top, limit, shown)
+        _list(loaded, top, limit, output)
 
 
-def _profiles(model: TTM, tags: list[str], top: int, shown: Shown) -> None:
+def _profiles(model: TTM, tags: list[str], top: int, output: OutputOptions) -> None:
+    from tagtopics.views.rankings import profile_row
+
     alone = [profile_row(model, [tag], top) for tag in tags]
     together = profile_row(model, tags, top) if len(tags) > 1 else None
     payload: dict[str, Any] = {"tags": alone, "together": together}
@@ -47,17 +51,19 @@ def _profiles(model: TTM, tags: list[str], top: int, shown: Shown) -> None:
         if together:
             console.print(profile_table([together], "Together: the topics that all of them share"))
 
-    show(shown.json, payload, draw)
+    show(output.json, payload, draw)
 
 
-def _list(model: TTM, top: int, limit: int, shown: Shown) -> None:
+def _list(model: TTM, top: int, limit: int, output: OutputOptions) -> None:
+    from tagtopics.views.rankings import profile_row
+
     order = sorted(range(len(model.tag_names_)), key=lambda t: (-int(model.tag_docs_[t]), t))
-    wanted = order if shown.json or limit == 0 else order[:limit]
-    rows = [profile_row(model, [model.tag_names_[t]], top) for t in wanted]
+    chosen = order if output.json or limit == 0 else order[:limit]
+    rows = [profile_row(model, [model.tag_names_[t]], top) for t in chosen]
 
     def draw(console: Console) -> None:
         console.print(profile_table(rows, f"{len(order):,} tags"))
         if len(rows) < len(order):
             console.print(f"  ... and {len(order) - len(rows):,} more: --limit 0", style="dim")
 
-    show(shown.json, {"tags": rows}, draw)
+    show(output.json, {"tags": rows}, draw)

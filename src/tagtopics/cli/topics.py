@@ -1,4 +1,4 @@
-"""`tagtopics topics`: what a collection is about."""
+"""`tagtopics topics`: the topics of a model."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ from typing import Annotated, Any
 
 import typer
 
-from tagtopics.cli.modelling import name_of_model
-from tagtopics.cli.options import ModelArgument, Shown
-from tagtopics.cli.output import show
-from tagtopics.cli.reading import load
-from tagtopics.cli.tables import topic_table
-from tagtopics.views.rankings import topic_rows
+from tagtopics.cli.estimators import name_of_model
+from tagtopics.cli.options import ModelArgument, OutputOptions
+from tagtopics.cli.output import show, topic_table
+from tagtopics.cli.sources import load
 
-TopOption = Annotated[int, typer.Option("--top", "-n", metavar="N", min=1, help="Words of each topic.")]
+TopOption = Annotated[int, typer.Option("--top", "-n", metavar="N", min=1, help="Words per topic.")]
 
 
-def command(model: ModelArgument, shown: Shown, top: TopOption = 10) -> None:
+def command(model: ModelArgument, output: OutputOptions, top: TopOption = 10) -> None:
     """Show the topics of a model: share, top words, most typical tags."""
+    from tagtopics.views.rankings import topic_rows
+
     loaded = load(model)
+    n_topics = int(loaded.components_.shape[0])
     payload: dict[str, Any] = {
         "model": name_of_model(loaded),
-        "n_topics": int(loaded.components_.shape[0]),
+        "n_topics": n_topics,
         "topics": topic_rows(loaded, top),
     }
-    title = f"{loaded.components_.shape[0]} topics of {model}"
-    show(shown.json, payload, lambda console: console.print(topic_table(payload["topics"], title)))
+    title = f"{n_topics} topics of {model}"
+    show(output.json, payload, lambda console: console.print(topic_table(payload["topics"], title)))

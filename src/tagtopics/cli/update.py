@@ -1,4 +1,4 @@
-"""`tagtopics update`: let a model learn from new documents, with the words and tags they bring."""
+"""`tagtopics update`: update a model with new documents, including their new words and tags."""
 
 from __future__ import annotations
 
@@ -9,21 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tagtopics.cli.modelling import check_out, name_of_model, watchers
-from tagtopics.cli.options import ColumnOptions, InputArgument, ModelArgument, Shown
-from tagtopics.cli.output import join, make_table, note, plain, show
-from tagtopics.cli.reading import load, read_more
+from tagtopics.cli.estimators import check_model_target, name_of_model, progress_bar
+from tagtopics.cli.options import ColumnOptions, InputArgument, ModelArgument, OutputOptions, constant_of
+from tagtopics.cli.output import fact_table, note, show
+from tagtopics.cli.sources import load, read_more
 from tagtopics.errors import InputError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from tagtopics.corpus import Corpus
     from tagtopics.models.base import TopicModel
     from tagtopics.models.updating import Updated
 
-_SOME = 10
-"""New tags and words that are shown."""
+_SHOWN = 10
+"""New tags and words that are printed."""
 
 OutOption = Annotated[
     str | None,
@@ -31,14 +29,19 @@ OutOption = Annotated[
 ]
 BatchOption = Annotated[
     int | None,
-    typer.Option("--batch", metavar="N", help="Documents to learn from at a time.", show_default="4000"),
+    typer.Option(
+        "--batch",
+        metavar="N",
+        help="Documents per batch.",
+        show_default=constant_of("models/online.py", "BATCH_SIZE"),
+    ),
 ]
 ForgettingOption = Annotated[
     float | None,
     typer.Option(
         "--forgetting",
         metavar="N",
-        help="After N documents an old one counts for half.",
+        help="Halve the weight of old documents after N new ones.",
         show_default="never",
     ),
 ]
@@ -48,38 +51,38 @@ def command(
     model: ModelArgument,
     input: InputArgument,
     columns: ColumnOptions,
-    shown: Shown,
+    output: OutputOptions,
     out: OutOption = None,
     batch: BatchOption = None,
     forgetting: ForgettingOption = None,
 ) -> None:
-    """Let a model go on learning from new documents; their words and tags may be new."""
-    from tagtopics.models.online import BATCH_SIZE
+    """Update a model with new documents; their words and tags may be new."""
     from tagtopics.models.updating import update_model
 
     _check(batch, forgetting)
     loaded = load(model)
-    target = check_out(model if out is None else out)
+    target = check_model_target(model if out is None else out)
     began = time.perf_counter()
-    corpus = read_more(input, columns, loaded, shown)
+    corpus = read_more(input, columns, loaded, output)
     read = time.perf_counter()
     _note_repeats(corpus, loaded)
     updated = update_model(
         loaded,
         model,
         corpus,
-        batch_size=BATCH_SIZE if batch is None else batch,
         forgetting=forgetting,
-        callbacks=watchers(shown, "Updating"),
+        callbacks=progress_bar(output, "Updating"),
+        **({} if batch is None else {"batch_size": batch}),
     )
     seconds = {"read": read - began, "update": time.perf_counter() - read}
     if updated.corpus is None and corpus.tags.nnz:
         note(
-            "the model was saved without its documents, so it can no longer recommend tags: fit anew for that"
+            "the model was saved without its documents, so it can no longer recommend tags; "
+            "fit a new model for that"
         )
     loaded.save(target, corpus=updated.corpus)
     payload = _payload(loaded, corpus, updated, target, seconds)
-    show(shown.json, payload, lambda console: _draw(console, payload))
+    show(output.json, payload, lambda console: console.print(fact_table(_facts(payload))))
 
 
 def _check(batch: int | None, forgetting: float | None) -> None:
@@ -90,11 +93,11 @@ def _check(batch: int | None, forgetting: float | None) -> None:
 
 
 def _note_repeats(corpus: Corpus, model: TopicModel) -> None:
-    """Say so where documents seem to be learned twice; numbers in place of names tell nothing."""
+    """Note documents whose ids the model knows already; ids that are row numbers are ignored."""
     if corpus.ids == tuple(str(row) for row in range(corpus.n_docs)):
         return
     if repeated := len(set(corpus.ids) & set(model.doc_ids_)):
-        note(f"{repeated:,} document(s) have the id of one that the model has learned from already")
+        note(f"{repeated:,} document(s) have the id of a document that the model has already learned")
 
 
 def _payload(
@@ -114,28 +117,24 @@ def _payload(
     }
 
 
-def _draw(console: Console, updated: dict[str, Any]) -> None:
-    table = make_table(None, ["", ""])
-    table.show_header = False
-    table.add_row("documents", f"{updated['n_new_docs']:,} new, {updated['n_docs']:,} in all")
-    for name in ("words", "tags"):
-        new = updated[f"new_{name}"]
-        table.add_row(f"new {name}", plain(f"{len(new):,}") + join(_some(new), ", "))
-    table.add_row("perplexity", _change(**updated["perplexity"]))
+def _facts(updated: dict[str, Any]) -> dict[str, str]:
     seconds = updated["seconds"]
-    table.add_row("seconds", f"{seconds['read']:.1f} to read, {seconds['update']:.1f} to learn")
-    table.add_row("saved", plain(updated["path"]))
-    console.print(table)
+    return {
+        "documents": f"{updated['n_new_docs']:,} new, {updated['n_docs']:,} in total",
+        "new words": _count_and_names(updated["new_words"]),
+        "new tags": _count_and_names(updated["new_tags"]),
+        "perplexity": _change(**updated["perplexity"]),
+        "seconds": f"{seconds['read']:.1f} to read, {seconds['update']:.1f} to learn",
+        "saved to": updated["path"],
+    }
 
 
-def _some(names: list[str]) -> list[str]:
-    if not names:
-        return []
-    names = names[:_SOME] + (["..."] if len(names) > _SOME else [])
-    return [f": {names[0]}", *names[1:]]
+def _count_and_names(names: list[str]) -> str:
+    shown = [*names[:_SHOWN], *(["..."] if len(names) > _SHOWN else [])]
+    return f"{len(names):,}" + (f": {', '.join(shown)}" if shown else "")
 
 
 def _change(before: float, after: float) -> str:
     if math.isnan(before):
-        return "no word of the new documents was known before"
-    return f"{before:.1f} of the new documents before, {after:.1f} now that they are learned"
+        return "the model knew no word of the new documents"
+    return f"{before:.1f} on the new documents before the update, {after:.1f} after"

@@ -1,1 +1,1 @@
-"""The paper's experiments: specs, one JSON line a result, tables and figures made from those lines alone."""
+"""The paper's experiments: specs, records with one JSON line each, tables and figures from the records."""

@@ -1,12 +1,12 @@
-"""What the paper claims, typed once: the statement, where it stands, and what it says about which measure.
+"""The claims of the paper: text, source, and the measure that each is about.
 
-Nothing of ours is in here; `verdicts.py` holds the claims against the records.
+`verdicts.py` compares them with the records.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 
@@ -15,15 +15,15 @@ class Claim:
     """One claim.
 
     Attributes:
-        text: the claim in a line.
+        text: the claim in one line.
         source: where the paper makes it.
         kind: how it is checked; a name of `verdicts.CHECKS`.
         task: of the records it is about.
         measure: of those records' metrics.
         datasets: on which it is checked.
-        models: which it compares; the first, or each before the next, is said to be better.
+        models: the models it compares; the first, or each before the next, is claimed to be better.
         stated: the size of the effect, or the value; 0 for a claim of direction.
-        elsewhere: data sets of the claim for which nothing is run here.
+        elsewhere: data sets of the claim that are not run here.
         without_artefact: whether it is about CORA without the documents that share one long list of authors.
     """
 
@@ -39,71 +39,70 @@ class Claim:
     without_artefact: bool = False
 
 
-_NO_C30K = "C30K (not at hand)"
+_NO_C30K = "C30K (not available)"
+
+_FIGURES: Mapping[str, Claim] = MappingProxyType(
+    {
+        "perplexity": Claim(
+            text="",
+            source="Section 5.2.1, the figure of perplexity",
+            kind="",
+            task="perplexity",
+            measure="perplexity",
+            datasets=("cora", "med", "corel5k-thin"),
+            models=(),
+            elsewhere=_NO_C30K,
+        ),
+        "links": Claim(
+            text="",
+            source="Section 5.2.2, the figure of link prediction",
+            kind="",
+            task="links",
+            measure="f1",
+            datasets=("cora", "med", "corel5k-thin"),
+            models=(),
+            elsewhere=_NO_C30K,
+        ),
+        "classification": Claim(
+            text="",
+            source="Section 5.2.3, the figure of classification",
+            kind="",
+            task="classification",
+            measure="accuracy",
+            datasets=("cora", "corel5k-thin"),
+            models=(),
+            elsewhere=f"MED (its classes could not be found), {_NO_C30K}",
+        ),
+    }
+)
+"""What all claims about one figure have in common."""
 
 
-def _word(text: str, kind: str, models: tuple[str, ...], stated: float = 0.0) -> Claim:
-    return Claim(
-        text=text,
-        source="Section 5.2.1, the figure of perplexity",
-        kind=kind,
-        task="perplexity",
-        measure="perplexity",
-        datasets=("cora", "med", "corel5k-thin"),
-        models=models,
-        stated=stated,
-        elsewhere=_NO_C30K,
-    )
-
-
-def _link(text: str, kind: str, models: tuple[str, ...], stated: float = 0.0) -> Claim:
-    return Claim(
-        text=text,
-        source="Section 5.2.2, the figure of link prediction",
-        kind=kind,
-        task="links",
-        measure="f1",
-        datasets=("cora", "med", "corel5k-thin"),
-        models=models,
-        stated=stated,
-        elsewhere=_NO_C30K,
-    )
-
-
-def _class(text: str, kind: str, models: tuple[str, ...], stated: float = 0.0) -> Claim:
-    return Claim(
-        text=text,
-        source="Section 5.2.3, the figure of classification",
-        kind=kind,
-        task="classification",
-        measure="accuracy",
-        datasets=("cora", "corel5k-thin"),
-        models=models,
-        stated=stated,
-        elsewhere=f"MED (its classes could not be found), {_NO_C30K}",
-    )
+def _claim(task: str, text: str, kind: str, models: tuple[str, ...], stated: float = 0.0) -> Claim:
+    return replace(_FIGURES[task], text=text, kind=kind, models=models, stated=stated)
 
 
 CLAIMS: tuple[Claim, ...] = (
-    _word("TTM-P: almost 15 % less perplexity than ATM and RTM", "one-over-all",
+    _claim("perplexity", "TTM-P: almost 15 % less perplexity than ATM and RTM", "one-over-all",
           ("ttm-p", "atm", "rtm"), 0.15),
-    _word("TTM-H: 5 % less perplexity than TTM-P", "one-over-all", ("ttm-h", "ttm-p"), 0.05),
-    _word("TTM-H: the lowest perplexity at every number of topics", "best-at-every-k",
+    _claim("perplexity", "TTM-H: 5 % less perplexity than TTM-P", "one-over-all", ("ttm-h", "ttm-p"), 0.05),
+    _claim("perplexity", "TTM-H: the lowest perplexity at every number of topics", "best-at-every-k",
           ("ttm-h", "ttm-p", "atm", "rtm")),
-    _word("perplexity falls as the number of topics rises", "improves-with-k",
+    _claim("perplexity", "perplexity falls as the number of topics rises", "improves-with-k",
           ("ttm-p", "ttm-h", "atm", "rtm")),
     Claim(text="'paper' is an intruder in topics of ATM and RTM, not in those of TTM-P and TTM-H",
           source="Section 5.2.1, the figure of top words", kind="intruder", task="topics",
           measure="top_words", datasets=("cora",), models=("ttm-p", "ttm-h", "atm", "rtm")),
-    _link("ATM predicts links no better than chance, F close to .5", "near", ("atm",), 0.5),
-    _link("TTM-H: about 8 points more F than RTM", "one-over-all", ("ttm-h", "rtm"), 0.08),
-    _link("TTM-P deviates slightly from RTM", "close", ("ttm-p", "rtm")),
-    _link("more topics do not always raise F", "wavers-with-k", ("ttm-h", "ttm-p")),
-    _class("ATM classifies better than RTM", "one-over-all", ("atm", "rtm")),
-    _class("TTM-P classifies better than RTM", "one-over-all", ("ttm-p", "rtm")),
-    _class("TTM-H: 6 points more accuracy than TTM-P", "one-over-all", ("ttm-h", "ttm-p"), 0.06),
+    _claim("links", "ATM predicts links no better than chance, F close to .5", "near", ("atm",), 0.5),
+    _claim("links", "TTM-H: about 8 points more F than RTM", "one-over-all", ("ttm-h", "rtm"), 0.08),
+    _claim("links", "TTM-P deviates slightly from RTM", "close", ("ttm-p", "rtm")),
+    _claim("links", "more topics do not always raise F", "wavers-with-k", ("ttm-h", "ttm-p")),
+    _claim("classification", "ATM classifies better than RTM", "one-over-all", ("atm", "rtm")),
+    _claim("classification", "TTM-P classifies better than RTM", "one-over-all", ("ttm-p", "rtm")),
+    _claim("classification", "TTM-H: 6 points more accuracy than TTM-P", "one-over-all",
+           ("ttm-h", "ttm-p"), 0.06),
 )  # fmt: skip
-"""The claims about figures. Those about Table III are its rows, below."""
+"""Claims about figures. Those about Table III are its rows, below."""
 
 
 def _ranking(task: str, measure: str, without_artefact: bool) -> Claim:
@@ -128,7 +127,7 @@ GOALS: tuple[Claim, ...] = (
     _ranking("classification", "accuracy", False),
     _ranking("classification", "accuracy", True),
 )  # fmt: skip
-"""What we set ourselves, checked in the same way."""
+"""Our own goals, checked in the same way."""
 
 TABLE_THREE: Mapping[str, tuple[float, float, float]] = MappingProxyType(
     {
@@ -145,7 +144,7 @@ DATASET_NAMES: Mapping[str, str] = MappingProxyType(
      "corel5k-thin": "C5K (1/50 of the tokens)",
      "corel5k-pixels": "C5K (from pixels)", "bibtex": "bibtex", "reuters": "reuters"}
 )  # fmt: skip
-"""What the paper, or we, call the data sets."""
+"""Names of the data sets in tables."""
 
 TABLE_TWO_ROW: Mapping[str, str] = MappingProxyType(
     {
@@ -156,4 +155,4 @@ TABLE_TWO_ROW: Mapping[str, str] = MappingProxyType(
         "corel5k-pixels": "corel5k",
     }
 )
-"""The entry of the registry that holds the paper's row of Table II."""
+"""The registry entry with the paper's row of Table II."""

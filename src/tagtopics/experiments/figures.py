@@ -1,4 +1,4 @@
-"""Curves over the number of topics, as SVG and PNG. The only module that needs matplotlib."""
+"""Figures: measures against the number of topics, as SVG and PNG."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tagtopics.experiments.records import Record
 from tagtopics.experiments.spec import MODELS
 
 MEASURES = {"perplexity": "perplexity", "links": "f1", "classification": "accuracy"}
-"""The measure of each task that is drawn."""
+"""The measure shown for each task."""
 
 _AXES = {"perplexity": "perplexity", "links": "F-measure", "classification": "accuracy"}
 _STYLE = {
@@ -29,9 +29,9 @@ _STYLE = {
 
 
 def draw_figures(records: Sequence[Record], folder: Path) -> list[Path]:
-    """Draw one figure a task, a panel for each data set, and return the SVG files; PNGs stand beside.
+    """Draw one figure per task, with a panel for each data set, and return the SVG files.
 
-    Equal records give equal bytes.
+    A PNG is written beside each. Equal records give equal bytes.
     """
     matplotlib, make_figure = _matplotlib()
     folder.mkdir(parents=True, exist_ok=True)

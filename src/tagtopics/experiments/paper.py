@@ -1,4 +1,4 @@
-"""From records to the numbers of the paper: curves over K, paired differences over splits, tables."""
+"""From records to the results of the paper: curves over K, paired differences, tables, top words."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Cells = Mapping[tuple[int, int], float]
 """One measure of one model: (number of topics, split) -> value."""
 
 TEST_TO_TRAIN = 0.25
-"""Test over training documents of a split; random splits overlap, which the test below allows for."""
+"""Ratio of test to training documents; the test below corrects for overlapping random splits."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table as text: a title, a header, rows, and a line below."""
+    """A table as text: title, header, rows, and a note below."""
 
     title: str
     header: tuple[str, ...]
@@ -30,14 +30,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How much better one model is than another, in the mean over K, paired over splits.
+    """The difference between two models: mean over K, paired over splits.
 
     Attributes:
-        mean: of the splits; positive where the first is better.
+        mean: over splits; positive if the first is better.
         error: standard error of the mean; NaN for one split.
         p_value: two-sided, of the corrected resampled t-test (Nadeau and Bengio 2003); NaN for one split.
-        topics: the numbers of topics behind it.
-        n_splits: the splits behind it.
+        topics: the numbers of topics compared.
+        n_splits: the number of splits.
     """
 
     mean: float
@@ -81,7 +81,7 @@ def summary(values: Sequence[float]) -> tuple[float, float, int]:
 
 
 def compare(better: Cells, worse: Cells, measure: str) -> Comparison | None:
-    """Compare two models where both were measured; None where they never were.
+    """Compare two models where both have results; None if they have none in common.
 
     Perplexity: the relative reduction, 1 - better / worse. Others: the difference, better - worse.
     """
@@ -120,7 +120,7 @@ _SIZES = ("n_docs", "n_tags", "n_words", "tokens_per_doc", "words_per_doc", "tag
 
 
 def table_two(records: Sequence[Record]) -> Table | None:
-    """Return the paper's Table II with the computed statistics above the paper's own."""
+    """Return the paper's Table II: our statistics above the paper's."""
     from tagtopics.datasets import read_registry
 
     rows: list[tuple[str, ...]] = []
@@ -136,7 +136,7 @@ def table_two(records: Sequence[Record]) -> Table | None:
 
 
 def agreement(record: Record) -> str:
-    """Tell which statistics differ from the paper's in the digits that it prints, and by how much."""
+    """Return which statistics differ from the paper's in the digits that it prints."""
     from tagtopics.datasets import read_registry
 
     paper = read_registry()[TABLE_TWO_ROW[record.spec.dataset]].paper
@@ -191,7 +191,7 @@ TITLES = {
 
 
 def number_format(measure: str) -> Callable[[float], str]:
-    """Return how a measure is written."""
+    """Return the number format of a measure."""
     return (lambda value: f"{value:.1f}") if measure == "perplexity" else (lambda value: f"{value:.3f}")
 
 
@@ -216,11 +216,11 @@ _SYSTEMS = {
     "best": "our recommender on {}",
     "two-stage": "the paper's two-stage system on {}",
     "scores": "{}, its own scores",
-    "linear": "linear machines on words, no topics",
-    "photographs": "{}, from photographs",
+    "linear": "linear classifiers on words, no topics",
+    "photographs": "{}, from photos",
 }
 
-NEEDS_PHOTOGRAPHS = "not run: needs photographs"
+NEEDS_PHOTOGRAPHS = "not run: needs photos"
 
 
 def table_three(records: Sequence[Record], dataset: str) -> Table | None:
@@ -255,7 +255,7 @@ def _tag_figures(values: Sequence[float]) -> tuple[str, str, str]:
 
 
 def credit_table(records: Sequence[Record]) -> Table | None:
-    """Return the share of tokens given to their source, beside naive Bayes and an oracle."""
+    """Return the share of tokens credited to their source, with naive Bayes and an oracle."""
     rows: list[tuple[str, ...]] = []
     datasets = dict.fromkeys(r.spec.dataset for r in records if r.spec.task == "credit")
     for dataset in datasets:
@@ -274,3 +274,66 @@ def credit_table(records: Sequence[Record]) -> Table | None:
 def _credit_cells(values: Sequence[float]) -> tuple[str, str]:
     mean, error, n = summary(values)
     return _mean_text((mean, error, n), lambda value: f"{value:.3f}"), str(n)
+
+
+# ------------------------------------------------------------------------------------------ top words
+
+TopWords = Mapping[str, float]
+"""A topic: its top words and their probabilities."""
+
+
+@dataclass(frozen=True)
+class MatchedTopic:
+    """A topic found by all models: its ten top words in each, and how similar they are.
+
+    Attributes:
+        words: model -> ten words.
+        similarity: mean cosine between the topics of the other models and the reference.
+    """
+
+    words: Mapping[str, tuple[str, ...]]
+    similarity: float
+
+
+def topics_of(records: Sequence[Record]) -> dict[str, list[TopWords]]:
+    """Return the recorded topics of each model, those of the first fit if there are several."""
+    found: dict[str, list[TopWords]] = {}
+    for record in records:
+        if record.spec.task == "topics" and record.spec.model not in found:
+            found[record.spec.model] = [dict(topic) for topic in record.metrics["top_words"]]
+    return found
+
+
+def consistent_topics(topics: Mapping[str, Sequence[TopWords]], reference: str, n: int) -> list[MatchedTopic]:
+    """Return the n topics of the reference that the other models match best, with their counterparts.
+
+    The counterpart of a topic has the largest cosine of the top words' probabilities.
+    """
+    others = [model for model in topics if model != reference]
+    if reference not in topics or not others:
+        return []
+    matched = []
+    for topic in topics[reference]:
+        words = {reference: _ten(topic)}
+        likeness = []
+        for model in others:
+            best = max(topics[model], key=lambda other: _cosine(topic, other))
+            likeness.append(_cosine(topic, best))
+            words[model] = _ten(best)
+        ordered = {model: words[model] for model in topics}
+        matched.append(MatchedTopic(ordered, sum(likeness) / len(likeness)))
+    return sorted(matched, key=lambda match: -match.similarity)[:n]
+
+
+def share_with(topics: Sequence[TopWords], word: str) -> float:
+    """Return the share of topics that have a word among their ten top words."""
+    return sum(word in _ten(topic) for topic in topics) / len(topics)
+
+
+def _ten(topic: TopWords) -> tuple[str, ...]:
+    return tuple(topic)[:10]
+
+
+def _cosine(a: TopWords, b: TopWords) -> float:
+    product = sum(weight * b.get(word, 0.0) for word, weight in a.items())
+    return product / max(math.hypot(*a.values()) * math.hypot(*b.values()), 1e-300)

@@ -1,4 +1,4 @@
-"""Records of experiments: one JSON line each, appended when it is measured."""
+"""Records of experiments: one JSON line each, appended when an experiment is done."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tagtopics.experiments.spec import ExperimentSpec
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """One measured experiment.
+    """The result of one experiment.
 
     Attributes:
-        spec: what was measured.
-        metrics: what the task returned; numbers, and for "topics" the top words.
+        spec: the experiment.
+        metrics: of the task; numbers, and the top words for "topics".
         seconds: `fit` and `score`.
         version: of tagtopics.
         python: of Python.
@@ -39,20 +39,20 @@ class Record:
 
     @classmethod
     def from_line(cls, line: str) -> Record:
-        """Read a line; anything that is no record is an `InputError`."""
+        """Parse a line; anything but a record is an `InputError`."""
         try:
             values = json.loads(line)
             spec = ExperimentSpec.from_mapping(values["spec"])
             parts = {name: values[name] for name in ("metrics", "seconds", "version", "python")}
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"no record of an experiment: {str(error)[:80]}") from None
+            raise InputError(f"not a record of an experiment: {str(error)[:80]}") from None
         if not isinstance(parts["metrics"], dict) or not isinstance(parts["seconds"], dict):
-            raise InputError("no record of an experiment: metrics and seconds must be objects")
+            raise InputError("not a record of an experiment: metrics and seconds must be objects")
         return cls(spec=spec, **parts)
 
 
 def read_records(path: Path) -> list[Record]:
-    """Return the records of a file, the last of each spec; a line that a crash cut off is not there."""
+    """Return the records of a file, the last of each spec; an incomplete last line is ignored."""
     if not path.is_file():
         return []
     found: dict[str, Record] = {}
@@ -63,7 +63,7 @@ def read_records(path: Path) -> list[Record]:
         try:
             record = Record.from_line(line)
         except InputError as error:
-            if number == len(lines):  # no line feed: it was being written
+            if number == len(lines):  # incomplete: the writer was killed
                 continue
             raise InputError(f"{path}, line {number}: {error}; remove the line") from None
         found[record.spec.key] = record
@@ -71,7 +71,7 @@ def read_records(path: Path) -> list[Record]:
 
 
 def append_record(path: Path, record: Record) -> None:
-    """Add one line in one write; what a crash left of an earlier line is taken away first."""
+    """Append one line in one write; an incomplete last line is removed first."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         with os.fdopen(os.dup(descriptor), "rb") as file:

@@ -1,4 +1,4 @@
-"""From specs to records: a pure function of a spec, and a runner that keeps one JSON line a record."""
+"""Run experiments: a pure function of a spec, and a runner that appends one record each."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from tagtopics import __version__
 from tagtopics.errors import InputError
-from tagtopics.experiments.corpora import load_corpus, loaded
-from tagtopics.experiments.photographs import measure_sml
+from tagtopics.experiments.corpora import load_corpus, loaded, photo_folder
 from tagtopics.experiments.records import Record, append_record, read_records
 from tagtopics.experiments.spec import ExperimentSpec
 from tagtopics.tasks import find_task
@@ -29,29 +28,29 @@ PER_CLASS = {"cora": 100, "corel5k-thin": 300}
 
 _Measure = Callable[[ExperimentSpec, Any, Any], dict[str, Any]]
 Progress = Callable[[int, int, str], None]
-"""Called with the number of experiments done, that of all, and a line about the last."""
+"""Called with the number of experiments done, the total, and the title of the last."""
 
 
 # ------------------------------------------------------------------------------------ one experiment
 
 
 def run_one(spec: ExperimentSpec, corpus: Corpus, n_threads: int | None = None) -> Record:
-    """Measure one experiment; equal specs and corpora give equal metrics.
+    """Run one experiment; equal specs and corpora give equal metrics.
 
     Args:
-        spec: what to measure.
-        corpus: its data set, as `load_corpus` gives it.
-        n_threads: of the model; they never change the result.
+        spec: the experiment.
+        corpus: its data set, from `load_corpus`.
+        n_threads: of the model; does not change the result.
     """
     return measure(spec, corpus, _shared_model(spec, n_threads))
 
 
 def measure(spec: ExperimentSpec, corpus: Corpus, model: FittedOnce | None) -> Record:
-    """Measure one experiment with a model that experiments of equal `of_fit` share.
+    """Run one experiment with a model shared by all experiments of equal `of_fit`.
 
-    What is measured is what `run_one` measures; every record has the seconds of the one fit.
+    The metrics are those of `run_one`; every record has the seconds of the shared fit.
     """
-    measured = measure_sml if spec.model == "sml" else _MEASURES.get(spec.task, _measure_task)
+    measured = _measure_sml if spec.model == "sml" else _MEASURES.get(spec.task, _measure_task)
     result = measured(spec, corpus, model)
     seconds = dict(result["seconds"])
     if model is not None and model.seconds is not None:
@@ -61,26 +60,21 @@ def measure(spec: ExperimentSpec, corpus: Corpus, model: FittedOnce | None) -> R
 
 def build_model(spec: ExperimentSpec, n_threads: int | None = None) -> Any:
     """Return the unfitted estimator of a spec."""
-    from tagtopics import models
-
-    makers: dict[str, Callable[[], Any]] = {
-        "lda": lambda: models.LDA(spec.n_topics),
-        "atm": lambda: models.ATM(spec.n_topics),
-        "atm-last": lambda: models.ATM(spec.n_topics, averaged_share=0),
-        "rtm": lambda: models.RTM(spec.n_topics),
-        "rtm-last": lambda: models.RTM(spec.n_topics, averaged_share=0),
-        "ttm-p": lambda: models.TTM.pairwise(spec.n_topics),
-        "ttm-h": lambda: models.TTM.higher_order(spec.n_topics),
-        "llda": lambda: models.LabeledLDA(),
-        "sml": _sml,
-    }
-    return makers[spec.model]().set_params(random_state=spec.seed, n_jobs=n_threads)
-
-
-def _sml() -> Any:
+    import tagtopics as tt
     from tagtopics.baselines.sml import SML
 
-    return SML()
+    makers: dict[str, Callable[[], Any]] = {
+        "lda": lambda: tt.LDA(spec.n_topics),
+        "atm": lambda: tt.ATM(spec.n_topics),
+        "atm-last": lambda: tt.ATM(spec.n_topics, averaged_share=0),
+        "rtm": lambda: tt.RTM(spec.n_topics),
+        "rtm-last": lambda: tt.RTM(spec.n_topics, averaged_share=0),
+        "ttm-p": lambda: tt.TTM.pairwise(spec.n_topics),
+        "ttm-h": lambda: tt.TTM.higher_order(spec.n_topics),
+        "llda": tt.LabeledLDA,
+        "sml": SML,
+    }
+    return makers[spec.model]().set_params(random_state=spec.seed, n_jobs=n_threads)
 
 
 def _shared_model(spec: ExperimentSpec, n_threads: int | None) -> FittedOnce | None:
@@ -88,9 +82,9 @@ def _shared_model(spec: ExperimentSpec, n_threads: int | None) -> FittedOnce | N
 
 
 class FittedOnce:
-    """A model whose first fit is also its last: tasks that fit on the same documents share it.
+    """A model that is fitted once: tasks with the same training documents share it.
 
-    Tasks with documents of their own fit its `estimator`.
+    Tasks with other documents fit its `estimator`.
     """
 
     def __init__(self, model: Any) -> None:
@@ -99,18 +93,18 @@ class FittedOnce:
         self._inferred: dict[tuple[tuple[str, ...], bool], Any] = {}
         self.seconds: float | None = None
 
-    def fit(self, corpus: Corpus) -> FittedOnce:
-        """Fit, if that has not been done; other documents than before are a mistake of ours."""
+    def fit_topics(self, corpus: Corpus) -> FittedOnce:
+        """Fit the topics, if that has not been done."""
         if self._ids is None:
             began = time.perf_counter()
-            self.estimator.fit(corpus)
+            self.estimator.fit_topics(corpus)
             self.seconds, self._ids = time.perf_counter() - began, corpus.ids
         elif self._ids != corpus.ids:
             raise AssertionError("experiments that share a fit must share their training documents")
         return self
 
     def transform(self, corpus: Corpus, tags: Any = None) -> Any:
-        """Infer proportions, once for the same documents: several tasks ask for those of both parts."""
+        """Infer proportions, once for the same documents."""
         key = corpus.ids, tags is not None
         if key not in self._inferred:
             self._inferred[key] = self.estimator.transform(corpus, tags)
@@ -146,7 +140,7 @@ def _measure_topics(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[st
     from tagtopics.views.coherence import topic_coherence
 
     train = corpus.select(train_test(corpus, spec.seed)[0])
-    model.fit(train)
+    model.fit_topics(train)
     began = time.perf_counter()
     top = model.top_words(30)
     ten = [[word for word, _ in topic[:10]] for topic in top]
@@ -157,13 +151,28 @@ def _measure_topics(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[st
     return {"metrics": metrics, "seconds": {"fit": model.seconds, "score": time.perf_counter() - began}}
 
 
+def _measure_sml(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str, Any]:
+    """Fit SML to the training photos of a corpus and recommend five tags for each test photo."""
+    from tagtopics.corpus.splits import train_test
+    from tagtopics.tasks.recommendation import measured_scores
+
+    images = photo_folder() / "images"
+    train, test = (corpus.select(rows) for rows in train_test(corpus, spec.seed))
+    began = time.perf_counter()
+    sml = model.estimator.fit([images / f"{name}.jpeg" for name in train.ids], train.tags)
+    fitted = time.perf_counter()
+    scores = sml.scores([images / f"{name}.jpeg" for name in test.ids])
+    metrics = measured_scores(test.tags.toarray(), scores)
+    return {"metrics": metrics, "seconds": {"fit": fitted - began, "score": time.perf_counter() - fitted}}
+
+
 _MEASURES: Mapping[str, _Measure] = MappingProxyType(
     {"statistics": _measure_statistics, "topics": _measure_topics}
 )
 
 
 def _plain(metrics: Mapping[str, Any]) -> dict[str, Any]:
-    """Return metrics that JSON knows; what is no number becomes None."""
+    """Return metrics that JSON can hold; NaN becomes None."""
     return json.loads(json.dumps(metrics), parse_constant=lambda _: None)  # type: ignore[no-any-return]
 
 
@@ -172,7 +181,7 @@ def _plain(metrics: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run did: experiments measured now, before, and not at all; a line for each that cannot be."""
+    """What a run did: experiments run now, run before, and not run; a line for each problem."""
 
     measured: int
     before: int
@@ -186,26 +195,26 @@ def run_grid(
     *,
     jobs: int = 1,
     minutes: float | None = None,
-    own: Path | None = None,
+    data: Path | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Measure what a file of records lacks, and append each result when it is there.
+    """Run the experiments that a file of records lacks, and append each result when it is done.
 
     Args:
-        specs: what to measure, in this order.
-        path: the file of records. Records of this version of tagtopics are not measured again.
-        jobs: processes; with more than one, each model runs in one thread.
-        minutes: nothing new is begun after so many.
-        own: a folder of matrix folders that comes before `load_dataset`.
-        progress: told of each result.
+        specs: the experiments, in this order.
+        path: the file of records. Experiments recorded by this version of tagtopics are skipped.
+        jobs: number of processes; with more than one, each model runs in one thread.
+        minutes: start no new experiment after this time.
+        data: a folder of matrix folders, searched before `load_dataset`.
+        progress: called after each result.
     """
     done = {record.spec.key for record in read_records(path) if record.version == __version__}
     waiting = [spec for spec in specs if spec.key not in done]
     deadline = float("inf") if minutes is None else time.monotonic() + 60 * minutes
-    missing = _missing({spec.dataset for spec in waiting}, own)
+    missing = _missing({spec.dataset for spec in waiting}, data)
     measured, problems = 0, dict.fromkeys(missing.values())
     groups = _groups(spec for spec in waiting if spec.dataset not in missing)
-    for answer in _answers(groups, jobs, deadline, own):
+    for answer in _answers(groups, jobs, deadline, data):
         for record in answer.records:
             append_record(path, record)
         measured += len(answer.records)
@@ -215,19 +224,19 @@ def run_grid(
     return Outcome(measured, len(specs) - len(waiting), len(waiting) - measured, tuple(problems))
 
 
-def _missing(datasets: Iterable[str], own: Path | None) -> dict[str, str]:
-    """Load every data set once, so that no two processes fetch it; return a line for each not here."""
+def _missing(datasets: Iterable[str], data: Path | None) -> dict[str, str]:
+    """Load every data set once, so that no two processes download it; return a line for each missing one."""
     lines = {}
     for name in sorted(datasets):
         try:
-            loaded(name, own)
+            loaded(name, data)
         except (InputError, OSError) as error:
-            lines[name] = f"{name}: not here, skipped ({error})"
+            lines[name] = f"{name}: not available, skipped ({error})"
     return lines
 
 
 @dataclass(frozen=True)
-class _Answer:
+class _GroupResult:
     records: tuple[Record, ...]
     problems: tuple[str, ...]
     title: str
@@ -241,29 +250,29 @@ def _groups(specs: Iterable[ExperimentSpec]) -> list[list[ExperimentSpec]]:
 
 
 def _answers(
-    groups: Sequence[Sequence[ExperimentSpec]], jobs: int, deadline: float, own: Path | None
-) -> Iterator[_Answer]:
-    """Yield the answers of all groups that can be begun before the deadline, as they come."""
+    groups: Sequence[Sequence[ExperimentSpec]], jobs: int, deadline: float, data: Path | None
+) -> Iterator[_GroupResult]:
+    """Yield the answers of all groups that can start before the deadline, as they finish."""
     if jobs == 1:
         for group in groups:
             if time.monotonic() >= deadline:
                 return
-            yield _run_group(group, own, None)
+            yield _run_group(group, data, None)
         return
     todo = list(reversed(groups))
-    running: set[Future[_Answer]] = set()
+    running: set[Future[_GroupResult]] = set()
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         while running or (todo and time.monotonic() < deadline):
             while todo and len(running) < jobs and time.monotonic() < deadline:
-                running.add(pool.submit(_run_group, todo.pop(), own, 1))
+                running.add(pool.submit(_run_group, todo.pop(), data, 1))
             finished, running = wait(running, return_when=FIRST_COMPLETED)
             for future in finished:
                 yield future.result()
 
 
-def _run_group(group: Sequence[ExperimentSpec], own: Path | None, n_threads: int | None) -> _Answer:
-    """Measure experiments that share a fit; one that a corpus does not allow is a problem of one line."""
-    corpus = load_corpus(group[0], own)
+def _run_group(group: Sequence[ExperimentSpec], data: Path | None, n_threads: int | None) -> _GroupResult:
+    """Run experiments that share a fit; an experiment that the corpus does not allow becomes a problem."""
+    corpus = load_corpus(group[0], data)
     records: list[Record] = []
     problems: list[str] = []
     model = _shared_model(group[0], n_threads)
@@ -274,4 +283,4 @@ def _run_group(group: Sequence[ExperimentSpec], own: Path | None, n_threads: int
                 records.append(measure(spec, corpus, model))
         except InputError as error:
             problems.append(f"{spec.title}: {error}")
-    return _Answer(tuple(records), tuple(problems), group[-1].title)
+    return _GroupResult(tuple(records), tuple(problems), group[-1].title)

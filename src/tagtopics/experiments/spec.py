@@ -1,4 +1,4 @@
-"""What to measure, as data: one spec is one figure of one model on one split; a grid is a list of them."""
+"""Experiments as data: a spec is one task of one model on one split; a grid is a list of specs."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tagtopics.errors import InputError
 from tagtopics.tasks import TASKS
 
 DATASETS = ("cora", "med", "corel5k-images", "corel5k", "corel5k-thin", "bibtex", "reuters")
-"""The data sets of the grids, by the names that `load_dataset` knows."""
+"""The data sets of the grids, as named by `load_dataset`."""
 
 THIN = "corel5k-thin"
 """C5K with a fiftieth of its tokens and the paper's four classes: see `experiments.corpora`."""
 
 OWN_TASKS = ("statistics", "topics")
-"""What is measured here and is no task of `tagtopics.tasks`: Table II, and top words."""
+"""Tasks that only experiments have: Table II, and top words."""
 
 MODELS: Mapping[str, str] = MappingProxyType(
     {
@@ -35,7 +35,7 @@ MODELS: Mapping[str, str] = MappingProxyType(
         "sml": "SML",
     }
 )
-"""The models of the grids, and what tables call them."""
+"""The models of the grids, and their names in tables."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,11 +46,11 @@ class ExperimentSpec:
         dataset: a name for `load_dataset`.
         task: of `tagtopics.tasks.TASKS`, or "statistics" (of the corpus) or "topics" (top words).
         model: of `MODELS`; empty for "statistics".
-        n_topics: the number of topics; 0 where tags say it, or where there is no model.
+        n_topics: the number of topics; 0 if the tags determine it, or there is no model.
         seed: of the split, of the tokens held out and of the model.
-        tags_known: whether the model may see the tags of test documents.
+        tags_known: whether the model may use the tags of test documents.
         without_artefact: leave out the documents that share one long list of tags (41 of CORA).
-        system: of the recommendation task; "photographs" for SML, which learns from those; else empty.
+        system: of the recommendation task; "photographs" for SML, which is fitted to photos; else empty.
     """
 
     dataset: str
@@ -76,21 +76,21 @@ class ExperimentSpec:
 
     @property
     def of_fit(self) -> ExperimentSpec:
-        """What decides about the fitted model: specs for which this is equal can share one."""
-        if self.task in ("statistics", "credit"):  # nothing is fitted, or documents of its own
+        """What determines the fitted model: specs with an equal value can share one."""
+        if self.task in ("statistics", "credit"):  # no fit, or a fit to other documents
             return self
         return replace(self, task="topics", tags_known=False, system="")
 
     @property
     def title(self) -> str:
-        """One line for people."""
+        """The experiment in one line."""
         words = [f"{self.task}/{self.dataset}", MODELS.get(self.model, "")]
         words += [f"K={self.n_topics}"] if self.n_topics else []
         return " ".join([*words, f"split {self.seed}"] if self.model else words)
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> ExperimentSpec:
-        """Read a spec from JSON; names or types that are not those of a spec are an `InputError`."""
+        """Read a spec from JSON; unknown names or wrong types are an `InputError`."""
         defaults = {field.name: field.default for field in fields(cls)}
         for name, value in values.items():
             wanted = str if name in ("dataset", "task") else type(defaults.get(name))
@@ -120,7 +120,7 @@ def quick_grid() -> list[ExperimentSpec]:
 
 
 def full_grid() -> list[ExperimentSpec]:
-    """Return what `reproduce` measures: K = 10, 20 ... 100, five splits, every data set at hand."""
+    """Return what `reproduce` measures: K = 10, 20 ... 100, five splits, all available data sets."""
     topics, seeds = tuple(range(10, 101, 10)), tuple(range(5))
     return _in_order(
         [
@@ -145,9 +145,9 @@ GRIDS: Mapping[str, Callable[[], list[ExperimentSpec]]] = MappingProxyType(
 
 
 def chosen(specs: Iterable[ExperimentSpec], only: Sequence[str]) -> list[ExperimentSpec]:
-    """Return the specs of some `TASK`, `TASK/DATASET` or `DATASET`; of nothing, all.
+    """Return the specs that match a `TASK`, `TASK/DATASET` or `DATASET`; all if none is given.
 
-    `corel5k` also stands for `corel5k-images`. A name of neither a task nor a data set is an `InputError`.
+    `corel5k` also matches `corel5k-images`. An unknown name is an `InputError`.
     """
     wanted = [_wanted(name) for name in only]
     if not wanted:
@@ -175,7 +175,7 @@ def _is_wanted(spec: ExperimentSpec, task: str, dataset: str) -> bool:
 
 
 def _in_order(specs: Iterable[ExperimentSpec]) -> list[ExperimentSpec]:
-    """Return each spec once; splits come one after the other, so that an unfinished run has whole ones."""
+    """Return each spec once, ordered by split, so that an unfinished run has complete splits."""
     unique = dict.fromkeys(specs)
     return sorted(unique, key=lambda spec: (spec.task != "statistics", spec.seed))
 
@@ -232,7 +232,7 @@ def _table_three(datasets: Sequence[str]) -> list[ExperimentSpec]:
     return [
         ExperimentSpec(dataset=dataset, task="recommendation", model=model, n_topics=K, system=system)
         for dataset, (model, K, system) in product(datasets, rows)
-        if not (model == "sml" and dataset == "corel5k")  # it learns from pixels, not from counts
+        if not (model == "sml" and dataset == "corel5k")  # SML is fitted to pixels, not to counts
     ]
 
 

@@ -1,4 +1,4 @@
-"""Bodies of documents: text, words, credits. The page decodes them when they are looked at."""
+"""Bodies of documents: text, words, credits. The page decodes them on demand."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from tagtopics._typing import Int64
 from tagtopics.views.topic_data import TopicData
 
 CHUNK = 40
-"""Bodies compressed together: enough to compress well, few enough to decode in a blink."""
+"""Bodies compressed together: enough to compress well, few enough to decode quickly."""
 
 MOST_TEXT = 40_000
-"""Code points of a text that a body holds; the rest of a longer one is cut, and the page says so."""
+"""Maximum code points of a text in a body; longer texts are cut, and the page says so."""
 
 
 def body_order(data: TopicData) -> Int64:
-    """Return all documents, (D,), those that show a topic best first: each topic's first, second, ...
+    """Return all documents (D,) by how typical they are of a topic: each topic's first, then second, ...
 
-    Reports too small for all bodies keep those that their own pages point to.
+    A report that is too small for all bodies keeps the first ones, to which its pages link.
     """
     topics = data.documents.topics
     best = np.argmax(topics, axis=1)
@@ -34,8 +34,8 @@ def body_of(data: TopicData, doc: int, number: Int64) -> dict[str, Any]:
     """Return the body of one document, ready for JSON.
 
     `w` words (numbers in the index), `n` their counts, `k` the topic of each, `c` credits in 255ths, words x
-    tags; `p` the picture with its heat maps; `t` the text, `s` its spans: for each the gap before, the
-    length, and the place of its word in `w`.
+    tags; `p` the photo with its heat maps; `t` the text, `s` its spans: for each the gap before it, its
+    length, and the position of its word in `w`.
 
     Args:
         data: the record.
@@ -81,7 +81,7 @@ def _text(data: TopicData, doc: int, place: dict[int, int]) -> dict[str, Any]:
 
 
 def _utf16(text: str) -> Int64:
-    """Return for every place in a text, (n + 1,), its place in UTF-16 units, in which JavaScript counts."""
+    """Return (n + 1,): the offset in UTF-16 units, as JavaScript counts, of every code point of a text."""
     if not text or max(text) <= "\uffff":
         return np.arange(len(text) + 1)
     wide = np.fromiter((ord(character) > 0xFFFF for character in text), dtype=np.int64, count=len(text))

@@ -1,4 +1,4 @@
-"""What the server needs of a model: questions about new texts. A model's side of it is in `models`."""
+"""The interface between the server and a model: questions about new documents, and their answers."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Protocol
 
 
 class NotOfferedError(Exception):
-    """The model cannot answer this kind of question; the message says why, in one line."""
+    """The model cannot answer this kind of question; the message gives the reason in one line."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """A new document: its text and what is known of its tags."""
+    """A new document: its text and its known tags."""
 
     text: str
     tags: tuple[str, ...] = ()
@@ -25,7 +25,7 @@ class Topics:
 
     topics: list[float]  # (K,) proportions
     known_words: int  # tokens that the model knows
-    unknown_words: int  # and those it does not
+    unknown_words: int  # other tokens
 
 
 @dataclass(frozen=True)
@@ -36,23 +36,23 @@ class Explained:
     words: list[str]
     counts: list[int]
     word_topics: list[int]  # the most probable topic of each word here
-    credit: list[list[float]]  # words x tags, rows add up to one
-    text: str  # in the form that the spans count in
-    spans: list[tuple[int, int, int]]  # start, stop (code points) and place in `words`
+    credit: list[list[float]]  # words x tags, rows sum to one
+    text: str  # normalised; the spans refer to it
+    spans: list[tuple[int, int, int]]  # start, stop (code points), index in `words`
 
 
 @dataclass(frozen=True)
 class Recommended:
-    """A tag that a document may need."""
+    """A recommended tag."""
 
     tag: str
     score: float
-    words: list[str]  # of the document, that speak for it most
+    words: list[str]  # of the document that suggest it most
 
 
 @dataclass(frozen=True)
 class Related:
-    """A document of the collection that resembles the one asked about."""
+    """A document of the collection with similar topics."""
 
     id: str
     row: int
@@ -61,7 +61,7 @@ class Related:
 
 @dataclass(frozen=True)
 class Pictured:
-    """A new photograph: its topics, tags that it may need, and where in it each of them is."""
+    """A new photo: its topics, recommended tags, and where in the photo each tag is."""
 
     topics: list[float]
     tags: list[str]
@@ -73,11 +73,11 @@ class Pictured:
 
 
 class Engine(Protocol):
-    """Answers questions about new texts. All calls may come from several threads at once."""
+    """Answers questions about new documents. It may be called from several threads at once."""
 
     @property
     def offers(self) -> frozenset[str]:
-        """The names of the methods below that the model can answer; the others raise `NotOfferedError`."""
+        """The methods below that the model supports; the others raise `NotOfferedError`."""
         ...
 
     def transform(self, questions: Sequence[Question]) -> list[Topics]:
@@ -89,13 +89,13 @@ class Engine(Protocol):
         ...
 
     def recommend(self, questions: Sequence[Question], top: int) -> list[list[Recommended]]:
-        """Return for each document the tags that it may need, best first."""
+        """Return recommended tags for each document, best first."""
         ...
 
     def photograph(self, content: bytes, top: int) -> Pictured:
-        """Return what the model sees in a photograph, given as the bytes of its file."""
+        """Return topics, tags and heat maps of a photo, given as the bytes of its file."""
         ...
 
     def related(self, questions: Sequence[Question], top: int) -> list[list[Related]]:
-        """Return for each document those of the collection that resemble it."""
+        """Return similar documents of the collection for each document."""
         ...

@@ -1,4 +1,4 @@
-"""The gate in front of the model: a few workers, a bounded queue, a time limit."""
+"""Limits on computation: a few worker threads, a bounded queue, a time limit."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class TooSlowError(Exception):
 
 
 class Gate:
-    """Runs work in threads; refuses what would wait behind `queue` others.
+    """Runs functions in worker threads, with a bounded queue and a time limit.
 
-    Work that ran out of time goes on to its end, for a thread cannot be stopped, and holds its place until
-    then, so that slow work cannot pile up.
+    A thread cannot be stopped, so a function that exceeds the time limit runs to its end and occupies its
+    worker until then; slow work cannot accumulate.
 
     Args:
-        workers: how much runs at once.
-        queue: how much may wait.
-        seconds: how long waiting and running may take.
+        workers: functions that run at the same time.
+        queue: functions that may wait.
+        seconds: time limit for waiting and running.
     """
 
     def __init__(self, workers: int, queue: int, seconds: float) -> None:
@@ -37,7 +37,7 @@ class Gate:
         self.pending = 0
 
     async def run(self, work: Callable[[], _Answer]) -> _Answer:
-        """Return what `work` returns; `OverloadedError` or `TooSlowError` where that cannot be."""
+        """Return the result of `work`, or raise `OverloadedError` or `TooSlowError`."""
         if self.pending >= self._places:
             raise OverloadedError
         self.pending += 1
@@ -49,10 +49,10 @@ class Gate:
             raise TooSlowError from None
 
     def close(self) -> None:
-        """Let running work end; take no more."""
+        """Wait for running functions and refuse new ones."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def _leave(self, future: asyncio.Future[_Answer]) -> None:
         self.pending -= 1
         if not future.cancelled():
-            future.exception()  # heard by whoever waited; else dropped without a warning
+            future.exception()  # retrieved, so that asyncio does not warn about it

@@ -1,4 +1,4 @@
-"""One page for report and server: the template, its style and script, and the policy that guards them."""
+"""The HTML page of report and server: template, style sheet, script, content security policy."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Block:
 
 @lru_cache(maxsize=2)
 def script(live: bool) -> str:
-    """Return the whole script; its parts share one scope of their own."""
+    """Return the script; its parts share one function scope."""
     names = (*_SCRIPTS, *(_LIVE_SCRIPTS if live else ()), "app")
     parts = "\n".join(_asset("static", f"{name}.js") for name in names)
     return f'(() => {{\n"use strict";\n{parts}\nstart();\n}})();\n'
@@ -47,7 +47,7 @@ def style() -> str:
 
 
 def report_page(title: str, settings: dict[str, Any], blocks: Sequence[Block]) -> str:
-    """Return a page that holds everything: it runs its own script, by its hash, and asks nobody."""
+    """Return a self-contained page; its policy allows its own script, by hash, and no requests."""
     policy = (
         f"default-src 'none'; script-src '{_hash(script(False))}'; style-src '{_hash(style())}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
@@ -65,7 +65,7 @@ def report_page(title: str, settings: dict[str, Any], blocks: Sequence[Block]) -
 
 
 def live_page(title: str, settings: dict[str, Any]) -> str:
-    """Return the page of the server: style, script and data come from the same origin."""
+    """Return the page of the server, which loads style sheet, script and data from the same origin."""
     return _render(title, settings, blocks=(), policy="", style="", script="", live=True, base="")
 
 
@@ -75,7 +75,7 @@ def _render(title: str, settings: dict[str, Any], **parts: Any) -> str:
 
     environment = Environment(autoescape=select_autoescape(default=True))
     template = environment.from_string(_asset("templates", "page.html"))
-    ours = {name: Markup(parts.pop(name)) for name in ("style", "script")}  # our own files, not the user's
+    ours = {name: Markup(parts.pop(name)) for name in ("style", "script")}  # trusted: from this package
     safe = Markup(safe_json(settings))
     version = metadata.version("tagtopics")
     return template.render(title=title, settings=safe, icon=ICON, version=version, **ours, **parts)

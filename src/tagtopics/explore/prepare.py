@@ -1,4 +1,4 @@
-"""From `TopicData` to the index: what a page needs to know before it shows a document."""
+"""The index of the explorer: everything in a `TopicData` except the bodies of documents."""
 
 from __future__ import annotations
 
@@ -9,24 +9,25 @@ from typing import Any
 import numpy as np
 
 from tagtopics._typing import Float32, Float64, Int64
-from tagtopics.explore.layout import topic_map
 from tagtopics.explore.packing import root_bytes, rounded
 from tagtopics.views.topic_data import TopicData
 
 MOST_WORDS = 40_000
-"""Words a page knows by name; the rarest beyond are left out."""
+"""Words in the index; the rarest beyond that are left out."""
 
 TOPIC_WORDS = 30
-"""Words that a topic page shows; the page holds these for each of several weights of relevance."""
+"""Words of a topic page, for each of several relevance weights."""
 
 _WEIGHTS = np.linspace(0, 1, 11)
 _WORD_DOCS = 6
 _WORD_TOPICS = 4
 _SNIPPET = 110
+_MAP_STEPS = 300
+_MAP_GAP = 0.012
 
 
 def known_words(data: TopicData) -> tuple[Int64, Int64]:
-    """Return the words that the page knows, and for every word its number there or -1, (W,)."""
+    """Return the words in the index, and (W,) the number of every word there, or -1."""
     chosen = np.sort(np.argsort(-data.word_weight, kind="stable")[:MOST_WORDS])
     number = np.full(len(data.words), -1, dtype=np.int64)
     number[chosen] = np.arange(len(chosen))
@@ -73,9 +74,7 @@ def relevance(topic_word: Float32, word_share: Float64, weight: float) -> Float6
 def _topics(data: TopicData, chosen: Int64, number: Int64) -> dict[str, Any]:
     share = data.word_weight / max(data.word_weight.sum(), 1e-300)
     phi, known = data.topic_word[:, chosen], share[chosen]
-    frequent = known * data.word_weight.sum() >= min(
-        2.0, data.word_weight.max()
-    )  # no relevance for accidents
+    frequent = known * data.word_weight.sum() >= min(2.0, data.word_weight.max())
     found: list[set[int]] = [set() for _ in range(data.n_topics)]
     for weight in _WEIGHTS:
         scores = np.where(frequent, relevance(phi, known, float(weight)), -np.inf)
@@ -110,7 +109,7 @@ def _words(data: TopicData, chosen: Int64, docs: Int64, number: Int64) -> dict[s
 
 
 def _postings(data: TopicData, docs: Int64, number: Int64, n_words: int) -> list[list[int]]:
-    """For each known word the documents that it makes up most of, as places in the list of documents."""
+    """Return for each word the documents in which its share is largest, as positions in the list."""
     table = data.documents
     place = np.full(len(table.ids), -1, dtype=np.int64)
     place[docs] = np.arange(len(docs))
@@ -165,11 +164,11 @@ def _lengths(data: TopicData) -> Float64:
 
 
 def suggested_groups(data: TopicData, n: int = 12) -> list[dict[str, Any]]:
-    """Return pairs of tags worth a look: together they point where neither does alone.
+    """Return interesting pairs of tags: their joint profile has a topic that neither has alone.
 
-    Pairs of one kind, and tags that nearly always come together, are left out. The score is how much more
-    of the joint profile its first topic takes than of either tag alone, times the log of the documents that
-    carry both. A tag and a topic are suggested twice at the most.
+    Pairs of one kind, and tags that nearly always occur together, are left out. The score is the gain of the
+    largest joint topic over either tag alone, times the log of the number of documents with both. Each tag
+    and each topic is suggested at most twice.
     """
     names, n_docs, profiles = data.tags.names, data.tags.n_docs, data.tags.profiles.astype(np.float64)
     scored = []
@@ -180,8 +179,7 @@ def suggested_groups(data: TopicData, n: int = 12) -> list[dict[str, Any]]:
             or _kind(names[s]) == _kind(names[t]) != ""
         ):
             continue
-        joint = profiles[s] * profiles[t]
-        joint /= max(joint.sum(), 1e-300)
+        joint = joint_profile(profiles[[s, t]])
         k = int(np.argmax(joint))
         gain = float(joint[k] - max(profiles[s, k], profiles[t, k]))
         scored.append((gain * float(np.log1p(together)), s, t, together, k))
@@ -197,7 +195,7 @@ def suggested_groups(data: TopicData, n: int = 12) -> list[dict[str, Any]]:
 
 
 def _pairs(data: TopicData) -> Counter[tuple[int, int]]:
-    """Return how many documents carry each pair of tags; of a document with very many, the first twelve."""
+    """Return the number of documents with each pair of tags; only a document's first twelve tags count."""
     table = data.documents
     counts: Counter[tuple[int, int]] = Counter()
     for a, b in pairwise(table.tag_offsets):
@@ -206,7 +204,7 @@ def _pairs(data: TopicData) -> Counter[tuple[int, int]]:
 
 
 def years_of(data: TopicData) -> dict[str, Any] | None:
-    """Return the share of every topic in every year, from tags `year:1999`; None where there are none."""
+    """Return the share of every topic in every year, from tags `year:1999`; None if there are none."""
     years = {t: int(name[5:]) for t, name in enumerate(data.tags.names) if _is_year(name)}
     table = data.documents
     rows = np.repeat(np.arange(len(table.ids)), np.diff(table.tag_offsets))
@@ -235,3 +233,64 @@ def _is_year(name: str) -> bool:
 def _kind(name: str) -> str:
     kind, colon, _ = name.partition(":")
     return kind if colon else ""
+
+
+def joint_profile(profiles: Float32 | Float64) -> Float64:
+    """Return (K,): the normalised product of tag profiles (n, K); uniform if they have no topic in common."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(profiles.astype(np.float64)).sum(0)
+    if not np.isfinite(logs).any():
+        return np.full(profiles.shape[1], 1.0 / profiles.shape[1])
+    joint = np.exp(logs - logs.max())
+    return np.asarray(joint / joint.sum())
+
+
+# ---------------------------------------------------------------------------------------- topic map
+
+
+def topic_distances(topic_word: Float32) -> Float64:
+    """Return (K, K): the Hellinger distance of topics, 0 for equal and 1 for no word in common."""
+    roots = np.sqrt(topic_word.astype(np.float64))
+    return np.asarray(np.sqrt(np.clip(1.0 - roots @ roots.T, 0.0, 1.0)))
+
+
+def classical_scaling(distances: Float64) -> Float64:
+    """Return (K, 2): principal coordinates, the plane that preserves the distances best."""
+    K = len(distances)
+    centre = np.eye(K) - 1.0 / K
+    gram = -0.5 * centre @ (distances**2) @ centre
+    values, vectors = np.linalg.eigh((gram + gram.T) / 2)
+    plane = vectors[:, ::-1][:, :2] * np.sqrt(np.maximum(values[::-1][:2], 0))
+    if plane.shape[1] < 2:
+        plane = np.pad(plane, ((0, 0), (0, 2 - plane.shape[1])))
+    signs = np.where(plane[np.argmax(np.abs(plane), axis=0), [0, 1]] < 0, -1.0, 1.0)
+    return np.asarray(plane * signs)
+
+
+def topic_map(topic_word: Float32, share: Float64) -> tuple[Float64, Float64]:
+    """Return positions (K, 2) in the unit square and radii (K,), with areas proportional to topic shares."""
+    K = len(topic_word)
+    radii = np.clip(np.sqrt(share) * 0.30, 0.016, 0.14)
+    if K == 1:
+        return np.full((1, 2), 0.5), radii
+    places = classical_scaling(topic_distances(topic_word))
+    span = np.maximum(np.ptp(places, axis=0), 1e-9)
+    places = 0.12 + 0.76 * (places - places.min(0)) / span
+    return _apart(places, radii), radii
+
+
+def _apart(places: Float64, radii: Float64) -> Float64:
+    """Move overlapping circles apart, and keep all of them in the square."""
+    turn = np.arange(len(places)) * 2.399963  # golden angle: no two circles start at the same point
+    places = places + 1e-4 * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    least = radii[:, None] + radii[None, :] + _MAP_GAP
+    for _ in range(_MAP_STEPS):
+        offset = places[:, None, :] - places[None, :, :]
+        distance = np.sqrt((offset**2).sum(2)) + np.eye(len(places))
+        overlap = np.maximum(least - distance, 0)
+        np.fill_diagonal(overlap, 0)
+        if not overlap.any():
+            break
+        places = places + 0.5 * (offset / distance[:, :, None] * overlap[:, :, None]).sum(1)
+        places = np.clip(places, radii[:, None] + 0.005, 1 - radii[:, None] - 0.005)
+    return places

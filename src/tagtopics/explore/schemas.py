@@ -1,4 +1,4 @@
-"""What the JSON interface takes and gives; the OpenAPI schema is made of these."""
+"""Requests and answers of the JSON API; the OpenAPI schema is generated from them."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ class Batch(BaseModel):
 
 
 class RankedBatch(Batch):
-    """Documents, and how many answers each of them shall have."""
+    """Documents, and the number of results for each."""
 
     top: Annotated[int, Field(ge=1, le=100)] = 10
 
 
 class Weighted(BaseModel):
-    """A name with a number."""
+    """A name with a weight."""
 
     name: str
     weight: float
 
 
 class TopicOut(BaseModel):
-    """A topic; the number is the model's."""
+    """A topic of the model."""
 
     topic: int
     share: float
@@ -47,7 +47,7 @@ class TopicOut(BaseModel):
 
 
 class TagOut(BaseModel):
-    """A tag, or several together, and what they stand for."""
+    """The profile of a tag, or of several together."""
 
     tags: list[str]
     n_docs: list[int]
@@ -66,7 +66,7 @@ class DocumentOut(BaseModel):
 
 
 class Failure(BaseModel):
-    """Why a request was refused, in one line."""
+    """Why a request failed, in one line."""
 
     detail: str
 
@@ -112,7 +112,7 @@ class ExplainOut(BaseModel):
 
 
 class RecommendedTag(BaseModel):
-    """A tag that a new document may need, and the words that speak for it."""
+    """A recommended tag, and the words that suggest it."""
 
     tag: str
     score: float
@@ -120,7 +120,7 @@ class RecommendedTag(BaseModel):
 
 
 class RelatedDocument(BaseModel):
-    """A document of the collection that resembles a new one."""
+    """A document of the collection with similar topics."""
 
     id: str
     row: int
@@ -128,7 +128,7 @@ class RelatedDocument(BaseModel):
 
 
 class PhotographAnswer(BaseModel):
-    """A new photograph: `heat` is tags x rows x columns, one byte each (255 for all), as base64."""
+    """A new photo: `heat` is tags x rows x columns, one byte each (255 is full credit), as base64."""
 
     topics: list[float]
     tags: list[str]
@@ -140,24 +140,24 @@ class PhotographAnswer(BaseModel):
 
 
 class TransformAnswer(BaseModel):
-    """One answer a document."""
+    """One answer per document."""
 
     documents: list[TransformOut]
 
 
 class ExplainAnswer(BaseModel):
-    """One answer a document."""
+    """One answer per document."""
 
     documents: list[ExplainOut]
 
 
 class RecommendAnswer(BaseModel):
-    """One list a document, best first."""
+    """One list per document, best first."""
 
     documents: list[list[RecommendedTag]]
 
 
 class RelatedAnswer(BaseModel):
-    """One list a document, most similar first."""
+    """One list per document, most similar first."""
 
     documents: list[list[RelatedDocument]]

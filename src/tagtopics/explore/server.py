@@ -1,10 +1,10 @@
-"""The server: the pages of the report, live, and a JSON interface for new documents."""
+"""The server: the explorer's pages and a JSON API."""
 
 from __future__ import annotations
 
 import contextlib
 import gzip
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Annotated, Any, TypeVar
@@ -12,18 +12,19 @@ from typing import Annotated, Any, TypeVar
 from fastapi import APIRouter, FastAPI, HTTPException, Path, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from pydantic import BaseModel
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from tagtopics.errors import InputError
 from tagtopics.explore import schemas
 from tagtopics.explore.bodies import CHUNK, body_of, body_order
+from tagtopics.explore.collection import AnswerCache, Collection, NoSuchDocumentError, as_json
 from tagtopics.explore.engine import Engine, NotOfferedError, Question
 from tagtopics.explore.gate import Gate, OverloadedError, TooSlowError
-from tagtopics.explore.metrics import Metrics
+from tagtopics.explore.middleware import Application, Metrics, Middleware
 from tagtopics.explore.packing import packed
 from tagtopics.explore.page import live_page, script, style
 from tagtopics.explore.prepare import index_of, known_words
-from tagtopics.explore.reading import Reader
-from tagtopics.explore.shield import Application, Shield
 from tagtopics.views.topic_data import TopicData
 
 Count = Annotated[int, Query(ge=1, le=500)]
@@ -37,36 +38,37 @@ _PHOTOGRAPH: dict[str, Any] = {
     }
 }
 _REFUSALS: dict[int | str, dict[str, Any]] = {
-    code: {"model": schemas.Failure} for code in (400, 404, 408, 413, 415, 421, 422, 501, 503, 504)
+    code: {"model": schemas.Failure} for code in (400, 404, 408, 413, 415, 422, 501, 503, 504)
 }
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How much the server takes on."""
+    """Limits on the work of the server."""
 
-    workers: int = 2
-    queue: int = 32
-    seconds: float = 30.0
+    workers: int = 2  # requests computed at the same time
+    queue: int = 32  # requests that may wait
+    seconds: float = 30.0  # for one answer, waiting included
     body_bytes: int = 2_000_000
     photograph_bytes: int = 12_000_000
-    body_seconds: float = 10.0
+    body_seconds: float = 10.0  # in which a body must arrive
+    cache_bytes: int = 32_000_000  # of answers about the collection
 
 
 def create_app(
-    data: TopicData, engine: Engine, limits: Limits | None = None, hosts: frozenset[str] | None = None
+    data: TopicData, engine: Engine, limits: Limits | None = None, hosts: Sequence[str] | None = None
 ) -> Application:
     """Return the server as an ASGI application.
 
     Args:
         data: what the pages show.
         engine: answers questions about new documents.
-        limits: how much it takes on.
-        hosts: names under which it may be asked; None for any.
+        limits: limits on its work.
+        hosts: host names that it accepts; None for any. See `listener.allowed_hosts`.
     """
     limits = limits or Limits()
     gate = Gate(limits.workers, limits.queue, limits.seconds)
-    metrics = Metrics()
+    metrics = Metrics(lambda: gate.pending)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -75,29 +77,30 @@ def create_app(
 
     app = FastAPI(
         title="tagtopics",
-        description="Topics, tags and documents of one model, and questions about new documents.",
+        description="Topics, tags and documents of a model, and its answers about new documents.",
         version=f"{data.version}",
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
     )
     app.include_router(_pages(data, engine.offers), include_in_schema=False)
-    app.include_router(_health(metrics, gate, data))
-    app.include_router(_collection(Reader(data)), prefix="/api/v1", responses=_REFUSALS)
+    app.include_router(_health(metrics, data))
+    cache = AnswerCache(limits.cache_bytes)
+    app.include_router(_collection(Collection(data), gate, cache), prefix="/api/v1", responses=_REFUSALS)
     app.include_router(_questions(engine, gate), prefix="/api/v1", responses=_REFUSALS)
     _handle_errors(app)
-    return Shield(
-        app,
+    trusted = TrustedHostMiddleware(app, allowed_hosts=list(hosts or ("*",)), www_redirect=False)
+    return Middleware(
+        trusted,
         metrics=metrics,
         max_bytes=limits.body_bytes,
         larger={"/api/v1/photograph": limits.photograph_bytes},
         body_seconds=limits.body_seconds,
-        hosts=hosts,
     )
 
 
 def _pages(data: TopicData, offers: frozenset[str]) -> APIRouter:
-    """Serve the page, its style and script, and the data it draws."""
+    """Serve the page, its style sheet and script, and its data."""
     router = APIRouter()
     order = body_order(data)
     _, number = known_words(data)
@@ -142,104 +145,111 @@ def _zipped(content: bytes, request: Request) -> Response:
     return Response(gzip.decompress(content), media_type="application/json")
 
 
-def _health(metrics: Metrics, gate: Gate, data: TopicData) -> APIRouter:
+def _health(metrics: Metrics, data: TopicData) -> APIRouter:
     router = APIRouter(tags=["operation"])
 
     @router.get("/health")
     async def health() -> dict[str, str | int]:
-        """Tell that the server answers."""
+        """Return the status of the server."""
         return {"status": "ok", "model": data.model, "topics": data.n_topics}
 
     @router.get("/metrics", response_class=PlainTextResponse)
     async def counters() -> str:
-        """Return counters in the text format of Prometheus."""
-        return metrics.text(gate.pending)
+        """Return metrics in the Prometheus text format."""
+        return metrics.text()
 
     return router
 
 
-def _collection(reader: Reader) -> APIRouter:
-    """Serve what the model has learned: topics, tags, documents."""
+def _collection(collection: Collection, gate: Gate, cache: AnswerCache) -> APIRouter:
+    """Serve what the model has learned: topics, tags, documents. Answers are cached by query."""
     router = APIRouter(tags=["collection"])
 
-    @router.get("/topics")
-    async def topics(words: Count = 10) -> schemas.TopicList:
-        """Return all topics with their most probable words."""
-        return schemas.TopicList(topics=reader.topics(words))
+    async def answer(key: Hashable, compute: Callable[[], BaseModel]) -> Response:
+        content = cache.get(key)
+        if content is None:
+            content = await _compute(gate, lambda: as_json(compute))
+            cache.put(key, content)
+        return Response(content, media_type="application/json")
 
-    @router.get("/tags")
+    @router.get("/topics", response_model=schemas.TopicList)
+    async def topics(words: Count = 10) -> Response:
+        """Return all topics with their most probable words."""
+        return await answer(("topics", words), lambda: collection.topics(words))
+
+    @router.get("/tags", response_model=schemas.TagList)
     async def tags(
         query: Annotated[str, Query(max_length=200)] = "",
         n: Count = 50,
         skip: Skip = 0,
         words: Count = 10,
-    ) -> schemas.TagList:
-        """Return tags whose name holds the query, most frequent first, and what each stands for."""
-        return reader.tags(query, n, skip, words)
+    ) -> Response:
+        """Return the tags whose name contains the query, most frequent first, with their profiles."""
+        return await answer(("tags", query, n, skip, words), lambda: collection.tags(query, n, skip, words))
 
-    @router.get("/tags/together")
+    @router.get("/tags/together", response_model=schemas.TagOut)
     async def together(
         tag: Annotated[list[schemas.Tag], Query(min_length=1, max_length=10)],
         words: Count = 10,
-    ) -> schemas.TagOut:
-        """Return what several tags stand for together."""
-        return reader.together(tag, words)
+    ) -> Response:
+        """Return the joint profile of several tags."""
+        return await answer(("together", tuple(tag), words), lambda: collection.together(tag, words))
 
-    @router.get("/documents")
+    @router.get("/documents", response_model=schemas.DocumentList)
     async def documents(
         query: Annotated[str, Query(max_length=200)] = "",
         n: Count = 50,
         skip: Skip = 0,
-    ) -> schemas.DocumentList:
-        """Return documents whose name holds the query, in the order of the collection."""
-        return reader.documents(query, n, skip)
+    ) -> Response:
+        """Return the documents whose id contains the query, in the order of the collection."""
+        return await answer(("documents", query, n, skip), lambda: collection.documents(query, n, skip))
 
-    @router.get("/documents/{row}")
-    async def document(row: Annotated[int, Path(ge=0, le=10**9)]) -> schemas.DocumentOut:
-        """Return one document, by its row in the collection."""
-        return reader.document(row)
+    @router.get("/documents/{row}", response_model=schemas.DocumentOut)
+    async def document(row: Annotated[int, Path(ge=0, le=10**9)]) -> Response:
+        """Return one document by its row in the collection."""
+        return await answer(("document", row), lambda: collection.document(row))
 
     return router
 
 
 def _questions(engine: Engine, gate: Gate) -> APIRouter:
-    """Take questions about new documents, one or a batch at a time."""
+    """Serve answers about new documents, one or a batch at a time."""
     router = APIRouter(tags=["new documents"])
 
     @router.post("/transform")
     async def transform(batch: schemas.Batch) -> schemas.TransformAnswer:
         """Return the topics of new documents."""
-        found = await _asked(gate, lambda: engine.transform(_read(batch)))
+        found = await _compute(gate, lambda: engine.transform(_read(batch)))
         return schemas.TransformAnswer.model_validate({"documents": [asdict(one) for one in found]})
 
     @router.post("/explain")
     async def explain(batch: schemas.Batch) -> schemas.ExplainAnswer:
-        """Tell how much of each word each of the given tags accounts for."""
-        found = await _asked(gate, lambda: engine.explain(_read(batch)))
+        """Return how much of each word each of the given tags accounts for."""
+        found = await _compute(gate, lambda: engine.explain(_read(batch)))
         return schemas.ExplainAnswer.model_validate({"documents": [asdict(one) for one in found]})
 
     @router.post("/recommend")
     async def recommend(batch: schemas.RankedBatch) -> schemas.RecommendAnswer:
-        """Recommend tags for new documents, with the words that speak for each."""
-        found = await _asked(gate, lambda: engine.recommend(_read(batch), batch.top))
+        """Recommend tags for new documents, with the words that suggest each."""
+        found = await _compute(gate, lambda: engine.recommend(_read(batch), batch.top))
         return schemas.RecommendAnswer.model_validate({"documents": _plain(found)})
 
     @router.post("/photograph", openapi_extra=_PHOTOGRAPH)
     async def photograph(
         request: Request, top: Annotated[int, Query(ge=1, le=20)] = 5
     ) -> schemas.PhotographAnswer:
-        """Return the topics of a photograph, tags that it may need, and a heat map of each."""
+        """Return the topics of a photo, recommended tags, and a heat map for each tag."""
         kind = request.headers.get("content-type", "")
         if not kind.startswith(("image/", "application/octet-stream")):
             raise HTTPException(415, "send the bytes of an image, as application/octet-stream")
         content = await request.body()
-        found = await _asked(gate, lambda: engine.photograph(content, top))
+        found = await _compute(gate, lambda: engine.photograph(content, top))
         return schemas.PhotographAnswer.model_validate(asdict(found))
 
     @router.post("/related")
     async def related(batch: schemas.RankedBatch) -> schemas.RelatedAnswer:
         """Return documents of the collection that resemble new ones."""
-        found = await _asked(gate, lambda: engine.related(_read(batch), batch.top))
+        found = await _compute(gate, lambda: engine.related(_read(batch), batch.top))
         return schemas.RelatedAnswer.model_validate({"documents": _plain(found)})
 
     return router
@@ -253,19 +263,21 @@ def _plain(found: Sequence[Sequence[Any]]) -> list[list[dict[str, Any]]]:
     return [[asdict(one) for one in row] for row in found]
 
 
-async def _asked(gate: Gate, work: Callable[[], _Answer]) -> _Answer:
+async def _compute(gate: Gate, work: Callable[[], _Answer]) -> _Answer:
     try:
         return await gate.run(work)
     except OverloadedError:
         raise HTTPException(503, "too many requests at once; try again", {"Retry-After": "1"}) from None
     except TooSlowError:
         raise HTTPException(504, "the answer took too long; try a shorter text") from None
+    except NoSuchDocumentError as error:
+        raise HTTPException(404, str(error)) from None
     except NotOfferedError as error:
         raise HTTPException(501, str(error)) from None
 
 
 def _handle_errors(app: FastAPI) -> None:
-    """Answer what is wrong with a request in one line; never repeat what was sent."""
+    """Describe a wrong request in one line, without echoing its content."""
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> Response:

@@ -80,6 +80,22 @@ class TopicModel(Viewing, Recommending, ClassNamePrefixFeaturesOutMixin, Transfo
         self._forget_recommender(given(X, y, data))
         return self._learn(data, self._algorithm(data), callbacks, start)
 
+    def fit_topics(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        callbacks: Sequence[Callback[Any]] = (),
+        start: tuple[Any, Sequence[Step]] | None = None,
+    ) -> Self:
+        """Learn the topics alone."""
+        return self.fit(X, y, callbacks=callbacks, **({"start": start} if start else {}))
+
+    def fit_recommender(self, X: Any, y: Any = None) -> Self:
+        """Train the recommender."""
+        self._learn_to_recommend()
+        return self
+
     def transform(self, X: Any, tags: Any = None) -> Float32:
         """Return the topic proportions of documents, theta (D, K); rows add up to one.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -72,3 +73,18 @@ def check_online(batch_size: Any, forgetting: Any) -> None:
         raise InputError(f"partial_fit: batch_size must be a whole number, 1 or more, not {batch_size!r}")
     if not (forgetting is None or (_real(forgetting) and forgetting > 0)):
         raise InputError(f"partial_fit: forgetting must be a number of documents above 0, not {forgetting!r}")
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Stub until `models` is merged."""
+
+    word_exponent: float = 1.0
+    relaxation: float = 0.0
+    init: str = "anchors"
+    tag_pseudo_count: float | str = 5.0
+
+
+def resolve_preset(preset: str | Preset) -> Preset:
+    """Stub until `models` is merged."""
+    return Preset() if isinstance(preset, str) else preset

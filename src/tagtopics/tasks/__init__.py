@@ -1,10 +1,10 @@
-"""What models are good for, measured: each task takes a corpus and an unfitted estimator, and gives numbers.
+"""Evaluation tasks: each takes a corpus and an unfitted estimator, and returns measures.
 
-`TASKS` is the one table that `tagtopics evaluate` reads. A task is a function
+`TASKS` is the table of tasks; `evaluate` and `tagtopics evaluate` look tasks up in it. A task is a function
 
-    evaluate(corpus, model, *, seed=0, tags_known=False) -> {"metrics": {...}, "seconds": {"fit", "score"}}
+    task(corpus, model, *, seed=0, tags_known=False) -> {"metrics": {...}, "seconds": {"fit", "score"}}
 
-and is imported when it is first used.
+and is imported on first use.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 from tagtopics.errors import InputError
 
 if TYPE_CHECKING:
+    from tagtopics.corpus import Corpus
+    from tagtopics.models.base import TopicModel
     from tagtopics.tasks.classification import evaluate_classification
     from tagtopics.tasks.credit import evaluate_credit
     from tagtopics.tasks.links import evaluate_links
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TASKS",
+    "evaluate",
     "evaluate_classification",
     "evaluate_credit",
     "evaluate_links",
@@ -35,35 +38,49 @@ __all__ = [
 
 TASKS: Mapping[str, str] = MappingProxyType(
     {
-        "perplexity": "tagtopics.tasks.perplexity:evaluate_perplexity",
-        "links": "tagtopics.tasks.links:evaluate_links",
-        "classification": "tagtopics.tasks.classification:evaluate_classification",
-        "recommendation": "tagtopics.tasks.recommendation:evaluate_recommendation",
-        "credit": "tagtopics.tasks.credit:evaluate_credit",
+        name: f"tagtopics.tasks.{name}"
+        for name in ("perplexity", "links", "classification", "recommendation", "credit")
     }
 )
-"""The tasks by name, and where each is: `module:function`."""
+"""The tasks, and the module of each; its function is `evaluate_<name>`."""
 
-_HOMES = {
-    "evaluate_classification": "tagtopics.tasks.classification",
-    "evaluate_credit": "tagtopics.tasks.credit",
-    "evaluate_links": "tagtopics.tasks.links",
-    "evaluate_perplexity": "tagtopics.tasks.perplexity",
-    "evaluate_recommendation": "tagtopics.tasks.recommendation",
-}
+
+def evaluate(
+    corpus: Corpus,
+    model: TopicModel,
+    task: str = "perplexity",
+    *,
+    seed: int = 0,
+    tags_known: bool = False,
+    **options: Any,
+) -> dict[str, Any]:
+    """Fit a model on training documents and measure it on test documents.
+
+    Args:
+        corpus: documents; its official split is used if it has one, else a random 80/20 split.
+        model: an estimator; it is fitted here.
+        task: a name of `TASKS`.
+        seed: of the split.
+        tags_known: whether the model may use the tags of the test documents.
+        options: further arguments of the task, such as `system` of "recommendation".
+
+    Returns:
+        `{"metrics": {...}, "seconds": {"fit": ..., "score": ...}}`.
+    """
+    return find_task(task)(corpus, model, seed=seed, tags_known=tags_known, **options)
 
 
 def find_task(name: str) -> Callable[..., dict[str, Any]]:
     """Return the function of a task; a name that is not in `TASKS` is an `InputError`."""
     if name not in TASKS:
         raise InputError(f"unknown task {name[:40]!r}; known are {', '.join(TASKS)}")
-    module, _, function = TASKS[name].partition(":")
-    task: Callable[..., dict[str, Any]] = getattr(import_module(module), function)
+    task: Callable[..., dict[str, Any]] = getattr(import_module(TASKS[name]), f"evaluate_{name}")
     return task
 
 
 def __getattr__(name: str) -> Any:
-    """Import the module of a public name when it is first used."""
-    if name not in _HOMES:
+    """Import the module of a public name on first use."""
+    task = name.removeprefix("evaluate_")
+    if task == name or task not in TASKS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return find_task(task)

@@ -1,4 +1,4 @@
-"""Document classification: whether a document's class shows in its topics."""
+"""Document classification: predict the class of a document from its topics."""
 
 from __future__ import annotations
 
@@ -11,27 +11,28 @@ from tagtopics._typing import Int64
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.models.base import TopicModel
-from tagtopics.tasks.splitting import fit_split, result
+from tagtopics.tasks.fitted_split import fit_split, result
 
 
 def evaluate_classification(
     corpus: Corpus, model: TopicModel, *, seed: int = 0, tags_known: bool = False, per_class: int = 100
 ) -> dict[str, Any]:
-    """Train a support vector machine on topic proportions and count the test documents it gets right.
+    """Train a support vector machine on topic proportions and measure its accuracy on test documents.
 
-    The topics are learned from all training documents; the machine (radial basis function, on the square
-    roots of the proportions) from `per_class` labelled ones of each class, 100 in the paper's CORA.
+    The topics are learned from all training documents. The classifier (radial basis function, on the square
+    roots of the proportions) is trained on `per_class` labelled documents of each class, 100 in the paper's
+    CORA.
 
     Args:
-        corpus: documents with labels; its official split is used where there is one, else a random 80/20.
+        corpus: documents with labels; its official split is used if it has one, else a random 80/20 split.
         model: an estimator; it is fitted here.
         seed: of the split and of the training samples.
-        tags_known: whether the model may look at the tags of documents when it infers proportions.
-        per_class: training samples of each class at the most.
+        tags_known: whether the model may use the tags of documents to infer proportions.
+        per_class: maximum number of training samples of each class.
 
     Returns:
-        `metrics`: `accuracy`, that of always saying the `largest_class`, and the numbers of documents
-        trained on, tested on and left out for want of a label; `seconds`: `fit` and `score`.
+        `metrics`: `accuracy`, the accuracy of always predicting the `largest_class`, and the numbers of
+        training documents, test documents and documents without a label; `seconds`: `fit` and `score`.
     """
     from sklearn.svm import SVC
 
@@ -42,11 +43,11 @@ def evaluate_classification(
     train_rows, train_labels = _labelled(split.train)
     test_rows, test_labels = _labelled(split.test)
     if len(set(train_labels)) < 2 or not len(test_rows):
-        raise InputError("classification: too few labelled documents in the training or the test part")
+        raise InputError("classification: too few labelled documents in the training or test part")
     chosen = _sampled(train_labels, per_class, seed)
-    machine = SVC(C=10.0, gamma="scale")
-    machine.fit(np.sqrt(split.train_topics[train_rows[chosen]]), train_labels[chosen])
-    guesses = machine.predict(np.sqrt(split.test_topics[test_rows]))
+    classifier = SVC(C=10.0, gamma="scale")
+    classifier.fit(np.sqrt(split.train_topics[train_rows[chosen]]), train_labels[chosen])
+    guesses = classifier.predict(np.sqrt(split.test_topics[test_rows]))
     names, sizes = np.unique(train_labels, return_counts=True)
     metrics = {
         "accuracy": float(np.mean(guesses == test_labels)),

@@ -1,4 +1,4 @@
-"""Link prediction: whether two documents share a tag, or one cites the other."""
+"""Link prediction: predict whether two documents share a tag, or one cites the other."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tagtopics._typing import Float32, Int64
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.models.base import TopicModel
-from tagtopics.tasks.splitting import fit_split, result
+from tagtopics.tasks.fitted_split import fit_split, result
 
-_MOST_PAIRS = 3000
-"""Links of a part that are looked at; as many pairs without a link stand beside them."""
+_MAX_PAIRS = 3000
+"""Maximum number of linked pairs in a part; the same number of pairs without a link is added."""
 
 
 def evaluate_links(
@@ -23,35 +23,35 @@ def evaluate_links(
 ) -> dict[str, Any]:
     """Train a support vector machine on products of topic proportions and measure it on test pairs.
 
-    As in the paper: a pair of documents is the Hadamard product of their proportions; there are as many
-    pairs with a link as without, in training and in test; both documents of a test pair are test documents.
+    As in the paper, a pair of documents is the Hadamard product of their proportions; half of the pairs
+    have a link, in training and in test; both documents of a test pair are test documents.
 
     Args:
-        corpus: documents; its official split is used where there is one, else a random 80/20.
+        corpus: documents; its official split is used if it has one, else a random 80/20 split.
         model: an estimator; it is fitted here.
         seed: of the split and of the pairs.
-        tags_known: whether the model may look at tags when it infers proportions. With links that are
-            shared tags, that is looking at the answer.
-        given: links are those of the corpus (citations), in either direction; else, as in the paper, a link
+        tags_known: whether the model may use tags to infer proportions. If links are shared tags, this
+            gives the answer away.
+        given: use the links of the corpus (citations), in either direction; else, as in the paper, a link
             is a shared tag.
 
     Returns:
         `metrics`: `f1` of the links, `accuracy`, and the numbers of pairs; `seconds`: `fit` and `score`.
     """
+    from sklearn.metrics import f1_score
     from sklearn.svm import SVC
 
     if given and corpus.links is None:
-        raise InputError("links: the corpus has no links of its own; leave out given=True")
+        raise InputError("links: the corpus has no links; leave out given=True")
     began = time.perf_counter()
     split = fit_split(corpus, model, seed, tags_known)
     generator = np.random.default_rng(seed)
     train_pairs, train_linked = _balanced(split.train, given, generator, "training")
     test_pairs, test_linked = _balanced(split.test, given, generator, "test")
-    machine = SVC(C=10.0, gamma="scale").fit(_hadamard(split.train_topics, train_pairs), train_linked)
-    guesses = machine.predict(_hadamard(split.test_topics, test_pairs))
-    hits = int(np.sum(guesses & test_linked))
+    classifier = SVC(C=10.0, gamma="scale").fit(_hadamard(split.train_topics, train_pairs), train_linked)
+    guesses = classifier.predict(_hadamard(split.test_topics, test_pairs))
     metrics = {
-        "f1": 2 * hits / max(int(guesses.sum() + test_linked.sum()), 1),
+        "f1": float(f1_score(test_linked, guesses, zero_division=0.0)),
         "accuracy": float(np.mean(guesses == test_linked)),
         "n_train_pairs": len(train_linked),
         "n_test_pairs": len(test_linked),
@@ -69,12 +69,12 @@ def linked_pairs(corpus: Corpus, given: bool) -> Int64:
 
 
 def _balanced(corpus: Corpus, given: bool, generator: np.random.Generator, part: str) -> tuple[Int64, Any]:
-    """Return pairs (2 N, 2), N with and N without a link, and which is which."""
+    """Return pairs (2 N, 2), the first N with a link, and a mask (2 N,) of those."""
     linked = linked_pairs(corpus, given)
     if not len(linked):
         raise InputError(f"links: no two documents of the {part} part are linked")
     known = set(map(tuple, linked.tolist()))
-    chosen = linked[np.sort(generator.permutation(len(linked))[:_MOST_PAIRS])]
+    chosen = linked[np.sort(generator.permutation(len(linked))[:_MAX_PAIRS])]
     most = corpus.n_docs * (corpus.n_docs - 1) // 2 - len(linked)
     wanted = min(len(chosen), most)
     if not wanted:

@@ -16,7 +16,7 @@ def per_tag(truth: Marks, lists: Int64) -> dict[str, float]:
     """Return recall, precision and Rate+ of the paper, as fractions, averaged over tags.
 
     For a tag, N_h test documents carry it, N_s get it recommended, N_c both. Recall N_c / N_h and precision
-    N_c / N_s (0 where it is never recommended) are averaged over the tags of the test part, those with
+    N_c / N_s (0 if it is never recommended) are averaged over the tags of the test part, those with
     N_h > 0; Rate+ is the share of them with N_c > 0.
 
     Args:
@@ -42,7 +42,7 @@ def per_document(truth: Marks, lists: Int64) -> dict[str, float]:
 
     Args:
         truth: (D, T) which tags the documents carry.
-        lists: (D, 5 or more) columns of the tags recommended, best first; of fewer tags, all.
+        lists: (D, 5 or more) columns of the tags recommended, best first; all tags if there are fewer.
     """
     tagged = truth.any(1)
     truth, lists = truth[tagged], lists[tagged, :5]
@@ -66,15 +66,19 @@ def f_measures(truth: Marks, predicted: Marks) -> dict[str, float]:
         truth: (D, T) which tags the documents carry.
         predicted: (D, T) which tags are predicted, any number of them.
     """
-    together = (truth & predicted).sum(0)
-    sizes = truth.sum(0) + predicted.sum(0)
+    from sklearn.metrics import f1_score
+
     asked = truth.any(0)
-    macro = 2 * together[asked] / sizes[asked]
-    micro = 2 * together.sum() / max(int(sizes.sum()), 1)
-    return {"micro_f1": float(micro), "macro_f1": float(macro.mean()) if asked.any() else float("nan")}
+    if not asked.any():
+        return {"micro_f1": 0.0, "macro_f1": float("nan")}
+    micro = f1_score(truth.ravel(), predicted.ravel(), zero_division=0.0)
+    per_tag = f1_score(
+        truth[:, asked].astype(int), predicted[:, asked].astype(int), average=None, zero_division=0.0
+    )
+    return {"micro_f1": float(micro), "macro_f1": float(np.mean(per_tag))}
 
 
 def all_measures(truth: Any, lists: Int64, predicted: Marks) -> dict[str, float]:
-    """Return every measure of recommendation: lists of five tags, and sets of predicted ones."""
+    """Return all measures of recommendation, of lists of five tags and of predicted tags."""
     truth = np.asarray(truth, dtype=bool)
     return per_tag(truth, lists[:, :5]) | per_document(truth, lists) | f_measures(truth, predicted)

@@ -1,6 +1,13 @@
-// The frame: addresses, search, theme, keys.
-const PAGES = [["", "Overview"], ["topics", "Topics"], ["tags", "Tags"], ["groups", "Tag groups"], ["documents", "Documents"]];
-if (settings.live && ["transform", "photograph"].some((kind) => settings.offers.includes(kind))) PAGES.push(["workbench", "Workbench"]);
+// Routing, search, theme, keyboard.
+const PAGES = [
+  ["", "Overview"],
+  ["topics", "Topics"],
+  ["tags", "Tags"],
+  ["groups", "Tag groups"],
+  ["documents", "Documents"],
+];
+if (settings.live && ["transform", "photograph"].some((kind) => settings.offers.includes(kind)))
+  PAGES.push(["workbench", "Workbench"]);
 const OWNERS = { topic: "topics", word: "topics", tag: "tags", document: "documents", search: "" };
 
 function pageOf(parts) {
@@ -12,7 +19,13 @@ function pageOf(parts) {
   if (name === "word") return wordPage(number);
   if (name === "tags") return tagsPage(rest);
   if (name === "tag") return tagPage(number);
-  if (name === "groups") return groupsPage((rest || "").split("+").filter((part) => /^\d+$/.test(part)).map(Number));
+  if (name === "groups")
+    return groupsPage(
+      (rest || "")
+        .split("+")
+        .filter((part) => /^\d+$/.test(part))
+        .map(Number),
+    );
   if (name === "documents") return documentsPage();
   if (name === "document") return documentPage(number);
   if (name === "search") return searchPage(rest || "");
@@ -20,7 +33,13 @@ function pageOf(parts) {
   return missingPage("page");
 }
 
-function decoded(part) { try { return decodeURIComponent(part); } catch { return part; } }
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
 
 let first = true;
 function route() {
@@ -30,40 +49,109 @@ function route() {
   main.replaceChildren(...pageOf(parts).flat(2).filter(Boolean));
   main.setAttribute("aria-busy", "false");
   const current = OWNERS[parts[0]] ?? parts[0];
-  byId("pages").replaceChildren(...PAGES.map(([name, text]) => link(`#/${name}`, { "aria-current": name === current && parts[0] !== "search" ? "page" : null }, text)));
+  byId("pages").replaceChildren(
+    ...PAGES.map(([name, text]) =>
+      link(`#/${name}`, { "aria-current": name === current && parts[0] !== "search" ? "page" : null }, text),
+    ),
+  );
   const title = main.querySelector("h1");
   document.title = `${title ? title.innerText.trim() : store.title} · ${store.title} · tagtopics`;
-  if (!first) { window.scrollTo(0, 0); main.focus({ preventScroll: true }); say(title ? title.innerText : ""); }
+  if (!first) {
+    window.scrollTo(0, 0);
+    main.focus({ preventScroll: true });
+    say(title ? title.innerText : "");
+  }
   first = false;
 }
 
 function searchPage(text) {
   const [tags, words, docs] = [findTags(text, 40), findWords(text, 40), findDocuments(text, 60)];
-  return [h("h1", {}, `“${text}”`), tags.length + words.length + docs.length ? null : h("p", {}, "Nothing found. Search looks at words, tags, and names and beginnings of documents."),
-    tags.length ? card("Tags", null, h("p", { class: "chips" }, tags.map((t) => tagChip(t, whole(store.tags.documents[t]))))) : null,
-    words.length ? card("Words", null, h("p", { class: "chips" }, words.map((w) => link(`#/word/${w}`, { class: "chip" }, h("bdi", {}, store.words.names[w]), h("small", {}, whole(store.words.weight[w])))))) : null,
-    docs.length ? card("Documents", null, growing(docs, (d) => documentRow(d), 20)) : null];
+  return [
+    h("h1", {}, `“${text}”`),
+    tags.length + words.length + docs.length
+      ? null
+      : h("p", {}, "Nothing found. Search covers words, tags, document ids and the beginnings of texts."),
+    tags.length
+      ? card(
+          "Tags",
+          null,
+          h(
+            "p",
+            { class: "chips" },
+            tags.map((t) => tagChip(t, whole(store.tags.documents[t]))),
+          ),
+        )
+      : null,
+    words.length
+      ? card(
+          "Words",
+          null,
+          h(
+            "p",
+            { class: "chips" },
+            words.map((w) =>
+              link(
+                `#/word/${w}`,
+                { class: "chip" },
+                h("bdi", {}, store.words.names[w]),
+                h("small", {}, whole(store.words.weight[w])),
+              ),
+            ),
+          ),
+        )
+      : null,
+    docs.length
+      ? card(
+          "Documents",
+          null,
+          growing(docs, (d) => documentRow(d), 20),
+        )
+      : null,
+  ];
 }
 
 function searching() {
   const options = (text) => {
     if (!text) return [];
-    const go = (path) => () => { location.hash = path; };
-    const row = (group, name, note, path) => ({ group, draw: () => [h("bdi", {}, name), h("small", {}, note)], choose: go(path) });
-    return [...findTags(text, 5).map((t) => row("Tags", store.tags.names[t], plural(store.tags.documents[t], "document"), `#/tag/${t}`)),
-      ...findWords(text, 5).map((w) => row("Words", store.words.names[w], plural(store.words.weight[w], "time"), `#/word/${w}`)),
-      ...findDocuments(text, 6).map((d) => row("Documents", store.documents.ids[d], (store.documents.snippets || [])[d] || "", `#/document/${d}`))];
+    const go = (path) => () => {
+      location.hash = path;
+    };
+    const row = (group, name, note, path) => ({
+      group,
+      draw: () => [h("bdi", {}, name), h("small", {}, note)],
+      choose: go(path),
+    });
+    return [
+      ...findTags(text, 5).map((t) =>
+        row("Tags", store.tags.names[t], plural(store.tags.documents[t], "document"), `#/tag/${t}`),
+      ),
+      ...findWords(text, 5).map((w) =>
+        row("Words", store.words.names[w], plural(store.words.weight[w], "time"), `#/word/${w}`),
+      ),
+      ...findDocuments(text, 6).map((d) =>
+        row(
+          "Documents",
+          store.documents.ids[d],
+          (store.documents.snippets || [])[d] || "",
+          `#/document/${d}`,
+        ),
+      ),
+    ];
   };
-  attachOptions(byId("find"), byId("found"), options, (text) => { location.hash = `#/search/${encodeURIComponent(text)}`; });
+  attachOptions(byId("find"), byId("found"), options, (text) => {
+    location.hash = `#/search/${encodeURIComponent(text)}`;
+  });
 }
 
-// Theme: as the system says, or as chosen; remembered where the browser allows it.
+// Theme: that of the system, or the chosen one; stored if the browser allows it.
 const THEMES = ["auto", "light", "dark"];
 function remembered(value) {
   try {
     if (value === undefined) return localStorage.getItem("tagtopics-theme");
     localStorage.setItem("tagtopics-theme", value);
-  } catch { /* a browser may forbid it */ }
+  } catch {
+    /* a browser may forbid it */
+  }
   return null;
 }
 function setTheme(theme) {
@@ -83,19 +171,36 @@ function start() {
     setTheme(next);
     remembered(next);
   });
-  document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); byId("main").focus(); });
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    byId("main").focus();
+  });
   document.addEventListener("keydown", (event) => {
     const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
-    if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) { event.preventDefault(); byId("find").focus(); }
+    if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      byId("find").focus();
+    }
   });
-  load().then(() => {
-    byId("about").textContent = `${store.model}, ${plural(store.K, "topic")}, ${plural(store.facts.iterations || 0, "sweep")}. Topics are numbered as in the model.`;
-    searching();
-    window.addEventListener("hashchange", route);
-    route();
-    document.documentElement.dataset.ready = "yes";
-  }).catch((error) => {
-    byId("main").replaceChildren(h("p", { class: "wrong" }, typeof DecompressionStream === "undefined" ? "This browser is too old to unpack the data; a current Chrome, Firefox or Safari will do." : `The collection cannot be shown: ${error.message}`));
-    document.documentElement.dataset.ready = "failed";
-  });
+  load()
+    .then(() => {
+      byId("about").textContent =
+        `${store.model}, ${plural(store.K, "topic")}, ${plural(store.facts.iterations || 0, "sweep")}. Topics are numbered as in the model.`;
+      searching();
+      window.addEventListener("hashchange", route);
+      route();
+      document.documentElement.dataset.ready = "yes";
+    })
+    .catch((error) => {
+      byId("main").replaceChildren(
+        h(
+          "p",
+          { class: "wrong" },
+          typeof DecompressionStream === "undefined"
+            ? "This browser is too old to decompress the data; use a current Chrome, Firefox or Safari."
+            : `The collection cannot be shown: ${error.message}`,
+        ),
+      );
+      document.documentElement.dataset.ready = "failed";
+    });
 }

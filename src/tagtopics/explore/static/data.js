@@ -1,4 +1,4 @@
-// The data: unpacked once, documents when they are looked at.
+// The data: decompressed once; bodies of documents on demand.
 const settings = JSON.parse(byId("settings").textContent);
 const store = {};
 
@@ -13,14 +13,20 @@ async function unpacked(base64) {
   return JSON.parse(await new Response(stream).text());
 }
 async function asked(path, body) {
-  const options = body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  const options =
+    body === undefined
+      ? {}
+      : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
   const answer = await fetch(path, options);
   const value = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Error(typeof value.detail === "string" ? value.detail : `The server answered ${answer.status}.`);
+  if (!answer.ok)
+    throw new Error(
+      typeof value.detail === "string" ? value.detail : `The server answered ${answer.status}.`,
+    );
   return value;
 }
 
-// Roots of proportions, as whole numbers of 8 or 16 bits: proportion = (q / most)^2.
+// Square roots of proportions as integers of 8 or 16 bits: proportion = (q / most)^2.
 function rootsOf(base64, bits) {
   const bytes = bytesOf(base64);
   const steps = bits === 8 ? bytes : new Uint16Array(bytes.buffer);
@@ -42,7 +48,11 @@ async function load() {
   store.docsOfTag = tags.names.map(() => []);
   documents.tags.forEach((row, d) => row.forEach((t) => store.docsOfTag[t].push(d)));
   store.kinds = kindsOf(tags.names);
-  store.labels = index.topics.words.map((_, k) => (index.pictures ? tellingTags(k, 4).map((t) => tags.names[t]) : relevant(k, 0.6, 4).map(([w]) => words.names[w])));
+  store.labels = index.topics.words.map((_, k) =>
+    index.pictures
+      ? typicalTags(k, 4).map((t) => tags.names[t])
+      : relevant(k, 0.6, 4).map(([w]) => words.names[w]),
+  );
 }
 
 function kindsOf(names) {
@@ -57,16 +67,20 @@ function kindsOf(names) {
   return kinds;
 }
 
-// Tags that are about a topic more than about others.
-function tellingTags(k, n) {
+// Tags that are more typical of a topic than of others.
+function typicalTags(k, n) {
   const share = Math.max(store.topics.share[k], 1e-9);
-  const telling = store.tags.names.map((_, t) => { const own = store.tagRoots[t * store.K + k] ** 2; return store.tags.documents[t] * own * Math.log(Math.max(own / share, 1e-9)); });
-  return topOf(telling, n).filter((t) => telling[t] > 0);
+  const scores = store.tags.names.map((_, t) => {
+    const own = store.tagRoots[t * store.K + k] ** 2;
+    return store.tags.documents[t] * own * Math.log(Math.max(own / share, 1e-9));
+  });
+  return topOf(scores, n).filter((t) => scores[t] > 0);
 }
 
 const topicName = (k) => `Topic ${k}`;
 const topicLabel = (k, n = 3) => store.labels[k].slice(0, n).join(", ");
-const square = (roots, row) => Float64Array.from(roots.subarray(row * store.K, (row + 1) * store.K), (x) => x * x);
+const square = (roots, row) =>
+  Float64Array.from(roots.subarray(row * store.K, (row + 1) * store.K), (x) => x * x);
 const tagProfile = (t) => normal(square(store.tagRoots, t));
 const docTopics = (d) => normal(square(store.docRoots, d));
 
@@ -76,10 +90,13 @@ function normal(values) {
   return values.map((x) => (sum > 0 ? x / sum : 1 / values.length));
 }
 
-// What several tags stand for together: the product of their profiles, topic by topic, normalised.
+// The joint profile of several tags: the normalised product of their profiles.
 function together(tags) {
   let joint = new Float64Array(store.K).fill(1);
-  for (const t of tags) { const one = tagProfile(t); joint = normal(joint.map((x, k) => x * one[k])); }
+  for (const t of tags) {
+    const one = tagProfile(t);
+    joint = normal(joint.map((x, k) => x * one[k]));
+  }
   return joint;
 }
 
@@ -88,25 +105,34 @@ function relevant(k, weight, n) {
   const { words, phi } = store.topics;
   const rows = words[k].map((w, i) => {
     const lift = phi[k][i] / Math.max(store.words.weight[w] / store.tokens, 1e-12);
-    return [w, phi[k][i], lift, Math.log(Math.max(phi[k][i], 1e-12)) * weight + (1 - weight) * Math.log(Math.max(lift, 1e-12))];
+    return [
+      w,
+      phi[k][i],
+      lift,
+      Math.log(Math.max(phi[k][i], 1e-12)) * weight + (1 - weight) * Math.log(Math.max(lift, 1e-12)),
+    ];
   });
   rows.sort((a, b) => b[3] - a[3] || a[0] - b[0]);
   return rows.slice(0, n);
 }
 
-// Words under a distribution over topics, by their part in the divergence from the whole collection.
+// Words of a distribution over topics, by their contribution to the divergence from the collection.
 function wordsUnder(profile, n) {
   const sums = new Map();
   profile.forEach((p, k) => {
     if (p < 1e-4) return;
     store.topics.words[k].forEach((w, i) => sums.set(w, (sums.get(w) || 0) + p * store.topics.phi[k][i]));
   });
-  const rows = [...sums].map(([w, p]) => [w, p, p * Math.log(p / Math.max(store.words.weight[w] / store.tokens, 1e-12))]);
+  const rows = [...sums].map(([w, p]) => [
+    w,
+    p,
+    p * Math.log(p / Math.max(store.words.weight[w] / store.tokens, 1e-12)),
+  ]);
   rows.sort((a, b) => b[2] - a[2] || a[0] - b[0]);
   return rows.slice(0, n);
 }
 
-// Overlap of two distributions given by their roots: 1 for the same, 0 for nothing in common.
+// Overlap of two distributions given by their square roots: 1 if equal, 0 if disjoint.
 function overlap(roots, a, other, b) {
   let sum = 0;
   for (let k = 0; k < store.K; k++) sum += roots[a * store.K + k] * other[b * store.K + k];
@@ -116,15 +142,24 @@ function overlap(roots, a, other, b) {
 function relatedDocuments(d, n) {
   const mine = new Set(store.documents.tags[d]);
   const scores = new Float32Array(store.documents.ids.length);
-  for (let e = 0; e < scores.length; e++) scores[e] = e === d ? -1 : overlap(store.docRoots, d, store.docRoots, e);
+  for (let e = 0; e < scores.length; e++)
+    scores[e] = e === d ? -1 : overlap(store.docRoots, d, store.docRoots, e);
   const best = topOf(scores, n).filter((e) => scores[e] > 0);
   return best.map((e) => {
-    const parts = Float64Array.from({ length: store.K }, (_, k) => store.docRoots[d * store.K + k] * store.docRoots[e * store.K + k]);
-    return { doc: e, score: scores[e], topics: topOf(parts, 2).filter((k) => parts[k] > 0.08), tags: store.documents.tags[e].filter((t) => mine.has(t)) };
+    const parts = Float64Array.from(
+      { length: store.K },
+      (_, k) => store.docRoots[d * store.K + k] * store.docRoots[e * store.K + k],
+    );
+    return {
+      doc: e,
+      score: scores[e],
+      topics: topOf(parts, 2).filter((k) => parts[k] > 0.08),
+      tags: store.documents.tags[e].filter((t) => mine.has(t)),
+    };
   });
 }
 
-// Bodies of documents, in packs; the last few packs are kept.
+// Bodies of documents, in packs; the last few packs are cached.
 const packs = new Map();
 async function body(d) {
   if (d >= settings.bodies) return null;

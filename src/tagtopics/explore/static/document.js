@@ -1,20 +1,55 @@
-// A document: its text coloured by what the model credits to each tag, its topics, its relatives.
+// A document: its text coloured by credited tag, its topics, related documents.
 function documentPage(d) {
   if (!(d >= 0 && d < store.documents.ids.length)) return missingPage("document");
   const tags = store.documents.tags[d];
   const topics = docTopics(d);
-  const reading = h("section", { class: "card reading", "aria-label": "Text" }, h("p", { class: "wait" }, "Unpacking …"));
-  body(d).then((found) => { if (found && found.p) pictured(reading, found.p, tags); else if (found) coloured(reading, found, tags); else withoutBody(reading, tags); }, (error) => reading.replaceChildren(h("p", { class: "wrong" }, `The text cannot be shown: ${error.message}`)));
-  return [h("div", { class: "hero" }, h("p", { class: "eyebrow" }, "Document"), h("h1", {}, h("bdi", {}, store.documents.ids[d])), ribbon(topics)),
-    h("div", { class: "split wide-left" }, reading, h("div", {}, card("Topics", null, topicBars(topics, 6, 0.02)), relatives(d)))];
+  const reading = h(
+    "section",
+    { class: "card reading", "aria-label": "Text" },
+    h("p", { class: "wait" }, "Unpacking …"),
+  );
+  body(d).then(
+    (found) => {
+      if (found && found.p) pictured(reading, found.p, tags);
+      else if (found) coloured(reading, found, tags);
+      else withoutBody(reading, tags);
+    },
+    (error) =>
+      reading.replaceChildren(h("p", { class: "wrong" }, `The text cannot be shown: ${error.message}`)),
+  );
+  return [
+    h(
+      "div",
+      { class: "hero" },
+      h("p", { class: "eyebrow" }, "Document"),
+      h("h1", {}, h("bdi", {}, store.documents.ids[d])),
+      ribbon(topics),
+    ),
+    h(
+      "div",
+      { class: "split wide-left" },
+      reading,
+      h("div", {}, card("Topics", null, topicBars(topics, 6, 0.02)), relatives(d)),
+    ),
+  ];
 }
 
 function withoutBody(box, tags) {
-  const why = settings.live || store.documents.tokens.every((n) => n === 0) ? "The model was saved without its corpus: give it with --corpus to see texts." : "The text of this document is not in this file, which has a size limit (--max-mb).";
-  box.replaceChildren(h("p", { class: "note" }, why), h("p", { class: "chips" }, tags.map((t) => tagChip(t))));
+  const why =
+    settings.live || store.documents.tokens.every((n) => n === 0)
+      ? "The model was saved without its corpus; give it with --corpus to see texts."
+      : "The text of this document was left out because of the size limit of this file (--max-mb).";
+  box.replaceChildren(
+    h("p", { class: "note" }, why),
+    h(
+      "p",
+      { class: "chips" },
+      tags.map((t) => tagChip(t)),
+    ),
+  );
 }
 
-// A photograph under the heat map of one of its tags.
+// A photo with the heat map of one of its tags.
 function pictured(box, picture, tags) {
   const size = picture.r * picture.c;
   const heat = bytesOf(picture.h);
@@ -31,18 +66,36 @@ function pictured(box, picture, tags) {
     canvas.getContext("2d").putImageData(pixels, 0, 0);
     frame.classList.toggle("heated", j >= 0);
   };
-  const share = (j) => { let sum = 0; for (let i = 0; i < size; i++) sum += heat[j * size + i]; return sum / (255 * size); };
-  const options = [["-1", "photograph"], ...tags.map((t, j) => [String(j), `${store.tags.names[t]} ${percent(share(j))}`])];
-  box.replaceChildren(choice("Show", `heat-${++boxes}`, options, "-1", (value) => show(Number(value))), frame,
-    h("p", { class: "note" }, "Heat: how much of each spot the tag accounts for. "), h("p", { class: "chips" }, tags.map((t) => tagChip(t))));
+  const share = (j) => {
+    let sum = 0;
+    for (let i = 0; i < size; i++) sum += heat[j * size + i];
+    return sum / (255 * size);
+  };
+  const options = [
+    ["-1", "photograph"],
+    ...tags.map((t, j) => [String(j), `${store.tags.names[t]} ${percent(share(j))}`]),
+  ];
+  box.replaceChildren(
+    choice("Show", `heat-${++boxes}`, options, "-1", (value) => show(Number(value))),
+    frame,
+    h("p", { class: "note" }, "Colour: how much of each part of the photo the tag accounts for. "),
+    h(
+      "p",
+      { class: "chips" },
+      tags.map((t) => tagChip(t)),
+    ),
+  );
   show(-1);
 }
 
-// The text, or its words, as pieces; `piece` is { text, word } with word the place in body.w or undefined.
+// The text, or its words, as pieces { text, word }; word is an index in body.w or undefined.
 function piecesOf(found) {
   if (found.t === undefined || !found.s.length) {
     const order = topOf(found.n, found.w.length);
-    return order.flatMap((i) => [{ text: store.words.names[found.w[i]], word: i, count: found.n[i] }, { text: " " }]);
+    return order.flatMap((i) => [
+      { text: store.words.names[found.w[i]], word: i, count: found.n[i] },
+      { text: " " },
+    ]);
   }
   const pieces = [];
   let at = 0;
@@ -56,66 +109,167 @@ function piecesOf(found) {
   return pieces;
 }
 
-// Fills `box` with a coloured text. `found` is a body; `tags` the numbers of its tags; `names` theirs.
+// Fills `box` with a coloured text. `found` is a body; `tags` are the numbers and `names` the names of its tags.
 function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])) {
   const n = names.length;
   const credit = (i, j) => found.c[i * n + j] / 255;
   const state = { by: found.c && n ? "tag" : "topic", on: names.map(() => true) };
   const isText = found.t !== undefined && found.s.length > 0;
-  const text = h("div", { class: isText ? "text" : "text bag", role: "group", tabindex: "0", "aria-label": "Words of the document; the arrow keys go from word to word" });
-  const marks = [];
-  text.append(...piecesOf(found).map((piece) => {
-    if (piece.word === undefined) return piece.text;
-    const node = h("span", { class: "w", "data-w": marks.length }, piece.text);
-    if (!isText) node.style.setProperty("--size", Math.min(1 + Math.log(piece.count) * 0.22, 2).toFixed(2));
-    marks.push([node, piece.word]);
-    return node;
-  }));
-  const paint = () => marks.forEach(([node, i]) => {
-    const [hue, part] = colourOf(i);
-    node.style.setProperty("--hue", hue);
-    node.style.setProperty("--a", part.toFixed(3));
+  const text = h("div", {
+    class: isText ? "text" : "text bag",
+    role: "group",
+    tabindex: "0",
+    "aria-label": "Words of the document; use the arrow keys to move between words",
   });
+  const marks = [];
+  text.append(
+    ...piecesOf(found).map((piece) => {
+      if (piece.word === undefined) return piece.text;
+      const node = h("span", { class: "w", "data-w": marks.length }, piece.text);
+      if (!isText) node.style.setProperty("--size", Math.min(1 + Math.log(piece.count) * 0.22, 2).toFixed(2));
+      marks.push([node, piece.word]);
+      return node;
+    }),
+  );
+  const paint = () =>
+    marks.forEach(([node, i]) => {
+      const [hue, part] = colourOf(i);
+      node.style.setProperty("--hue", hue);
+      node.style.setProperty("--a", part.toFixed(3));
+    });
   function colourOf(i) {
     if (state.by === "none") return [0, 0];
     if (state.by === "topic") return [topicHue(found.k[i]), 0.7];
     const weigh = state.by === "tag" ? (j) => credit(i, j) : (j) => credit(i, j) / Math.max(part[j], 1e-6);
     let best = -1;
     for (let j = 0; j < n; j++) if (state.on[j] && (best < 0 || weigh(j) > weigh(best))) best = j;
-    return best < 0 ? [0, 0] : [slotHue(best), state.by === "tag" ? strength(credit(i, best), n) : Math.min(1, Math.max(0, 2 * (weigh(best) - 1)))];
+    return best < 0
+      ? [0, 0]
+      : [
+          slotHue(best),
+          state.by === "tag" ? strength(credit(i, best), n) : Math.min(1, Math.max(0, 2 * (weigh(best) - 1))),
+        ];
   }
-  const part = names.map((_, j) => { let sum = 0; let all = 0; found.n.forEach((count, i) => { all += count; if (found.c) sum += count * credit(i, j); }); return all ? sum / all : 0; });
-  const buttons = names.map((name, j) => h("button", { type: "button", class: "toggle", "aria-pressed": "true", vars: { "--hue": slotHue(j) }, on: { click: (event) => {
-    state.on[j] = !state.on[j];
-    event.currentTarget.setAttribute("aria-pressed", String(state.on[j]));
-    paint();
-  } } }, h("i", {}), h("bdi", {}, name), found.c ? h("small", {}, percent(part[j])) : null));
-  const modes = [["tag", "tag"], ["contrast", "contrast"], ["topic", "topic"], ["none", "nothing"]].filter(([mode]) => !byTag(mode) || (found.c && n));
-  box.replaceChildren(h("div", { class: "tools" }, choice("Colour by", `by-${++boxes}`, modes, state.by, (mode) => { state.by = mode; toggles.hidden = !byTag(mode); paint(); })));
-  const toggles = h("div", { class: "toggles", role: "group", "aria-label": "Tags; press to leave one out" }, buttons);
+  const part = names.map((_, j) => {
+    let sum = 0;
+    let all = 0;
+    found.n.forEach((count, i) => {
+      all += count;
+      if (found.c) sum += count * credit(i, j);
+    });
+    return all ? sum / all : 0;
+  });
+  const buttons = names.map((name, j) =>
+    h(
+      "button",
+      {
+        type: "button",
+        class: "toggle",
+        "aria-pressed": "true",
+        vars: { "--hue": slotHue(j) },
+        on: {
+          click: (event) => {
+            state.on[j] = !state.on[j];
+            event.currentTarget.setAttribute("aria-pressed", String(state.on[j]));
+            paint();
+          },
+        },
+      },
+      h("i", {}),
+      h("bdi", {}, name),
+      found.c ? h("small", {}, percent(part[j])) : null,
+    ),
+  );
+  const modes = [
+    ["tag", "tag"],
+    ["contrast", "contrast"],
+    ["topic", "topic"],
+    ["none", "nothing"],
+  ].filter(([mode]) => !byTag(mode) || (found.c && n));
+  box.replaceChildren(
+    h(
+      "div",
+      { class: "tools" },
+      choice("Colour by", `by-${++boxes}`, modes, state.by, (mode) => {
+        state.by = mode;
+        toggles.hidden = !byTag(mode);
+        paint();
+      }),
+    ),
+  );
+  const toggles = h(
+    "div",
+    { class: "toggles", role: "group", "aria-label": "Tags; press to hide one" },
+    buttons,
+  );
   toggles.hidden = !byTag(state.by);
-  box.append(toggles, found.cut ? h("p", { class: "note" }, "Only the beginning of this long text is shown.") : "", text, h("p", { class: "note" }, found.c ? "Point at a word, or walk with the arrow keys, to see p(tag | word, document). Contrast: the tag that has more of a word than of the document. " : "", h("span", { class: "tagline" }, tags.map((t) => tagChip(t)))));
+  box.append(
+    toggles,
+    found.cut ? h("p", { class: "note" }, "Only the beginning of this long text is shown.") : "",
+    text,
+    h(
+      "p",
+      { class: "note" },
+      found.c
+        ? "Point at a word, or use the arrow keys, to see p(tag | word, document). Contrast: the tag whose share of the word exceeds its share of the document. "
+        : "",
+      h(
+        "span",
+        { class: "tagline" },
+        tags.map((t) => tagChip(t)),
+      ),
+    ),
+  );
   explaining(text, marks, (i) => tipOf(found, i, names, credit));
   paint();
 }
 
-// How strongly a word shows its tag: from a quarter at an even split to full where the tag has all of it.
-const strength = (credit, n) => (n < 2 ? 0.7 : 0.25 + 0.75 * Math.min(1, (Math.max(0, credit - 1 / n) / (1 - 1 / n)) * Math.min(4, Math.max(1, n / 2))));
+// Opacity of a word's colour: a quarter for an even split, full if one tag has all the credit.
+const strength = (credit, n) =>
+  n < 2
+    ? 0.7
+    : 0.25 +
+      0.75 * Math.min(1, (Math.max(0, credit - 1 / n) / (1 - 1 / n)) * Math.min(4, Math.max(1, n / 2)));
 const byTag = (mode) => mode === "tag" || mode === "contrast";
 
 function tipOf(found, i, names, credit) {
   const rows = names.map((name, j) => [name, found.c ? credit(i, j) : 0, j]).sort((a, b) => b[1] - a[1]);
   const k = found.k[i];
-  return [h("p", { class: "tipword" }, h("bdi", {}, store.words.names[found.w[i]])),
-    found.c ? h("ul", { class: "bars" }, rows.slice(0, 8).map(([name, p, j]) => h("li", {}, h("span", { class: "label" }, h("bdi", {}, name)), h("span", { class: "track" }, h("span", { class: "fill", vars: { "--hue": slotHue(j), "--part": `${100 * p}%` } })), h("span", { class: "figure" }, percent(p))))) : null,
-    h("p", { class: "tiptopic" }, badge(k), topicLabel(k))];
+  return [
+    h("p", { class: "tipword" }, h("bdi", {}, store.words.names[found.w[i]])),
+    found.c
+      ? h(
+          "ul",
+          { class: "bars" },
+          rows
+            .slice(0, 8)
+            .map(([name, p, j]) =>
+              h(
+                "li",
+                {},
+                h("span", { class: "label" }, h("bdi", {}, name)),
+                h(
+                  "span",
+                  { class: "track" },
+                  h("span", { class: "fill", vars: { "--hue": slotHue(j), "--part": `${100 * p}%` } }),
+                ),
+                h("span", { class: "figure" }, percent(p)),
+              ),
+            ),
+        )
+      : null,
+    h("p", { class: "tiptopic" }, badge(k), topicLabel(k)),
+  ];
 }
 
 // A tooltip that follows the pointer over words, or the arrow keys.
 function explaining(text, marks, draw) {
   const tip = byId("tip");
   let at = -1;
-  const hide = () => { tip.hidden = true; if (marks[at]) marks[at][0].classList.remove("here"); };
+  const hide = () => {
+    tip.hidden = true;
+    if (marks[at]) marks[at][0].classList.remove("here");
+  };
   const showAt = (index, aloud) => {
     hide();
     at = index;
@@ -124,15 +278,30 @@ function explaining(text, marks, draw) {
     tip.replaceChildren(...draw(word).filter(Boolean));
     tip.hidden = false;
     const place = node.getBoundingClientRect();
-    const left = Math.min(Math.max(8, place.left), document.documentElement.clientWidth - tip.offsetWidth - 8);
+    const left = Math.min(
+      Math.max(8, place.left),
+      document.documentElement.clientWidth - tip.offsetWidth - 8,
+    );
     const below = place.bottom + tip.offsetHeight + 12 < window.innerHeight;
     tip.style.setProperty("left", `${left + window.scrollX}px`);
-    tip.style.setProperty("top", `${(below ? place.bottom + 6 : place.top - tip.offsetHeight - 6) + window.scrollY}px`);
-    if (aloud) { node.scrollIntoView({ block: "nearest" }); say(tip.innerText.replace(/\s*\n\s*/g, ", ")); }
+    tip.style.setProperty(
+      "top",
+      `${(below ? place.bottom + 6 : place.top - tip.offsetHeight - 6) + window.scrollY}px`,
+    );
+    if (aloud) {
+      node.scrollIntoView({ block: "nearest" });
+      say(tip.innerText.replace(/\s*\n\s*/g, ", "));
+    }
   };
-  text.addEventListener("mouseover", (event) => { const node = event.target.closest(".w"); if (node) showAt(Number(node.dataset.w)); });
+  text.addEventListener("mouseover", (event) => {
+    const node = event.target.closest(".w");
+    if (node) showAt(Number(node.dataset.w));
+  });
   text.addEventListener("mouseleave", hide);
-  text.addEventListener("click", (event) => { const node = event.target.closest(".w"); if (node) showAt(Number(node.dataset.w)); });
+  text.addEventListener("click", (event) => {
+    const node = event.target.closest(".w");
+    if (node) showAt(Number(node.dataset.w));
+  });
   text.addEventListener("blur", hide);
   text.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
@@ -144,7 +313,21 @@ function explaining(text, marks, draw) {
 }
 
 function relatives(d) {
-  return card("Related documents", "By their topics; with what they share.", documentList(relatedDocuments(d, 8).map((row) => documentRow(row.doc, { figure: percent(row.score), reasons: reasonsOf(row) }))));
+  return card(
+    "Related documents",
+    "Documents with similar topics, and the tags they share.",
+    documentList(
+      relatedDocuments(d, 8).map((row) =>
+        documentRow(row.doc, { figure: percent(row.score), reasons: reasonsOf(row) }),
+      ),
+    ),
+  );
 }
 
-const reasonsOf = (row) => h("p", { class: "reasons" }, row.topics.map((k) => link(`#/topic/${k}`, { class: "reason" }, badge(k), topicLabel(k, 2))), row.tags.slice(0, 5).map((t) => tagChip(t)));
+const reasonsOf = (row) =>
+  h(
+    "p",
+    { class: "reasons" },
+    row.topics.map((k) => link(`#/topic/${k}`, { class: "reason" }, badge(k), topicLabel(k, 2))),
+    row.tags.slice(0, 5).map((t) => tagChip(t)),
+  );

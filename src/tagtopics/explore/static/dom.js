@@ -1,21 +1,25 @@
-// Elements from values. Text only ever becomes a text node: nothing of the data is read as HTML.
+// DOM elements from values. Data only becomes text nodes, never HTML.
 const SVG = "http://www.w3.org/2000/svg";
 
 function fill(node, props, children) {
   for (const [name, value] of Object.entries(props || {})) {
     if (value === null || value === undefined || value === false) continue;
-    if (name === "on") for (const [event, listener] of Object.entries(value)) node.addEventListener(event, listener);
-    else if (name === "vars") for (const [key, part] of Object.entries(value)) node.style.setProperty(key, part);
+    if (name === "on")
+      for (const [event, listener] of Object.entries(value)) node.addEventListener(event, listener);
+    else if (name === "vars")
+      for (const [key, part] of Object.entries(value)) node.style.setProperty(key, part);
     else node.setAttribute(name, value === true ? "" : String(value));
   }
-  node.append(...children.flat(3).filter((child) => child !== null && child !== undefined && child !== false));
+  node.append(
+    ...children.flat(3).filter((child) => child !== null && child !== undefined && child !== false),
+  );
   return node;
 }
 const h = (tag, props, ...children) => fill(document.createElement(tag), props, children);
 const s = (tag, props, ...children) => fill(document.createElementNS(SVG, tag), props, children);
 const byId = (id) => document.getElementById(id);
 
-// Numbers the way people read them.
+// Number formats.
 const whole = (n) => Math.round(n).toLocaleString("en");
 const percent = (p) => {
   const value = 100 * p;
@@ -24,12 +28,14 @@ const percent = (p) => {
 const plural = (n, one, many) => `${whole(n)} ${n === 1 ? one : many || one + "s"}`;
 const times = (x) => (x >= 10 ? `×${x.toFixed(0)}` : `×${x.toFixed(1)}`);
 
-// Colours: topics walk the circle by the golden angle, tags of one document take a fixed order of hues.
+// Colours: topic hues are a golden angle apart; the tags of a document take a fixed sequence of hues.
 const HUES = [255, 25, 150, 305, 75, 195, 350, 110, 230, 45, 275, 170];
 const topicHue = (k) => (215 + k * 137.508) % 360;
 const slotHue = (i) => HUES[i % HUES.length];
 
-const say = (text) => { byId("say").textContent = text; };
+const say = (text) => {
+  byId("say").textContent = text;
+};
 
 function topOf(values, n, among) {
   const order = among ? Array.from(among) : Array.from(values.keys());
@@ -37,10 +43,19 @@ function topOf(values, n, among) {
   return order.slice(0, n);
 }
 
-function link(href, props, ...children) { return h("a", { href, ...props }, ...children); }
-const badge = (k) => h("span", { class: "badge", vars: { "--hue": topicHue(k) }, "aria-hidden": "true" }, String(k));
+function link(href, props, ...children) {
+  return h("a", { href, ...props }, ...children);
+}
+const badge = (k) =>
+  h("span", { class: "badge", vars: { "--hue": topicHue(k) }, "aria-hidden": "true" }, String(k));
 
-// A panel with a heading; `note` explains in a line what is shown.
+// A panel with a heading; `note` explains the content in one line.
 function card(title, note, ...children) {
-  return h("section", { class: "card" }, h("h2", {}, title), note ? h("p", { class: "note" }, note) : null, ...children);
+  return h(
+    "section",
+    { class: "card" },
+    h("h2", {}, title),
+    note ? h("p", { class: "note" }, note) : null,
+    ...children,
+  );
 }

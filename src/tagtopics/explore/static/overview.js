@@ -1,68 +1,226 @@
-// The overview: sizes, topics by share, the map, tags that say more together.
+// The overview: sizes, topics by share, topic map, tag groups.
 function overviewPage() {
-  return [h("div", { class: "hero" }, h("h1", {}, store.title), h("p", { class: "lead" }, `${plural(store.K, "topic")} found by ${store.model} in ${plural(store.sizes.documents, "document")}. Choose a topic, a tag or several tags, or a document.`)),
+  return [
+    h(
+      "div",
+      { class: "hero" },
+      h("h1", {}, store.title),
+      h(
+        "p",
+        { class: "lead" },
+        `${plural(store.K, "topic")} found by ${store.model} in ${plural(store.sizes.documents, "document")}. Choose a topic, a tag or several tags, or a document.`,
+      ),
+    ),
     figures(),
-    h("div", { class: "split wide-left" },
-      card("Topics by share", "How much of all words each topic accounts for; its most telling words.", topicRows()),
-      card("Map of topics", "Near: they share words. Area: share of all words.", topicMap())),
-    store.groups.length ? card("Tags that say more together", "Pairs of tags whose joint meaning stands out from each alone.", groupCards(6), h("p", {}, link("#/groups", {}, "Compare any tags →"))) : null,
-    tagKinds()];
+    h(
+      "div",
+      { class: "split wide-left" },
+      card(
+        "Topics by share",
+        "Share of all words, and the most characteristic words of each topic.",
+        topicRows(),
+      ),
+      card("Topic map", "Topics close to each other share words. Area: share of all words.", topicMap()),
+    ),
+    store.groups.length
+      ? card(
+          "Tag groups",
+          "Pairs of tags whose joint profile differs from that of each tag alone.",
+          groupCards(6),
+          h("p", {}, link("#/groups", {}, "Compare any tags →")),
+        )
+      : null,
+    tagKinds(),
+  ];
 }
 
 function figures() {
   const { facts, sizes } = store;
-  const mean = store.topics.coherence.length ? store.topics.coherence.reduce((a, b) => a + b, 0) / store.K : null;
-  const tiles = [["documents", whole(sizes.documents)], ["words", whole(sizes.words)], ["tags", whole(sizes.tags)], ["topics", whole(sizes.topics)]];
+  const mean = store.topics.coherence.length
+    ? store.topics.coherence.reduce((a, b) => a + b, 0) / store.K
+    : null;
+  const tiles = [
+    ["documents", whole(sizes.documents)],
+    ["words", whole(sizes.words)],
+    ["tags", whole(sizes.tags)],
+    ["topics", whole(sizes.topics)],
+  ];
   if (facts.tokens) tiles.push(["tokens", whole(facts.tokens)]);
-  if (facts.perplexity) tiles.push(["perplexity", whole(facts.perplexity), facts.perplexity_without_topics ? `${whole(facts.perplexity_without_topics)} without topics` : "", "Document completion: topics from 80 % of each document's words, scored on the other 20 %; the collection's own documents. Lower is better."]);
-  if (mean !== null) tiles.push(["coherence", mean.toFixed(2), "mean NPMI", "How often a topic's ten first words meet in one document: 1 always, 0 as by chance, -1 never."]);
-  return h("dl", { class: "tiles" }, tiles.map(([name, value, note, title]) => h("div", { title }, h("dt", {}, name), h("dd", {}, value, note ? h("small", {}, note) : null))));
+  if (facts.perplexity)
+    tiles.push([
+      "perplexity",
+      whole(facts.perplexity),
+      facts.perplexity_without_topics ? `${whole(facts.perplexity_without_topics)} without topics` : "",
+      "Document completion on the training documents: topics are inferred from 80 % of each document's words and scored on the other 20 %. Lower is better.",
+    ]);
+  if (mean !== null)
+    tiles.push([
+      "coherence",
+      mean.toFixed(2),
+      "mean NPMI",
+      "How often a topic's ten top words occur in the same document: 1 always, 0 as by chance, -1 never.",
+    ]);
+  return h(
+    "dl",
+    { class: "tiles" },
+    tiles.map(([name, value, note, title]) =>
+      h("div", { title }, h("dt", {}, name), h("dd", {}, value, note ? h("small", {}, note) : null)),
+    ),
+  );
 }
 
 function topicRows() {
   const most = Math.max(...store.topics.share);
   const order = topOf(store.topics.share, store.K);
-  const spot = (k, on) => { const node = document.querySelector(`.spot[data-topic="${k}"]`); if (node) node.classList.toggle("lit", on); };
-  return h("ol", { class: "topics" }, order.map((k) => h("li", { on: { mouseenter: () => spot(k, true), mouseleave: () => spot(k, false) } },
-    link(`#/topic/${k}`, { "aria-label": `${topicName(k)}: ${topicLabel(k, 4)}, ${percent(store.topics.share[k])}` }, badge(k), h("span", { class: "said" }, store.labels[k].join("  ·  ")),
-      h("span", { class: "track", "aria-hidden": "true" }, h("span", { class: "fill", vars: { "--hue": topicHue(k), "--part": `${(100 * store.topics.share[k]) / most}%` } })),
-      h("span", { class: "figure" }, percent(store.topics.share[k]))))));
+  const spot = (k, on) => {
+    const node = document.querySelector(`.spot[data-topic="${k}"]`);
+    if (node) node.classList.toggle("lit", on);
+  };
+  return h(
+    "ol",
+    { class: "topics" },
+    order.map((k) =>
+      h(
+        "li",
+        { on: { mouseenter: () => spot(k, true), mouseleave: () => spot(k, false) } },
+        link(
+          `#/topic/${k}`,
+          { "aria-label": `${topicName(k)}: ${topicLabel(k, 4)}, ${percent(store.topics.share[k])}` },
+          badge(k),
+          h("span", { class: "said" }, store.labels[k].join("  ·  ")),
+          h(
+            "span",
+            { class: "track", "aria-hidden": "true" },
+            h("span", {
+              class: "fill",
+              vars: { "--hue": topicHue(k), "--part": `${(100 * store.topics.share[k]) / most}%` },
+            }),
+          ),
+          h("span", { class: "figure" }, percent(store.topics.share[k])),
+        ),
+      ),
+    ),
+  );
 }
 
 function groupCards(n) {
-  return h("ul", { class: "groups" }, store.groups.slice(0, n).map((group) => h("li", {}, link(`#/groups/${group.tags.join("+")}`, {},
-    h("span", { class: "pair" }, h("bdi", {}, store.tags.names[group.tags[0]]), h("span", { class: "plus", "aria-label": "and" }, "+"), h("bdi", {}, store.tags.names[group.tags[1]])),
-    h("span", { class: "points" }, badge(group.topic), h("span", {}, topicLabel(group.topic))),
-    h("small", {}, plural(group.documents, "document"))))));
+  return h(
+    "ul",
+    { class: "groups" },
+    store.groups
+      .slice(0, n)
+      .map((group) =>
+        h(
+          "li",
+          {},
+          link(
+            `#/groups/${group.tags.join("+")}`,
+            {},
+            h(
+              "span",
+              { class: "pair" },
+              h("bdi", {}, store.tags.names[group.tags[0]]),
+              h("span", { class: "plus", "aria-label": "and" }, "+"),
+              h("bdi", {}, store.tags.names[group.tags[1]]),
+            ),
+            h("span", { class: "points" }, badge(group.topic), h("span", {}, topicLabel(group.topic))),
+            h("small", {}, plural(group.documents, "document")),
+          ),
+        ),
+      ),
+  );
 }
 
 function tagKinds() {
   if (!store.tags.names.length) return null;
-  return card("Tags", "The most frequent of each kind, with their number of documents.", h("dl", { class: "kinds" }, [...store.kinds].map(([kind, tags]) => {
-    const best = topOf(store.tags.documents, 10, tags);
-    return [h("dt", {}, kind || "tags"), h("dd", {}, best.map((t) => tagChip(t, whole(store.tags.documents[t]))), tags.length > best.length ? link(`#/tags/${encodeURIComponent(kind)}`, { class: "all" }, `all ${whole(tags.length)}`) : null)];
-  })));
+  return card(
+    "Tags",
+    "The most frequent tags of each kind, with their numbers of documents.",
+    h(
+      "dl",
+      { class: "kinds" },
+      [...store.kinds].map(([kind, tags]) => {
+        const best = topOf(store.tags.documents, 10, tags);
+        return [
+          h("dt", {}, kind || "tags"),
+          h(
+            "dd",
+            {},
+            best.map((t) => tagChip(t, whole(store.tags.documents[t]))),
+            tags.length > best.length
+              ? link(`#/tags/${encodeURIComponent(kind)}`, { class: "all" }, `all ${whole(tags.length)}`)
+              : null,
+          ),
+        ];
+      }),
+    ),
+  );
 }
 
-// Lists of everything.
+// Lists of topics, tags and documents.
 function topicsPage() {
   let order = "share";
   const box = h("div", { class: "decks" });
-  const draw = () => box.replaceChildren(...(order === "number" ? [...Array(store.K).keys()] : topOf(order === "share" ? store.topics.share : store.topics.coherence, store.K)).map(topicDeck));
-  const orders = [["share", "share"], ["number", "number"]].concat(store.topics.coherence.length ? [["coherence", "coherence"]] : []);
+  const draw = () =>
+    box.replaceChildren(
+      ...(order === "number"
+        ? [...Array(store.K).keys()]
+        : topOf(order === "share" ? store.topics.share : store.topics.coherence, store.K)
+      ).map(topicDeck),
+    );
+  const orders = [
+    ["share", "share"],
+    ["number", "number"],
+  ].concat(store.topics.coherence.length ? [["coherence", "coherence"]] : []);
   draw();
-  return [h("h1", {}, plural(store.K, "topic")), choice("Order by", "order", orders, order, (value) => { order = value; draw(); }), box];
+  return [
+    h("h1", {}, plural(store.K, "topic")),
+    choice("Order by", "order", orders, order, (value) => {
+      order = value;
+      draw();
+    }),
+    box,
+  ];
 }
 
 function topicDeck(k) {
-  return h("article", { class: "deck", vars: { "--hue": topicHue(k) } }, h("h2", {}, link(`#/topic/${k}`, {}, badge(k), topicName(k))),
-    h("p", {}, relevant(k, 0.6, 10).flatMap(([w], i) => [i ? " " : null, wordLink(w)])),
-    h("small", {}, `${percent(store.topics.share[k])} of all words${store.topics.coherence.length ? ` · coherence ${store.topics.coherence[k].toFixed(2)}` : ""}`));
+  return h(
+    "article",
+    { class: "deck", vars: { "--hue": topicHue(k) } },
+    h("h2", {}, link(`#/topic/${k}`, {}, badge(k), topicName(k))),
+    h(
+      "p",
+      {},
+      relevant(k, 0.6, 10).flatMap(([w], i) => [i ? " " : null, wordLink(w)]),
+    ),
+    h(
+      "small",
+      {},
+      `${percent(store.topics.share[k])} of all words${store.topics.coherence.length ? ` · coherence ${store.topics.coherence[k].toFixed(2)}` : ""}`,
+    ),
+  );
 }
 
 function choice(legend, name, options, value, changed) {
-  return h("fieldset", { class: "choice" }, h("legend", {}, legend), options.map(([key, text]) => h("label", {},
-    h("input", { type: "radio", name, value: key, checked: key === value, on: { change: () => changed(key) } }), h("span", {}, text))));
+  return h(
+    "fieldset",
+    { class: "choice" },
+    h("legend", {}, legend),
+    options.map(([key, text]) =>
+      h(
+        "label",
+        {},
+        h("input", {
+          type: "radio",
+          name,
+          value: key,
+          checked: key === value,
+          on: { change: () => changed(key) },
+        }),
+        h("span", {}, text),
+      ),
+    ),
+  );
 }
 
 function tagsPage(kind) {
@@ -70,17 +228,80 @@ function tagsPage(kind) {
   const shown = kind !== undefined && store.kinds.has(kind) ? kind : null;
   const tags = shown === null ? store.tags.names.map((_, t) => t) : store.kinds.get(shown);
   const ordered = topOf(store.tags.documents, tags.length, tags);
-  const filter = kinds.length > 1 ? h("p", { class: "filter" }, link("#/tags", { class: "chip", "aria-current": shown === null ? "true" : null }, "all"), kinds.map((name) => link(`#/tags/${encodeURIComponent(name)}`, { class: "chip", "aria-current": shown === name ? "true" : null }, name || "other"))) : null;
-  return [h("h1", {}, plural(tags.length, "tag")), filter, ...growing(ordered, (t) => {
-    const profile = tagProfile(t);
-    const best = topOf(profile, 3).filter((k) => profile[k] > 0.08);
-    return h("li", {}, link(`#/tag/${t}`, { class: "name" }, h("bdi", {}, store.tags.names[t])), h("small", {}, plural(store.tags.documents[t], "document")), h("span", { class: "points" }, best.map((k) => link(`#/topic/${k}`, { title: topicLabel(k, 4), "aria-label": `${topicName(k)}: ${topicLabel(k)}` }, badge(k))), h("span", { class: "said" }, store.tags.words[t].slice(0, 5).map((w) => store.words.names[w]).join(" · "))));
-  }, 60, "ul", "rows")];
+  const filter =
+    kinds.length > 1
+      ? h(
+          "p",
+          { class: "filter" },
+          link("#/tags", { class: "chip", "aria-current": shown === null ? "true" : null }, "all"),
+          kinds.map((name) =>
+            link(
+              `#/tags/${encodeURIComponent(name)}`,
+              { class: "chip", "aria-current": shown === name ? "true" : null },
+              name || "other",
+            ),
+          ),
+        )
+      : null;
+  return [
+    h("h1", {}, plural(tags.length, "tag")),
+    filter,
+    ...growing(
+      ordered,
+      (t) => {
+        const profile = tagProfile(t);
+        const best = topOf(profile, 3).filter((k) => profile[k] > 0.08);
+        return h(
+          "li",
+          {},
+          link(`#/tag/${t}`, { class: "name" }, h("bdi", {}, store.tags.names[t])),
+          h("small", {}, plural(store.tags.documents[t], "document")),
+          h(
+            "span",
+            { class: "points" },
+            best.map((k) =>
+              link(
+                `#/topic/${k}`,
+                { title: topicLabel(k, 4), "aria-label": `${topicName(k)}: ${topicLabel(k)}` },
+                badge(k),
+              ),
+            ),
+            h(
+              "span",
+              { class: "said" },
+              store.tags.words[t]
+                .slice(0, 5)
+                .map((w) => store.words.names[w])
+                .join(" · "),
+            ),
+          ),
+        );
+      },
+      60,
+      "ul",
+      "rows",
+    ),
+  ];
 }
 
 function documentsPage() {
-  const rows = [...store.documents.ids.keys()].sort((a, b) => store.documents.rows[a] - store.documents.rows[b]);
+  const rows = [...store.documents.ids.keys()].sort(
+    (a, b) => store.documents.rows[a] - store.documents.rows[b],
+  );
   const left = store.sizes.documents - store.sizes.listed;
-  return [h("h1", {}, plural(store.sizes.documents, "document")), left ? h("p", { class: "note" }, `${whole(left)} of them are not in this file, which has a size limit (--max-mb).`) : null,
-    h("div", { class: "card" }, growing(rows, (d) => documentRow(d, { reasons: ribbon(docTopics(d)) }), 30))];
+  return [
+    h("h1", {}, plural(store.sizes.documents, "document")),
+    left
+      ? h(
+          "p",
+          { class: "note" },
+          `${whole(left)} of them are not in this file, which has a size limit (--max-mb).`,
+        )
+      : null,
+    h(
+      "div",
+      { class: "card" },
+      growing(rows, (d) => documentRow(d, { reasons: ribbon(docTopics(d)) }), 30),
+    ),
+  ];
 }

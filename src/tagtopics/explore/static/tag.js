@@ -1,96 +1,356 @@
-// A tag: what it stands for, the words credited to it, its neighbours. And several tags together.
+// A tag: its topics, credited words, similar tags. And several tags together.
 function tagPage(t) {
   if (!(t >= 0 && t < store.tags.names.length)) return missingPage("tag");
   const words = store.tags.words[t];
-  const rows = words.slice(0, 24).map((w, i) => ({ label: h("bdi", {}, store.words.names[w]), value: store.tags.credits[t][i], text: whole(store.tags.credits[t][i]), href: `#/word/${w}` }));
-  return [h("div", { class: "hero" }, h("p", { class: "eyebrow" }, "Tag"), h("h1", {}, h("bdi", {}, store.tags.names[t])), h("p", { class: "lead" }, plural(store.tags.documents[t], "document"), " · ", link(`#/groups/${t}`, {}, "compare with other tags"))),
-    h("div", { class: "split" },
-      h("div", {}, card("What it stands for", "Mean topics of the words that its documents owe to it.", topicBars(tagProfile(t), 10)), neighbours(t)),
-      rows.length ? card("Words credited to it", "Most telling first; the figure is how many occurrences the model credits to this tag.", bars(rows, { name: "Words" })) : null),
-    tagDocuments([t])];
+  const rows = words
+    .slice(0, 24)
+    .map((w, i) => ({
+      label: h("bdi", {}, store.words.names[w]),
+      value: store.tags.credits[t][i],
+      text: whole(store.tags.credits[t][i]),
+      href: `#/word/${w}`,
+    }));
+  return [
+    h(
+      "div",
+      { class: "hero" },
+      h("p", { class: "eyebrow" }, "Tag"),
+      h("h1", {}, h("bdi", {}, store.tags.names[t])),
+      h(
+        "p",
+        { class: "lead" },
+        plural(store.tags.documents[t], "document"),
+        " · ",
+        link(`#/groups/${t}`, {}, "compare with other tags"),
+      ),
+    ),
+    h(
+      "div",
+      { class: "split" },
+      h(
+        "div",
+        {},
+        card(
+          "Topics",
+          "Mean topics of the words credited to this tag.",
+          topicBars(tagProfile(t), 10),
+        ),
+        neighbours(t),
+      ),
+      rows.length
+        ? card(
+            "Credited words",
+            "Most characteristic first; the number is how many occurrences are credited to this tag.",
+            bars(rows, { name: "Words" }),
+          )
+        : null,
+    ),
+    tagDocuments([t]),
+  ];
 }
 
 function neighbours(t) {
   const T = store.tags.names.length;
-  const alike = Float64Array.from({ length: T }, (_, u) => (u === t ? -1 : overlap(store.tagRoots, t, store.tagRoots, u)));
+  const alike = Float64Array.from({ length: T }, (_, u) =>
+    u === t ? -1 : overlap(store.tagRoots, t, store.tagRoots, u),
+  );
   const near = topOf(alike, 8).filter((u) => alike[u] > 0);
   const counts = new Map();
-  store.docsOfTag[t].forEach((d) => store.documents.tags[d].forEach((u) => { if (u !== t) counts.set(u, (counts.get(u) || 0) + 1); }));
+  store.docsOfTag[t].forEach((d) =>
+    store.documents.tags[d].forEach((u) => {
+      if (u !== t) counts.set(u, (counts.get(u) || 0) + 1);
+    }),
+  );
   const often = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, 8);
-  const row = (u, text) => h("li", {}, tagChip(u), h("span", { class: "figure" }, text), link(`#/groups/${t}+${u}`, { class: "joint", "aria-label": `See ${store.tags.names[t]} and ${store.tags.names[u]} together` }, "together"));
+  const row = (u, text) =>
+    h(
+      "li",
+      {},
+      tagChip(u),
+      h("span", { class: "figure" }, text),
+      link(
+        `#/groups/${t}+${u}`,
+        { class: "joint", "aria-label": `See ${store.tags.names[t]} and ${store.tags.names[u]} together` },
+        "together",
+      ),
+    );
   return [
-    near.length ? card("Alike", "Tags that stand for the same topics: 100 % is the same.", h("ul", { class: "neighbours" }, near.map((u) => row(u, percent(alike[u]))))) : null,
-    often.length ? card("On the same documents", null, h("ul", { class: "neighbours" }, often.map(([u, n]) => row(u, plural(n, "document"))))) : null];
+    near.length
+      ? card(
+          "Alike",
+          "Tags with similar topics; 100 % means equal.",
+          h(
+            "ul",
+            { class: "neighbours" },
+            near.map((u) => row(u, percent(alike[u]))),
+          ),
+        )
+      : null,
+    often.length
+      ? card(
+          "Often used with",
+          null,
+          h(
+            "ul",
+            { class: "neighbours" },
+            often.map(([u, n]) => row(u, plural(n, "document"))),
+          ),
+        )
+      : null,
+  ];
 }
 
 function tagDocuments(tags) {
   const joint = together(tags);
   const docs = store.docsOfTag[tags[0]].filter((d) => tags.every((t) => store.documents.tags[d].includes(t)));
-  if (!docs.length) return store.documents.tags.some((row) => row.length) ? card("Documents", "No document carries all of them.") : null;
-  const fit = new Map(docs.map((d) => { let sum = 0; for (let k = 0; k < store.K; k++) sum += store.docRoots[d * store.K + k] * Math.sqrt(joint[k]); return [d, sum]; }));
+  if (!docs.length)
+    return store.documents.tags.some((row) => row.length)
+      ? card("Documents", "No document has all of them.")
+      : null;
+  const fit = new Map(
+    docs.map((d) => {
+      let sum = 0;
+      for (let k = 0; k < store.K; k++) sum += store.docRoots[d * store.K + k] * Math.sqrt(joint[k]);
+      return [d, sum];
+    }),
+  );
   docs.sort((a, b) => fit.get(b) - fit.get(a) || a - b);
-  return card(tags.length > 1 ? `${plural(docs.length, "document")} with all of them` : "Documents", "Most typical first.", growing(docs, (d) => documentRow(d, { reasons: h("p", { class: "chips" }, store.documents.tags[d].filter((u) => !tags.includes(u)).slice(0, 8).map((u) => tagChip(u))) }), 8));
+  return card(
+    tags.length > 1 ? `${plural(docs.length, "document")} with all of them` : "Documents",
+    "Most typical first.",
+    growing(
+      docs,
+      (d) =>
+        documentRow(d, {
+          reasons: h(
+            "p",
+            { class: "chips" },
+            store.documents.tags[d]
+              .filter((u) => !tags.includes(u))
+              .slice(0, 8)
+              .map((u) => tagChip(u)),
+          ),
+        }),
+      8,
+    ),
+  );
 }
 
 function groupsPage(tags) {
   tags = [...new Set(tags)].filter((t) => t >= 0 && t < store.tags.names.length).slice(0, 6);
   if (!store.tags.names.length) return [h("h1", {}, "Tag groups"), h("p", {}, "This model has no tags.")];
-  const go = (next) => { location.hash = `#/groups/${next.join("+")}`; };
-  const chosen = tags.length ? h("ul", { class: "chosen", "aria-label": "Chosen tags" }, tags.map((t, i) => h("li", { vars: { "--hue": slotHue(i + 1) } }, link(`#/tag/${t}`, {}, h("bdi", {}, store.tags.names[t])),
-    h("button", { type: "button", "aria-label": `Remove ${store.tags.names[t]}`, on: { click: () => go(tags.filter((u) => u !== t)) } }, "×")))) : null;
-  const head = [h("div", { class: "hero" }, h("p", { class: "eyebrow" }, "Tag groups"), h("h1", {}, tags.length > 1 ? "What they stand for together" : "What do tags stand for together?"),
-    h("p", { class: "lead" }, "Topics that all the chosen tags share, against each of them alone.")),
-  h("div", { class: "picker" }, chosen, tags.length < 6 ? tagBox(tags.length ? "Add another tag" : "Choose a first tag", tags, (t) => go([...tags, t])) : null)];
-  if (tags.length < 2) return [...head, tags.length ? h("p", { class: "note" }, "Add a second tag to see what the two mean together.") : null, store.groups.length ? card("Worth a look", "Pairs whose joint meaning stands out from each alone.", groupCards(12)) : null];
+  const go = (next) => {
+    location.hash = `#/groups/${next.join("+")}`;
+  };
+  const chosen = tags.length
+    ? h(
+        "ul",
+        { class: "chosen", "aria-label": "Chosen tags" },
+        tags.map((t, i) =>
+          h(
+            "li",
+            { vars: { "--hue": slotHue(i + 1) } },
+            link(`#/tag/${t}`, {}, h("bdi", {}, store.tags.names[t])),
+            h(
+              "button",
+              {
+                type: "button",
+                "aria-label": `Remove ${store.tags.names[t]}`,
+                on: { click: () => go(tags.filter((u) => u !== t)) },
+              },
+              "×",
+            ),
+          ),
+        ),
+      )
+    : null;
+  const head = [
+    h(
+      "div",
+      { class: "hero" },
+      h("p", { class: "eyebrow" }, "Tag groups"),
+      h("h1", {}, tags.length > 1 ? "What they stand for together" : "Compare tags"),
+      h("p", { class: "lead" }, "The topics that all chosen tags share, compared with each tag alone."),
+    ),
+    h(
+      "div",
+      { class: "picker" },
+      chosen,
+      tags.length < 6
+        ? tagBox(tags.length ? "Add another tag" : "Choose a first tag", tags, (t) => go([...tags, t]))
+        : null,
+    ),
+  ];
+  if (tags.length < 2)
+    return [
+      ...head,
+      tags.length ? h("p", { class: "note" }, "Add a second tag to see their joint profile.") : null,
+      store.groups.length
+        ? card("Suggestions", "Pairs whose joint profile differs from that of each tag alone.", groupCards(12))
+        : null,
+    ];
   const joint = together(tags);
   const alone = tags.map(tagProfile);
-  return [...head, verdict(tags, joint, alone), h("div", { class: "split wide-left" }, groupTopics(tags, joint, alone), groupFigure(tags, joint)), groupWords(tags, joint, alone), tagDocuments(tags)];
+  return [
+    ...head,
+    verdict(tags, joint, alone),
+    h("div", { class: "split wide-left" }, groupTopics(tags, joint, alone), groupFigure(tags, joint)),
+    groupWords(tags, joint, alone),
+    tagDocuments(tags),
+  ];
 }
 
 function verdict(tags, joint, alone) {
   const k = topOf(joint, 1)[0];
-  const parts = tags.map((t, i) => [percent(alone[i][k]), " of ", h("strong", {}, h("bdi", {}, store.tags.names[t]))]);
-  return h("p", { class: "verdict", vars: { "--hue": topicHue(k) } }, "Together they point to ", link(`#/topic/${k}`, {}, badge(k), topicLabel(k)), ` with ${percent(joint[k])}. Alone it is `, parts.flatMap((part, i) => [i ? (i === parts.length - 1 ? " and " : ", ") : "", ...part]), ".", brought(joint, alone, k));
+  const parts = tags.map((t, i) => [
+    percent(alone[i][k]),
+    " of ",
+    h("strong", {}, h("bdi", {}, store.tags.names[t])),
+  ]);
+  return h(
+    "p",
+    { class: "verdict", vars: { "--hue": topicHue(k) } },
+    "Together, their main topic is ",
+    link(`#/topic/${k}`, {}, badge(k), topicLabel(k)),
+    ` with ${percent(joint[k])}. Alone, it has `,
+    parts.flatMap((part, i) => [i ? (i === parts.length - 1 ? " and " : ", ") : "", ...part]),
+    ".",
+    brought(joint, alone, k),
+  );
 }
 
-// The topic that gains most by the company of the tags, where that is another than the first.
+// The topic that gains most from combining the tags, unless it is the main topic.
 function brought(joint, alone, first) {
   const gain = Array.from(joint, (p, k) => p - Math.max(...alone.map((one) => one[k])));
   const k = topOf(gain, 1)[0];
   if (k === first || gain[k] < 0.03) return null;
-  return [" What their company brings out is ", link(`#/topic/${k}`, {}, badge(k), topicLabel(k)), `: ${percent(joint[k])}, and never more than ${percent(joint[k] - gain[k])} alone.`];
+  return [
+    " The largest gain is ",
+    link(`#/topic/${k}`, {}, badge(k), topicLabel(k)),
+    `: ${percent(joint[k])} together, at most ${percent(joint[k] - gain[k])} alone.`,
+  ];
 }
 
 function groupTopics(tags, joint, alone) {
   const height = Array.from(joint, (p, k) => Math.max(p, ...alone.map((one) => one[k])));
   const best = topOf(joint, 5);
-  const rest = topOf(height, 10).filter((k) => !best.includes(k)).slice(0, 4);
+  const rest = topOf(height, 10)
+    .filter((k) => !best.includes(k))
+    .slice(0, 4);
   const rows = [...best, ...rest].filter((k) => height[k] > 0.01);
-  return card("Topics", "Solid: together. Thin: each alone.", legend(tags), h("ul", { class: "compare" }, rows.map((k) => h("li", {},
-    link(`#/topic/${k}`, { class: "label" }, badge(k), h("span", {}, topicLabel(k))),
-    h("span", { class: "stack" },
-      h("span", { class: "both" }, h("span", { class: "fill ink", vars: { "--part": `${100 * joint[k]}%` } }), h("span", { class: "figure" }, percent(joint[k]))),
-      alone.map((one, i) => h("span", { class: "single" }, h("span", { class: "fill", vars: { "--hue": slotHue(i + 1), "--part": `${100 * one[k]}%` } }), h("span", { class: "hidden" }, `${store.tags.names[tags[i]]}: ${percent(one[k])}`))))))));
+  return card(
+    "Topics",
+    "Thick bars: together. Thin bars: each tag alone.",
+    legend(tags),
+    h(
+      "ul",
+      { class: "compare" },
+      rows.map((k) =>
+        h(
+          "li",
+          {},
+          link(`#/topic/${k}`, { class: "label" }, badge(k), h("span", {}, topicLabel(k))),
+          h(
+            "span",
+            { class: "stack" },
+            h(
+              "span",
+              { class: "both" },
+              h("span", { class: "fill ink", vars: { "--part": `${100 * joint[k]}%` } }),
+              h("span", { class: "figure" }, percent(joint[k])),
+            ),
+            alone.map((one, i) =>
+              h(
+                "span",
+                { class: "single" },
+                h("span", { class: "fill", vars: { "--hue": slotHue(i + 1), "--part": `${100 * one[k]}%` } }),
+                h("span", { class: "hidden" }, `${store.tags.names[tags[i]]}: ${percent(one[k])}`),
+              ),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
-const legend = (tags) => h("p", { class: "legend" }, h("span", {}, h("i", { class: "ink" }), "together"), tags.map((t, i) => h("span", {}, h("i", { vars: { "--hue": slotHue(i + 1) } }), h("bdi", {}, store.tags.names[t]))));
+const legend = (tags) =>
+  h(
+    "p",
+    { class: "legend" },
+    h("span", {}, h("i", { class: "ink" }), "together"),
+    tags.map((t, i) =>
+      h("span", {}, h("i", { vars: { "--hue": slotHue(i + 1) } }), h("bdi", {}, store.tags.names[t])),
+    ),
+  );
 
 function groupFigure(tags, joint) {
   const size = 300;
   const { x, y, r } = store.topics;
-  const map = s("svg", { class: "map", viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": "Map of topics, as large as their share in the group" }, x.map((_, k) => {
-    const spot = s("g", { class: "spot" }, s("circle", { class: "ring", cx: size * x[k], cy: size * y[k], r: Math.max(3, size * r[k] * 0.5) }), joint[k] > 0.01 ? s("circle", { cx: size * x[k], cy: size * y[k], r: size * 0.14 * Math.sqrt(joint[k]) }) : null, joint[k] > 0.04 ? s("text", { x: size * x[k], y: size * y[k], dy: ".36em" }, String(k)) : null);
-    spot.style.setProperty("--hue", topicHue(k));
-    return spot;
-  }));
-  const together = store.docsOfTag[tags[0]].filter((d) => tags.every((t) => store.documents.tags[d].includes(t))).length;
-  return card("On the map", `${plural(together, "document carries", "documents carry")} all of them.`, map);
+  const map = s(
+    "svg",
+    {
+      class: "map",
+      viewBox: `0 0 ${size} ${size}`,
+      role: "img",
+      "aria-label": "Topic map, with areas by share in the group",
+    },
+    x.map((_, k) => {
+      const spot = s(
+        "g",
+        { class: "spot" },
+        s("circle", { class: "ring", cx: size * x[k], cy: size * y[k], r: Math.max(3, size * r[k] * 0.5) }),
+        joint[k] > 0.01
+          ? s("circle", { cx: size * x[k], cy: size * y[k], r: size * 0.14 * Math.sqrt(joint[k]) })
+          : null,
+        joint[k] > 0.04 ? s("text", { x: size * x[k], y: size * y[k], dy: ".36em" }, String(k)) : null,
+      );
+      spot.style.setProperty("--hue", topicHue(k));
+      return spot;
+    }),
+  );
+  const together = store.docsOfTag[tags[0]].filter((d) =>
+    tags.every((t) => store.documents.tags[d].includes(t)),
+  ).length;
+  return card("On the map", `${plural(together, "document has", "documents have")} all of them.`, map);
 }
 
 function groupWords(tags, joint, alone) {
   const columns = alone.map((profile) => wordsUnder(profile, 16).map((row) => row[0]));
   const common = new Set(columns.flat());
-  const column = (title, words, hue, fresh) => h("div", { vars: { "--hue": hue } }, h("h3", {}, title), h("ol", {}, words.map((w) => h("li", { class: fresh && !common.has(w) ? "fresh" : null }, wordLink(w), fresh && !common.has(w) ? h("small", {}, "new") : null))));
-  return card("Words", "The most telling words of the group, and of each tag alone; new: not among those of any tag alone.", h("div", { class: "columns" },
-    column("together", wordsUnder(joint, 16).map((row) => row[0]), 255, true), columns.map((words, i) => column(h("bdi", {}, store.tags.names[tags[i]]), words, slotHue(i + 1), false))));
+  const column = (title, words, hue, fresh) =>
+    h(
+      "div",
+      { vars: { "--hue": hue } },
+      h("h3", {}, title),
+      h(
+        "ol",
+        {},
+        words.map((w) =>
+          h(
+            "li",
+            { class: fresh && !common.has(w) ? "fresh" : null },
+            wordLink(w),
+            fresh && !common.has(w) ? h("small", {}, "new") : null,
+          ),
+        ),
+      ),
+    );
+  return card(
+    "Words",
+    "The most characteristic words of the group, and of each tag alone; new: not among those of any single tag.",
+    h(
+      "div",
+      { class: "columns" },
+      column(
+        "together",
+        wordsUnder(joint, 16).map((row) => row[0]),
+        255,
+        true,
+      ),
+      columns.map((words, i) =>
+        column(h("bdi", {}, store.tags.names[tags[i]]), words, slotHue(i + 1), false),
+      ),
+    ),
+  );
 }

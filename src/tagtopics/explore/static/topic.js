@@ -1,48 +1,142 @@
-// A topic: its words by relevance, its tags, its documents, its years. And a word: its topics.
+// A topic: words by relevance, tags, documents, years. And a word: its topics.
 function topicPage(k) {
   if (!(k >= 0 && k < store.K)) return missingPage("topic");
   const order = topOf(store.topics.share, store.K);
   const at = order.indexOf(k);
-  return [h("div", { class: "hero", vars: { "--hue": topicHue(k) } },
-    h("p", { class: "steps" }, at > 0 ? link(`#/topic/${order[at - 1]}`, { rel: "prev" }, "← larger") : h("span", {}), at < store.K - 1 ? link(`#/topic/${order[at + 1]}`, { rel: "next" }, "smaller →") : null),
-    h("h1", {}, badge(k), h("span", {}, topicName(k))), h("p", { class: "lead" }, store.labels[k].join(" · ")),
-    h("p", { class: "note" }, `${percent(store.topics.share[k])} of all words, number ${at + 1} of ${store.K}${store.topics.coherence.length ? `; coherence ${store.topics.coherence[k].toFixed(2)}` : ""}.`)),
-  h("div", { class: "split" }, topicWords(k), h("div", {}, topicTags(k), store.years ? card("Over the years", "Mean share of the topic in the documents of each year.", yearLine(k)) : null, nearTopics(k))),
-  topicDocuments(k)];
+  return [
+    h(
+      "div",
+      { class: "hero", vars: { "--hue": topicHue(k) } },
+      h(
+        "p",
+        { class: "steps" },
+        at > 0 ? link(`#/topic/${order[at - 1]}`, { rel: "prev" }, "← larger") : h("span", {}),
+        at < store.K - 1 ? link(`#/topic/${order[at + 1]}`, { rel: "next" }, "smaller →") : null,
+      ),
+      h("h1", {}, badge(k), h("span", {}, topicName(k))),
+      h("p", { class: "lead" }, store.labels[k].join(" · ")),
+      h(
+        "p",
+        { class: "note" },
+        `${percent(store.topics.share[k])} of all words, number ${at + 1} of ${store.K}${store.topics.coherence.length ? `; coherence ${store.topics.coherence[k].toFixed(2)}` : ""}.`,
+      ),
+    ),
+    h(
+      "div",
+      { class: "split" },
+      topicWords(k),
+      h(
+        "div",
+        {},
+        topicTags(k),
+        store.years
+          ? card("By year", "Mean share of the topic in the documents of each year.", yearLine(k))
+          : null,
+        nearTopics(k),
+      ),
+    ),
+    topicDocuments(k),
+  ];
 }
 
 function topicWords(k) {
   const box = h("div");
   const draw = (weight) => {
     const rows = relevant(k, weight, 30);
-    box.replaceChildren(bars(rows.map(([w, p, lift]) => ({ label: h("bdi", {}, store.words.names[w]), value: p, text: `${percent(p)}  ${times(lift)}`, hue: topicHue(k), href: `#/word/${w}`, title: `${percent(p)} of the topic, ${times(lift)} as often as in the collection` })), { name: "Words" }));
+    box.replaceChildren(
+      bars(
+        rows.map(([w, p, lift]) => ({
+          label: h("bdi", {}, store.words.names[w]),
+          value: p,
+          text: `${percent(p)}  ${times(lift)}`,
+          hue: topicHue(k),
+          href: `#/word/${w}`,
+          title: `${percent(p)} of the topic, ${times(lift)} as often as in the collection`,
+        })),
+        { name: "Words" },
+      ),
+    );
   };
   draw(0.6);
   const shown = h("output", { for: "weight" }, "0.6");
-  const slider = h("input", { id: "weight", type: "range", min: 0, max: 1, step: 0.05, value: 0.6, on: { input: (event) => { const weight = Number(event.target.value); shown.textContent = weight.toFixed(2).replace(/0$/, ""); draw(weight); } } });
-  return card("Words", "Bar: share of the topic. Beside it: how many times as often as in the whole collection.",
-    h("div", { class: "slider" }, h("label", { for: "weight" }, "Relevance"), h("span", { class: "end" }, "rare, telling"), slider, h("span", { class: "end" }, "frequent"), shown), box);
+  const slider = h("input", {
+    id: "weight",
+    type: "range",
+    min: 0,
+    max: 1,
+    step: 0.05,
+    value: 0.6,
+    on: {
+      input: (event) => {
+        const weight = Number(event.target.value);
+        shown.textContent = weight.toFixed(2).replace(/0$/, "");
+        draw(weight);
+      },
+    },
+  });
+  return card(
+    "Words",
+    "Bar: share of the topic. Number: how many times more frequent than in the whole collection.",
+    h(
+      "div",
+      { class: "slider" },
+      h("label", { for: "weight" }, "Relevance"),
+      h("span", { class: "end" }, "rare, specific"),
+      slider,
+      h("span", { class: "end" }, "frequent"),
+      shown,
+    ),
+    box,
+  );
 }
 
 function topicTags(k) {
   if (!store.tags.names.length) return null;
   const own = store.tags.names.map((_, t) => store.tagRoots[t * store.K + k] ** 2);
-  const best = tellingTags(k, 10);
-  return card("Tags", "Tags that are about this topic more than others: its share of what they stand for.",
-    bars(best.map((t) => ({ label: h("bdi", {}, store.tags.names[t]), value: own[t], text: percent(own[t]), hue: topicHue(k), href: `#/tag/${t}`, title: plural(store.tags.documents[t], "document") })), { most: 1, name: "Tags" }));
+  const best = typicalTags(k, 10);
+  return card(
+    "Tags",
+    "Tags most typical of this topic, with its share in their profiles.",
+    bars(
+      best.map((t) => ({
+        label: h("bdi", {}, store.tags.names[t]),
+        value: own[t],
+        text: percent(own[t]),
+        hue: topicHue(k),
+        href: `#/tag/${t}`,
+        title: plural(store.tags.documents[t], "document"),
+      })),
+      { most: 1, name: "Tags" },
+    ),
+  );
 }
 
 function nearTopics(k) {
   if (store.K < 3) return null;
   const { x, y } = store.topics;
-  const near = topOf(x.map((_, j) => (j === k ? -9 : -Math.hypot(x[j] - x[k], y[j] - y[k]))), Math.min(4, store.K - 1));
-  return card("Near on the map", null, h("ul", { class: "near" }, near.map((j) => h("li", {}, link(`#/topic/${j}`, {}, badge(j), h("span", {}, topicLabel(j, 4)))))));
+  const near = topOf(
+    x.map((_, j) => (j === k ? -9 : -Math.hypot(x[j] - x[k], y[j] - y[k]))),
+    Math.min(4, store.K - 1),
+  );
+  return card(
+    "Similar topics",
+    null,
+    h(
+      "ul",
+      { class: "near" },
+      near.map((j) => h("li", {}, link(`#/topic/${j}`, {}, badge(j), h("span", {}, topicLabel(j, 4))))),
+    ),
+  );
 }
 
 function topicDocuments(k) {
   const share = store.documents.ids.map((_, d) => store.docRoots[d * store.K + k] ** 2);
   const best = topOf(share, 200).filter((d) => share[d] >= 0.05);
-  return card("Documents", "With the largest share of this topic.", growing(best, (d) => documentRow(d, { figure: percent(share[d]) }), 8));
+  return card(
+    "Documents",
+    "Documents with the largest share of this topic.",
+    growing(best, (d) => documentRow(d, { figure: percent(share[d]) }), 8),
+  );
 }
 
 function wordPage(w) {
@@ -53,11 +147,58 @@ function wordPage(w) {
   const tags = store.tags.names.map((_, t) => t).filter((t) => store.tags.words[t].includes(w));
   const credit = (t) => store.tags.credits[t][store.tags.words[t].indexOf(w)];
   tags.sort((a, b) => credit(b) - credit(a));
-  return [h("div", { class: "hero" }, h("h1", {}, h("bdi", {}, store.words.names[w])), h("p", { class: "lead" }, `A word, ${plural(store.words.weight[w], "time")} in the collection.`)),
-    h("div", { class: "split" },
-      card("Topics", "Where its occurrences belong.", bars(topics.map((k, i) => ({ label: [badge(k), h("span", {}, topicLabel(k))], value: shares[i], text: percent(shares[i]), hue: topicHue(k), href: `#/topic/${k}` })).filter((row) => row.value >= 0.005), { most: 1, name: "Topics" })),
-      tags.length ? card("Tags", "Tags that it tells from others: occurrences credited to each.", bars(tags.slice(0, 12).map((t) => ({ label: h("bdi", {}, store.tags.names[t]), value: credit(t), text: whole(credit(t)), href: `#/tag/${t}` })), { name: "Tags" })) : null),
-    store.words.documents[w].length ? card("Documents", "That it makes up most of.", documentList(store.words.documents[w].map((d) => documentRow(d)))) : null];
+  return [
+    h(
+      "div",
+      { class: "hero" },
+      h("h1", {}, h("bdi", {}, store.words.names[w])),
+      h("p", { class: "lead" }, `A word, ${plural(store.words.weight[w], "time")} in the collection.`),
+    ),
+    h(
+      "div",
+      { class: "split" },
+      card(
+        "Topics",
+        "The topics of its occurrences.",
+        bars(
+          topics
+            .map((k, i) => ({
+              label: [badge(k), h("span", {}, topicLabel(k))],
+              value: shares[i],
+              text: percent(shares[i]),
+              hue: topicHue(k),
+              href: `#/topic/${k}`,
+            }))
+            .filter((row) => row.value >= 0.005),
+          { most: 1, name: "Topics" },
+        ),
+      ),
+      tags.length
+        ? card(
+            "Tags",
+            "Tags for which it is characteristic, with the occurrences credited to each.",
+            bars(
+              tags
+                .slice(0, 12)
+                .map((t) => ({
+                  label: h("bdi", {}, store.tags.names[t]),
+                  value: credit(t),
+                  text: whole(credit(t)),
+                  href: `#/tag/${t}`,
+                })),
+              { name: "Tags" },
+            ),
+          )
+        : null,
+    ),
+    store.words.documents[w].length
+      ? card(
+          "Documents",
+          "Documents in which its share is largest.",
+          documentList(store.words.documents[w].map((d) => documentRow(d))),
+        )
+      : null,
+  ];
 }
 
-const missingPage = (what) => [h("h1", {}, `No such ${what}`), h("p", {}, link("#/", {}, "To the overview"))];
+const missingPage = (what) => [h("h1", {}, `No such ${what}`), h("p", {}, link("#/", {}, "Back to the overview"))];

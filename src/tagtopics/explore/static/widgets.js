@@ -1,24 +1,46 @@
-// Parts that several pages share: chips of tags, lists of documents, a box that completes.
-const tagChip = (t, note) => link(`#/tag/${t}`, { class: "chip" }, h("bdi", {}, store.tags.names[t]), note ? h("small", {}, note) : null);
+// Shared components: tag chips, lists of documents, a combobox.
+const tagChip = (t, note) =>
+  link(
+    `#/tag/${t}`,
+    { class: "chip" },
+    h("bdi", {}, store.tags.names[t]),
+    note ? h("small", {}, note) : null,
+  );
 const wordLink = (w) => link(`#/word/${w}`, { class: "word" }, h("bdi", {}, store.words.names[w]));
 
 function documentRow(d, { figure, reasons } = {}) {
   const snippet = store.documents.snippets && store.documents.snippets[d];
-  return h("li", {}, h("div", { class: "headline" }, link(`#/document/${d}`, {}, h("bdi", {}, store.documents.ids[d])), figure ? h("span", { class: "figure" }, figure) : null),
-    snippet ? h("p", { class: "snippet" }, snippet, " …") : null, reasons || null);
+  return h(
+    "li",
+    {},
+    h(
+      "div",
+      { class: "headline" },
+      link(`#/document/${d}`, {}, h("bdi", {}, store.documents.ids[d])),
+      figure ? h("span", { class: "figure" }, figure) : null,
+    ),
+    snippet ? h("p", { class: "snippet" }, snippet, " …") : null,
+    reasons || null,
+  );
 }
 const documentList = (rows) => h("ol", { class: "documents" }, rows);
 
-// Long lists grow on demand.
+// Long lists are extended on demand.
 function growing(items, draw, step = 25, list = "ol", kind = "documents") {
   const box = h(list, { class: kind });
   let shown = 0;
-  const more = h("button", { type: "button", class: "more", on: { click: () => {
-    const first = shown;
-    grow();
-    const target = box.children[first] && box.children[first].querySelector("a,button");
-    if (target) target.focus();
-  } } });
+  const more = h("button", {
+    type: "button",
+    class: "more",
+    on: {
+      click: () => {
+        const first = shown;
+        grow();
+        const target = box.children[first] && box.children[first].querySelector("a,button");
+        if (target) target.focus();
+      },
+    },
+  });
   function grow() {
     box.append(...items.slice(shown, shown + step).map(draw));
     shown = Math.min(shown + step, items.length);
@@ -33,34 +55,88 @@ function growing(items, draw, step = 25, list = "ol", kind = "documents") {
 let boxes = 0;
 function tagBox(label, except, chosen) {
   const id = `box-${++boxes}`;
-  const list = h("div", { id: `${id}-list`, role: "listbox", "aria-label": label, class: "options", hidden: true });
-  const input = h("input", { id, type: "text", role: "combobox", "aria-expanded": "false", "aria-autocomplete": "list", "aria-controls": `${id}-list`, autocomplete: "off", spellcheck: "false", placeholder: "Add a tag …" });
-  attachOptions(input, list, (text) => findTags(text, 12).filter((t) => !except.includes(t)).map((t) => ({
-    draw: () => [h("bdi", {}, store.tags.names[t]), h("small", {}, plural(store.tags.documents[t], "document"))], choose: () => chosen(t),
-  })));
+  const list = h("div", {
+    id: `${id}-list`,
+    role: "listbox",
+    "aria-label": label,
+    class: "options",
+    hidden: true,
+  });
+  const input = h("input", {
+    id,
+    type: "text",
+    role: "combobox",
+    "aria-expanded": "false",
+    "aria-autocomplete": "list",
+    "aria-controls": `${id}-list`,
+    autocomplete: "off",
+    spellcheck: "false",
+    placeholder: "Add a tag …",
+  });
+  attachOptions(input, list, (text) =>
+    findTags(text, 12)
+      .filter((t) => !except.includes(t))
+      .map((t) => ({
+        draw: () => [
+          h("bdi", {}, store.tags.names[t]),
+          h("small", {}, plural(store.tags.documents[t], "document")),
+        ],
+        choose: () => chosen(t),
+      })),
+  );
   return h("div", { class: "combo" }, h("label", { for: id }, label), input, list);
 }
 
-// The behaviour of a combobox: `options(text)` gives { draw, choose, group }; the list follows the input.
+// The behaviour of a combobox: `options(text)` returns { draw, choose, group }; the list follows the input.
 function attachOptions(input, list, options, submitted) {
   let found = [];
   let active = -1;
-  const close = () => { list.hidden = true; active = -1; input.setAttribute("aria-expanded", "false"); input.removeAttribute("aria-activedescendant"); };
+  const close = () => {
+    list.hidden = true;
+    active = -1;
+    input.setAttribute("aria-expanded", "false");
+    input.removeAttribute("aria-activedescendant");
+  };
   const mark = (i) => {
     active = i;
     [...list.querySelectorAll("[role=option]")].forEach((node, j) => {
       node.setAttribute("aria-selected", String(i === j));
-      if (i === j) { input.setAttribute("aria-activedescendant", node.id); node.scrollIntoView({ block: "nearest" }); }
+      if (i === j) {
+        input.setAttribute("aria-activedescendant", node.id);
+        node.scrollIntoView({ block: "nearest" });
+      }
     });
   };
-  const take = (i) => { const option = found[i]; input.value = ""; close(); option.choose(); };
+  const take = (i) => {
+    const option = found[i];
+    input.value = "";
+    close();
+    option.choose();
+  };
   const refresh = () => {
     found = options(input.value.trim());
     let group = null;
     const nodes = [];
     found.forEach((option, i) => {
-      if (option.group && option.group !== group) nodes.push(h("div", { class: "group", role: "presentation" }, (group = option.group)));
-      nodes.push(h("div", { role: "option", id: `${list.id}-${i}`, "aria-selected": "false", on: { mousedown: (event) => { event.preventDefault(); take(i); } } }, option.draw()));
+      if (option.group && option.group !== group)
+        nodes.push(h("div", { class: "group", role: "presentation" }, (group = option.group)));
+      nodes.push(
+        h(
+          "div",
+          {
+            role: "option",
+            id: `${list.id}-${i}`,
+            "aria-selected": "false",
+            on: {
+              mousedown: (event) => {
+                event.preventDefault();
+                take(i);
+              },
+            },
+          },
+          option.draw(),
+        ),
+      );
     });
     list.replaceChildren(...nodes);
     active = -1;
@@ -68,9 +144,20 @@ function attachOptions(input, list, options, submitted) {
     input.setAttribute("aria-expanded", String(found.length > 0));
   };
   let timer = 0;
-  const caughtUp = () => { if (timer) { clearTimeout(timer); timer = 0; refresh(); } };
-  input.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(caughtUp, 40); });
-  input.addEventListener("focus", () => { if (input.value.trim() || !submitted) refresh(); });
+  const caughtUp = () => {
+    if (timer) {
+      clearTimeout(timer);
+      timer = 0;
+      refresh();
+    }
+  };
+  input.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(caughtUp, 40);
+  });
+  input.addEventListener("focus", () => {
+    if (input.value.trim() || !submitted) refresh();
+  });
   input.addEventListener("blur", close);
   input.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
@@ -82,21 +169,32 @@ function attachOptions(input, list, options, submitted) {
       event.preventDefault();
       caughtUp();
       if (active >= 0) take(active);
-      else if (submitted && input.value.trim()) { const text = input.value.trim(); close(); submitted(text); }
-      else { refresh(); if (found.length) take(0); }
-    } else if (event.key === "Escape") { close(); }
+      else if (submitted && input.value.trim()) {
+        const text = input.value.trim();
+        close();
+        submitted(text);
+      } else {
+        refresh();
+        if (found.length) take(0);
+      }
+    } else if (event.key === "Escape") {
+      close();
+    }
   });
 }
 
-// Search: exact beginnings first, then anywhere; what is common before what is rare.
+// Search: prefixes first, then other matches; frequent before rare.
 const folded = {};
-function lower(kind, names) { return (folded[kind] ||= names.map((name) => name.toLowerCase())); }
+function lower(kind, names) {
+  return (folded[kind] ||= names.map((name) => name.toLowerCase()));
+}
 function matches(kind, names, weight, text, n) {
   const wanted = text.toLowerCase();
   const rows = [];
   lower(kind, names).forEach((name, i) => {
     const at = name.indexOf(wanted);
-    if (at >= 0) rows.push([name === wanted ? 0 : at === 0 || /[\s:._/-]/.test(name[at - 1]) ? 1 : 2, -weight(i), i]);
+    if (at >= 0)
+      rows.push([name === wanted ? 0 : at === 0 || /[\s:._/-]/.test(name[at - 1]) ? 1 : 2, -weight(i), i]);
   });
   rows.sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2]);
   return rows.slice(0, n).map((row) => row[2]);
@@ -110,7 +208,8 @@ function findDocuments(text, n) {
   const terms = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (named.length < n && store.documents.snippets) {
     const snippets = lower("snippets", store.documents.snippets);
-    for (let d = 0; d < snippets.length && told.length < n; d++) if (!seen.has(d) && terms.every((term) => snippets[d].includes(term))) told.push(d);
+    for (let d = 0; d < snippets.length && told.length < n; d++)
+      if (!seen.has(d) && terms.every((term) => snippets[d].includes(term))) told.push(d);
   }
   told.forEach((d) => seen.add(d));
   const word = lower("words", store.words.names).indexOf(terms[0] || "");

@@ -1,77 +1,251 @@
-// The workbench: a new text, its topics, tags for it, and why; tags are accepted or refused, and exported.
+// The workbench: analyse a new text, accept or refuse recommended tags, export the result.
 const bench = { text: "", tags: [], refused: [], answers: null };
 
-function workbenchPage() { return settings.offers.includes("transform") ? textBench() : photographBench(); }
+function workbenchPage() {
+  return settings.offers.includes("transform") ? textBench() : photographBench();
+}
 
-// A photograph: chosen or dropped; its tags and where each of them is.
+// A new photo: its tags, and where in the photo each of them is.
 function photographBench() {
   const result = h("div", { "aria-live": "polite" });
   const wrong = h("p", { class: "wrong", role: "alert", hidden: true });
   const ask = async (file) => {
     wrong.hidden = true;
     try {
-      const answer = await fetch("api/v1/photograph", { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: file });
+      const answer = await fetch("api/v1/photograph", {
+        method: "POST",
+        headers: { "Content-Type": "application/octet-stream" },
+        body: file,
+      });
       const found = await answer.json();
       if (!answer.ok) throw new Error(found.detail);
-      const reading = h("section", { class: "card reading", "aria-label": "Photograph by tag" });
-      pictured(reading, { j: found.jpeg, r: found.rows, c: found.columns, h: found.heat }, found.tags.map((name) => store.tags.names.indexOf(name)));
-      result.replaceChildren(h("div", { class: "split" }, reading, h("div", {}, card("Recommended tags", null, bars(found.tags.map((name, i) => ({ label: h("bdi", {}, name), value: found.scores[i], text: percent(found.scores[i]), href: `#/tag/${store.tags.names.indexOf(name)}` })), { most: 1, name: "Tags" })), card("Topics", null, topicBars(found.topics, 6, 0.02)))));
-    } catch (error) { wrong.textContent = error.message; wrong.hidden = false; }
+      const reading = h("section", { class: "card reading", "aria-label": "Photo by tag" });
+      pictured(
+        reading,
+        { j: found.jpeg, r: found.rows, c: found.columns, h: found.heat },
+        found.tags.map((name) => store.tags.names.indexOf(name)),
+      );
+      result.replaceChildren(
+        h(
+          "div",
+          { class: "split" },
+          reading,
+          h(
+            "div",
+            {},
+            card(
+              "Recommended tags",
+              null,
+              bars(
+                found.tags.map((name, i) => ({
+                  label: h("bdi", {}, name),
+                  value: found.scores[i],
+                  text: percent(found.scores[i]),
+                  href: `#/tag/${store.tags.names.indexOf(name)}`,
+                })),
+                { most: 1, name: "Tags" },
+              ),
+            ),
+            card("Topics", null, topicBars(found.topics, 6, 0.02)),
+          ),
+        ),
+      );
+    } catch (error) {
+      wrong.textContent = error.message;
+      wrong.hidden = false;
+    }
   };
-  const input = h("input", { id: "bench-file", type: "file", accept: "image/*", on: { change: (event) => { if (event.target.files[0]) ask(event.target.files[0]); } } });
-  const zone = h("section", { class: "card bench drop", "aria-label": "New photograph", on: { dragover: (event) => event.preventDefault(), drop: (event) => { event.preventDefault(); if (event.dataTransfer.files[0]) ask(event.dataTransfer.files[0]); } } }, h("label", { for: "bench-file" }, "Choose a photograph, or drop one here"), input, wrong);
-  return [h("div", { class: "hero" }, h("p", { class: "eyebrow" }, "Workbench"), h("h1", {}, "A photograph the model has not seen"), h("p", { class: "lead" }, "Tags that it may need, and where in it each of them is.")), zone, result];
+  const input = h("input", {
+    id: "bench-file",
+    type: "file",
+    accept: "image/*",
+    on: {
+      change: (event) => {
+        if (event.target.files[0]) ask(event.target.files[0]);
+      },
+    },
+  });
+  const zone = h(
+    "section",
+    {
+      class: "card bench drop",
+      "aria-label": "New photo",
+      on: {
+        dragover: (event) => event.preventDefault(),
+        drop: (event) => {
+          event.preventDefault();
+          if (event.dataTransfer.files[0]) ask(event.dataTransfer.files[0]);
+        },
+      },
+    },
+    h("label", { for: "bench-file" }, "Choose a photo, or drop one here"),
+    input,
+    wrong,
+  );
+  return [
+    h(
+      "div",
+      { class: "hero" },
+      h("p", { class: "eyebrow" }, "Workbench"),
+      h("h1", {}, "Analyse a new photo"),
+      h("p", { class: "lead" }, "Recommended tags, and where in the photo each of them is."),
+    ),
+    zone,
+    result,
+  ];
 }
 
 function textBench() {
-  const area = h("textarea", { id: "bench-text", maxlength: 100000, placeholder: "Paste a text …", on: { input: (event) => { bench.text = event.target.value; } } });
+  const area = h("textarea", {
+    id: "bench-text",
+    maxlength: 100000,
+    placeholder: "Paste a text …",
+    on: {
+      input: (event) => {
+        bench.text = event.target.value;
+      },
+    },
+  });
   area.value = bench.text;
   const result = h("div", { id: "bench-result", "aria-live": "polite" });
   const chosen = h("div", { class: "picker" });
   const wrong = h("p", { class: "wrong", role: "alert" });
   wrong.hidden = true;
   const ask = async () => {
-    if (!bench.text.trim()) { area.focus(); return; }
+    if (!bench.text.trim()) {
+      area.focus();
+      return;
+    }
     wrong.hidden = true;
     result.setAttribute("aria-busy", "true");
     try {
       bench.answers = await answersFor(bench.text, bench.tags);
       result.replaceChildren(...benchResult(again));
-    } catch (error) { wrong.textContent = error.message; wrong.hidden = false; }
+    } catch (error) {
+      wrong.textContent = error.message;
+      wrong.hidden = false;
+    }
     result.setAttribute("aria-busy", "false");
   };
-  const again = () => { drawChosen(); ask(); };
-  const drawChosen = () => chosen.replaceChildren(
-    bench.tags.length ? h("ul", { class: "chosen", "aria-label": "Accepted tags" }, bench.tags.map((t, i) => h("li", { vars: { "--hue": slotHue(i) } }, h("span", {}, h("bdi", {}, store.tags.names[t])), h("button", { type: "button", "aria-label": `Remove ${store.tags.names[t]}`, on: { click: () => { bench.tags = bench.tags.filter((u) => u !== t); again(); } } }, "×")))) : "",
-    store.tags.names.length ? tagBox("Tags of the text", bench.tags, (t) => { bench.tags.push(t); again(); }) : "");
+  const again = () => {
+    drawChosen();
+    ask();
+  };
+  const drawChosen = () =>
+    chosen.replaceChildren(
+      bench.tags.length
+        ? h(
+            "ul",
+            { class: "chosen", "aria-label": "Accepted tags" },
+            bench.tags.map((t, i) =>
+              h(
+                "li",
+                { vars: { "--hue": slotHue(i) } },
+                h("span", {}, h("bdi", {}, store.tags.names[t])),
+                h(
+                  "button",
+                  {
+                    type: "button",
+                    "aria-label": `Remove ${store.tags.names[t]}`,
+                    on: {
+                      click: () => {
+                        bench.tags = bench.tags.filter((u) => u !== t);
+                        again();
+                      },
+                    },
+                  },
+                  "×",
+                ),
+              ),
+            ),
+          )
+        : "",
+      store.tags.names.length
+        ? tagBox("Tags of the text", bench.tags, (t) => {
+            bench.tags.push(t);
+            again();
+          })
+        : "",
+    );
   drawChosen();
   if (bench.answers) result.replaceChildren(...benchResult(again));
-  return [h("div", { class: "hero" }, h("p", { class: "eyebrow" }, "Workbench"), h("h1", {}, "A text the model has not seen"), h("p", { class: "lead" }, "Its topics, tags that it may need with the words behind them, and documents like it.")),
-    h("section", { class: "card bench", "aria-label": "New text" }, h("label", { for: "bench-text" }, "Text"), area, chosen, h("button", { type: "button", class: "action main", on: { click: ask } }, "Analyse"), wrong), result];
+  return [
+    h(
+      "div",
+      { class: "hero" },
+      h("p", { class: "eyebrow" }, "Workbench"),
+      h("h1", {}, "Analyse a new text"),
+      h(
+        "p",
+        { class: "lead" },
+        "Its topics, recommended tags with reasons, and related documents.",
+      ),
+    ),
+    h(
+      "section",
+      { class: "card bench", "aria-label": "New text" },
+      h("label", { for: "bench-text" }, "Text"),
+      area,
+      chosen,
+      h("button", { type: "button", class: "action main", on: { click: ask } }, "Analyse"),
+      wrong,
+    ),
+    result,
+  ];
 }
 
 async function answersFor(text, tags) {
   const names = tags.map((t) => store.tags.names[t]);
   const documents = [{ text, tags: names }];
-  const optional = (kind, body) => (settings.offers.includes(kind) ? asked(`api/v1/${kind}`, body).catch((error) => ({ failed: error.message })) : { failed: `${store.model} does not ${kind}.` });
+  const optional = (kind, body) =>
+    settings.offers.includes(kind)
+      ? asked(`api/v1/${kind}`, body).catch((error) => ({ failed: error.message }))
+      : { failed: `${store.model} does not ${kind}.` };
   const [topics, related, explained, recommended] = await Promise.all([
-    asked("api/v1/transform", { documents }), asked("api/v1/related", { documents, top: 8 }),
-    tags.length ? optional("explain", { documents }) : null, optional("recommend", { documents: [{ text }], top: 12 })]);
-  return { topics: topics.documents[0], related: related.documents[0], explained: explained && !explained.failed ? explained.documents[0] : null, recommended: recommended.failed ? recommended : recommended.documents[0] };
+    asked("api/v1/transform", { documents }),
+    asked("api/v1/related", { documents, top: 8 }),
+    tags.length ? optional("explain", { documents }) : null,
+    optional("recommend", { documents: [{ text }], top: 12 }),
+  ]);
+  return {
+    topics: topics.documents[0],
+    related: related.documents[0],
+    explained: explained && !explained.failed ? explained.documents[0] : null,
+    recommended: recommended.failed ? recommended : recommended.documents[0],
+  };
 }
 
 function benchResult(again) {
   const { topics, related, explained, recommended } = bench.answers;
   const place = new Map(store.documents.rows.map((row, d) => [row, d]));
   const reading = h("section", { class: "card reading", "aria-label": "Text by tag" });
-  if (explained) coloured(reading, bodyOf(explained), explained.tags.map((name) => store.tags.names.indexOf(name)));
-  return [h("p", { class: "note" }, `${plural(topics.known_words, "word")} known to the model, ${whole(topics.unknown_words)} unknown.`),
-    h("div", { class: "split" }, h("div", {}, card("Topics", null, topicBars(topics.topics, 8, 0.01)), explained ? reading : null),
-      h("div", {}, card("Recommended tags", null, proposals(recommended, again)), exportCard())),
-    card("Related documents", "Of the collection, by their topics.", documentList(related.map((row) => documentRow(place.get(row.row), { figure: percent(row.score) }))))];
+  if (explained)
+    coloured(
+      reading,
+      bodyOf(explained),
+      explained.tags.map((name) => store.tags.names.indexOf(name)),
+    );
+  return [
+    h(
+      "p",
+      { class: "note" },
+      `${plural(topics.known_words, "word")} known to the model, ${whole(topics.unknown_words)} unknown.`,
+    ),
+    h(
+      "div",
+      { class: "split" },
+      h("div", {}, card("Topics", null, topicBars(topics.topics, 8, 0.01)), explained ? reading : null),
+      h("div", {}, card("Recommended tags", null, proposals(recommended, again)), exportCard()),
+    ),
+    card(
+      "Related documents",
+      "Documents of the collection with similar topics.",
+      documentList(related.map((row) => documentRow(place.get(row.row), { figure: percent(row.score) }))),
+    ),
+  ];
 }
 
-// What the server explains, in the form of a stored body. Spans come in code points, the page counts UTF-16 units.
+// An explanation from the server as a stored body. Its spans are in code points; the page uses UTF-16 units.
 function bodyOf(explained) {
   const points = [0];
   for (const character of explained.text) points.push(points[points.length - 1] + character.length);
@@ -82,20 +256,77 @@ function bodyOf(explained) {
     spans.push(points[start] - before, points[stop] - points[start], word);
     before = points[stop];
   }
-  return { t: explained.text, s: spans, w: explained.words.map((name) => number.get(name)), n: explained.counts, k: explained.word_topics, c: explained.credit.flat().map((p) => p * 255) };
+  return {
+    t: explained.text,
+    s: spans,
+    w: explained.words.map((name) => number.get(name)),
+    n: explained.counts,
+    k: explained.word_topics,
+    c: explained.credit.flat().map((p) => p * 255),
+  };
 }
 
 function proposals(found, again) {
   if (found.failed) return h("p", { class: "note" }, found.failed);
-  const rows = found.map((row) => ({ ...row, t: store.tags.names.indexOf(row.tag) })).filter((row) => !bench.refused.includes(row.t));
-  return h("ul", { class: "proposals" }, rows.map((row) => {
-    if (row.t < 0) return h("li", {}, h("span", {}, h("bdi", {}, row.tag), " ", h("span", { class: "figure" }, percent(row.score))), row.words.length ? h("p", { class: "why" }, row.words.join(" · ")) : null);
-    const accepted = bench.tags.includes(row.t);
-    return h("li", {}, h("span", {}, tagChip(row.t), " ", h("span", { class: "figure" }, percent(row.score))),
-      h("span", {}, h("button", { type: "button", class: "action", "aria-pressed": String(accepted), "aria-label": `Accept ${row.tag}`, on: { click: () => { bench.tags = accepted ? bench.tags.filter((u) => u !== row.t) : [...bench.tags, row.t]; again(); } } }, accepted ? "Accepted" : "Accept"),
-        h("button", { type: "button", class: "action", "aria-label": `Refuse ${row.tag}`, on: { click: () => { bench.refused.push(row.t); bench.tags = bench.tags.filter((u) => u !== row.t); again(); } } }, "Refuse")),
-      row.words.length ? h("p", { class: "why" }, row.words.join(" · ")) : null);
-  }));
+  const rows = found
+    .map((row) => ({ ...row, t: store.tags.names.indexOf(row.tag) }))
+    .filter((row) => !bench.refused.includes(row.t));
+  return h(
+    "ul",
+    { class: "proposals" },
+    rows.map((row) => {
+      if (row.t < 0)
+        return h(
+          "li",
+          {},
+          h("span", {}, h("bdi", {}, row.tag), " ", h("span", { class: "figure" }, percent(row.score))),
+          row.words.length ? h("p", { class: "why" }, row.words.join(" · ")) : null,
+        );
+      const accepted = bench.tags.includes(row.t);
+      return h(
+        "li",
+        {},
+        h("span", {}, tagChip(row.t), " ", h("span", { class: "figure" }, percent(row.score))),
+        h(
+          "span",
+          {},
+          h(
+            "button",
+            {
+              type: "button",
+              class: "action",
+              "aria-pressed": String(accepted),
+              "aria-label": `Accept ${row.tag}`,
+              on: {
+                click: () => {
+                  bench.tags = accepted ? bench.tags.filter((u) => u !== row.t) : [...bench.tags, row.t];
+                  again();
+                },
+              },
+            },
+            accepted ? "Accepted" : "Accept",
+          ),
+          h(
+            "button",
+            {
+              type: "button",
+              class: "action",
+              "aria-label": `Refuse ${row.tag}`,
+              on: {
+                click: () => {
+                  bench.refused.push(row.t);
+                  bench.tags = bench.tags.filter((u) => u !== row.t);
+                  again();
+                },
+              },
+            },
+            "Refuse",
+          ),
+        ),
+        row.words.length ? h("p", { class: "why" }, row.words.join(" · ")) : null,
+      );
+    }),
+  );
 }
 
 function exportCard() {
@@ -105,8 +336,44 @@ function exportCard() {
     anchor.click();
     setTimeout(() => URL.revokeObjectURL(address), 1000);
   };
-  const value = () => ({ text: bench.text, tags: bench.tags.map((t) => store.tags.names[t]), refused: bench.refused.map((t) => store.tags.names[t]), topics: bench.answers.topics.topics });
-  return card("Export", "The text, its accepted and refused tags, its topics.", h("div", { class: "row" },
-    h("button", { type: "button", class: "action", on: { click: () => save("document.json", "application/json", JSON.stringify(value(), null, 1)) } }, "JSON"), " ",
-    h("button", { type: "button", class: "action", on: { click: () => save("document.jsonl", "application/x-ndjson", JSON.stringify({ text: bench.text, tags: value().tags }) + "\n") } }, "JSON line")));
+  const value = () => ({
+    text: bench.text,
+    tags: bench.tags.map((t) => store.tags.names[t]),
+    refused: bench.refused.map((t) => store.tags.names[t]),
+    topics: bench.answers.topics.topics,
+  });
+  return card(
+    "Export",
+    "The text, its accepted and refused tags, and its topics.",
+    h(
+      "div",
+      { class: "row" },
+      h(
+        "button",
+        {
+          type: "button",
+          class: "action",
+          on: { click: () => save("document.json", "application/json", JSON.stringify(value(), null, 1)) },
+        },
+        "JSON",
+      ),
+      " ",
+      h(
+        "button",
+        {
+          type: "button",
+          class: "action",
+          on: {
+            click: () =>
+              save(
+                "document.jsonl",
+                "application/x-ndjson",
+                JSON.stringify({ text: bench.text, tags: value().tags }) + "\n",
+              ),
+          },
+        },
+        "JSON line",
+      ),
+    ),
+  );
 }

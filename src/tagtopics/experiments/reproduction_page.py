@@ -1,30 +1,30 @@
-"""The page about the reproduction: everything on it is computed from records."""
+"""The page about the reproduction; everything on it is computed from records."""
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
 
+from tagtopics._io import atomic_file
 from tagtopics.experiments.claims import DATASET_NAMES
 from tagtopics.experiments.figures import MEASURES, draw_figures
-from tagtopics.experiments.grading import Verdict
 from tagtopics.experiments.paper import (
     Table,
     cells,
     compare,
+    consistent_topics,
     credit_table,
     curve_table,
     number_format,
     table_three,
     table_two,
+    topics_of,
 )
 from tagtopics.experiments.records import Record
 from tagtopics.experiments.spec import MODELS
-from tagtopics.experiments.topics import consistent_topics, topics_of
-from tagtopics.experiments.verdicts import CERTAIN, ENOUGH, all_verdicts, gain_text
+from tagtopics.experiments.verdicts import CERTAIN, ENOUGH, Verdict, all_verdicts, gain_text
 
 HEADINGS = {
     "perplexity": "Word prediction",
@@ -39,19 +39,19 @@ _PAIRS = (
 
 
 _RULE = f"""\
-A claimed difference holds where, on every data set that was run, the mean over K is more than {CERTAIN:.0f}
-standard errors of the splits above zero and at least {100 * ENOUGH:.0f} % of the size that the paper states
-(our goals: all of it). It holds in part where some of the comparisons do. Where none does but all have the
-right sign, the verdict says whether size or certainty is missing. One split decides nothing about a
-difference. p is two-sided, of the corrected resampled t-test, which allows for splits that overlap and is
-stricter than the rule."""
+A claimed difference holds if, on every data set that was run, the mean over K is more than {CERTAIN:.0f}
+standard errors (over splits) above zero and at least {100 * ENOUGH:.0f} % of the size that the paper states
+(100 % for our goals). It holds in part if only some of the comparisons do. If none does but all have the
+right sign, the verdict tells whether size or certainty is missing. A single split does not decide about a
+difference. p is the two-sided p-value of the corrected resampled t-test, which accounts for overlapping
+splits and is stricter than the rule."""
 
 
 def write_page(records: Sequence[Record], target: Path) -> list[Verdict]:
-    """Write the page and its figures, into `images/` beside it, and return the verdicts on it.
+    """Write the page, with its figures in `images/` beside it, and return the verdicts.
 
     Args:
-        records: what was measured; their order does not matter, other data sets than the grids' are left out.
+        records: in any order; those of data sets outside the grids are ignored.
         target: the file of the page.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -59,9 +59,8 @@ def write_page(records: Sequence[Record], target: Path) -> list[Verdict]:
     figures = draw_figures(records, target.parent / "images")
     verdicts = all_verdicts(records)
     text = "\n".join(_page(records, verdicts, {path.stem: path.name for path in figures}))
-    unfinished = target.with_name(f".{target.name}.part")
-    unfinished.write_text(text, encoding="utf-8")
-    os.replace(unfinished, target)
+    with atomic_file(target) as temporary:
+        temporary.write_text(text, encoding="utf-8")
     return verdicts
 
 
@@ -89,7 +88,7 @@ def _opening(records: Sequence[Record], verdicts: Sequence[Verdict]) -> Iterable
     counts = Counter(verdict.status for verdict in verdicts)
     summary = "; ".join(f"{status}: {n}" for status, n in counts.most_common())
     versions = ", ".join(sorted({record.version for record in records}))
-    yield "# The paper's experiments, measured anew"
+    yield "# The paper's experiments, reproduced"
     yield ""
     yield (
         f"Written by `tagtopics reproduce` from {len(records)} records of version {versions}: every "
@@ -100,7 +99,7 @@ def _opening(records: Sequence[Record], verdicts: Sequence[Verdict]) -> Iterable
 
 
 def _coverage(records: Sequence[Record]) -> Table:
-    """Return what is behind the figures: which numbers of topics and how many splits."""
+    """Return the numbers of topics and splits behind the figures."""
     groups: dict[tuple[str, str, bool], list[Record]] = {}
     for record in records:
         spec = record.spec
@@ -113,13 +112,13 @@ def _coverage(records: Sequence[Record]) -> Table:
         splits = len({r.spec.seed for r in members})
         fit = sum(r.seconds["fit"] for r in members)
         rows.append((task, name, ", ".join(map(str, topics)), str(splits), str(len(members)), f"{fit:.0f}"))
-    header = ("task", "data set", "K", "splits", "records", "seconds of fitting")
-    note = "Tasks share fits: the seconds of one fit stand in every row that used it."
-    return Table("What is behind the figures", header, tuple(rows), note)
+    header = ("task", "data set", "K", "splits", "records", "seconds to fit")
+    note = "Tasks share fits: the seconds of a shared fit are counted in every row that used it."
+    return Table("Coverage", header, tuple(rows), note)
 
 
 def _verdict_section(verdicts: Sequence[Verdict]) -> Iterable[str]:
-    yield "## What holds, and what does not"
+    yield "## Verdicts"
     yield ""
     yield _RULE
     yield ""
@@ -151,7 +150,7 @@ def _task_section(records: Sequence[Record], task: str, figures: dict[str, str])
 
 
 def _unigram(records: Sequence[Record]) -> str:
-    """Return a line about word frequencies alone, which need no topics."""
+    """Return a line about the perplexity of word frequencies alone."""
     lines = []
     for dataset, name in DATASET_NAMES.items():
         values = {
@@ -165,7 +164,7 @@ def _unigram(records: Sequence[Record]) -> str:
 
 
 def _origins(records: Sequence[Record]) -> Table | None:
-    """Return where gains over sampled models come from: the algorithm, the tags, the reading of a chain."""
+    """Return the sources of the gain over sampled models: the algorithm, the tags, averaging the chain."""
     rows = []
     for dataset, name in DATASET_NAMES.items():
         found = {m: cells(records, dataset, "perplexity", "perplexity", m) for m in MODELS}
@@ -176,12 +175,12 @@ def _origins(records: Sequence[Record]) -> Table | None:
             if any(results):
                 rows.append((name, MODELS[other], *texts))
     header = ("data set", "model", "TTM-H over it", "LDA over it: the algorithm", "TTM-H over LDA: the tags",
-              "it over its last sample: the reading")  # fmt: skip
+              "it over its last sample: the averaging")  # fmt: skip
     return Table("Where the gain in perplexity comes from", header, tuple(rows)) if rows else None
 
 
 def _differences(records: Sequence[Record], dataset: str, task: str, without: bool) -> Table | None:
-    """Return the differences of pairs of models, tags hidden, paired over splits."""
+    """Return the differences between pairs of models, tags hidden, paired over splits."""
     measure = MEASURES[task]
     found = {m: cells(records, dataset, task, measure, m, without_artefact=without) for m in MODELS}
     rows = []
@@ -196,7 +195,7 @@ def _differences(records: Sequence[Record], dataset: str, task: str, without: bo
 
 
 def number_name(measure: str) -> str:
-    """Return what people call a measure."""
+    """Return the usual name of a measure."""
     return {"f1": "F"}.get(measure, measure)
 
 
@@ -216,8 +215,8 @@ def _top_words(records: Sequence[Record]) -> Iterable[str]:
         if r.spec.task == "topics"
     ]
     note = (
-        "The three topics of TTM-H that the other models agree on most (in brackets the mean cosine), each "
-        "beside its nearest of every model. Mean coherence (NPMI) of the ten top words of all topics: "
+        "The three topics of TTM-H that the other models match best (mean cosine in brackets), each with the "
+        "nearest topic of every model. Mean coherence (NPMI) of the ten top words of all topics: "
         f"{', '.join(coherence)}."
     )
     header = ("topic", "model", "ten top words")
@@ -233,7 +232,7 @@ def _section(heading: str, tables: Sequence[Table | None]) -> Iterable[str]:
 
 
 def _markdown(table: Table | None) -> Iterable[str]:
-    """Yield the lines of a table; bars of texts are escaped, nothing else of them is markup."""
+    """Yield the lines of a Markdown table, with vertical bars escaped."""
     if table is None:
         return
     if table.title:

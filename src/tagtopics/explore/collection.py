@@ -1,19 +1,26 @@
-"""Answers of the JSON interface that come from the record alone."""
+"""Answers of the JSON API that need the record only: topics, tags, documents."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
+from pydantic import BaseModel
 
 from tagtopics._typing import Float32, Float64
 from tagtopics.errors import InputError
 from tagtopics.explore import schemas
+from tagtopics.explore.prepare import joint_profile
 from tagtopics.views.topic_data import TopicData
 
 
-class Reader:
-    """Reads topics, tags and documents out of a record."""
+class NoSuchDocumentError(Exception):
+    """There is no document of this number; the message names the range."""
+
+
+class Collection:
+    """Topics, tags and documents of a record, as the JSON API returns them."""
 
     def __init__(self, data: TopicData) -> None:
         self._data = data
@@ -22,11 +29,11 @@ class Reader:
         self._folded_tags = [name.casefold() for name in data.tags.names]
         self._folded_ids = [name.casefold() for name in data.documents.ids]
 
-    def topics(self, n_words: int) -> list[schemas.TopicOut]:
-        """Return all topics with their first words."""
+    def topics(self, n_words: int) -> schemas.TopicList:
+        """Return all topics with their most probable words."""
         data = self._data
         known = len(data.coherence) > 0
-        return [
+        rows = [
             schemas.TopicOut(
                 topic=k,
                 share=float(data.topic_share[k]),
@@ -35,23 +42,24 @@ class Reader:
             )
             for k in range(data.n_topics)
         ]
+        return schemas.TopicList(topics=rows)
 
     def tags(self, query: str, n: int, skip: int, n_words: int) -> schemas.TagList:
-        """Return tags whose name holds the query, most frequent first."""
+        """Return the tags whose name contains the query, most frequent first."""
         wanted = query.casefold()
         found = [t for t in self._by_size if wanted in self._folded_tags[t]]
         rows = [self._profile([t], n_words) for t in found[skip : skip + n]]
         return schemas.TagList(total=len(found), tags=rows)
 
     def together(self, names: Sequence[str], n_words: int) -> schemas.TagOut:
-        """Return what several tags stand for together: the product of their profiles, normalised."""
+        """Return the joint profile of several tags."""
         for name in names:
             if name not in self._column:
                 raise InputError(f"the model has no tag {name[:80]!r}")
         return self._profile([self._column[name] for name in dict.fromkeys(names)], n_words)
 
     def documents(self, query: str, n: int, skip: int) -> schemas.DocumentList:
-        """Return documents whose name holds the query."""
+        """Return the documents whose id contains the query."""
         wanted = query.casefold()
         found = [d for d, name in enumerate(self._folded_ids) if wanted in name]
         rows = [self._document(d, with_text=False) for d in found[skip : skip + n]]
@@ -59,8 +67,9 @@ class Reader:
 
     def document(self, row: int) -> schemas.DocumentOut:
         """Return one document."""
-        if row >= len(self._data.documents.ids):
-            raise InputError(f"no document {row}; there are {len(self._data.documents.ids)}")
+        n_docs = len(self._data.documents.ids)
+        if row >= n_docs:
+            raise NoSuchDocumentError(f"no document {row}; rows go from 0 to {n_docs - 1}")
         return self._document(row, with_text=True)
 
     def _profile(self, columns: Sequence[int], n_words: int) -> schemas.TagOut:
@@ -89,11 +98,35 @@ class Reader:
         return [schemas.Weighted(name=self._data.words[w], weight=float(weights[w])) for w in best]
 
 
-def joint_profile(profiles: Float32) -> Float64:
-    """Return (K,): the normalised product of profiles (n, K); uniform where they have no topic in common."""
-    with np.errstate(divide="ignore"):
-        logs = np.log(profiles.astype(np.float64)).sum(0)
-    if not np.isfinite(logs).any():
-        return np.full(profiles.shape[1], 1.0 / profiles.shape[1])
-    joint = np.exp(logs - logs.max())
-    return np.asarray(joint / joint.sum())
+class AnswerCache:
+    """The JSON of recent answers, least recently used first, up to a number of bytes.
+
+    It is used from the event loop only; the answers themselves are computed elsewhere.
+
+    Args:
+        max_bytes: of all answers together.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._answers: OrderedDict[Hashable, bytes] = OrderedDict()
+        self._n_bytes = 0
+
+    def get(self, key: Hashable) -> bytes | None:
+        """Return a stored answer, or None."""
+        if key in self._answers:
+            self._answers.move_to_end(key)
+        return self._answers.get(key)
+
+    def put(self, key: Hashable, answer: bytes) -> None:
+        """Store an answer; older ones are dropped to make space."""
+        self._n_bytes += len(answer) - len(self._answers.pop(key, b""))
+        self._answers[key] = answer
+        while self._n_bytes > self._max_bytes:
+            _, dropped = self._answers.popitem(last=False)
+            self._n_bytes -= len(dropped)
+
+
+def as_json(answer: Callable[[], BaseModel]) -> bytes:
+    """Compute an answer and return its JSON; a lone surrogate in a name becomes a question mark."""
+    return answer().model_dump_json().encode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""What stands around the server: limits on bodies, the allowed hosts, strict headers."""
+"""Middleware around the server: request metrics, limits on bodies, allowed hosts, security headers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
-from tagtopics.explore.metrics import Metrics
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -26,6 +26,35 @@ _HEADERS = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
+_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+class Metrics:
+    """Prometheus metrics of one server: requests by route and status, their duration, work in progress.
+
+    Args:
+        pending: returns the number of requests that compute or wait.
+    """
+
+    def __init__(self, pending: Callable[[], int]) -> None:
+        self._registry = registry = CollectorRegistry()
+        self._requests = Counter(
+            "tagtopics_requests", "Requests", ("route", "status"), registry=registry
+        )  # exported as tagtopics_requests_total
+        self._seconds = Histogram(
+            "tagtopics_request_seconds", "Duration", ("route",), registry=registry, buckets=_BUCKETS
+        )
+        self.in_flight = Gauge("tagtopics_requests_in_flight", "Open requests", registry=registry)
+        Gauge("tagtopics_work_pending", "Running and waiting work", registry=registry).set_function(pending)
+
+    def record(self, route: str, status: int, seconds: float) -> None:
+        """Count one request; `route` is the pattern of the path, not the path itself."""
+        self._requests.labels(route, status).inc()
+        self._seconds.labels(route).observe(seconds)
+
+    def text(self) -> str:
+        """Return all metrics in the Prometheus text format."""
+        return generate_latest(self._registry).decode()
 
 
 class _RefusedError(Exception):
@@ -34,17 +63,15 @@ class _RefusedError(Exception):
         self.status, self.detail = status, detail
 
 
-class Shield:
+class Middleware:
     """Wraps an ASGI application.
 
     Args:
-        application: what to guard.
-        metrics: told of every request.
-        max_bytes: of a request's body.
-        larger: the same for some addresses.
-        body_seconds: in which a body must have come.
-        hosts: names under which the server may be asked, against pages that rebind their own name to this
-            machine; None for any.
+        application: what to wrap.
+        metrics: records every request.
+        max_bytes: maximum size of a body.
+        larger: maximum size of a body for some paths.
+        body_seconds: time in which a body must arrive.
     """
 
     def __init__(
@@ -55,12 +82,11 @@ class Shield:
         max_bytes: int,
         larger: Mapping[str, int],
         body_seconds: float,
-        hosts: frozenset[str] | None,
     ) -> None:
         self._application = application
         self._metrics = metrics
         self._max_bytes, self._larger = max_bytes, larger
-        self._body_seconds, self._hosts = body_seconds, hosts
+        self._body_seconds = body_seconds
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -69,37 +95,31 @@ class Shield:
             return
         answer = _Answer(send)
         began = time.perf_counter()
-        self._metrics.in_flight += 1
+        self._metrics.in_flight.inc()
         try:
-            await self._guarded(scope, receive, answer)
+            await self._limited(scope, receive, answer)
         finally:
-            self._metrics.in_flight -= 1
+            self._metrics.in_flight.dec()
             route = getattr(scope.get("route"), "path", "other")
             self._metrics.record(route, answer.status, time.perf_counter() - began)
 
-    async def _guarded(self, scope: MutableMapping[str, Any], receive: Receive, answer: _Answer) -> None:
+    async def _limited(self, scope: MutableMapping[str, Any], receive: Receive, answer: _Answer) -> None:
+        most = self._larger.get(scope["path"], self._max_bytes)
         try:
-            most = self._larger.get(scope["path"], self._max_bytes)
-            self._check(scope, most)
+            _check_length(scope, most)
             body = await asyncio.wait_for(_body(receive, most), self._body_seconds)
         except _RefusedError as refused:
             await answer.refuse(refused.status, refused.detail)
         except TimeoutError:
-            await answer.refuse(408, "the body of the request came too slowly")
+            await answer.refuse(408, f"the request body took longer than {self._body_seconds:g} seconds")
         else:
-            await self._application(scope, _once(body, receive), answer.send)
+            await self._application(scope, _replayed(body, receive), answer.send)
 
-    def _check(self, scope: MutableMapping[str, Any], most: int) -> None:
-        headers = dict(scope["headers"])
-        host = headers.get(b"host", b"").decode("latin-1").lower()
-        name = host[: host.rfind("]") + 1] if host.startswith("[") else host.partition(":")[0]
-        if self._hosts is not None and name not in self._hosts:
-            raise _RefusedError(
-                421, "this server does not answer under that name; see tagtopics serve --help"
-            )
-        size = headers.get(b"content-length", b"0")
-        if not size.isdigit() or int(size) > most:
-            raise _RefusedError(413, f"the body may have {most:,} bytes at the most")
+
+def _check_length(scope: MutableMapping[str, Any], most: int) -> None:
+    size = dict(scope["headers"]).get(b"content-length", b"0")
+    if not size.isdigit() or int(size) > most:
+        raise _RefusedError(413, f"the request body may have at most {most:,} bytes")
 
 
 async def _body(receive: Receive, most: int) -> bytes:
@@ -111,13 +131,13 @@ async def _body(receive: Receive, most: int) -> bytes:
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         if size > most:
-            raise _RefusedError(413, f"the body may have {most:,} bytes at the most")
+            raise _RefusedError(413, f"the request body may have at most {most:,} bytes")
         if not message.get("more_body"):
             return b"".join(parts)
 
 
 class _Answer:
-    """Sends what the application says, with the headers of every page, and remembers the status."""
+    """Adds the security headers to an answer and remembers its status."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -137,8 +157,8 @@ class _Answer:
         await self.send({"type": "http.response.body", "body": body})
 
 
-def _once(body: bytes, receive: Receive) -> Receive:
-    """Return a `receive` that gives a body that was read already, and then what really comes."""
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """Return a `receive` that first returns a body that was read already."""
     given = False
 
     async def again() -> Message:

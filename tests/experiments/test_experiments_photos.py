@@ -12,8 +12,7 @@ from PIL import Image
 import tagtopics as tt
 from tagtopics.datasets import make_scenes
 from tagtopics.errors import InputError
-from tagtopics.experiments.corpora import load_corpus
-from tagtopics.experiments.photographs import PIXELS, from_pixels, photograph_folder
+from tagtopics.experiments.corpora import PIXELS, load_corpus, photo_folder, with_pixel_counts
 from tagtopics.experiments.run import run_one
 from tagtopics.experiments.spec import chosen, full_grid
 
@@ -44,7 +43,7 @@ def test_table_three_is_measured_from_photographs_on(
     corel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TAGTOPICS_DATA", str(corel))
-    specs = from_pixels(chosen(full_grid(), ["corel5k", "statistics/cora"]), tmp_path)
+    specs = with_pixel_counts(chosen(full_grid(), ["corel5k", "statistics/cora"]), tmp_path)
     assert {spec.dataset for spec in specs} == {PIXELS, "cora"}
     rows = {(spec.model, spec.system): spec for spec in specs if spec.task == "recommendation"}
     assert set(rows) >= {("ttm-h", "best"), ("ttm-h", "two-stage"), ("ttm-p", "two-stage"),
@@ -56,15 +55,15 @@ def test_table_three_is_measured_from_photographs_on(
     assert one == two
     assert one["precision_at_1"] > 0.3  # twelve materials, three or four a scene
     written = tt.read_corpus(tmp_path / PIXELS)
-    assert from_pixels(specs, tmp_path)  # goes on from what is there
+    assert with_pixel_counts(specs, tmp_path)  # goes on from what is there
     assert (tt.read_corpus(tmp_path / PIXELS).counts != written.counts).nnz == 0
 
 
 def test_without_photographs_one_line_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TAGTOPICS_DATA", raising=False)
-    with pytest.raises(InputError, match="need photographs"):
-        photograph_folder()
+    with pytest.raises(InputError, match="need the photos"):
+        photo_folder()
     monkeypatch.setenv("TAGTOPICS_DATA", str(tmp_path))
-    with pytest.raises(InputError, match="TAGTOPICS_DATA must name"):
-        from_pixels(full_grid(), tmp_path / "own")
+    with pytest.raises(InputError, match="set TAGTOPICS_DATA"):
+        with_pixel_counts(full_grid(), tmp_path / "own")
     assert not (tmp_path / "own").exists()

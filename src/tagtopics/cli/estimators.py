@@ -1,0 +1,155 @@
+"""From options to estimators: the table of models, their parameters, targets, progress."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from tagtopics._io import check_target
+from tagtopics.cli.options import ModelOptions, OutputOptions
+from tagtopics.cli.output import note
+from tagtopics.errors import InputError
+
+if TYPE_CHECKING:
+    from tagtopics.models.base import TopicModel
+
+MODELS: Mapping[str, str] = MappingProxyType(
+    {
+        "lda": "LDA",
+        "ttm": "TTM",
+        "atm": "ATM",
+        "rtm": "RTM",
+        "llda": "LabeledLDA",
+        "gibbs": "GibbsLDA",
+        "vb": "VBLDA",
+    }
+)
+"""Values of `--model`, and the public estimator class of each."""
+
+_PARAMETERS = {
+    "topics": "n_topics",
+    "preset": "preset",
+    "order": "order",
+    "pairwise_weight": "pairwise_weight",
+    "higher_order_weight": "higher_order_weight",
+    "iterations": "max_iter",
+    "tolerance": "tol",
+    "doc_topic_prior": "doc_topic_prior",
+    "topic_word_prior": "topic_word_prior",
+    "memory": "memory",
+    "seed": "random_state",
+    "threads": "n_jobs",
+}
+"""Option -> estimator parameter."""
+
+_MODEL_FILES = frozenset({"model.json", "arrays.safetensors", "corpus"})
+
+STOP_REASONS = {"converged": "converged", "max_iter": "iteration limit reached", "stopped": "stopped early"}
+"""Why a fit ended, for people."""
+
+
+def build_model(options: ModelOptions) -> TopicModel:
+    """Return the unfitted estimator that the options describe; its parameters are checked."""
+    import tagtopics
+    from tagtopics.models.validation import check_parameters
+
+    if options.model not in MODELS:
+        raise InputError(f"unknown model {options.model[:40]!r}; known are {', '.join(MODELS)}")
+    model: TopicModel = getattr(tagtopics, MODELS[options.model])()
+    known = model.get_params(deep=False)
+    for name, parameter in _PARAMETERS.items():
+        value = getattr(options, name)
+        if value is None:
+            continue
+        if parameter in known:
+            model.set_params(**{parameter: value})
+        else:
+            note(f"{_option(name)} has no effect: --model {options.model} has no such parameter")
+    if not 0 <= options.seed < 2**32:
+        raise InputError(f"--seed must be a whole number from 0 to 4294967295, not {options.seed}")
+    try:
+        check_parameters(model)
+        if options.tag_pseudo_count is not None:
+            _set_tag_pseudo_count(model, options)
+            check_parameters(model)
+    except InputError as error:
+        raise InputError(_in_options(str(error))) from None
+    return model
+
+
+def _set_tag_pseudo_count(model: TopicModel, options: ModelOptions) -> None:
+    """Replace the pseudo-count of the chosen preset."""
+    from tagtopics.models.validation import resolve_preset
+
+    if not {"preset", "pairwise_weight"} <= set(model.get_params(deep=False)):
+        note(f"--tag-pseudo-count has no effect: --model {options.model} has no such parameter")
+        return
+    preset = resolve_preset(options.preset or "default")
+    model.set_params(preset=replace(preset, tag_pseudo_count=options.tag_pseudo_count))
+
+
+def weights_of(model: Any) -> dict[str, float] | None:
+    """Return the tag weights of a fitted model, given or learned; None if it has none."""
+    names = ("pairwise_weight", "higher_order_weight", "tag_pseudo_count")
+    known = model.get_params(deep=False)
+    return {name: getattr(model, f"{name}_") for name in names} if "pairwise_weight" in known else None
+
+
+def name_of_model(model: TopicModel) -> str:
+    """Return the value of `--model` for an estimator."""
+    names = {home: name for name, home in MODELS.items()}
+    return names.get(type(model).__name__, type(model).__name__.lower())
+
+
+def progress_bar(output: OutputOptions, title: str = "Fitting", parts: int = 1) -> list[Any]:
+    """Return the callbacks of a fit: a progress bar if standard error is a terminal.
+
+    Args:
+        output: what the command prints.
+        title: what the bar is called.
+        parts: steps of one iteration.
+    """
+    from tagtopics.inference.callbacks import Progress
+    from tagtopics.kernels.compiling import has_compiled
+
+    if output.quiet or not sys.stderr.isatty():
+        return []
+    return [Progress(title if has_compiled() else f"{title} (compiling first, once)", parts)]
+
+
+def check_model_target(out: str) -> Path:
+    """Return the path of a new model; an existing path must hold a model and nothing else."""
+    return check_target(out, "model", is_model_folder)
+
+
+def is_model_folder(path: Path) -> bool:
+    """Tell whether a folder is a model that tagtopics wrote, without files of anyone else."""
+    if not path.is_dir() or not {place.name for place in path.iterdir()} <= _MODEL_FILES:
+        return False
+    try:
+        description = json.loads((path / "model.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return (
+        isinstance(description, dict)
+        and "class" in description
+        and bool({"schema", "format"} & set(description))
+    )
+
+
+def _in_options(message: str) -> str:
+    """Return a message about parameters in terms of the command line."""
+    _, _, what = message.partition(": ")
+    for name, parameter in {**_PARAMETERS, "tag_pseudo_count": "tag_pseudo_count"}.items():
+        if what.startswith(f"{parameter} "):
+            return _option(name) + what.removeprefix(parameter)
+    return what or message
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")

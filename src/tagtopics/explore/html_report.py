@@ -1,0 +1,138 @@
+"""The report: one HTML file with a whole model that opens from disk, without a network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tagtopics._io import atomic_file, check_target
+from tagtopics._typing import Int64
+from tagtopics.errors import InputError
+from tagtopics.explore.bodies import CHUNK, body_of, body_order
+from tagtopics.explore.packing import base64_of, packed
+from tagtopics.explore.page import Block, report_page
+from tagtopics.explore.prepare import index_of, known_words
+from tagtopics.views.topic_data import TopicData
+
+DEFAULT_MB = 15.0
+"""Default maximum size of a report, in millions of bytes."""
+
+_FOR_BODIES = 0.4
+"""Share of a report reserved for texts if the list of documents is large."""
+
+_MARK = b'<meta name="generator" content="tagtopics '
+"""Every report has this in its first kilobyte; a file without it is not overwritten."""
+
+
+@dataclass(frozen=True)
+class ReportSize:
+    """What a report contains."""
+
+    n_bytes: int
+    n_docs: int  # in the collection
+    n_listed: int  # with id, tags and topics
+    n_bodies: int  # with text, words and credits
+
+
+def write_report(
+    source: Any,
+    path: str | Path,
+    max_mb: float = DEFAULT_MB,
+    *,
+    corpus: Any = None,
+    title: str | None = None,
+    overwrite: bool = False,
+) -> ReportSize:
+    """Write a report as one HTML file.
+
+    The report lists all documents if they fit. Texts are added, those most typical of a topic first, until
+    the file has its maximum size.
+
+    Args:
+        source: a fitted model, or a `TopicData` record.
+        path: the HTML file. An existing file is replaced only if it is a tagtopics report.
+        max_mb: maximum size in millions of bytes.
+        corpus: the documents the model was fitted to, if `source` is a model.
+        title: of the collection, if `source` is a model.
+        overwrite: replace an existing file even if it is not a report.
+
+    Returns:
+        What the report contains.
+    """
+    target = check_report_target(path, overwrite=overwrite)
+    if not isinstance(source, TopicData):
+        from tagtopics.views.to_topic_data import topic_data
+
+        source = topic_data(source, corpus, title)
+    html, size = render_report(source, max_mb)
+    with atomic_file(target) as temporary:
+        temporary.write_bytes(html)
+    return size
+
+
+def check_report_target(path: str | Path, *, overwrite: bool = False) -> Path:
+    """Return the path of a new report; an existing file must be a report, unless `overwrite` is set."""
+    if Path(path).is_dir():
+        raise InputError(f"--out {path}: is a folder; give the name of a file")
+    return check_target(path, "report", is_report, overwrite=overwrite)
+
+
+def is_report(path: Path) -> bool:
+    """Tell whether a file is a report that tagtopics wrote."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return _MARK in file.read(1024)
+
+
+def render_report(data: TopicData, max_mb: float = DEFAULT_MB) -> tuple[bytes, ReportSize]:
+    """Return a report as bytes, and what it contains."""
+    if not max_mb > 0:
+        raise InputError(f"max_mb must be above 0, not {max_mb}")
+    space = int(max_mb * 1e6) - len(_page(data, b"", [], 0)) - 200
+    docs, index = _fitting_index(data, space)
+    bodies, n_bodies = _fitting_bodies(data, docs, space - len(base64_of(index)))
+    html = _page(data, index, bodies, n_bodies)
+    return html, ReportSize(len(html), len(data.documents.ids), len(docs), n_bodies)
+
+
+def _page(data: TopicData, index: bytes, bodies: list[bytes], n_bodies: int) -> bytes:
+    settings: dict[str, Any] = {"live": False, "bodies": n_bodies, "chunk": CHUNK}
+    blocks = [Block("index", base64_of(index))]
+    blocks += [Block(f"bodies-{i}", base64_of(pack)) for i, pack in enumerate(bodies)]
+    return report_page(data.title, settings, blocks).encode("utf-8", "replace")
+
+
+def _fitting_index(data: TopicData, space: int) -> tuple[Int64, bytes]:
+    """Return the documents to list and the packed index; fewer if texts would not fit otherwise."""
+    order = body_order(data)
+    n = len(order)
+    limit = space * (1 - _FOR_BODIES) if data.documents.has_words else space
+    while True:
+        index = packed(index_of(data, order[:n]))
+        size = len(base64_of(index))
+        if size <= (space if n == 0 else limit):
+            return order[:n], index
+        if n == 0:
+            raise InputError(f"the topics, words and tags alone need {size / 1e6:.1f} MB; raise max_mb")
+        n = min(int(n * 0.9 * limit / size), n - 1) if limit > 0 else 0
+
+
+def _fitting_bodies(data: TopicData, docs: Int64, space: int) -> tuple[list[bytes], int]:
+    """Return packed bodies up to a number of bytes, and how many documents they hold."""
+    packs: list[bytes] = []
+    done = 0
+    if not data.documents.has_words:
+        return packs, done
+    _, number = known_words(data)
+    for rows in np.split(docs, range(CHUNK, len(docs), CHUNK)):
+        pack = packed([body_of(data, int(d), number) for d in rows])
+        space -= len(base64_of(pack)) + 80
+        if space < 0:
+            break
+        packs.append(pack)
+        done += len(rows)
+    return packs, done

@@ -1,0 +1,46 @@
+"""The steps that all tasks share: split, fit on the training part, infer topics of both parts."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+from tagtopics._typing import Float32
+from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.splits import train_test
+from tagtopics.models.base import TopicModel
+
+
+class FittedSplit(NamedTuple):
+    """The two parts of a corpus, and the topics that a model fitted on the first infers for both."""
+
+    train: Corpus
+    test: Corpus
+    train_topics: Float32  # (D', K) proportions, inferred as those of the test part
+    test_topics: Float32  # (D, K)
+    seconds: float  # to fit
+
+
+def fit_split(corpus: Corpus, model: TopicModel, seed: int, tags_known: bool) -> FittedSplit:
+    """Fit a model on the training part of a corpus and infer the proportions of both parts.
+
+    The proportions of training documents are inferred again, with tags hidden or known as in the test part,
+    so that classifiers trained on them apply to test documents.
+    """
+    train, test, seconds = fit_train_part(corpus, model, seed)
+    known = tags_known and bool(model.tag_names_)
+    train_topics, test_topics = (model.transform(part, part if known else None) for part in (train, test))
+    return FittedSplit(train, test, train_topics, test_topics, seconds)
+
+
+def fit_train_part(corpus: Corpus, model: TopicModel, seed: int) -> tuple[Corpus, Corpus, float]:
+    """Fit the topics of a model on the training part; return both parts and the seconds of the fit."""
+    train, test = (corpus.select(rows) for rows in train_test(corpus, seed))
+    began = time.perf_counter()
+    model.fit_topics(train)
+    return train, test, time.perf_counter() - began
+
+
+def result(metrics: dict[str, Any], fit: float, began: float) -> dict[str, Any]:
+    """Return the result of a task; `began` is when it started, the fit included."""
+    return {"metrics": metrics, "seconds": {"fit": fit, "score": time.perf_counter() - began - fit}}
