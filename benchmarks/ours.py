@@ -16,15 +16,14 @@ from benchmarks.recorder import Recorder
 from tagtopics.inference.callbacks import Watcher
 
 MODELS = {"lda": tt.LDA, "ttm": tt.TTM}
-SETTINGS: dict[str, dict[str, float]] = {
-    "lda": {"word_weight": 0.75, "doc_topic_prior": 0.03, "topic_word_prior": 0.02, "stride": 0.8},
+SETTINGS: dict[str, dict[str, Any]] = {
+    "lda": {"preset": "fast", "doc_topic_prior": 0.03, "topic_word_prior": 0.02},
     "ttm": {
-        "word_weight": 0.75,
+        "preset": "fast",
         "doc_topic_prior": 0.03,
         "topic_word_prior": 0.02,
         "pairwise_weight": 0.025,
         "higher_order_weight": 0.0125,
-        "stride": 0.8,
     },
 }
 """What differs from the defaults, chosen on validation documents of all corpora together (decision 012); the

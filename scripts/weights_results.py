@@ -63,7 +63,7 @@ def models(seed: int) -> dict[str, FittedOnce]:
         "LDA": {"pairwise_weight": 0.0, "higher_order_weight": 0.0},
         "TTM-P": {"pairwise_weight": 0.2, "higher_order_weight": 0.0},
         "TTM-H": {"pairwise_weight": 0.1, "higher_order_weight": 0.05},
-        AUTO: {"weights": "auto", "tag_pseudo_count": "auto"},
+        AUTO: {"pairwise_weight": "auto", "preset": tt.Preset(tag_pseudo_count="auto")},
     }
     return {name: FittedOnce(N_TOPICS, random_state=seed, **options) for name, options in given.items()}
 
@@ -166,7 +166,7 @@ def page(records: dict[str, list[dict[str, Any]]]) -> str:
     return f"""# Learned weights, on every task
 
 Written by `python scripts/weights_results.py DIRECTORY`. K = {N_TOPICS}, the defaults otherwise; `auto` is
-`TTM(weights="auto", tag_pseudo_count="auto")`, TTM-P has the weights .2 / 0, TTM-H .1 / .05, both with tags
+`TTM(pairwise_weight="auto", preset=Preset(tag_pseudo_count="auto"))`, TTM-P has the weights .2 / 0, TTM-H .1 / .05, both with tags
 worth 5 tokens where they are known; LDA is the model without weights. Mean and standard error over random
 80/20 splits; where a folder has an official split (corel5k, bibtex, reuters, corel5k-images) over starts, so
 that the error there is that of the fit alone. Perplexity: lower is better; all else: higher.

@@ -12,12 +12,12 @@ import pytest
 from explore_support import Watched
 
 import tagtopics as tt
-from tagtopics.cli.pictures import MOST_PIXELS, with_pictures
-from tagtopics.cli.serving import ModelEngine
 from tagtopics.datasets.scenes import make_scenes, write_scenes
 from tagtopics.explore import write_report
-from tagtopics.explore.engine import NotOfferedError
+from tagtopics.views.engine import ModelEngine
 from tagtopics.views.heat_maps import tag_maps
+from tagtopics.views.pictures import MOST_PIXELS, with_pictures
+from tagtopics.views.questions import NotOfferedError
 from tagtopics.views.topic_data import TopicData
 
 pytest_plugins = ("explore_fixtures",)
@@ -39,7 +39,7 @@ def seeing(scenes: Path) -> Any:
 
 @pytest.fixture(scope="module")
 def pictures(scenes: Path, seeing: Any) -> TopicData:
-    record = seeing.topic_data(tt.read_corpus(scenes, visual=seeing.visual_), "Scenes")
+    record = tt.topic_data(seeing, tt.read_corpus(scenes, visual=seeing.visual_), "Scenes")
     return with_pictures(record, seeing, str(scenes))
 
 

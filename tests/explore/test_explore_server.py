@@ -17,10 +17,10 @@ from hypothesis import HealthCheck, given, settings
 
 import tagtopics as tt
 from tagtopics.cli.serve import allowed_hosts
-from tagtopics.cli.serving import ModelEngine
-from tagtopics.explore.engine import Question, Topics
 from tagtopics.explore.gate import Gate
 from tagtopics.explore.server import Limits, create_app
+from tagtopics.views.engine import ModelEngine
+from tagtopics.views.questions import Question, Topics
 from tagtopics.views.topic_data import TopicData
 
 pytest_plugins = ("explore_fixtures",)

@@ -30,7 +30,6 @@ TopicsOption = Annotated[int, typer.Option(metavar="N", help="Number of topics."
 def command(shown: Shown, out: OutOption = "demo.tt", topics: TopicsOption = 20) -> None:
     """See it work: fit a model to the docstrings of numpy, scipy and scikit-learn, and ask it everything."""
     from tagtopics.corpus.splits import train_test
-    from tagtopics.models.kept_corpus import keep_corpus
 
     target = check_out(out)
     model: Any = build_model(ModelOptions(topics=topics))
@@ -49,8 +48,7 @@ def command(shown: Shown, out: OutOption = "demo.tt", topics: TopicsOption = 20)
     fitted = time.perf_counter() - start
     say(f"   {model.n_iter_} sweeps in {fitted:.1f} seconds ({REASONS[model.stop_reason_]})", "dim")
     payload = _answers(model, train, test)
-    model.save(target)
-    keep_corpus(train, target)
+    model.save(target, corpus=train)
     payload |= {"path": str(target), "n_topics": topics, "iterations": model.n_iter_}
     payload["seconds"] = {"fit": fitted, "all": time.perf_counter() - began}
     show(shown.json, payload, lambda out: _draw(out, payload, model, test))

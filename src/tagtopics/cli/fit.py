@@ -50,15 +50,13 @@ def command(
     keep: KeepOption = True,
 ) -> None:
     """Learn topics from a corpus, or from a folder of shards, and save them as a model."""
-    from tagtopics.models.kept_corpus import keep_corpus
-
     estimator = build_model(model)
     target = check_out(out)
     sharded = is_sharded(corpus)
     check_scale(scale, sharded)
     began = read = time.perf_counter()
     if sharded:
-        documents, sizes = fit_sharded(estimator, corpus, target, scale, shown)
+        documents, sizes = fit_sharded(estimator, corpus, target, scale, shown, keep)
     else:
         visual = visual_vocabulary(corpus, images, model.seed, shown)
         documents = read_training(corpus, columns, words, shown, visual)
@@ -68,10 +66,8 @@ def command(
             documents, callbacks=[*watchers(shown), *keeping], **({"start": start} if start else {})
         )
         sizes = sizes_of(documents)
-        estimator.save(target)
+        estimator.save(target, corpus=documents if keep else None)
     seconds = {"read": read - began, "fit": time.perf_counter() - read}
-    if keep:
-        keep_corpus(documents, target)
     payload = _payload(estimator, sizes, model, target, seconds)
     show(shown.json, payload, lambda console: _draw(console, payload))
 

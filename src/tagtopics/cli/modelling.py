@@ -25,14 +25,10 @@ _PARAMETERS = {
     "order": "order",
     "pairwise_weight": "pairwise_weight",
     "higher_order_weight": "higher_order_weight",
-    "weights": "weights",
-    "tag_pseudo_count": "tag_pseudo_count",
     "iterations": "max_iter",
     "tolerance": "tol",
     "doc_topic_prior": "doc_topic_prior",
     "topic_word_prior": "topic_word_prior",
-    "word_weight": "word_weight",
-    "stride": "stride",
     "memory": "memory",
     "seed": "random_state",
     "threads": "n_jobs",
@@ -41,16 +37,15 @@ _PARAMETERS = {
 
 def build_model(options: ModelOptions) -> TopicModel:
     """Return the estimator that the options ask for, its parameters checked."""
-    from tagtopics import models
+    import tagtopics
     from tagtopics.models.validation import check_parameters
 
     if options.model not in MODELS:
         raise InputError(f"unknown model {options.model[:40]!r}; known are {', '.join(MODELS)}")
-    model: TopicModel = getattr(models, MODELS[options.model])()
+    model: TopicModel = getattr(tagtopics, MODELS[options.model])()
     known = model.get_params(deep=False)
     given = {name: getattr(options, name) for name in _PARAMETERS}
-    for name in ("doc_topic_prior", "tag_pseudo_count"):
-        given[name] = _number_or_word(given[name])
+    given["doc_topic_prior"] = _number_or_word(given["doc_topic_prior"])
     for name, value in given.items():
         if value is None:
             continue
@@ -58,6 +53,7 @@ def build_model(options: ModelOptions) -> TopicModel:
             model.set_params(**{_PARAMETERS[name]: value})
         else:
             note(f"{options.model} has no use for {_option(name)}")
+    _set_preset(model, options)
     if options.seed < 0 or options.seed >= 2**32:
         raise InputError(f"--seed must be a whole number from 0 to 4294967295, not {options.seed}")
     try:
@@ -65,6 +61,31 @@ def build_model(options: ModelOptions) -> TopicModel:
     except InputError as error:
         raise InputError(_in_options(str(error))) from None
     return model
+
+
+_PRESET = {"word_weight": "word_exponent", "stride": "relaxation", "tag_pseudo_count": "tag_pseudo_count"}
+
+
+def _set_preset(model: TopicModel, options: ModelOptions) -> None:
+    """Set the options that belong to a preset, and the weights that are to be learned."""
+    from tagtopics.models.validation import Preset
+
+    known = model.get_params(deep=False)
+    given = {new: getattr(options, name) for name, new in _PRESET.items()}
+    given = {name: value for name, value in given.items() if value is not None}
+    if "tag_pseudo_count" in given:
+        given["tag_pseudo_count"] = _number_or_word(given["tag_pseudo_count"])
+    if given and "preset" in known:
+        model.set_params(preset=Preset(**given))
+    elif given:
+        note(f"{options.model} has no use for {', '.join(_option(name) for name in given)}")
+    if options.weights is not None:
+        if "pairwise_weight" not in known:
+            note(f"{options.model} has no use for --weights")
+        elif options.weights == "auto":
+            model.set_params(pairwise_weight="auto")
+        elif options.weights != "given":
+            raise InputError(f"--weights must be 'given' or 'auto', not {options.weights!r}")
 
 
 def _number_or_word(text: str | None) -> float | str | None:
@@ -78,7 +99,9 @@ def _number_or_word(text: str | None) -> float | str | None:
 def weights_of(model: Any) -> dict[str, float] | None:
     """Return what tags count in a fitted model, as given or as learned; None where they count for nothing."""
     names = ("pairwise_weight", "higher_order_weight", "tag_pseudo_count")
-    return {name: getattr(model, f"{name}_") for name in names} if hasattr(model, "weights") else None
+    if not hasattr(model, "pairwise_weight_"):
+        return None
+    return {name: getattr(model, f"{name}_") for name in names}
 
 
 def name_of_model(model: TopicModel) -> str:
@@ -99,13 +122,9 @@ def watchers(shown: Shown, title: str = "Fitting") -> list[Any]:
 
 def check_out(out: str) -> Path:
     """Return the place of a new model; what is there already must be a model."""
-    path = Path(out)
-    if path.exists() and not (path / "model.json").is_file():
-        raise InputError(f"--out {path}: exists and is no model; choose another place")
-    parent = next(parent for parent in path.absolute().parents if parent.exists())
-    if not parent.is_dir():
-        raise InputError(f"--out {path}: {parent} is a file, not a folder")
-    return path
+    from tagtopics.models.persistence import check_model_target
+
+    return check_model_target(out)
 
 
 def _in_options(message: str) -> str:

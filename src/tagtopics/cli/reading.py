@@ -103,9 +103,9 @@ def _visual_of(model: TopicModel, source: str) -> Any:
 
 def load(path: str) -> TopicModel:
     """Load a model."""
-    from tagtopics.models.persistence import load_model
+    import tagtopics
 
-    return load_model(path)
+    return tagtopics.load(path)
 
 
 def load_tagged(path: str) -> TTM:

@@ -48,8 +48,8 @@ def command(
     images: ImagesOption = None,
 ) -> None:
     """Write a report: topics, tags, groups of tags and documents on pages that open without a network."""
-    from tagtopics.cli.pictures import with_pictures
     from tagtopics.explore.report import write_report
+    from tagtopics.views.pictures import with_pictures
 
     data = shown_data(model, corpus, title, shown)
     if images is not None:
@@ -73,12 +73,12 @@ def command(
 def shown_data(path: str, corpus: str | None, title: str | None, shown: Shown) -> TopicData:
     """Return what a viewer shows of a saved model: with the corpus named, else with the one kept with it."""
     from tagtopics.corpus import read_corpus
-    from tagtopics.models.kept_corpus import kept_corpus
+    from tagtopics.models.persistence import load_corpus
     from tagtopics.views.to_topic_data import topic_data
 
     model = load(path)
     if corpus is None:
-        documents = kept_corpus(path)
+        documents = load_corpus(path)
         if documents is None:
             note(f"{path} was saved without its corpus: no texts, no credits; --corpus names it")
     else:

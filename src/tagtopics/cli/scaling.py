@@ -103,7 +103,7 @@ def check_scale(scale: ScaleOptions, sharded: bool) -> None:
 
 
 def fit_sharded(
-    estimator: TopicModel, source: str, target: Path, scale: ScaleOptions, shown: Shown
+    estimator: TopicModel, source: str, target: Path, scale: ScaleOptions, shown: Shown, keep: bool = True
 ) -> tuple[Corpus, dict[str, int]]:
     """Fit an estimator to a folder of shards and save it; return its documents, and the sizes of all."""
     from tagtopics.kernels.threads import resolve_threads
@@ -123,11 +123,12 @@ def fit_sharded(
 
         crew = ray_crew(scale.workers or 2, scale.address, refits=refits)
     fit_shards(estimator, folder, work, resume=scale.resume, crew=crew, callbacks=callbacks)
-    estimator.save(target)
+    documents = folder.corpus(sampled_shards(folder))
+    estimator.save(target, corpus=documents if keep else None)
     remove_run(work)
     m = folder.manifest
     sizes = {"n_docs": m.n_docs, "n_words": m.n_words, "n_tags": m.n_tags, "n_tokens": m.n_tokens}
-    return folder.corpus(sampled_shards(folder)), sizes
+    return documents, sizes
 
 
 def _bar(shown: Shown, parts: int) -> tuple[list[Any], Callable[[], None]]:
@@ -144,7 +145,7 @@ def checkpointed(
 ) -> tuple[list[Any], tuple[Any, Any] | None]:
     """Return the callback that keeps an unfinished fit, if it is asked for, and where to go on."""
     from tagtopics.inference.callbacks import Checkpoint, load_checkpoint
-    from tagtopics.models.identity import digest_of, identity_of
+    from tagtopics.models.inputs import digest_of, identity_of
 
     if scale.checkpoint is None:
         return [], None

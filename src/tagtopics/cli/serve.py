@@ -45,7 +45,7 @@ def command(
     except ImportError:
         raise MissingExtraError("serve", "serve") from None
     from tagtopics.cli.reading import load
-    from tagtopics.cli.serving import ModelEngine
+    from tagtopics.views.engine import ModelEngine
 
     data = shown_data(model, corpus, title, shown)
     limits = Limits(workers=workers, queue=queue, seconds=timeout)

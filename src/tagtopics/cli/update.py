@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tagtopics.corpus import Corpus
     from tagtopics.models.base import TopicModel
-    from tagtopics.models.updating import Updated
+    from tagtopics.models.online import Updated
 
 _SOME = 10
 """New tags and words that are shown."""
@@ -54,8 +54,8 @@ def command(
     forgetting: ForgettingOption = None,
 ) -> None:
     """Let a model go on learning from new documents; their words and tags may be new."""
-    from tagtopics.models.online import BATCH_SIZE
-    from tagtopics.models.updating import update_model
+    from tagtopics.models.online import BATCH_SIZE, update_model
+    from tagtopics.models.persistence import load_corpus
 
     _check(batch, forgetting)
     loaded = load(model)
@@ -66,7 +66,7 @@ def command(
     _note_repeats(corpus, loaded)
     updated = update_model(
         loaded,
-        model,
+        load_corpus(model),
         corpus,
         batch_size=BATCH_SIZE if batch is None else batch,
         forgetting=forgetting,

@@ -61,7 +61,7 @@ def measure(spec: ExperimentSpec, corpus: Corpus, model: FittedOnce | None) -> R
 
 def build_model(spec: ExperimentSpec, n_threads: int | None = None) -> Any:
     """Return the unfitted estimator of a spec."""
-    from tagtopics import models
+    import tagtopics as models
 
     makers: dict[str, Callable[[], Any]] = {
         "lda": lambda: models.LDA(spec.n_topics),
@@ -143,7 +143,7 @@ def _measure_statistics(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dic
 def _measure_topics(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str, Any]:
     """Return the thirty top words of each topic of the training part, with their probabilities."""
     from tagtopics.corpus.splits import train_test
-    from tagtopics.views.coherence import topic_coherence
+    from tagtopics.inference.coherence import topic_coherence
 
     train = corpus.select(train_test(corpus, spec.seed)[0])
     model.fit(train)

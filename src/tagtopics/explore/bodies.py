@@ -16,20 +16,6 @@ MOST_TEXT = 40_000
 """Code points of a text that a body holds; the rest of a longer one is cut, and the page says so."""
 
 
-def body_order(data: TopicData) -> Int64:
-    """Return all documents, (D,), those that show a topic best first: each topic's first, second, ...
-
-    Reports too small for all bodies keep those that their own pages point to.
-    """
-    topics = data.documents.topics
-    best = np.argmax(topics, axis=1)
-    weight = topics[np.arange(len(topics)), best]
-    order = np.lexsort((np.arange(len(topics)), -weight, best))
-    starts = np.searchsorted(best[order], best[order], side="left")
-    rank = np.arange(len(order)) - starts
-    return np.asarray(order[np.lexsort((best[order], rank))], dtype=np.int64)
-
-
 def body_of(data: TopicData, doc: int, number: Int64) -> dict[str, Any]:
     """Return the body of one document, ready for JSON.
 

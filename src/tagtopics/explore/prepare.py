@@ -27,7 +27,7 @@ _SNIPPET = 110
 
 def known_words(data: TopicData) -> tuple[Int64, Int64]:
     """Return the words that the page knows, and for every word its number there or -1, (W,)."""
-    chosen = np.sort(np.argsort(-data.word_weight, kind="stable")[:MOST_WORDS])
+    chosen = np.sort(np.argsort(-data.word_tokens, kind="stable")[:MOST_WORDS])
     number = np.full(len(data.words), -1, dtype=np.int64)
     number[chosen] = np.arange(len(chosen))
     return chosen, number
@@ -71,10 +71,10 @@ def relevance(topic_word: Float32, word_share: Float64, weight: float) -> Float6
 
 
 def _topics(data: TopicData, chosen: Int64, number: Int64) -> dict[str, Any]:
-    share = data.word_weight / max(data.word_weight.sum(), 1e-300)
+    share = data.word_tokens / max(data.word_tokens.sum(), 1e-300)
     phi, known = data.topic_word[:, chosen], share[chosen]
-    frequent = known * data.word_weight.sum() >= min(
-        2.0, data.word_weight.max()
+    frequent = known * data.word_tokens.sum() >= min(
+        2.0, data.word_tokens.max()
     )  # no relevance for accidents
     found: list[set[int]] = [set() for _ in range(data.n_topics)]
     for weight in _WEIGHTS:
@@ -101,7 +101,7 @@ def _words(data: TopicData, chosen: Int64, docs: Int64, number: Int64) -> dict[s
     best = np.argsort(-posterior, axis=1, kind="stable")[:, :n]
     return {
         "names": [data.words[w] for w in chosen],
-        "weight": rounded(data.word_weight[chosen], 3),
+        "weight": rounded(data.word_tokens[chosen], 3),
         "perTopic": n,
         "topics": best.ravel().tolist(),
         "shares": root_bytes(np.take_along_axis(posterior, best, 1), 8),

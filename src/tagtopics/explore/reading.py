@@ -65,7 +65,7 @@ class Reader:
 
     def _profile(self, columns: Sequence[int], n_words: int) -> schemas.TagOut:
         data = self._data
-        joint = joint_profile(data.tags.profiles[list(columns)])
+        joint = data.tags.joint(columns)
         return schemas.TagOut(
             tags=[data.tags.names[t] for t in columns],
             n_docs=[int(data.tags.n_docs[t]) for t in columns],
@@ -87,13 +87,3 @@ class Reader:
     def _words(self, weights: Float32 | Float64, n: int) -> list[schemas.Weighted]:
         best = np.argsort(-weights, kind="stable")[:n]
         return [schemas.Weighted(name=self._data.words[w], weight=float(weights[w])) for w in best]
-
-
-def joint_profile(profiles: Float32) -> Float64:
-    """Return (K,): the normalised product of profiles (n, K); uniform where they have no topic in common."""
-    with np.errstate(divide="ignore"):
-        logs = np.log(profiles.astype(np.float64)).sum(0)
-    if not np.isfinite(logs).any():
-        return np.full(profiles.shape[1], 1.0 / profiles.shape[1])
-    joint = np.exp(logs - logs.max())
-    return np.asarray(joint / joint.sum())

@@ -12,7 +12,7 @@ import numpy as np
 
 from tagtopics._typing import Int64
 from tagtopics.errors import InputError
-from tagtopics.explore.bodies import CHUNK, body_of, body_order
+from tagtopics.explore.bodies import CHUNK, body_of
 from tagtopics.explore.packing import base64_of, packed
 from tagtopics.explore.page import Block, report_page
 from tagtopics.explore.prepare import index_of, known_words
@@ -42,7 +42,7 @@ def write_report(data: TopicData, path: str | Path, max_mb: float = DEFAULT_MB) 
     best go in until the file is full.
 
     Args:
-        data: what to show, from `model.topic_data(corpus)`.
+        data: what to show, from `tagtopics.topic_data(model, corpus)`.
         path: the HTML file.
         max_mb: its largest size in millions of bytes.
 
@@ -85,7 +85,7 @@ def _page(data: TopicData, index: bytes, bodies: list[bytes], n_bodies: int) -> 
 
 def _fitting_index(data: TopicData, room: int) -> tuple[Int64, bytes]:
     """Return the documents to list, and the index: all of them, or as many as leave room for texts."""
-    order = body_order(data)
+    order = data.documents.by_topic()
     n = len(order)
     limit = room * (1 - _FOR_BODIES) if data.documents.has_words else room
     while True:

@@ -15,8 +15,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Res
 
 from tagtopics.errors import InputError
 from tagtopics.explore import schemas
-from tagtopics.explore.bodies import CHUNK, body_of, body_order
-from tagtopics.explore.engine import Engine, NotOfferedError, Question
+from tagtopics.explore.bodies import CHUNK, body_of
 from tagtopics.explore.gate import Gate, OverloadedError, TooSlowError
 from tagtopics.explore.metrics import Metrics
 from tagtopics.explore.packing import packed
@@ -24,6 +23,7 @@ from tagtopics.explore.page import live_page, script, style
 from tagtopics.explore.prepare import index_of, known_words
 from tagtopics.explore.reading import Reader
 from tagtopics.explore.shield import Application, Shield
+from tagtopics.views.questions import Engine, NotOfferedError, Question
 from tagtopics.views.topic_data import TopicData
 
 Count = Annotated[int, Query(ge=1, le=500)]
@@ -99,7 +99,7 @@ def create_app(
 def _pages(data: TopicData, offers: frozenset[str]) -> APIRouter:
     """Serve the page, its style and script, and the data it draws."""
     router = APIRouter()
-    order = body_order(data)
+    order = data.documents.by_topic()
     _, number = known_words(data)
     index = packed(index_of(data, order))
     n_bodies = len(order) if data.documents.has_words else 0

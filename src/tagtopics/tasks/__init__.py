@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 from tagtopics.errors import InputError
 
 if TYPE_CHECKING:
+    from tagtopics.corpus import Corpus
+    from tagtopics.models.base import TopicModel
     from tagtopics.tasks.classification import evaluate_classification
     from tagtopics.tasks.credit import evaluate_credit
     from tagtopics.tasks.links import evaluate_links
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TASKS",
+    "evaluate",
     "evaluate_classification",
     "evaluate_credit",
     "evaluate_links",
@@ -60,6 +63,24 @@ def find_task(name: str) -> Callable[..., dict[str, Any]]:
     module, _, function = TASKS[name].partition(":")
     task: Callable[..., dict[str, Any]] = getattr(import_module(module), function)
     return task
+
+
+def evaluate(
+    corpus: Corpus, model: TopicModel, task: str, *, seed: int = 0, tags_known: bool = False
+) -> dict[str, Any]:
+    """Fit a model on the training part of a corpus and measure it on the test part.
+
+    Args:
+        corpus: documents; its official split is used if there is one, else a random 80/20 split.
+        model: an estimator; it is fitted here.
+        task: one of `TASKS`.
+        seed: for the split.
+        tags_known: whether the model may use the tags of test documents.
+
+    Returns:
+        `metrics`, and `seconds` for `fit` and `score`.
+    """
+    return find_task(task)(corpus, model, seed=seed, tags_known=tags_known)
 
 
 def __getattr__(name: str) -> Any:

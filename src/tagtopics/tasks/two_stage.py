@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from tagtopics._typing import Float32, Float64
-from tagtopics.recommend.calibration import logistic_regression, sigmoid
+from tagtopics.recommend.calibration import logistic_weights
 
 FIRST_SHARE = 0.25
 """Weight of the first stage in the mixture; the paper's omega."""
@@ -78,5 +79,5 @@ def _fitted(features: Any, is_member: Any) -> Any:
 
 def _platt(decisions: Any, is_member: Any) -> Any:
     """Return the logistic function that turns decision values into probabilities."""
-    weights = logistic_regression(np.stack([np.ones_like(decisions), decisions], axis=1), is_member)
-    return lambda values: sigmoid(weights[0] + weights[1] * values)
+    weights = logistic_weights(np.stack([np.ones_like(decisions), decisions], axis=1), is_member)
+    return lambda values: expit(weights[0] + weights[1] * values)

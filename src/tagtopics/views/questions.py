@@ -1,4 +1,4 @@
-"""What the server needs of a model: questions about new texts. A model's side of it is in `models`."""
+"""The interface between the server and a model: questions about new texts, and their answers."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Protocol
 
 
 class NotOfferedError(Exception):
-    """The model cannot answer this kind of question; the message says why, in one line."""
+    """The model does not support this kind of question; the message gives the reason in one line."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """A new document: its text and what is known of its tags."""
+    """A new document: its text and its known tags."""
 
     text: str
     tags: tuple[str, ...] = ()
@@ -24,8 +24,8 @@ class Topics:
     """The topics of a document."""
 
     topics: list[float]  # (K,) proportions
-    known_words: int  # tokens that the model knows
-    unknown_words: int  # and those it does not
+    known_words: int  # number of tokens that the model knows
+    unknown_words: int  # number of tokens that it does not know
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,12 @@ class Recommended:
 
     tag: str
     score: float
-    words: list[str]  # of the document, that speak for it most
+    words: list[str]  # words of the document that contribute most
 
 
 @dataclass(frozen=True)
 class Related:
-    """A document of the collection that resembles the one asked about."""
+    """A document of the collection that is similar to the question."""
 
     id: str
     row: int
@@ -61,7 +61,7 @@ class Related:
 
 @dataclass(frozen=True)
 class Pictured:
-    """A new photograph: its topics, tags that it may need, and where in it each of them is."""
+    """A new photograph: its topics, its recommended tags, and a heat map of each."""
 
     topics: list[float]
     tags: list[str]
@@ -77,7 +77,7 @@ class Engine(Protocol):
 
     @property
     def offers(self) -> frozenset[str]:
-        """The names of the methods below that the model can answer; the others raise `NotOfferedError`."""
+        """The names of the methods below that the model supports; the others raise `NotOfferedError`."""
         ...
 
     def transform(self, questions: Sequence[Question]) -> list[Topics]:
@@ -93,9 +93,9 @@ class Engine(Protocol):
         ...
 
     def photograph(self, content: bytes, top: int) -> Pictured:
-        """Return what the model sees in a photograph, given as the bytes of its file."""
+        """Return topics, tags and heat maps of a photograph, given as the bytes of its file."""
         ...
 
     def related(self, questions: Sequence[Question], top: int) -> list[list[Related]]:
-        """Return for each document those of the collection that resemble it."""
+        """Return for each document the most similar documents of the collection."""
         ...
