@@ -61,9 +61,7 @@ def credit_words(counts: Any, tags: Any, profiles: Any, phi: Any, tag_words: Any
     """
     claims = claims_of(counts, tags)
     topics = predicted_by_topics(claims.tag, claims.word, profiles, phi)
-    known = np.asarray(tag_words[claims.tag, claims.word], dtype=np.float64).ravel()
-    of_tag = np.asarray(tag_words.sum(axis=1), dtype=np.float64).ravel()[claims.tag]
-    said, shares = produced(known, of_tag, topics), np.empty(len(claims.edge))
+    said, shares = produced(claims, tag_words, topics), np.empty(len(claims.edge))
     doc_edges, doc_slots = counts.indptr.astype(np.int64), tags.indptr.astype(np.int64)
     loops.credit(doc_edges, counts.data.astype(np.float64), doc_slots, said, (SWEEPS, EVEN_TOKENS), shares)
     return claims, shares

@@ -66,12 +66,16 @@ def predicted_by_topics(tag: Int64, word: Int64, profiles: Any, phi: Any) -> Flo
     return values
 
 
-def produced(known: Float64, of_tag: Float64, topics: Float64) -> Float64:
-    """Return the probability that a tag produces a word, (N,), never zero.
+def produced(claims: Claims, tag_words: Any, topics: Float64) -> Float64:
+    """Return the probability that each claim's tag produces its word, (P,), never zero.
 
     Args:
-        known: (N,) tokens of the word credited to the tag in training.
-        of_tag: (N,) all tokens credited to the tag.
-        topics: (N,) what `predicted_by_topics` returns.
+        claims: P claims.
+        tag_words: CSR (T, W) tokens credited in training.
+        topics: (P,) what `predicted_by_topics` returns.
     """
+    if not len(claims.edge):  # scipy cannot index with empty arrays
+        return np.empty(0)
+    known = np.asarray(tag_words[claims.tag, claims.word], dtype=np.float64).ravel()
+    of_tag = np.asarray(tag_words.sum(axis=1), dtype=np.float64).ravel()[claims.tag]
     return np.maximum((known + TOPIC_TOKENS * topics) / (of_tag + TOPIC_TOKENS), 1e-300)

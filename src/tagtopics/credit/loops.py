@@ -58,8 +58,8 @@ def learn(doc_edges, edge_count, doc_slots, slot_tag, place, pair_tag, topics, s
     """Share the tokens of all documents among their tags; set `shares` (P,) and `tokens` (U,).
 
     The documents are `doc_edges` (D + 1,), `edge_count` (E,), `doc_slots` (D + 1,) and `slot_tag` (S,);
-    `place` (P,) is from `place_claims`, `pair_tag` (U,) the tag of each pair, `topics` (U,) the probability of
-    its word under the topics of the tag; `settings` are the number of sweeps, M, A and the number of tags.
+    `place` (P,) is from `place_claims`, `pair_tag` (U,) the tag of each pair, `topics` (U,) the probability
+    of its word under the topics of the tag; `settings` are the number of sweeps, M, A and the number of tags.
     """
     sweeps, topic_tokens, even_tokens, n_tags = settings
     n_docs = len(doc_edges) - 1

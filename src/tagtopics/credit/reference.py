@@ -39,9 +39,7 @@ def credit_words(counts: Any, tags: Any, profiles: Any, phi: Any, tag_words: Any
     """Return what `attribution.credit_words` returns."""
     claims = claims_of(counts, tags)
     topics = predicted_by_topics(claims.tag, claims.word, profiles, phi)
-    known = np.asarray(tag_words[claims.tag, claims.word], dtype=np.float64).ravel()
-    of_tag = np.asarray(tag_words.sum(axis=1), dtype=np.float64).ravel()[claims.tag]
-    said = produced(known, of_tag, topics)
+    said = produced(claims, tag_words, topics)
     shares = _shared(claims, said)
     for _ in range(SWEEPS):
         own = shares * claims.tokens
