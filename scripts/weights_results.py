@@ -167,9 +167,10 @@ def page(records: dict[str, list[dict[str, Any]]]) -> str:
 
 Written by `python scripts/weights_results.py DIRECTORY`. K = {N_TOPICS}, the defaults otherwise; `auto` is
 `TTM(pairwise_weight="auto", preset=Preset(tag_pseudo_count="auto"))`, TTM-P has the weights .2 / 0, TTM-H
-.1 / .05, both with tags worth 5 tokens where they are known; LDA is the model without weights. Mean and standard error over random
-80/20 splits; where a folder has an official split (corel5k, bibtex, reuters, corel5k-images) over starts, so
-that the error there is that of the fit alone. Perplexity: lower is better; all else: higher.
+.1 / .05, both with tags worth 5 tokens where they are known; LDA is the model without weights. Mean and
+standard error over random 80/20 splits; where a folder has an official split (corel5k, bibtex, reuters,
+corel5k-images) over starts, so that the error there is that of the fit alone. Perplexity: lower is better;
+all else: higher.
 
 The verdict compares `auto` with the *best* of the three others in that row: "best" if it is no worse,
 "within" if it is worse by no more than the standard error of that one, or than 0.5 % perplexity. After it: by
