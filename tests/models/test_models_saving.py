@@ -111,7 +111,7 @@ def _foreign(folder: Path, *files: str) -> Path:
     return folder
 
 
-FOREIGN = {
+FOREIGN: dict[str, Any] = {
     "another folder": lambda path, model: _foreign(path, "thesis.txt"),
     "a model.json of others": lambda path, model: _foreign(path, "model.json", "weights.bin"),
     "notes in a model": lambda path, model: (model.save(path), _foreign(path, "notes.txt")),

@@ -117,7 +117,7 @@ def test_moments_in_double_precision_are_positive_definite() -> None:
 
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_bits_do_not_depend_on_the_threads_of_linear_algebra(corpus: Corpus, n_threads: int) -> None:
-    from threadpoolctl import threadpool_limits
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     with threadpool_limits(limits=n_threads):
         fitted = LDA(8, random_state=0, max_iter=5).fit(corpus)

@@ -37,7 +37,7 @@ def two_meanings(model: TTM, corpus: Corpus) -> tuple[str, str, str] | None:
     """Return a tag and two others that never meet, with each of which it means something else."""
     import numpy as np
 
-    from tagtopics.kernels.bp.reference import normalised
+    from tagtopics.inference.profiles import joint_profile
 
     shared = (corpus.tags.T.astype(np.int64) @ corpus.tags).toarray()
     docs = np.diag(shared)
@@ -47,7 +47,7 @@ def two_meanings(model: TTM, corpus: Corpus) -> tuple[str, str, str] | None:
         partners = [
             s for s in np.flatnonzero(shared[t] >= _FEWEST) if s != t and shared[t, s] < 0.7 * docs[t]
         ]
-        joint = {s: normalised(means[t] * means[s]) for s in partners}
+        joint = {s: joint_profile([means[t], means[s]]) for s in partners}
         for a, b in combinations(partners, 2):
             weight = min(1.0, float(min(shared[t, a], shared[t, b])) / (2 * _FEWEST))
             if shared[a, b] == 0 and (score := weight * _divergence(joint[a], joint[b])) > best[0]:
