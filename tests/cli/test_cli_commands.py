@@ -46,13 +46,16 @@ def test_fit_passes_every_option_on(tmp_path: Path) -> None:
         "--higher-order-weight": ("higher_order_weight", 0.2), "--iterations": ("max_iter", 2),
         "--tolerance": ("tol", 0.5), "--doc-topic-prior": ("doc_topic_prior", 0.7),
         "--topic-word-prior": ("topic_word_prior", 0.01), "--seed": ("random_state", 9),
-        "--threads": ("n_jobs", 1), "--weights": ("weights", "auto"),
-        "--tag-pseudo-count": ("tag_pseudo_count", 2.0),
+        "--threads": ("n_jobs", 1),
     }  # fmt: skip
     arguments = [part for option, (_, value) in options.items() for part in (option, value)]
     source = write_rows(tmp_path / "a.jsonl")
     assert run("fit", source, *arguments, "--out", tmp_path / "m.tt").code == 0
     assert load(tmp_path / "m.tt").get_params().items() >= dict(options.values()).items()
+    learned = ("--weights", "auto", "--tag-pseudo-count", 2, "--iterations", 1)
+    assert run("fit", source, *learned, "--out", tmp_path / "m.tt").code == 0
+    parameters = load(tmp_path / "m.tt").get_params()
+    assert (parameters["pairwise_weight"], parameters["preset"].tag_pseudo_count) == ("auto", 2.0)
 
 
 def test_reading_options_reach_the_recipe(tmp_path: Path) -> None:

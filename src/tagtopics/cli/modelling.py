@@ -130,7 +130,7 @@ def check_out(out: str) -> Path:
 def _in_options(message: str) -> str:
     """Return a message about parameters in the words of the command line."""
     _, _, what = message.partition(": ")
-    for name, parameter in _PARAMETERS.items():
+    for name, parameter in (_PARAMETERS | _PRESET).items():
         if what.startswith(f"{parameter} "):
             return _option(name) + what.removeprefix(parameter)
     return what or message

@@ -210,6 +210,8 @@ def _consistently(folder: Path, read: Callable[[Path, dict[str, Any]], _Result])
         time.sleep(_PAUSE)
         if not folder.exists():
             raise InputError(f"no such model: {folder}")
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a model: it is not a folder")
     for attempt in range(_ATTEMPTS):
         before = _description_bytes(folder)
         try:
