@@ -266,7 +266,7 @@ CASES: dict[str, tuple[Case, str]] = {
     "parameters out of range": (described(parameters={"n_topics": -3}), "does not match its digest"),
     "names missing": (described(names={}), "damaged"),
     "wrong shape": (arrays(lambda a: a | {"components_": a["components_"][:, 1:].copy()}), "its digest"),
-    "NaN in arrays": (arrays(lambda a: a | {"components_": a["components_"] * np.float32(np.nan)}), "its digest"),
+    "NaN in arrays": (arrays(lambda a: a | {"components_": a["components_"] * np.float32(np.nan)}), "digest"),
     "an array missing": (arrays(lambda a: {k: v for k, v in a.items() if k != "doc_topic_"}), "its digest"),
     # questions
     "unknown tag": (lambda folder: ["tags", folder / "model.tt", "coking"], "did you mean 'cooking'"),

@@ -259,7 +259,7 @@ def test_metrics_count(ask: Client) -> None:
 
 
 def test_models_without_tags_or_recommender_say_so(data: TopicData, corpus: tt.Corpus) -> None:
-    plain: Any = tt.LDA(n_topics=3, max_iter=3, random_state=0).fit(corpus)
+    plain: Any = tt.LDA(n_topics=3, max_iter=3, random_state=0).fit_topics(corpus)
     ask = Client(create_app(data, ModelEngine(plain)))
     for path in ("recommend", "explain"):
         answer = ask("POST", f"/api/v1/{path}", json={"documents": [{"text": "wave"}]})
