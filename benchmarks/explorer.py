@@ -192,16 +192,13 @@ def embedded() -> tuple[Any, Any]:
 
 def run_load(seconds: float, clients: int) -> dict[str, Any]:
     """Send requests to a `tagtopics serve` process from several clients, one kind after the other."""
-    from tagtopics.models.kept_corpus import keep_corpus
-
     data, model = embedded()
     texts = [text[:2000] for text in (data.documents.texts or ())[::37]]
     kinds = ["transform", "explain", "recommend", "related"]
     bodies = {kind: [_body(kind, text) for text in texts] for kind in kinds}
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "load.tt")
-        model.save(path)
-        keep_corpus(tt.load_dataset("docstrings"), path)
+        model.save(path, corpus=tt.load_dataset("docstrings"))
         with served(path) as address:
             result = {
                 kind: asyncio.run(_storm(address, kind, bodies[kind], seconds, clients)) for kind in kinds

@@ -15,7 +15,6 @@ import numpy as np
 
 import tagtopics as tt
 from tagtopics.explore import write_report
-from tagtopics.explore.bodies import body_order
 from tagtopics.explore.prepare import suggested_groups
 from tagtopics.views.to_topic_data import topic_data
 from tagtopics.views.topic_data import TopicData
@@ -59,7 +58,7 @@ def _distinct_group(data: TopicData) -> list[int]:
 def _balanced_document(data: TopicData) -> int:
     """Return the position of a short text whose words are credited most evenly to a few tags."""
     table = data.documents
-    order = body_order(data)
+    order = data.documents.by_topic()
     best, evenness = 0, -1.0
     for place, d in enumerate(order):
         n_tags = int(np.diff(table.tag_offsets[d : d + 2])[0])

@@ -1,4 +1,4 @@
-"""The house rules that a machine can check: imports point down, the surface is small and light."""
+"""The rules that can be checked by a program: imports point down, the public surface is small and light."""
 
 from __future__ import annotations
 
@@ -20,14 +20,19 @@ LAYERS = [
     {"kernels"},
     {"inference"},
     {"credit", "recommend"},
-    {"models", "baselines", "views"},
+    {"models"},
+    {"baselines"},
     {"scale"},
+    {"views"},
     {"tasks"},
     {"experiments"},
     {"explore"},
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+UNFINISHED = {"variational.py", "reference.py", "labeled_reference.py", "sharding.py"}
+"""Files that other branches of the restructuring change; empty once these are merged."""
+
 FILES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
 
 
@@ -55,6 +60,36 @@ def test_imports_point_down(path: Path) -> None:
     assert imported(path) <= set(LEVEL) | {"__version__"}
 
 
+def modules_of(path: Path) -> set[str]:
+    """Return the modules of tagtopics that a file imports anywhere in it."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tagtopics"):
+            found |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module or ""}
+    return found
+
+
+def test_specifications_and_production_code_are_independent() -> None:
+    """References import no compiled code, and nothing but tests imports references."""
+    compiled = ("loops", "compiled", "compiling", "threads")
+    for path in FILES:
+        names = [name for module in modules_of(path) for name in module.split(".")]
+        if "reference" in path.stem:
+            wrong = [name for name in names if name.endswith(compiled)]
+        else:
+            wrong = [name for name in names if name.endswith("reference")]
+        assert wrong == [] or path.name in UNFINISHED, path
+
+
+def test_functions_are_short() -> None:
+    long = []
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and (node.end_lineno or 0) - node.lineno >= 60:
+                long.append(f"{path.name}:{node.lineno} {node.name}")
+    assert [place for place in long if place.partition(":")[0] not in UNFINISHED] == []
+
+
 def test_explore_sees_no_model() -> None:
     for path in (SOURCE / "explore").rglob("*.py"):
         assert imported(path) <= {"explore", "views", "errors", "_io", "_typing", "__version__"}, path
@@ -73,7 +108,7 @@ def test_only_scale_imports_ray() -> None:
 def test_public_names_exist_and_are_sorted() -> None:
     names = tagtopics.__all__
     assert names == sorted(names, key=lambda name: (name != name.upper(), name[0].islower(), name))
-    assert set(names) == set(tagtopics._HOMES)
+    assert set(names) == {*tagtopics._HOMES, "load"}
     for name in names:
         assert getattr(tagtopics, name).__doc__
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):

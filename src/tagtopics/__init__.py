@@ -6,7 +6,7 @@
     model = tt.TTM(n_topics=50, random_state=0).fit(corpus)
     model.explain(corpus.select([0]))
 
-Names load on first use, so that the import itself, and `tagtopics --help`, stay light.
+Names are imported on first use, so that `import tagtopics` and `tagtopics --help` are fast.
 """
 
 from __future__ import annotations
@@ -17,59 +17,115 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tagtopics.baselines import ATM, RTM, SML, VBLDA, GibbsLDA, LabeledLDA
     from tagtopics.corpus import Corpus, TextRecipe, read_corpus, write_jsonl, write_matrix_folder
     from tagtopics.corpus.images.vocabulary import VisualVocabulary
     from tagtopics.datasets import list_datasets, load_dataset, make_tagged_corpus
     from tagtopics.errors import CorpusWarning, InputError
-    from tagtopics.models import ATM, LDA, RTM, TTM, LabeledLDA
-    from tagtopics.models.persistence import load_model as load
+    from tagtopics.explore import write_report
+    from tagtopics.inference.callbacks import Checkpoint, Progress, load_checkpoint
+    from tagtopics.models import LDA, TTM, Preset
+    from tagtopics.models.base import TopicModel
+    from tagtopics.scale import fit_shards, shard_corpus
+    from tagtopics.tasks import evaluate
+    from tagtopics.views.heat_maps import tag_maps
+    from tagtopics.views.notebook import plot_tags, plot_topic, plot_topics
+    from tagtopics.views.to_topic_data import topic_data
 
 _HOMES = {
-    "ATM": "tagtopics.models",
+    "ATM": "tagtopics.baselines",
+    "Checkpoint": "tagtopics.inference.callbacks",
     "Corpus": "tagtopics.corpus",
     "CorpusWarning": "tagtopics.errors",
+    "GibbsLDA": "tagtopics.baselines",
     "InputError": "tagtopics.errors",
     "LDA": "tagtopics.models",
-    "LabeledLDA": "tagtopics.models",
-    "RTM": "tagtopics.models",
+    "LabeledLDA": "tagtopics.baselines",
+    "Preset": "tagtopics.models",
+    "Progress": "tagtopics.inference.callbacks",
+    "RTM": "tagtopics.baselines",
+    "SML": "tagtopics.baselines",
     "TTM": "tagtopics.models",
     "TextRecipe": "tagtopics.corpus",
+    "VBLDA": "tagtopics.baselines",
     "VisualVocabulary": "tagtopics.corpus.images.vocabulary",
+    "evaluate": "tagtopics.tasks",
+    "fit_shards": "tagtopics.scale",
     "list_datasets": "tagtopics.datasets",
-    "load": "tagtopics.models.persistence:load_model",
+    "load_checkpoint": "tagtopics.inference.callbacks",
     "load_dataset": "tagtopics.datasets",
     "make_tagged_corpus": "tagtopics.datasets",
+    "plot_tags": "tagtopics.views.notebook",
+    "plot_topic": "tagtopics.views.notebook",
+    "plot_topics": "tagtopics.views.notebook",
     "read_corpus": "tagtopics.corpus",
+    "shard_corpus": "tagtopics.scale",
+    "tag_maps": "tagtopics.views.heat_maps",
+    "topic_data": "tagtopics.views.to_topic_data",
     "write_jsonl": "tagtopics.corpus",
     "write_matrix_folder": "tagtopics.corpus",
+    "write_report": "tagtopics.explore",
 }
+"""The module of each public name; `load` is defined here."""
 
 __all__ = [
     "ATM",
     "LDA",
     "RTM",
+    "SML",
     "TTM",
+    "VBLDA",
+    "Checkpoint",
     "Corpus",
     "CorpusWarning",
+    "GibbsLDA",
     "InputError",
     "LabeledLDA",
+    "Preset",
+    "Progress",
     "TextRecipe",
     "VisualVocabulary",
+    "evaluate",
+    "fit_shards",
     "list_datasets",
     "load",
+    "load_checkpoint",
     "load_dataset",
     "make_tagged_corpus",
+    "plot_tags",
+    "plot_topic",
+    "plot_topics",
     "read_corpus",
+    "shard_corpus",
+    "tag_maps",
+    "topic_data",
     "write_jsonl",
     "write_matrix_folder",
+    "write_report",
 ]
+
+
+def load(path: str | Path) -> TopicModel:
+    """Return a model that `save` wrote; no code is run from it.
+
+    Args:
+        path: the folder of the model.
+
+    Raises:
+        InputError: if there is no model, it is damaged, or it was written by a newer version.
+    """
+    import_module("tagtopics.baselines")  # registers its estimators
+    from tagtopics.models.persistence import load_model
+
+    return load_model(path)
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'tagtopics' has no attribute {name!r}")
-    module, _, attribute = _HOMES[name].partition(":")
-    value = getattr(import_module(module), attribute or name)
+    value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
 

@@ -56,6 +56,10 @@ def test_fit_passes_every_option_on(tmp_path: Path) -> None:
     source = write_rows(tmp_path / "a.jsonl")
     assert run("fit", source, *arguments, "--out", tmp_path / "m.tt").code == 0
     assert load(tmp_path / "m.tt").get_params().items() >= dict(options.values()).items()
+    learned = ("--weights", "auto", "--tag-pseudo-count", 2, "--iterations", 1)
+    assert run("fit", source, *learned, "--out", tmp_path / "m.tt").code == 0
+    parameters = load(tmp_path / "m.tt").get_params()
+    assert (parameters["pairwise_weight"], parameters["preset"].tag_pseudo_count) == ("auto", 2.0)
 
 
 def test_reading_options_reach_the_recipe(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import tagtopics as tt
-from tagtopics.cli.serving import ModelEngine
+from tagtopics.views.engine import ModelEngine
 
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",

@@ -17,11 +17,11 @@ import httpx
 import pytest
 import uvicorn
 from explore_support import HOSTILE, Recommending, Watched, make_hostile_corpus, wait_until
+from tagtopics.models.kept_corpus import keep_corpus
 
 import tagtopics as tt
 from tagtopics.explore import listener
 from tagtopics.explore.server import Limits, create_app
-from tagtopics.models.kept_corpus import keep_corpus
 from tagtopics.views.topic_data import TopicData
 
 pytest_plugins = ("explore_fixtures",)

@@ -1,4 +1,4 @@
-"""What a notebook shows of a model."""
+"""Tables and figures of a model in notebooks."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def test_notebook_shows_topics_of_fitted_models_only(model: tt.TTM) -> None:
 
 
 def test_figures_hold_the_models_numbers(model: tt.TTM) -> None:
-    topics = model.plot_topics()
+    topics = tt.plot_topics(model)
     assert list(topics.data[0].x) == pytest.approx(list(model.topic_table().share))
-    words = model.plot_topic(2, 5)
+    words = tt.plot_topic(model, 2, 5)
     assert list(words.data[0].y) == [word for word, _ in model.top_words(5)[2]]
-    tags = model.plot_tags("place:sea", "also:kitchen", n_topics=5)
+    tags = tt.plot_tags(model, "place:sea", "also:kitchen", n_topics=5)
     assert [trace.name for trace in tags.data] == ["together", "place:sea", "also:kitchen"]
     assert sum(tags.data[0].x) == pytest.approx(1)
     assert json.loads(tags.to_json())
@@ -45,16 +45,16 @@ def test_figures_hold_the_models_numbers(model: tt.TTM) -> None:
 
 def test_figures_of_nothing_are_refused(model: tt.TTM, corpus: tt.Corpus) -> None:
     with pytest.raises(tt.InputError, match="topics 0 to 4"):
-        model.plot_topic(5)
+        tt.plot_topic(model, 5)
     with pytest.raises(tt.InputError, match="at least one"):
-        model.plot_tags()
+        tt.plot_tags(model)
     with pytest.raises(tt.InputError, match="no such"):
-        model.plot_tags("no such")
+        tt.plot_tags(model, "no such")
     plain = tt.LDA(n_topics=2, max_iter=2, random_state=0).fit(corpus)
     with pytest.raises(tt.InputError, match="tags"):
-        plain.plot_tags("place:sea")
+        tt.plot_tags(plain, "place:sea")
 
 
 def test_markup_in_names_is_text_in_figures(hostile_model: tt.TTM) -> None:
-    figure = hostile_model.plot_topic(0, 30)
+    figure = tt.plot_topic(hostile_model, 0, 30)
     assert all("<" not in label for label in figure.data[0].y)

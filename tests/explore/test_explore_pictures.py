@@ -12,12 +12,12 @@ import pytest
 from explore_support import Watched
 
 import tagtopics as tt
-from tagtopics.cli.pictures import MOST_PIXELS, with_pictures
-from tagtopics.cli.serving import ModelEngine
 from tagtopics.datasets.scenes import make_scenes, write_scenes
 from tagtopics.explore import write_report
-from tagtopics.explore.engine import NotOfferedError
+from tagtopics.views.engine import ModelEngine
 from tagtopics.views.heat_maps import tag_maps
+from tagtopics.views.pictures import MOST_PIXELS, with_pictures
+from tagtopics.views.questions import NotOfferedError
 from tagtopics.views.topic_data import TopicData
 
 pytest_plugins = ("explore_fixtures",)
@@ -39,7 +39,7 @@ def seeing(scenes: Path) -> Any:
 
 @pytest.fixture(scope="module")
 def pictures(scenes: Path, seeing: Any) -> TopicData:
-    record = seeing.topic_data(tt.read_corpus(scenes, visual=seeing.visual_), "Scenes")
+    record = tt.topic_data(seeing, tt.read_corpus(scenes, visual=seeing.visual_), "Scenes")
     return with_pictures(record, seeing, str(scenes))
 
 
@@ -56,7 +56,7 @@ def test_heat_is_that_of_the_model(pictures: TopicData, seeing: Any, scenes: Pat
 
 def test_names_do_not_lead_out_of_the_folder(pictures: TopicData, seeing: Any, scenes: Path) -> None:
     (scenes / "inner").mkdir(exist_ok=True)
-    with pytest.raises(tt.InputError, match="holds none"):
+    with pytest.raises(tt.InputError, match="has no image of the documents"):
         with_pictures(pictures, seeing, str(scenes / "inner"))
     with pytest.raises(tt.InputError, match="no such folder"):
         with_pictures(pictures, seeing, str(scenes / "nowhere"))

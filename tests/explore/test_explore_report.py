@@ -14,6 +14,7 @@ import pytest
 from explore_support import HOSTILE, make_hostile_corpus
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tagtopics.models.kept_corpus import keep_corpus, kept_corpus
 
 import tagtopics as tt
 from tagtopics.cli.app import run
@@ -22,7 +23,6 @@ from tagtopics.explore.bodies import body_of, body_order
 from tagtopics.explore.html_report import render_report, write_report
 from tagtopics.explore.packing import safe_json
 from tagtopics.explore.prepare import known_words, topic_map, years_of
-from tagtopics.models.kept_corpus import keep_corpus, kept_corpus
 from tagtopics.views.to_topic_data import topic_data
 from tagtopics.views.topic_data import VERSION, TopicData
 

@@ -15,11 +15,11 @@ import pytest
 import schemathesis
 from explore_support import HOSTILE, Recommending
 from hypothesis import HealthCheck, given, settings
+from tagtopics.cli.serving import ModelEngine
+from tagtopics.explore.engine import Question, Topics
 
 import tagtopics as tt
-from tagtopics.cli.serving import ModelEngine
 from tagtopics.explore.collection import AnswerCache, Collection
-from tagtopics.explore.engine import Question, Topics
 from tagtopics.explore.gate import Gate
 from tagtopics.explore.listener import allowed_hosts
 from tagtopics.explore.server import Limits, create_app

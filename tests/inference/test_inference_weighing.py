@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,8 @@ import pytest
 import tagtopics as tt
 from tagtopics.corpus.splits import train_test
 from tagtopics.inference.weighing import SHARES, divide, largest_within
+
+AUTO = tt.Preset(tag_pseudo_count="auto")
 
 
 def parts(seed: int, shuffled: bool = False) -> tuple[Any, Any]:
@@ -25,7 +26,7 @@ def parts(seed: int, shuffled: bool = False) -> tuple[Any, Any]:
 
 
 def learned(corpus: Any, seed: int, **parameters: Any) -> Any:
-    return tt.TTM(12, weights="auto", random_state=seed, **parameters).fit(corpus)
+    return tt.TTM(12, pairwise_weight="auto", random_state=seed, **parameters).fit_topics(corpus)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -43,7 +44,7 @@ def test_tags_that_tell_something_get_weight_and_cost_no_words(seed: int) -> Non
 @pytest.mark.parametrize("seed", range(3))
 def test_tags_that_tell_nothing_get_next_to_none(seed: int) -> None:
     train, test = parts(seed, shuffled=True)
-    model = learned(train, seed, tag_pseudo_count="auto")
+    model = learned(train, seed, preset=AUTO)
     assert model.pairwise_weight_ <= 0.1 / 4
     assert model.tag_pseudo_count_ <= 2
     hand_tuned = tt.TTM(12, random_state=seed).fit(train)
@@ -54,7 +55,7 @@ def test_tags_that_tell_nothing_get_next_to_none(seed: int) -> None:
 def test_a_learned_count_of_short_documents_uses_their_tags() -> None:
     corpus = tt.make_tagged_corpus(n_docs=600, n_words=300, doc_length=10, seed=0).corpus
     train, test = (corpus.select(rows) for rows in train_test(corpus, 0))
-    model = tt.TTM(12, tag_pseudo_count="auto", random_state=0).fit(train)
+    model = tt.TTM(12, preset=AUTO, random_state=0).fit(train)
     assert model.tag_pseudo_count_ >= 5
     assert model.pairwise_weight_ == 0.1
     assert model.perplexity(test, tags=test) < model.perplexity(test)
@@ -80,7 +81,7 @@ def test_documents_set_aside_take_no_part_in_learning(planted: Any) -> None:
 
 def test_the_same_bits_at_any_number_of_threads() -> None:
     train, test = parts(1)
-    models = [learned(train, 5, tag_pseudo_count="auto", max_iter=10, n_jobs=n_jobs) for n_jobs in (1, 3)]
+    models = [learned(train, 5, preset=AUTO, max_iter=10, n_jobs=n_jobs) for n_jobs in (1, 3)]
     for name in ("pairwise_weight_", "higher_order_weight_", "tag_pseudo_count_"):
         assert getattr(models[0], name) == getattr(models[1], name)
     np.testing.assert_array_equal(models[0].components_, models[1].components_)
@@ -99,23 +100,13 @@ def test_learned_weights_are_those_of_the_fit() -> None:
 
 def test_learned_numbers_are_saved(tmp_path: Path) -> None:
     train, test = parts(1)
-    model = learned(train, 1, tag_pseudo_count="auto", max_iter=5)
+    model = learned(train, 1, preset=AUTO, max_iter=5)
     model.save(tmp_path / "m.tt")
     loaded: Any = tt.load(tmp_path / "m.tt")
     assert loaded.get_params() == model.get_params()
     for name in ("pairwise_weight_", "higher_order_weight_", "tag_pseudo_count_"):
         assert getattr(loaded, name) == getattr(model, name)
     np.testing.assert_array_equal(loaded.transform(test, test), model.transform(test, test))
-
-
-def test_models_of_before_have_the_weights_they_were_given(tmp_path: Path, planted: Any) -> None:
-    tt.TTM(3, pairwise_weight=0.3, max_iter=2).fit(planted.corpus).save(tmp_path / "m.tt")
-    path = tmp_path / "m.tt" / "model.json"
-    description = json.loads(path.read_text())
-    del description["numbers"], description["parameters"]["weights"]
-    path.write_text(json.dumps(description))
-    loaded: Any = tt.load(tmp_path / "m.tt")
-    assert (loaded.pairwise_weight_, loaded.tag_pseudo_count_, loaded.weights) == (0.3, 5.0, "given")
 
 
 @pytest.mark.parametrize(
@@ -129,5 +120,5 @@ def test_models_of_before_have_the_weights_they_were_given(tmp_path: Path, plant
     ids=["few documents", "no tags", "no whole counts", "no token to hide"],
 )
 def test_where_nothing_can_be_learned_weights_stay_as_given(counts: Any, tags: Any) -> None:
-    model = tt.TTM(2, weights="auto", tag_pseudo_count="auto", max_iter=2, random_state=0).fit(counts, tags)
+    model = tt.TTM(2, pairwise_weight="auto", preset=AUTO, max_iter=2, random_state=0).fit(counts, tags)
     assert (model.pairwise_weight_, model.higher_order_weight_, model.tag_pseudo_count_) == (0.1, 0.05, 5.0)

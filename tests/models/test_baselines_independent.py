@@ -62,7 +62,7 @@ def test_gibbs_sampling_against_tomotopy(parts: tuple[Corpus, Corpus]) -> None:
     other.optim_interval = 0
     other.train(200, workers=1)
     topics = in_columns([other.get_topic_word_dist(k) for k in range(K)], other.used_vocabs, train)
-    model = tt.LDA(K, inference="gibbs", random_state=0, doc_topic_prior=ALPHA, topic_word_prior=BETA)
+    model = tt.GibbsLDA(K, random_state=0, doc_topic_prior=ALPHA, topic_word_prior=BETA)
     assert perplexity(model.fit(train).components_, test) < WITHIN * perplexity(topics, test)
 
 
@@ -74,7 +74,7 @@ def test_variational_bayes_against_scikit_learn(parts: tuple[Corpus, Corpus]) ->
     other = LatentDirichletAllocation(K, max_iter=60, random_state=0, **priors).fit(train.counts)
     topics = other.components_ / other.components_.sum(1, keepdims=True)
     for init in ("anchors", "random"):
-        model = tt.LDA(K, inference="vb", init=init, random_state=0, **priors).fit(train)
+        model = tt.VBLDA(K, init=init, random_state=0, **priors).fit(train)
         assert perplexity(model.components_, test) < WITHIN * perplexity(topics, test), init
 
 

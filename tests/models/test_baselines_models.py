@@ -49,7 +49,7 @@ def test_without_tags_the_author_topic_model_is_lda_for_each_document() -> None:
     truth = tt.make_tagged_corpus(n_docs=200, n_words=200, n_topics=6, n_tags=6, n_groups=0, seed=1)
     counts = truth.corpus.counts
     atm = tt.ATM(6, max_iter=60, random_state=0).fit(counts)
-    lda = tt.LDA(6, inference="gibbs", max_iter=60, random_state=0).fit(counts)
+    lda = tt.GibbsLDA(6, max_iter=60, random_state=0).fit(counts)
     assert atm.perplexity(counts) == pytest.approx(lda.perplexity(counts), rel=0.02)
 
 
@@ -122,13 +122,13 @@ def test_labelled_documents_have_the_topics_of_their_tags_alone() -> None:
 
 def test_more_tags_cost_memory_only_where_they_are() -> None:
     """Messages are kept for each word and tag of a document, not for each tag there is."""
-    algorithm = tt.LabeledLDA()._algorithm(tt.LabeledLDA()._training_data(COUNTS, TAGS))
+    algorithm = tt.LabeledLDA()._algorithm(tt.LabeledLDA()._training_corpus(COUNTS, TAGS))
     assert len(algorithm.init().messages) == 2 * 1 + 3 * 2 + 2 * 2 + 3 * 1
 
 
 def test_huge_corpora_are_refused_before_they_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gibbs, "MOST_TOKENS", 10)
-    for model in (tt.LDA(2, inference="gibbs"), tt.ATM(2), tt.RTM(2)):
+    for model in (tt.GibbsLDA(2), tt.ATM(2), tt.RTM(2)):
         with pytest.raises(tt.InputError, match="20 tokens"):
             model.fit(COUNTS, TAGS)
     monkeypatch.setattr(labeled, "MOST_CELLS", 10)
@@ -148,7 +148,6 @@ def test_the_mean_of_many_sweeps_predicts_better_than_the_last(planted: Syntheti
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (tt.LDA(inference="em"), "inference"),
         (tt.ATM(averaged_share=1.5), "averaged_share"),
         (tt.RTM(links_per_tag=-1), "links_per_tag"),
         (tt.RTM(negative_ratio=0), "negative_ratio"),

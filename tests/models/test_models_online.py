@@ -1,4 +1,4 @@
-"""Learning that goes on: mini-batches, new words and tags, forgetting, and the same bits."""
+"""Incremental learning: mini-batches, new words and tags, forgetting, and the same bits."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
 import tagtopics as tt
+from tagtopics.corpus.align import join_corpora
 from tagtopics.datasets.synthetic import SyntheticCorpus
 
 BOTH = pytest.mark.parametrize("estimator", [tt.LDA, tt.TTM], ids=["LDA", "TTM"])
@@ -55,6 +56,7 @@ def assert_same(found: Any, expected: Any) -> None:
 @BOTH
 def test_one_batch_is_a_fit(estimator: Any, planted: SyntheticCorpus) -> None:
     online = estimator(6, max_iter=10, random_state=0).partial_fit(planted.corpus)
+    assert online.recommender_ is None
     assert_same(online, estimator(6, max_iter=10, random_state=0).fit(planted.corpus))
 
 
@@ -136,6 +138,7 @@ def test_new_words_and_tags_can_be_asked_for() -> None:
     assert profile.n_docs == (100,)
     table = model.explain(more.select([0]))
     assert set(table.tag) == {"any", "violinist"}
+    model.fit_recommender(join_corpora(two_subjects(), more))
     assert [rows[0].tag for rows in model.recommend(more.select([0, 1]), top=2)] != []
     assert all("violinist" in [row.tag for row in rows] for rows in model.recommend(more, top=2))
     old = model.recommend(two_subjects(2), top=2)
@@ -160,7 +163,7 @@ def test_credits_of_a_loaded_model_grow_and_its_recommender_is_not_stale(tmp_pat
     assert model.tag_words_.sum() == pytest.approx(credited + more.counts.sum(), rel=1e-4)
     table = model.explain(more.select([0]))
     assert table.credit[table.tag == "violinist"].sum() > 0
-    with pytest.raises(tt.InputError, match="no recommender; give all of its documents to fit_recommender"):
+    with pytest.raises(tt.InputError, match="no recommender; call fit_recommender with all of its documents"):
         model.recommend(more)
     model.save(tmp_path / "again.tt")
     again: Any = tt.load(tmp_path / "again.tt")
@@ -170,13 +173,19 @@ def test_credits_of_a_loaded_model_grow_and_its_recommender_is_not_stale(tmp_pat
     assert again.recommend(more.select([0]), top=2)
 
 
-def test_credits_are_learned_from_all_documents_at_hand() -> None:
+def test_credits_grow_with_every_batch() -> None:
     old, more = two_subjects(), about(MUSIC, ["violinist", "any"], 100, seed=1)
-    model = tt.TTM(3, random_state=0).fit(old)
-    model.explain(old.select([0]))
+    model = tt.TTM(3, random_state=0).partial_fit(old)
     tokens = model.tag_words_.sum()
-    model.partial_fit(more).explain(more.select([0]))
+    assert tokens == pytest.approx(old.counts.sum(), rel=1e-4)
+    model.partial_fit(more)
     assert model.tag_words_.sum() == pytest.approx(tokens + more.counts.sum(), rel=1e-4)
+
+
+def test_explaining_documents_without_words_gives_an_empty_table() -> None:
+    model = tt.TTM(3, random_state=0).fit(two_subjects())
+    table = model.explain(np.zeros((2, 20), dtype=int), [["cook"], []])
+    assert len(table) == len(table.best()) == 0
 
 
 def test_matrices_have_fixed_columns_and_open_tags() -> None:
@@ -188,6 +197,7 @@ def test_matrices_have_fixed_columns_and_open_tags() -> None:
     assert model.doc_ids_ == tuple(str(d) for d in range(50))
     model.partial_fit(counts[:5], np.eye(3, dtype=int)[[0, 1, 2, 0, 1]])
     assert model.tag_docs_.tolist() == [22, 22, 11]
+    model.fit_recommender(counts[:5], np.eye(3, dtype=int)[[0, 1, 2, 0, 1]])
     assert {row.tag for row in model.recommend(counts[:1], top=3)[0]} == {"a", "b", "c"}
     with pytest.raises(ValueError, match="7 features"):
         model.partial_fit(counts[:, :7])
@@ -203,6 +213,7 @@ def test_a_model_of_a_table_may_grow_by_a_corpus() -> None:
     assert list(model.get_feature_names_out()) == ["lda0", "lda1"]
     wider = table.assign(sail=1)
     assert model.transform(wider).shape == (30, 2)
+    model.fit_recommender(wider, ["x", "y", "z"] * 10)
     assert {row.tag for row in model.recommend(wider[:1], top=3)[0]} == {"x", "y", "z"}
 
 
@@ -237,13 +248,13 @@ def test_a_batch_without_tags() -> None:
     model.partial_fit(about(SEA, [], 50, seed=2))
     np.testing.assert_array_equal(model.tag_sums_, sums)
     assert model.topic_sums_[topic_of(model, SEA)] == pytest.approx(3000, rel=0.02)
-    assert model.recommend(about(SEA, [], 1, seed=3), top=1)[0][0].tag in {"sailor", "any"}
 
 
 def test_a_model_without_tags_may_get_some() -> None:
     model = tt.TTM(2, random_state=0).fit(about(FOOD, [], 50))
     model.partial_fit(about(FOOD, ["cook"], 50, seed=1))
     assert model.tag_profile("cook").n_docs == (50,)
+    model.fit_recommender(about(FOOD, ["cook"], 50, seed=1))
     assert model.recommend(about(FOOD, [], 1, seed=3), top=1)[0][0].tag == "cook"
 
 
@@ -303,7 +314,7 @@ def test_a_forgotten_topic_is_free_for_a_new_subject() -> None:
 def test_only_belief_propagation_goes_on() -> None:
     assert hasattr(tt.LDA(), "partial_fit")
     assert hasattr(tt.TTM(), "partial_fit")
-    for other in (tt.LDA(inference="gibbs"), tt.LDA(inference="vb"), tt.ATM(), tt.RTM(), tt.LabeledLDA()):
+    for other in (tt.GibbsLDA(), tt.VBLDA(), tt.ATM(), tt.RTM(), tt.LabeledLDA()):
         assert not hasattr(other, "partial_fit")
 
 
@@ -314,7 +325,7 @@ def test_only_belief_propagation_goes_on() -> None:
         ({"batch_size": 2.5}, "batch_size must be"),
         ({"forgetting": 0}, "forgetting must be a number of documents above 0, not 0"),
         ({"forgetting": float("nan")}, "forgetting must be"),
-        ({"y": [["a"]]}, "a corpus brings its own tags"),
+        ({"y": [["a"]]}, "a corpus has its own tags"),
     ],
 )
 def test_wrong_arguments(options: dict[str, Any], says: str) -> None:
@@ -325,12 +336,12 @@ def test_wrong_arguments(options: dict[str, Any], says: str) -> None:
 
 def test_another_number_of_topics_is_refused() -> None:
     model = tt.LDA(2, max_iter=2, random_state=0).fit(two_subjects(5)).set_params(n_topics=3)
-    with pytest.raises(tt.InputError, match="the model has 2 topics, n_topics says 3"):
+    with pytest.raises(tt.InputError, match="the model has 2 topics, n_topics is 3"):
         model.partial_fit(two_subjects(5))
 
 
 def test_a_learned_prior_stays(planted: SyntheticCorpus) -> None:
-    model = tt.LDA(4, doc_topic_prior="learned", max_iter=5, random_state=0)
+    model = tt.LDA(4, doc_topic_prior="auto", max_iter=5, random_state=0)
     model.partial_fit(planted.corpus, batch_size=500)
     alpha = model.doc_topic_prior_.copy()
     assert alpha[0] != np.float32(0.1)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from scipy.optimize import linear_sum_assignment
+from sklearn.base import clone
 
 import tagtopics as tt
 from tagtopics.datasets.synthetic import SyntheticCorpus
@@ -36,7 +37,7 @@ def matched(truth: Floats, found: Any) -> tuple[Floats, npt.NDArray[np.int64]]:
 @pytest.mark.parametrize("estimator", [tt.LDA(12), tt.TTM(12)], ids=["LDA", "TTM"])
 def test_planted_topics_are_found(estimator: Any, seed: int) -> None:
     truth = tt.make_tagged_corpus(seed=seed)
-    model = estimator.set_params(random_state=seed).fit(truth.corpus)
+    model = clone(estimator).set_params(random_state=seed).fit_topics(truth.corpus)
     cosines, _ = matched(truth.topics, model.components_)
     ordinary = np.setdiff1d(np.arange(12), [group.topic for group in truth.groups])
     assert cosines.mean() > 0.95
@@ -48,7 +49,7 @@ def test_planted_topics_are_found(estimator: Any, seed: int) -> None:
 def test_lighter_words_find_planted_topics_nearly() -> None:
     """Words drawn independently deserve their full weight; a lower one is meant for real words."""
     truth = tt.make_tagged_corpus(seed=0)
-    model = tt.LDA(12, word_weight=0.8125, random_state=0).fit(truth.corpus)
+    model = tt.LDA(12, preset=tt.Preset(word_exponent=0.8125), random_state=0).fit(truth.corpus)
     cosines, _ = matched(truth.topics, model.components_)
     assert cosines.mean() > 0.97
     assert cosines.min() > 0.9
@@ -84,7 +85,7 @@ def test_a_group_of_tags_means_more_than_its_parts(seed: int) -> None:
 
 
 def test_without_weights_ttm_is_lda_bit_for_bit(planted: SyntheticCorpus) -> None:
-    common: dict[str, Any] = {"word_weight": 0.75, "random_state": 3, "max_iter": 15}
+    common: dict[str, Any] = {"preset": tt.Preset(word_exponent=0.75), "random_state": 3, "max_iter": 15}
     lda = tt.LDA(8, **common).fit(planted.corpus)
     ttm = tt.TTM(8, pairwise_weight=0, higher_order_weight=0, **common).fit(planted.corpus)
     np.testing.assert_array_equal(lda.components_, ttm.components_)
@@ -102,7 +103,8 @@ def test_presets_are_the_papers() -> None:
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 8])
 def test_equal_seeds_give_equal_bits(estimator: Any, n_jobs: int, planted: SyntheticCorpus) -> None:
     def fit(threads: int) -> Any:
-        return estimator.set_params(random_state=1, max_iter=8, n_jobs=threads).fit(planted.corpus)
+        few = {"random_state": 1, "max_iter": 8, "n_jobs": threads}
+        return clone(estimator).set_params(**few).fit_topics(planted.corpus)
 
     expected = fit(1)
     components, proportions = expected.components_.copy(), expected.transform(planted.corpus)

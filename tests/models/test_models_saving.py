@@ -1,8 +1,12 @@
-"""Saved models come back the same; damaged and hostile ones are refused in one line."""
+"""Saved models come back the same; damaged, hostile and foreign folders are refused in one line."""
 
 from __future__ import annotations
 
+import errno
 import json
+import multiprocessing
+import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +15,16 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import tagtopics as tt
+from tagtopics._io import digest_bytes, digest_file
 from tagtopics.datasets.synthetic import SyntheticCorpus
+from tagtopics.models.persistence import (
+    check_model_target,
+    is_model_folder,
+    load_corpus,
+    load_with_corpus,
+)
+
+FIXTURES = Path(__file__).parent / "fixtures"
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +38,21 @@ def saved(model: Any, tmp_path: Path) -> Path:
     return tmp_path / "m.tt"
 
 
+@pytest.fixture(scope="module")
+def tiny() -> tuple[Any, tt.Corpus]:
+    """A small text model, and its corpus."""
+    rows = [
+        {"text": "red apple pie", "tags": ["food"]},
+        {"text": "blue sky sea", "tags": ["nature", "far"]},
+        {"text": "red sky pie apple", "tags": ["food", "nature"]},
+        {"text": "sea sky", "tags": ["nature"]},
+    ]
+    corpus = tt.read_corpus(rows)
+    return tt.TTM(2, max_iter=3, random_state=0).fit(corpus), corpus
+
+
 def test_round_trip(model: Any, saved: Path, planted: SyntheticCorpus) -> None:
-    loaded = tt.load(saved)
+    loaded: Any = tt.load(saved)
     assert type(loaded) is tt.TTM
     assert loaded.get_params() == model.get_params()
     assert loaded.tag_names_ == model.tag_names_
@@ -43,27 +69,119 @@ def test_text_models_keep_their_recipe(tmp_path: Path) -> None:
     assert tt.load(tmp_path / "m").recipe_ == corpus.recipe
 
 
-def test_a_model_replaces_a_model_but_nothing_else(model: Any, saved: Path) -> None:
+def test_presets_are_saved(tmp_path: Path) -> None:
+    for preset in ("fast", tt.Preset(word_exponent=0.5, tag_pseudo_count=2.0)):
+        tt.TTM(2, preset=preset, max_iter=2, random_state=0).fit(np.eye(3), list("aba")).save(tmp_path / "m")
+        loaded: Any = tt.load(tmp_path / "m")
+        assert loaded.preset == preset
+
+
+def test_the_corpus_is_saved_with_the_model(tiny: tuple[Any, tt.Corpus], tmp_path: Path) -> None:
+    model, corpus = tiny
+    model.save(tmp_path / "m")
+    assert load_corpus(tmp_path / "m") is None
+    model.save(tmp_path / "m", corpus=corpus)
+    loaded, again = load_with_corpus(tmp_path / "m")
+    assert again is not None
+    assert loaded.doc_ids_ == again.ids == corpus.ids
+    assert again.texts == corpus.texts
+    assert (again.counts != corpus.counts).nnz == 0
+
+
+def test_nan_is_not_saved(tmp_path: Path) -> None:
+    model = tt.LDA(2, max_iter=2, random_state=0).fit(np.eye(3))
+    model.topic_sums_ = np.full(2, np.nan)
+    with pytest.raises(tt.InputError, match="topic_sums_ holds numbers that are not finite"):
+        model.save(tmp_path / "m")
+    assert list(tmp_path.iterdir()) == []
+
+
+# ---------------------------------------------------------------------------------- overwriting
+
+
+def test_a_model_replaces_a_model_and_leaves_nothing_behind(model: Any, saved: Path) -> None:
     model.save(saved)
     assert [path.name for path in saved.parent.iterdir()] == ["m.tt"]
-    other = saved.parent / "precious"
-    other.mkdir()
-    (other / "thesis.txt").write_text("words")
-    with pytest.raises(tt.InputError, match="is no model; choose another place"):
-        model.save(other)
-    assert (other / "thesis.txt").read_text() == "words"
+
+
+def _foreign(folder: Path, *files: str) -> Path:
+    for name in files:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("mine", encoding="utf-8")
+    return folder
+
+
+FOREIGN: dict[str, Any] = {
+    "another folder": lambda path, model: _foreign(path, "thesis.txt"),
+    "a model.json of others": lambda path, model: _foreign(path, "model.json", "weights.bin"),
+    "notes in a model": lambda path, model: (model.save(path), _foreign(path, "notes.txt")),
+    "notes in a model's corpus": lambda path, model: (model.save(path), _foreign(path, "corpus/notes.txt")),
+    "an empty folder": lambda path, model: path.mkdir(),
+    "a file": lambda path, model: path.write_text("mine"),
+    "a link": lambda path, model: (model.save(path.with_name("real")), path.symlink_to("real")),
+}
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_only_models_are_replaced(kind: str, tiny: tuple[Any, tt.Corpus], tmp_path: Path) -> None:
+    model, _ = tiny
+    target = tmp_path / "target"
+    FOREIGN[kind](target, model)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    for write in (model.save, check_model_target):
+        with pytest.raises(tt.InputError, match="is not a model written by tagtopics, or holds other files"):
+            write(target)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_models_of_older_versions_are_ours(tmp_path: Path, tiny: tuple[Any, tt.Corpus]) -> None:
+    shutil.copytree(FIXTURES / "model-0.1.0" / "ttm", tmp_path / "m")
+    assert is_model_folder(tmp_path / "m")
+    tiny[0].save(tmp_path / "m")
+    assert tt.load(tmp_path / "m").vocabulary_ == tiny[0].vocabulary_
+    assert load_corpus(tmp_path / "m") is None
+
+
+def test_a_full_disk_is_told_and_the_older_model_stays(
+    tiny: tuple[Any, tt.Corpus], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, corpus = tiny
+    model.save(tmp_path / "m")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+    def full(*arguments: Any, **options: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(tt.InputError, match=r"cannot be written \(No space left on device\)"):
+        model.save(tmp_path / "m", corpus=corpus)
+    monkeypatch.undo()
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+# ---------------------------------------------------------------------------------- damage
+
+
+def _sealed(path: Path, description: dict[str, Any]) -> None:
+    """Write a description with the digests that belong to it: a forgery, not an accident."""
+    for name in description.get("files", {}):
+        description["files"][name] = digest_file(path / name)
+    description["digest"] = "0" * 64
+    text = json.dumps(description)
+    (path / "model.json").write_text(text.replace("0" * 64, digest_bytes(text.encode()), 1))
 
 
 def _edit_json(path: Path, key: str, value: Any) -> None:
     description = json.loads((path / "model.json").read_text())
     description[key] = value
-    (path / "model.json").write_text(json.dumps(description))
+    _sealed(path, description)
 
 
 def _edit_arrays(path: Path, name: str, value: Any) -> None:
     arrays = load_file(path / "arrays.safetensors")
     arrays[name] = value
     save_file(arrays, path / "arrays.safetensors")
+    _sealed(path, json.loads((path / "model.json").read_text()))
 
 
 DAMAGE: dict[str, tuple[Any, str]] = {
@@ -76,20 +194,31 @@ DAMAGE: dict[str, tuple[Any, str]] = {
     "json is not json": (lambda p: (p / "model.json").write_text("{"), "cannot be read"),
     "json is binary": (lambda p: (p / "model.json").write_bytes(b"\xff\xfe\x00"), "cannot be read"),
     "json is a list": (lambda p: (p / "model.json").write_text("[]"), "damaged"),
+    "json of others": (lambda p: (p / "model.json").write_text('{"layers": []}'), "damaged"),
+    "edited json": (
+        lambda p: (p / "model.json").write_text(
+            (p / "model.json").read_text().replace("max_iter", "maxiter")
+        ),
+        "does not match its digest",
+    ),
     "newer schema": (lambda p: _edit_json(p, "schema", 99), "newer tagtopics"),
+    "no schema": (lambda p: _edit_json(p, "schema", None), "damaged"),
     "foreign class": (lambda p: _edit_json(p, "class", "os.system"), "unknown kind of model 'os.system'"),
     "foreign parameters": (lambda p: _edit_json(p, "parameters", {"__class__": "x"}), "damaged"),
     "wrong parameters": (lambda p: _edit_json(p, "parameters", {"n_topics": -1}), "n_topics must be"),
+    "hostile threads": (lambda p: _edit_json(p, "parameters", {"n_jobs": 10**8}), "n_jobs must be"),
     "names that are no strings": (
         lambda p: _edit_json(p, "names", {"vocabulary_": [1], "tag_names_": [], "doc_ids_": []}),
-        "list of strings",
+        "should be a valid string",
     ),
     "hostile recipe": (lambda p: _edit_json(p, "recipe", {"tokenizer": "eval"}), "unknown setting"),
     "weights that are no numbers": (
         lambda p: _edit_json(p, "numbers", {"pairwise_weight_": "much"}),
-        "pairwise_weight_ must be a number",
+        "pairwise_weight_: Input should be a valid number",
     ),
-    "wrong shape": (lambda p: _edit_arrays(p, "components_", np.ones((5, 3), np.float32)), "has shape"),
+    "no weights": (lambda p: _edit_json(p, "numbers", {}), "pairwise_weight_"),
+    "wrong shape": (lambda p: _edit_arrays(p, "components_", np.ones((5, 3), np.float32)), "should be"),
+    "wrong type": (lambda p: _edit_arrays(p, "tag_docs_", np.ones(20)), "should be int64"),
     "not finite": (lambda p: _edit_arrays(p, "topic_sums_", np.full(5, np.nan)), "not finite"),
 }
 
@@ -101,8 +230,113 @@ def test_damage_is_told_in_one_line(damage: str, saved: Path) -> None:
     with pytest.raises(tt.InputError, match=says) as error:
         tt.load(saved)
     assert "\n" not in str(error.value)
+    assert str(saved) in str(error.value)
 
 
 def test_no_such_model(tmp_path: Path) -> None:
     with pytest.raises(tt.InputError, match="no such model"):
         tt.load(tmp_path / "nothing")
+
+
+def test_every_flipped_bit_is_told(tiny: tuple[Any, tt.Corpus], tmp_path: Path) -> None:
+    """A random bit of every 149th byte of all files; and every bit of the first lines of model.json."""
+    model, corpus = tiny
+    model.save(tmp_path / "m", corpus=corpus)
+    rng, silent, n_flips = np.random.default_rng(0), [], 0
+    for path in sorted(tmp_path.rglob("*")):
+        if path.is_dir():
+            continue
+        content = path.read_bytes()
+        bits = [8 * at + int(rng.integers(8)) for at in range(0, len(content), 149)]
+        bits += list(range(8 * 80)) if path.name == "model.json" else []
+        for bit in bits:
+            changed = bytearray(content)
+            changed[bit // 8] ^= 1 << (bit % 8)
+            path.write_bytes(changed)
+            n_flips += 1
+            try:
+                load_with_corpus(tmp_path / "m")
+            except tt.InputError:
+                continue
+            silent.append((path.name, bit))
+        path.write_bytes(content)
+    assert silent == []
+    assert n_flips > 700
+    assert load_with_corpus(tmp_path / "m")[1] is not None
+
+
+def test_a_missing_file_of_the_corpus_is_told(tiny: tuple[Any, tt.Corpus], tmp_path: Path) -> None:
+    model, corpus = tiny
+    model.save(tmp_path / "m", corpus=corpus)
+    (tmp_path / "m" / "corpus" / "tags.npz").unlink()
+    with pytest.raises(tt.InputError, match="corpus cannot be read: No such file"):
+        load_corpus(tmp_path / "m")
+    shutil.rmtree(tmp_path / "m" / "corpus")
+    with pytest.raises(tt.InputError, match="its corpus is missing"):
+        load_corpus(tmp_path / "m")
+
+
+# ---------------------------------------------------------------------------------- several processes
+
+
+def _save_again_and_again(path: Path, seed: int, seconds: float) -> None:
+    rows = [{"id": f"{seed}-{d}", "text": "red green blue", "tags": ["x"]} for d in range(4)]
+    corpus = tt.read_corpus(rows)
+    model = tt.LDA(2, max_iter=1, random_state=seed).fit(corpus)
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        model.save(path, corpus=corpus)
+
+
+def test_two_writers_and_a_reader_never_meet_a_mixture(tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    _save_again_and_again(path, 0, 0.01)
+    context = multiprocessing.get_context("spawn")
+    writers = [context.Process(target=_save_again_and_again, args=(path, seed, 3.0)) for seed in (1, 2)]
+    for writer in writers:
+        writer.start()
+    reads, seen = 0, set()
+    while any(writer.is_alive() for writer in writers):
+        model, corpus = load_with_corpus(path)
+        assert corpus is not None
+        assert model.doc_ids_ == corpus.ids
+        assert model.random_state == int(corpus.ids[0].partition("-")[0])
+        seen.add(model.random_state)
+        reads += 1
+    for writer in writers:
+        writer.join()
+        assert writer.exitcode == 0
+    assert reads > 20
+    assert len(seen) > 1
+    assert [place.name for place in tmp_path.iterdir()] == ["m"]
+
+
+# ---------------------------------------------------------------------------------- older versions
+
+
+@pytest.mark.parametrize("name", ["ttm", "ttm-auto", "lda", "lda-gibbs", "lda-vb", "llda"])
+def test_models_of_0_1_0_load_and_answer_the_same(name: str) -> None:
+    """`scripts/make_model_fixtures.py` wrote these folders with tagtopics 0.1.0."""
+    folder = FIXTURES / "model-0.1.0"
+    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))[name]
+    model: Any = tt.load(folder / name)
+    corpus = load_corpus(folder / "ttm")
+    assert corpus is not None
+    np.testing.assert_allclose(model.transform(corpus.counts), expected["transform"], rtol=1e-5)
+    recommended = [[one.tag for one in row] for row in model.recommend(corpus, top=2)]
+    assert recommended == expected["recommend"]
+    if expected["credit"] is not None:
+        np.testing.assert_allclose(model.explain(corpus).credit, expected["credit"], rtol=1e-9)
+
+
+def test_parameters_of_0_1_0_have_new_names() -> None:
+    folder = FIXTURES / "model-0.1.0"
+    ttm, auto, lda, gibbs, vb = (
+        tt.load(folder / name) for name in ("ttm", "ttm-auto", "lda", "lda-gibbs", "lda-vb")
+    )
+    assert ttm.get_params() == tt.TTM(2, max_iter=5, random_state=0, n_jobs=1).get_params()
+    assert auto.get_params()["pairwise_weight"] == "auto"
+    assert auto.preset == tt.Preset(word_exponent=0.75, relaxation=0.8, tag_pseudo_count="auto")
+    assert (lda.doc_topic_prior, lda.preset) == ("auto", tt.Preset(init="random"))
+    assert (type(gibbs), type(vb)) == (tt.GibbsLDA, tt.VBLDA)
+    assert gibbs.get_params()["init"] == "anchors"

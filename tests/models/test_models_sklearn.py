@@ -1,4 +1,4 @@
-"""The estimators live in scikit-learn's world."""
+"""The estimators in pipelines, grid searches and with all kinds of tags; their parameters and queries."""
 
 from __future__ import annotations
 
@@ -12,28 +12,12 @@ from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import check_estimator
 
 import tagtopics as tt
 from tagtopics.datasets.synthetic import SyntheticCorpus
 
 TEXTS = ["red apple pie", "apple tart and pie", "blue sea sky", "sky over the sea", "red sky pie"] * 8
 TAGS = [["food"], ["food", "baking"], ["nature"], ["nature"], ["food", "nature"]] * 8
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        tt.LDA(3, max_iter=10),
-        tt.TTM(3, max_iter=10),
-        tt.TTM(3, max_iter=10, weights="auto", tag_pseudo_count="auto"),
-    ],
-    ids=["LDA", "TTM", "TTM-auto"],
-)
-def test_check_estimator(estimator: Any) -> None:
-    failed = [r["check_name"] for r in check_estimator(estimator, on_fail=None) if r["status"] == "failed"]
-    assert failed == []
 
 
 def test_pipeline_grid_search_and_clone() -> None:
@@ -74,6 +58,26 @@ def test_tags_of_every_kind(y: Any) -> None:
     assert np.isclose(table.of_document(0).credit.sum(), 3)
 
 
+def test_estimators_have_at_most_twelve_parameters() -> None:
+    for estimator in (tt.LDA, tt.TTM, tt.ATM, tt.RTM, tt.LabeledLDA, tt.GibbsLDA, tt.VBLDA, tt.SML):
+        assert len(estimator().get_params()) <= 12
+
+
+def test_named_presets_are_presets() -> None:
+    counts = CountVectorizer().fit_transform(TEXTS)
+    settings: dict[str, Any] = {"max_iter": 6, "random_state": 0}
+    fast = tt.Preset(word_exponent=0.75, relaxation=0.8)
+    named, given = (tt.LDA(2, preset=preset, **settings).fit(counts) for preset in ("fast", fast))
+    np.testing.assert_array_equal(named.components_, given.components_)
+    plain, paper = (tt.TTM(2, preset=name, **settings).fit(counts, TAGS) for name in ("default", "paper"))
+    np.testing.assert_array_equal(plain.components_, paper.components_)
+
+
+def test_counts_that_are_too_large_are_refused() -> None:
+    with pytest.raises(tt.InputError, match=r"counts: an entry of 1e.38 is too large"):
+        tt.LDA(2).fit(np.full((3, 3), 1e38))
+
+
 def test_no_tags_at_all() -> None:
     counts = CountVectorizer().fit_transform(TEXTS)
     ttm = tt.TTM(2, max_iter=5, random_state=0).fit(counts)
@@ -99,17 +103,20 @@ def test_wrong_tags(y: Any, says: str) -> None:
 @pytest.mark.parametrize(
     ("parameters", "says"),
     [
-        ({"n_topics": 0}, "n_topics must be a whole number, 1 or more, not 0"),
+        ({"n_topics": 0}, "n_topics must be a whole number from 1 to 100,000, not 0"),
         ({"n_topics": 2.5}, "n_topics must be"),
         ({"order": 1}, "order must be a whole number, 2 or more"),
         ({"pairwise_weight": -0.1}, "pairwise_weight must be a number from 0 to 1"),
         ({"pairwise_weight": 0.7, "higher_order_weight": 0.7}, "add up to 1.4"),
-        ({"weights": "best"}, "weights must be 'given' or 'auto', not 'best'"),
-        ({"weights": None}, "weights must be 'given' or 'auto'"),
-        ({"tag_pseudo_count": "many"}, "tag_pseudo_count must be a number, 0 or more, or 'auto'"),
-        ({"doc_topic_prior": 0}, "doc_topic_prior must be a number above 0"),
+        ({"pairwise_weight": "best"}, "pairwise_weight must be a number from 0 to 1, or 'auto', not 'best'"),
+        ({"higher_order_weight": "auto"}, "higher_order_weight 'auto' needs pairwise_weight 'auto'"),
+        ({"preset": "slow"}, "preset must be 'default', 'paper', 'fast' or a Preset, not 'slow'"),
+        ({"preset": None}, "preset must be"),
+        ({"preset": tt.Preset(tag_pseudo_count="many")}, "tag_pseudo_count must be a number from 0 to 1e"),
+        ({"preset": tt.Preset(init="best")}, "init must be 'anchors' or 'random', not 'best'"),
+        ({"preset": tt.Preset(word_exponent=2)}, "word_exponent must be a number from 0 to 1, not 2"),
+        ({"doc_topic_prior": 0}, "doc_topic_prior must be a number from 1e-09 to 1e.06, or 'auto', not 0"),
         ({"topic_word_prior": float("nan")}, "topic_word_prior must be"),
-        ({"init": "best"}, "init must be"),
         ({"n_jobs": 0}, "n_jobs must be"),
         ({"tol": -1}, "tol must be"),
     ],
@@ -130,7 +137,7 @@ def test_queries(planted: SyntheticCorpus) -> None:
     assert related[0][0].score > 0.95
     with pytest.raises(tt.InputError, match=r"no tag 'tag0'; did you mean"):
         model.tag_profile("tag0")
-    with pytest.raises(tt.InputError, match="which tags"):
+    with pytest.raises(tt.InputError, match="tags of each document are missing"):
         model.explain(corpus.counts)
 
 
@@ -145,6 +152,6 @@ def test_unknown_words_and_tags_are_told(planted: SyntheticCorpus) -> None:
 
 def test_perplexity_of_fractional_weights_needs_all_tokens() -> None:
     model = tt.LDA(2, max_iter=5, random_state=0).fit(np.eye(4) * 1.5)
-    with pytest.raises(tt.InputError, match="counts must be whole"):
+    with pytest.raises(tt.InputError, match="needs whole counts"):
         model.perplexity(np.eye(4) * 1.5)
     assert model.perplexity(np.eye(4) * 1.5, completed=False) > 1

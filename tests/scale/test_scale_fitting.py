@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scale_support import as_shards, bits, small_corpus
 
-from tagtopics import LDA, TTM
+from tagtopics import LDA, TTM, GibbsLDA
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.graph import build_graph
@@ -161,7 +161,7 @@ def test_a_flipped_byte_is_found(shards: ShardFolder, tmp_path: Path, what: str)
 
 def test_models_that_shards_are_not_for(shards: ShardFolder, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="LDA and TTM by belief propagation"):
-        fit_shards(LDA(4, inference="gibbs", random_state=0), shards, tmp_path / "w")
+        fit_shards(GibbsLDA(4, random_state=0), shards, tmp_path / "w")
     with pytest.raises(InputError, match="random_state"):
         fit_shards(LDA(4), shards, tmp_path / "w")
     assert not (tmp_path / "w").exists()

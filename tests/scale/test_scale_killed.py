@@ -18,7 +18,7 @@ from tagtopics import TTM
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.inference.callbacks import Checkpoint, load_checkpoint
-from tagtopics.models.identity import digest_of, identity_of
+from tagtopics.models.inputs import digest_of, identity_of
 from tagtopics.scale.fit import fit_shards
 from tagtopics.scale.runs import remove_run
 from tagtopics.scale.shards import ShardFolder

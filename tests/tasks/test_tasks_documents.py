@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tagtopics import TTM, Corpus, InputError, make_tagged_corpus, read_corpus
+from tagtopics import TTM, Corpus, InputError, LabeledLDA, make_tagged_corpus, read_corpus
 from tagtopics.corpus.core import canonical_counts, tag_matrix
 from tagtopics.credit.attribution import credit_words, learn_tag_words
-from tagtopics.models import LabeledLDA
 from tagtopics.tasks import evaluate_classification, evaluate_credit, evaluate_links
 from tagtopics.tasks.credit import credit_of, mix_documents, naive_bayes_shares
 from tagtopics.tasks.links import linked_pairs

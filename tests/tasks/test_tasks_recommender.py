@@ -9,15 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.special import expit
 
 from tagtopics import LDA, TTM, Corpus, InputError, load, make_tagged_corpus
 from tagtopics.recommend import recommender as recommenders
 from tagtopics.recommend.calibration import (
     best_threshold,
     fair_handicap,
-    logistic_regression,
+    logistic_weights,
     picked,
-    sigmoid,
 )
 from tagtopics.recommend.ridge import chi2_features, dot_products, exact_ridge, landmark_ridge
 from tagtopics.tasks import evaluate_recommendation
@@ -71,14 +71,62 @@ def test_landmarks_that_are_all_documents_give_the_exact_answer() -> None:
     assert sparse.left_out == pytest.approx(exact.left_out, abs=3e-2)
 
 
-def test_logistic_regression_finds_its_optimum() -> None:
+def test_calibration_finds_its_optimum() -> None:
     rng = np.random.default_rng(0)
     columns = np.column_stack([np.ones(500), rng.normal(size=(500, 2))])
-    outcomes = rng.random(500) < sigmoid(columns @ np.array([-0.5, 2.0, -1.0]))
-    weights = logistic_regression(columns, outcomes, penalty=1.0)
-    gradient = columns.T @ (sigmoid(columns @ weights) - outcomes) + np.array([1e-6, 1, 1]) * weights
+    outcomes = rng.random(500) < expit(columns @ np.array([-0.5, 2.0, -1.0]))
+    weights = logistic_weights(columns, outcomes)
+    gradient = columns.T @ (expit(columns @ weights) - outcomes) + np.array([0, 1, 1]) * weights
     assert np.abs(gradient).max() < 1e-6
     assert weights == pytest.approx([-0.5, 2.0, -1.0], abs=0.5)
+
+
+@pytest.mark.parametrize("outcome", [True, False])
+def test_calibration_of_one_kind_of_outcome(outcome: bool) -> None:
+    weights = logistic_weights(np.ones((50, 3)), np.full(50, outcome))
+    assert expit(weights[0]) == pytest.approx(0.99 if outcome else 0.01, abs=0.01)
+    assert weights[1:].tolist() == [0, 0]
+
+
+def test_documents_with_very_many_tags_keep_the_recommender_small() -> None:
+    """The matrix of connected tags is linear in the number of taggings."""
+    carried = np.vstack([np.ones((1, 3000)), np.eye(20, 3000), np.eye(20, 3000)])
+    carried[1, 1] = 1
+    tags = sp.csr_array(carried, dtype=np.int8)
+    counts = sp.csr_array(np.random.default_rng(0).poisson(1.0, (41, 30)) + 1)
+    theta = np.full((41, 2), 0.5, dtype=np.float32)
+    fitted = recommenders.fit_recommender(counts, tags, theta, tuple(f"t{t}" for t in range(3000)))
+    assert fitted.company.nnz == 2
+    assert fitted.company.nnz <= recommenders.MOST_COMPANY * tags.nnz
+
+
+def test_moments_in_double_precision_are_positive_definite() -> None:
+    """Documents that are nearly equal: in single precision the sum of products is not positive definite."""
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(4000, 2)) * 0.02
+    rows = np.arange(200)
+
+    def kernel_of(chosen: np.ndarray) -> np.ndarray:
+        distance = ((points[chosen][:, np.newaxis] - points[rows]) ** 2).sum(2)
+        return np.asarray(np.exp(-distance), dtype=np.float32)
+
+    fitted = landmark_ridge(kernel_of, rows, lambda r: points[r].astype(np.float32), 0.1, (4000, rows))
+    assert np.isfinite(fitted.coefficients).all()
+    assert fitted.left_out == pytest.approx(points[rows], abs=0.02)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_bits_do_not_depend_on_the_threads_of_linear_algebra(corpus: Corpus, n_threads: int) -> None:
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    with threadpool_limits(limits=n_threads):
+        fitted = LDA(8, random_state=0, max_iter=5).fit(corpus)
+        likely = fitted.tag_probabilities(corpus)
+    again = LDA(8, random_state=0, max_iter=5).fit(corpus)
+    assert again.recommender_ is not None
+    assert fitted.recommender_ is not None
+    assert np.array_equal(again.recommender_.coefficients, fitted.recommender_.coefficients)
+    assert np.array_equal(again.tag_probabilities(corpus), likely)
 
 
 def test_balance_gives_rare_tags_their_turn_and_orders_by_probability() -> None:
@@ -138,7 +186,7 @@ def test_probabilities_are_calibrated(corpus: Corpus, model: TTM) -> None:
     assert likely.sum() == pytest.approx(test.tags.nnz, rel=0.15)
 
 
-def test_words_that_speak_for_a_tag_are_words_of_the_document(corpus: Corpus, model: TTM) -> None:
+def test_reasons_are_words_of_the_document(corpus: Corpus, model: TTM) -> None:
     test = corpus.select(range(200, 230))
     for d, answer in enumerate(model.recommend_with_reasons(test, top=2, n_words=4)):
         words = {test.vocabulary[w] for w in test.counts[[d]].indices}
@@ -182,7 +230,7 @@ def test_damaged_recommenders_are_refused(corpus: Corpus, model: TTM, tmp_path: 
         load(tmp_path / "m")
 
 
-def test_lda_recommends_the_tags_it_never_looked_at(corpus: Corpus) -> None:
+def test_lda_recommends_tags_that_its_topics_ignore(corpus: Corpus) -> None:
     lda = LDA(8, random_state=0, max_iter=30).fit(corpus.select(range(200)))
     test = corpus.select(range(200, 300))
     hits = [a[0].tag in test.tags_of(d) for d, a in enumerate(lda.recommend(test, top=1))]

@@ -9,39 +9,38 @@ from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._typing import Float32, Float64
 from tagtopics.baselines.labeled import LabeledPropagation, as_topics
+from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.graph import build_graph
 from tagtopics.inference.learned import TopicAlgorithm
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.base import TopicModel
-from tagtopics.models.inputs import TrainingData
 
 
 class LabeledLDA(TopicModel):
     """Labelled LDA (Ramage et al. 2009) by belief propagation confined to each document's tags.
 
-    There is a topic for each tag, and if asked for common ones that every document has, so the tags
-    say how many topics there are. A training document without tags has the common topics alone, and
-    without those no part in the learning. New documents whose tags are not known may have any topic: the
-    prior expects each tag as often as it occurred. Where tags are known, they and the common topics are
-    the only ones.
+    There is one topic per tag, plus optional common topics that every document has, so the tags determine the
+    number of topics. A training document without tags has only the common topics, and without those it is not
+    used. New documents with unknown tags may have any topic: the prior expects each tag as often as it
+    occurred. With known tags, a document has the topics of its tags and the common topics only.
 
     Args:
-        n_common_topics: topics that every document has, for words that say nothing about any tag. The
-            published model has none; one helps where all texts share much, and costs some precision of
-            `tag_scores` where they do not (decision 023).
+        n_common_topics: topics that every document has, for words unrelated to any tag. The published model
+            has none; one helps if all texts share much vocabulary, and otherwise costs some precision of
+            `tag_scores` (decision 023).
         doc_topic_prior: pseudo-count of each of its topics in each document; alpha.
         topic_word_prior: pseudo-count of each word in each topic; beta.
-        max_iter: sweeps at the most.
-        tol: stop when the mean change of a token's message in a sweep falls below.
-        random_state: seed of the start; equal seeds give equal bits at any number of threads.
+        max_iter: maximum number of sweeps.
+        tol: stop when the mean change of a token's message in a sweep falls below this.
+        random_state: seed; equal seeds give equal bits at any number of threads.
         n_jobs: threads; None or -1 for all cores.
 
     Attributes:
         components_: (T + n_common_topics, W) p(word | topic), in the order of `tag_names_`, common ones last.
         doc_topic_, n_iter_, history_, stop_reason_, vocabulary_, doc_ids_: as in `LDA`.
         tag_names_: the T tags.
-        tag_docs_: (T,) how many training documents with words carry each tag.
+        tag_docs_: (T,) number of training documents with words that carry each tag.
     """
 
     def __init__(
@@ -64,16 +63,16 @@ class LabeledLDA(TopicModel):
         self.n_jobs = n_jobs
 
     def tag_scores(self, X: Any) -> Float32:
-        """Return (D, T): how much of each document each tag accounts for; rank tags by it.
+        """Return (D, T): the share of each document that each tag accounts for, to rank tags by.
 
         Args:
-            X: documents, as in `transform`; their own tags are not looked at.
+            X: documents, as in `transform`; their tags are ignored.
         """
         return self.transform(X)[:, : len(self.tag_names_)]
 
     @property
     def tag_sums_(self) -> Float64:
-        """Shape (T, K): each tag is its own topic, times `tag_docs_`."""
+        """The sums of the tags, (T, K): each tag is its own topic, times `tag_docs_`."""
         check_is_fitted(self, "tag_docs_")
         sums = np.zeros((len(self.tag_docs_), len(self.components_)))
         np.fill_diagonal(sums, self.tag_docs_)
@@ -82,13 +81,13 @@ class LabeledLDA(TopicModel):
     def _n_topics(self, n_tags: int) -> int:
         return n_tags + self.n_common_topics
 
-    def _algorithm(self, data: TrainingData) -> TopicAlgorithm[Any]:
-        if self._n_topics(len(data.tag_names)) == 0:
+    def _algorithm(self, corpus: Corpus) -> TopicAlgorithm[Any]:
+        if self._n_topics(corpus.n_tags) == 0:
             raise InputError(
                 "LabeledLDA requires y to be passed, but the target y is None or without tags; give tags, or "
                 "n_common_topics of 1 or more"
             )
-        graph = build_graph(data.counts, as_topics(data.tags, int(self.n_common_topics)))
+        graph = build_graph(corpus.counts, as_topics(corpus.tags, int(self.n_common_topics)))
         alpha, beta = float(self.doc_topic_prior), float(self.topic_word_prior)
         return LabeledPropagation(graph, alpha, beta, self._seed(), resolve_threads(self.n_jobs))
 

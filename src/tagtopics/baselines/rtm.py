@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Float64
 from tagtopics.baselines.gibbs import AVERAGED, GibbsSampling, Links
+from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.graph import build_graph
+from tagtopics.inference.learned import TopicAlgorithm
 from tagtopics.inference.loop import Callback, Step
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.base import TopicModel
-from tagtopics.models.inputs import given
-from tagtopics.models.validation import check_parameters
 
 
 class RTM(TopicModel):
@@ -24,20 +24,20 @@ class RTM(TopicModel):
 
     The probability of a link is exp(eta . (zbar_a * zbar_b) + nu), where zbar are the mean topics of two
     documents. Topics are drawn by collapsed Gibbs sampling, for which this link function is exact; eta and nu
-    follow after each sweep from the paper's closed form. Documents that are not linked are not enumerated:
-    pseudo-observations from the prior stand for them.
+    follow after each sweep from the paper's closed form. Pairs without a link are not enumerated:
+    pseudo-observations from the prior represent them.
 
     Args:
         n_topics: the number of topics, K.
-        links_per_tag: where no links are given, documents that share a tag are linked, each with at most
-            this many others for each of its tags, drawn at random: all pairs would be too many.
-        negative_ratio: how many pseudo-observations of unlinked pairs there are for each link; more of
-            them make links say more about topics. In the paper, rho over the number of links.
+        links_per_tag: if no links are given, documents that share a tag are linked, each with at most this
+            many others per tag, drawn at random; all pairs would be too many.
+        negative_ratio: number of pseudo-observations of unlinked pairs per link; with more of them links
+            influence topics more. In the paper, rho over the number of links.
         doc_topic_prior: pseudo-count of each topic in each document; alpha.
         topic_word_prior: pseudo-count of each word in each topic; beta.
-        max_iter: sweeps.
-        averaged_share: share of the sweeps, the last ones, whose mean is kept; 0 keeps the last one alone.
-        init: "anchors" draws the first topics around anchor words, "random" evenly.
+        max_iter: number of sweeps.
+        averaged_share: share of the sweeps, the last ones, whose mean is the result; 0 uses the last sweep.
+        init: "anchors" draws the first topics around anchor words, "random" uniformly.
         random_state: seed of the chain and of the links drawn; equal seeds give equal bits.
         n_jobs: threads for the start and for new documents; None or -1 for all cores. The chain is serial.
 
@@ -48,6 +48,10 @@ class RTM(TopicModel):
         link_probabilities_: (K + 1,) of two documents that are all of one and the same topic, exp(eta + nu);
             the last, of two that share none, exp(nu).
     """
+
+    _saved_arrays: ClassVar[dict[str, tuple[str, ...]]] = {
+        "tag_sums_": ("T", "K"), "tag_squares_": ("T", "K"), "link_probabilities_": ("K + 1",),
+    }  # fmt: skip
 
     def __init__(
         self,
@@ -83,29 +87,44 @@ class RTM(TopicModel):
         callbacks: Sequence[Callback[Any]] = (),
         start: tuple[Any, Sequence[Step]] | None = None,
     ) -> Self:
-        """Learn topics.
+        """Learn topics, then (where there are tags) the recommender.
 
         Args:
             X: a `Corpus`, or non-negative counts (D, W), dense or sparse.
-            y: tags, where X is a matrix, as in `LDA.fit`.
+            y: tags, if X is a matrix, as in `LDA.fit`.
             links: (D, D) matrix, sparse or dense, not zero where two documents are linked, in either
                 direction; `corpus.links` for instance. By default documents that share a tag are linked.
-            callbacks: told of every iteration.
-            start: where to go on; as in `LDA.fit`.
+            callbacks: called at every stage and iteration.
+            start: a state to resume from, as in `LDA.fit`.
         """
-        check_parameters(self)
-        data, seed = self._training_data(X, y), self._seed()
-        self._forget_recommender(given(X, y, data))
+        corpus = self._fit_topics(X, y, callbacks, start, links=links)
+        self._learn_tags(corpus, callbacks)
+        return self
+
+    def fit_topics(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        links: Any = None,
+        callbacks: Sequence[Callback[Any]] = (),
+        start: tuple[Any, Sequence[Step]] | None = None,
+    ) -> Self:
+        """Learn topics only, as `fit` does, without a recommender."""
+        self._fit_topics(X, y, callbacks, start, links=links)
+        return self
+
+    def _algorithm(self, corpus: Corpus, links: Any = None) -> TopicAlgorithm[Any]:
+        seed = self._seed()
         if links is None:
-            matrix = shared_tag_links(data.tags, int(self.links_per_tag), seed)
+            matrix = shared_tag_links(corpus.tags, int(self.links_per_tag), seed)
         else:
-            matrix = _read_links(links, data.counts.shape[0])
-        graph = build_graph(data.counts)
+            matrix = _read_links(links, corpus.n_docs)
         threads, anchored = resolve_threads(self.n_jobs), self.init == "anchors"
         chain = (self._priors(), seed, self.max_iter, threads, anchored)
         pairs = Links(matrix, float(self.negative_ratio))
-        sampling = GibbsSampling(graph, data.tags, *chain, pairs, float(self.averaged_share))
-        return self._learn(data, sampling, callbacks, start)
+        graph = build_graph(corpus.counts)
+        return GibbsSampling(graph, corpus.tags, *chain, pairs, float(self.averaged_share))
 
     def link_score(self, docs_a: Any, docs_b: Any) -> Float64:
         """Return (N,): the probability of a link between document i of `docs_a` and document i of `docs_b`.
@@ -125,8 +144,8 @@ class RTM(TopicModel):
 def shared_tag_links(tags: Any, links_per_tag: int, seed: int) -> sp.csr_array:
     """Return the links, symmetric (D, D), of documents that share a tag.
 
-    A tag of few documents links all of them. One of many is put in a random circle, where each document is
-    linked with its nearest neighbours on both sides, `links_per_tag` in all: every document as often.
+    A tag with few documents links all of them. Those of a frequent tag are put in a random circle, where each
+    document is linked with its nearest neighbours on both sides, `links_per_tag` in total.
     """
     rng = np.random.default_rng(seed)
     by_tag = sp.csc_array(tags)
@@ -143,7 +162,7 @@ def shared_tag_links(tags: Any, links_per_tag: int, seed: int) -> sp.csr_array:
 
 
 def _read_links(links: Any, n_docs: int | None) -> sp.csr_array:
-    """Return links of any kind as a symmetric CSR array (D, D) of ones without a diagonal."""
+    """Return links of any kind as a symmetric CSR array (D, D) of ones with an empty diagonal."""
     matrix = sp.csr_array(links)
     if n_docs is not None and matrix.shape != (n_docs, n_docs):
         raise InputError(f"links: expected a matrix of {n_docs} x {n_docs} documents, got {matrix.shape}")

@@ -1,4 +1,4 @@
-"""Supervised multiclass labelling (Carneiro et al., 2007): the paper's baseline for images."""
+"""Supervised multiclass labelling (Carneiro et al. 2007): the paper's baseline for images."""
 
 from __future__ import annotations
 
@@ -34,27 +34,27 @@ _PATCH = 8
 
 
 class SML(BaseEstimator):  # type: ignore[misc]
-    """Tags for images from one Gaussian mixture a tag, ranked by Bayes' rule.
+    """Supervised multiclass labelling: one Gaussian mixture per tag, tags ranked by Bayes' rule.
 
-    Each image is a bag of 8 x 8 patches, each patch the low frequencies of its discrete cosine transforms in
-    YCbCr. A mixture is fitted to each image, a larger one to the mixtures of all images of a tag
-    (hierarchical EM), and a new image has the tags under which its patches are most likely.
+    Each image is a bag of 8 x 8 patches, described by the low frequencies of their discrete cosine transform
+    in YCbCr. A mixture is fitted to each image, and a larger one to the mixtures of all images of a tag
+    (hierarchical EM). A new image gets the tags under which its patches are most likely.
 
     Args:
-        n_image_components: Gaussians an image.
-        n_tag_components: Gaussians a tag, at the most.
+        n_image_components: Gaussians per image.
+        n_tag_components: maximum number of Gaussians per tag.
         n_frequencies: coefficients kept of each of the three planes, of 64.
-        step: pixels from a patch to the next.
-        max_iter: steps of EM, for images and for tags.
-        prior_weight: of the log frequency of a tag beside the mean log likelihood of a patch.
-        working_pixels: images are scaled to this area; None leaves them.
+        step: pixels from one patch to the next.
+        max_iter: EM steps, for images and for tags.
+        prior_weight: weight of the log frequency of a tag, added to the mean log likelihood of a patch.
+        working_pixels: images are scaled to this area; None keeps their size.
         random_state: seed; equal seeds give equal bits at any `n_jobs`.
         n_jobs: threads; None or -1 for all cores.
 
     Attributes:
         tag_names_: the T tags.
-        mixtures_: one for each tag that some image has, None for the others.
-        tag_docs_: (T,) how many images carry each tag.
+        mixtures_: one for each tag that some image has; None for other tags.
+        tag_docs_: (T,) number of images that carry each tag.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class SML(BaseEstimator):  # type: ignore[misc]
         """Learn a mixture for each tag.
 
         Args:
-            images: paths, arrays or images of Pillow; every one must be readable.
+            images: paths, arrays or Pillow images; all of them must be readable.
             y: their tags: lists of strings, or an indicator matrix (D, T).
         """
         self._check()
@@ -158,7 +158,7 @@ class SML(BaseEstimator):  # type: ignore[misc]
             if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
                 raise InputError(f"SML: {name} must be a whole number, 1 or more, not {value!r}")
         if self.n_frequencies > _PATCH**2:
-            raise InputError(f"SML: n_frequencies must be {_PATCH**2} at the most, not {self.n_frequencies}")
+            raise InputError(f"SML: n_frequencies must be at most {_PATCH**2}, not {self.n_frequencies}")
 
 
 def _basis(n: int) -> Float32:

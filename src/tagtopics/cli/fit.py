@@ -145,7 +145,7 @@ def _checkpoint(
 ) -> tuple[list[Any], tuple[Any, Any] | None]:
     """Return the callback that saves checkpoints, if any, and the state to continue from."""
     from tagtopics.inference.callbacks import Checkpoint, load_checkpoint
-    from tagtopics.models.identity import digest_of, identity_of
+    from tagtopics.models.inputs import digest_of, identity_of
 
     if scale.checkpoint is None:
         return [], None

@@ -48,8 +48,8 @@ def command(
     images: ImagesOption = None,
 ) -> None:
     """Write topics, tags, tag groups and documents to one HTML file that opens without a network."""
-    from tagtopics.cli.pictures import with_pictures
     from tagtopics.explore.html_report import check_report_target, write_report
+    from tagtopics.views.pictures import with_pictures
 
     check_report_target(out, overwrite=overwrite)
     loaded, data = load_with_data(model, corpus, title, output)
@@ -90,12 +90,12 @@ def load_with_data(
     from pathlib import Path
 
     from tagtopics.corpus import read_corpus
-    from tagtopics.models.kept_corpus import kept_corpus
+    from tagtopics.models.persistence import load_corpus
     from tagtopics.views.to_topic_data import topic_data
 
     model = load(path)
     if corpus is None:
-        documents = kept_corpus(path)
+        documents = load_corpus(path)
         if documents is None:
             note(f"{path} was saved without its corpus, so texts and credits are missing; give --corpus")
     else:

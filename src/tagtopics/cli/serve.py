@@ -43,7 +43,7 @@ def command(
         from tagtopics.explore.server import Limits, create_app
     except ImportError:
         raise MissingExtraError("serve", "serve") from None
-    from tagtopics.cli.serving import ModelEngine
+    from tagtopics.views.engine import ModelEngine
 
     listening = bind(host, port)
     loaded, data = load_with_data(model, corpus, title, output)

@@ -18,7 +18,7 @@ from tagtopics.errors import InputError
 if TYPE_CHECKING:
     from tagtopics.corpus import Corpus
     from tagtopics.models.base import TopicModel
-    from tagtopics.models.updating import Updated
+    from tagtopics.models.online import Updated
 
 _SHOWN = 10
 """New tags and words that are printed."""
@@ -57,7 +57,8 @@ def command(
     forgetting: ForgettingOption = None,
 ) -> None:
     """Update a model with new documents; their words and tags may be new."""
-    from tagtopics.models.updating import update_model
+    from tagtopics.models.online import update_model
+    from tagtopics.models.persistence import load_corpus
 
     _check(batch, forgetting)
     loaded = load(model)
@@ -68,7 +69,7 @@ def command(
     _note_repeats(corpus, loaded)
     updated = update_model(
         loaded,
-        model,
+        load_corpus(model),
         corpus,
         forgetting=forgetting,
         callbacks=progress_bar(output, "Updating"),

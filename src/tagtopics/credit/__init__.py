@@ -1,1 +1,1 @@
-"""Credit attribution: which tag accounts for which word."""
+"""Credit attribution: which tag of a document accounts for which of its words."""

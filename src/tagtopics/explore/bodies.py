@@ -16,20 +16,6 @@ MOST_TEXT = 40_000
 """Maximum code points of a text in a body; longer texts are cut, and the page says so."""
 
 
-def body_order(data: TopicData) -> Int64:
-    """Return all documents (D,) by how typical they are of a topic: each topic's first, then second, ...
-
-    A report that is too small for all bodies keeps the first ones, to which its pages link.
-    """
-    topics = data.documents.topics
-    best = np.argmax(topics, axis=1)
-    weight = topics[np.arange(len(topics)), best]
-    order = np.lexsort((np.arange(len(topics)), -weight, best))
-    starts = np.searchsorted(best[order], best[order], side="left")
-    rank = np.arange(len(order)) - starts
-    return np.asarray(order[np.lexsort((best[order], rank))], dtype=np.int64)
-
-
 def body_of(data: TopicData, doc: int, number: Int64) -> dict[str, Any]:
     """Return the body of one document, ready for JSON.
 

@@ -11,7 +11,6 @@ from pydantic import BaseModel
 from tagtopics._typing import Float32, Float64
 from tagtopics.errors import InputError
 from tagtopics.explore import schemas
-from tagtopics.explore.prepare import joint_profile
 from tagtopics.views.topic_data import TopicData
 
 
@@ -74,7 +73,7 @@ class Collection:
 
     def _profile(self, columns: Sequence[int], n_words: int) -> schemas.TagOut:
         data = self._data
-        joint = joint_profile(data.tags.profiles[list(columns)])
+        joint = data.tags.joint(columns)
         return schemas.TagOut(
             tags=[data.tags.names[t] for t in columns],
             n_docs=[int(data.tags.n_docs[t]) for t in columns],

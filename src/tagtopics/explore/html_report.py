@@ -11,7 +11,7 @@ import numpy as np
 from tagtopics._io import atomic_file, check_target
 from tagtopics._typing import Int64
 from tagtopics.errors import InputError
-from tagtopics.explore.bodies import CHUNK, body_of, body_order
+from tagtopics.explore.bodies import CHUNK, body_of
 from tagtopics.explore.packing import base64_of, packed
 from tagtopics.explore.page import Block, report_page
 from tagtopics.explore.prepare import index_of, known_words
@@ -108,7 +108,7 @@ def _page(data: TopicData, index: bytes, bodies: list[bytes], n_bodies: int) -> 
 
 def _fitting_index(data: TopicData, space: int) -> tuple[Int64, bytes]:
     """Return the documents to list and the packed index; fewer if texts would not fit otherwise."""
-    order = body_order(data)
+    order = data.documents.by_topic()
     n = len(order)
     limit = space * (1 - _FOR_BODIES) if data.documents.has_words else space
     while True:

@@ -28,7 +28,7 @@ _MAP_GAP = 0.012
 
 def known_words(data: TopicData) -> tuple[Int64, Int64]:
     """Return the words in the index, and (W,) the number of every word there, or -1."""
-    chosen = np.sort(np.argsort(-data.word_weight, kind="stable")[:MOST_WORDS])
+    chosen = np.sort(np.argsort(-data.word_tokens, kind="stable")[:MOST_WORDS])
     number = np.full(len(data.words), -1, dtype=np.int64)
     number[chosen] = np.arange(len(chosen))
     return chosen, number
@@ -72,9 +72,9 @@ def relevance(topic_word: Float32, word_share: Float64, weight: float) -> Float6
 
 
 def _topics(data: TopicData, chosen: Int64, number: Int64) -> dict[str, Any]:
-    share = data.word_weight / max(data.word_weight.sum(), 1e-300)
+    share = data.word_tokens / max(data.word_tokens.sum(), 1e-300)
     phi, known = data.topic_word[:, chosen], share[chosen]
-    frequent = known * data.word_weight.sum() >= min(2.0, data.word_weight.max())
+    frequent = known * data.word_tokens.sum() >= min(2.0, data.word_tokens.max())
     found: list[set[int]] = [set() for _ in range(data.n_topics)]
     for weight in _WEIGHTS:
         scores = np.where(frequent, relevance(phi, known, float(weight)), -np.inf)
@@ -100,7 +100,7 @@ def _words(data: TopicData, chosen: Int64, docs: Int64, number: Int64) -> dict[s
     best = np.argsort(-posterior, axis=1, kind="stable")[:, :n]
     return {
         "names": [data.words[w] for w in chosen],
-        "weight": rounded(data.word_weight[chosen], 3),
+        "weight": rounded(data.word_tokens[chosen], 3),
         "perTopic": n,
         "topics": best.ravel().tolist(),
         "shares": root_bytes(np.take_along_axis(posterior, best, 1), 8),
@@ -179,7 +179,7 @@ def suggested_groups(data: TopicData, n: int = 12) -> list[dict[str, Any]]:
             or _kind(names[s]) == _kind(names[t]) != ""
         ):
             continue
-        joint = joint_profile(profiles[[s, t]])
+        joint = data.tags.joint([s, t])
         k = int(np.argmax(joint))
         gain = float(joint[k] - max(profiles[s, k], profiles[t, k]))
         scored.append((gain * float(np.log1p(together)), s, t, together, k))
@@ -233,16 +233,6 @@ def _is_year(name: str) -> bool:
 def _kind(name: str) -> str:
     kind, colon, _ = name.partition(":")
     return kind if colon else ""
-
-
-def joint_profile(profiles: Float32 | Float64) -> Float64:
-    """Return (K,): the normalised product of tag profiles (n, K); uniform if they have no topic in common."""
-    with np.errstate(divide="ignore"):
-        logs = np.log(profiles.astype(np.float64)).sum(0)
-    if not np.isfinite(logs).any():
-        return np.full(profiles.shape[1], 1.0 / profiles.shape[1])
-    joint = np.exp(logs - logs.max())
-    return np.asarray(joint / joint.sum())
 
 
 # ---------------------------------------------------------------------------------------- topic map

@@ -17,14 +17,14 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from tagtopics.errors import InputError
 from tagtopics.explore import schemas
-from tagtopics.explore.bodies import CHUNK, body_of, body_order
+from tagtopics.explore.bodies import CHUNK, body_of
 from tagtopics.explore.collection import AnswerCache, Collection, NoSuchDocumentError, as_json
-from tagtopics.explore.engine import Engine, NotOfferedError, Question
 from tagtopics.explore.gate import Gate, OverloadedError, TooSlowError
 from tagtopics.explore.middleware import Application, Metrics, Middleware
 from tagtopics.explore.packing import packed
 from tagtopics.explore.page import live_page, script, style
 from tagtopics.explore.prepare import index_of, known_words
+from tagtopics.views.questions import Engine, NotOfferedError, Question
 from tagtopics.views.topic_data import TopicData
 
 Count = Annotated[int, Query(ge=1, le=500)]
@@ -102,7 +102,7 @@ def create_app(
 def _pages(data: TopicData, offers: frozenset[str]) -> APIRouter:
     """Serve the page, its style sheet and script, and its data."""
     router = APIRouter()
-    order = body_order(data)
+    order = data.documents.by_topic()
     _, number = known_words(data)
     index = packed(index_of(data, order))
     n_bodies = len(order) if data.documents.has_words else 0

@@ -48,6 +48,12 @@ def kernel(function: Any) -> Any:
         return numba.njit(**_OPTIONS)(function)
 
 
+def exact_kernel(function: Any) -> Any:
+    """Compile like `kernel`, but keep every sum in the order in which it is written, as NumPy code has it."""
+    with _cache_folder():
+        return numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+
+
 def inner(function: Any) -> Any:
     """Compile a function that only other kernels call, into each of them.
 

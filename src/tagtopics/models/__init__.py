@@ -1,9 +1,7 @@
-"""The estimators: one base, one file each."""
+"""The estimators `LDA` and `TTM`, and the base class of all estimators."""
 
-from tagtopics.baselines.atm import ATM
-from tagtopics.baselines.labeled_lda import LabeledLDA
-from tagtopics.baselines.rtm import RTM
 from tagtopics.models.lda import LDA
 from tagtopics.models.ttm import TTM
+from tagtopics.models.validation import Preset
 
-__all__ = ["ATM", "LDA", "RTM", "TTM", "LabeledLDA"]
+__all__ = ["LDA", "TTM", "Preset"]

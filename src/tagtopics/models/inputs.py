@@ -1,100 +1,97 @@
-"""What users hand to an estimator, turned into the two CSR matrices that everything else works on."""
+"""The input of the estimators as a `Corpus`, in the columns of the model."""
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator
 
-from tagtopics.corpus.align import align_columns, extended
+from tagtopics.corpus.align import align_columns
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.tags import is_indicator, tags_of_labels
 from tagtopics.errors import CorpusWarning, InputError
+from tagtopics.models.validation import Preset
 
-
-@dataclass(frozen=True)
-class TrainingData:
-    """A tagged collection as the estimators see it."""
-
-    counts: Any  # CSR (D, W), float or int, canonical
-    tags: Any  # CSR (D, T) of ones
-    vocabulary: tuple[str, ...]
-    tag_names: tuple[str, ...]
-    ids: tuple[str, ...]
-    recipe: TextRecipe | None
-    visual: Any = None  # the VisualVocabulary of a corpus of images
-
-
-class Given(NamedTuple):
-    """Documents a model learned from, kept for what is learned from them later."""
-
-    X: Any  # a Corpus, or CSR (D, W) in the first columns of the model
-    y: Any  # tags of a matrix, as the user gave them
-    tag_names: tuple[str, ...] | None = None  # the columns of y, where it does not name them itself
-
-    @property
-    def tagged(self) -> bool:
-        """Whether there may be tags to learn from."""
-        return bool(self.X.tags.nnz > 0) if isinstance(self.X, Corpus) else self.y is not None
-
-
-def given(X: Any, y: Any, data: TrainingData) -> Given:
-    """Return what a user gave to `fit`, a matrix as it was validated."""
-    return Given(X, None) if isinstance(X, Corpus) else Given(data.counts, y)
-
-
-class Tagged(NamedTuple):
-    """Documents in the words of a model, with tags of their own."""
-
-    counts: Any  # CSR (D, W)
-    tags: Any  # CSR (D, T)
-    tag_names: tuple[str, ...]
-
-
-def tagged(documents: Given, vocabulary: Sequence[str]) -> Tagged:
-    """Return documents in the columns of a model that may have grown since."""
-    X, y, names = documents
-    if isinstance(X, Corpus):
-        return Tagged(align_words(X, vocabulary), X.tags, X.tag_names)
-    csr = canonical(X)
-    csr.resize((csr.shape[0], len(vocabulary)))
-    return Tagged(csr, *tags_of_labels(y, csr.shape[0], names))
-
-
-def stacked(parts: Sequence[Tagged]) -> Tagged:
-    """Return documents of several parts as one; tags are matched by name."""
-    if len(parts) == 1:
-        return parts[0]
-    names: tuple[str, ...] = ()
-    for part in parts:
-        names = extended(names, part.tag_names)
-    tags = [align_columns(part.tags, part.tag_names, names)[0] for part in parts]
-    counts = sp.csr_array(sp.vstack([part.counts for part in parts]))
-    return Tagged(counts, sp.csr_array(sp.vstack(tags)), names)
+_MOST_TOKENS = 2**31 - 1
+"""Largest entry of a matrix of counts, as in a corpus."""
 
 
 def is_unnamed(y: Any) -> bool:
-    """Tell whether tags are an indicator matrix whose columns have no names."""
+    """Return whether tags are an indicator matrix whose columns have no names."""
     return y is not None and is_indicator(y) and not hasattr(y, "columns")
 
 
-def from_corpus(corpus: Corpus) -> TrainingData:
-    """Take a corpus as it is."""
-    c = corpus
-    return TrainingData(c.counts, c.tags, c.vocabulary, c.tag_names, c.ids, c.recipe, c.visual)
+def corpus_from_matrices(
+    counts: Any,
+    y: Any,
+    *,
+    vocabulary: Sequence[str] | None = None,
+    tag_names: Sequence[str] | None = None,
+    first_id: int = 0,
+) -> Corpus:
+    """Return scikit-learn's X and y as a corpus, whose documents are numbered.
 
-
-def from_matrices(counts: Any, y: Any, feature_names: Sequence[str] | None) -> TrainingData:
-    """Take scikit-learn's X (validated, D x W) and y (anything `tags_of_labels` knows)."""
+    Args:
+        counts: validated, (D, W); weights that are no whole numbers stay as they are.
+        y: tags, anything that `tags_of_labels` reads.
+        vocabulary: the W words; by default word0, word1, ...
+        tag_names: the columns of an indicator that does not name them.
+        first_id: the number of the first document.
+    """
     D, W = counts.shape
-    tags, tag_names = tags_of_labels(y, D)
-    vocabulary = tuple(f"word{w}" for w in range(W)) if feature_names is None else tuple(feature_names)
-    return TrainingData(canonical(counts), tags, vocabulary, tag_names, tuple(map(str, range(D))), None)
+    if counts.size and counts.max() > _MOST_TOKENS:
+        raise InputError(f"counts: an entry of {counts.max():g} is too large; at most {_MOST_TOKENS:,}")
+    tags, names = tags_of_labels(y, D, tag_names)
+    return Corpus(
+        counts=canonical(counts),
+        tags=tags,
+        vocabulary=tuple(f"word{w}" for w in range(W)) if vocabulary is None else tuple(vocabulary),
+        tag_names=names,
+        ids=tuple(str(d) for d in range(first_id, first_id + D)),
+    )
+
+
+def without_tags(corpus: Corpus) -> Corpus:
+    """Return a corpus without its tags."""
+    return replace(corpus, tags=sp.csr_array((corpus.n_docs, 0), dtype=np.int8), tag_names=())
+
+
+def identity_of(model: BaseEstimator, digest: str) -> dict[str, Any]:
+    """Return what determines the result of a fit, as JSON; fits with equal identities have equal results.
+
+    Args:
+        model: an estimator.
+        digest: of the corpus; see `digest_of`.
+    """
+    parameters = {
+        name: plain_parameter(value)
+        for name, value in model.get_params(deep=False).items()
+        if name not in ("n_jobs", "max_iter", "tol")  # these may change when a fit is resumed
+    }
+    return {"model": type(model).__name__, "parameters": parameters, "corpus": digest}
+
+
+def plain_parameter(value: Any) -> Any:
+    """Return a parameter as JSON has it: presets as objects, numbers of NumPy as numbers."""
+    if isinstance(value, Preset):
+        return {name: plain_parameter(part) for name, part in vars(value).items()}
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def digest_of(corpus: Corpus) -> str:
+    """Return the SHA-256 of the counts, the tags and their names."""
+    digest = hashlib.sha256()
+    for matrix in (corpus.counts, corpus.tags):
+        for array in (np.array(matrix.shape), matrix.indptr, matrix.indices, matrix.data):
+            digest.update(np.ascontiguousarray(array).data)
+    digest.update("\n".join((*corpus.vocabulary, "", *corpus.tag_names)).encode("utf-8", "replace"))
+    return digest.hexdigest()
 
 
 def canonical(counts: Any) -> Any:
@@ -109,18 +106,18 @@ def canonical(counts: Any) -> Any:
 
 
 def align_words(corpus: Corpus, vocabulary: Sequence[str]) -> Any:
-    """Return the counts of a corpus in the columns of a model; words it never saw are left out."""
+    """Return the counts of a corpus in the columns of a model; unknown words are dropped with a warning."""
     return _in_columns(corpus.counts, corpus.vocabulary, vocabulary, "word")
 
 
 def check_codebooks(of_corpus: Any, of_model: Any) -> None:
-    """Refuse images whose visual words are those of other codebooks: equal names mean other tiles there."""
+    """Raise `InputError` for images whose visual words come from other codebooks."""
     if of_corpus is not None and of_model is not None and not of_model.same_words(of_corpus):
         raise InputError("these images have other visual words; read them with visual=model.visual_")
 
 
 def align_tags(corpus: Corpus, tag_names: Sequence[str]) -> Any:
-    """Return the tags of a corpus in the columns of a model; tags it never saw are left out."""
+    """Return the tags of a corpus in the columns of a model; unknown tags are dropped with a warning."""
     return _in_columns(corpus.tags, corpus.tag_names, tag_names, "tag")
 
 

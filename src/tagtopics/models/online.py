@@ -1,52 +1,38 @@
-"""The part of LDA and TTM that goes on learning: `partial_fit`."""
+"""Incremental learning: `partial_fit` of LDA and TTM, and the update of a saved model."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
 from tagtopics._typing import Float64
-from tagtopics.corpus.align import align_columns, extended
+from tagtopics.corpus.align import align_columns, extended, join_corpora
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.tags import tags_of_labels
-from tagtopics.errors import InputError
+from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.graph import PastSums, build_graph
 from tagtopics.inference.learned import Learned
 from tagtopics.inference.loop import Callback, run
 from tagtopics.inference.online import OnlineBeliefPropagation, past_sums, remembered, with_rows
 from tagtopics.kernels.threads import resolve_threads
-from tagtopics.models.inputs import (
-    Given,
-    TrainingData,
-    canonical,
-    check_codebooks,
-    from_corpus,
-    given,
-    is_unnamed,
-)
+from tagtopics.models.base import TopicModel
+from tagtopics.models.inputs import align_words, check_codebooks, corpus_from_matrices, without_tags
 from tagtopics.models.validation import check_online, check_parameters
 
 BATCH_SIZE = 4000
-"""Documents of a mini-batch. The first above all should be large: topics come from it. Decision 080."""
+"""Documents of a mini-batch. The first one should be large: topics come from it. Decision 080."""
 
 
-def _can_go_on(model: Any) -> bool:
-    return bool(model._goes_on)
+class OnlineModel(TopicModel):
+    """A model that can learn from more documents, with the words and tags they bring."""
 
+    _saved_arrays: ClassVar[dict[str, tuple[str, ...]]] = {
+        "tag_sums_": ("T", "K"), "tag_squares_": ("T", "K"),
+    }  # fmt: skip
 
-class Online:
-    """Learns from documents that come later, with the words and tags they bring."""
-
-    @property
-    def _goes_on(self) -> bool:
-        """Whether the way the model was learned can go on."""
-        return True
-
-    @available_if(_can_go_on)  # type: ignore[untyped-decorator]
     def partial_fit(
         self,
         X: Any,
@@ -56,132 +42,171 @@ class Online:
         forgetting: float | None = None,
         callbacks: Sequence[Callback[Any]] = (),
     ) -> Self:
-        """Learn from more documents; a model that is not fitted yet starts with the first mini-batch.
+        """Learn from more documents; an unfitted model starts with the first mini-batch.
 
-        Every document is looked at while its mini-batch is learned, and not again: `doc_topic_` and
-        `doc_ids_` grow by the new ones, `history_` and `n_iter_` are the last batch's. Recommendations and
-        credits are learned anew, from all documents, when they are next asked for; of a model that was
-        loaded, credits grow and `fit_recommender` has to be called. Equal batches in equal order give equal
-        bits.
+        Each document is used while its mini-batch is learned, and not again: `doc_topic_` and `doc_ids_` grow
+        by the new documents, `history_` and `n_iter_` are those of the last batch. The words credited to tags
+        grow too. A recommender would be stale, so it is dropped: call `fit_recommender` with all documents.
+        Equal batches in equal order give equal bits.
 
         Args:
             X: a `Corpus`, whose words and tags are matched by name and may be new; or counts in the columns
                 of the model.
-            y: tags, where X is a matrix, as in `fit`; names may be new.
-            batch_size: documents to learn from at a time. Larger ones learn better and need more memory.
-            forgetting: after so many documents an old one counts for half; None forgets nothing.
-            callbacks: told of every sweep of every mini-batch.
+            y: tags, if X is a matrix, as in `fit`; names may be new.
+            batch_size: documents to learn from at a time. Larger batches learn better and need more memory.
+            forgetting: half-life in documents: after this many, an old document counts for half. None
+                forgets nothing.
+            callbacks: called at every sweep of every mini-batch.
         """
-        model: Any = self
-        check_parameters(model)
+        check_parameters(self)
         check_online(batch_size, forgetting)
-        if not hasattr(model, "components_"):
-            data = model._training_data(X, y)
-            if data.counts.shape[0] == 0:
-                raise InputError("partial_fit: no documents to start from")
-            model._forget_recommender(given(X, y, data))
-            first, *rest = _batches(data, batch_size)
-            model._learn(first, model._algorithm(first), callbacks)
-        else:
+        if hasattr(self, "components_"):
             if isinstance(X, Corpus) and X.n_docs == 0:
                 return self
-            data = self._more_data(X, y)
-            rest = list(_batches(data, batch_size))
-            self._remember_more(given(X, y, data)._replace(tag_names=self._columns_of(y)))
-        for batch in rest:
+            batches = list(_batches(self._more_documents(X, y), batch_size))
+            self.recommender_ = None
+        else:
+            corpus = self._training_corpus(X, y)
+            if corpus.n_docs == 0:
+                raise InputError("partial_fit: there are no documents to start from")
+            first, *batches = _batches(without_tags(corpus) if self._ignores_tags else corpus, batch_size)
+            self._learn(first, self._algorithm(first), callbacks)
+            self._learn_tag_words(first, callbacks)
+        for batch in batches:
             self._learn_more(batch, forgetting, callbacks)
         return self
 
-    def _more_data(self, X: Any, y: Any) -> TrainingData:
-        """Return more documents, in columns of their own; documents of a matrix are numbered on."""
-        model: Any = self
-        if len(model.components_) != model.n_topics:
-            found = f"the model has {len(model.components_)} topics, n_topics says {model.n_topics}"
-            raise InputError(f"partial_fit: {found}; fit anew for another number")
+    def _more_documents(self, X: Any, y: Any) -> Corpus:
+        """Return more documents in their own columns; documents of a matrix continue the numbering."""
+        if len(self.components_) != self.n_topics:
+            found = f"the model has {len(self.components_)} topics, n_topics is {self.n_topics}"
+            raise InputError(f"partial_fit: {found}; call fit to change the number")
         if isinstance(X, Corpus):
             if y is not None:
-                raise InputError("partial_fit: a corpus brings its own tags; leave y out")
-            check_codebooks(X.visual, model.visual_)
-            return from_corpus(X)
-        counts = canonical(model._validated(X, reset=False))
-        n, D = len(model.doc_ids_), counts.shape[0]
-        tags, names = tags_of_labels(y, D, self._columns_of(y))
-        ids = tuple(str(d) for d in range(n, n + D))
-        return TrainingData(counts, tags, model.vocabulary_, names, ids, None)
-
-    def _columns_of(self, y: Any) -> tuple[str, ...] | None:
-        """Return the tags that the columns of an indicator without names stand for."""
-        model: Any = self
-        return (model.tag_names_ or None) if is_unnamed(y) else None
-
-    def _remember_more(self, more: Given) -> None:
-        """Keep the documents for recommendations and credits, where those before are kept."""
-        model: Any = self
-        if model._trained_on is not None:
-            model._trained_on = model._trained_on + ([more] if more.tagged else [])
-            model.tag_words_ = None
-        model.recommender_ = None
+                raise InputError("partial_fit: a corpus has its own tags; omit y")
+            check_codebooks(X.visual, self.visual_)
+        else:
+            X = corpus_from_matrices(
+                self._validated(X, reset=False),
+                y,
+                vocabulary=self.vocabulary_,
+                tag_names=self._columns_of(y),
+                first_id=len(self.doc_ids_),
+            )
+        return without_tags(X) if self._ignores_tags else X
 
     def _learn_more(
-        self, data: TrainingData, forgetting: float | None, callbacks: Sequence[Callback[Any]]
+        self, corpus: Corpus, forgetting: float | None, callbacks: Sequence[Callback[Any]]
     ) -> None:
-        """Learn from one mini-batch beside all that came before."""
-        model: Any = self
-        words = extended(model.vocabulary_, data.vocabulary)
-        tags = extended(model.tag_names_, data.tag_names)
-        counts = align_columns(data.counts, data.vocabulary, words)[0]
-        tagged = align_columns(data.tags, data.tag_names, tags)[0]
-        past = self._past(len(words), len(tags), remembered(len(data.ids), forgetting))
-        priors = model._priors()._replace(doc_topic=model.doc_topic_prior_)
-        graph = build_graph(counts, tagged)
-        seed = len(model.doc_ids_)  # whatever random_state is, a loaded model goes on the same
-        algorithm = OnlineBeliefPropagation(graph, past, priors, seed, resolve_threads(model.n_jobs))
-        result = run(algorithm, max_iter=max(model.max_iter, 1), tol=model.tol, callbacks=callbacks)
-        grown = replace(data, counts=counts, tags=tagged, vocabulary=words, tag_names=tags)
-        self._keep_more(grown, algorithm.learned(result.state))
-        model.n_iter_, model.stop_reason_ = len(result.history), result.reason
-        model.history_ = [step._asdict() for step in result.history]
+        """Learn from one mini-batch, next to the sums of all documents before."""
+        words = extended(self.vocabulary_, corpus.vocabulary)
+        tags = extended(self.tag_names_, corpus.tag_names)
+        counts = align_columns(corpus.counts, corpus.vocabulary, words)[0]
+        tagged = align_columns(corpus.tags, corpus.tag_names, tags)[0]
+        grown = replace(corpus, counts=counts, tags=tagged, vocabulary=words, tag_names=tags)
+        past = self._past(len(words), len(tags), remembered(corpus.n_docs, forgetting))
+        priors = self._priors()._replace(doc_topic=self.doc_topic_prior_)
+        seed = len(self.doc_ids_)  # independent of random_state: a loaded model continues the same
+        algorithm = OnlineBeliefPropagation(
+            build_graph(counts, tagged), past, priors, seed, resolve_threads(self.n_jobs)
+        )
+        result = run(algorithm, max_iter=max(self.max_iter, 1), tol=self.tol, callbacks=callbacks)
+        self._store_more(grown, algorithm.learned(result.state))
+        self._store_history(result)
+        self._credit_more(counts, tagged)
 
     def _past(self, n_words: int, n_tags: int, share: float) -> PastSums:
-        model: Any = self
-        sums, squares = with_rows(model.tag_sums_, n_tags), with_rows(model.tag_squares_, n_tags)
+        sums, squares = with_rows(self.tag_sums_, n_tags), with_rows(self.tag_squares_, n_tags)
         return past_sums(with_rows(self._word_sums(), n_words), sums, squares, share)
 
     def _word_sums(self) -> Float64:
-        """Return (W, K): what phi was made of. From what is saved, so a loaded model goes on the same."""
-        model: Any = self
-        beta, W = float(model.topic_word_prior), model.components_.shape[1]
-        tokens = model.topic_sums_ + W * beta
-        return np.asarray(np.maximum(model.components_.T.astype(np.float64) * tokens - beta, 0.0))
+        """Return (W, K): the sums behind phi, from what is saved, so that a loaded model can continue."""
+        beta, W = float(self.topic_word_prior), self.components_.shape[1]
+        tokens = self.topic_sums_ + W * beta
+        return np.asarray(np.maximum(self.components_.T.astype(np.float64) * tokens - beta, 0.0))
 
-    def _keep_more(self, data: TrainingData, learned: Learned) -> None:
-        """Set the fitted attributes of a model that has grown by the documents of `data`."""
-        model: Any = self
-        has_words = np.diff(data.counts.indptr) > 0
-        tag_docs = np.asarray(data.tags[has_words].sum(0), dtype=np.int64).ravel()
-        tag_docs[: len(model.tag_docs_)] += model.tag_docs_
-        model._keep_topics(learned.word_sums)
-        model.doc_topic_ = np.concatenate([model.doc_topic_, learned.doc_topic])
-        model.doc_ids_ = model.doc_ids_ + data.ids
-        model.vocabulary_, model.tag_names_, model.tag_docs_ = data.vocabulary, data.tag_names, tag_docs
-        model.n_features_in_ = len(data.vocabulary)
-        if hasattr(model, "feature_names_in_"):
-            model.feature_names_in_ = np.array(data.vocabulary, dtype=object)
+    def _store_more(self, corpus: Corpus, learned: Learned) -> None:
+        """Set the fitted attributes of a model that has grown by the documents of a corpus."""
+        has_words = np.diff(corpus.counts.indptr) > 0
+        tag_docs = np.asarray(corpus.tags[has_words].sum(0), dtype=np.int64).ravel()
+        tag_docs[: len(self.tag_docs_)] += self.tag_docs_
+        self._store_topics(learned.word_sums)
+        self.doc_topic_ = np.concatenate([self.doc_topic_, learned.doc_topic])
+        self.doc_ids_ = self.doc_ids_ + corpus.ids
+        self.vocabulary_, self.tag_names_, self.tag_docs_ = corpus.vocabulary, corpus.tag_names, tag_docs
+        self.n_features_in_ = corpus.n_words
+        if hasattr(self, "feature_names_in_"):
+            self.feature_names_in_ = np.array(corpus.vocabulary, dtype=object)
         for name, value in learned.more.items():
-            setattr(model, name, value)
-        if model._trained_on is None:
-            self._credit_more(data.counts, data.tags)
+            setattr(self, name, value)
 
     def _credit_more(self, counts: Any, tags: Any) -> None:
-        """Credit words to tags; of a model with `explain`."""
+        """Credit the words of more documents to their tags; of models with `explain`."""
 
 
-def _batches(data: TrainingData, size: int) -> Iterator[TrainingData]:
-    """Cut documents into mini-batches; a last one of less than half the size joins the one before."""
-    D = data.counts.shape[0]
+class Updated(NamedTuple):
+    """What an update changed."""
+
+    new_words: tuple[str, ...]
+    new_tags: tuple[str, ...]
+    perplexity_before: float  # of the new documents, on the words that the model knew before
+    perplexity_after: float  # of the same tokens, after the model has learned from them
+    corpus: Corpus | None  # all documents, old and new, if the old ones are known
+
+
+def update_model(
+    model: TopicModel,
+    old: Corpus | None,
+    corpus: Corpus,
+    *,
+    batch_size: int = BATCH_SIZE,
+    forgetting: float | None = None,
+    callbacks: Sequence[Callback[Any]] = (),
+) -> Updated:
+    """Update a model with more documents and return what changed; nothing is written.
+
+    Args:
+        model: fitted.
+        old: the documents it was fitted to, if they are known. With them the words of tags and the
+            recommender are learned again, from all documents.
+        corpus: the new documents.
+        batch_size: as in `partial_fit`.
+        forgetting: as in `partial_fit`.
+        callbacks: called at every sweep.
+    """
+    if not isinstance(model, OnlineModel):
+        raise InputError(f"{type(model).__name__} cannot be updated; LDA and TTM can")
+    if old is not None and (old.ids != model.doc_ids_ or old.vocabulary != model.vocabulary_):
+        old = None
+    words, tags = model.vocabulary_, {*model.tag_names_, *(() if old is None else old.tag_names)}
+    known = _known_counts(corpus, words)
+    perplexity = model.perplexity(known)
+    model.partial_fit(corpus, batch_size=batch_size, forgetting=forgetting, callbacks=callbacks)
+    known.resize((known.shape[0], len(model.vocabulary_)))
+    joined = None if old is None else join_corpora(old, corpus)
+    if joined is not None:
+        model._learn_tags(joined, callbacks)
+    return Updated(
+        new_words=model.vocabulary_[len(words) :],
+        new_tags=tuple(tag for tag in corpus.tag_names if tag not in tags),
+        perplexity_before=perplexity,
+        perplexity_after=model.perplexity(known),
+        corpus=joined,
+    )
+
+
+def _known_counts(corpus: Corpus, words: Sequence[str]) -> Any:
+    """Return a copy of the counts of the words that a model knows, in its columns."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CorpusWarning)  # new words are expected
+        return align_words(corpus, words).copy()
+
+
+def _batches(corpus: Corpus, size: int) -> Iterator[Corpus]:
+    """Yield mini-batches; a last one of less than half the size is joined to the one before."""
+    D = corpus.n_docs
     starts = list(range(0, D, size))
     if len(starts) > 1 and D - starts[-1] < size / 2:
         starts.pop()
     for first, last in zip(starts, [*starts[1:], D], strict=True):
-        rows = slice(first, last)
-        yield replace(data, counts=data.counts[rows], tags=data.tags[rows], ids=data.ids[rows])
+        yield corpus if last - first == D else corpus.select(np.arange(first, last))

@@ -1,31 +1,35 @@
-"""Models on disk: a folder with `model.json` and `arrays.safetensors`. Never pickle; nothing is run."""
+"""Saved models: a folder with `model.json`, `arrays.safetensors` and optionally the corpus. Never pickle.
+
+`model.json` has the SHA-256 of every other file and of itself. A folder is written in one step, so a reader
+sees one save or another; what it reads is checked against the digests, so it never gets a mixture.
+"""
 
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import tempfile
+import re
+import secrets
+import time
+import warnings
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load, save
 
-from tagtopics.baselines.atm import ATM
-from tagtopics.baselines.labeled_lda import LabeledLDA
-from tagtopics.baselines.rtm import RTM
-from tagtopics.corpus.core import Corpus
+from tagtopics._io import atomic_folder, check_target, digest_bytes, digest_file
+from tagtopics.corpus import Corpus, read_corpus, write_matrix_folder
 from tagtopics.corpus.images.settings import visual_from, visual_to_arrays, visual_to_json
 from tagtopics.corpus.recipe import recipe_from_json, recipe_to_json
-from tagtopics.errors import InputError
+from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.models.base import TopicModel
-from tagtopics.models.kept_corpus import keep_corpus
-from tagtopics.models.lda import LDA
-from tagtopics.models.ttm import TTM
-from tagtopics.models.validation import check_parameters
+from tagtopics.models.inputs import plain_parameter
+from tagtopics.models.schema_1 import upgraded
+from tagtopics.models.validation import Preset, check_parameters
 from tagtopics.recommend.storage import (
     matrix_from,
     matrix_to_arrays,
@@ -34,10 +38,16 @@ from tagtopics.recommend.storage import (
     recommender_to_json,
 )
 
-SCHEMA = 1
-"""Version of the layout; a reader refuses what is newer than itself."""
+FORMAT, SCHEMA = "tagtopics model", 2
+"""Mark and version of the layout; files of a newer version are refused."""
 
-_CLASSES: dict[str, type[TopicModel]] = {model.__name__: model for model in (ATM, LDA, LabeledLDA, RTM, TTM)}
+_DESCRIPTION, _ARRAYS_FILE, _CORPUS = "model.json", "arrays.safetensors", "corpus"
+_BLANK = "0" * 64
+"""In place of its own digest when `model.json` is digested."""
+
+_ATTEMPTS, _PAUSE = 8, 0.02
+"""How often, and with how many seconds in between, a load is repeated while others save to the folder."""
+
 _ARRAYS: dict[str, tuple[str, ...]] = {
     "components_": ("K", "W"),
     "doc_topic_": ("D", "K"),
@@ -45,134 +55,295 @@ _ARRAYS: dict[str, tuple[str, ...]] = {
     "tag_docs_": ("T",),
     "doc_topic_prior_": ("K",),
 }
-_MORE_ARRAYS: dict[str, dict[str, tuple[str, ...]]] = {
-    "ATM": {"tag_sums_": ("T", "K")},
-    "LDA": {"tag_sums_": ("T", "K"), "tag_squares_": ("T", "K")},
-    "LabeledLDA": {},
-    "RTM": {"tag_sums_": ("T", "K"), "tag_squares_": ("T", "K"), "link_probabilities_": ("K + 1",)},
-    "TTM": {"tag_sums_": ("T", "K"), "tag_squares_": ("T", "K")},
-}
-_NUMBERS: dict[str, tuple[str, ...]] = {
-    "TTM": ("pairwise_weight_", "higher_order_weight_", "tag_pseudo_count_")
-}
-"""Numbers that a fit may learn, by class; a parameter of the same name says what was asked for."""
+"""The arrays that every model has, with their axes."""
+
+_DTYPES = {"components_": "f4", "doc_topic_": "f4", "doc_topic_prior_": "f4", "tag_docs_": "i8"}
+"""Types of arrays; all others are of type float64."""
 
 _NAMES = {"vocabulary_": "W", "tag_names_": "T", "doc_ids_": "D"}
+_Result = TypeVar("_Result")
+
+
+class _Names(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    vocabulary_: list[str]
+    tag_names_: list[str]
+    doc_ids_: list[str]
+
+
+class _Step(BaseModel):
+    iteration: int
+    change: float
+    seconds: float
+
+
+class Description(BaseModel):
+    """The content of `model.json`."""
+
+    format: Literal["tagtopics model"]
+    schema_: Literal[2] = Field(alias="schema")
+    save_id: str
+    digest: str
+    files: dict[str, str]
+    class_: str = Field(alias="class")
+    parameters: dict[str, Any]
+    recipe: dict[str, Any] | None
+    visual: dict[str, Any] | None
+    recommender: dict[str, Any] | None
+    names: _Names
+    numbers: dict[str, float] = Field(default_factory=dict)
+    history: list[_Step]
+    stop_reason: str
+    made_with: dict[str, str]
+
+
+# ---------------------------------------------------------------------------------- saving
+
+
+def check_model_target(path: str | Path, *, option: str = "--out") -> Path:
+    """Return the path if a model may be written there; call this before a long fit.
+
+    Raises:
+        InputError: if there is something else than a model of tagtopics, or a model next to other files.
+    """
+    return check_target(path, "model", is_model_folder, option=option)
+
+
+def is_model_folder(path: Path) -> bool:
+    """Return whether a folder is a model of tagtopics and holds no other files."""
+    try:
+        if path.is_symlink() or not path.is_dir():
+            return False
+        raw = _parsed((path / _DESCRIPTION).read_bytes())
+        known = {_DESCRIPTION, *raw["files"]}
+        found = [place.relative_to(path).as_posix() for place in path.rglob("*") if not place.is_dir()]
+        folders = [place.relative_to(path).as_posix() for place in path.rglob("*") if place.is_dir()]
+        return set(found) <= known and set(folders) <= {_CORPUS}
+    except (OSError, InputError, KeyError, TypeError):
+        return False
 
 
 def save_model(model: TopicModel, path: str | Path, corpus: Corpus | None = None) -> None:
-    """Write a fitted model to a new folder, or in place of an older model; never half of it.
+    """Write a fitted model to a new folder, or in place of an older model.
 
     Args:
-        model: the model.
+        model: fitted.
         path: the folder.
-        corpus: the documents to keep in it, if any.
+        corpus: the documents to store with it, if any.
     """
-    path = Path(path)
-    if path.exists() and not (path / "model.json").is_file():
-        raise InputError(f"{path} exists and is no model; choose another place")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
-    try:
-        arrays = {name: np.ascontiguousarray(getattr(model, name)) for name in _arrays_of(model)}
-        arrays |= recommender_to_arrays(model.recommender_)
-        arrays |= matrix_to_arrays(model.tag_words_, "tag_words_")
-        save_file(arrays | visual_to_arrays(model.visual_), temporary / "arrays.safetensors")
-        text = json.dumps(_description(model), ensure_ascii=False, indent=1)
-        (temporary / "model.json").write_text(text, encoding="utf-8")
+    arrays = {name: np.ascontiguousarray(getattr(model, name)) for name in _arrays_of(model)}
+    for name, array in arrays.items():
+        if not np.isfinite(array).all():
+            raise InputError(f"save: {name} holds numbers that are not finite; the model cannot be saved")
+    arrays |= recommender_to_arrays(model.recommender_)
+    arrays |= matrix_to_arrays(model.tag_words_, "tag_words_")
+    arrays |= visual_to_arrays(model.visual_)
+    target = check_model_target(path, option="save")
+    with atomic_folder(target) as folder:
+        (folder / _ARRAYS_FILE).write_bytes(save(arrays))
         if corpus is not None:
-            keep_corpus(corpus, temporary)
-        temporary.chmod(0o755)
-        _replace(temporary, path)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+            write_matrix_folder(corpus, folder / _CORPUS)
+        files = {
+            place.relative_to(folder).as_posix(): digest_file(place)
+            for place in sorted(folder.rglob("*"))
+            if place.is_file()
+        }
+        text = _description(model, files).model_dump_json(by_alias=True, indent=1)
+        digest = digest_bytes(text.encode())
+        (folder / _DESCRIPTION).write_text(text.replace(_BLANK, digest, 1), encoding="utf-8")
 
 
-def load_model(path: str | Path) -> TopicModel:
-    """Read a model that `save_model` wrote; anything else is an `InputError`, and nothing of it is run."""
-    path = Path(path)
-    if not path.exists():
-        raise InputError(f"no such model: {path}")
-    if not (path / "model.json").is_file():
-        raise InputError(f"{path} is no model: it has no model.json")
-    try:
-        description = json.loads((path / "model.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{path / 'model.json'} cannot be read: {error}") from None
-    try:
-        return _restored(description, _read_arrays(path / "arrays.safetensors"))
-    except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path / 'model.json'} is damaged: {type(error).__name__} {error}") from None
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
-
-
-def _description(model: TopicModel) -> dict[str, Any]:
+def _description(model: TopicModel, files: dict[str, str]) -> Description:
     parameters = model.get_params(deep=False)
     seed = parameters["random_state"]
     if not (seed is None or isinstance(seed, int | np.integer)):
         parameters["random_state"] = None  # a generator cannot be saved; the result is
-    versions = {
-        name: metadata.version(name) for name in ("tagtopics", "numpy", "scipy", "scikit-learn", "numba")
-    }
-    return {
+    packages = ("tagtopics", "numpy", "scipy", "scikit-learn", "numba")
+    content = {
+        "format": FORMAT,
         "schema": SCHEMA,
+        "save_id": secrets.token_hex(16),
+        "digest": _BLANK,
+        "files": files,
         "class": type(model).__name__,
-        "parameters": {name: _plain(value) for name, value in parameters.items()},
+        "parameters": {name: plain_parameter(value) for name, value in parameters.items()},
         "recipe": None if model.recipe_ is None else recipe_to_json(model.recipe_),
         "visual": visual_to_json(model.visual_),
         "recommender": recommender_to_json(model.recommender_),
         "names": {name: list(getattr(model, name)) for name in _NAMES},
-        "numbers": {name: float(getattr(model, name)) for name in _NUMBERS.get(type(model).__name__, ())},
+        "numbers": {name: float(getattr(model, name)) for name in model._saved_numbers},
         "history": model.history_,
         "stop_reason": model.stop_reason_,
-        "made_with": versions,
+        "made_with": {name: metadata.version(name) for name in packages},
     }
+    return Description.model_validate(content)
 
 
-def _restored(description: dict[str, Any], arrays: dict[str, Any]) -> TopicModel:
-    schema = description["schema"]
-    if not isinstance(schema, int) or schema > SCHEMA:
-        raise InputError(f"written by a newer tagtopics (schema {schema}); upgrade to read it")
-    if description["class"] not in _CLASSES:
-        raise InputError(f"unknown kind of model {description['class']!r}")
-    model = _CLASSES[description["class"]](**description["parameters"])
-    check_parameters(model)
-    model.visual_ = visual_from(description.get("visual"), arrays)
-    names = {name: _strings(description["names"][name], name) for name in _NAMES}
-    shape = len(names["vocabulary_"]), model._n_topics(len(names["tag_names_"]))
-    model.recommender_ = recommender_from(description.get("recommender"), arrays, *shape)
-    if "tag_words_.data" in arrays:
-        model.tag_words_ = matrix_from(arrays, "tag_words_", (len(names["tag_names_"]), shape[0]))
-    _check_shapes(arrays, names, model)
-    for name, values in (names | arrays).items():
-        setattr(model, name, values)
-    model.components_ = np.asfortranarray(model.components_)  # as `fit` leaves them
-    for name in _NUMBERS.get(type(model).__name__, ()):
-        given = getattr(model, name.removesuffix("_"))
-        setattr(model, name, _number(description.get("numbers", {}).get(name, given), name))
-    recipe = description["recipe"]
-    model.recipe_ = None if recipe is None else recipe_from_json(recipe)
-    model.n_features_in_ = len(names["vocabulary_"])
-    model.history_ = list(description["history"])
-    model.n_iter_ = int(model.history_[-1]["iteration"]) if model.history_ else 0
-    model.stop_reason_ = str(description["stop_reason"])
-    return model
+# ---------------------------------------------------------------------------------- loading
 
 
-def _read_arrays(path: Path) -> dict[str, Any]:
+def load_model(path: str | Path) -> TopicModel:
+    """Return the model that `save_model` wrote; no code is run from it.
+
+    Import `tagtopics.baselines` first to load models of its classes, as `tagtopics.load` does.
+
+    Raises:
+        InputError: if there is no model, it is damaged, or it was written by a newer version.
+    """
+    return _consistently(Path(path), _read_model)
+
+
+def load_corpus(path: str | Path) -> Corpus | None:
+    """Return the corpus that was saved with a model, or None if the model was saved without."""
+    return _consistently(Path(path), _read_corpus)
+
+
+def load_with_corpus(path: str | Path) -> tuple[TopicModel, Corpus | None]:
+    """Return a model and its corpus, both of the same save."""
+    return _consistently(Path(path), lambda *save: (_read_model(*save), _read_corpus(*save)))
+
+
+def _consistently(folder: Path, read: Callable[[Path, dict[str, Any]], _Result]) -> _Result:
+    """Read from a model folder; begin again if another process replaces the folder in the meantime."""
+    if not folder.exists():
+        time.sleep(_PAUSE)
+        if not folder.exists():
+            raise InputError(f"no such model: {folder}")
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a model: it is not a folder")
+    for attempt in range(_ATTEMPTS):
+        before = _description_bytes(folder)
+        try:
+            result = read(folder, _parsed(before))
+            if _description_bytes(folder) == before:
+                return result
+        except InputError as error:
+            if attempt == _ATTEMPTS - 1 or _description_bytes(folder) == before:
+                raise InputError(f"{folder}: {error}") from None
+        time.sleep(_PAUSE)
+    raise InputError(f"{folder}: other processes keep saving to this folder; try again")
+
+
+def _description_bytes(folder: Path) -> bytes:
+    path = folder / _DESCRIPTION
+    for _ in range(_ATTEMPTS):
+        try:
+            return path.read_bytes()
+        except OSError as error:
+            missing = isinstance(error, FileNotFoundError)
+            reason = "it has no model.json" if missing else f"model.json cannot be read ({error.strerror})"
+            time.sleep(_PAUSE)
+    raise InputError(f"{folder} is not a model: {reason}")
+
+
+def _parsed(content: bytes) -> dict[str, Any]:
+    """Return the content of `model.json`, its own digest checked, in the form of the present schema."""
     try:
-        arrays: dict[str, Any] = load_file(path)
+        raw = json.loads(content.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"model.json cannot be read: {error}") from None
+    if not isinstance(raw, dict) or "schema" not in raw:
+        raise InputError("model.json is damaged: it is not the description of a model")
+    schema = raw["schema"]
+    if schema == 1 and "format" not in raw and "digest" not in raw:
+        return upgraded(raw)
+    if isinstance(schema, int) and schema > SCHEMA:
+        raise InputError(f"written by a newer tagtopics (schema {schema}); upgrade tagtopics to read it")
+    match = re.search(rb'"digest":\s*"([0-9a-f]{64})"', content)
+    if raw.get("format") != FORMAT or schema != SCHEMA or match is None:
+        raise InputError("model.json is damaged: it is not the description of a model")
+    blank = content[: match.start(1)] + _BLANK.encode() + content[match.end(1) :]
+    if digest_bytes(blank) != match[1].decode():
+        raise InputError("model.json is damaged: its content does not match its digest")
+    return raw
+
+
+def _read_model(folder: Path, raw: dict[str, Any]) -> TopicModel:
+    try:
+        description = Description.model_validate(raw)
+        return _restored(description, _read_arrays(folder, description.files))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise InputError(f"model.json is damaged: {where}: {first['msg']}") from None
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"the model is damaged: {type(error).__name__} {error}") from None
+
+
+def _read_arrays(folder: Path, files: dict[str, str]) -> dict[str, Any]:
+    try:
+        content = (folder / _ARRAYS_FILE).read_bytes()
     except FileNotFoundError:
-        raise InputError("its arrays.safetensors is missing") from None
-    except (SafetensorError, OSError, ValueError) as error:
-        raise InputError(f"its arrays.safetensors is damaged: {error}") from None
+        raise InputError("arrays.safetensors is missing") from None
+    except OSError as error:
+        raise InputError(f"arrays.safetensors cannot be read: {error.strerror}") from None
+    if files[_ARRAYS_FILE] not in ("", digest_bytes(content)):
+        raise InputError("arrays.safetensors is damaged: its content does not match its digest")
+    try:
+        arrays: dict[str, Any] = load(content)
+    except (SafetensorError, ValueError) as error:
+        raise InputError(f"arrays.safetensors is damaged: {error}") from None
     return arrays
 
 
+def _read_corpus(folder: Path, raw: dict[str, Any]) -> Corpus | None:
+    files = {name: digest for name, digest in raw["files"].items() if name.startswith(f"{_CORPUS}/")}
+    if not files or not (folder / _CORPUS).is_dir():
+        if any(files.values()):
+            raise InputError("its corpus is missing")
+        return None
+    try:
+        for name, digest in files.items():
+            if digest and digest_file(folder / name) != digest:
+                raise InputError(f"{name} is damaged: its content does not match its digest")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CorpusWarning)  # the user saw them when the corpus was first read
+            return read_corpus(folder / _CORPUS)
+    except OSError as error:
+        raise InputError(f"its corpus cannot be read: {error.strerror}") from None
+
+
+def _restored(description: Description, arrays: dict[str, Any]) -> TopicModel:
+    model = _unfitted(description)
+    names = {name: tuple(getattr(description.names, name)) for name in _NAMES}
+    T, W = len(names["tag_names_"]), len(names["vocabulary_"])
+    model.visual_ = visual_from(description.visual, arrays)
+    model.recommender_ = recommender_from(description.recommender, arrays, W, model._n_topics(T))
+    if "tag_words_.data" in arrays:
+        model.tag_words_ = matrix_from(arrays, "tag_words_", (T, W))
+    _check_shapes(arrays, names, model)
+    for name, values in names.items():
+        setattr(model, name, values)
+    for name in _arrays_of(model):
+        setattr(model, name, arrays[name])
+    model.components_ = np.asfortranarray(model.components_)  # the layout that `fit` leaves
+    for name in model._saved_numbers:
+        setattr(model, name, _number(description.numbers[name], name))
+    model.recipe_ = None if description.recipe is None else recipe_from_json(description.recipe)
+    model.n_features_in_ = W
+    model.history_ = [step.model_dump() for step in description.history]
+    model.n_iter_ = model.history_[-1]["iteration"] if model.history_ else 0
+    model.stop_reason_ = description.stop_reason
+    return model
+
+
+def _unfitted(description: Description) -> TopicModel:
+    if description.class_ not in TopicModel.registry:
+        raise InputError(f"unknown kind of model {description.class_[:80]!r}")
+    parameters = dict(description.parameters)
+    if isinstance(parameters.get("preset"), dict):
+        parameters["preset"] = Preset(**parameters["preset"])
+    model = TopicModel.registry[description.class_](**parameters)
+    check_parameters(model)
+    return model
+
+
 def _arrays_of(model: TopicModel) -> dict[str, tuple[str, ...]]:
-    """Return the axes of the arrays that a model consists of."""
-    return _ARRAYS | _MORE_ARRAYS[type(model).__name__]
+    """Return the arrays of a model and their axes."""
+    return _ARRAYS | model._saved_arrays
 
 
 def _check_shapes(arrays: dict[str, Any], names: dict[str, tuple[str, ...]], model: TopicModel) -> None:
@@ -180,38 +351,16 @@ def _check_shapes(arrays: dict[str, Any], names: dict[str, tuple[str, ...]], mod
     sizes = {axis: len(names[name]) for name, axis in _NAMES.items()} | {"K": K, "K + 1": K + 1}
     for name, axes in _arrays_of(model).items():
         if name not in arrays:
-            raise InputError(f"its arrays.safetensors has no {name}")
-        wanted = tuple(sizes[axis] for axis in axes)
-        if arrays[name].shape != wanted:
-            raise InputError(f"{name} has shape {arrays[name].shape}, the names ask for {wanted}")
+            raise InputError(f"arrays.safetensors has no {name}")
+        shape, dtype = tuple(sizes[axis] for axis in axes), np.dtype(_DTYPES.get(name, "f8"))
+        if arrays[name].shape != shape or arrays[name].dtype != dtype:
+            found = f"{arrays[name].dtype} {arrays[name].shape}"
+            raise InputError(f"{name} is {found}, but should be {dtype} {shape}")
         if not np.isfinite(arrays[name]).all() or (arrays[name] < 0).any():
             raise InputError(f"{name} holds numbers that are negative or not finite")
-    for name in set(arrays) - set(_arrays_of(model)):
-        del arrays[name]
 
 
-def _number(value: Any, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+def _number(value: float, name: str) -> float:
+    if not 0 <= value < float("inf"):
         raise InputError(f"{name} must be a number, 0 or more")
-    return float(value)
-
-
-def _strings(values: Any, name: str) -> tuple[str, ...]:
-    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise InputError(f"{name} must be a list of strings")
-    return tuple(values)
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _replace(new: Path, path: Path) -> None:
-    """Put folder `new` at `path`; an older model there is moved aside first and then removed."""
-    if not path.exists():
-        os.rename(new, path)
-        return
-    old = Path(tempfile.mkdtemp(prefix=f".{path.name}.old.", dir=path.parent))
-    os.rename(path, old / "model")
-    os.rename(new, path)
-    shutil.rmtree(old, ignore_errors=True)
+    return value

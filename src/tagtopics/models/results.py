@@ -1,68 +1,23 @@
-"""What queries return: small frozen tables, easy to print and to hand to pandas or polars."""
+"""What queries return: small immutable records and tables."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from tagtopics._typing import Float64, Int64
-
-
-@dataclass(frozen=True)
-class CreditTable:
-    """p(tag | word, document): one row for each word of each document and each tag of that document.
-
-    Attributes:
-        doc: (N,) row number of the document among those asked for.
-        word: (N,) the word.
-        count: (N,) how often it occurs in the document.
-        tag: (N,) the tag.
-        credit: (N,) how much of the word the tag accounts for; adds up to one over a document's tags.
-    """
-
-    doc: Int64
-    word: npt.NDArray[Any]
-    count: Float64
-    tag: npt.NDArray[Any]
-    credit: Float64
-
-    def __len__(self) -> int:
-        return len(self.doc)
-
-    def to_dict(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the columns; `pandas.DataFrame(table.to_dict())` makes a frame of them."""
-        columns = ("doc", "word", "count", "tag", "credit")
-        return {name: getattr(self, name) for name in columns}
-
-    def best(self) -> CreditTable:
-        """Return for each word of each document only the tag with the most credit."""
-        new_word = np.ones(len(self), dtype=bool)
-        new_word[1:] = (self.doc[1:] != self.doc[:-1]) | (self.word[1:] != self.word[:-1])
-        group = np.cumsum(new_word) - 1
-        order = np.lexsort((-self.credit, group))
-        first = np.ones(len(order), dtype=bool)
-        first[1:] = group[order][1:] != group[order][:-1]
-        return self._rows(order[first])
-
-    def of_document(self, doc: int) -> CreditTable:
-        """Return the rows of one document."""
-        return self._rows(np.flatnonzero(self.doc == doc))
-
-    def _rows(self, rows: npt.NDArray[Any]) -> CreditTable:
-        return CreditTable(
-            self.doc[rows], self.word[rows], self.count[rows], self.tag[rows], self.credit[rows]
-        )
+from tagtopics._typing import Float32, Float64
 
 
 @dataclass(frozen=True)
 class TagProfile:
-    """What a tag, or several tags together, stand for.
+    """The topics and words of a tag, or of several tags together.
 
     Attributes:
-        tags: the tags asked for.
+        tags: the tags.
         topics: (K,) a distribution over topics.
         words: the most probable words under it, with their probabilities.
         n_docs: for each tag, how many training documents carry it.
@@ -76,8 +31,53 @@ class TagProfile:
 
 @dataclass(frozen=True)
 class RelatedDocument:
-    """A training document that resembles the one asked about."""
+    """A training document similar to the query."""
 
     id: str
     row: int
     score: float  # Bhattacharyya coefficient of the topic proportions: 1 for the same, 0 for nothing shared
+
+
+@dataclass(frozen=True)
+class TopicTable:
+    """Topics with their shares and words; notebooks render it as a table.
+
+    Attributes:
+        topic: the number of each topic in the model, largest share first.
+        share: of all tokens.
+        words: the most probable words of each.
+    """
+
+    topic: tuple[int, ...]
+    share: tuple[float, ...]
+    words: tuple[tuple[str, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.topic)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the columns; `pandas.DataFrame(table.to_dict())` makes a frame of them."""
+        return {
+            "topic": list(self.topic),
+            "share": list(self.share),
+            "words": [" ".join(row) for row in self.words],
+        }
+
+    def __str__(self) -> str:
+        rows = zip(self.topic, self.share, self.words, strict=True)
+        return "\n".join(f"{k:>4} {share:>6.1%}  {' '.join(words)}" for k, share, words in rows)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{k}</td><td>{share:.1%}</td>"
+            f"<td style='text-align:left'>{escape(' '.join(words))}</td></tr>"
+            for k, share, words in zip(self.topic, self.share, self.words, strict=True)
+        )
+        head = "<tr><th>topic</th><th>share</th><th style='text-align:left'>words</th></tr>"
+        return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+
+
+def top_weighted(names: Sequence[str], weights: Float32 | Float64, n: int) -> list[tuple[str, float]]:
+    """Return the n names with the largest weights, largest first, ties in column order."""
+    best = np.argsort(-weights, kind="stable")[:n]
+    return [(names[i], float(weights[i])) for i in best]

@@ -1,4 +1,4 @@
-"""Which tags does a new document need? Regression on words and topics, calibrated with connected tags."""
+"""Tag recommendation: kernel regression on words and topics, calibrated with the tags that go together."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.errors import InputError
+from tagtopics.recommend.blas import single_thread
 from tagtopics.recommend.calibration import Calibration, calibrate, evidence, picked, probabilities
 from tagtopics.recommend.ridge import (
     PARTS,
@@ -22,7 +23,7 @@ from tagtopics.recommend.ridge import (
 )
 
 TOPIC_WEIGHT = 0.1
-"""Share of the topics in the similarity of two documents; the rest is that of the words."""
+"""Share of the topics in the similarity of two documents; words have the rest."""
 
 RIDGE = 0.1
 """Added to the diagonal of the kernel. Good from photographs to news: decision 030."""
@@ -31,14 +32,18 @@ _PAIRS_FOR_WIDTH = 1000
 """Documents whose mean distance sets the width of the kernel."""
 
 _MOST_EXACT = 8000
-"""Documents whose full kernel is factorised; above, they are compared with `_LANDMARKS` of them only."""
+"""Up to this many documents the full kernel is factorised; above, `_LANDMARKS` of them stand for all."""
 
 _LANDMARKS = 3000
 _CALIBRATED_PAIRS = 1 << 21
-"""Document-tag pairs that calibration sees at the most."""
+"""Most document-tag pairs that calibration uses."""
 
 _BATCH_PAIRS = 1 << 22
-"""Document-landmark and document-tag pairs held at a time while recommending."""
+"""Document-landmark and document-tag pairs in memory at a time while recommending."""
+
+MOST_COMPANY = 100
+"""Documents with more tags than this say nothing about which tags go together. This bounds the matrix of
+connected tags by 100 times the number of taggings."""
 
 
 class Recommendation(NamedTuple):
@@ -46,7 +51,7 @@ class Recommendation(NamedTuple):
 
     tag: str
     probability: float
-    words: tuple[tuple[str, float], ...] = ()  # words that speak for it, and how much; if asked for
+    words: tuple[tuple[str, float], ...] = ()  # the words behind it with their weights, if requested
 
 
 class _Documents(NamedTuple):
@@ -73,16 +78,16 @@ def distances(left: _Documents, right: _Documents) -> Float32:
 
 @dataclass(frozen=True)
 class TagRecommender:
-    """A fitted recommender; `TopicModel.recommend` is how users meet it.
+    """A fitted recommender; users call `TopicModel.recommend`.
 
     Attributes:
         landmark_counts: CSR (M, W) the documents that new ones are compared with.
         landmark_topics: (M, K) their topic proportions.
-        coefficients: (M, T) what each of them says about each tag.
+        coefficients: (M, T) of the regression.
         bandwidth: of the kernel exp(-bandwidth * distance).
         tag_docs: (T,) how many training documents carry each tag.
         n_docs: how many training documents there were.
-        company: CSR (T, T), row t: how often each other tag stands beside t.
+        company: CSR (T, T), row t: the share of the documents of t with each other tag; see `MOST_COMPANY`.
         calibration: from scores to probabilities and lists.
         tag_names: the T tags.
     """
@@ -102,6 +107,7 @@ class TagRecommender:
         """(T,) the share of documents that carry each tag, half a document added."""
         return _frequency(self.tag_docs, self.n_docs)
 
+    @single_thread()
     def probabilities(self, counts: Any, doc_topic: Float32) -> Float32:
         """Return (D, T): the probability of each tag.
 
@@ -116,6 +122,7 @@ class TagRecommender:
         """Return (D, top): the tags recommended, given their probabilities (D, T), most probable first."""
         return picked(likely, self.calibration.handicap, top)
 
+    @single_thread()
     def recommend(self, counts: Any, doc_topic: Float32, top: int) -> list[list[Recommendation]]:
         """Return for each document its tags, most probable first."""
         answers = []
@@ -125,13 +132,14 @@ class TagRecommender:
                 answers.append([Recommendation(self.tag_names[t], float(row[t])) for t in tags])
         return answers
 
+    @single_thread()
     def reasons(
         self, counts: Any, doc_topic: Float32, top: int, vocabulary: Sequence[str], n_words: int
     ) -> list[list[Recommendation]]:
-        """Return recommendations with the words that speak for each.
+        """Return recommendations with the words behind each.
 
-        A word speaks for a tag as much as the score would lose without the word's part in the likeness to
-        the landmarks, to first order; words that speak against it are left out.
+        The weight of a word is what the score would lose without the word's part in the similarity to the
+        landmarks, to first order; words with a negative weight are omitted.
         """
         answers = []
         landmarks = self._landmarks.words
@@ -141,10 +149,10 @@ class TagRecommender:
                 own = sp.csr_array(documents.words[d : d + 1])
                 pull = (kernel[d][:, np.newaxis] * self.coefficients[:, tags]).T @ landmarks[:, own.indices]
                 words, parts = _by_word(own, np.atleast_2d(pull))
-                spoken = [_strongest(words, part, vocabulary, n_words) for part in parts]
+                telling = [_strongest(words, part, vocabulary, n_words) for part in parts]
                 rows = [
-                    Recommendation(self.tag_names[t], float(likely[d, t]), said)
-                    for t, said in zip(tags, spoken, strict=True)
+                    Recommendation(self.tag_names[t], float(likely[d, t]), words_of_tag)
+                    for t, words_of_tag in zip(tags, telling, strict=True)
                 ]
                 answers.append(rows)
         return answers
@@ -155,7 +163,7 @@ class TagRecommender:
 
     @cached_property
     def _landmarks(self) -> _Documents:
-        """The landmarks as the kernel sees them: worked out once, for all questions."""
+        """The landmarks as the kernel sees them, computed once."""
         return described(self.landmark_counts, self.landmark_topics)
 
     def _kernels(self, counts: Any, doc_topic: Float32) -> Iterator[tuple[_Documents, Float32]]:
@@ -168,21 +176,22 @@ class TagRecommender:
             yield documents, np.exp(-np.float32(self.bandwidth) * distances(documents, landmarks))
 
 
+@single_thread()
 def fit_recommender(
     counts: Any, tags: Any, doc_topic: Float32, tag_names: tuple[str, ...], seed: int = 0
 ) -> TagRecommender:
-    """Learn which tags go with which words and topics.
+    """Train a recommender on tagged documents; the result does not depend on the number of cores.
 
     Args:
         counts: CSR (D, W).
         tags: CSR (D, T).
         doc_topic: (D, K) topic proportions inferred with tags hidden, as those of new documents will be.
         tag_names: the T tags.
-        seed: of the documents drawn for the width, landmarks and calibration where there are too many.
+        seed: for drawing documents for the bandwidth, landmarks and calibration where there are many.
     """
     used = np.flatnonzero((np.diff(counts.indptr) > 0) & (np.diff(tags.indptr) > 0))
     if not len(used):
-        raise InputError("recommend: no training document has both words and tags")
+        raise InputError("fit_recommender: no document has both words and tags")
     counts, tags, doc_topic = sp.csr_array(counts[used]), sp.csr_array(tags[used]), doc_topic[used]
     D = len(used)
     documents, generator = described(counts, doc_topic), np.random.default_rng(seed)
@@ -234,6 +243,7 @@ def _frequency(tag_docs: Int64, n_docs: int) -> Float64:
 
 def _company(tags: Any, tag_docs: Int64) -> sp.csr_array:
     """Return CSR (T, T), row t: the share of the documents of t that also carry each other tag."""
+    tags = tags[np.flatnonzero(np.diff(tags.indptr) <= MOST_COMPANY)]
     together = sp.csr_array(tags.astype(np.float32).T @ tags.astype(np.float32))
     together.setdiag(0)
     together.eliminate_zeros()

@@ -1,4 +1,4 @@
-"""A recommender as plain numbers, for `persistence`: arrays, and what JSON can hold."""
+"""Conversion of a recommender to arrays and JSON, and back, with all checks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OF_CALIBRATION = ("weights", "handicap")
 
 
 def recommender_to_arrays(recommender: TagRecommender | None) -> dict[str, Any]:
-    """Return the arrays of a recommender under names of their own; none of none."""
+    """Return the arrays of a recommender by name; an empty dictionary for None."""
     if recommender is None:
         return {}
     arrays = {name: getattr(recommender, name) for name in _ARRAYS}
@@ -30,7 +30,7 @@ def recommender_to_arrays(recommender: TagRecommender | None) -> dict[str, Any]:
 
 
 def recommender_to_json(recommender: TagRecommender | None) -> dict[str, Any] | None:
-    """Return what of a recommender is no array."""
+    """Return the names and numbers of a recommender; None for None."""
     if recommender is None:
         return None
     return {
@@ -44,9 +44,10 @@ def recommender_to_json(recommender: TagRecommender | None) -> dict[str, Any] | 
 def recommender_from(
     description: Any, arrays: dict[str, Any], n_words: int, n_topics: int
 ) -> TagRecommender | None:
-    """Return a recommender from what the two functions above made of it; None where there was none.
+    """Return the recommender that the two functions above converted; None for None.
 
-    What does not fit together is an `InputError`.
+    Raises:
+        InputError: if its parts do not fit together.
     """
     if description is None:
         return None
@@ -73,25 +74,26 @@ def recommender_from(
 def _check(own: dict[str, Any], n_tags: int, n_topics: int) -> None:
     M = len(own["landmark_counts.indptr"]) - 1
     wanted = {
-        "coefficients": (M, n_tags),
-        "landmark_topics": (M, n_topics),
-        "tag_docs": (n_tags,),
-        "weights": (6,),
-        "handicap": (n_tags,),
+        "coefficients": ((M, n_tags), np.float32),
+        "landmark_topics": ((M, n_topics), np.float32),
+        "tag_docs": ((n_tags,), np.int64),
+        "weights": ((6,), np.float64),
+        "handicap": ((n_tags,), np.float64),
     }
-    for name, shape in wanted.items():
-        if own[name].shape != shape:
-            raise InputError(f"the recommender's {name} has shape {own[name].shape}, not {shape}")
+    for name, (shape, dtype) in wanted.items():
+        if own[name].shape != shape or own[name].dtype != dtype:
+            found = f"{own[name].dtype} {own[name].shape}"
+            raise InputError(f"the recommender's {name} is {found}, not {np.dtype(dtype)} {shape}")
         if not np.isfinite(own[name]).all():
             raise InputError(f"the recommender's {name} holds numbers that are not finite")
     if (own["landmark_topics"] < 0).any() or (own["tag_docs"] < 0).any():
-        raise InputError("the recommender holds negative numbers where there can be none")
+        raise InputError("the recommender's landmark_topics or tag_docs are negative")
     if (own["handicap"] <= 0).any():
         raise InputError("the recommender's handicap holds numbers that are not positive")
 
 
 def matrix_to_arrays(matrix: Any, name: str) -> dict[str, Any]:
-    """Return the three arrays of a CSR array of any kind under names of their own; none of None."""
+    """Return the three arrays of a CSR array, by name; an empty dictionary for None."""
     if matrix is None:
         return {}
     return {
@@ -102,7 +104,7 @@ def matrix_to_arrays(matrix: Any, name: str) -> dict[str, Any]:
 
 
 def matrix_from(arrays: dict[str, Any], name: str, shape: tuple[int, int]) -> sp.csr_array:
-    """Return the CSR array, of finite numbers from 0, that `matrix_to_arrays` took apart."""
+    """Return the CSR array that `matrix_to_arrays` converted; its entries must be finite and not negative."""
     data, indices, indptr = (arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
     matrix = checked_csr(data, indices, indptr, shape, name)
     if not np.isfinite(matrix.data).all() or (matrix.data < 0).any():

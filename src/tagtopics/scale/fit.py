@@ -17,10 +17,8 @@ from tagtopics.inference.learned import Learned, proportions
 from tagtopics.inference.loop import Callback, FitResult
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.base import TopicModel
-from tagtopics.models.identity import identity_of
-from tagtopics.models.inputs import Given, from_corpus
-from tagtopics.models.lda import LDA
-from tagtopics.models.ttm import TTM
+from tagtopics.models.inputs import identity_of
+from tagtopics.models.online import OnlineModel
 from tagtopics.models.validation import check_parameters
 from tagtopics.scale.manifest import MANIFEST
 from tagtopics.scale.runs import Run
@@ -82,11 +80,11 @@ def fit_shards(
     sample = sampled_shards(folder, documents)
     corpus, lean, threads = folder.corpus(sample), model.memory != "stored", resolve_threads(model.n_jobs)
     run = Run(work, _identity(model, folder), resume=resume)
-    priors = model._priors_for(from_corpus(corpus))
+    priors = model._priors_for(corpus)
     workers = (crew or local_crew(threads))(folder, run, lean)
     try:
         algorithm = ShardedPropagation(
-            folder, workers, priors, model._seed(), threads, model.init == "anchors"
+            folder, workers, priors, model._seed(), threads, model._preset().init == "anchors"
         )
         watching = [run, *callbacks]
         result = loop.run(
@@ -95,6 +93,7 @@ def fit_shards(
     finally:
         workers.close()
     _keep(model, corpus, folder, run, result, sample)
+    model._learn_tags(corpus, callbacks)
     if doc_topic is not None:
         write_doc_topic(folder, run, result.state, Path(doc_topic))
     return model
@@ -119,8 +118,7 @@ def local_crew(threads: int, *, refits: bool = False, told: Callable[[], None] =
 
 def _check(model: TopicModel, folder: ShardFolder) -> None:
     check_parameters(model)
-    by_propagation = isinstance(model, TTM) or (isinstance(model, LDA) and model.inference == "bp")
-    if not by_propagation:
+    if not isinstance(model, OnlineModel):
         raise InputError(
             "fit: shards are for LDA and TTM by belief propagation; read the corpus whole for others"
         )
@@ -156,11 +154,8 @@ def _keep(
     belief = result.state
     theta = np.concatenate([_proportions(number, run, belief) for number in sample])
     more = {"tag_sums_": belief.sums.tags, "tag_squares_": belief.sums.tag_squares}
-    model.n_features_in_ = corpus.n_words
-    model._forget_recommender(Given(corpus, None))
-    model._keep(from_corpus(corpus), Learned(belief.sums.words, theta, belief.priors.doc_topic, more))
+    model._store(corpus, Learned(belief.sums.words, theta, belief.priors.doc_topic, more), result)
     model.tag_docs_ = folder.tag_docs.copy()
-    model._remember(result.history, result.reason)
 
 
 def write_doc_topic(folder: ShardFolder, run: Run, belief: ShardedBelief, path: Path) -> None:

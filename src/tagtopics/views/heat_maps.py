@@ -1,4 +1,4 @@
-"""Where in an image is each of its tags? Credit of visual words, put back on the tiles they came from."""
+"""Heat maps of the tags of an image: the credit of visual words, mapped back to their tiles."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Uint8 = npt.NDArray[np.uint8]
 Mask = npt.NDArray[np.bool_]
 
 _RAMP = np.array([[20, 11, 82], [135, 32, 107], [220, 72, 62], [251, 159, 28], [252, 253, 164]], dtype=float)
-"""Colours of credit, from none to all: dark to light, so that they also read in grey."""
+"""Colours from no credit to full credit, dark to light, so that they are readable in grey too."""
 
 
 _GAP, _CAPTION = 6, 22
-"""Pixels between the pictures of a contact sheet, and those for a line of text."""
+"""Pixels between the pictures of a contact sheet, and the height of a caption."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class TagMaps:
     Attributes:
         name: of the image.
         tags: the T tags.
-        credit: (T, rows, columns) how much of each tile each tag accounts for; adds up to one over the tags.
+        credit: (T, rows, columns) share of each tile that each tag accounts for; adds up to one over tags.
         tiles: the image and its grid of tiles.
     """
 
@@ -57,7 +57,7 @@ class TagMaps:
     def overlay(self, tag: str) -> Uint8:
         """Return (height, width, 3): the image in grey under the colours of one tag's credit.
 
-        The scale is that of the image: the palest spot is where any of the tags has its most credit.
+        All tags of an image share one scale: the lightest colour is the highest credit of any tag.
         """
         maps = self.at_pixels()
         heat = maps[self._row(tag)] / max(float(maps.max()), 1e-6)
@@ -80,25 +80,25 @@ def tag_maps(model: Any, image: Any, tags: Sequence[str], *, smoothing: float = 
 
     Args:
         model: a tag-topic model that was fitted on images.
-        image: a path, an array (height, width, 3) of uint8, or an image of Pillow.
-        tags: of the image, as the model knows them.
+        image: a path, an array (height, width, 3) of uint8, or a Pillow image.
+        tags: tags of the image that the model knows.
         smoothing: standard deviation of the Gaussian, in tiles; 0 for none.
     """
     visual = visual_of(model)
     names = tuple(dict.fromkeys(tags))
     if not names:
-        raise InputError("heat maps: name at least one tag")
+        raise InputError("tag_maps: name at least one tag")
     if not smoothing >= 0:
-        raise InputError(f"heat maps: smoothing must be 0 or more tiles, not {smoothing}")
+        raise InputError(f"tag_maps: smoothing must be 0 or more tiles, not {smoothing}")
     for tag in names:
-        model.tag_profile(tag, n_words=1)  # says which tag is unknown, and what is like it
+        model.tag_profile(tag, n_words=1)  # raises for an unknown tag, with similar names
     tiles = visual.tile_map(image)
     credit = _credit_of_words(model, tiles, names)[:, tiles.words].mean(1)
     return TagMaps(display_name(image), names, _smoothed(credit, smoothing), tiles)
 
 
 def recommended_tags(model: Any, image: Any, top: int = 5) -> list[str]:
-    """Return the tags that an image needs: the most probable ones, down to the recommender's threshold."""
+    """Return the recommended tags of an image, down to the recommender's threshold, at least one."""
     visual = visual_of(model)
     counts, faults = visual.count([image])
     if faults:
@@ -109,10 +109,10 @@ def recommended_tags(model: Any, image: Any, top: int = 5) -> list[str]:
 
 
 def write_maps(maps: TagMaps, folder: str | Path) -> list[Path]:
-    """Write one overlay PNG for each tag, and all credits as `NAME.npz` (`tags`, `credit`, `pixels`).
+    """Write one overlay PNG per tag, and all credits to `NAME.npz` (`tags`, `credit`, `pixels`).
 
     Returns:
-        the files, that of the arrays last.
+        the files; the last one is that of the arrays.
     """
     from PIL import Image
 
@@ -120,7 +120,7 @@ def write_maps(maps: TagMaps, folder: str | Path) -> list[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{folder}: cannot be made a folder ({error.strerror})") from None
+        raise InputError(f"{folder}: cannot be created ({error.strerror})") from None
     stem = _slug(Path(maps.name).stem)
     slugs = [_slug(tag) for tag in maps.tags]
     paths = []
@@ -136,7 +136,7 @@ def write_maps(maps: TagMaps, folder: str | Path) -> list[Path]:
 
 
 def write_sheet(sheet: Sequence[TagMaps], path: str | Path) -> None:
-    """Write a contact sheet: a row for each image, the image first and then the heat map of each tag."""
+    """Write a contact sheet: one row per image, with the image first and then the heat map of each tag."""
     from PIL import Image, ImageDraw, ImageFont
 
     widest = max(len(maps.tags) for maps in sheet) + 1
@@ -157,7 +157,7 @@ def write_sheet(sheet: Sequence[TagMaps], path: str | Path) -> None:
 
 
 def best_overlap(heat: Float32, mask: Mask, n_thresholds: int = 50) -> float:
-    """Return the intersection over union of a map with a true region, at the threshold that suits it best."""
+    """Return the intersection over union of a map with a true region, at the best threshold."""
     best = 0.0
     for threshold in np.quantile(heat, np.linspace(0, 0.99, n_thresholds)):
         found = heat >= threshold
@@ -166,22 +166,22 @@ def best_overlap(heat: Float32, mask: Mask, n_thresholds: int = 50) -> float:
 
 
 def points_at(heat: Float32, mask: Mask) -> bool:
-    """Tell whether the hottest spot of a map lies in the true region."""
+    """Return whether the maximum of a map lies in the true region."""
     return bool(mask[np.unravel_index(int(heat.argmax()), heat.shape)])
 
 
 def visual_of(model: Any) -> Any:
-    """Return the visual vocabulary of a model of images; of another model, an `InputError`."""
+    """Return the visual vocabulary of a model of images; raise `InputError` for other models."""
     visual = getattr(model, "visual_", None)
     if visual is None:
         raise InputError("this model was not fitted on images; fit it on a folder of images first")
     if not hasattr(model, "explain"):
-        raise InputError(f"{type(model).__name__} knows no credit; heat maps need a tag-topic model (ttm)")
+        raise InputError(f"{type(model).__name__} has no credits; heat maps need a tag-topic model (TTM)")
     return visual
 
 
 def _credit_of_words(model: Any, tiles: TileMap, tags: tuple[str, ...]) -> Float32:
-    """Return (T, W): p(tag | word, image); for words that the image lacks, an even share."""
+    """Return (T, W): p(tag | word, image); equal shares for words that the image does not have."""
     import scipy.sparse as sp
 
     W = len(model.vocabulary_)
@@ -205,5 +205,5 @@ def _smoothed(credit: Float32, smoothing: float) -> Float32:
 
 
 def _slug(name: str) -> str:
-    """Return a name that is safe for a file on any system: letters, digits, dots and dashes, not too many."""
+    """Return a file name that is safe on any system: at most 60 letters, digits, dots and dashes."""
     return re.sub(r"[^\w.-]+", "-", name).strip("-.")[:60] or "image"

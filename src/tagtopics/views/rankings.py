@@ -1,4 +1,4 @@
-"""What a model knows, as plain rows: the same for the tables and for JSON."""
+"""Topics and tags of a model as plain rows, for tables and JSON."""
 
 from __future__ import annotations
 
@@ -12,11 +12,7 @@ if TYPE_CHECKING:
 
 def topic_rows(model: TopicModel, n_words: int, n_tags: int = 3) -> list[dict[str, Any]]:
     """Return a row for each topic: its share of all tokens, its top words, its most typical tags."""
-    import numpy as np
-
-    sums = np.asarray(model.topic_sums_, dtype=np.float64)
-    shares = sums / max(float(sums.sum()), 1e-300)
-    tags = typical_tags(model, n_tags)
+    shares, tags = model.topic_shares(), typical_tags(model, n_tags)
     return [
         {
             "topic": k,
@@ -29,10 +25,10 @@ def topic_rows(model: TopicModel, n_words: int, n_tags: int = 3) -> list[dict[st
 
 
 def typical_tags(model: TopicModel, n: int) -> list[list[dict[str, Any]]]:
-    """Return for each topic the tags that say most about it, with p(topic | tag).
+    """Return for each topic its most typical tags, with p(topic | tag).
 
-    A tag ranks by its part of the mutual information of tags and topics, p(t, k) log(p(k | t) / p(k)):
-    frequent alone is not enough, and neither is rare.
+    Tags are ranked by their contribution to the mutual information of tags and topics,
+    p(t, k) log(p(k | t) / p(k)), which favours neither frequent nor rare tags as such.
     """
     import numpy as np
 
@@ -53,7 +49,7 @@ def typical_tags(model: TopicModel, n: int) -> list[list[dict[str, Any]]]:
 
 
 def profile_row(model: TTM, tags: Sequence[str], n_words: int, n_topics: int = 3) -> dict[str, Any]:
-    """Return what a tag, or several together, stand for: words and topics."""
+    """Return the words and topics of a tag, or of several tags together."""
     import numpy as np
 
     profile = model.tag_profile(*tags, n_words=n_words)

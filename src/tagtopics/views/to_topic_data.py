@@ -1,4 +1,4 @@
-"""The bridge from a fitted model, and the corpus it was fitted to, to the record that viewers show."""
+"""From a fitted model and its corpus to the record that reports and servers show."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.spans import SpanFinder
+from tagtopics.corpus.splits import completion
 from tagtopics.errors import CorpusWarning, InputError
-from tagtopics.inference import holdout as heldout
+from tagtopics.inference import holdout
 from tagtopics.models.base import TopicModel
-from tagtopics.models.inputs import align_tags, align_words
+from tagtopics.models.inputs import align_tags, align_words, plain_parameter
+from tagtopics.models.validation import Preset
 from tagtopics.views.topic_data import DocumentTable, TagTable, TopicData
 
 WORDS_OF_A_TAG = 40
@@ -28,16 +30,16 @@ _CHUNK = 2000
 """Documents explained at a time."""
 
 _SCORED = 1000
-"""Documents that the perplexity shown is measured on, at the most, evenly spread."""
+"""Maximum number of documents, evenly spread, on which the perplexity in the record is measured."""
 
 
 def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | None = None) -> TopicData:
-    """Return what viewers may show of a fitted model.
+    """Return the record of a fitted model that reports and servers show.
 
     Args:
         model: fitted.
-        corpus: the documents it was fitted to; without it viewers know their names and topics only.
-        title: what to call the collection.
+        corpus: the documents it was fitted to; without it the record has only their names and topics.
+        title: of the collection.
     """
     check_is_fitted(model)
     weights = model.topic_sums_ @ model.components_.astype(np.float64)
@@ -46,16 +48,17 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
         corpus = _matched(model, corpus)
         credit, tag_words = _credits(model, corpus)
     facts = {"iterations": float(model.n_iter_)} | ({} if corpus is None else _facts(model, corpus))
-    parameters = {k: v for k, v in model.get_params(deep=False).items() if _is_plain(v)}
+    given = model.get_params(deep=False)
+    parameters = {name: repr(v) if isinstance(v, Preset) else plain_parameter(v) for name, v in given.items()}
     return TopicData(
         title=title or "Untitled collection",
         model=type(model).__name__,
-        parameters=parameters,
+        parameters={name: value for name, value in parameters.items() if _is_plain(value)},
         facts=facts,
         words=tuple(model.vocabulary_),
-        word_weight=np.asarray(weights, dtype=np.float64),
+        word_tokens=np.asarray(weights, dtype=np.float64),
         topic_word=np.asarray(model.components_, dtype=np.float32),
-        topic_share=np.asarray(model.topic_sums_ / max(model.topic_sums_.sum(), 1e-300), dtype=np.float64),
+        topic_share=model.topic_shares(),
         coherence=np.empty(0) if corpus is None else np.nan_to_num(model.coherence(corpus)),
         tags=_tag_table(model, tag_words, weights),
         documents=_document_table(model, corpus, credit),
@@ -63,14 +66,14 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
 
 
 def _matched(model: TopicModel, corpus: Corpus) -> Corpus:
-    """Return the corpus in the columns of the model; another collection than the fitted one is an error."""
+    """Return the corpus in the columns of the model; raise `InputError` for another corpus."""
     if tuple(corpus.ids) != tuple(model.doc_ids_):
         raise InputError(
             f"this corpus ({corpus.n_docs} documents) is not the one the model was fitted to "
-            f"({len(model.doc_ids_)} documents); give that one, or none"
+            f"({len(model.doc_ids_)} documents); give that one, or omit it"
         )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CorpusWarning)  # a model that does not look at tags has none
+        warnings.simplefilter("ignore", CorpusWarning)  # a model that ignores tags has none
         counts, tags = align_words(corpus, model.vocabulary_), align_tags(corpus, model.tag_names_)
     return replace(
         corpus,
@@ -92,7 +95,7 @@ def _credits(model: TopicModel, corpus: Corpus) -> tuple[Float32, Any]:
         chunk = corpus.select(rows)
         shares = np.asarray(model.explain(chunk).credit, dtype=np.float32)
         tags, words, counts = _pairs(chunk)
-        if len(shares) != len(tags):  # a model that explains in another way
+        if len(shares) != len(tags):  # the model has another kind of credit table
             return np.empty(0, dtype=np.float32), sp.csr_array(shape)
         parts.append(shares)
         total = total + sp.csr_array((shares * counts, (tags, words)), shape=shape, dtype=np.float64)
@@ -116,18 +119,16 @@ def _pairs(corpus: Corpus) -> tuple[Int64, Int64, Float64]:
 
 
 def _facts(model: TopicModel, corpus: Corpus) -> dict[str, float]:
-    """Perplexity by document completion of the collection's own documents, and that without topics."""
+    """Return the perplexity of the training documents by document completion, with and without topics."""
     facts = {"tokens": float(corpus.counts.sum(dtype=np.float64))}
     rows = np.unique(np.linspace(0, corpus.n_docs - 1, min(corpus.n_docs, _SCORED)).astype(np.int64))
     scored = corpus.select(rows)
     if not np.issubdtype(scored.counts.dtype, np.integer):
         return facts
-    score = float(model.perplexity(scored))
-    words = heldout.unigram(np.asarray(corpus.counts.sum(0)).ravel(), 1e-9)
-    alone = heldout.perplexity(
-        heldout.unigram_log_likelihood(scored.counts, words), float(scored.counts.sum())
-    )
-    figures = {"perplexity": score, "perplexity_without_topics": alone}
+    words = holdout.unigram(np.asarray(corpus.counts.sum(0)).ravel(), 1e-9)
+    _, held_out = completion(scored.counts, 0)  # the tokens that `perplexity` scores
+    alone = holdout.perplexity(holdout.unigram_log_likelihood(held_out, words), float(held_out.sum()))
+    figures = {"perplexity": float(model.perplexity(scored, seed=0)), "perplexity_without_topics": alone}
     return facts | {name: value for name, value in figures.items() if np.isfinite(value)}
 
 
@@ -149,7 +150,7 @@ def _tag_table(model: TopicModel, credited: Any, weights: Float64) -> TagTable:
 
 
 def _telling_words(credited: Any, probability: Float64) -> Iterator[tuple[Any, Any]]:
-    """Yield for each tag its credited words and tokens, by their part in the divergence from all words."""
+    """Yield for each tag its credited words and tokens, by their share of the divergence from all words."""
     for a, b in pairwise(credited.indptr):
         words, tokens = credited.indices[a:b], credited.data[a:b]
         share = tokens / max(tokens.sum(), 1e-300)
@@ -180,7 +181,7 @@ def _document_table(model: TopicModel, corpus: Corpus | None, credit: Float32) -
 
 
 def _spans(model: TopicModel, corpus: Corpus | None) -> tuple[tuple[str, ...] | None, list[Any]]:
-    """Return the texts and, where a recipe says how they became words, the places of the words in them."""
+    """Return the texts and, if there is a recipe, the positions of the words in them."""
     if corpus is None or corpus.texts is None:
         return None, []
     recipe = model.recipe_ or corpus.recipe

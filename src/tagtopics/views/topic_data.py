@@ -1,8 +1,8 @@
-"""The record that models hand to viewers: typed, versioned, plain JSON; viewers know nothing of models."""
+"""`TopicData`: the typed and versioned record of a model that reports and servers show; it is plain JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import Any
@@ -11,9 +11,10 @@ import numpy as np
 
 from tagtopics._typing import Float32, Float64, Int32, Int64
 from tagtopics.errors import InputError
+from tagtopics.inference.profiles import joint_profile
 
-VERSION = 1
-"""Version of the record; a reader refuses what is newer than itself."""
+VERSION = 2
+"""Version of the record; records of a newer version are refused."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -22,11 +23,11 @@ class TagTable:
 
     Attributes:
         names: a tag of a kind is spelt `kind:name`.
-        n_docs: (T,) how many training documents carry each.
-        profiles: (T, K) what each stands for: the mean of its documents' credited topics, rows add up to one.
+        n_docs: (T,) number of training documents that carry each tag.
+        profiles: (T, K) mean of the credited topics of each tag's documents, rows add up to one.
         word_offsets: (T + 1,) where the words of each tag begin in `word_index` and `word_credit`.
-        word_index: the words credited to the tag that tell it from others, most telling first.
-        word_credit: how many tokens of each are credited to it.
+        word_index: the words credited to the tag that distinguish it, most distinctive first.
+        word_credit: number of tokens of each credited to the tag.
     """
 
     names: tuple[str, ...]
@@ -36,10 +37,14 @@ class TagTable:
     word_index: Int32
     word_credit: Float32
 
+    def joint(self, tags: Sequence[int]) -> Float64:
+        """Return (K,): the topics that tags, given by their numbers, have in common."""
+        return joint_profile(self.profiles[list(tags)])
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DocumentTable:
-    """The D documents. All but names and topics are empty where a model is shown without its corpus.
+    """The D documents. Without the corpus, all fields but names and topics are empty.
 
     Attributes:
         ids: their names.
@@ -48,9 +53,9 @@ class DocumentTable:
         tag_index: the tags.
         word_offsets: (D + 1,) where each document's distinct words begin in `word_index` and `word_count`.
         word_index: the words.
-        word_count: how often each occurs.
-        credit: p(tag | word, document): for each document its words x its tags, flat; empty where the model
-            gives no credit.
+        word_count: how often each word occurs.
+        credit: p(tag | word, document): for each document its words x its tags, flat; empty if the model has
+            no credits.
         span_offsets: (D + 1,) where each document's spans begin in `span_start`, `span_stop`, `span_word`.
         span_start: where in the text a word begins, in code points.
         span_stop: where it ends.
@@ -72,14 +77,23 @@ class DocumentTable:
     span_word: Int32
     texts: tuple[str, ...] | None
 
+    def by_topic(self) -> Int64:
+        """Return all documents, (D,): first the best document of each topic, then the second best, ..."""
+        best = np.argmax(self.topics, axis=1)
+        weight = self.topics[np.arange(len(self.topics)), best]
+        order = np.lexsort((np.arange(len(self.topics)), -weight, best))
+        starts = np.searchsorted(best[order], best[order], side="left")
+        rank = np.arange(len(order)) - starts
+        return np.asarray(order[np.lexsort((best[order], rank))], dtype=np.int64)
+
     @property
     def has_words(self) -> bool:
-        """Whether the corpus is in the record, and not only the names and topics of its documents."""
+        """Whether the record includes the corpus, not only the names and topics of its documents."""
         return len(self.word_index) > 0
 
     @cached_property
     def credit_offsets(self) -> Int64:
-        """(D + 1,) where each document's credits begin; all zero where there are none."""
+        """(D + 1,) where each document's credits begin; all zero if there are none."""
         if not len(self.credit):
             return np.zeros(len(self.ids) + 1, dtype=np.int64)
         sizes = np.diff(self.word_offsets) * np.diff(self.tag_offsets)
@@ -107,18 +121,18 @@ class Picture:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TopicData:
-    """All that a viewer may show of a fitted model. Topic k here is topic k of the model.
+    """Everything that viewers show of a fitted model. Topic k is topic k of the model.
 
     Attributes:
-        title: what to call the collection.
+        title: of the collection.
         model: its class.
         parameters: its parameters, by name.
         facts: figures about the fit by name, such as iterations or perplexity.
         words: the W words.
-        word_weight: (W,) expected number of tokens of each word.
+        word_tokens: (W,) expected number of tokens of each word.
         topic_word: (K, W) p(word | topic), rows add up to one.
         topic_share: (K,) share of all tokens.
-        coherence: (K,) NPMI of each topic's first words, or empty where unknown.
+        coherence: (K,) NPMI of each topic's top words; empty if unknown.
         tags: the tags.
         documents: the documents.
         pictures: of those documents that are images.
@@ -130,7 +144,7 @@ class TopicData:
     parameters: dict[str, Any]
     facts: dict[str, float]
     words: tuple[str, ...]
-    word_weight: Float64
+    word_tokens: Float64
     topic_word: Float32
     topic_share: Float64
     coherence: Float64
@@ -144,7 +158,7 @@ class TopicData:
         T, D = len(self.tags.names), len(self.documents.ids)
         _check(self.topic_share.shape == (K,), "topic_share must have one entry a topic")
         _check(self.coherence.shape in ((K,), (0,)), "coherence must have one entry a topic, or none")
-        _check(len(self.words) == W and self.word_weight.shape == (W,), "words must match topic_word")
+        _check(len(self.words) == W and self.word_tokens.shape == (W,), "words must match topic_word")
         _check(self.tags.profiles.shape == (T, K), "tag profiles must be tags x topics")
         _check(self.documents.topics.shape == (D, K), "document topics must be documents x topics")
         for name, offsets, flat, rows, most in self._ragged():
@@ -165,12 +179,12 @@ class TopicData:
         return int(self.topic_word.shape[0])
 
     def to_json(self) -> dict[str, Any]:
-        """Return the record as what JSON knows: objects, lists, strings and numbers."""
+        """Return the record as objects, lists, strings and numbers, ready for JSON."""
         return {part.name: _plain(getattr(self, part.name)) for part in fields(self)}
 
     @classmethod
     def from_json(cls, value: Any) -> TopicData:
-        """Return the record that `to_json` wrote; anything else is an `InputError`."""
+        """Return the record that `to_json` wrote; raise `InputError` for anything else."""
         if not isinstance(value, Mapping):
             raise InputError(f"topic data: expected a JSON object, got {type(value).__name__}")
         version = value.get("version")
@@ -178,6 +192,8 @@ class TopicData:
             raise InputError(f"topic data: version {version!r} is unknown; upgrade tagtopics to read it")
         try:
             own = dict(value)
+            if version == 1:
+                own["word_tokens"], own["version"] = own.pop("word_weight"), VERSION
             own["tags"] = TagTable(**_arrays(TagTable, own["tags"]))
             own["documents"] = DocumentTable(**_arrays(DocumentTable, own["documents"]))
             own["pictures"] = tuple(Picture(**picture) for picture in own["pictures"])

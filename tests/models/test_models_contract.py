@@ -1,7 +1,10 @@
-"""One contract for all estimators of the package, whatever they are learned by."""
+"""One contract for all topic models of the package, whatever the algorithm."""
 
 from __future__ import annotations
 
+import gc
+import weakref
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +24,11 @@ from tagtopics.inference.loop import Step
 
 ESTIMATORS = {
     "LDA": tt.LDA(10),
-    "LDA-gibbs": tt.LDA(10, inference="gibbs", max_iter=80),
-    "LDA-vb": tt.LDA(10, inference="vb"),
     "LDA-lean": tt.LDA(10, memory="lean"),
+    "GibbsLDA": tt.GibbsLDA(10, max_iter=80),
+    "VBLDA": tt.VBLDA(10),
     "TTM": tt.TTM(10),
+    "TTM-auto": tt.TTM(10, pairwise_weight="auto", preset=tt.Preset(tag_pseudo_count="auto")),
     "TTM-lean": tt.TTM(10, memory="lean"),
     "ATM": tt.ATM(10, max_iter=80),
     "RTM": tt.RTM(10, max_iter=80),
@@ -108,6 +112,99 @@ def test_saved_and_loaded_it_answers_the_same(model: Any, planted: SyntheticCorp
     assert loaded.history_ == fitted.history_
 
 
+def state_of(model: Any) -> dict[str, Any]:
+    """Return copies of all attributes."""
+    return {name: deepcopy(value) for name, value in vars(model).items()}
+
+
+def assert_equal_states(found: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert found.keys() == expected.keys()
+    for name, value in expected.items():
+        if isinstance(value, np.ndarray):
+            np.testing.assert_array_equal(found[name], value, err_msg=name)
+        elif sp.issparse(value):
+            assert (found[name] != value).nnz == 0, name
+        elif name == "recommender_":
+            np.testing.assert_array_equal(found[name].coefficients, value.coefficients)
+        else:
+            assert found[name] == value, name
+
+
+@every_model
+def test_queries_do_not_change_the_model(model: Any, planted: SyntheticCorpus, tmp_path: Path) -> None:
+    fitted, some = small(model).fit(planted.corpus), planted.corpus.select(range(20))
+    before, identities = state_of(fitted), {name: id(value) for name, value in vars(fitted).items()}
+    fitted.transform(some, some)
+    fitted.perplexity(some)
+    fitted.topic_table()
+    fitted.related(some)
+    fitted.recommend(some)
+    fitted.recommend_with_reasons(some, 2)
+    fitted.coherence(some)
+    if hasattr(fitted, "explain"):
+        fitted.explain(some)
+        fitted.tag_profile(fitted.tag_names_[0])
+    fitted.save(tmp_path / "m.tt", corpus=planted.corpus)
+    assert {name: id(value) for name, value in vars(fitted).items()} == identities
+    assert_equal_states(vars(fitted), before)
+
+
+@every_model
+def test_a_fitted_model_does_not_keep_its_corpus(model: Any) -> None:
+    corpus = tt.make_tagged_corpus(n_docs=60, n_words=50, n_topics=4, n_tags=4, n_groups=0, seed=1).corpus
+    fitted = small(model).fit(corpus)
+    parts = [weakref.ref(part) for part in (corpus, corpus.counts, corpus.counts.data, corpus.tags)]
+    del corpus
+    gc.collect()
+    assert [part() for part in parts] == [None] * len(parts)
+    assert fitted.recommender_ is not None
+
+
+@every_model
+def test_fit_topics_learns_the_same_topics_and_no_recommender(model: Any, planted: SyntheticCorpus) -> None:
+    fitted = small(model).fit(planted.corpus)
+    topics = small(model).fit_topics(planted.corpus)
+    assert np.array_equal(topics.components_, fitted.components_)
+    assert topics.recommender_ is None
+    assert topics.tag_words_ is None
+    with pytest.raises(tt.InputError, match="no recommender; call fit_recommender"):
+        topics.recommend(planted.corpus)
+    topics.fit_recommender(planted.corpus)
+    some = planted.corpus.select(range(5))
+    assert topics.recommend(some) == fitted.recommend(some)
+
+
+@every_model
+def test_a_recommender_that_fails_does_not_lose_the_topics(
+    model: Any, planted: SyntheticCorpus, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def fail(*arguments: Any) -> None:
+        raise np.linalg.LinAlgError("not positive definite")
+
+    monkeypatch.setattr("tagtopics.models.base.fit_recommender", fail)
+    with pytest.warns(tt.CorpusWarning, match="could not be trained .LinAlgError: not positive definite"):
+        fitted = small(model).fit(planted.corpus)
+    assert_distributions(fitted.doc_topic_)
+    fitted.save(tmp_path / "m.tt")
+    with pytest.raises(tt.InputError, match="no recommender"):
+        tt.load(tmp_path / "m.tt").recommend(planted.corpus)
+
+
+@every_model
+@pytest.mark.parametrize("prior", [1e-9, 1e6, 1e39, 1e-50, float("inf"), True, "much"])
+def test_priors_are_bounded_and_never_lead_to_nan(model: Any, prior: Any) -> None:
+    for name in ("doc_topic_prior", "topic_word_prior"):
+        changed = small(model).set_params(**{name: prior})
+        if prior in (1e-9, 1e6):
+            fitted = changed.fit(COUNTS, TAGS)
+            assert_distributions(fitted.components_)
+            assert_distributions(fitted.transform(COUNTS))
+        else:
+            says = f"{type(model).__name__}: {name} must be a number from 1e-09 to 1e\\+06"
+            with pytest.raises(tt.InputError, match=says):
+                changed.fit(COUNTS, TAGS)
+
+
 @every_model
 def test_an_empty_new_document_gets_the_prior(model: Any) -> None:
     fitted = small(model).fit(COUNTS, TAGS)
@@ -152,30 +249,34 @@ def test_fractions_of_tokens_are_fine(model: Any) -> None:
     np.testing.assert_allclose(fitted.topic_sums_.sum(), 0.7 * (COUNTS.sum() - untagged), rtol=1e-5)
 
 
-class Listener(Watcher[Any]):
-    """Counts what it hears, and stops after `last` iterations."""
+class Recorder(Watcher[Any]):
+    """Records all calls, and stops after `last` iterations."""
 
     def __init__(self, last: int) -> None:
         self.last = last
-        self.heard: list[Any] = []
+        self.calls: list[Any] = []
 
     def on_start(self, max_iter: int) -> None:
-        self.heard.append(max_iter)
+        self.calls.append(max_iter)
+
+    def on_stage(self, name: str) -> None:
+        self.calls.append(name)
 
     def on_iteration(self, step: Step, state: Any) -> bool:
         assert 0 <= step.change <= 2
-        self.heard.append(step.iteration)
+        self.calls.append(step.iteration)
         return step.iteration == self.last
 
     def on_end(self, reason: str) -> None:
-        self.heard.append(reason)
+        self.calls.append(reason)
 
 
 @every_model
-def test_callbacks_hear_everything_and_may_stop(model: Any, planted: SyntheticCorpus) -> None:
-    listener = Listener(3)
-    fitted = small(model).fit(planted.corpus, callbacks=[listener])
-    assert listener.heard == [8, 1, 2, 3, "stopped"]
+def test_callbacks_are_called_at_every_step_and_may_stop(model: Any, planted: SyntheticCorpus) -> None:
+    recorder = Recorder(3)
+    fitted = small(model).fit(planted.corpus, callbacks=[recorder])
+    credits = ["Crediting words to tags"] if hasattr(model, "explain") else []
+    assert recorder.calls == [8, 1, 2, 3, "stopped", *credits, "Training the recommender"]
     assert fitted.n_iter_ == len(fitted.history_) == 3
     assert fitted.stop_reason_ == "stopped"
     assert_distributions(fitted.doc_topic_)
@@ -211,7 +312,7 @@ def test_check_estimator(model: Any) -> None:
     assert [r["check_name"] for r in results if r["status"] == "failed"] == []
 
 
-@pytest.mark.parametrize("name", ["LDA-gibbs", "LDA-vb", "ATM", "RTM", "LabeledLDA"])
+@pytest.mark.parametrize("name", ["GibbsLDA", "VBLDA", "ATM", "RTM", "LabeledLDA"])
 def test_checkpoints_are_for_belief_propagation(name: str, tmp_path: Path) -> None:
     with pytest.raises(tt.InputError, match="checkpoint"):
         small(ESTIMATORS[name]).fit(COUNTS, TAGS, callbacks=[Checkpoint(tmp_path / "c", every=1)])

@@ -1,4 +1,4 @@
-"""Photographs for viewers: small, each with the heat maps of its tags."""
+"""Photographs for reports and the server: small, each with heat maps of its tags."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 
 from tagtopics.errors import InputError
-from tagtopics.explore.engine import Pictured
+from tagtopics.views.heat_maps import tag_maps
+from tagtopics.views.questions import Pictured
 from tagtopics.views.topic_data import Picture, TopicData
 
 MOST_PICTURES = 400
-"""Photographs in a report at the most: those that show the topics best."""
+"""Maximum number of photographs in a report: those that show the topics best."""
 
 MOST_PIXELS = 25_000_000
-"""Of a photograph sent to the server."""
+"""Maximum number of pixels of a photograph sent to the server."""
 
 _MOST_COLUMNS = 48
 
@@ -31,27 +32,23 @@ def with_pictures(data: TopicData, model: Any, folder: str) -> TopicData:
     Args:
         data: of a model that was fitted to a folder of images.
         model: that model.
-        folder: the images, under the names that the documents have.
+        folder: the images, named like the documents.
     """
-    from tagtopics.explore.bodies import body_order
-
     root = Path(folder).resolve()
     if not root.is_dir():
         raise InputError(f"no such folder: {folder}")
     pictures = []
-    for doc in body_order(data)[:MOST_PICTURES].tolist():
+    for doc in data.documents.by_topic()[:MOST_PICTURES].tolist():
         path = (root / data.documents.ids[doc]).resolve()
-        if path.is_file() and path.is_relative_to(root):  # a name may not lead out of the folder
+        if path.is_file() and path.is_relative_to(root):  # a name must not point outside the folder
             picture = _picture(data, model, doc, path)
             pictures += [] if picture is None else [picture]
     if not pictures:
-        raise InputError(f"{folder}: holds none of the documents, such as {data.documents.ids[0][:80]!r}")
+        raise InputError(f"{folder}: has no image of the documents, such as {data.documents.ids[0][:80]!r}")
     return replace(data, pictures=tuple(pictures))
 
 
 def _picture(data: TopicData, model: Any, doc: int, path: Path) -> Picture | None:
-    from tagtopics.views.heat_maps import tag_maps
-
     table = data.documents
     tags = [data.tags.names[t] for t in table.tag_index[slice(*table.tag_offsets[doc : doc + 2])]]
     if not tags:
@@ -63,9 +60,7 @@ def _picture(data: TopicData, model: Any, doc: int, path: Path) -> Picture | Non
 
 
 def pictured(model: Any, path: Path, top: int) -> Pictured:
-    """Return what a model sees in a new photograph; one with too many pixels is refused unread."""
-    from tagtopics.views.heat_maps import tag_maps
-
+    """Return topics, tags and heat maps of a new photograph; one with too many pixels is not decoded."""
     _check_pixels(path)
     counts, faults = model.visual_.count([str(path)])
     if faults:
@@ -95,7 +90,7 @@ def _check_pixels(path: Path) -> None:
             warnings.simplefilter("ignore")
             with Image.open(path) as image:
                 width, height = image.size
-    except Exception:  # decoders of hostile bytes raise anything at all; it is the file's fault
+    except Exception:  # decoders of hostile files raise all kinds of errors
         raise InputError("the photograph cannot be read as an image") from None
     if width * height > MOST_PIXELS:
         raise InputError(f"the photograph has {width:,} x {height:,} pixels; send a smaller one")

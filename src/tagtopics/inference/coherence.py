@@ -1,4 +1,4 @@
-"""Do the top words of a topic occur together? Coherence by normalised pointwise mutual information."""
+"""Topic coherence: normalised pointwise mutual information (NPMI) of the top words of each topic."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from tagtopics.corpus.core import Corpus
 def topic_coherence(corpus: Corpus, top_words: Sequence[Sequence[str]]) -> Float64:
     """Return for each topic the mean NPMI of the pairs of its top words, from -1 to 1.
 
-    With p(v) the share of documents that hold word v, and p(v, w) that of those which hold both,
+    With p(v) the share of documents that contain word v, and p(v, w) that of documents with both words,
 
         npmi(v, w) = log(p(v, w) / (p(v) p(w))) / -log p(v, w),
 
-    which is -1 for words that never meet, 0 for independent ones, 1 for words that always come together.
+    which is -1 for words that never co-occur, 0 for independent words, 1 for words that always co-occur.
 
     Args:
-        corpus: where the words are counted; a reference corpus, or the one the topics come from.
-        top_words: the top words of each topic; words that the corpus lacks meet nothing.
+        corpus: where co-occurrence is counted: a reference corpus, or the one the topics come from.
+        top_words: the top words of each topic; words that are not in the corpus co-occur with none.
 
     Returns:
         (K,) the coherence of each topic; NaN for a topic of fewer than two words.

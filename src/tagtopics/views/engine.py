@@ -1,4 +1,4 @@
-"""A fitted model as the server asks it: texts in, plain values out."""
+"""Answers questions of the server with a fitted model: texts in, plain values out."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from tagtopics.cli.pictures import pictured
 from tagtopics.corpus.core import Corpus, tag_matrix
 from tagtopics.corpus.spans import SpanFinder
 from tagtopics.corpus.text import apply, clean_text
 from tagtopics.errors import CorpusWarning, InputError
-from tagtopics.explore.engine import (
+from tagtopics.views.pictures import pictured
+from tagtopics.views.questions import (
     Explained,
     NotOfferedError,
     Pictured,
@@ -27,25 +27,25 @@ from tagtopics.explore.engine import (
 )
 
 _WORDS_BEHIND = 6
-"""Words shown as the reason for a recommended tag."""
+"""Words given as the reason for a recommended tag."""
 
 
 class ModelEngine:
-    """Answers the server's questions with a model; it may be asked from several threads.
+    """Implements `questions.Engine` for a fitted model; all methods may be called from several threads.
 
     Args:
-        model: fitted on text, so that it has a recipe.
+        model: a model of texts (with a recipe) or of images; others support no questions.
     """
 
     def __init__(self, model: Any) -> None:
         self._model = copy.copy(model)
-        self._model.n_jobs = 1  # the server's own threads are the parallel ones
+        self._model.n_jobs = 1  # the server runs several requests in parallel
         self._tags = frozenset(model.tag_names_)
         self._finder = None if model.recipe_ is None else SpanFinder(model.vocabulary_, model.recipe_)
 
     @property
     def offers(self) -> frozenset[str]:
-        """The kinds of question that the model can answer."""
+        """The kinds of questions that the model supports."""
         recommends = getattr(self._model, "recommender_", None) is not None
         if self._model.recipe_ is None:
             seen = recommends and getattr(self._model, "visual_", None) is not None
@@ -58,7 +58,7 @@ class ModelEngine:
         return frozenset(offered)
 
     def transform(self, questions: Sequence[Question]) -> list[Topics]:
-        """Return the topics of each document, its tags used where they are given."""
+        """Return the topics of each document; known tags are used."""
         corpus, unknown = self._corpus(questions)
         theta = self._model.transform(corpus, corpus if self._tags else None)
         tokens = np.asarray(corpus.counts.sum(1)).ravel()
@@ -83,7 +83,7 @@ class ModelEngine:
         return [self._explained(corpus, d, theta[d], part) for d, part in enumerate(parts)]
 
     def recommend(self, questions: Sequence[Question], top: int) -> list[list[Recommended]]:
-        """Return for each document the tags that it may need."""
+        """Return for each document its recommended tags."""
         if "recommend" not in self.offers:
             raise NotOfferedError(f"this {type(self._model).__name__} does not recommend tags")
         corpus, _ = self._corpus([Question(question.text) for question in questions])
@@ -94,13 +94,13 @@ class ModelEngine:
         ]
 
     def related(self, questions: Sequence[Question], top: int) -> list[list[Related]]:
-        """Return for each document those of the collection with the most similar topics."""
+        """Return for each document the documents of the collection with the most similar topics."""
         corpus, _ = self._corpus(questions)
         answers = self._model.related(corpus, top, tags=corpus if self._tags else None)
         return [[Related(found.id, int(found.row), float(found.score)) for found in row] for row in answers]
 
     def photograph(self, content: bytes, top: int) -> Pictured:
-        """Return what the model sees in a photograph."""
+        """Return topics, tags and heat maps of a photograph."""
         if "photograph" not in self.offers:
             raise NotOfferedError("this model was not fitted to photographs with tags")
         with tempfile.TemporaryDirectory(prefix="tagtopics-") as folder:
@@ -115,7 +115,7 @@ class ModelEngine:
         """Return new texts as a corpus in the columns of the model, and the unknown words of each."""
         model = self._model
         if model.recipe_ is None:
-            raise NotOfferedError("the model was fitted to counts and has no recipe for text")
+            raise NotOfferedError("the model was fitted to counts and has no text recipe")
         for question in questions:
             if unknown := sorted(set(question.tags) - self._tags):
                 raise InputError(f"the model has no tag {clean_text(unknown[0])[:80]!r}")
@@ -138,7 +138,7 @@ class ModelEngine:
         columns = corpus.counts.indices[entries]
         posterior = self._model.components_[:, columns].T * theta
         place = {int(w): i for i, w in enumerate(columns)}
-        assert self._finder is not None  # `_corpus` has seen to it
+        assert self._finder is not None  # `_corpus` has checked it
         assert corpus.texts is not None
         text, spans = self._finder.find(corpus.texts[d])
         return Explained(

@@ -1,4 +1,4 @@
-"""The interface between the server and a model: questions about new documents, and their answers."""
+"""The interface between the server and a model: questions about new texts, and their answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 class NotOfferedError(Exception):
-    """The model cannot answer this kind of question; the message gives the reason in one line."""
+    """The model does not support this kind of question; the message gives the reason in one line."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class Topics:
     """The topics of a document."""
 
     topics: list[float]  # (K,) proportions
-    known_words: int  # tokens that the model knows
-    unknown_words: int  # other tokens
+    known_words: int  # number of tokens that the model knows
+    unknown_words: int  # number of tokens that it does not know
 
 
 @dataclass(frozen=True)
@@ -36,23 +36,23 @@ class Explained:
     words: list[str]
     counts: list[int]
     word_topics: list[int]  # the most probable topic of each word here
-    credit: list[list[float]]  # words x tags, rows sum to one
-    text: str  # normalised; the spans refer to it
-    spans: list[tuple[int, int, int]]  # start, stop (code points), index in `words`
+    credit: list[list[float]]  # words x tags, rows add up to one
+    text: str  # in the form that the spans count in
+    spans: list[tuple[int, int, int]]  # start, stop (code points) and place in `words`
 
 
 @dataclass(frozen=True)
 class Recommended:
-    """A recommended tag."""
+    """A tag that a document may need."""
 
     tag: str
     score: float
-    words: list[str]  # of the document that suggest it most
+    words: list[str]  # words of the document that contribute most
 
 
 @dataclass(frozen=True)
 class Related:
-    """A document of the collection with similar topics."""
+    """A document of the collection that is similar to the question."""
 
     id: str
     row: int
@@ -61,7 +61,7 @@ class Related:
 
 @dataclass(frozen=True)
 class Pictured:
-    """A new photo: its topics, recommended tags, and where in the photo each tag is."""
+    """A new photograph: its topics, its recommended tags, and a heat map of each."""
 
     topics: list[float]
     tags: list[str]
@@ -73,11 +73,11 @@ class Pictured:
 
 
 class Engine(Protocol):
-    """Answers questions about new documents. It may be called from several threads at once."""
+    """Answers questions about new texts. All calls may come from several threads at once."""
 
     @property
     def offers(self) -> frozenset[str]:
-        """The methods below that the model supports; the others raise `NotOfferedError`."""
+        """The names of the methods below that the model supports; the others raise `NotOfferedError`."""
         ...
 
     def transform(self, questions: Sequence[Question]) -> list[Topics]:
@@ -89,13 +89,13 @@ class Engine(Protocol):
         ...
 
     def recommend(self, questions: Sequence[Question], top: int) -> list[list[Recommended]]:
-        """Return recommended tags for each document, best first."""
+        """Return for each document the tags that it may need, best first."""
         ...
 
     def photograph(self, content: bytes, top: int) -> Pictured:
-        """Return topics, tags and heat maps of a photo, given as the bytes of its file."""
+        """Return topics, tags and heat maps of a photograph, given as the bytes of its file."""
         ...
 
     def related(self, questions: Sequence[Question], top: int) -> list[list[Related]]:
-        """Return similar documents of the collection for each document."""
+        """Return for each document the most similar documents of the collection."""
         ...
