@@ -37,7 +37,7 @@ def two_meanings(model: TTM, corpus: Corpus) -> tuple[str, str, str] | None:
     """Return a tag and two others that never meet, with each of which it means something else."""
     import numpy as np
 
-    from tagtopics.kernels.bp.reference import normalised
+    from tagtopics.graph import normalised
 
     shared = (corpus.tags.T.astype(np.int64) @ corpus.tags).toarray()
     docs = np.diag(shared)

@@ -78,7 +78,7 @@ class ScaleOptions:
 
 def is_sharded(source: str) -> bool:
     """Tell whether the user names a folder of shards."""
-    from tagtopics.scale.manifest import holds_shards
+    from tagtopics.scale.format import holds_shards
 
     return bool(source) and Path(source).is_dir() and holds_shards(Path(source))
 
@@ -107,22 +107,22 @@ def fit_sharded(
 ) -> tuple[Corpus, dict[str, int]]:
     """Fit an estimator to a folder of shards and save it; return its documents, and the sizes of all."""
     from tagtopics.kernels.threads import resolve_threads
-    from tagtopics.scale.fit import fit_shards, local_crew, sampled_shards
-    from tagtopics.scale.runs import remove_run
-    from tagtopics.scale.shards import ShardFolder
+    from tagtopics.scale.fit import fit_shards, sampled_shards
+    from tagtopics.scale.format import ShardFolder
+    from tagtopics.scale.shard_executor import local_executor, remove_run
 
     folder = ShardFolder.open(source)
     work = Path(scale.checkpoint) if scale.checkpoint else target.with_name(f"{target.name}.run")
     local = scale.engine == "local"
     callbacks, told = _bar(shown, len(folder) if local else 1)
-    refits = scale.lost == "refit"
+    refit = scale.lost == "refit"
     if local:
-        crew = local_crew(resolve_threads(estimator.n_jobs), refits=refits, told=told)
+        executor = local_executor(resolve_threads(estimator.n_jobs), refit=refit, on_shard=told)
     else:
-        from tagtopics.scale.ray_executor import ray_crew
+        from tagtopics.scale.ray_executor import ray_executor
 
-        crew = ray_crew(scale.workers or 2, scale.address, refits=refits)
-    fit_shards(estimator, folder, work, resume=scale.resume, crew=crew, callbacks=callbacks)
+        executor = ray_executor(scale.workers or 2, scale.address, refit=refit)
+    fit_shards(estimator, folder, work, resume=scale.resume, executor=executor, callbacks=callbacks)
     estimator.save(target)
     remove_run(work)
     m = folder.manifest
@@ -143,8 +143,7 @@ def checkpointed(
     estimator: TopicModel, corpus: Corpus, scale: ScaleOptions
 ) -> tuple[list[Any], tuple[Any, Any] | None]:
     """Return the callback that keeps an unfinished fit, if it is asked for, and where to go on."""
-    from tagtopics.inference.callbacks import Checkpoint, load_checkpoint
-    from tagtopics.models.identity import digest_of, identity_of
+    from tagtopics.inference.checkpoint import Checkpoint, digest_of, identity_of, load_checkpoint
 
     if scale.checkpoint is None:
         return [], None

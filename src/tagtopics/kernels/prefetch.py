@@ -1,7 +1,7 @@
-"""Ask for a part of an array before it is needed, so that the work at hand hides the way from memory.
+"""Prefetch parts of an array to hide memory latency.
 
-The rows that an edge needs lie anywhere in tables larger than the nearer caches; the processor cannot guess
-them, but the next edges' words are known. Asking changes no number.
+The rows that an edge needs are scattered over tables larger than the inner caches. The processor cannot
+predict them, but the words of the next edges are known. Prefetching changes no result.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 LINE = 16
-"""Single-precision numbers in a cache line of most machines."""
+"""Single-precision numbers in a cache line on most machines."""
 
 
 @intrinsic
 def prefetch(typing: Any, array: Any, row: Any, column: Any) -> Any:
-    """Ask for the cache line of array[row, column]; any row will do, also one past the end."""
+    """Prefetch the cache line of array[row, column]; rows beyond the end are allowed."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         table = context.make_array(signature.args[0])(context, builder, values[0])
@@ -29,7 +29,9 @@ def prefetch(typing: Any, array: Any, row: Any, column: Any) -> Any:
         number = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [place.type, number, number, number])
         instruction = builder.module.declare_intrinsic("llvm.prefetch", [place.type], kind)
-        builder.call(instruction, [place, number(0), number(3), number(1)])  # to read; keep near; data
+        builder.call(
+            instruction, [place, number(0), number(3), number(1)]
+        )  # read access, high locality, data
         return context.get_dummy_value()
 
     return types.void(array, types.intp, types.intp), generate

@@ -18,11 +18,12 @@ from tagtopics.errors import InputError
 from tagtopics.graph import FactorGraph, Priors, build_graph
 from tagtopics.inference import holdout as heldout
 from tagtopics.inference.bp import BeliefPropagation
+from tagtopics.inference.executor import MemoryExecutor
 from tagtopics.inference.fold_in import FoldIn
+from tagtopics.inference.learn_priors import initial_alpha, learn_alpha
 from tagtopics.inference.learned import Learned, TopicAlgorithm
 from tagtopics.inference.loop import Callback, Step, run
 from tagtopics.inference.memory import is_lean
-from tagtopics.inference.tuning import learn_priors, starting_alpha
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.inputs import (
     TrainingData,
@@ -168,7 +169,7 @@ class TopicModel(Viewing, Recommending, ClassNamePrefixFeaturesOutMixin, Transfo
     # ------------------------------------------------------------------ what subclasses say, and helpers
 
     def _priors(self) -> Priors:
-        alpha = np.full(self.n_topics, starting_alpha(self.doc_topic_prior), dtype=np.float32)
+        alpha = np.full(self.n_topics, initial_alpha(self.doc_topic_prior), dtype=np.float32)
         return Priors(alpha, float(self.topic_word_prior))
 
     def _n_topics(self, n_tags: int) -> int:
@@ -184,12 +185,13 @@ class TopicModel(Viewing, Recommending, ClassNamePrefixFeaturesOutMixin, Transfo
         if self.doc_topic_prior != "learned":
             return self._priors()
         threads, anchored = resolve_threads(self.n_jobs), self.init == "anchors"
-        return learn_priors(data.counts, data.tags, self._priors(), self._seed(), threads, anchored)
+        return learn_alpha(data.counts, data.tags, self._priors(), self._seed(), threads, anchored)
 
     def _belief_propagation(self, graph: FactorGraph, priors: Priors) -> BeliefPropagation:
         threads, anchored = resolve_threads(self.n_jobs), self.init == "anchors"
         lean = is_lean(self.memory, graph, len(priors.doc_topic))
-        return BeliefPropagation(graph, priors, self._seed(), threads, anchored, lean)
+        executor = MemoryExecutor(graph, lean, threads)
+        return BeliefPropagation(executor, priors, self._seed(), anchored)
 
     def _infer(self, counts: Any, tags: Any) -> Float32:
         """Return the topic proportions (D, K) of new documents, CSR (D, W), whose tags are CSR or None."""

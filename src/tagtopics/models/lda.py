@@ -95,7 +95,9 @@ class LDA(Online, TopicModel):
         return self.inference == "bp"
 
     def _priors(self) -> Priors:
-        return super()._priors()._replace(word_weight=float(self.word_weight), stride=float(self.stride))
+        return (
+            super()._priors()._replace(word_exponent=float(self.word_weight), relaxation=float(self.stride))
+        )
 
     def _algorithm(self, data: TrainingData) -> TopicAlgorithm[Any]:
         return _ALGORITHMS[self.inference](self, build_graph(data.counts, data.tags), self._priors_for(data))

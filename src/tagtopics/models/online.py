@@ -13,10 +13,12 @@ from tagtopics._typing import Float64
 from tagtopics.corpus.align import extended, moved
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
-from tagtopics.graph import PastSums, build_graph
+from tagtopics.graph import CorpusSums, build_graph
+from tagtopics.inference.bp import BeliefPropagation
+from tagtopics.inference.executor import MemoryExecutor
 from tagtopics.inference.learned import Learned
 from tagtopics.inference.loop import Callback, run
-from tagtopics.inference.online import OnlineBeliefPropagation, past_sums, remembered, with_rows
+from tagtopics.inference.online import earlier_sums, remembered, with_rows
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.inputs import (
     Given,
@@ -131,21 +133,22 @@ class Online:
         tags = extended(model.tag_names_, data.tag_names)
         counts = moved(data.counts, data.vocabulary, words)
         tagged = moved(data.tags, data.tag_names, tags)
-        past = self._past(len(words), len(tags), remembered(len(data.ids), forgetting))
+        earlier = self._earlier(len(words), len(tags), remembered(len(data.ids), forgetting))
         priors = model._priors()._replace(doc_topic=model.doc_topic_prior_)
         graph = build_graph(counts, tagged)
         seed = len(model.doc_ids_)  # whatever random_state is, a loaded model goes on the same
-        algorithm = OnlineBeliefPropagation(graph, past, priors, seed, resolve_threads(model.n_jobs))
+        executor = MemoryExecutor(graph, n_threads=resolve_threads(model.n_jobs))
+        algorithm = BeliefPropagation(executor, priors, seed, earlier=earlier)
         result = run(algorithm, max_iter=max(model.max_iter, 1), tol=model.tol, callbacks=callbacks)
         grown = replace(data, counts=counts, tags=tagged, vocabulary=words, tag_names=tags)
         self._keep_more(grown, algorithm.learned(result.state))
         model.n_iter_, model.stop_reason_ = len(result.history), result.reason
         model.history_ = [step._asdict() for step in result.history]
 
-    def _past(self, n_words: int, n_tags: int, share: float) -> PastSums:
+    def _earlier(self, n_words: int, n_tags: int, share: float) -> CorpusSums:
         model: Any = self
         sums, squares = with_rows(model.tag_sums_, n_tags), with_rows(model.tag_squares_, n_tags)
-        return past_sums(with_rows(self._word_sums(), n_words), sums, squares, share)
+        return earlier_sums(with_rows(self._word_sums(), n_words), sums, squares, share)
 
     def _word_sums(self) -> Float64:
         """Return (W, K): what phi was made of. From what is saved, so a loaded model goes on the same."""

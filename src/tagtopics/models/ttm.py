@@ -13,10 +13,15 @@ from tagtopics.corpus.align import moved
 from tagtopics.corpus.core import Corpus
 from tagtopics.credit.attribution import credit_words, learn_tag_words
 from tagtopics.errors import InputError
-from tagtopics.graph import Priors
-from tagtopics.inference.weighing import SHARES, Weighed, can_weigh, divide, weigh
-from tagtopics.kernels.bp import compiled
-from tagtopics.kernels.bp.reference import normalised
+from tagtopics.graph import Priors, normalised
+from tagtopics.inference.learn_priors import (
+    SHARES,
+    LearnedWeights,
+    can_learn_weights,
+    learn_weights,
+    weights_holdout,
+)
+from tagtopics.kernels.bp.tags import hyperedge_factor
 from tagtopics.models.base import TopicModel, top
 from tagtopics.models.inputs import TrainingData
 from tagtopics.models.online import Online
@@ -160,7 +165,7 @@ class TTM(Online, TopicModel):
         if not columns:
             raise InputError("tag_profile: name at least one tag")
         means = self.tag_means()[columns]
-        topics = normalised(compiled.hyperedge_factor(means, len(columns)))
+        topics = normalised(hyperedge_factor(means, len(columns)))
         words = tuple(top(self.vocabulary_, topics @ self.components_, n_words))
         return TagProfile(tags, topics, words, tuple(int(self.tag_docs_[t]) for t in columns))
 
@@ -172,8 +177,8 @@ class TTM(Online, TopicModel):
                 pairwise_weight=float(self.pairwise_weight),
                 higher_order_weight=float(self.higher_order_weight),
                 order=int(self.order),
-                word_weight=float(self.word_weight),
-                stride=float(self.stride),
+                word_exponent=float(self.word_weight),
+                relaxation=float(self.stride),
             )
         )
 
@@ -185,16 +190,16 @@ class TTM(Online, TopicModel):
         self.tag_pseudo_count_ = learned.tag_pseudo_count
         return learned.priors
 
-    def _weighed(self, data: TrainingData, priors: Priors) -> Weighed:
+    def _weighed(self, data: TrainingData, priors: Priors) -> LearnedWeights:
         given = _COUNT if isinstance(self.tag_pseudo_count, str) else float(self.tag_pseudo_count)
         asked = "auto" in (self.weights, self.tag_pseudo_count)
-        if not (asked and can_weigh(data.counts, data.tags)):
-            return Weighed(priors, given)
-        parts = divide(data.counts, data.tags, self._seed())
-        if not parts.held_out.hidden.nnz:
-            return Weighed(priors, given)
+        if not (asked and can_learn_weights(data.counts, data.tags)):
+            return LearnedWeights(priors, given)
+        parts = weights_holdout(data.counts, data.tags, self._seed())
+        if not parts.hidden.nnz:
+            return LearnedWeights(priors, given)
         shares = SHARES if self.weights == "auto" else (1.0,)
-        found = weigh(parts, self._belief_propagation(parts.graph, priors), shares)
+        found = learn_weights(parts, self._belief_propagation(parts.graph, priors), shares)
         return found if self.tag_pseudo_count == "auto" else found._replace(tag_pseudo_count=given)
 
     def _tag_pseudo_counts(self, tags: Any) -> Float32 | None:

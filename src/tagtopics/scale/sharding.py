@@ -18,7 +18,7 @@ from tagtopics.corpus.read import find_source, read_corpus
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.text import Tokenizer
 from tagtopics.errors import InputError
-from tagtopics.scale.shards import ShardFolder
+from tagtopics.scale.format import ShardFolder
 from tagtopics.scale.streaming import STREAMS, MakeWriter, Progress, TableFile, take_stock, write_shards
 from tagtopics.scale.writer import ShardWriter, check_target
 

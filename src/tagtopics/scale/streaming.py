@@ -22,7 +22,7 @@ from tagtopics.corpus.counted import Counted, fit_tags, fit_words
 from tagtopics.corpus.formats.tables import Table, stream_csv, stream_jsonl, stream_parquet, stream_tsv
 from tagtopics.corpus.text import TermCounter, analyzer, choose_words
 from tagtopics.errors import InputError
-from tagtopics.scale.shards import ShardFolder
+from tagtopics.scale.format import ShardFolder
 from tagtopics.scale.tally import Tally
 from tagtopics.scale.writer import ShardWriter
 
