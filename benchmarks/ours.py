@@ -13,7 +13,7 @@ from benchmarks.corpora import Task
 from benchmarks.evaluator import perplexity_of
 from benchmarks.limits import Limits
 from benchmarks.recorder import Recorder
-from tagtopics.inference.callbacks import Watcher
+from tagtopics.inference.callbacks import Callback
 
 MODELS = {"lda": tt.LDA, "ttm": tt.TTM}
 SETTINGS: dict[str, dict[str, float]] = {
@@ -77,7 +77,7 @@ def warm(system: str, task: Task, limits: Limits) -> None:
     make_model(system, limits, 0, max_iter=2).fit(few).transform(few)
 
 
-class _Watch(Watcher[Any]):
+class _Watch(Callback[Any]):
     """Tells the recorder of each sweep and gives it the topics of the state."""
 
     def __init__(self, model: Any, recorder: Recorder) -> None:
@@ -90,7 +90,8 @@ class _Watch(Watcher[Any]):
     def _topics(self, state: Any) -> tuple[Any, Any]:
         priors = find(state, "priors")
         beta = self.model.topic_word_prior if priors is None else priors.topic_word
-        sums = np.asarray(find(state, "word_sums"), dtype=np.float64)
+        found = find(state, "words")  # belief propagation; samplers call them word_sums
+        sums = np.asarray(find(state, "word_sums") if found is None else found, dtype=np.float64)
         self.phi = (sums + beta) / (sums.sum(0) + len(sums) * beta)
         return self.phi, None if priors is None else priors.doc_topic
 

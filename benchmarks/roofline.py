@@ -27,7 +27,7 @@ import numpy as np
 from benchmarks import ours
 from benchmarks.limits import Limits
 from benchmarks.scaling import Case, sweep_seconds, tagged
-from tagtopics.inference.callbacks import Watcher
+from tagtopics.inference.callbacks import Callback
 
 FLOPS = 16
 _CHAIN = 16
@@ -155,7 +155,7 @@ def message_bytes(system: str, corpus: Any, limits: Limits) -> int:
     return max(sizes, default=0)
 
 
-class _States(Watcher[Any]):
+class _States(Callback[Any]):
     """Keeps the arrays of the last state."""
 
     arrays: list[Any]

@@ -34,8 +34,9 @@ EXTRA = (
     ("tagtopics.models.results", ("CreditTable", "TagProfile", "RelatedDocument")),
     ("tagtopics.recommend.recommender", ("Recommendation",)),
     ("tagtopics.views.topic_data", ("TopicData",)),
-    ("tagtopics.inference.callbacks", ("Watcher", "Progress", "EarlyStop", "Checkpoint", "load_checkpoint")),
-    ("tagtopics.scale.ray_executor", ("ray_crew",)),
+    ("tagtopics.inference.callbacks", ("Callback", "Progress", "EarlyStop")),
+    ("tagtopics.inference.checkpoint", ("Checkpoint", "load_checkpoint")),
+    ("tagtopics.scale.ray_executor", ("ray_executor",)),
     ("tagtopics.errors", ("InputError", "MissingExtraError", "CorpusWarning")),
 )
 """Names that no `__all__` lists, but that users meet: what calls return, watch and raise."""

@@ -16,7 +16,8 @@ import tagtopics as tt
 from tagtopics.corpus.splits import completion, train_test
 from tagtopics.datasets.synthetic import SyntheticCorpus
 from tagtopics.inference import holdout as heldout
-from tagtopics.inference.callbacks import Checkpoint, Watcher
+from tagtopics.inference.callbacks import Callback
+from tagtopics.inference.checkpoint import Checkpoint
 from tagtopics.inference.loop import Step
 
 ESTIMATORS = {
@@ -152,7 +153,7 @@ def test_fractions_of_tokens_are_fine(model: Any) -> None:
     np.testing.assert_allclose(fitted.topic_sums_.sum(), 0.7 * (COUNTS.sum() - untagged), rtol=1e-5)
 
 
-class Listener(Watcher[Any]):
+class Listener(Callback[Any]):
     """Counts what it hears, and stops after `last` iterations."""
 
     def __init__(self, last: int) -> None:

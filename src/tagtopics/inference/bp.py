@@ -104,6 +104,7 @@ class BeliefPropagation:
         if self.earlier is None:
             return sums
         words, tags, squares = (a + b for a, b in zip(sums[:3], self.earlier[:3], strict=True))
+        assert self.earlier.tag_docs is not None
         return CorpusSums(words, tags, squares, self.executor.totals.tag_docs + self.earlier.tag_docs)
 
     def _word_topics(self) -> Float32:

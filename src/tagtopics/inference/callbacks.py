@@ -22,9 +22,11 @@ class Callback(Protocol[_State]):
 
     def on_start(self, max_iter: int) -> None:
         """Handle the start of a run of at most `max_iter` iterations."""
+        return
 
     def on_stage(self, name: str) -> None:
         """Handle the start of other work of a fit, such as "Training the recommender"."""
+        return
 
     def on_iteration(self, step: Step, state: _State) -> bool:
         """Handle the end of an iteration; return True to stop. The next one may overwrite the state."""
@@ -32,6 +34,7 @@ class Callback(Protocol[_State]):
 
     def on_end(self, reason: str) -> None:
         """Handle the end of the run, also of one that failed."""
+        return
 
 
 class Progress(Callback[Any]):

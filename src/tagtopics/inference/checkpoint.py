@@ -99,7 +99,8 @@ class Checkpoint(Callback[Belief]):
 def save_checkpoint(path: Path, belief: Belief, history: Sequence[Step], identity: Mapping[str, Any]) -> None:
     """Write a belief, its history and what is being fitted."""
     scalars = belief.priors._asdict()
-    arrays = {**dict(zip(CorpusSums._fields[:3], belief.sums[:3], strict=True)), "previous": belief.previous}
+    arrays: _Arrays = dict(zip(CorpusSums._fields[:3], belief.sums[:3], strict=True))
+    arrays["previous"] = belief.previous
     arrays["doc_topic_prior"] = scalars.pop("doc_topic")
     memory: Literal["stored", "lean", "shards"] = "shards"
     if belief.docs is not None:
@@ -109,7 +110,7 @@ def save_checkpoint(path: Path, belief: Belief, history: Sequence[Step], identit
         sweep=belief.sweep,
         memory=memory,
         priors=_Scalars(**scalars),
-        history=tuple(tuple(step) for step in history),
+        history=tuple((step.iteration, step.change, step.seconds) for step in history),
         identity=_as_json(identity),
     )
     write_arrays(path, arrays, {"format": FORMAT, "record": record.model_dump_json()})

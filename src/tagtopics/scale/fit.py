@@ -56,8 +56,8 @@ def fit_shards(
         work: a folder for the state of the fit; every sweep is a checkpoint. It stays when the fit is done:
             remove it with `remove_run` once the model is saved.
         resume: continue the fit in `work`, if there is one; the result has the bits of a fit never stopped.
-            executor: who works on the shards: `ray_executor(...)`, `local_executor(...)`, or None for this
-            process.
+        executor: makes what applies the sweeps: `ray_executor(...)`, `local_executor(...)`, or None for
+            threads of this process.
         callbacks: called after every sweep.
         documents: how many documents the model keeps, from shards spread over the corpus.
         doc_topic: a file for the proportions (D, K) of all documents, in NumPy's format, to be opened with

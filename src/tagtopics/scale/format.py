@@ -19,7 +19,7 @@ from dataclasses import asdict
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -36,8 +36,8 @@ from tagtopics.corpus.recipe import TextRecipe, recipe_from_json, recipe_to_json
 from tagtopics.errors import InputError
 from tagtopics.graph import FactorGraph, Totals, wire
 
-FORMAT = "tagtopics shards"
-VERSION = 1
+FORMAT: Final = "tagtopics shards"
+VERSION: Final = 1
 """Version of the layout; a reader refuses newer ones."""
 
 MANIFEST = "manifest.json"
@@ -283,11 +283,12 @@ class ShardFolder:
         Raises:
             InputError: if the file is missing, too short, or not what was written.
         """
-        entry, arrays = self.manifest.shards[number], self._arrays(number)
-        names = ("doc_edges", "edge_word", "edge_count", "doc_slots", "slot_tag")
-        parts = [np.require(arrays[name], requirements="CAW") for name in names]
-        blocks = np.array([0, entry.n_docs])
-        return wire(*parts, blocks, self.totals, entry.first_edge, entry.first_slot)
+        entry = self.manifest.shards[number]
+        needed: Any = ("C", "A", "W")
+        arrays: Any = {k: np.require(a, requirements=needed) for k, a in self._arrays(number).items()}
+        edges = arrays["doc_edges"], arrays["edge_word"], arrays["edge_count"]
+        slots, blocks = (arrays["doc_slots"], arrays["slot_tag"]), np.array([0, entry.n_docs])
+        return wire(*edges, *slots, blocks, self.totals, entry.first_edge, entry.first_slot)
 
     def ids(self, number: int) -> tuple[str, ...]:
         """Return the ids of the documents of a shard."""

@@ -82,7 +82,8 @@ class ShardStates:
             raise InputError(
                 f"{path}: the state of another shard, sweep or fit; start again without --resume"
             )
-        docs = DocState(*(np.require(arrays[name], requirements="CAW") for name in DocState._fields))
+        needed: Any = ("C", "A", "W")
+        docs = DocState(*(np.require(arrays[name], requirements=needed) for name in DocState._fields))
         check_docs(docs, graph, n_topics, lean, str(path))
         return docs
 

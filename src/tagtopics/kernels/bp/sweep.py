@@ -65,10 +65,8 @@ def sweep(
     `docs` is changed in place. The sums of its documents are added to `sums`; parts may come in any order.
     """
     change = np.zeros(graph.n_docs)
-    if lean:
-        loop, arrays = edges.update_documents_lean, (docs.doc_sums, docs.slot_means, change)
-    else:
-        loop, arrays = edges.update_documents, (*docs, change)
+    loop = edges.update_documents_lean if lean else edges.update_documents
+    arrays = (*(docs[1:] if lean else docs), change)
     grid = graph.totals.token_grid
     add_in_blocks(loop, graph, grid, n_threads, sums.words, given, _scalars(priors), *arrays)
     add_tags(graph, docs.slot_means, n_threads, sums)
