@@ -97,7 +97,9 @@ def compare(given: argparse.Namespace) -> dict[str, Any]:
                 beliefs[i], _ = algorithms[i].step(beliefs[i])
                 row[name] = time.perf_counter() - began
                 states[i].forget(beliefs[i].sweep)
-            same = all(np.array_equal(a, b) for a, b in zip(beliefs[0].sums[:3], beliefs[1].sums[:3], strict=True))
+            same = all(
+                np.array_equal(a, b) for a, b in zip(beliefs[0].sums[:3], beliefs[1].sums[:3], strict=True)
+            )
             if not same:
                 raise SystemExit("the sums of the two executors differ")
             rows.append(row)

@@ -86,7 +86,9 @@ def test_workers_are_on_both_nodes(shards: ShardFolder, tmp_path: Path) -> None:
             places.extend(ray.get([actor.place.remote() for actor in executors[0].actors]))
             return True
 
-    fit_shards(ttm(), shards, tmp_path / "work", executor=caught(ray_executor(4), executors), callbacks=[Look()])
+    fit_shards(
+        ttm(), shards, tmp_path / "work", executor=caught(ray_executor(4), executors), callbacks=[Look()]
+    )
     assert len({node for node, _ in places}) == 2
     assert len({process for _, process in places}) == 4
 
@@ -104,7 +106,9 @@ def test_a_killed_worker_changes_nothing(
                 os.kill(ray.get(executors[0].actors[1].place.remote())[1], signal.SIGKILL)
             return False
 
-    model = fit_shards(ttm(), shards, tmp_path / "work", executor=caught(ray_executor(2), executors), callbacks=[Kill()])
+    model = fit_shards(
+        ttm(), shards, tmp_path / "work", executor=caught(ray_executor(2), executors), callbacks=[Kill()]
+    )
     assert bits(model) == alone
 
 
@@ -127,7 +131,9 @@ def test_workers_killed_in_mid_sweep_change_nothing(
                 threading.Timer(0.01, kill).start()
             return False
 
-    model = fit_shards(ttm(), shards, tmp_path / "work", executor=caught(ray_executor(3), executors), callbacks=[Note()])
+    model = fit_shards(
+        ttm(), shards, tmp_path / "work", executor=caught(ray_executor(3), executors), callbacks=[Note()]
+    )
     assert len(pids) == 3
     assert bits(model) == alone
 

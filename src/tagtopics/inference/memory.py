@@ -18,10 +18,9 @@ MAX_STORED_BYTES = 8 * 2**30
 
 _UNLIMITED = 1 << 60
 _CGROUP = Path("/sys/fs/cgroup")
-_CGROUP_FILES = (
-    ("memory.max", "memory.current", "memory.stat"),  # version 2
-    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat"),  # version 1
-)
+_OWN_CGROUP = Path("/proc/self/cgroup")
+_VERSION_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+_VERSION_2 = ("memory.max", "memory.current", "inactive_file")
 
 
 class MemoryEstimate(NamedTuple):
@@ -75,18 +74,29 @@ def _free_on_machine() -> int | None:
 
 
 def _free_in_cgroup() -> int | None:
-    """Return what is left of a limit of control groups, page cache not counted; None without a limit."""
-    for limit, usage, statistics in _CGROUP_FILES:
-        try:
-            bound = (_CGROUP / limit).read_text().strip()
-            used = int((_CGROUP / usage).read_text())
-            rows = (line.split() for line in (_CGROUP / statistics).read_text().splitlines())
-            cached = next(
-                (int(row[1]) for row in rows if row[0] in ("inactive_file", "total_inactive_file")), 0
-            )
-        except (OSError, ValueError, IndexError):
+    """Return what is left of the limits of this process's control groups; None if there is no limit."""
+    try:
+        lines = _OWN_CGROUP.read_text().splitlines()
+    except OSError:
+        lines = []
+    amounts: list[int] = []
+    for line in (*lines, "0::/", "1:memory:/"):
+        _, controllers, path = line.split(":", 2)
+        if controllers not in ("", "memory"):
             continue
-        if bound == "max" or int(bound) >= _UNLIMITED:
-            return None
-        return max(0, int(bound) - used + cached)
-    return None
+        files, base = (_VERSION_1, _CGROUP / "memory") if controllers else (_VERSION_2, _CGROUP)
+        folder = base / path.strip("/")
+        places = [place for place in (folder, *folder.parents) if place.is_relative_to(base)]
+        amounts += [amount for place in places if (amount := _free_in(place, *files)) is not None]
+    return min(amounts, default=None)
+
+
+def _free_in(folder: Path, limit: str, usage: str, cache: str) -> int | None:
+    """Return the limit of a control group minus its usage; page cache that can be dropped counts as free."""
+    try:
+        bound, used = int((folder / limit).read_text()), int((folder / usage).read_text())
+        rows = (line.split() for line in (folder / "memory.stat").read_text().splitlines())
+        cached = next((int(row[1]) for row in rows if row[0] == cache), 0)
+    except (OSError, ValueError, IndexError):
+        return None  # "max" is not a number: no limit
+    return max(0, bound - used + cached) if bound < _UNLIMITED else None
