@@ -87,6 +87,8 @@ def run_lanes(lane: Callable[[Iterator[Item]], None], items: Iterable[Item], n_t
     waiting = deque(items)
 
     def run() -> None:
+        if not waiting:
+            return
         outer, _lane.active = getattr(_lane, "active", False), True
         try:
             lane(_taken(waiting))

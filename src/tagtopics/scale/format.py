@@ -175,7 +175,7 @@ def holds_shards(path: Path) -> bool:
 def write_manifest(manifest: Manifest, folder: Path) -> None:
     """Write the manifest of a folder, atomically."""
     recipe = None if manifest.recipe is None else recipe_to_json(manifest.recipe)
-    value = asdict(manifest) | {"recipe": recipe}
+    value = {"format": FORMAT, "version": VERSION} | asdict(manifest) | {"recipe": recipe}
     with atomic_file(folder / MANIFEST) as temporary:
         temporary.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
