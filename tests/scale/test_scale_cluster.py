@@ -200,3 +200,10 @@ def test_a_shard_damaged_on_the_way_is_one_clear_line(shards: ShardFolder, tmp_p
     path.write_bytes(data)
     with pytest.raises(InputError, match=r"shard-00002\.safetensors: damaged \(its digest differs\)"):
         fit_shards(ttm(), copy, tmp_path / "work", executor=ray_executor(2))
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1", "[::1]:1"])
+def test_an_address_where_nothing_answers_is_one_clear_line(address: str) -> None:
+    with pytest.raises(InputError, match=r"--address .*: no Ray cluster answers there") as error:
+        ray_executor(2, address)
+    assert "\n" not in str(error.value)
