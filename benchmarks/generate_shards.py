@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from tagtopics.datasets.synthetic import make_large_corpus
 from tagtopics.scale import ShardWriter
-from tagtopics.scale.manifest import Manifest
+from tagtopics.scale.format import Manifest
 
 CHUNK = 10_000
 

@@ -27,7 +27,7 @@ import numpy as np
 from benchmarks import ours
 from benchmarks.limits import Limits
 from benchmarks.scaling import Case, sweep_seconds, tagged
-from tagtopics.inference.callbacks import Watcher
+from tagtopics.inference.callbacks import Callback
 
 FLOPS = 16
 _CHAIN = 16
@@ -155,8 +155,13 @@ def message_bytes(system: str, corpus: Any, limits: Limits) -> int:
     return max(sizes, default=0)
 
 
+<<<<<<< HEAD
 class _States(Watcher[Any]):
     """Stores the arrays of the last state."""
+=======
+class _States(Callback[Any]):
+    """Keeps the arrays of the last state."""
+>>>>>>> 0ded47a74c7fb701bb8bebd0256b5ca534ca23d9
 
     arrays: list[Any]
 

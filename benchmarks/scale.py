@@ -21,29 +21,34 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 import tagtopics as tt
 from benchmarks import machine
-from tagtopics.graph import Priors, Sums
-from tagtopics.inference.callbacks import Watcher
-from tagtopics.kernels.bp.compiled import Field, Words
-from tagtopics.scale.fit import fit_shards, local_crew
-from tagtopics.scale.ray_executor import RayCrew, ray_crew
-from tagtopics.scale.runs import Run
-from tagtopics.scale.shard_executor import Round
-from tagtopics.scale.sharded import ShardedPropagation
-from tagtopics.scale.shards import ShardFolder
+from tagtopics.graph import CorpusSums, Priors, SweepInput, WordInput
+from tagtopics.inference.bp import BeliefPropagation
+from tagtopics.inference.callbacks import Callback
+from tagtopics.inference.executor import Sweep
+from tagtopics.scale.fit import fit_shards
+from tagtopics.scale.format import ShardFolder
+from tagtopics.scale.ray_executor import RayExecutor, ray_executor
+from tagtopics.scale.shard_executor import ShardRun, local_executor
 from tagtopics.scale.writer import ShardWriter
 
 RECORDS = Path(__file__).parent / "results" / "scale"
 MOST_MB = 4096
 
 
+<<<<<<< HEAD
 class Sweeps(Watcher[Any]):
     """Records the time of each sweep."""
+=======
+class Sweeps(Callback[Any]):
+    """Notes what each sweep took."""
+>>>>>>> 0ded47a74c7fb701bb8bebd0256b5ca534ca23d9
 
     def __init__(self) -> None:
         self.rows: list[dict[str, float]] = []
@@ -85,10 +90,10 @@ def compare(given: argparse.Namespace) -> dict[str, Any]:
     priors = Priors(np.full(given.topics, 0.1, dtype=np.float32), 0.05, 0.1, 0.05)
     rows = []
     with _work(given.shards) as work:
-        runs = [Run(work / name, {}) for name in ("local", "ray")]
-        here = local_crew(given.workers)(folder, runs[0], True)
-        there = ray_crew(given.workers)(folder, runs[1], True)
-        algorithms = [ShardedPropagation(folder, crew, priors, 0, anchored=False) for crew in (here, there)]
+        states = [ShardRun(work / name, {}).states for name in ("local", "ray")]
+        here = local_executor(given.workers)(folder, states[0], given.topics, True)
+        there = ray_executor(given.workers)(folder, states[1], given.topics, True)
+        algorithms = [BeliefPropagation(executor, priors, 0, anchored=False) for executor in (here, there)]
         beliefs = [algorithm.init() for algorithm in algorithms]
         for _ in range(given.sweeps):
             row = {"load": machine.load_average()}
@@ -96,10 +101,12 @@ def compare(given: argparse.Namespace) -> dict[str, Any]:
                 began = time.perf_counter()
                 beliefs[i], _ = algorithms[i].step(beliefs[i])
                 row[name] = time.perf_counter() - began
-                runs[i].keeper.forget(beliefs[i].sweep)
-            same = all(np.array_equal(a, b) for a, b in zip(beliefs[0].sums, beliefs[1].sums, strict=True))
+                states[i].forget(beliefs[i].sweep)
+            same = all(
+                np.array_equal(a, b) for a, b in zip(beliefs[0].sums[:3], beliefs[1].sums[:3], strict=True)
+            )
             if not same:
-                raise SystemExit("the sums of the two crews differ")
+                raise SystemExit("the sums of the two executors differ")
             rows.append(row)
             _tell(row)
         there.close()
@@ -109,11 +116,20 @@ def compare(given: argparse.Namespace) -> dict[str, Any]:
 class Idle:
     """A worker that copies its input and returns sums as large as those of a real worker."""
 
+<<<<<<< HEAD
     def sweep(self, now: Round) -> tuple[Sums, float]:
         """Return non-zero numbers: untouched pages would make the exchange too fast."""
         W, K = now.field.word_sums.shape
         T = len(now.field.tag_sums)
         return Sums(*(np.full((n, K), 1.5) for n in (W, T, T))), float(np.array(now.field.word_sums)[0, 0])
+=======
+    def sweep(self, sweep: Sweep) -> tuple[CorpusSums, float]:
+        """Return numbers that are no zeros: untouched pages would flatter the exchange."""
+        W, K = sweep.given.words.sums.shape
+        T = len(sweep.given.tag_sums)
+        sums = CorpusSums(*(np.full((n, K), 1.5) for n in (W, T, T)))
+        return sums, float(np.array(sweep.given.words.sums)[0, 0])
+>>>>>>> 0ded47a74c7fb701bb8bebd0256b5ca534ca23d9
 
 
 def exchange(given: argparse.Namespace) -> dict[str, Any]:
@@ -122,17 +138,19 @@ def exchange(given: argparse.Namespace) -> dict[str, Any]:
 
     W, T, K = given.words, given.tags, given.topics
     f = np.float32
-    words = Words(np.full((W, K), 1.5, f), np.full((W, K), 0.5, f))
-    field = Field(*words, np.ones((T, K), f), np.ones(T, f), np.ones((T, K), f))
-    now = Round(1, field, words, Priors(np.ones(K, f), 0.05))
+    words, previous = (WordInput(np.full((W, K), 1.5, f), np.full((W, K), 0.5, f)) for _ in range(2))
+    tags = (np.ones((T, K), f), np.ones(T, f), np.ones((T, K), f))
+    sweep = Sweep(1, SweepInput(words, previous, *tags), Priors(np.ones(K, f), 0.05))
+    sums = CorpusSums.zeros(W, T, K)
     ray.init(address="local", num_cpus=given.workers, include_dashboard=False, log_to_driver=False)
     actor: Any = ray.remote(num_cpus=0)(Idle)
-    crew = RayCrew(lambda _: actor.remote(), [[i] for i in range(given.workers)])
-    crew.sweep(now)
+    nothing: Any = SimpleNamespace(lean=True, n_threads=1, check=None)
+    executor = RayExecutor(lambda _: actor.remote(), [[i] for i in range(given.workers)], nothing)
+    executor.sweep(sweep, None, sums)
     seconds = []
     for _ in range(given.rounds):
         began = time.perf_counter()
-        crew.sweep(now)
+        executor.sweep(sweep, None, sums)
         seconds.append(time.perf_counter() - began)
     ray.shutdown()
     sizes = {"n_words": W, "n_tags": T, "n_topics": K, "workers": given.workers}
@@ -156,8 +174,8 @@ def loss(given: argparse.Namespace) -> dict[str, Any]:
             for lost in (0, 1, 4):
                 model = tt.TTM(given.topics, random_state=seed, max_iter=60, tol=0)
                 work = Path(place) / f"work-{seed}-{lost}"
-                crew = local_crew(2, refits=True)
-                fit_shards(model, shards, work, crew=crew, callbacks=[_Lose(work, 35, lost)])
+                executor = local_executor(2, refit=True)
+                fit_shards(model, shards, work, executor=executor, callbacks=[_Lose(work, 35, lost)])
                 row[f"lost_{lost}"] = model.perplexity(test)
                 shutil.rmtree(work)
             rows.append(row)
@@ -165,14 +183,14 @@ def loss(given: argparse.Namespace) -> dict[str, Any]:
     return {"corpus": Path(given.corpus).name, "n_topics": given.topics, "n_shards": 8, "perplexity": rows}
 
 
-class _Lose(Watcher[Any]):
+class _Lose(Callback[Any]):
     def __init__(self, work: Path, sweep: int, n: int) -> None:
         self.work, self.sweep, self.n = work, sweep, n
 
     def on_iteration(self, step: Any, state: Any) -> bool:
         if step.iteration == self.sweep:
             for number in range(self.n):
-                (self.work / "parts" / f"{number:05d}-{self.sweep:05d}.own").unlink()
+                (self.work / f"state-{number:05d}-{self.sweep:05d}.safetensors").unlink()
         return False
 
 

@@ -33,8 +33,9 @@ EXTRA = (
     ("tagtopics.credit.table", ("CreditTable",)),
     ("tagtopics.recommend.recommender", ("Recommendation",)),
     ("tagtopics.views.topic_data", ("TopicData",)),
-    ("tagtopics.inference.callbacks", ("Watcher", "Progress", "EarlyStop", "Checkpoint", "load_checkpoint")),
-    ("tagtopics.scale.ray_executor", ("ray_crew",)),
+    ("tagtopics.inference.callbacks", ("Callback", "Progress", "EarlyStop")),
+    ("tagtopics.inference.checkpoint", ("Checkpoint", "load_checkpoint")),
+    ("tagtopics.scale.ray_executor", ("ray_executor",)),
     ("tagtopics.errors", ("InputError", "MissingExtraError", "CorpusWarning")),
 )
 """Names that no `__all__` lists: what calls return and raise, and callbacks."""

@@ -11,18 +11,13 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagtopics.graph import FactorGraph, Priors, Sums, build_graph, build_part
+from tagtopics.graph import CorpusSums, FactorGraph, Priors, build_graph, wire
 from tagtopics.graph.structure import grid_of
-from tagtopics.kernels.bp import anchors, compiled
-from tagtopics.kernels.bp.words import relaxed_sums
+from tagtopics.inference.executor import MemoryExecutor
+from tagtopics.kernels.bp import anchors
+from tagtopics.kernels.bp import sweep as compiled
 
-PRIORS = Priors(np.full(7, 0.1, dtype=np.float32), 0.05, 0.1, 0.05, stride=0.5)
-
-
-STARTS = {
-    False: (compiled.initial_state, compiled.initial_part),
-    True: (compiled.lean_initial_state, compiled.lean_initial_part),
-}
+PRIORS = Priors(np.full(7, 0.1, dtype=np.float32), 0.05, 0.1, 0.05, relaxation=0.5)
 
 
 def corpus(seed: int, n_docs: int = 60) -> tuple[Any, Any]:
@@ -36,9 +31,16 @@ def in_parts(counts: Any, tags: Any, cuts: list[int]) -> tuple[FactorGraph, list
     graph = build_graph(counts, tags)._replace(doc_blocks=np.array(cuts))
     parts = []
     for a, b in pairwise(cuts):
-        edge, slot = int(graph.doc_edges[a]), int(graph.doc_slots[a])
-        whole = graph.whole._replace(first_edge=edge, first_slot=slot)
-        parts.append(build_part(counts[a:b], tags[a:b], whole))
+        edges, slots = (slice(rows[a], rows[b]) for rows in (graph.doc_edges, graph.doc_slots))
+        first_edge, first_slot = int(edges.start), int(slots.start)
+        arrays = (
+            graph.doc_edges[a : b + 1] - first_edge,
+            graph.edge_word[edges],
+            graph.edge_count[edges],
+            graph.doc_slots[a : b + 1] - first_slot,
+            graph.slot_tag[slots],
+        )
+        parts.append(wire(*arrays, np.array([0, b - a]), graph.totals, first_edge, first_slot))
     return graph, parts
 
 
@@ -51,31 +53,25 @@ def test_parts_add_up_to_the_whole(lean: bool, seed: int, inner: list[int], orde
     profiles = anchors.no_profiles(graph.n_words, 7)
     for i in shuffled:
         anchors.add_profiles(parts[i], seed, 1, profiles)
-    topics = anchors.topics_around_anchors(profiles, graph.whole.word_docs, 7, 1)
-    assert np.array_equal(topics, anchors.anchored_topics(graph, 7, seed, 2))
+    assert np.array_equal(profiles, MemoryExecutor(graph, n_threads=2).profiles(7, seed))
+    topics = anchors.anchored_topics(profiles, graph.totals.word_docs, 7, 1)
 
-    total = Sums.zeros(graph.n_words, graph.n_tags, 7)
-    begin, begin_part = STARTS[lean]
-    whole = begin(graph, topics, seed, 3)
-    owns = {i: begin_part(parts[i], topics, seed, 1, total) for i in shuffled}
+    total, expected = (CorpusSums.zeros(graph.n_words, graph.n_tags, 7) for _ in range(2))
+    whole = compiled.start(graph, topics, seed, lean, 3, expected)
+    docs = {i: compiled.start(parts[i], topics, seed, lean, 1, total) for i in shuffled}
+    previous = (total.words if lean else total.words[:0]).astype(np.float32)
     for _ in range(3):
-        for found, expected in zip(total, whole.sums, strict=True):
-            assert np.array_equal(found, expected)
-        past_sums = whole.past_word_sums
-        used = relaxed_sums(total.words, past_sums, PRIORS.stride, 1)
-        field = compiled.field_of(total, graph.whole.tag_docs, compiled.words_of(used, PRIORS, 1), 1)
-        past = compiled.words_of(past_sums if lean else used, PRIORS, 1)
-        total, moves = Sums.zeros(graph.n_words, graph.n_tags, 7), 0.0
-        for i in shuffled:
-            if lean:
-                moves += compiled.lean_sweep_part(parts[i], owns[i], field, past, PRIORS, 1, total)
-            else:
-                moves += compiled.sweep_part(parts[i], owns[i], field, PRIORS, 1, total)
-        whole, moved = (compiled.lean_sweep if lean else compiled.sweep)(graph, whole, PRIORS, 2)
-        assert moves == moved
-        for name, of_whole in whole.own._asdict().items():
-            of_parts = [getattr(owns[i], name) for i in range(len(parts))]
-            assert np.array_equal(np.concatenate(of_parts), of_whole), name
+        for a, b in zip(total[:3], expected[:3], strict=True):
+            assert np.array_equal(a, b)
+        given = compiled.sweep_input(total, graph.totals.tag_docs, previous, PRIORS, lean, 1)
+        total.clear()
+        expected.clear()
+        moves = sum(compiled.sweep(parts[i], docs[i], given, PRIORS, lean, 1, total) for i in shuffled)
+        assert moves == compiled.sweep(graph, whole, given, PRIORS, lean, 2, expected)
+        previous = given.words.sums
+        for name, of_whole in whole._asdict().items():
+            joined = np.concatenate([getattr(docs[i], name) for i in range(len(parts))])
+            assert np.array_equal(joined, of_whole), name
 
 
 @given(st.floats(1, 1e12), st.integers(0, 2**32 - 1))

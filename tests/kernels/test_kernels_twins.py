@@ -11,9 +11,13 @@ import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tagtopics.graph import FactorGraph, Priors, TopicState, build_graph, invariant_error
-from tagtopics.kernels.bp import anchors, anchors_reference, compiled, reference
-from tagtopics.kernels.bp import tags as tagging
+from tagtopics.graph import Belief, CorpusSums, FactorGraph, Priors, build_graph, invariant_error
+from tagtopics.inference.bp import BeliefPropagation
+from tagtopics.inference.executor import Kernels, MemoryExecutor, initial_topics
+from tagtopics.kernels.bp import anchors, anchors_reference, reference
+from tagtopics.kernels.bp import sweep as compiled
+from tagtopics.kernels.bp.fold import fold_in
+from tagtopics.kernels.bp.tags import hyperedge_factor, symmetric
 
 # One sweep in single precision against double: roundings of 6e-8, relative to the tokens of a document or
 # word, where small differences of large sums are divided by each other. Each sweep starts both from the same
@@ -33,18 +37,53 @@ def graphs(draw: st.DrawFn) -> FactorGraph:
     return build_graph(sp.csr_array(counts), sp.csr_array(tags.astype(np.int8)))
 
 
-def start(graph: FactorGraph, n_topics: int = 5, seed: int = 1) -> TopicState:
-    word_topics = np.random.default_rng(seed).random((graph.n_words, n_topics), dtype=np.float32)
-    return compiled.initial_state(graph, word_topics, seed, 1)
+def begin(
+    kernels: Kernels, graph: FactorGraph, topics: Any, seed: int = 1, lean: bool = False, threads: int = 1
+) -> Belief:
+    """Return the belief before the first sweep, from p(topic | word)."""
+    sums = CorpusSums.zeros(graph.n_words, graph.n_tags, topics.shape[1])
+    docs = kernels.start(graph, topics, seed, lean, threads, sums)
+    previous = (sums.words if lean else sums.words[:0]).astype(np.float32)
+    return Belief(0, sums, previous, priors(n_topics=topics.shape[1]), docs)
+
+
+def start(graph: FactorGraph, n_topics: int = 5, seed: int = 1) -> Belief:
+    topics = np.random.default_rng(seed).random((graph.n_words, n_topics), dtype=np.float32)
+    return begin(compiled, graph, topics, seed)
+
+
+def advance(
+    kernels: Kernels, graph: FactorGraph, belief: Belief, given: Priors, lean: bool = False, threads: int = 1
+) -> tuple[Belief, float]:
+    """Return a copy of a belief after one sweep, and how far messages moved, in tokens."""
+    assert belief.docs is not None
+    copy = belief._replace(
+        sums=CorpusSums(*(array.copy() for array in belief.sums[:3])),
+        docs=type(belief.docs)(*(array.copy() for array in belief.docs)),
+        priors=given,
+    )
+    algorithm = BeliefPropagation(MemoryExecutor(graph, lean, threads, kernels), given, 0)
+    after, change = algorithm.step(copy)
+    return after, change * max(graph.totals.n_tokens, 1e-300)
+
+
+def error_of(graph: FactorGraph, belief: Belief) -> float:
+    assert belief.docs is not None
+    return invariant_error(graph, belief.sums, belief.docs)
+
+
+def arrays_of(belief: Belief) -> list[Any]:
+    assert belief.docs is not None
+    return [*belief.sums[:3], belief.previous, *belief.docs]
 
 
 def priors(order: int = 3, w1: float = 0.1, w2: float = 0.05, n_topics: int = 5) -> Priors:
     return Priors(np.linspace(0.05, 0.2, n_topics, dtype=np.float32), 0.02, w1, w2, order, 13 / 16, 0.6)
 
 
-def assert_states_close(found: TopicState, expected: TopicState) -> None:
-    for name in TopicState._fields:
-        a, b = getattr(found, name), getattr(expected, name)
+def assert_close(found: Belief, expected: Belief) -> None:
+    names = ("words", "tags", "tag_squares", "previous", "messages", "doc_sums", "slot_means")
+    for name, a, b in zip(names, arrays_of(found), arrays_of(expected), strict=True):
         atol = TOLERANCE * max(1.0, float(np.abs(b).sum(-1).max(initial=0.0)))
         np.testing.assert_allclose(a, b, rtol=TOLERANCE, atol=atol, err_msg=name)
 
@@ -53,63 +92,67 @@ def assert_states_close(found: TopicState, expected: TopicState) -> None:
 @given(graphs(), st.integers(0, 2**63 - 1))
 def test_initial_state(graph: FactorGraph, seed: int) -> None:
     word_topics = np.random.default_rng(0).random((graph.n_words, 4), dtype=np.float32)
-    found = compiled.initial_state(graph, word_topics, seed, 2)
-    assert_states_close(found, reference.initial_state(graph, word_topics, seed, 1))
-    assert invariant_error(graph, found) < 1e-6
+    found = begin(compiled, graph, word_topics, seed, threads=2)
+    assert_close(found, begin(reference, graph, word_topics, seed))
+    assert error_of(graph, found) < 1e-6
 
 
 @orders
 @quick
 @given(graphs(), st.sampled_from([(0.0, 0.0), (0.2, 0.0), (0.0, 0.3), (0.1, 0.05), (0.5, 0.5)]))
 def test_sweeps(order: int, graph: FactorGraph, weights: tuple[float, float]) -> None:
-    fast = start(graph)
+    belief, given = start(graph), priors(order, *weights)
     for _ in range(3):
-        slow, expected = reference.sweep(graph, fast, priors(order, *weights), 1)
-        fast, change = compiled.sweep(graph, fast, priors(order, *weights), 2)
-        assert_states_close(fast, slow)
+        slow, expected = advance(reference, graph, belief, given)
+        belief, change = advance(compiled, graph, belief, given, threads=2)
+        assert_close(belief, slow)
         assert change == pytest.approx(expected, rel=1e-3, abs=1e-5)
-        assert invariant_error(graph, fast) < 1e-6
+        assert error_of(graph, belief) < 1e-6
 
 
 @quick
 @given(graphs(), st.sampled_from([(0.0, 0.0), (0.1, 0.05), (0.5, 0.5)]))
 def test_lean_sweeps(graph: FactorGraph, weights: tuple[float, float]) -> None:
     word_topics = np.random.default_rng(1).random((graph.n_words, 5), dtype=np.float32)
-    fast, slow = (k.lean_initial_state(graph, word_topics, 1, 1) for k in (compiled, reference))
-    assert_states_close(fast, slow)
+    belief, slow = (begin(kernels, graph, word_topics, lean=True) for kernels in (compiled, reference))
+    assert_close(belief, slow)
+    given = priors(3, *weights)
     for _ in range(3):
-        slow, expected = reference.lean_sweep(graph, fast, priors(3, *weights), 1)
-        fast, change = compiled.lean_sweep(graph, fast, priors(3, *weights), 2)
-        assert_states_close(fast, slow)
+        slow, expected = advance(reference, graph, belief, given, lean=True)
+        belief, change = advance(compiled, graph, belief, given, lean=True, threads=2)
+        assert_close(belief, slow)
         assert change == pytest.approx(expected, rel=1e-3, abs=1e-5)
-        assert invariant_error(graph, fast) < 1e-6
-        assert len(fast.messages) == 0
+        assert error_of(graph, belief) < 1e-6
+        assert belief.docs is not None
+        assert len(belief.docs.messages) == 0
 
 
-def test_lean_and_stored_rest_at_the_same_point() -> None:
+def test_lean_and_stored_converge_to_the_same_point() -> None:
     """A message that no longer moves is recalled exactly."""
     rng = np.random.default_rng(2)
     graph = build_graph(sp.csr_array(rng.poisson(0.5, (40, 30))))
-    state, _ = compiled.sweep(graph, start(graph), priors(), 1)
+    belief, _ = advance(compiled, graph, start(graph), priors())
     for _ in range(3000):
-        past = state.word_sums.astype(np.float32)
-        state, change = compiled.sweep(graph, state, priors(), 1)
+        previous = belief.sums.words.astype(np.float32)
+        belief, change = advance(compiled, graph, belief, priors())
         if change < 1e-6:
             break
-    lean = state._replace(past_word_sums=past)
-    recalled = reference.recall(graph, lean, priors())
-    assert np.abs(recalled - state.messages).mean() < 0.02
+    inputs = (belief.sums, graph.totals.tag_docs, previous, priors())
+    assert belief.docs is not None
+    recalled = reference.recall(graph, belief.docs, reference.sweep_input(*inputs, True, 1), priors())
+    assert np.abs(recalled - belief.docs.messages).mean() < 0.02
 
 
 @quick
 @given(graphs())
 def test_pairwise_factors(graph: FactorGraph) -> None:
-    state = start(graph)
-    words = compiled.words_of(state.word_sums.astype(np.float32), priors(), 1)
-    found = compiled.field_of(state.sums, graph.whole.tag_docs, words, 2).factors
+    belief = start(graph)
+    assert belief.docs is not None
+    inputs = (belief.sums, graph.totals.tag_docs, belief.previous, priors(), False, 2)
+    found = compiled.sweep_input(*inputs).tag_factors
     offsets, members = graph.tag_slots
     for t in range(graph.n_tags):
-        rows = state.slot_means[members[offsets[t] : offsets[t + 1]]].astype(np.float64)
+        rows = belief.docs.slot_means[members[offsets[t] : offsets[t + 1]]].astype(np.float64)
         np.testing.assert_allclose(found[t], reference.pairwise_factor(rows), rtol=1e-6, atol=1e-9)
 
 
@@ -128,11 +171,11 @@ def test_hyperedges_in_closed_form(order: int, drawn: tuple[list[Any], list[int]
     rows, me = drawn
     means = np.array([r.mean(0) for r in rows])
     np.testing.assert_allclose(
-        compiled.hyperedge_factor(means, order), reference.hyperedge_factor(rows, order), rtol=1e-10
+        hyperedge_factor(means, order), reference.hyperedge_factor(rows, order), rtol=1e-10
     )
     others = np.array([r.sum(0) - r[i] for r, i in zip(rows, me, strict=True)])
     m = min(order, len(rows))
-    message = tagging.symmetric(means, m) * tagging.symmetric(np.maximum(others, 0), m - 1)
+    message = symmetric(means, m) * symmetric(np.maximum(others, 0), m - 1)
     np.testing.assert_allclose(message, reference.hyperedge_message(rows, me, order), rtol=1e-9, atol=1e-12)
 
 
@@ -142,7 +185,7 @@ def test_fold_in(graph: FactorGraph, max_iter: int) -> None:
     rng = np.random.default_rng(3)
     phi = rng.dirichlet(np.full(graph.n_words, 0.3), 5).T.astype(np.float32)
     prior = rng.random((graph.n_docs, 5), dtype=np.float32) + np.float32(0.05)
-    sums = compiled.fold_in(graph, phi, prior, max_iter, 0.0, 2)
+    sums = fold_in(graph, phi, prior, max_iter, 0.0, 2)
     expected = reference.fold_in(graph, phi, prior, max_iter, 0.0, 1)
     np.testing.assert_allclose(sums, expected, rtol=1e-3, atol=1e-3)
 
@@ -152,8 +195,8 @@ def test_fold_in_stops_document_by_document() -> None:
     graph = build_graph(counts)
     phi = np.array([[0.9, 0.1], [0.05, 0.5], [0.05, 0.4]], dtype=np.float32)
     prior = np.full((2, 2), 0.1, dtype=np.float32)
-    loose = compiled.fold_in(graph, phi, prior, 100, 2.0, 1)
-    once = compiled.fold_in(graph, phi, prior, 1, 0.0, 1)
+    loose = fold_in(graph, phi, prior, 100, 2.0, 1)
+    once = fold_in(graph, phi, prior, 1, 0.0, 1)
     np.testing.assert_array_equal(loose, once)
 
 
@@ -222,12 +265,12 @@ def test_same_bits_at_any_number_of_threads(n_threads: int, seed: int) -> None:
     counts = sp.csr_array(rng.poisson(0.3, (300, 80)))
     graph = build_graph(counts, sp.csr_array((rng.random((300, 20)) < 0.15).astype(np.int8)))
 
-    def three_sweeps(threads: int) -> TopicState:
-        word_topics = anchors.anchored_topics(graph, 7, seed, threads)
-        state = compiled.initial_state(graph, word_topics, seed, threads)
+    def three_sweeps(threads: int) -> list[Any]:
+        topics = initial_topics(MemoryExecutor(graph, n_threads=threads), 7, seed, True)
+        belief = begin(compiled, graph, topics, seed, threads=threads)
         for _ in range(3):
-            state, _ = compiled.sweep(graph, state, priors(n_topics=7), threads)
-        return state
+            belief, _ = advance(compiled, graph, belief, priors(n_topics=7), threads=threads)
+        return arrays_of(belief)
 
     for a, b in zip(three_sweeps(1), three_sweeps(n_threads), strict=True):
         np.testing.assert_array_equal(a, b)
@@ -240,11 +283,12 @@ def test_same_bits_wherever_the_arrays_lie(n_topics: int) -> None:
     counts = sp.csr_array(rng.poisson(0.3, (60, 40)))
     graph = build_graph(counts, sp.csr_array((rng.random((60, 10)) < 0.2).astype(np.int8)))
 
-    def two_sweeps() -> TopicState:
-        state = compiled.initial_state(graph, anchors.anchored_topics(graph, n_topics, 1, 1), 1, 1)
+    def two_sweeps() -> list[Any]:
+        topics = initial_topics(MemoryExecutor(graph), n_topics, 1, True)
+        belief = begin(compiled, graph, topics)
         for _ in range(2):
-            state, _ = compiled.sweep(graph, state, priors(n_topics=n_topics), 1)
-        return state
+            belief, _ = advance(compiled, graph, belief, priors(n_topics=n_topics))
+        return arrays_of(belief)
 
     expected = two_sweeps()
     for _ in range(150):
@@ -257,8 +301,8 @@ def test_same_bits_wherever_the_arrays_lie(n_topics: int) -> None:
 def test_numbers_stay_finite_with_huge_counts_and_tiny_priors() -> None:
     counts = sp.csr_array(np.array([[2_000_000, 1, 0], [0, 1_500_000, 1], [1, 0, 1_000_000]]))
     graph = build_graph(counts, sp.csr_array(np.ones((3, 2), dtype=np.int8)))
-    state = start(graph)
+    belief = start(graph)
     tiny = Priors(np.full(5, 1e-6, dtype=np.float32), 1e-8, 0.1, 0.05, 3)
     for _ in range(30):
-        state, _ = compiled.sweep(graph, state, tiny, 1)
-        assert invariant_error(graph, state) < 1e-6
+        belief, _ = advance(compiled, graph, belief, tiny)
+        assert error_of(graph, belief) < 1e-6

@@ -19,7 +19,8 @@ import tagtopics as tt
 from tagtopics.corpus.splits import completion, train_test
 from tagtopics.datasets.synthetic import SyntheticCorpus
 from tagtopics.inference import holdout as heldout
-from tagtopics.inference.callbacks import Checkpoint, Watcher
+from tagtopics.inference.callbacks import Callback
+from tagtopics.inference.checkpoint import Checkpoint
 from tagtopics.inference.loop import Step
 
 ESTIMATORS = {
@@ -249,7 +250,7 @@ def test_fractions_of_tokens_are_fine(model: Any) -> None:
     np.testing.assert_allclose(fitted.topic_sums_.sum(), 0.7 * (COUNTS.sum() - untagged), rtol=1e-5)
 
 
-class Recorder(Watcher[Any]):
+class Recorder(Callback[Any]):
     """Records all calls, and stops after `last` iterations."""
 
     def __init__(self, last: int) -> None:

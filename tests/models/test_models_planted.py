@@ -16,7 +16,7 @@ import tagtopics as tt
 from tagtopics.datasets.synthetic import SyntheticCorpus
 from tagtopics.graph import build_graph, invariant_error
 from tagtopics.inference.bp import Belief
-from tagtopics.inference.callbacks import Watcher
+from tagtopics.inference.callbacks import Callback
 from tagtopics.inference.loop import Step
 
 Floats = npt.NDArray[np.float64]
@@ -123,13 +123,18 @@ def test_known_tags_help_short_documents(planted: SyntheticCorpus) -> None:
     assert model.perplexity(short, tags=test.tags) < model.perplexity(short)
 
 
-class _CheckEachSweep(Watcher[Belief]):
+def _error(graph: Any, belief: Belief) -> float:
+    assert belief.docs is not None
+    return invariant_error(graph, belief.sums, belief.docs)
+
+
+class _CheckEachSweep(Callback[Belief]):
     def __init__(self, counts: Any, tags: Any) -> None:
         self.graph = build_graph(counts, tags)
         self.worst = 0.0
 
     def on_iteration(self, step: Step, state: Belief) -> bool:
-        self.worst = max(self.worst, invariant_error(self.graph, state.topics))
+        self.worst = max(self.worst, _error(self.graph, state))
         return False
 
 

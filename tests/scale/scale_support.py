@@ -11,7 +11,7 @@ import numpy as np
 
 from tagtopics import make_tagged_corpus
 from tagtopics.corpus.core import Corpus
-from tagtopics.scale.shards import ShardFolder
+from tagtopics.scale.format import ShardFolder
 from tagtopics.scale.writer import ShardWriter
 
 

@@ -1,4 +1,4 @@
-"""The crew on Ray: real clusters, real processes, killed for real."""
+"""The executor on Ray: real clusters, real processes, killed for real."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from scale_support import as_shards, bits, small_corpus
 from tagtopics import TTM
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
-from tagtopics.inference.callbacks import Watcher
-from tagtopics.scale.fit import CrewMaker, fit_shards
-from tagtopics.scale.ray_executor import RayCrew, ray_crew
-from tagtopics.scale.runs import Run
-from tagtopics.scale.shards import ShardFolder
+from tagtopics.inference.callbacks import Callback
+from tagtopics.scale.fit import fit_shards
+from tagtopics.scale.format import ShardFolder
+from tagtopics.scale.ray_executor import RayExecutor, ray_executor
+from tagtopics.scale.shard_executor import ExecutorMaker, ShardStates
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 ray = pytest.importorskip("ray", reason="no ray: the tests of the cluster are skipped")
@@ -57,12 +57,12 @@ def nodes() -> Iterator[Any]:
     cluster.shutdown()  # type: ignore[no-untyped-call]
 
 
-def caught(make: CrewMaker, crews: list[RayCrew]) -> CrewMaker:
-    """Return the same maker, and put what it makes where a test can reach it."""
+def caught(make: ExecutorMaker, executors: list[RayExecutor]) -> ExecutorMaker:
+    """Return the same maker, and append what it makes to a list."""
 
-    def made(folder: ShardFolder, run: Run, lean: bool) -> Any:
-        crews.append(make(folder, run, lean))  # type: ignore[arg-type]
-        return crews[-1]
+    def made(folder: ShardFolder, states: ShardStates, n_topics: int, lean: bool) -> Any:
+        executors.append(make(folder, states, n_topics, lean))  # type: ignore[arg-type]
+        return executors[-1]
 
     return made
 
@@ -72,21 +72,23 @@ def caught(make: CrewMaker, crews: list[RayCrew]) -> CrewMaker:
 def test_any_number_of_workers_gives_the_same_bits(
     shards: ShardFolder, alone: list[bytes], tmp_path: Path, workers: int
 ) -> None:
-    model = fit_shards(ttm(), shards, tmp_path / "work", crew=ray_crew(workers))
+    model = fit_shards(ttm(), shards, tmp_path / "work", executor=ray_executor(workers))
     assert bits(model) == alone
 
 
 @pytest.mark.usefixtures("nodes")
 def test_workers_are_on_both_nodes(shards: ShardFolder, tmp_path: Path) -> None:
-    crews: list[RayCrew] = []
+    executors: list[RayExecutor] = []
     places: list[tuple[str, int]] = []
 
-    class Look(Watcher[Any]):
+    class Look(Callback[Any]):
         def on_iteration(self, step: Any, state: Any) -> bool:
-            places.extend(ray.get([actor.place.remote() for actor in crews[0].actors]))
+            places.extend(ray.get([actor.place.remote() for actor in executors[0].actors]))
             return True
 
-    fit_shards(ttm(), shards, tmp_path / "work", crew=caught(ray_crew(4), crews), callbacks=[Look()])
+    fit_shards(
+        ttm(), shards, tmp_path / "work", executor=caught(ray_executor(4), executors), callbacks=[Look()]
+    )
     assert len({node for node, _ in places}) == 2
     assert len({process for _, process in places}) == 4
 
@@ -96,15 +98,17 @@ def test_workers_are_on_both_nodes(shards: ShardFolder, tmp_path: Path) -> None:
 def test_a_killed_worker_changes_nothing(
     shards: ShardFolder, alone: list[bytes], tmp_path: Path, sweep: int
 ) -> None:
-    crews: list[RayCrew] = []
+    executors: list[RayExecutor] = []
 
-    class Kill(Watcher[Any]):
+    class Kill(Callback[Any]):
         def on_iteration(self, step: Any, state: Any) -> bool:
             if step.iteration == sweep:
-                os.kill(ray.get(crews[0].actors[1].place.remote())[1], signal.SIGKILL)
+                os.kill(ray.get(executors[0].actors[1].place.remote())[1], signal.SIGKILL)
             return False
 
-    model = fit_shards(ttm(), shards, tmp_path / "work", crew=caught(ray_crew(2), crews), callbacks=[Kill()])
+    model = fit_shards(
+        ttm(), shards, tmp_path / "work", executor=caught(ray_executor(2), executors), callbacks=[Kill()]
+    )
     assert bits(model) == alone
 
 
@@ -112,22 +116,24 @@ def test_a_killed_worker_changes_nothing(
 def test_workers_killed_in_mid_sweep_change_nothing(
     shards: ShardFolder, alone: list[bytes], tmp_path: Path
 ) -> None:
-    crews: list[RayCrew] = []
+    executors: list[RayExecutor] = []
     pids: list[int] = []
 
     def kill() -> None:
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
 
-    class Note(Watcher[Any]):
+    class Note(Callback[Any]):
         def on_iteration(self, step: Any, state: Any) -> bool:
             if step.iteration == 2:
-                places = ray.get([actor.place.remote() for actor in crews[0].actors])
+                places = ray.get([actor.place.remote() for actor in executors[0].actors])
                 pids.extend(process for _, process in places)
                 threading.Timer(0.01, kill).start()
             return False
 
-    model = fit_shards(ttm(), shards, tmp_path / "work", crew=caught(ray_crew(3), crews), callbacks=[Note()])
+    model = fit_shards(
+        ttm(), shards, tmp_path / "work", executor=caught(ray_executor(3), executors), callbacks=[Note()]
+    )
     assert len(pids) == 3
     assert bits(model) == alone
 
@@ -138,13 +144,13 @@ def test_a_lost_node_changes_nothing(
     extra = nodes.add_node(num_cpus=2, object_store_memory=1 << 27)
     nodes.wait_for_nodes()
 
-    class Lose(Watcher[Any]):
+    class Lose(Callback[Any]):
         def on_iteration(self, step: Any, state: Any) -> bool:
             if step.iteration == 3:
                 nodes.remove_node(extra, allow_graceful=False)
             return False
 
-    model = fit_shards(ttm(), shards, tmp_path / "work", crew=ray_crew(6), callbacks=[Lose()])
+    model = fit_shards(ttm(), shards, tmp_path / "work", executor=ray_executor(6), callbacks=[Lose()])
     assert bits(model) == alone
 
 
@@ -152,16 +158,16 @@ def test_a_lost_node_changes_nothing(
 def test_a_lost_shard_is_fitted_anew_where_that_is_allowed(
     corpus: Corpus, shards: ShardFolder, alone: list[bytes], tmp_path: Path
 ) -> None:
-    class Lose(Watcher[Any]):
+    class Lose(Callback[Any]):
         def on_iteration(self, step: Any, state: Any) -> bool:
             if step.iteration == 3:
-                for path in (tmp_path / "work" / "parts").glob("0000[12]-*.own"):
+                for path in (tmp_path / "work").glob("state-0000[12]-*"):
                     path.unlink()
             return False
 
-    with pytest.raises(InputError, match=r"00001-00003\.own: cannot be read"):
-        fit_shards(ttm(), shards, tmp_path / "work", crew=ray_crew(2), callbacks=[Lose()])
-    model = fit_shards(ttm(), shards, tmp_path / "work", crew=ray_crew(2, refits=True), resume=True)
+    with pytest.raises(InputError, match=r"state-00001-00003\.safetensors: no such file"):
+        fit_shards(ttm(), shards, tmp_path / "work", executor=ray_executor(2), callbacks=[Lose()])
+    model = fit_shards(ttm(), shards, tmp_path / "work", executor=ray_executor(2, refit=True), resume=True)
     whole = fit_shards(ttm(), shards, tmp_path / "whole")
     assert bits(model) != alone
     assert model.perplexity(corpus) == pytest.approx(whole.perplexity(corpus), rel=0.01)
@@ -171,14 +177,14 @@ def test_a_lost_shard_is_fitted_anew_where_that_is_allowed(
 def test_a_run_begun_on_a_cluster_ends_anywhere(
     shards: ShardFolder, alone: list[bytes], tmp_path: Path
 ) -> None:
-    class Quit(Watcher[Any]):
+    class Quit(Callback[Any]):
         def on_iteration(self, step: Any, state: Any) -> bool:
             if step.iteration == 2:
                 raise KeyboardInterrupt
             return False
 
     with pytest.raises(KeyboardInterrupt):
-        fit_shards(ttm(), shards, tmp_path / "work", crew=ray_crew(3), callbacks=[Quit()])
+        fit_shards(ttm(), shards, tmp_path / "work", executor=ray_executor(3), callbacks=[Quit()])
     assert bits(fit_shards(ttm(), shards, tmp_path / "work", resume=True)) == alone
 
 
@@ -192,5 +198,12 @@ def test_a_shard_damaged_on_the_way_is_one_clear_line(shards: ShardFolder, tmp_p
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
-    with pytest.raises(InputError, match=r"shard-00002\.safetensors: not the bytes that were written"):
-        fit_shards(ttm(), copy, tmp_path / "work", crew=ray_crew(2))
+    with pytest.raises(InputError, match=r"shard-00002\.safetensors: damaged \(its digest differs\)"):
+        fit_shards(ttm(), copy, tmp_path / "work", executor=ray_executor(2))
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1", "[::1]:1"])
+def test_an_address_where_nothing_answers_is_one_clear_line(address: str) -> None:
+    with pytest.raises(InputError, match=r"--address .*: no Ray cluster answers there") as error:
+        ray_executor(2, address)
+    assert "\n" not in str(error.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,13 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.graph import build_graph
 from tagtopics.inference.bp import BeliefPropagation
-from tagtopics.inference.callbacks import Watcher
+from tagtopics.inference.callbacks import Callback
+from tagtopics.inference.checkpoint import read_arrays, write_arrays
+from tagtopics.inference.executor import MemoryExecutor
 from tagtopics.inference.loop import run
 from tagtopics.scale.fit import fit_shards
-from tagtopics.scale.runs import remove_run
-from tagtopics.scale.shards import ShardFolder
+from tagtopics.scale.format import ShardFolder
+from tagtopics.scale.shard_executor import STATE_FORMAT, remove_run
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +38,7 @@ def ttm(**settings: Any) -> TTM:
     return TTM(8, random_state=5, max_iter=6, tol=0, n_jobs=2, **settings)
 
 
-class Quit(Watcher[Any]):
+class Quit(Callback[Any]):
     """Ends a run after some sweep, as a kill would."""
 
     def __init__(self, after: int) -> None:
@@ -57,7 +60,7 @@ def test_shards_give_the_bits_of_memory(
     blocks = np.array([*firsts, corpus.n_docs])
     graph = build_graph(corpus.counts, corpus.tags)._replace(doc_blocks=blocks)
     model = ttm(memory=memory)
-    algorithm = BeliefPropagation(graph, model._priors(), 5, 2, lean=memory == "lean")
+    algorithm = BeliefPropagation(MemoryExecutor(graph, memory == "lean", 2), model._priors(), 5)
     whole = algorithm.learned(run(algorithm, max_iter=6).state)
 
     fitted = fit_shards(ttm(memory=memory).set_params(n_jobs=n_jobs), shards, tmp_path / "work")
@@ -74,11 +77,17 @@ def test_shards_give_the_bits_of_memory(
 def test_folders_that_are_no_runs(shards: ShardFolder, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("precious")
-    with pytest.raises(InputError, match=r"holds 'thesis\.txt'; name another"):
-        fit_shards(ttm(), shards, tmp_path / "mine")
-    with pytest.raises(InputError, match="is a file"):
-        fit_shards(ttm(), shards, tmp_path / "mine" / "thesis.txt")
+    (tmp_path / "parts-only" / "parts").mkdir(parents=True)
+    (tmp_path / "lookalike").mkdir()
+    (tmp_path / "lookalike" / "state-00000-00001.safetensors").write_text("not ours")
+    for place in ("mine", "mine/thesis.txt", "parts-only", "lookalike"):
+        for resume in (False, True):
+            with pytest.raises(InputError, match="is not a run folder written by tagtopics"):
+                fit_shards(ttm(), shards, tmp_path / place, resume=resume)
+        remove_run(tmp_path / place)
     assert (tmp_path / "mine" / "thesis.txt").read_text() == "precious"
+    assert (tmp_path / "parts-only" / "parts").is_dir()
+    assert (tmp_path / "lookalike" / "state-00000-00001.safetensors").exists()
 
 
 def test_a_model_of_shards_answers_every_question(
@@ -143,20 +152,60 @@ def flip(path: Path, at: int) -> None:
     path.write_bytes(data)
 
 
-@pytest.mark.parametrize("what", ["parts", "sums", "checkpoint", "run"])
-def test_a_flipped_byte_is_found(shards: ShardFolder, tmp_path: Path, what: str) -> None:
+@pytest.mark.parametrize("pattern", ["state-*", "checkpoint.*"])
+def test_a_flipped_byte_is_found(shards: ShardFolder, tmp_path: Path, pattern: str) -> None:
     work = tmp_path / "work"
     with pytest.raises(KeyboardInterrupt):
         fit_shards(ttm(), shards, work, callbacks=[Quit(3)])
-    pattern = {"parts": "parts/*.own", "sums": "sums-*"}.get(what, f"{what}.json")
     path = min(work.glob(pattern))
     whole = path.read_bytes()
-    for at in np.linspace(0, len(whole) - 1, 12).astype(int).tolist():
+    for at in np.linspace(0, len(whole) - 1, 40).astype(int).tolist():
         flip(path, at)
-        with pytest.raises(InputError, match=r"anew"):
+        with pytest.raises(InputError, match=r"damaged|not a"):
             fit_shards(ttm(), shards, work, resume=True)
         path.write_bytes(whole)
     fit_shards(ttm(), shards, work, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda a: a | {"doc_sums": a["doc_sums"][1:]}, "doc_sums is float32"),
+        (lambda a: a | {"doc_sums": a["doc_sums"].astype(np.float64)}, "doc_sums is float64"),
+        (lambda a: a | {"slot_means": a["slot_means"] * np.float32("nan")}, "slot_means is damaged"),
+        (lambda a: a | {"slot_means": -a["slot_means"]}, "slot_means is damaged"),
+        (lambda a: a | {"messages": np.ones((7, 8), np.float32)}, 'begun with memory="stored"'),
+        (lambda a: {name: a[name] for name in ("messages", "doc_sums")}, "of another shard"),
+    ],
+)
+def test_a_state_that_does_not_fit_is_refused(
+    shards: ShardFolder, tmp_path: Path, spoil: Any, message: str
+) -> None:
+    """Even with a right digest nothing reaches a kernel that does not fit the documents."""
+    work = tmp_path / "work"
+    with pytest.raises(KeyboardInterrupt):
+        fit_shards(ttm(), shards, work, callbacks=[Quit(2)])
+    path = work / "state-00001-00002.safetensors"
+    arrays, metadata = read_arrays(path, STATE_FORMAT)
+    write_arrays(path, spoil(arrays), metadata)
+    with pytest.raises(InputError, match=message):
+        fit_shards(ttm(), shards, work, resume=True)
+
+
+def test_a_state_of_another_sweep_or_fit_is_refused(shards: ShardFolder, tmp_path: Path) -> None:
+    for name, seed in (("work", 5), ("other", 6)):
+        with pytest.raises(KeyboardInterrupt):
+            fit_shards(ttm().set_params(random_state=seed), shards, tmp_path / name, callbacks=[Quit(2)])
+    state = tmp_path / "work" / "state-00000-00002.safetensors"
+    shutil.copy(tmp_path / "other" / state.name, state)
+    with pytest.raises(InputError, match="another shard, sweep or fit"):
+        fit_shards(ttm(), shards, tmp_path / "work", resume=True)
+
+
+def test_leftovers_of_a_run_that_never_had_a_checkpoint(shards: ShardFolder, tmp_path: Path) -> None:
+    whole = fit_shards(ttm(), shards, tmp_path / "work")
+    (tmp_path / "work" / "checkpoint.safetensors").unlink()  # as a kill within remove_run leaves it
+    assert bits(fit_shards(ttm(), shards, tmp_path / "work")) == bits(whole)
 
 
 def test_models_that_shards_are_not_for(shards: ShardFolder, tmp_path: Path) -> None:

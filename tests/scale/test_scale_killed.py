@@ -17,11 +17,11 @@ from scale_support import as_shards, bits, in_child, small_corpus
 from tagtopics import TTM
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
-from tagtopics.inference.callbacks import Checkpoint, load_checkpoint
-from tagtopics.models.inputs import digest_of, identity_of
+from tagtopics.inference.callbacks import Callback
+from tagtopics.inference.checkpoint import Checkpoint, digest_of, identity_of, load_checkpoint
 from tagtopics.scale.fit import fit_shards
-from tagtopics.scale.runs import remove_run
-from tagtopics.scale.shards import ShardFolder
+from tagtopics.scale.format import ShardFolder
+from tagtopics.scale.shard_executor import remove_run
 
 SWEEPS = 12
 KILLS = 15
@@ -38,8 +38,7 @@ def shards(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> ShardFol
 
 
 def ttm() -> TTM:
-    """One thread: a child of a fork has no pool of its parent's threads."""
-    return TTM(8, random_state=5, max_iter=SWEEPS, tol=0, n_jobs=1)
+    return TTM(8, random_state=5, max_iter=SWEEPS, tol=0, n_jobs=2)
 
 
 def killed_after(seconds: float, work: Callable[[], Any]) -> bool:
@@ -96,9 +95,7 @@ def test_a_full_disk_keeps_the_last_sweep(shards: ShardFolder, tmp_path: Path) -
     whole = fit_shards(ttm(), shards, tmp_path / "whole")
 
     def starve() -> None:
-        from tagtopics.inference.callbacks import Watcher
-
-        class Fill(Watcher[Any]):
+        class Fill(Callback[Any]):
             def on_iteration(self, step: Any, state: Any) -> bool:
                 if step.iteration == 4:
                     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -109,20 +106,18 @@ def test_a_full_disk_keeps_the_last_sweep(shards: ShardFolder, tmp_path: Path) -
             fit_shards(ttm(), shards, work, callbacks=[Fill()])
 
     assert os.waitpid(in_child(starve), 0)[1] == 0
-    assert not list((work / "parts").glob("*.part"))
+    assert not list(work.glob(".*.tmp"))
     assert bits(fit_shards(ttm(), shards, work, resume=True)) == bits(whole)
 
 
 def test_a_removed_shard_keeps_the_last_sweep(corpus: Corpus, shards: ShardFolder, tmp_path: Path) -> None:
     import shutil
 
-    from tagtopics.inference.callbacks import Watcher
-
     folder, work = tmp_path / "copy", tmp_path / "work"
     shutil.copytree(shards.path, folder)
     whole = fit_shards(ttm(), folder, tmp_path / "whole")
 
-    class Remove(Watcher[Any]):
+    class Remove(Callback[Any]):
         def on_iteration(self, step: Any, state: Any) -> bool:
             if step.iteration == 3:
                 (folder / "shard-00001.safetensors").rename(tmp_path / "aside")

@@ -16,7 +16,7 @@ from tagtopics.baselines.gibbs import (
     Kept,
     chain_priors,
     first_kept,
-    first_word_topics,
+    first_topics,
     keep,
     token_offsets,
 )
@@ -59,18 +59,18 @@ class AuthorSampling:
     settles: ClassVar[bool] = False
 
     def init(self) -> AuthorSample:
-        """Return the first topics and authors, and the sums that follow."""
+        """Return the first topics and authors, and their sums."""
         tokens, seed = token_offsets(self.graph), np.uint64(self.seed)
         K, N = len(self.priors.doc_topic), int(tokens[-1])
         topics, slots = np.empty(N, dtype=np.int32), np.empty(N, dtype=np.int32)
         doc_sums, word_sums = np.zeros((self.graph.n_docs, K)), np.zeros((self.graph.n_words, K))
         author_sums = np.zeros((self.graph.n_tags, K))
-        self.kernels.start(self.graph, tokens, first_word_topics(self), seed, topics, doc_sums, word_sums)
+        self.kernels.start(self.graph, tokens, first_topics(self), seed, topics, doc_sums, word_sums)
         self.kernels.first_authors(self.graph, tokens, seed, N, topics, slots, author_sums)
         return AuthorSample(0, topics, slots, author_sums, word_sums, Kept(0, ()))
 
     def step(self, sample: AuthorSample) -> tuple[AuthorSample, float]:
-        """Return the sample after one sweep, and twice the share of tokens whose topic moved."""
+        """Return the sample after one sweep, and twice the share of tokens whose topic changed."""
         tokens = token_offsets(self.graph)
         clock = (sample.iteration + 2) * int(tokens[-1])
         chain = (chain_priors(self.priors), np.uint64(self.seed), clock)
@@ -82,11 +82,11 @@ class AuthorSampling:
         return after, 2 * moved / max(float(sample.word_sums.sum()), 1e-300)
 
     def learned(self, sample: AuthorSample) -> Learned:
-        """Return the mean of the sweeps kept; the tags' profiles weigh as many documents as carry them."""
+        """Return the mean of the sweeps kept; profiles are scaled by the number of documents with the tag."""
         doc_sums, author_sums, word_sums = sample.kept.mean(self._sums(sample))
         alpha = self.priors.doc_topic
         of_tags = proportions(author_sums[: self.n_tags], alpha).astype(np.float64)
-        tag_sums = self.graph.whole.tag_docs[: self.n_tags, np.newaxis] * of_tags
+        tag_sums = self.graph.totals.tag_docs[: self.n_tags, np.newaxis] * of_tags
         return Learned(word_sums, proportions(doc_sums, alpha), alpha, {"tag_sums_": tag_sums})
 
     def _sums(self, sample: AuthorSample) -> tuple[Float64, ...]:
@@ -96,7 +96,7 @@ class AuthorSampling:
 
 
 def with_private_authors(tags: Any) -> Any:
-    """Return tags, CSR (D, T), with one more column for each document that has none: an author of its own."""
+    """Return tags, CSR (D, T), with one more column for each document that has none: a private author."""
     alone = np.flatnonzero(np.diff(tags.indptr) == 0)
     entries = (np.ones(len(alone), dtype=np.int8), (alone, np.arange(len(alone))))
     private = sp.coo_array(entries, shape=(tags.shape[0], len(alone)))

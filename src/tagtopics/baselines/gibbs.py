@@ -1,7 +1,7 @@
 """Collapsed Gibbs sampling: LDA, and LDA whose documents are linked (the relational topic model).
 
-Tokens are drawn one after the other, so a chain is a function of its seed alone; threads have no part in it.
-What is learned is the mean over the last sweeps: a single sample is that and noise (decision 020).
+Tokens are drawn one after the other, so a chain is a function of its seed alone and runs on one thread. The
+result is the mean over the last sweeps, because a single sample is noisy (decision 020).
 """
 
 from __future__ import annotations
@@ -16,16 +16,14 @@ from tagtopics._typing import Float32, Float64, Int32, Int64
 from tagtopics.baselines import gibbs_loops
 from tagtopics.errors import InputError
 from tagtopics.graph import FactorGraph, Groups, Priors
+from tagtopics.inference.executor import MemoryExecutor, initial_topics
 from tagtopics.inference.learned import Learned, proportions
-from tagtopics.kernels.bp.anchors import anchored_topics
 
 MOST_TOKENS = 500_000_000
-"""A sampler keeps a topic for each token: more than this would need gigabytes for them alone."""
+"""A sampler stores a topic for each token: more tokens would need gigabytes for them alone."""
 
 AVERAGED = 0.25
-"""Share of the sweeps, the last ones, whose mean is learned, if nothing else is said."""
-
-_NOISE = np.float32(1e-3)
+"""Default share of the sweeps, the last ones, whose mean is the result."""
 
 
 class ChainPriors(NamedTuple):
@@ -42,7 +40,7 @@ class Kept(NamedTuple):
     sums: tuple[Float64, ...]
 
     def mean(self, current: tuple[Float64, ...]) -> tuple[Float64, ...]:
-        """Return the mean over the sweeps kept; what is current if there was none yet."""
+        """Return the mean over the sweeps kept; the current sums if there was none yet."""
         return tuple(total / self.n for total in self.sums) if self.n else current
 
 
@@ -58,10 +56,10 @@ class Sample(NamedTuple):
 
 
 class Links(NamedTuple):
-    """Which documents are linked, and what stands for those that are not."""
+    """Which documents are linked, and the weight of pairs that are not."""
 
     matrix: Any  # symmetric CSR (D, D) of ones without a diagonal
-    negatives: float  # rho: how many unlinked pairs a link is weighed against, in units of links
+    negatives: float  # rho: pseudo-observations of unlinked pairs for each link
 
     @property
     def groups(self) -> Groups:
@@ -75,14 +73,14 @@ class GibbsSampling:
 
     Attributes:
         graph: the corpus.
-        tags: CSR (D, T), whose profiles are learned along; they have no part in the sampling.
+        tags: CSR (D, T), whose profiles are computed, too; they do not influence the sampling.
         priors: alpha and beta.
         seed: of the start and of the chain.
-        max_iter: sweeps in all, to know which are the last.
+        max_iter: total number of sweeps, which determines the last ones.
         n_threads: for the anchors; any number gives the same bits.
-        anchored: draw the first topics around anchor words; else evenly.
+        anchored: draw the first topics around anchor words; else uniformly.
         links: between documents, or None.
-        averaged: share of the sweeps, the last ones, whose mean is learned; 0 for the last one alone.
+        averaged: share of the sweeps, the last ones, whose mean is the result; 0 for the last one alone.
         kernels: `gibbs_loops`, or `gibbs_reference` to check it.
     """
 
@@ -99,17 +97,17 @@ class GibbsSampling:
     settles: ClassVar[bool] = False
 
     def init(self) -> Sample:
-        """Return the first topics and the sums that follow."""
+        """Return the first topics and their sums."""
         tokens = token_offsets(self.graph)
         K = len(self.priors.doc_topic)
         topics = np.empty(int(tokens[-1]), dtype=np.int32)
         doc_sums, word_sums = np.zeros((self.graph.n_docs, K)), np.zeros((self.graph.n_words, K))
         arguments = (np.uint64(self.seed), topics, doc_sums, word_sums)
-        self.kernels.start(self.graph, tokens, first_word_topics(self), *arguments)
+        self.kernels.start(self.graph, tokens, first_topics(self), *arguments)
         return Sample(0, topics, doc_sums, word_sums, Kept(0, ()), self._link_probabilities(doc_sums))
 
     def step(self, sample: Sample) -> tuple[Sample, float]:
-        """Return the sample after one sweep, and twice the share of tokens that moved."""
+        """Return the sample after one sweep, and twice the share of tokens that changed."""
         tokens = token_offsets(self.graph)
         weights = sample.doc_sums.sum(1)
         groups = _no_links(self.graph.n_docs) if self.links is None else self.links.groups
@@ -161,32 +159,31 @@ def link_probabilities(links: Links, means: Float64, alpha: Float32) -> Float64:
 
 
 def token_offsets(graph: FactorGraph) -> Int64:
-    """Return (D + 1,): the number of the first token of each document; too many are an `InputError`."""
+    """Return (D + 1,): the number of the first token of each document; `InputError` if there are too many."""
     edges = np.concatenate([[0], np.cumsum(np.ceil(graph.edge_count.astype(np.float64)))])
     if edges[-1] > MOST_TOKENS:
         size = edges[-1] * 4 / 2**30
         raise InputError(
-            f"Gibbs sampling keeps a topic for each of {int(edges[-1]):,} tokens ({size:.1f} GB), at most "
+            f"Gibbs sampling stores a topic for each of {int(edges[-1]):,} tokens ({size:.1f} GB), at most "
             f"{MOST_TOKENS:,}; use belief propagation (LDA, TTM) or fewer documents"
         )
     return edges[graph.doc_edges].astype(np.int64)
 
 
-def first_word_topics(algorithm: Any) -> Float32:
-    """Return p(topic | word) of the start, (W, K), up to a factor: around anchor words, or even."""
-    K = len(algorithm.priors.doc_topic)
-    if algorithm.anchored:
-        return anchored_topics(algorithm.graph, K, algorithm.seed, algorithm.n_threads) + _NOISE
-    return np.ones((algorithm.graph.n_words, K), dtype=np.float32)
+def first_topics(algorithm: Any) -> Float32:
+    """Return the initial p(topic | word), (W, K), up to a factor, of an algorithm with a graph."""
+    executor = MemoryExecutor(algorithm.graph, n_threads=algorithm.n_threads)
+    n_topics = len(algorithm.priors.doc_topic)
+    return initial_topics(executor, n_topics, algorithm.seed, algorithm.anchored)
 
 
 def first_kept(max_iter: int, averaged: float) -> int:
-    """Return the number of the first sweep of the last ones, `averaged` their share; at least one is kept."""
+    """Return the number of the first sweep to keep; `averaged` is the share kept, at least one sweep."""
     return max_iter - max(1, int(averaged * max_iter)) + 1
 
 
 def keep(kept: Kept, sums: tuple[Float64, ...]) -> Kept:
-    """Return what is kept after one more sweep: its sums are added."""
+    """Return what is kept with the sums of one more sweep added."""
     if not kept.n:
         return Kept(1, tuple(array.copy() for array in sums))
     for total, array in zip(kept.sums, sums, strict=True):

@@ -1,8 +1,8 @@
 """Compiled collapsed Gibbs sampling: one pass over the tokens, one after the other, arrays changed in place.
 
-A count c is c tokens; a fraction left over is a token of that weight. Tokens are numbered along the edges,
-document by document, so no list of them is needed beyond their topics. The random number of a token is a
-function of seed, sweep and token. `gibbs_reference` says the same slowly.
+A count c is c tokens; a remaining fraction is a token of that weight. Tokens are numbered along the edges,
+document by document, so only their topics are stored. The random number of a token is a function of seed,
+sweep and token. `gibbs_reference` is the specification.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ def start(graph, doc_tokens, word_topics, seed, topics, doc_sums, word_sums):
 def sweep(
     graph, doc_tokens, links, link_weights, doc_weights, priors, seed, clock, topics, doc_sums, word_sums
 ):
-    """Draw every token's topic anew given all others; return the weight of the tokens that moved.
+    """Draw every token's topic given all others; return the weight of the tokens that changed.
 
     p(z = k) is (n_dk + alpha_k) exp(eta_k / n_d sum of the linked zbar_k) (n_wk + beta) / (n_k + W beta), the
-    token itself taken out. No links make it LDA.
+    token itself excluded. Without links it is LDA.
     """
     W, K = word_sums.shape
     beta = priors.beta
@@ -85,7 +85,7 @@ def sweep(
 
 @inner
 def _tilt(d, links, link_weights, doc_weights, doc_sums, tilt):
-    """Put exp(eta / n_d times the sum of the mean topics of the linked documents) into `tilt`."""
+    """Set `tilt` to exp(eta / n_d times the sum of the mean topics of the linked documents)."""
     K = tilt.shape[0]
     tilt[:] = 0
     for i in range(links.offsets[d], links.offsets[d + 1]):
@@ -101,10 +101,10 @@ def _tilt(d, links, link_weights, doc_weights, doc_sums, tilt):
 
 @kernel
 def sweep_authors(graph, doc_tokens, priors, seed, clock, topics, slots, author_sums, word_sums):
-    """Draw every token's author and topic anew given all others; return the weight of those that moved.
+    """Draw every token's author and topic given all others; return the weight of those that changed.
 
     p(x = a, z = k) is (n_ak + alpha_k) / (n_a + sum of alpha) (n_wk + beta) / (n_k + W beta), the token
-    itself taken out, over the authors of the document. `slots` holds the author's place among them.
+    itself excluded, over the authors of the document. `slots` is the author's index among them.
     """
     W, K = word_sums.shape
     beta = priors.beta
@@ -167,7 +167,7 @@ def _accumulate(values, n):
 
 @inner
 def _draw(running, n, goal):
-    """Return the first place whose running sum exceeds the goal."""
+    """Return the first index whose running sum exceeds the goal."""
     for k in range(n - 1):
         if running[k] > goal:
             return k
@@ -176,7 +176,7 @@ def _draw(running, n, goal):
 
 @kernel
 def first_authors(graph, doc_tokens, seed, clock, topics, slots, author_sums):
-    """Draw the first author of each token evenly among the document's, and add up `author_sums`."""
+    """Draw the first author of each token uniformly among the document's, and add up `author_sums`."""
     for d in range(graph.doc_edges.shape[0] - 1):
         n = doc_tokens[d]
         first = graph.doc_slots[d]

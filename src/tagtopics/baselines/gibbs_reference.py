@@ -1,4 +1,4 @@
-"""Collapsed Gibbs sampling as the equations read: slow twins of `gibbs_loops`, same signatures."""
+"""Collapsed Gibbs sampling written like its equations: the reference of `gibbs_loops`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tagtopics.kernels.bp.reference import hashed_uniform
 
 
 def tokens(graph: FactorGraph, doc_tokens: Any) -> Iterator[tuple[int, int, int, float]]:
-    """Yield document, word, number and weight of each token: ones, and what is left of a fraction."""
+    """Yield document, word, number and weight of each token: ones, and a remaining fraction."""
     for d in range(graph.n_docs):
         n = int(doc_tokens[d])
         for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
@@ -24,7 +24,7 @@ def tokens(graph: FactorGraph, doc_tokens: Any) -> Iterator[tuple[int, int, int,
 
 
 def drawn(weights: Any, seed: Any, counter: int) -> int:
-    """Return a place drawn with probability proportional to the weights."""
+    """Return an index drawn with probability proportional to the weights."""
     running = np.cumsum(np.asarray(weights, dtype=np.float64))
     goal = running[-1] * float(hashed_uniform(int(seed), np.array([counter]))[0])
     return min(int(np.searchsorted(running, goal, side="right")), len(running) - 1)
@@ -55,7 +55,7 @@ def topic_chances(doc_sum: Any, tilt: Any, word_sum: Any, topic_sums: Any, W: in
 
 
 def link_tilt(d: int, links: Groups, link_weights: Any, doc_weights: Any, doc_sums: Any) -> Float64:
-    """Return exp(eta / n_d sum of the linked documents' mean topics): what the links of d say of a token."""
+    """Return exp(eta / n_d sum of the linked documents' mean topics): the factor of the links of d."""
     others = links.members[links.offsets[d] : links.offsets[d + 1]]
     means = doc_sums[others] / np.maximum(doc_weights[others], 1e-300)[:, np.newaxis]
     return np.asarray(np.exp(link_weights * means.sum(0) / max(doc_weights[d], 1.0)))
@@ -74,7 +74,7 @@ def sweep(
     doc_sums: Any,
     word_sums: Any,
 ) -> float:
-    """Draw every token's topic anew given all others; return the weight of the tokens that moved."""
+    """Draw every token's topic given all others; return the weight of the tokens that changed."""
     moved = 0.0
     for d, w, n, weight in tokens(graph, doc_tokens):
         if n == doc_tokens[d]:
@@ -110,7 +110,7 @@ def sweep_authors(
     author_sums: Any,
     word_sums: Any,
 ) -> float:
-    """Draw every token's author and topic anew given all others; return the weight of those that moved."""
+    """Draw every token's author and topic given all others; return the weight of those that changed."""
     moved = 0.0
     for d, w, n, weight in tokens(graph, doc_tokens):
         authors = graph.slot_tag[graph.doc_slots[d] : graph.doc_slots[d + 1]]
@@ -129,7 +129,7 @@ def sweep_authors(
 def first_authors(
     graph: FactorGraph, doc_tokens: Any, seed: Any, clock: int, topics: Any, slots: Any, author_sums: Any
 ) -> None:
-    """Draw the first author of each token evenly among the document's."""
+    """Draw the first author of each token uniformly among the document's."""
     for d, _, n, weight in tokens(graph, doc_tokens):
         authors = graph.slot_tag[graph.doc_slots[d] : graph.doc_slots[d + 1]]
         chance = float(hashed_uniform(int(seed), np.array([clock + n]))[0])

@@ -1,6 +1,6 @@
-"""Belief propagation of labelled LDA: topics are tags, and a document has those it carries.
+"""Belief propagation of labelled LDA: topics are tags, and a document has the topics of its tags.
 
-The updates are those of LDA with each message confined to the document's own topics, so memory and time are
+The updates are those of LDA with each message restricted to the document's topics, so memory and time are
 linear in the sum over documents of words times tags, not in the number of tags.
 """
 
@@ -22,7 +22,7 @@ from tagtopics.inference.learned import Learned
 from tagtopics.kernels.threads import run_ranges
 
 MOST_CELLS = 400_000_000
-"""Words times topics at the most: the topics of a model are a full matrix of them."""
+"""Largest number of words times topics: the topics of a model are a dense matrix."""
 
 
 class LabeledState(NamedTuple):
@@ -33,8 +33,8 @@ class LabeledState(NamedTuple):
     word_sums: Float64  # (W, K)
 
 
-class LabeledField(NamedTuple):
-    """What words say during a sweep: the sums at its start, narrowed for the inner loops."""
+class LabeledInput(NamedTuple):
+    """What a sweep reads about words: the sums at its start, in single precision."""
 
     word_sums: Float32  # (W, K)
     topic_sums: Float32  # (K,)
@@ -42,7 +42,7 @@ class LabeledField(NamedTuple):
 
 @dataclass(frozen=True)
 class LabeledPropagation:
-    """Sweeps over all messages of a corpus whose slots are the topics open to each document.
+    """Sweeps over all messages of a corpus whose slots are the topics of each document.
 
     Attributes:
         graph: the corpus; the tags of its slots are the K topics, from `as_topics`.
@@ -61,7 +61,7 @@ class LabeledPropagation:
     settles: ClassVar[bool] = True
 
     def init(self) -> LabeledState:
-        """Return messages near even ones and the sums that follow."""
+        """Return nearly uniform messages and their sums."""
         check_size(self.graph.n_words, self.graph.n_tags)
         tables = message_tables(self.graph)
         messages = np.empty(int(tables[-1]), dtype=np.float32)
@@ -73,16 +73,16 @@ class LabeledPropagation:
     def step(self, state: LabeledState) -> tuple[LabeledState, float]:
         """Return the state after one sweep, and the mean change of a token's message."""
         tables, change = message_tables(self.graph), np.zeros(self.graph.n_docs)
-        field = LabeledField(state.word_sums.astype(np.float32), state.word_sums.sum(0).astype(np.float32))
+        given = LabeledInput(state.word_sums.astype(np.float32), state.word_sums.sum(0).astype(np.float32))
         numbers = (np.float32(self.alpha), np.float32(self.beta))
-        arguments = (self.graph, tables, field, *numbers, state.messages, state.slot_sums, change)
+        arguments = (self.graph, tables, given, *numbers, state.messages, state.slot_sums, change)
         run_ranges(self.kernels.update_documents, tables, 8, self.n_threads, *arguments)
         tokens = max(float(self.graph.edge_count.sum(dtype=np.float64)), 1e-300)
         after = state._replace(word_sums=self._word_sums(tables, state.messages))
         return after, float(change.sum()) / tokens
 
     def learned(self, state: LabeledState) -> Learned:
-        """Return topics and proportions; the prior of a new document expects tags as often as they came."""
+        """Return topics and proportions; the prior of a new document follows the frequencies of the tags."""
         D, K = self.graph.n_docs, self.graph.n_tags
         n_slots = np.diff(self.graph.doc_slots)
         docs = np.repeat(np.arange(D), n_slots)
@@ -94,7 +94,7 @@ class LabeledPropagation:
         return Learned(state.word_sums, theta, prior, {})
 
     def _prior_of_new_documents(self) -> Float32:
-        """Return (K,): alpha times the share of documents with the topic, the mean prior of the training."""
+        """Return (K,): alpha times the share of documents with the topic, the mean prior in training."""
         carried = np.bincount(self.graph.slot_tag, minlength=self.graph.n_tags)
         share = np.maximum(carried, 0.5) / max(self.graph.n_docs, 1)
         return np.asarray(self.alpha * share, dtype=np.float32)
@@ -114,17 +114,17 @@ class LabeledPropagation:
 
 
 def message_tables(graph: FactorGraph) -> Int64:
-    """Return (D + 1,): where the messages of each document begin, edges times slots each."""
+    """Return (D + 1,): the offset of each document's messages, edges times slots each."""
     sizes = np.diff(graph.doc_edges) * np.diff(graph.doc_slots)
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def check_size(n_words: int, n_topics: int) -> None:
-    """Raise `InputError` where words times topics need more memory than is sensible."""
+    """Raise `InputError` if words times topics need too much memory."""
     if n_words * n_topics > MOST_CELLS:
         raise InputError(
             f"labelled LDA has a topic for each tag: {n_topics:,} topics of {n_words:,} words need "
-            f"{n_words * n_topics * 16 / 2**30:.0f} GB; leave out rare tags or words"
+            f"{n_words * n_topics * 16 / 2**30:.0f} GB; remove rare tags or words"
         )
 
 

@@ -1,7 +1,7 @@
-"""Compiled belief propagation of labelled LDA, whose documents have topics of their own choice.
+"""Compiled belief propagation of labelled LDA, whose documents have different sets of topics.
 
-The messages of document d are a table of its edges by its slots, kept one document after the other in
-one flat array: `tables[d]` is where they begin. `labeled_reference` says the same slowly.
+The messages of document d are a table of its edges by its slots, stored one document after the other in
+one flat array from `tables[d]` on. `labeled_reference` is its specification.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tagtopics.kernels.randomness import uniform
 
 @kernel
 def start(first, last, graph, tables, seed, messages, slot_sums):
-    """Draw the messages of documents first to last near even ones."""
+    """Draw the messages of documents first to last close to uniform."""
     for d in range(first, last):
         n = graph.doc_slots[d + 1] - graph.doc_slots[d]
         for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
@@ -29,13 +29,13 @@ def start(first, last, graph, tables, seed, messages, slot_sums):
 
 
 @kernel
-def update_documents(first, last, graph, tables, field, alpha, beta, messages, slot_sums, change):
-    """Update messages and slot sums of documents first to last; `change` gets what each moved.
+def update_documents(first, last, graph, tables, given, alpha, beta, messages, slot_sums, change):
+    """Update messages and slot sums of documents first to last; `change` is set to how far each moved.
 
     mu(i) is (slot_sums[i] - own + alpha) (word_sums[w, k] - own + beta) / (topic_sums[k] - own + W beta),
     k the topic of slot i, normalised over the document's slots.
     """
-    all_beta = np.float32(field.word_sums.shape[0]) * beta
+    all_beta = np.float32(given.word_sums.shape[0]) * beta
     zero = np.float32(0)
     for d in range(first, last):
         slot = graph.doc_slots[d]
@@ -50,8 +50,8 @@ def update_documents(first, last, graph, tables, field, alpha, beta, messages, s
                 k = graph.slot_tag[slot + i]
                 own = messages[row + i]
                 theta = max(slot_sums[slot + i] - own, zero) + alpha
-                word = max(field.word_sums[w, k] - own, zero) + beta
-                fresh[i] = theta * word / (max(field.topic_sums[k] - own, zero) + all_beta)
+                word = max(given.word_sums[w, k] - own, zero) + beta
+                fresh[i] = theta * word / (max(given.topic_sums[k] - own, zero) + all_beta)
                 total += fresh[i]
             for i in range(n):
                 share = fresh[i] / total if total > 0 else np.float32(1) / np.float32(n)
@@ -66,7 +66,7 @@ def update_documents(first, last, graph, tables, field, alpha, beta, messages, s
 
 @inner
 def _sum_table(d, graph, tables, messages, slot_sums):
-    """Rebuild the slot sums of document d, accumulated in double precision."""
+    """Compute the slot sums of document d in double precision."""
     slot = graph.doc_slots[d]
     n = graph.doc_slots[d + 1] - slot
     n_edges = graph.doc_edges[d + 1] - graph.doc_edges[d]
@@ -79,7 +79,7 @@ def _sum_table(d, graph, tables, messages, slot_sums):
 
 @kernel
 def sum_words(first, last, graph, words, edge_doc, tables, messages, word_sums):
-    """Put the sums of the messages of words first to last into their rows of `word_sums` (W, K)."""
+    """Set the rows of words first to last of `word_sums` (W, K) to the sums of their messages."""
     for w in range(first, last):
         word_sums[w, :] = 0
         for j in range(words.offsets[w], words.offsets[w + 1]):

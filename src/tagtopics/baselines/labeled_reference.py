@@ -1,4 +1,4 @@
-"""Labelled LDA as the equations read: slow twins of `labeled_loops`, same signatures and effects."""
+"""Labelled LDA written like its equations: the reference of `labeled_loops`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tagtopics.graph import FactorGraph
-from tagtopics.kernels.bp.reference import hashed_uniform, normalised
+from tagtopics.graph import FactorGraph, normalised
+from tagtopics.kernels.bp.reference import hashed_uniform
 
 
 def table(d: int, graph: FactorGraph, tables: Any, messages: Any) -> Any:
@@ -24,7 +24,7 @@ def slots_of(d: int, graph: FactorGraph) -> slice:
 def start(
     first: int, last: int, graph: FactorGraph, tables: Any, seed: Any, messages: Any, slot_sums: Any
 ) -> None:
-    """Draw the messages of documents first to last near even ones."""
+    """Draw the messages of documents first to last close to uniform."""
     for d in range(first, last):
         view = table(d, graph, tables, messages)
         drawn = 0.5 + hashed_uniform(int(seed), np.arange(tables[d], tables[d + 1])).reshape(view.shape)
@@ -39,15 +39,15 @@ def update_documents(
     last: int,
     graph: FactorGraph,
     tables: Any,
-    field: Any,
+    given: Any,
     alpha: Any,
     beta: Any,
     messages: Any,
     slot_sums: Any,
     change: Any,
 ) -> None:
-    """Update messages and slot sums of documents first to last; `change` gets what each moved."""
-    W = field.word_sums.shape[0]
+    """Update messages and slot sums of documents first to last; `change` is set to how far each moved."""
+    W = given.word_sums.shape[0]
     for d in range(first, last):
         slots, view = slots_of(d, graph), table(d, graph, tables, messages)
         topics, sums = graph.slot_tag[slots], slot_sums[slots].astype(np.float64)
@@ -55,8 +55,8 @@ def update_documents(
         for i in range(len(view) if len(topics) else 0):
             e, own = int(graph.doc_edges[d]) + i, view[i].astype(np.float64)
             theta = np.maximum(sums - own, 0) + alpha
-            word = np.maximum(field.word_sums[graph.edge_word[e], topics] - own, 0) + beta
-            phi = word / (np.maximum(field.topic_sums[topics] - own, 0) + W * beta)
+            word = np.maximum(given.word_sums[graph.edge_word[e], topics] - own, 0) + beta
+            phi = word / (np.maximum(given.topic_sums[topics] - own, 0) + W * beta)
             view[i] = graph.edge_count[e] * normalised(theta * phi)
             sums += view[i] - own
         slot_sums[slots] = view.sum(0, dtype=np.float64)
@@ -73,7 +73,7 @@ def sum_words(
     messages: Any,
     word_sums: Any,
 ) -> None:
-    """Put the sums of the messages of words first to last into their rows of `word_sums` (W, K)."""
+    """Set the rows of words first to last of `word_sums` (W, K) to the sums of their messages."""
     word_sums[first:last] = 0
     for d in range(graph.n_docs):
         view, topics = table(d, graph, tables, messages), graph.slot_tag[slots_of(d, graph)]

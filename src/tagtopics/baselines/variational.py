@@ -1,7 +1,7 @@
 """Batch variational Bayes for LDA: coordinate ascent, first all documents, then the topics.
 
-Documents are inferred anew in each sweep, from even proportions: started from where they were, they stay in
-the first local optimum they met (decision 021).
+Documents are inferred again in each sweep, from uniform proportions: started from their last proportions,
+they stay in the first local optimum they meet (decision 021).
 """
 
 from __future__ import annotations
@@ -12,22 +12,20 @@ from types import ModuleType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy.special import digamma
 
 from tagtopics._typing import Float32, Float64
 from tagtopics.baselines import variational_loops
-from tagtopics.baselines.gibbs import first_word_topics
-from tagtopics.baselines.variational_reference import word_factors
-from tagtopics.graph import FactorGraph, Groups, Priors, group_by
+from tagtopics.baselines.gibbs import first_topics
+from tagtopics.graph import CorpusSums, FactorGraph, Groups, Priors, group_by
 from tagtopics.inference.learned import Learned, proportions
-from tagtopics.kernels.bp import sums as adding
-from tagtopics.kernels.bp.compiled import initial_state
+from tagtopics.kernels.bp.start import start
+from tagtopics.kernels.bp.sums import group_sums
+from tagtopics.kernels.constants import NOISE
 from tagtopics.kernels.threads import run_ranges
 
-_PASSES = 10
-_REST = 1e-3
-"""A document is passed over until its sums move less than this a token, and so often at the most."""
-
-_NOISE = np.float32(1e-3)
+_PASSES, _TOL = 10, 1e-3
+"""A document is iterated until its sums change by less than `_TOL` per token, at most `_PASSES` times."""
 
 
 class VariationalState(NamedTuple):
@@ -44,7 +42,7 @@ class VariationalBayes:
 
     Attributes:
         graph: the corpus.
-        tags: CSR (D, T), whose profiles are learned along; they have no part in the updates.
+        tags: CSR (D, T), whose profiles are computed, too; they do not influence the updates.
         priors: alpha and beta.
         seed: of the random start.
         n_threads: any number gives the same bits.
@@ -62,22 +60,24 @@ class VariationalBayes:
     settles: ClassVar[bool] = True
 
     def init(self) -> VariationalState:
-        """Return the first messages and the sums that follow."""
-        start = initial_state(self.graph, first_word_topics(self) + _NOISE, self.seed, self.n_threads)
-        return VariationalState(start.messages, start.doc_sums.astype(np.float64), start.word_sums)
+        """Return the first messages and their sums; anchored topics have the noise twice."""
+        graph, topics = self.graph, first_topics(self) + NOISE
+        sums = CorpusSums.zeros(graph.n_words, graph.n_tags, topics.shape[1])
+        docs = start(graph, topics, self.seed, False, self.n_threads, sums)
+        return VariationalState(docs.messages, docs.doc_sums.astype(np.float64), sums.words)
 
     def step(self, state: VariationalState) -> tuple[VariationalState, float]:
-        """Return the state after one sweep, and the mean change a token of the documents' sums."""
+        """Return the state after one sweep, and the mean change of the documents' sums per token."""
         graph, K = self.graph, len(self.priors.doc_topic)
         change = np.zeros(graph.n_docs)
         factors = word_factors(state.word_sums, self.priors.topic_word)
-        fixed = (graph, self.priors.doc_topic, factors, _PASSES, _REST)
+        fixed = (graph, self.priors.doc_topic, factors, _PASSES, _TOL)
         arguments = (*fixed, state.messages, state.doc_sums, change)
         work = 8 * K * _PASSES
         run_ranges(self.kernels.update_documents, graph.doc_edges, work, self.n_threads, *arguments)
         word_sums = np.empty_like(state.word_sums)
         groups = self._words
-        run_ranges(adding.group_sums, groups.offsets, K, self.n_threads, groups, state.messages, word_sums)
+        run_ranges(group_sums, groups.offsets, K, self.n_threads, groups, state.messages, word_sums)
         tokens = max(float(graph.edge_count.sum(dtype=np.float64)), 1e-300)
         return state._replace(word_sums=word_sums), float(change.sum()) / tokens
 
@@ -92,3 +92,9 @@ class VariationalBayes:
         means = state.doc_sums / np.maximum(state.doc_sums.sum(1, keepdims=True), 1e-300)
         more = {"tag_sums_": self.tags.T @ means, "tag_squares_": self.tags.T @ means**2}
         return Learned(state.word_sums, proportions(state.doc_sums, alpha), alpha, more)
+
+
+def word_factors(word_sums: Float64, beta: float) -> Float64:
+    """Return exp(E log phi), (W, K), of topics with Dirichlet parameters beta + word_sums."""
+    posterior = word_sums + beta
+    return np.asarray(np.exp(digamma(posterior) - digamma(posterior.sum(0))))

@@ -1,4 +1,4 @@
-"""Compiled variational Bayes for LDA; `variational_reference` says the same slowly."""
+"""Compiled variational Bayes for LDA; `variational_reference` is its specification."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from tagtopics.kernels.compiling import inner, kernel
 
 @kernel
 def update_documents(first, last, graph, alpha, word_factors, passes, tol, messages, doc_sums, change):
-    """Infer documents first to last anew, from even sums: messages, count times mu, and their sums.
+    """Infer documents first to last from uniform sums: messages, count times mu, and their sums.
 
     In a pass mu(k) is exp(psi(n_dk + alpha_k)) times the word's factor exp(E log phi), normalised. A
-    document ends when its sums move less than `tol` a token in a pass, or after `passes`. `change` gets how
-    far its sums are from those before.
+    document ends when its sums move less than `tol` per token in a pass, or after `passes`. `change` is set
+    to the distance of its sums from those before.
     """
     K = messages.shape[1]
     theta = np.empty(K)
@@ -44,7 +44,7 @@ def update_documents(first, last, graph, alpha, word_factors, passes, tol, messa
 
 @inner
 def _pass(d, graph, theta, word_factors, fresh, messages, sums):
-    """Update the messages of one document, and put what they add up to into `sums`."""
+    """Update the messages of one document, and set `sums` to their sum."""
     K = messages.shape[1]
     sums[:] = 0
     for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):

@@ -1,4 +1,4 @@
-"""Variational Bayes for LDA as the equations read: slow twins of `variational_loops`."""
+"""Variational Bayes for LDA written like its equations: the slow reference of `variational_loops`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import digamma as psi
 
-from tagtopics._typing import Float64
-from tagtopics.graph import FactorGraph
-from tagtopics.kernels.bp.reference import normalised
+from tagtopics.graph import FactorGraph, normalised
 
 
 def update_documents(
@@ -24,7 +22,7 @@ def update_documents(
     doc_sums: Any,
     change: Any,
 ) -> None:
-    """Infer documents first to last anew, from even sums; `change` gets how far their sums moved."""
+    """Infer documents first to last from uniform sums; `change` is set to how far their sums moved."""
     K = messages.shape[1]
     for d in range(first, last):
         edges = slice(graph.doc_edges[d], graph.doc_edges[d + 1])
@@ -46,9 +44,3 @@ def update_documents(
 def digamma(x: float) -> float:
     """Return psi(x)."""
     return float(psi(x))
-
-
-def word_factors(word_sums: Any, beta: float) -> Float64:
-    """Return exp(E log phi), (W, K), of topics with Dirichlet parameters beta + word_sums."""
-    posterior = word_sums + beta
-    return np.asarray(np.exp(psi(posterior) - psi(posterior.sum(0))))

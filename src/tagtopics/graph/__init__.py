@@ -1,19 +1,30 @@
-"""The factor graph: `structure` is the wiring, `state` the numbers on it."""
+"""The factor graph: `structure` holds the wiring, `state` the numbers on it."""
 
-from tagtopics.graph.state import Own, PastSums, Priors, Sums, TopicState, invariant_error
-from tagtopics.graph.structure import FactorGraph, Groups, Whole, build_graph, build_part, group_by
+from tagtopics.graph.state import (
+    Belief,
+    CorpusSums,
+    DocState,
+    Priors,
+    SweepInput,
+    WordInput,
+    invariant_error,
+    normalised,
+)
+from tagtopics.graph.structure import FactorGraph, Groups, Totals, build_graph, group_by, wire
 
 __all__ = [
+    "Belief",
+    "CorpusSums",
+    "DocState",
     "FactorGraph",
     "Groups",
-    "Own",
-    "PastSums",
     "Priors",
-    "Sums",
-    "TopicState",
-    "Whole",
+    "SweepInput",
+    "Totals",
+    "WordInput",
     "build_graph",
-    "build_part",
     "group_by",
     "invariant_error",
+    "normalised",
+    "wire",
 ]

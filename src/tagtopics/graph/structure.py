@@ -1,10 +1,10 @@
-"""The wiring of the factor graph: which word, document and tag each number belongs to.
+"""The wiring of the factor graph: the word, document and tag that each number belongs to.
 
-Built once from two sparse matrices and read only ever after. Everything is a flat index array inside a
-named tuple, so that the same value goes to NumPy and to compiled kernels.
+Built once from two sparse matrices and never changed. Everything is a flat index array in a named tuple, so
+the same value can be passed to NumPy and to compiled kernels.
 
     edges   the non-zeros (d, w) of the counts, document by document     variable z_{w,d} of the paper
-    slots   the non-zeros (d, t) of the tags, document by document       where document d meets factor gamma_t
+    slots   the non-zeros (d, t) of the tags, document by document       document d beside factor gamma_t
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Int32, Int64
 
-_ENOUGH_BLOCKS, _MOST_BLOCKS = 8, 128
-_FEWEST_EDGES = 4096
+_ENOUGH_BLOCKS, _MAX_BLOCKS = 8, 128
+_MIN_EDGES = 4096
 """Bounds of `cut_blocks`: more blocks than most machines have cores, none too small for a thread."""
 
 
@@ -30,38 +30,38 @@ class Groups(NamedTuple):
     members: Int64  # (N,)
 
 
-class Whole(NamedTuple):
-    """The corpus that a graph is, or is a part of: where the part begins, and what only all parts know."""
+class Totals(NamedTuple):
+    """Statistics of a whole corpus, shared by the graphs of all its parts."""
 
-    first_edge: int  # number of the part's first edge in the whole
-    first_slot: int
     n_docs: int
     n_tokens: float
-    word_docs: Int64  # (W,) how many documents have each word
-    tag_docs: Int64  # (T,) how many documents with words carry each tag, n_t
+    word_docs: Int64  # (W,) number of documents that contain each word
+    tag_docs: Int64  # (T,) number of documents with words that carry each tag, n_t
 
     @property
     def token_grid(self) -> float:
-        """Where sums of tokens are rounded to, so that parts can be added in any order."""
+        """Spacing of the grid that sums of tokens are rounded to, so that parts add up in any order."""
         return grid_of(self.n_tokens)
 
     @property
     def doc_grid(self) -> float:
-        """Where sums over documents are rounded to."""
+        """Spacing of the grid that sums over documents are rounded to."""
         return grid_of(4.0 * self.n_docs)
 
 
 class FactorGraph(NamedTuple):
-    """The edges and slots of a corpus, or of a part of one; see the module's head."""
+    """The edges and slots of a corpus, or of a part of one."""
 
     doc_edges: Int64  # (D + 1,) edges of document d: doc_edges[d] to doc_edges[d + 1]
     edge_word: Int32  # (E,)
     edge_count: Float32  # (E,) how often the word occurs in the document; may be a weight
     doc_slots: Int64  # (D + 1,) slots of document d
     slot_tag: Int32  # (S,)
-    tag_slots: Groups  # T groups of slots, those of documents without words left out
+    tag_slots: Groups  # T groups of slots, without those of documents that have no words
     doc_blocks: Int64  # (B + 1,) documents in blocks: sums over documents are rounded block by block
-    whole: Whole
+    totals: Totals  # of the whole corpus
+    first_edge: int = 0  # number of the part's first edge in the whole corpus
+    first_slot: int = 0
 
     @property
     def n_docs(self) -> int:
@@ -71,12 +71,12 @@ class FactorGraph(NamedTuple):
     @property
     def n_words(self) -> int:
         """The size of the vocabulary, W."""
-        return len(self.whole.word_docs)
+        return len(self.totals.word_docs)
 
     @property
     def n_tags(self) -> int:
         """The number of tags, T."""
-        return len(self.whole.tag_docs)
+        return len(self.totals.tag_docs)
 
     @property
     def n_edges(self) -> int:
@@ -92,52 +92,61 @@ class FactorGraph(NamedTuple):
 def grid_of(bound: float) -> float:
     """Return the spacing of a grid, a power of two, on which sums of up to `bound` are exact in double.
 
-    Numbers rounded to it can be added in any order, and in any groups, to the same bits.
+    Numbers rounded to it give the same bits in whatever order and groups they are added.
     """
     return float(2.0 ** (math.ceil(math.log2(bound + 1.0)) - 51))
 
 
 def build_graph(counts: Any, tags: Any | None = None) -> FactorGraph:
-    """Wire the factor graph of CSR counts (D, W) and CSR tags (D, T); no tags make it plain LDA's."""
+    """Return the factor graph of a corpus.
+
+    Args:
+        counts: CSR (D, W).
+        tags: CSR (D, T); None gives the graph of plain LDA.
+    """
     D, W = counts.shape
     tags = sp.csr_array((D, 0), dtype=np.int8) if tags is None else tags
     n_tokens = float(counts.data.sum(dtype=np.float64))
     word_docs = np.bincount(counts.indices, minlength=W).astype(np.int64)
     has_words = np.repeat(np.diff(counts.indptr) > 0, np.diff(tags.indptr))
     tag_docs = np.bincount(tags.indices[has_words], minlength=tags.shape[1]).astype(np.int64)
-    return build_part(counts, tags, Whole(0, 0, D, n_tokens, word_docs, tag_docs))
+    edges = (counts.indptr.astype(np.int64), counts.indices.astype(np.int32), counts.data.astype(np.float32))
+    slots = (tags.indptr.astype(np.int64), tags.indices.astype(np.int32))
+    blocks = cut_blocks(edges[0], W)
+    return wire(*edges, *slots, blocks, Totals(D, n_tokens, word_docs, tag_docs))
 
 
-def build_part(counts: Any, tags: Any, whole: Whole) -> FactorGraph:
-    """Wire the graph of some of the documents of a corpus that is known as a whole."""
-    doc_edges = counts.indptr.astype(np.int64)
-    doc_slots = tags.indptr.astype(np.int64)
+def wire(
+    doc_edges: Int64,
+    edge_word: Int32,
+    edge_count: Float32,
+    doc_slots: Int64,
+    slot_tag: Int32,
+    doc_blocks: Int64,
+    totals: Totals,
+    first_edge: int = 0,
+    first_slot: int = 0,
+) -> FactorGraph:
+    """Return the graph of a corpus, or of a part of one, from its index arrays; see `FactorGraph`."""
     slot_has_words = np.repeat(np.diff(doc_edges) > 0, np.diff(doc_slots))
-    return FactorGraph(
-        doc_edges=doc_edges,
-        edge_word=counts.indices.astype(np.int32),
-        edge_count=counts.data.astype(np.float32),
-        doc_slots=doc_slots,
-        slot_tag=tags.indices.astype(np.int32),
-        tag_slots=group_by(tags.indices, tags.shape[1], keep=slot_has_words),
-        doc_blocks=cut_blocks(doc_edges, counts.shape[1]),
-        whole=whole,
-    )
+    tag_slots = group_by(slot_tag, len(totals.tag_docs), keep=slot_has_words)
+    arrays = (doc_edges, edge_word, edge_count, doc_slots, slot_tag, tag_slots, doc_blocks)
+    return FactorGraph(*arrays, totals, first_edge, first_slot)
 
 
 def cut_blocks(doc_edges: Int64, n_words: int) -> Int64:
-    """Cut documents into blocks of about as many edges, by the sizes of the corpus alone.
+    """Return the boundaries (B + 1,) of blocks of documents with about equally many edges.
 
-    A block is what one thread, or one machine, works on before its sums join the others'. Adding up a block
-    costs as much as a sweep over n_words edges or more. So blocks have at least twelve times as many, half of
-    that if there would be but one, and more where that still leaves enough of them; but there are many in a
-    large corpus, so that a single-precision sum within one stays short. Two, four or a multiple of four share
-    out evenly.
+    They depend on the sizes of the corpus alone. A block is what one thread, or one machine, works on before
+    its sums are added to the others'. Adding up a block costs as much as a sweep over n_words edges or more,
+    so blocks have at least twelve times as many (half of that if there would be only one), and more where
+    that still leaves enough of them. A large corpus has many blocks, so that single-precision sums within a
+    block stay short. Their number is two, four or a multiple of four, which divides evenly among threads.
     """
     n_edges = int(doc_edges[-1])
-    small = n_edges // max(12 * n_words, _FEWEST_EDGES)
-    two = min(2, n_edges // max(6 * n_words, _FEWEST_EDGES))
-    n_blocks = max(1, two, min(_MOST_BLOCKS, max(min(small, _ENOUGH_BLOCKS), small // 2)))
+    small = n_edges // max(12 * n_words, _MIN_EDGES)
+    two = min(2, n_edges // max(6 * n_words, _MIN_EDGES))
+    n_blocks = max(1, two, min(_MAX_BLOCKS, max(min(small, _ENOUGH_BLOCKS), small // 2)))
     n_blocks -= n_blocks % (4 if n_blocks > 4 else 2 if n_blocks > 1 else 1)
     goals = np.linspace(0, n_edges, n_blocks + 1)[1:-1]
     inner = np.searchsorted(doc_edges, goals)
@@ -145,7 +154,13 @@ def cut_blocks(doc_edges: Int64, n_words: int) -> Int64:
 
 
 def group_by(keys: npt.NDArray[Any], n_groups: int, keep: npt.NDArray[np.bool_] | None = None) -> Groups:
-    """Group the positions of `keys` by key, ascending within a group; `keep` leaves positions out."""
+    """Group the positions of `keys` by key, ascending within a group.
+
+    Args:
+        keys: (N,) whole numbers from 0 to n_groups - 1.
+        n_groups: the number of groups, G.
+        keep: (N,) False for the positions to leave out; None keeps all.
+    """
     chosen = None if keep is None else np.flatnonzero(keep)
     keys = keys if chosen is None else keys[chosen]
     offsets = np.zeros(n_groups + 1, dtype=np.int64)

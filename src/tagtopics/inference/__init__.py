@@ -1,1 +1,1 @@
-"""Inference: one loop, algorithms that give a start and a step, callbacks that watch."""
+"""Inference: one loop, algorithms that provide a start and a step, and callbacks."""

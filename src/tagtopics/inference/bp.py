@@ -1,80 +1,119 @@
-"""Loopy belief propagation for LDA and the tag-topic models: one algorithm, the tags are optional."""
+"""Loopy belief propagation for LDA and the tag-topic models: one algorithm, with or without tags."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import ModuleType
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
-from tagtopics.graph import FactorGraph, Priors, TopicState
+from tagtopics._typing import Float32
+from tagtopics.errors import InputError
+from tagtopics.graph import Belief, CorpusSums, Priors
+from tagtopics.inference.executor import Executor, Sweep, check_array, initial_topics
 from tagtopics.inference.learned import Learned, proportions
-from tagtopics.kernels.bp import compiled
-from tagtopics.kernels.bp.anchors import anchored_topics
+from tagtopics.kernels.constants import NOISE
 
-NOISE = np.float32(1e-3)
-"""Added to each p(topic | word) of the start, so that no topic is ruled out."""
+__all__ = ["Belief", "BeliefPropagation"]
 
 _FADING = 0.95
-"""What is left of the stride after each sweep: a long fit ends with plain sweeps, and rests."""
-
-
-def faded(priors: Priors) -> Priors:
-    """Return priors for the sweep after one."""
-    return priors._replace(stride=_FADING * priors.stride)
-
-
-class Belief(NamedTuple):
-    """All that changes during a fit."""
-
-    topics: TopicState
-    priors: Priors
+"""The relaxation is multiplied by this after each sweep: a long fit ends with plain sweeps and converges."""
 
 
 @dataclass(frozen=True)
 class BeliefPropagation:
-    """Sweeps over all messages of a factor graph.
+    """Sweeps over all messages of a corpus, in memory, on shards or on a cluster.
 
     Attributes:
-        graph: the corpus.
-        priors: where the priors and weights start.
+        executor: holds the documents and applies the sweeps.
+        priors: priors and weights of the first sweep.
         seed: of the random start.
-        n_threads: any number gives the same bits.
         anchored: start from topics around anchor words; else from noise.
-        lean: recall messages in each sweep instead of storing them; see `kernels.reference.recall`.
-        kernels: `kernels.compiled`, or `kernels.reference` to check it.
+        earlier: sums of documents learned before, for incremental learning; see `online`. Then messages start
+            around p(topic | word) of the earlier documents, and sums are not relaxed.
     """
 
-    graph: FactorGraph
+    executor: Executor
     priors: Priors
     seed: int
-    n_threads: int = 1
     anchored: bool = True
-    lean: bool = False
-    kernels: ModuleType = compiled
+    earlier: CorpusSums | None = None
     settles: ClassVar[bool] = True
 
+    @property
+    def n_topics(self) -> int:
+        """The number of topics, K."""
+        return len(self.priors.doc_topic)
+
     def init(self) -> Belief:
-        """Return the first messages and the sums that follow."""
-        K = len(self.priors.doc_topic)
-        if self.anchored:
-            word_topics = anchored_topics(self.graph, K, self.seed, self.n_threads)
-        else:
-            word_topics = np.ones((self.graph.n_words, K), dtype=np.float32)
-        begin = self.kernels.lean_initial_state if self.lean else self.kernels.initial_state
-        topics = begin(self.graph, word_topics + NOISE, self.seed, self.n_threads)
-        return Belief(topics, self.priors)
+        """Return the first messages and their sums."""
+        totals = self.executor.totals
+        sums = CorpusSums.zeros(len(totals.word_docs), len(totals.tag_docs), self.n_topics)
+        docs = self.executor.start(self._word_topics(), self.seed, sums)
+        words = self._with_earlier(sums).words if self.executor.lean else sums.words[:0]
+        priors = self.priors if self.earlier is None else self.priors._replace(relaxation=0.0)
+        return Belief(0, sums, words.astype(np.float32), priors, docs)
 
     def step(self, belief: Belief) -> tuple[Belief, float]:
         """Return the belief after one sweep, and the mean change of a token's message."""
-        sweep = self.kernels.lean_sweep if self.lean else self.kernels.sweep
-        topics, moved = sweep(self.graph, belief.topics, belief.priors, self.n_threads)
-        return Belief(topics, faded(belief.priors)), moved / max(self.graph.whole.n_tokens, 1e-300)
+        executor, totals = self.executor, self.executor.totals
+        number, sums, previous, priors, docs = belief
+        everything = self._with_earlier(sums)
+        tag_docs = totals.tag_docs if everything.tag_docs is None else everything.tag_docs
+        arguments = (previous, priors, executor.lean, executor.n_threads)
+        given = executor.kernels.sweep_input(everything, tag_docs, *arguments)
+        sums.clear()
+        moved = executor.sweep(Sweep(number + 1, given, priors), docs, sums)
+        faded = priors._replace(relaxation=_FADING * priors.relaxation)
+        after = Belief(number + 1, sums, given.words.sums, faded, docs)
+        return after, moved / max(float(totals.n_tokens), 1e-300)
 
     def learned(self, belief: Belief) -> Learned:
-        """Return topics, proportions and the profiles of the tags."""
-        topics, priors = belief
-        theta = proportions(topics.doc_sums, priors.doc_topic)
-        more = {"tag_sums_": topics.tag_sums, "tag_squares_": topics.tag_squares}
-        return Learned(topics.word_sums, theta, priors.doc_topic, more)
+        """Return topics, topic proportions and the profiles of the tags; no proportions without `docs`."""
+        alpha, sums = belief.priors.doc_topic, self._with_earlier(belief.sums)
+        doc_sums = np.empty((0, len(alpha)), np.float32) if belief.docs is None else belief.docs.doc_sums
+        more = {"tag_sums_": sums.tags, "tag_squares_": sums.tag_squares}
+        return Learned(sums.words, proportions(doc_sums, alpha), alpha, more)
+
+    def check(self, belief: Belief) -> None:
+        """Raise `InputError` unless a restored belief fits the corpus, the priors and the memory mode."""
+        if not isinstance(belief, Belief):
+            raise InputError("start: not a state of belief propagation; pass what load_checkpoint returns")
+        K, totals = self.n_topics, self.executor.totals
+        W, T = len(totals.word_docs), len(totals.tag_docs)
+        for name, array, n in zip(CorpusSums._fields[:3], belief.sums[:3], (W, T, T), strict=True):
+            check_array(array, (n, K), np.float64, f"start: sums of {name}")
+        n_previous = W if self.executor.lean or len(belief.previous) else 0
+        check_array(belief.previous, (n_previous, K), np.float32, "start: previous word sums")
+        check_array(belief.priors.doc_topic, (K,), np.float32, "start: doc_topic prior")
+        self._check_priors(belief.priors)
+        self.executor.check(belief.sums, belief.docs)
+
+    def _check_priors(self, found: Priors) -> None:
+        if not np.array_equal(found.doc_topic, self.priors.doc_topic):
+            raise InputError("start: was begun with another doc_topic_prior; use the same")
+        if not 0 <= found.relaxation <= self.priors.relaxation:
+            raise InputError("start: was begun with another relaxation; use the same")
+        for name in ("topic_word", "pairwise_weight", "higher_order_weight", "order", "word_exponent"):
+            there, here = getattr(found, name), getattr(self.priors, name)
+            if there != here:
+                raise InputError(f"start: was begun with another {name} ({there:g} there, {here:g} now)")
+
+    def _with_earlier(self, sums: CorpusSums) -> CorpusSums:
+        """Return the sums of all documents, the earlier ones included."""
+        if self.earlier is None:
+            return sums
+        words, tags, squares = (a + b for a, b in zip(sums[:3], self.earlier[:3], strict=True))
+        assert self.earlier.tag_docs is not None
+        return CorpusSums(words, tags, squares, self.executor.totals.tag_docs + self.earlier.tag_docs)
+
+    def _word_topics(self) -> Float32:
+        """Return p(topic | word), (W, K), up to a factor, for the first messages.
+
+        Noise in the messages lets new words that occur together choose one topic together: without it,
+        topics of the same size would share them for ever.
+        """
+        if self.earlier is not None:
+            return (self.earlier.words + self.priors.topic_word).astype(np.float32)
+        topics = initial_topics(self.executor, self.n_topics, self.seed, self.anchored)
+        return topics if self.anchored else topics + NOISE

@@ -1,4 +1,4 @@
-"""Inference for new documents: topics frozen, all words of a document at once, nothing kept of them."""
+"""Inference for new documents under fixed topics, all words of a document at once."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 
 from tagtopics._typing import Float32
 from tagtopics.graph import build_graph
-from tagtopics.kernels.bp import compiled
+from tagtopics.kernels.bp.fold import fold_in
 
 _BATCH_EDGES = 1 << 22
-"""Edges wired at a time; large enough to keep all threads busy."""
+"""Edges of a batch; large enough to keep all threads busy."""
 
 
 class FoldIn(NamedTuple):
-    """How new documents are inferred."""
+    """The topics and settings for inferring new documents."""
 
     phi: Float32  # (W, K) p(word | topic)
     doc_topic_prior: Float32  # (K,) alpha
@@ -25,11 +25,11 @@ class FoldIn(NamedTuple):
     n_threads: int = 1
 
     def doc_topic(self, counts: Any, tag_counts: Any | None = None) -> Float32:
-        """Return theta (D, K) of documents, batch by batch.
+        """Return theta (D, K) of documents, computed in batches.
 
         Args:
             counts: the documents, CSR (D, W).
-            tag_counts: (D, K) pseudo-counts that known tags add to the prior, or None.
+            tag_counts: (D, K) pseudo-counts of known tags, added to the prior, or None.
         """
         theta = np.empty((counts.shape[0], len(self.doc_topic_prior)), dtype=np.float32)
         for first, last in _cut(counts.indptr):
@@ -39,13 +39,13 @@ class FoldIn(NamedTuple):
                 prior = prior + tag_counts[first:last]
             prior = np.ascontiguousarray(prior, dtype=np.float32)
             arguments = (self.max_iter, self.tol, self.n_threads)
-            batch = compiled.fold_in(graph, self.phi, prior, *arguments) + prior
+            batch = fold_in(graph, self.phi, prior, *arguments) + prior
             theta[first:last] = batch / batch.sum(1, keepdims=True, dtype=np.float64)
         return theta
 
 
 def _cut(indptr: Any) -> Iterator[tuple[int, int]]:
-    """Cut documents into runs of about `_BATCH_EDGES` edges; a run has at least one document."""
+    """Yield ranges of documents of about `_BATCH_EDGES` edges, at least one document each."""
     first, D = 0, len(indptr) - 1
     while first < D:
         last = int(np.searchsorted(indptr, indptr[first] + _BATCH_EDGES, side="right")) - 1

@@ -1,15 +1,45 @@
-"""How well topics predict words that were held out."""
+"""Documents set aside, and how well topics predict held-out words."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
-from tagtopics._typing import Float32, Float64
+from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.corpus.splits import completion
+from tagtopics.graph import FactorGraph, build_graph
 
 _BATCH = 1 << 20
 """Probabilities of held-out words computed at a time, times topics."""
+
+
+class Holdout(NamedTuple):
+    """Documents to learn from, and documents set aside to predict."""
+
+    graph: FactorGraph  # the documents to learn from
+    seen: Any  # CSR (D, W): tokens of the documents set aside that are given
+    hidden: Any  # CSR (D, W): tokens to predict
+    tags: Any  # CSR (D, T): tags of the documents set aside
+
+
+def set_aside(counts: Any, tags: Any, chosen: Int64, seed: int, n_draws: int = 1) -> Holdout:
+    """Set documents aside, and hide a fifth of the tokens of each.
+
+    Args:
+        counts: all documents, CSR (D, W).
+        tags: their tags, CSR (D, T).
+        chosen: numbers of the documents to set aside, in any order.
+        seed: of the choice of tokens.
+        n_draws: how often tokens are hidden; each draw adds one copy of the documents.
+    """
+    others = np.setdiff1d(np.arange(counts.shape[0]), chosen)
+    aside = np.sort(chosen)
+    draws = [completion(counts[aside], seed + i) for i in range(n_draws)]
+    seen, hidden = (sp.csr_array(sp.vstack(part, format="csr")) for part in zip(*draws, strict=True))
+    repeated = sp.csr_array(sp.vstack([tags[aside]] * n_draws, format="csr"))
+    return Holdout(build_graph(counts[others], tags[others]), seen, hidden, repeated)
 
 
 def log_likelihood(held_out: Any, doc_topic: Float32, phi: Float32) -> float:
@@ -37,7 +67,7 @@ def perplexity(log_likelihood: float, n_tokens: float) -> float:
 
 
 def unigram(word_counts: Any, prior: float) -> Float64:
-    """Return p(word), (W,), of the training counts of each word: what a model without topics would say."""
+    """Return p(word), (W,), of a model without topics, from the training counts of each word."""
     smoothed = np.asarray(word_counts, dtype=np.float64) + prior
     return np.asarray(smoothed / smoothed.sum())
 

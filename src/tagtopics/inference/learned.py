@@ -1,16 +1,17 @@
-"""What an algorithm hands to a model when it is done: the same record, however it was learned."""
+"""What an algorithm returns to a model: the same record for all algorithms."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from tagtopics._typing import Float32, Float64
+from tagtopics.inference.loop import Algorithm
 
 State = TypeVar("State")
 
 
 class Learned(NamedTuple):
-    """Topics as sums of tokens, and the proportions of the documents they were learned from."""
+    """Topics as sums of tokens, and the topic proportions of the training documents."""
 
     word_sums: Float64  # (W, K) tokens of each word in each topic
     doc_topic: Float32  # (D, K) rows add up to one
@@ -18,23 +19,12 @@ class Learned(NamedTuple):
     more: dict[str, Any]  # what only some models have, by the name of the fitted attribute
 
 
-class TopicAlgorithm(Protocol[State]):
-    """An algorithm for `loop.run` that can tell what was learned.
-
-    `settles` says whether its change goes to zero: then a tolerance may stop it. A sampler's never does.
-    """
+class TopicAlgorithm(Algorithm[State], Protocol[State]):
+    """An algorithm for `loop.run` that learns topics."""
 
     @property
     def settles(self) -> bool:
-        """Whether a small change means that it is done."""
-        ...
-
-    def init(self) -> State:
-        """Return the state before the first iteration."""
-        ...
-
-    def step(self, state: State) -> tuple[State, float]:
-        """Return the next state and how much changed."""
+        """Whether its change goes to zero, so that a tolerance may stop it; that of a sampler does not."""
         ...
 
     def learned(self, state: State) -> Learned:

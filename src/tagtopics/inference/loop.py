@@ -1,53 +1,43 @@
-"""The only loop: an algorithm gives a start and a step, this gives iterations, tolerance, history, reason."""
+"""The only loop: an algorithm provides a start and a step; this adds iterations, tolerance and history."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
+
+from tagtopics.errors import InputError
+from tagtopics.inference.callbacks import Callback, Step
+
+__all__ = ["Algorithm", "Callback", "FitResult", "Step", "run"]
 
 State = TypeVar("State")
-_State_contra = TypeVar("_State_contra", contravariant=True)
-
-
-class Step(NamedTuple):
-    """What one iteration was like."""
-
-    iteration: int  # from 1
-    change: float  # mean absolute change of a token's message, between 0 and 2
-    seconds: float  # of this iteration
+_Checked = TypeVar("_Checked", contravariant=True)
 
 
 class Algorithm(Protocol[State]):
-    """An iterative algorithm: where it starts, and what it does next."""
+    """An iterative algorithm."""
 
     def init(self) -> State:
         """Return the state before the first iteration."""
         ...
 
     def step(self, state: State) -> tuple[State, float]:
-        """Return the next state and how much changed; the old state may be consumed."""
+        """Return the next state and how much changed; the arrays of the old state may be reused."""
         ...
 
 
-class Callback(Protocol[_State_contra]):
-    """Watches a run. Subclass `Watcher` and override what you need."""
+@runtime_checkable
+class Resumable(Protocol[_Checked]):
+    """An algorithm that can continue from a state that was restored."""
 
-    def on_start(self, max_iter: int) -> None:
-        """Hear that a run of at most `max_iter` iterations begins."""
-        ...
-
-    def on_iteration(self, step: Step, state: _State_contra) -> bool:
-        """Hear of one iteration; return True to stop. The state is only lent."""
-        ...
-
-    def on_end(self, reason: str) -> None:
-        """Hear that the run is over, also when it failed."""
+    def check(self, state: _Checked) -> None:
+        """Raise `InputError` if a restored state does not belong to this algorithm and its corpus."""
         ...
 
 
 class FitResult(NamedTuple, Generic[State]):
-    """Where a run ended, how it got there, and why it stopped: converged, max_iter or stopped."""
+    """The last state of a run, its history, and why it stopped: converged, max_iter or stopped."""
 
     state: State
     history: list[Step]
@@ -62,17 +52,16 @@ def run(
     callbacks: Sequence[Callback[State]] = (),
     start: tuple[State, Sequence[Step]] | None = None,
 ) -> FitResult[State]:
-    """Iterate until the change falls below `tol`, a callback says stop, or `max_iter` is reached.
+    """Iterate until the change falls below `tol`, a callback returns True, or `max_iter` is reached.
 
     Args:
-        algorithm: gives the first state and each next one.
+        algorithm: provides the first state and each next one.
         max_iter: the number of the last iteration.
         tol: smallest change worth another iteration; zero never stops early.
-        callbacks: told of everything, in order.
-        start: a state and the iterations behind it, to go on from a checkpoint.
+        callbacks: called in order.
+        start: a state and its history, to continue from a checkpoint. It is checked first.
     """
-    state, past = (algorithm.init(), ()) if start is None else start
-    history = list(past)
+    state, history = (algorithm.init(), list[Step]()) if start is None else _restored(algorithm, start)
     if history and history[-1].change < tol:
         return FitResult(state, history, "converged")
     reason = "max_iter"
@@ -97,3 +86,12 @@ def run(
         for callback in callbacks:
             callback.on_end(reason)
     return FitResult(state, history, reason)
+
+
+def _restored(algorithm: Algorithm[State], start: tuple[State, Sequence[Step]]) -> tuple[State, list[Step]]:
+    if not isinstance(algorithm, Resumable):
+        raise InputError(
+            "fit: this model cannot continue from a checkpoint; only belief propagation (LDA, TTM) can"
+        )
+    algorithm.check(start[0])
+    return start[0], list(start[1])

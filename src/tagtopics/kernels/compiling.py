@@ -1,14 +1,14 @@
-"""How kernels are compiled, and where the machine code is kept.
+"""How kernels are compiled, and where the machine code is cached.
 
-numba keeps compiled functions on disk and forgets them when their own file changes, but not when a function
-they call in another file does. So the cache has a folder for each state of all kernel files together; after
-an upgrade nothing stale is left to be found.
+numba caches compiled functions on disk and drops them when their own file changes, but not when a function
+that they call in another file changes. So the cache has one folder for each state of all kernel files
+together; after an upgrade no stale code can be found.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -18,12 +18,14 @@ from typing import Any
 import numba
 from numba.core.compiler import Compiler
 
+from tagtopics._io import cache_folder, digest_bytes
 
-class _Apart(Compiler):
-    """Compiles with the promise that no array of the arguments is written where another one lies.
 
-    Else, before a loop that writes, the machine would look at run time whether arrays overlap and take one of
-    two loops; a sum would depend in its last bit on where arrays lie, and loops could not be joined.
+class _NoAlias(Compiler):
+    """Compiles with the promise that the arrays passed to a kernel do not overlap.
+
+    Without it, the compiled code would test for overlap at run time and choose one of two loops. Sums would
+    then depend in their last bit on the addresses of arrays, and loops could not be fused.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -35,7 +37,7 @@ _OPTIONS: dict[str, Any] = {
     "nogil": True,
     "cache": True,
     "error_model": "numpy",
-    "pipeline_class": _Apart,
+    "pipeline_class": _NoAlias,
     # The compiler may reorder sums, so that they vectorise, but not assume away NaN or infinity.
     "fastmath": {"reassoc", "contract", "nsz", "arcp"},
 }
@@ -43,39 +45,38 @@ _INNER_OPTIONS: dict[str, Any] = _OPTIONS | {"forceinline": True, "_nrt": False}
 
 
 def kernel(function: Any) -> Any:
-    """Compile on first use, keep on disk, run without the interpreter's lock."""
-    with _cache_folder():
+    """Compile a function on first use, cache it on disk, and run it without the interpreter's lock."""
+    with _numba_cache():
         return numba.njit(**_OPTIONS)(function)
 
 
 def exact_kernel(function: Any) -> Any:
     """Compile like `kernel`, but keep every sum in the order in which it is written, as NumPy code has it."""
-    with _cache_folder():
+    with _numba_cache():
         return numba.njit(nogil=True, cache=True, error_model="numpy")(function)
 
 
 def inner(function: Any) -> Any:
-    """Compile a function that only other kernels call, into each of them.
+    """Compile a function that only kernels call, inlined into each of them.
 
-    Left to itself the compiler keeps some such functions as code of their own, and a process that has just
-    compiled them runs another copy than one that finds them on disk: not the same bits. Nothing is allocated
-    here and no array returned, so nothing is counted: references to all arrays at each call cost more than
-    some of the loops.
+    By default the compiler keeps some such functions separate, and a process that has just compiled them
+    runs a different copy than one that loads them from disk, with different bits. Inner functions allocate
+    nothing and return no array, so reference counting is off: it would cost more than some of the loops.
     """
-    with _cache_folder():
+    with _numba_cache():
         return numba.njit(**_INNER_OPTIONS)(function)
 
 
 def has_compiled() -> bool:
-    """Tell whether kernels of this version were compiled before; if not, the first fit takes longer."""
+    """Return whether kernels of this version are in the cache; if not, the first fit takes longer."""
     settings: Any = numba.config
     folder = _folder(settings.CACHE_DIR)
     return bool(folder) and any(Path(folder).rglob("*.nbi"))
 
 
 @contextmanager
-def _cache_folder() -> Iterator[None]:
-    """Let numba keep what is decorated here in our folder; everything else of the process stays as it is."""
+def _numba_cache() -> Iterator[None]:
+    """Make numba cache what is decorated here in our folder; other code of the process is not affected."""
     settings: Any = numba.config
     before = settings.CACHE_DIR
     settings.CACHE_DIR = _folder(before)
@@ -87,23 +88,36 @@ def _cache_folder() -> Iterator[None]:
 
 @cache
 def _folder(base: str) -> str:
-    """Return our folder under NUMBA_CACHE_DIR or the user's cache; `base` itself where none can be made."""
-    from tagtopics._io import cache_folder
+    """Return our folder under NUMBA_CACHE_DIR or the user's cache; `base` itself if none can be created.
 
+    Cached kernels are executable code, so the default folder must belong to the user and be writable by no
+    one else.
+    """
     parent = Path(base) if base else cache_folder("kernels")
     folder = parent / f"tagtopics-{_stamp()}"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        private = bool(base) or all(_is_private(place) for place in (parent, folder))
     except OSError:
         return base
-    return str(folder) if os.access(folder, os.W_OK) else base
+    return str(folder) if private and os.access(folder, os.W_OK) else base
+
+
+def _is_private(folder: Path) -> bool:
+    if not hasattr(os, "getuid"):
+        return True
+    found = folder.stat()
+    return found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def _stamp() -> str:
-    """Return a name for the present state of all kernel files."""
-    digest = hashlib.sha256(numba.__version__.encode())
+    """Return a name for the present state of all files with kernels."""
     package = Path(__file__).parents[1]
-    for folder in ("kernels", "baselines"):
-        for path in sorted((package / folder).rglob("*.py")):
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+    paths = [
+        *sorted((package / "kernels").rglob("*.py")),
+        *sorted((package / "baselines").glob("*_loops.py")),
+        package / "credit" / "loops.py",
+    ]
+    contents = [numba.__version__.encode(), *(path.read_bytes() for path in paths)]
+    return digest_bytes(b"".join(contents))[:16]

@@ -1,19 +1,10 @@
-"""Random numbers that are functions of a seed and a counter: the same in any part and any order."""
+"""Random numbers as functions of a seed and a counter: the same in any part and any order."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from tagtopics.kernels.compiling import inner
-
-CREDIT_STREAM = 1 << 62
-"""Where the counters of the random credits begin, far from those of the messages."""
-
-SIGN_STREAM = 1 << 61
-"""Where those of the random signs of `anchors` begin."""
-
-NOISE_STREAM = 3 << 61
-"""Where those of the patterns of noise of `starting` begin."""
 
 
 @inner

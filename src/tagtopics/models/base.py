@@ -21,11 +21,12 @@ from tagtopics.graph import FactorGraph, Priors, build_graph
 from tagtopics.inference import holdout
 from tagtopics.inference.bp import BeliefPropagation
 from tagtopics.inference.coherence import topic_coherence
+from tagtopics.inference.executor import MemoryExecutor
 from tagtopics.inference.fold_in import FoldIn
 from tagtopics.inference.learned import Learned, TopicAlgorithm
 from tagtopics.inference.loop import Callback, FitResult, Step, run
 from tagtopics.inference.memory import is_lean
-from tagtopics.inference.tuning import learn_priors, starting_alpha
+from tagtopics.inference.learn_priors import initial_alpha, learn_alpha
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.inputs import (
     align_tags,
@@ -256,13 +257,13 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _priors(self) -> Priors:
         """Return the priors as given; where they are to be learned, the values that learning starts from."""
-        alpha = np.full(self.n_topics, starting_alpha(self.doc_topic_prior), dtype=np.float32)
+        alpha = np.full(self.n_topics, initial_alpha(self.doc_topic_prior), dtype=np.float32)
         preset = self._preset()
         return Priors(
             alpha,
             float(self.topic_word_prior),
-            word_weight=float(preset.word_exponent),
-            stride=float(preset.relaxation),
+            word_exponent=float(preset.word_exponent),
+            relaxation=float(preset.relaxation),
         )
 
     def _priors_for(self, corpus: Corpus) -> Priors:
@@ -270,12 +271,13 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if self.doc_topic_prior != AUTO:
             return self._priors()
         threads, anchored = resolve_threads(self.n_jobs), self._preset().init == "anchors"
-        return learn_priors(corpus.counts, corpus.tags, self._priors(), self._seed(), threads, anchored)
+        return learn_alpha(corpus.counts, corpus.tags, self._priors(), self._seed(), threads, anchored)
 
     def _belief_propagation(self, graph: FactorGraph, priors: Priors) -> BeliefPropagation:
         threads, anchored = resolve_threads(self.n_jobs), self._preset().init == "anchors"
         lean = is_lean(self.memory, graph, len(priors.doc_topic))
-        return BeliefPropagation(graph, priors, self._seed(), threads, anchored, lean)
+        executor = MemoryExecutor(graph, lean, threads)
+        return BeliefPropagation(executor, priors, self._seed(), anchored)
 
     def _infer(self, counts: Any, tags: Any) -> Float32:
         """Return the topic proportions (D, K) of new documents, CSR (D, W), whose tags are CSR or None."""

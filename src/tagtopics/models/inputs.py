@@ -16,7 +16,6 @@ from tagtopics.corpus.align import align_columns
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.tags import is_indicator, tags_of_labels
 from tagtopics.errors import CorpusWarning, InputError
-from tagtopics.models.validation import Preset
 
 _MOST_TOKENS = 2**31 - 1
 """Largest entry of a matrix of counts, as in a corpus."""
@@ -60,38 +59,6 @@ def corpus_from_matrices(
 def without_tags(corpus: Corpus) -> Corpus:
     """Return a corpus without its tags."""
     return replace(corpus, tags=sp.csr_array((corpus.n_docs, 0), dtype=np.int8), tag_names=())
-
-
-def identity_of(model: BaseEstimator, digest: str) -> dict[str, Any]:
-    """Return what determines the result of a fit, as JSON; fits with equal identities have equal results.
-
-    Args:
-        model: an estimator.
-        digest: of the corpus; see `digest_of`.
-    """
-    parameters = {
-        name: plain_parameter(value)
-        for name, value in model.get_params(deep=False).items()
-        if name not in ("n_jobs", "max_iter", "tol")  # these may change when a fit is resumed
-    }
-    return {"model": type(model).__name__, "parameters": parameters, "corpus": digest}
-
-
-def plain_parameter(value: Any) -> Any:
-    """Return a parameter as JSON has it: presets as objects, numbers of NumPy as numbers."""
-    if isinstance(value, Preset):
-        return {name: plain_parameter(part) for name, part in vars(value).items()}
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def digest_of(corpus: Corpus) -> str:
-    """Return the SHA-256 of the counts, the tags and their names."""
-    digest = hashlib.sha256()
-    for matrix in (corpus.counts, corpus.tags):
-        for array in (np.array(matrix.shape), matrix.indptr, matrix.indices, matrix.data):
-            digest.update(np.ascontiguousarray(array).data)
-    digest.update("\n".join((*corpus.vocabulary, "", *corpus.tag_names)).encode("utf-8", "replace"))
-    return digest.hexdigest()
 
 
 def canonical(counts: Any) -> Any:

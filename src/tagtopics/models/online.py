@@ -13,10 +13,12 @@ from tagtopics._typing import Float64
 from tagtopics.corpus.align import align_columns, extended, join_corpora
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import CorpusWarning, InputError
-from tagtopics.graph import PastSums, build_graph
+from tagtopics.graph import CorpusSums, build_graph
+from tagtopics.inference.bp import BeliefPropagation
+from tagtopics.inference.executor import MemoryExecutor
 from tagtopics.inference.learned import Learned
 from tagtopics.inference.loop import Callback, run
-from tagtopics.inference.online import OnlineBeliefPropagation, past_sums, remembered, with_rows
+from tagtopics.inference.online import earlier_sums, remembered, with_rows
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.base import TopicModel
 from tagtopics.models.inputs import align_words, check_codebooks, corpus_from_matrices, without_tags
@@ -104,20 +106,19 @@ class OnlineModel(TopicModel):
         counts = align_columns(corpus.counts, corpus.vocabulary, words)[0]
         tagged = align_columns(corpus.tags, corpus.tag_names, tags)[0]
         grown = replace(corpus, counts=counts, tags=tagged, vocabulary=words, tag_names=tags)
-        past = self._past(len(words), len(tags), remembered(corpus.n_docs, forgetting))
+        earlier = self._earlier(len(words), len(tags), remembered(corpus.n_docs, forgetting))
         priors = self._priors()._replace(doc_topic=self.doc_topic_prior_)
         seed = len(self.doc_ids_)  # independent of random_state: a loaded model continues the same
-        algorithm = OnlineBeliefPropagation(
-            build_graph(counts, tagged), past, priors, seed, resolve_threads(self.n_jobs)
-        )
+        executor = MemoryExecutor(build_graph(counts, tagged), n_threads=resolve_threads(self.n_jobs))
+        algorithm = BeliefPropagation(executor, priors, seed, earlier=earlier)
         result = run(algorithm, max_iter=max(self.max_iter, 1), tol=self.tol, callbacks=callbacks)
         self._store_more(grown, algorithm.learned(result.state))
         self._store_history(result)
         self._credit_more(counts, tagged)
 
-    def _past(self, n_words: int, n_tags: int, share: float) -> PastSums:
+    def _earlier(self, n_words: int, n_tags: int, share: float) -> CorpusSums:
         sums, squares = with_rows(self.tag_sums_, n_tags), with_rows(self.tag_squares_, n_tags)
-        return past_sums(with_rows(self._word_sums(), n_words), sums, squares, share)
+        return earlier_sums(with_rows(self._word_sums(), n_words), sums, squares, share)
 
     def _word_sums(self) -> Float64:
         """Return (W, K): the sums behind phi, from what is saved, so that a loaded model can continue."""

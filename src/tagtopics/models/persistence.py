@@ -27,7 +27,7 @@ from tagtopics.corpus.images.settings import visual_from, visual_to_arrays, visu
 from tagtopics.corpus.recipe import recipe_from_json, recipe_to_json
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.models.base import TopicModel
-from tagtopics.models.inputs import plain_parameter
+from tagtopics.inference.checkpoint import plain_value
 from tagtopics.models.schema_1 import upgraded
 from tagtopics.models.validation import Preset, check_parameters
 from tagtopics.recommend.storage import (
@@ -167,7 +167,7 @@ def _description(model: TopicModel, files: dict[str, str]) -> Description:
         "digest": _BLANK,
         "files": files,
         "class": type(model).__name__,
-        "parameters": {name: plain_parameter(value) for name, value in parameters.items()},
+        "parameters": {name: plain_value(value) for name, value in parameters.items()},
         "recipe": None if model.recipe_ is None else recipe_to_json(model.recipe_),
         "visual": visual_to_json(model.visual_),
         "recommender": recommender_to_json(model.recommender_),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tagtopics.errors import InputError
-from tagtopics.models.inputs import plain_parameter
+from tagtopics.inference.checkpoint import plain_value
 from tagtopics.models.validation import AUTO, PRESETS, Preset
 
 _FILES = (
@@ -66,4 +66,4 @@ def _parameters(kind: str, old: dict[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in parameters.items() if name not in _UNUSED[kind]}
     preset = Preset(**settings, init=parameters.pop("init", "anchors"))
     names = [name for name, value in PRESETS.items() if value == preset]
-    return parameters | {"preset": names[0] if names else plain_parameter(preset)}
+    return parameters | {"preset": names[0] if names else plain_value(preset)}

@@ -18,7 +18,13 @@ from tagtopics.errors import InputError
 from tagtopics.graph import Priors
 from tagtopics.inference.loop import Callback
 from tagtopics.inference.profiles import joint_profile
-from tagtopics.inference.weighing import SHARES, Weighed, can_weigh, divide, weigh
+from tagtopics.inference.learn_priors import (
+    SHARES,
+    LearnedWeights,
+    can_learn_weights,
+    learn_weights,
+    weights_holdout,
+)
 from tagtopics.models.base import announce
 from tagtopics.models.inputs import align_tags, align_words
 from tagtopics.models.online import OnlineModel
@@ -172,17 +178,17 @@ class TTM(OnlineModel):
         self.tag_pseudo_count_ = learned.tag_pseudo_count
         return learned.priors
 
-    def _weighed(self, corpus: Corpus, priors: Priors) -> Weighed:
+    def _weighed(self, corpus: Corpus, priors: Priors) -> LearnedWeights:
         count = self._preset().tag_pseudo_count
         given = _PSEUDO_COUNT if isinstance(count, str) else float(count)
         wanted = AUTO in (self.pairwise_weight, count)
-        if not (wanted and can_weigh(corpus.counts, corpus.tags)):
-            return Weighed(priors, given)
-        parts = divide(corpus.counts, corpus.tags, self._seed())
-        if not parts.held_out.hidden.nnz:
-            return Weighed(priors, given)
+        if not (wanted and can_learn_weights(corpus.counts, corpus.tags)):
+            return LearnedWeights(priors, given)
+        parts = weights_holdout(corpus.counts, corpus.tags, self._seed())
+        if not parts.hidden.nnz:
+            return LearnedWeights(priors, given)
         shares = SHARES if self.pairwise_weight == AUTO else (1.0,)
-        found = weigh(parts, self._belief_propagation(parts.graph, priors), shares)
+        found = learn_weights(parts, self._belief_propagation(parts.graph, priors), shares)
         return found if count == AUTO else found._replace(tag_pseudo_count=given)
 
     def _tag_pseudo_counts(self, tags: Any) -> Float32 | None:

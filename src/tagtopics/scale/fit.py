@@ -2,48 +2,33 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
+from tagtopics._io import atomic_file, digest_file
 from tagtopics._typing import Float32
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
+from tagtopics.graph import Belief
 from tagtopics.inference import loop
+from tagtopics.inference.bp import BeliefPropagation
+from tagtopics.inference.checkpoint import identity_of
 from tagtopics.inference.learned import Learned, proportions
 from tagtopics.inference.loop import Callback, FitResult
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.base import TopicModel
-from tagtopics.models.inputs import identity_of
 from tagtopics.models.online import OnlineModel
 from tagtopics.models.validation import check_parameters
-from tagtopics.scale.manifest import MANIFEST
-from tagtopics.scale.runs import Run
-from tagtopics.scale.shard_executor import Parts
-from tagtopics.scale.sharded import Crew, ShardedBelief, ShardedPropagation
-from tagtopics.scale.shards import ShardFolder
+from tagtopics.scale.format import MANIFEST, ShardFolder
+from tagtopics.scale.shard_executor import ExecutorMaker, ShardRun, ShardStates, local_executor
 
 DOCUMENTS = 50_000
-"""Documents that a model fitted to shards keeps as its own, unless told otherwise."""
+"""Documents that a model fitted to shards keeps, by default."""
 
 _Model = TypeVar("_Model", bound=TopicModel)
-
-
-class LocalCrew:
-    """One process, the present one, with threads."""
-
-    def __init__(self, parts: Parts) -> None:
-        self.profiles, self.begin, self.sweep = parts.profiles, parts.begin, parts.sweep
-
-    def close(self) -> None:
-        """Nobody to let go."""
-
-
-CrewMaker = Callable[[ShardFolder, Run, bool], Crew]
-"""Makes the crew of a fit from the shards, the folder of the run, and whether messages are recalled."""
 
 
 def fit_shards(
@@ -52,25 +37,26 @@ def fit_shards(
     work: str | Path,
     *,
     resume: bool = False,
-    crew: CrewMaker | None = None,
-    callbacks: Sequence[Callback[ShardedBelief]] = (),
+    executor: ExecutorMaker | None = None,
+    callbacks: Sequence[Callback[Belief]] = (),
     documents: int = DOCUMENTS,
     doc_topic: str | Path | None = None,
 ) -> _Model:
     """Learn topics from shards on disk.
 
-    The model is the one that the same documents in memory give with the same blocks, bit for bit, whoever
-    works on them. Of the documents it keeps a sample (`doc_topic_`, `doc_ids_`), from which it also learns
-    to recommend tags and to explain.
+    The model is the one that the same documents in memory give with the same blocks, bit for bit, with any
+    executor. It keeps a sample of the documents (`doc_topic_`, `doc_ids_`), from which it also learns to
+    recommend tags and to explain.
 
     Args:
         model: an `LDA` or `TTM` by belief propagation.
-        shards: a folder that `shard_corpus` or `tagtopics shard` has made.
+        shards: a folder made by `shard_corpus` or `tagtopics shard`.
         work: a folder for the state of the fit; every sweep is a checkpoint. It stays when the fit is done:
-            clear it away with `remove_run` once the model is saved.
-        resume: go on with the fit in `work`, if there is one; it ends with the bits of one never stopped.
-        crew: who works on the shards; this process if None. See `scale.cluster`.
-        callbacks: told of every sweep.
+            remove it with `remove_run` once the model is saved.
+        resume: continue the fit in `work`, if there is one; the result has the bits of a fit never stopped.
+        executor: makes what applies the sweeps: `ray_executor(...)`, `local_executor(...)`, or None for
+            threads of this process.
+        callbacks: called after every sweep.
         documents: how many documents the model keeps, from shards spread over the corpus.
         doc_topic: a file for the proportions (D, K) of all documents, in NumPy's format, to be opened with
             `numpy.load(..., mmap_mode="r")`; None for none.
@@ -79,49 +65,37 @@ def fit_shards(
     _check(model, folder)
     sample = sampled_shards(folder, documents)
     corpus, lean, threads = folder.corpus(sample), model.memory != "stored", resolve_threads(model.n_jobs)
-    run = Run(work, _identity(model, folder), resume=resume)
+    run = ShardRun(work, identity_of(model, digest_file(folder.path / MANIFEST)), resume=resume)
     priors = model._priors_for(corpus)
-    workers = (crew or local_crew(threads))(folder, run, lean)
+    workers = (executor or local_executor(threads))(folder, run.states, len(priors.doc_topic), lean)
+    algorithm = BeliefPropagation(workers, priors, model._seed(), model._preset().init == "anchors")
     try:
-        algorithm = ShardedPropagation(
-            folder, workers, priors, model._seed(), threads, model._preset().init == "anchors"
-        )
-        watching = [run, *callbacks]
         result = loop.run(
-            algorithm, max_iter=model.max_iter, tol=model.tol, callbacks=watching, start=run.start
+            algorithm, max_iter=model.max_iter, tol=model.tol, callbacks=[run, *callbacks], start=run.start
         )
     finally:
         workers.close()
-    _keep(model, corpus, folder, run, result, sample)
+    states = _DocTopic(folder, run.states, result.state, lean)
+    theta = np.concatenate([states.of(number) for number in sample])
+    model._store(corpus, algorithm.learned(result.state)._replace(doc_topic=theta), result)
+    model.tag_docs_ = folder.totals.tag_docs.copy()
     model._learn_tags(corpus, callbacks)
     if doc_topic is not None:
-        write_doc_topic(folder, run, result.state, Path(doc_topic))
+        states.write(Path(doc_topic))
     return model
 
 
-def local_crew(threads: int, *, refits: bool = False, told: Callable[[], None] = lambda: None) -> CrewMaker:
-    """Return what makes a crew of this process alone.
-
-    Args:
-        threads: shards at a time.
-        refits: infer the state of a shard anew where it was lost, instead of giving up.
-        told: called after each shard of each sweep.
-    """
-
-    def make(folder: ShardFolder, run: Run, lean: bool) -> Crew:
-        n_threads = max(1, min(threads, len(folder)))
-        settings = {"lean": lean, "n_threads": n_threads, "refits": refits, "told": told}
-        return LocalCrew(Parts(folder, range(len(folder)), run.keeper, **settings))  # type: ignore[arg-type]
-
-    return make
+def sampled_shards(folder: ShardFolder, documents: int = DOCUMENTS) -> list[int]:
+    """Return the numbers of evenly spread shards with about so many documents: at least one shard."""
+    per_shard = folder.manifest.n_docs / len(folder)
+    n = max(1, min(len(folder), int(documents / max(per_shard, 1.0))))
+    return sorted({int(i) for i in np.linspace(0, len(folder) - 1, n).round()})
 
 
 def _check(model: TopicModel, folder: ShardFolder) -> None:
     check_parameters(model)
     if not isinstance(model, OnlineModel):
-        raise InputError(
-            "fit: shards are for LDA and TTM by belief propagation; read the corpus whole for others"
-        )
+        raise InputError("fit: shards are for LDA and TTM by belief propagation; use other models in memory")
     if not folder.manifest.n_edges:
         raise InputError(f"{folder.path}: no document has any words; there is nothing to fit")
     if not isinstance(model.random_state, int | np.integer):
@@ -130,46 +104,25 @@ def _check(model: TopicModel, folder: ShardFolder) -> None:
         )
 
 
-def _identity(model: TopicModel, folder: ShardFolder) -> dict[str, Any]:
-    manifest = hashlib.sha256((folder.path / MANIFEST).read_bytes()).hexdigest()
-    return identity_of(model, manifest)
+class _DocTopic:
+    """The topic proportions of the documents of a fit to shards, from the states on disk."""
 
+    def __init__(self, folder: ShardFolder, states: ShardStates, belief: Belief, lean: bool) -> None:
+        self.folder, self.states, self.belief, self.lean = folder, states, belief, lean
 
-def sampled_shards(folder: ShardFolder, documents: int = DOCUMENTS) -> list[int]:
-    """Return the numbers of shards, spread evenly, with about so many documents: at least one shard."""
-    per_shard = folder.manifest.n_docs / len(folder)
-    n = max(1, min(len(folder), int(documents / max(per_shard, 1.0))))
-    return sorted({int(i) for i in np.linspace(0, len(folder) - 1, n).round()})
+    def of(self, number: int) -> Float32:
+        """Return the proportions of the documents of a shard, (D_s, K)."""
+        alpha = self.belief.priors.doc_topic
+        graph = self.folder.graph(number)
+        docs = self.states.get(number, self.belief.sweep, graph, len(alpha), self.lean)
+        return proportions(docs.doc_sums, alpha)
 
-
-def _keep(
-    model: TopicModel,
-    corpus: Corpus,
-    folder: ShardFolder,
-    run: Run,
-    result: FitResult[ShardedBelief],
-    sample: Sequence[int],
-) -> None:
-    """Set the fitted attributes."""
-    belief = result.state
-    theta = np.concatenate([_proportions(number, run, belief) for number in sample])
-    more = {"tag_sums_": belief.sums.tags, "tag_squares_": belief.sums.tag_squares}
-    model._store(corpus, Learned(belief.sums.words, theta, belief.priors.doc_topic, more), result)
-    model.tag_docs_ = folder.tag_docs.copy()
-
-
-def write_doc_topic(folder: ShardFolder, run: Run, belief: ShardedBelief, path: Path) -> None:
-    """Write the proportions (D, K) of all documents to a file, shard by shard."""
-    m = folder.manifest
-    fresh = path.with_name(f"{path.name}.part")
-    shape = (m.n_docs, belief.sums.words.shape[1])
-    table = np.lib.format.open_memmap(fresh, mode="w+", dtype=np.float32, shape=shape)
-    for number, entry in enumerate(m.shards):
-        table[entry.first_doc : entry.first_doc + entry.n_docs] = _proportions(number, run, belief)
-    table.flush()
-    del table
-    fresh.replace(path)
-
-
-def _proportions(number: int, run: Run, belief: ShardedBelief) -> Float32:
-    return proportions(run.keeper.get(number, belief.sweep).doc_sums, belief.priors.doc_topic)
+    def write(self, path: Path) -> None:
+        """Write the proportions (D, K) of all documents to a file, shard by shard."""
+        shape = (self.folder.manifest.n_docs, len(self.belief.priors.doc_topic))
+        with atomic_file(path) as temporary:
+            table = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float32, shape=shape)
+            for number, entry in enumerate(self.folder.manifest.shards):
+                table[entry.first_doc : entry.first_doc + entry.n_docs] = self.of(number)
+            table.flush()
+            del table

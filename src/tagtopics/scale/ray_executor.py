@@ -1,40 +1,44 @@
-"""A crew on a Ray cluster: one actor for each group of shards. The only file that imports ray.
+"""Belief propagation on a Ray cluster: one actor for each group of shards. The only file that imports ray.
 
-Each sweep, the sums of words and tags go to all actors through the object store, and what their shards add
-up to comes back. Sums are exact, so that neither the number of actors nor the order of their answers matters;
-and a sweep starts from what the one before has left on disk, so that a dead actor's part is simply done again
-by another. Ray itself retries nothing: who does a part again is decided here alone.
+In each sweep, the sums of words and tags are sent to all actors through the object store, and each returns
+the sums of its shards. Sums are exact, so neither the number of actors nor the order of their answers
+matters; and a sweep starts from the states that the one before left on disk, so another actor can repeat the
+part of one that died. Ray itself retries nothing.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+import re
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
 from tagtopics._typing import Float32, Float64
 from tagtopics.errors import InputError, MissingExtraError
-from tagtopics.graph import Sums
-from tagtopics.scale.fit import CrewMaker
-from tagtopics.scale.keeping import Keeper
-from tagtopics.scale.runs import Run
-from tagtopics.scale.shard_executor import Parts, Round
-from tagtopics.scale.shards import ShardFolder
+from tagtopics.graph import CorpusSums, DocState, SweepInput, Totals, WordInput
+from tagtopics.inference.executor import Kernels, Sweep
+from tagtopics.kernels.bp import sweep as compiled
+from tagtopics.scale.format import ShardFolder
+from tagtopics.scale.shard_executor import ExecutorMaker, ShardExecutor, ShardStates
 
-MOST_DEATHS = 20
-"""Actors that may die in one round before the fit gives up: something kills them all."""
+MAX_DEATHS = 20
+"""Actors that may die in one sweep before the fit gives up: something kills them all."""
 
 _STORE_BYTES = 1 << 28
-"""Least size of the object store of a cluster that is started here."""
+"""Smallest size of the object store of a cluster that is started here."""
+
+_SECONDS = 10.0
+"""Time limit for a connection to an address."""
 
 
 class Worker:
-    """What runs in an actor: some shards, and where the state of their documents is kept."""
+    """What runs in an actor: a `ShardExecutor` for some of the shards."""
 
-    def __init__(self, shards: str, numbers: Sequence[int], kept: str, settings: dict[str, Any]) -> None:
-        self._parts = Parts(ShardFolder.open(shards), numbers, Keeper(kept), **settings)
+    def __init__(self, shards: str, numbers: Sequence[int], states: tuple[str, str], settings: Any) -> None:
+        self._executor = ShardExecutor(ShardFolder.open(shards), ShardStates(*states), numbers, **settings)
 
     def place(self) -> tuple[str, int]:
         """Return the node and the number of the process."""
@@ -43,50 +47,71 @@ class Worker:
         return ray.get_runtime_context().get_node_id(), os.getpid()
 
     def profiles(self, n_topics: int, seed: int) -> Float64:
-        """Return what these shards add to the words' profiles."""
-        return self._parts.profiles(n_topics, seed)
+        """Return the sums of the words' profiles over these shards."""
+        return self._executor.profiles(n_topics, seed)
 
-    def begin(self, word_topics: Float32, seed: int) -> Sums:
-        """Draw the first state of each shard; return what they add up to."""
-        return self._parts.begin(np.array(word_topics), seed)
+    def start(self, word_topics: Float32, seed: int) -> CorpusSums:
+        """Draw the initial state of each shard; return the sums."""
+        sums = self._zeros(word_topics.shape[1])
+        self._executor.start(np.array(word_topics), seed, sums)
+        return sums
 
-    def sweep(self, now: Round) -> tuple[Sums, float]:
-        """Update every shard once; return what they add up to, and how far they moved."""
-        return self._parts.sweep(_own_copy(now))
+    def sweep(self, sweep: Sweep) -> tuple[CorpusSums, float]:
+        """Update every shard; return the sums, and how far messages moved, in tokens."""
+        sums = self._zeros(len(sweep.priors.doc_topic))
+        moved = self._executor.sweep(_writable(sweep), None, sums)
+        return sums, moved
+
+    def _zeros(self, n_topics: int) -> CorpusSums:
+        m = self._executor.folder.manifest
+        return CorpusSums.zeros(m.n_words, m.n_tags, n_topics)
 
 
-class RayCrew:
-    """Actors, each with a group of neighbouring shards."""
+class RayExecutor:
+    """Actors, each with a group of neighbouring shards.
 
-    def __init__(self, make: Callable[[Sequence[int]], Any], groups: Sequence[Sequence[int]]) -> None:
-        self._make, self._groups = make, groups
+    Args:
+        make: makes the actor of a group.
+        groups: the numbers of the shards of each group.
+        local: the executor of the whole folder in this process, for what all of them share.
+    """
+
+    kernels: ClassVar[Kernels] = compiled
+
+    def __init__(
+        self,
+        make: Callable[[Sequence[int]], Any],
+        groups: Sequence[Sequence[int]],
+        local: ShardExecutor,
+    ) -> None:
+        self._make, self._groups, self._local = make, groups, local
+        self.lean, self.n_threads, self.check = local.lean, local.n_threads, local.check
         self.actors = [make(numbers) for numbers in groups]
 
+    @property
+    def totals(self) -> Totals:
+        """Statistics of the corpus."""
+        return self._local.totals
+
     def profiles(self, n_topics: int, seed: int) -> Float64:
-        """Return the words' profiles, for anchors."""
-        total: Float64 | None = None
-        for answer in self._all("profiles", n_topics, seed):
-            total = np.array(answer) if total is None else total + answer
-        assert total is not None
+        """Return the sums of the words' profiles over all shards."""
+        return np.asarray(sum(self._all("profiles", n_topics, seed)))
+
+    def start(self, word_topics: Float32, seed: int, sums: CorpusSums) -> None:
+        """Draw and store the initial state of each shard."""
+        for answer in self._all("start", word_topics, seed):
+            sums.add(answer)
+
+    def sweep(self, sweep: Sweep, docs: DocState | None, sums: CorpusSums) -> float:
+        """Update and store every shard."""
+        total = 0.0
+        for answer, moved in self._all("sweep", sweep):
+            sums.add(answer)
+            total += moved
         return total
 
-    def begin(self, word_topics: Float32, seed: int) -> Sums:
-        """Draw the first state of each shard; return what they add up to."""
-        return _together(self._all("begin", word_topics, seed))
-
-    def sweep(self, now: Round) -> tuple[Sums, float]:
-        """Update every shard once; return what they add up to, and how far they moved, in tokens."""
-        moves: list[float] = []
-
-        def sums() -> Iterator[Sums]:
-            for answer, moved in self._all("sweep", now):
-                moves.append(moved)
-                yield answer
-
-        return _together(sums()), sum(moves)
-
     def close(self) -> None:
-        """Let the actors go."""
+        """Stop the actors."""
         import ray
 
         for actor in self.actors:
@@ -94,7 +119,7 @@ class RayCrew:
         self.actors = []
 
     def _all(self, method: str, *arguments: Any) -> Iterator[Any]:
-        """Yield the answers of all actors; those of actors that die are asked of others in their place."""
+        """Yield the results of all actors; new actors replace those that die."""
         import ray
         from ray.exceptions import RayActorError
 
@@ -109,10 +134,10 @@ class RayCrew:
                     break
                 except RayActorError as error:
                     deaths += 1
-                    if deaths > MOST_DEATHS:
+                    if deaths > MAX_DEATHS:
                         raise InputError(
-                            f"fit: {deaths} workers died in one sweep, the last so: {_line(error)}; look at "
-                            "their memory, then go on with --resume"
+                            f"fit: {deaths} workers died in one sweep, the last with: {_line(error)}; check "
+                            "their memory, then continue with --resume"
                         ) from None
                     ray.kill(self.actors[i])
                     self.actors[i] = self._make(self._groups[i])
@@ -121,35 +146,40 @@ class RayCrew:
                     raise error.cause if isinstance(error.cause, InputError) else error from None
 
 
-def ray_crew(
-    workers: int, address: str | None = None, *, refits: bool = False, threads: int = 1
-) -> CrewMaker:
-    """Return what makes a crew of Ray actors, for `fit_shards`.
+def ray_executor(
+    workers: int, address: str | None = None, *, refit: bool = False, threads: int = 1
+) -> ExecutorMaker:
+    """Return a function that makes an executor of Ray actors, for `fit_shards`.
 
     Args:
-        workers: actors; each takes about as many shards as any other.
-        address: of a running cluster, as `ray.init` takes it; None starts one here, for this fit.
-        refits: where a worker finds the state of its shards lost, it infers it anew from the topics instead
-            of giving up: for clusters whose machines share no folder. Not the same bits then, but nearly.
-        threads: of each worker.
+        workers: number of actors; each gets about equally many shards.
+        address: of a running cluster, as for `ray.init`; None starts one here, for this fit.
+        refit: where a worker finds the state of a shard lost, it infers it again from the topics instead of
+            raising an error: for clusters whose machines share no folder. Nearly the same bits, not the same.
+        threads: threads of each worker.
     """
+    ray = _ray()
+    if address is not None:
+        _check_address(address)
 
-    def make(folder: ShardFolder, run: Run, lean: bool) -> RayCrew:
-        ray = _ray()
+    def make(folder: ShardFolder, states: ShardStates, n_topics: int, lean: bool) -> RayExecutor:
         groups = [part.tolist() for part in np.array_split(np.arange(len(folder)), min(workers, len(folder)))]
-        _connect(ray, address, folder, len(groups))
-        settings = {"lean": lean, "refits": refits, "n_threads": threads}
+        _connect(ray, address, folder, len(groups), n_topics)
         options = {"num_cpus": 0, "max_restarts": 0, "max_task_retries": 0, "scheduling_strategy": "SPREAD"}
         actor = ray.remote(**options)(Worker)
-        places = (str(folder.path.absolute()), str(run.keeper.folder.absolute()))
-        return RayCrew(lambda numbers: actor.remote(places[0], numbers, places[1], settings), groups)
+        shards, place = str(folder.path.absolute()), (str(states.folder.absolute()), states.run)
+        settings = {"lean": lean, "refit": refit, "n_threads": threads}
+        local = ShardExecutor(folder, states, lean=lean)
+        return RayExecutor(lambda numbers: actor.remote(shards, numbers, place, settings), groups, local)
 
     return make
 
 
 def _ray() -> Any:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_worker_niceness", "0")  # they do the work of this process; Ray's own is 15
+    os.environ.setdefault(
+        "RAY_worker_niceness", "0"
+    )  # workers do the work of this process; Ray's default is 15
     try:
         import ray
     except ImportError:
@@ -157,8 +187,19 @@ def _ray() -> Any:
     return ray
 
 
-def _connect(ray: Any, address: str | None, folder: ShardFolder, workers: int) -> None:
-    """Join the cluster at an address, or start one; a process that is connected stays so."""
+def _check_address(address: str) -> None:
+    """Raise `InputError` soon if nothing answers at host:port; Ray itself would wait for minutes."""
+    match = re.fullmatch(r"(?:ray://)?([^/:]+|\[[^]]+\]):(\d{1,5})", address)
+    if match is None:  # "auto", "local" or another form that Ray knows
+        return
+    try:
+        socket.create_connection((match[1].strip("[]"), int(match[2])), timeout=_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise InputError(f"--address {address}: no Ray cluster answers there ({_line(error)})") from None
+
+
+def _connect(ray: Any, address: str | None, folder: ShardFolder, workers: int, n_topics: int) -> None:
+    """Connect to the cluster at an address, or start one; an existing connection is used."""
     if ray.is_initialized():
         return
     quiet = {"log_to_driver": False, "logging_level": "warning"}
@@ -169,27 +210,17 @@ def _connect(ray: Any, address: str | None, folder: ShardFolder, workers: int) -
             raise InputError(f"--address {address}: no Ray cluster answers there ({_line(error)})") from None
         return
     m = folder.manifest
-    round_trip = 8 * 256 * (m.n_words + 3 * m.n_tags) * (workers + 2)
-    store = max(_STORE_BYTES, round_trip)
+    one_answer = 8 * n_topics * (2 * m.n_words + 3 * m.n_tags)
+    store = max(_STORE_BYTES, (workers + 2) * one_answer)
     ray.init(address="local", num_cpus=workers, include_dashboard=False, object_store_memory=store, **quiet)
 
 
-def _own_copy(now: Round) -> Round:
-    """Copy what lies in the object store: kernels are compiled for arrays that can be written."""
-    field, past = (type(value)(*map(np.array, value)) for value in (now.field, now.past))
-    priors = now.priors._replace(doc_topic=np.array(now.priors.doc_topic))
-    return Round(now.sweep, field, past, priors)  # type: ignore[arg-type]
-
-
-def _together(answers: Iterable[Sums]) -> Sums:
-    total: Sums | None = None
-    for answer in answers:
-        if total is None:
-            total = Sums(*map(np.array, answer))
-        else:
-            total.add(answer)
-    assert total is not None
-    return total
+def _writable(sweep: Sweep) -> Sweep:
+    """Copy arrays out of the object store: kernels are compiled for arrays that can be written."""
+    words, previous, *tags = sweep.given
+    pairs = [WordInput(*map(np.array, pair)) for pair in (words, previous)]
+    priors = sweep.priors._replace(doc_topic=np.array(sweep.priors.doc_topic))
+    return Sweep(sweep.number, SweepInput(*pairs, *map(np.array, tags)), priors)  # type: ignore[arg-type]
 
 
 def _line(error: BaseException) -> str:

@@ -1,168 +1,320 @@
-"""Work on some shards of a folder, one after the other: what a process of a local or distributed fit does."""
+"""Belief propagation on shards: the executor of one process, and an unfinished fit on disk.
+
+A run folder has the checkpoint of the last complete sweep (`inference.checkpoint`) and the state of each
+shard:
+
+    checkpoint.safetensors           sums, priors, history, and what is being fitted
+    state-00003-00012.safetensors    the documents of shard 3 after sweep 12
+
+A sweep reads the states of the one before and writes new ones, so it can be repeated, by any process, with
+the same result: a fit that is killed at any moment continues from its last complete sweep to the same bits.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from tagtopics._io import check_target, digest_bytes, sweep_leftovers
 from tagtopics._typing import Float32, Float64
 from tagtopics.errors import InputError
-from tagtopics.graph import FactorGraph, Own, Priors, Sums, Whole, group_by
-from tagtopics.kernels.bp import compiled
+from tagtopics.graph import Belief, CorpusSums, DocState, FactorGraph, Totals
+from tagtopics.inference.callbacks import Step
+from tagtopics.inference.checkpoint import (
+    Checkpoint,
+    is_checkpoint,
+    load_checkpoint,
+    read_arrays,
+    read_metadata,
+    write_arrays,
+)
+from tagtopics.inference.executor import Executor, Kernels, Sweep, check_docs
+from tagtopics.kernels.bp import sweep as compiled
 from tagtopics.kernels.bp.anchors import add_profiles, no_profiles
-from tagtopics.kernels.bp.compiled import Field, Words
-from tagtopics.scale.keeping import Keeper
-from tagtopics.scale.shards import ShardFolder
+from tagtopics.kernels.threads import run_lanes
+from tagtopics.scale.format import ShardFolder
 
+STATE_FORMAT = "tagtopics shard state"
+CHECKPOINT = "checkpoint.safetensors"
 REFIT_SWEEPS = 10
-"""Sweeps over a lost shard alone, the topics held still, before it joins the others again."""
+"""Sweeps over a lost shard alone, with fixed topics, before it takes part in the fit again."""
+
+_STATE = re.compile(r"state-(\d{5,})-(\d{5,})\.safetensors")
+_TEMPORARY = re.compile(r"\.(checkpoint|state-\d+-\d+)\.safetensors\.\d+-[0-9a-f]{8}\.tmp")
 
 
-class Round(NamedTuple):
-    """What every part needs for a sweep: what words and tags say now, and what words said before."""
+class ShardStates:
+    """The states of shards in a run folder.
 
-    sweep: int  # its number, from 1
-    field: Field
-    past: Words
-    priors: Priors
+    Args:
+        folder: the run folder.
+        run: digest of what is being fitted; states of another run are refused.
+    """
+
+    def __init__(self, folder: str | Path, run: str) -> None:
+        self.folder, self.run = Path(folder), run
+
+    def path(self, shard: int, sweep: int) -> Path:
+        """Return the path of the state of a shard after a sweep."""
+        return self.folder / f"state-{shard:05d}-{sweep:05d}.safetensors"
+
+    def put(self, shard: int, sweep: int, docs: DocState) -> None:
+        """Write the state of a shard after a sweep, atomically."""
+        try:
+            write_arrays(self.path(shard, sweep), docs._asdict(), self._metadata(shard, sweep))
+        except InputError as error:
+            raise InputError(
+                f"{error}; the last complete sweep is kept: free some space, then --resume"
+            ) from None
+
+    def get(self, shard: int, sweep: int, graph: FactorGraph, n_topics: int, lean: bool) -> DocState:
+        """Return the state of a shard after a sweep, which must fit the documents of the shard."""
+        path = self.path(shard, sweep)
+        arrays, metadata = read_arrays(path, STATE_FORMAT)
+        if metadata != self._metadata(shard, sweep) or set(arrays) != set(DocState._fields):
+            raise InputError(
+                f"{path}: the state of another shard, sweep or fit; start again without --resume"
+            )
+        needed: Any = ("C", "A", "W")
+        docs = DocState(*(np.require(arrays[name], requirements=needed) for name in DocState._fields))
+        check_docs(docs, graph, n_topics, lean, str(path))
+        return docs
+
+    def has(self, shard: int, sweep: int) -> bool:
+        """Return whether the state of a shard after a sweep is there."""
+        return self.path(shard, sweep).is_file()
+
+    def forget(self, before: int | None = None) -> None:
+        """Remove the states of all sweeps, or before one, and temporary files of killed processes."""
+        for path in self.folder.iterdir():
+            match = _STATE.fullmatch(path.name)
+            if match and (before is None or int(match[2]) < before):
+                path.unlink(missing_ok=True)
+            elif _TEMPORARY.fullmatch(path.name):
+                sweep_leftovers(path.with_name(path.name[1:].rsplit(".", 2)[0]))
+
+    def _metadata(self, shard: int, sweep: int) -> dict[str, str]:
+        return {"format": STATE_FORMAT, "run": self.run, "shard": str(shard), "sweep": str(sweep)}
 
 
-class Parts:
-    """Some shards of a folder.
+class ShardRun(Checkpoint):
+    """The folder of an unfinished fit; as a callback of the loop, it saves every sweep.
+
+    Args:
+        folder: the run folder, created if it does not exist. A folder with anything else in it is refused.
+        identity: what is being fitted, JSON.
+        resume: continue the fit in the folder. Without, a folder with a checkpoint is refused.
+
+    Attributes:
+        states: the states of the shards.
+        start: where to continue, for `loop.run`; None for a new fit.
+    """
+
+    def __init__(self, folder: str | Path, identity: Mapping[str, Any], *, resume: bool = False) -> None:
+        self.folder = check_target(folder, "run folder", is_run, option="--checkpoint")
+        path = self.folder / CHECKPOINT
+        if path.exists() and not resume:
+            raise InputError(
+                f"{self.folder}: holds an unfinished fit; continue it with --resume, or remove it"
+            )
+        self.start: tuple[Belief, list[Step]] | None = (
+            load_checkpoint(path, identity) if path.exists() else None
+        )
+        self.states = ShardStates(self.folder, digest_bytes(json.dumps(identity, sort_keys=True).encode()))
+        super().__init__(path, 1, None, identity, self.start[1] if self.start else ())
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if self.start is None:
+            self.states.forget()  # left by a run that was killed as it began or ended
+
+    def on_iteration(self, step: Step, state: Belief) -> bool:
+        """Save a sweep, then remove the states of the one before."""
+        try:
+            super().on_iteration(step, state)
+        except InputError as error:
+            raise InputError(
+                f"{error}; the last complete sweep is kept: free some space, then --resume"
+            ) from None
+        self.states.forget(state.sweep)
+        return False
+
+
+def is_run(folder: Path) -> bool:
+    """Return whether a folder is empty, or has nothing in it but the files of a run of tagtopics."""
+    return folder.is_dir() and all(_is_of_run(path) for path in folder.iterdir())
+
+
+def remove_run(folder: str | Path) -> None:
+    """Remove the folder of a fit whose model is saved; a folder with other files in it is left alone."""
+    path = Path(folder)
+    if path.is_dir() and not path.is_symlink() and is_run(path):
+        (path / CHECKPOINT).unlink(missing_ok=True)  # first, so that a kill leaves nothing to continue
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_of_run(path: Path) -> bool:
+    if path.is_symlink() or not path.is_file():
+        return False
+    if _TEMPORARY.fullmatch(path.name):
+        return True
+    if path.name == CHECKPOINT:
+        return is_checkpoint(path)
+    try:
+        return bool(_STATE.fullmatch(path.name)) and read_metadata(path).get("format") == STATE_FORMAT
+    except InputError:
+        return False
+
+
+class ShardExecutor:
+    """Applies sweeps to some shards of a folder, one shard per thread at a time.
 
     Args:
         folder: the shards.
-        numbers: which of them.
-        keeper: where the state of their documents is kept.
-        lean: recall messages instead of storing them.
-        n_threads: shards at a time; any number gives the same bits.
-        refits: infer the state of a shard anew where it was lost, instead of giving up.
-        told: called after each shard.
+        states: where the state of their documents is kept.
+        numbers: which shards; None for all.
+        lean: recompute messages instead of storing them.
+        n_threads: any number gives the same bits.
+        refit: infer the state of a shard again where it was lost, instead of raising an error.
+        on_shard: called after each shard of each sweep.
     """
+
+    kernels: ClassVar[Kernels] = compiled
 
     def __init__(
         self,
         folder: ShardFolder,
-        numbers: Sequence[int],
-        keeper: Keeper,
+        states: ShardStates,
+        numbers: Sequence[int] | None = None,
         *,
         lean: bool = True,
         n_threads: int = 1,
-        refits: bool = False,
-        told: Callable[[], None] = lambda: None,
+        refit: bool = False,
+        on_shard: Callable[[], None] = lambda: None,
     ) -> None:
-        self.folder, self.numbers, self.keeper = folder, tuple(numbers), keeper
-        self.lean, self.n_threads, self.refits, self.told = lean, n_threads, refits, told
+        self.folder, self.states = folder, states
+        self.numbers = tuple(range(len(folder)) if numbers is None else numbers)
+        self.lean, self.n_threads, self.refit, self.on_shard = lean, n_threads, refit, on_shard
+
+    @property
+    def totals(self) -> Totals:
+        """Statistics of the whole corpus."""
+        return self.folder.totals
 
     def profiles(self, n_topics: int, seed: int) -> Float64:
-        """Return what these shards add to the words' profiles; see `kernels.anchors`."""
-        totals = [no_profiles(self.folder.manifest.n_words, n_topics) for _ in range(self.n_threads)]
+        """Return the sums of the words' profiles over these shards."""
+        sums = no_profiles(self.folder.manifest.n_words, n_topics)
+        lock = Lock()
 
-        def add(number: int, lane: int) -> float:
-            add_profiles(graph_of(self.folder, number), seed, 1, totals[lane])
+        def lane(numbers: Iterator[int]) -> None:
+            mine = np.zeros_like(sums)
+            for number in numbers:
+                add_profiles(self.folder.graph(number), seed, 1, mine)
+                self.on_shard()
+            with lock:
+                sums[:] += mine
+
+        run_lanes(lane, self.numbers, self.n_threads)
+        return sums
+
+    def start(self, word_topics: Float32, seed: int, sums: CorpusSums) -> None:
+        """Draw and store the initial state of each shard."""
+
+        def draw(number: int, mine: CorpusSums) -> float:
+            graph = self.folder.graph(number)
+            self.states.put(number, 0, compiled.start(graph, word_topics, seed, self.lean, 1, mine))
             return 0.0
 
-        self._each(add)
-        return np.asarray(np.sum(totals, axis=0))
+        self._each(draw, sums)
 
-    def begin(self, word_topics: Float32, seed: int) -> Sums:
-        """Draw the first state of each shard; return what they add up to."""
-        totals = self._no_sums(word_topics.shape[1])
-        start = compiled.lean_initial_part if self.lean else compiled.initial_part
+    def sweep(self, sweep: Sweep, docs: DocState | None, sums: CorpusSums) -> float:
+        """Update and store every shard."""
 
-        def draw(number: int, lane: int) -> float:
-            own = start(graph_of(self.folder, number), word_topics, seed, 1, totals[lane])
-            self.keeper.put(number, 0, own)
-            return 0.0
-
-        self._each(draw)
-        return _together(totals)
-
-    def sweep(self, now: Round) -> tuple[Sums, float]:
-        """Update every shard once; return what they add up to, and how far they moved, in tokens."""
-        totals = self._no_sums(len(now.priors.doc_topic))
-
-        def update(number: int, lane: int) -> float:
-            graph = graph_of(self.folder, number)
-            own = self._own(number, graph, now)
-            moved = self._update(graph, own, now, totals[lane])
-            self.keeper.put(number, now.sweep, own)
+        def update(number: int, mine: CorpusSums) -> float:
+            graph = self.folder.graph(number)
+            state = self._state(number, graph, sweep)
+            moved = compiled.sweep(graph, state, sweep.given, sweep.priors, self.lean, 1, mine)
+            self.states.put(number, sweep.number, state)
             return moved
 
-        moved = self._each(update)
-        return _together(totals), moved
+        return self._each(update, sums)
 
-    def _update(self, graph: FactorGraph, own: Own, now: Round, sums: Sums) -> float:
-        if self.lean:
-            return compiled.lean_sweep_part(graph, own, now.field, now.past, now.priors, 1, sums)
-        return compiled.sweep_part(graph, own, now.field, now.priors, 1, sums)
+    def check(self, sums: CorpusSums, docs: DocState | None) -> None:
+        """Raise `InputError` if restored sums do not fit the corpus; states are checked on reading."""
+        if docs is not None:
+            raise InputError("start: a checkpoint of a fit in memory; continue it with fit")
+        n_tokens = self.totals.n_tokens
+        if not abs(sums.words.sum() - n_tokens) <= 1e-3 * max(n_tokens, 1.0):
+            raise InputError("start: a checkpoint of another corpus; its sums do not match the shards")
 
-    def _own(self, number: int, graph: FactorGraph, now: Round) -> Own:
+    def close(self) -> None:
+        """Nothing to release."""
+
+    def _state(self, number: int, graph: FactorGraph, sweep: Sweep) -> DocState:
         """Return the state of a shard before a sweep."""
-        if self.refits and not self.keeper.has(number, now.sweep - 1):
-            return self._refitted(graph, now)
-        own = self.keeper.get(number, now.sweep - 1)
-        n_messages = 0 if self.lean else graph.n_edges
-        if [len(array) for array in own] != [n_messages, graph.n_docs, graph.n_slots]:
-            raise InputError(
-                f"{self.keeper.path(number, now.sweep - 1)}: of another corpus or fit; begin anew"
-            )
-        return own
+        n_topics = len(sweep.priors.doc_topic)
+        if self.refit and not self.states.has(number, sweep.number - 1):
+            return self._refitted(graph, sweep, n_topics)
+        return self.states.get(number, sweep.number - 1, graph, n_topics, self.lean)
 
-    def _refitted(self, graph: FactorGraph, now: Round) -> Own:
-        """Return a state inferred anew, the topics held still."""
-        K = now.field.word_sums.shape[1]
-        ignored = Sums.zeros(graph.n_words, graph.n_tags, K)
-        start = compiled.lean_initial_part if self.lean else compiled.initial_part
-        own = start(graph, now.field.word_sums + np.float32(now.priors.topic_word), 0, 1, ignored)
+    def _refitted(self, graph: FactorGraph, sweep: Sweep, n_topics: int) -> DocState:
+        """Return a state inferred again under fixed topics."""
+        unused = CorpusSums.zeros(graph.n_words, graph.n_tags, n_topics)
+        word_topics = sweep.given.words.sums + np.float32(sweep.priors.topic_word)
+        state = compiled.start(graph, word_topics, 0, self.lean, 1, unused)
         for _ in range(REFIT_SWEEPS):
-            self._update(graph, own, now, ignored)
-        return own
+            compiled.sweep(graph, state, sweep.given, sweep.priors, self.lean, 1, unused)
+        return state
 
-    def _no_sums(self, n_topics: int) -> list[Sums]:
-        m = self.folder.manifest
-        return [Sums.zeros(m.n_words, m.n_tags, n_topics) for _ in range(self.n_threads)]
+    def _each(self, work: Callable[[int, CorpusSums], float], sums: CorpusSums) -> float:
+        """Call `work(number, sums)` for each shard, with sums of its thread; return the total."""
+        lock, totals = Lock(), [0.0]
 
-    def _each(self, work: Callable[[int, int], float]) -> float:
-        """Call `work(number, lane)` for each shard, a lane a thread; return the sum of what it returns."""
-        waiting = iter(self.numbers)
-
-        def run(lane: int) -> float:
+        def lane(numbers: Iterator[int]) -> None:
+            mine = sums if self.n_threads == 1 else CorpusSums(*(np.zeros_like(a) for a in sums[:3]))
             total = 0.0
-            for number in waiting:  # a tuple's iterator gives each number to one thread only
-                total += work(number, lane)
-                self.told()
-            return total
+            for number in numbers:
+                total += work(number, mine)
+                self.on_shard()
+            with lock:
+                totals.append(total)
+                if mine is not sums:
+                    sums.add(mine)
 
-        if self.n_threads == 1:
-            return run(0)
-        with ThreadPoolExecutor(self.n_threads) as pool:
-            return sum(pool.map(run, range(self.n_threads)))
-
-
-def graph_of(folder: ShardFolder, number: int) -> FactorGraph:
-    """Load a shard as a part of the factor graph: one block, so that blocks are shards."""
-    shard, entry, m = folder.load(number), folder.manifest.shards[number], folder.manifest
-    slot_has_words = np.repeat(np.diff(shard.doc_edges) > 0, np.diff(shard.doc_slots))
-    return FactorGraph(
-        doc_edges=np.array(shard.doc_edges),
-        edge_word=np.array(shard.edge_word),
-        edge_count=np.array(shard.edge_count),
-        doc_slots=np.array(shard.doc_slots),
-        slot_tag=np.array(shard.slot_tag),
-        tag_slots=group_by(shard.slot_tag, m.n_tags, keep=slot_has_words),
-        doc_blocks=np.array([0, entry.n_docs]),
-        whole=Whole(
-            entry.first_edge, entry.first_slot, m.n_docs, float(m.n_tokens), folder.word_docs, folder.tag_docs
-        ),
-    )
+        run_lanes(lane, self.numbers, self.n_threads)
+        return sum(totals)
 
 
-def _together(totals: list[Sums]) -> Sums:
-    first, *others = totals
-    for other in others:
-        first.add(other)
-    return first
+class ClosableExecutor(Executor, Protocol):
+    """An executor with workers to release."""
+
+    def close(self) -> None:
+        """Release the workers."""
+        ...
+
+
+ExecutorMaker = Callable[[ShardFolder, ShardStates, int, bool], ClosableExecutor]
+"""Makes the executor of a fit from shards, states, the number of topics, and whether it is lean."""
+
+
+def local_executor(
+    n_threads: int, *, refit: bool = False, on_shard: Callable[[], None] = lambda: None
+) -> ExecutorMaker:
+    """Return a function that makes the executor of a fit in this process.
+
+    Args:
+        n_threads: shards at a time.
+        refit: infer the state of a shard again where it was lost, instead of raising an error.
+        on_shard: called after each shard of each sweep.
+    """
+
+    def make(folder: ShardFolder, states: ShardStates, n_topics: int, lean: bool) -> ShardExecutor:
+        threads = max(1, min(n_threads, len(folder)))
+        return ShardExecutor(folder, states, lean=lean, n_threads=threads, refit=refit, on_shard=on_shard)
+
+    return make

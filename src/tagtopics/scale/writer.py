@@ -20,7 +20,8 @@ from tagtopics.corpus.core import canonical_counts, canonical_tags
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.write import check_folder, write_names
 from tagtopics.errors import InputError
-from tagtopics.scale.manifest import (
+from tagtopics.scale.format import (
+    DTYPES,
     FORMAT,
     MANIFEST,
     STATISTICS,
@@ -32,7 +33,6 @@ from tagtopics.scale.manifest import (
     shard_name,
     write_manifest,
 )
-from tagtopics.scale.shards import DTYPES
 
 LEAST_EDGES = 1_000_000
 EXACT = 2**24

@@ -19,7 +19,8 @@ from tagtopics.corpus.splits import completion
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.inference import holdout
 from tagtopics.models.base import TopicModel
-from tagtopics.models.inputs import align_tags, align_words, plain_parameter
+from tagtopics.inference.checkpoint import plain_value
+from tagtopics.models.inputs import align_tags, align_words
 from tagtopics.models.validation import Preset
 from tagtopics.views.topic_data import DocumentTable, TagTable, TopicData
 
@@ -49,7 +50,7 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
         credit, tag_words = _credits(model, corpus)
     facts = {"iterations": float(model.n_iter_)} | ({} if corpus is None else _facts(model, corpus))
     given = model.get_params(deep=False)
-    parameters = {name: repr(v) if isinstance(v, Preset) else plain_parameter(v) for name, v in given.items()}
+    parameters = {name: repr(v) if isinstance(v, Preset) else plain_value(v) for name, v in given.items()}
     return TopicData(
         title=title or "Untitled collection",
         model=type(model).__name__,

@@ -1,16 +1,16 @@
-"""Where to start: topics around anchor words, words that hardly occur outside one topic.
+"""Initial topics around anchor words: words that hardly occur outside one topic.
 
-Random messages start all topics near the mean of the corpus, and the first sweeps do nothing but tell them
-apart. Anchor words (Arora et al. 2013) tell them apart at once. Each word has a profile, the words it occurs
-with; a word of one topic has the profile of that topic, all others are mixtures of those. So the corners of
-the cloud of profiles are the topics:
+Random messages start all topics near the mean of the corpus, and the first sweeps only tell them apart.
+Anchor words (Arora et al. 2013) tell them apart at once. Each word has a profile, the words it occurs with;
+a word of one topic has the profile of that topic, all others are mixtures of those. So the corners of the
+cloud of profiles are the topics:
 
     profile_w = sum_d c_wd (x_d - e_w) / (n_d (n_d - 1)),  scaled to mean     `add_profiles`
     corners   = greedily the farthest from the span of those before           `farthest_rows`
     p(k | w)  = argmin over distributions c of |profile_w - sum_k c_k corner_k|^2    `mixture_weights`
 
-Profiles are projected to a few dimensions by random signs, which keeps distances, so all of it costs about as
-much as a few sweeps. `anchors_reference` is the same in NumPy.
+Profiles are projected to a few dimensions by random signs, which preserves distances, so all of it costs
+about as much as a few sweeps. `anchors_reference` is the same in NumPy.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ import numpy as np
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.graph import FactorGraph
-from tagtopics.kernels.bp.compiled import add_in_blocks
+from tagtopics.kernels.bp.sums import add_in_blocks
 from tagtopics.kernels.compiling import inner, kernel
-from tagtopics.kernels.randomness import SIGN_STREAM, hashed, mixed
+from tagtopics.kernels.constants import SIGN_STREAM
+from tagtopics.kernels.randomness import hashed, mixed
 from tagtopics.kernels.threads import run_ranges
 
 CANDIDATES_PER_TOPIC = 8
-"""Anchors are sought among that many times K of the commonest words: rare words have noisy profiles."""
+"""Anchors are chosen among the K times this many commonest words: rare words have noisy profiles."""
 
-FEWEST_DOCS = 3
-"""And never among words in fewer documents."""
+MIN_DOCS = 3
+"""Words in fewer documents are never anchors."""
 
 WEIGHT_STEPS = 3
 """Steps of exponentiated gradient for the mixture weights; a start need not be exact."""
@@ -37,16 +38,16 @@ STEP_SIZE = 80.0
 """Length of a step, in units of the largest squared corner."""
 
 
-def anchored_topics(graph: FactorGraph, n_topics: int, seed: int, n_threads: int) -> Float32:
-    """Return p(topic | word), (W, K), of topics around anchor words; uniform where no corner was left."""
-    sums = no_profiles(graph.n_words, n_topics)
-    add_profiles(graph, seed, n_threads, sums)
-    return topics_around_anchors(sums, graph.whole.word_docs, n_topics, n_threads)
+def anchored_topics(profile_sums: Float64, word_docs: Int64, n_topics: int, n_threads: int) -> Float32:
+    """Return p(topic | word), (W, K), of topics around anchor words; uniform where no corner is left.
 
-
-def topics_around_anchors(sums: Float64, word_docs: Int64, n_topics: int, n_threads: int) -> Float32:
-    """Return p(topic | word), (W, K), from the profiles of all documents added up, and who has each word."""
-    profiles = scaled_profiles(sums, n_threads)
+    Args:
+        profile_sums: from `no_profiles` and `add_profiles`, over all documents.
+        word_docs: (W,) number of documents that contain each word.
+        n_topics: the number of topics, K.
+        n_threads: any number gives the same bits.
+    """
+    profiles = scaled_profiles(profile_sums, n_threads)
     candidates = anchor_candidates(word_docs, n_topics)
     chosen = candidates[farthest_rows(profiles[candidates], n_topics)]
     weights = np.full((len(profiles), n_topics), 1.0 / n_topics, dtype=np.float32)
@@ -57,22 +58,22 @@ def topics_around_anchors(sums: Float64, word_docs: Int64, n_topics: int, n_thre
 
 
 def anchor_candidates(word_docs: Int64, n_topics: int) -> Int64:
-    """Return the words, ascending, that are in enough documents to have a profile worth trusting."""
+    """Return the words, ascending, that occur in enough documents to have a reliable profile."""
     common = np.argsort(-word_docs, kind="stable")[: CANDIDATES_PER_TOPIC * n_topics]
-    return np.sort(common[word_docs[common] >= FEWEST_DOCS])
+    return np.sort(common[word_docs[common] >= MIN_DOCS])
 
 
 def no_profiles(n_words: int, n_topics: int) -> Float64:
-    """Return (W, dims + 1) zeros, to add profiles to: each word's sum, projected by signs, and its mass."""
+    """Return zeros (W, dims + 1) to add profiles to: each word's sum, projected by signs, and its mass."""
     return np.zeros((n_words, max(32, n_topics + n_topics // 2) + 1))
 
 
 def add_profiles(graph: FactorGraph, seed: int, n_threads: int, sums: Float64) -> None:
-    """Add the profiles of a corpus, or of a part of one; parts may come in any order."""
+    """Add the profiles of a corpus, or of a part of one, to `sums`; parts may come in any order."""
     signs = np.empty((graph.n_words, sums.shape[1] - 1), dtype=np.float32)
     offsets = np.arange(graph.n_words + 1)
     run_ranges(_draw_signs, offsets, signs.shape[1], n_threads, np.uint64(seed), signs)
-    add_in_blocks(_add_profiles, graph, graph.whole.doc_grid, n_threads, sums, signs)
+    add_in_blocks(_add_profiles, graph, graph.totals.doc_grid, n_threads, sums, signs)
 
 
 def scaled_profiles(sums: Float64, n_threads: int) -> Float32:
@@ -83,13 +84,13 @@ def scaled_profiles(sums: Float64, n_threads: int) -> Float32:
 
 
 def farthest_rows(rows: Float32, n: int) -> Int64:
-    """Return the numbers of up to n rows, each the farthest from the affine span of those before."""
+    """Return the indices of up to n rows, each the farthest from the affine span of those before."""
     found: Int64 = _farthest(rows.copy(), min(n, len(rows)))
     return found
 
 
 def mixture_weights(profiles: Float32, corners: Float32, n_threads: int) -> Float32:
-    """Return (W, n): the distributions over corners (n, dims) that come near the profiles (W, dims)."""
+    """Return (W, n): distributions over corners (n, dims) that approximate the profiles (W, dims)."""
     weights = np.empty((len(profiles), len(corners)), dtype=np.float32)
     gram = np.empty((len(corners), len(corners)), dtype=np.float32)
     _products(corners, corners, gram)
@@ -113,7 +114,7 @@ def _draw_signs(first, last, seed, signs):
 
 @kernel
 def _add_profiles(first, last, graph, signs, partial):
-    """Add what documents first to last say of words' profiles, and of their mass, to `partial`."""
+    """Add the contribution of documents first to last to the words' profiles and masses to `partial`."""
     n_dims = signs.shape[1]
     doc = np.empty(n_dims, dtype=np.float32)
     for d in range(first, last):
@@ -135,7 +136,7 @@ def _add_profiles(first, last, graph, signs, partial):
 
 @kernel
 def _scale_rows(first, last, sums, profiles):
-    """Divide the sums of each word by its mass, which is the last of them."""
+    """Divide the sums of each word by its mass, the last column."""
     n_dims = profiles.shape[1]
     for w in range(first, last):
         share = 1.0 / sums[w, n_dims] if sums[w, n_dims] > 0 else 0.0
@@ -145,7 +146,7 @@ def _scale_rows(first, last, sums, profiles):
 
 @kernel
 def _farthest(rows, n):
-    """Choose rows by Gram-Schmidt; `rows` is consumed. Stops where nothing stands out any more."""
+    """Choose rows by Gram-Schmidt, overwriting `rows`; stop where all that is left is rounding."""
     n_rows, n_dims = rows.shape
     chosen = np.empty(n, dtype=np.int64)
     direction = np.zeros(n_dims, dtype=np.float32)
@@ -153,7 +154,7 @@ def _farthest(rows, n):
     for i in range(n):
         best, at = -1.0, 0
         for r in range(n_rows):
-            length = _take_direction_out(r, direction, rows)
+            length = _project_out(r, direction, rows)
             if length > best:
                 best, at = length, r
         largest = max(largest, best)
@@ -163,7 +164,7 @@ def _farthest(rows, n):
         scale = np.float32(1.0 / np.sqrt(best))
         for j in range(n_dims):
             direction[j] = rows[at, j] if i == 0 else scale * rows[at, j]
-        if i == 0:  # from here on, seen from the first corner
+        if i == 0:  # from here on, relative to the first corner
             for r in range(n_rows):
                 for j in range(n_dims):
                     rows[r, j] -= direction[j]
@@ -172,8 +173,8 @@ def _farthest(rows, n):
 
 
 @inner
-def _take_direction_out(r, direction, rows):
-    """Take what lies along a direction out of row r; return the squared length of what is left."""
+def _project_out(r, direction, rows):
+    """Remove the component of row r along a direction; return the squared length of the remainder."""
     along = np.float32(0)
     for j in range(direction.shape[0]):
         along += rows[r, j] * direction[j]
@@ -197,7 +198,7 @@ def _products(left, right, out):
 
 @kernel
 def _weigh(first, last, profiles, across, gram, rate, steps, weights):
-    """Step from equal weights; `across` (dims, n) are the corners, `gram` (n, n) their products."""
+    """Iterate from equal weights; `across` (dims, n) holds the corners, `gram` (n, n) their products."""
     n = gram.shape[0]
     target = np.empty(n, dtype=np.float32)
     slope = np.empty(n, dtype=np.float32)
@@ -214,7 +215,7 @@ def _weigh(first, last, profiles, across, gram, rate, steps, weights):
 
 @inner
 def _add_rows(w, scales, rows, total):
-    """Add all rows, each by its scale in row w of `scales`, to `total`: four to each load."""
+    """Add all rows, each times its scale in row w of `scales`, to `total`, four rows per load."""
     n = rows.shape[0]
     j = 0
     while j + 4 <= n:
@@ -247,7 +248,7 @@ def _step(w, rate, slope, weights):
 
 @inner
 def _decay(x):
-    """Return exp(-x), roughly where it is next to nothing: a series and six squares, fit for vectors."""
+    """Return exp(-x), approximate where it is tiny: a series and six squarings, which vectorise."""
     y = x * np.float32(-1 / 64)
     power = np.float32(1) + y * (
         np.float32(1) + y * (np.float32(1 / 2) + y * (np.float32(1 / 6) + y * np.float32(1 / 24)))

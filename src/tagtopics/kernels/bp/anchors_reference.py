@@ -9,7 +9,7 @@ import numpy as np
 from tagtopics._typing import Float64, Int64
 from tagtopics.graph import FactorGraph
 from tagtopics.kernels.bp.reference import hashed, mixed
-from tagtopics.kernels.randomness import SIGN_STREAM
+from tagtopics.kernels.constants import SIGN_STREAM
 
 
 def cooccurrence_profiles(graph: FactorGraph, n_dims: int, seed: int) -> Float64:
@@ -37,12 +37,10 @@ def farthest_rows(rows: Any, n: int) -> Int64:
     rows = np.asarray(rows, dtype=np.float64)
     chosen = [int(np.argmax((rows**2).sum(1)))]
     for _ in range(min(n, len(rows)) - 1):
-        seen_from_first = rows - rows[chosen[0]]
-        span = seen_from_first[chosen[1:]].T
-        beside = (
-            seen_from_first - seen_from_first @ span @ np.linalg.pinv(span) if span.size else seen_from_first
-        )
-        chosen.append(int(np.argmax((beside**2).sum(1))))
+        relative = rows - rows[chosen[0]]
+        span = relative[chosen[1:]].T
+        remainder = relative - relative @ span @ np.linalg.pinv(span) if span.size else relative
+        chosen.append(int(np.argmax((remainder**2).sum(1))))
     return np.array(chosen, dtype=np.int64)
 
 

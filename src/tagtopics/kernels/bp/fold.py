@@ -1,21 +1,32 @@
-"""The compiled loop for new documents: topics stand still, each document is read until it rests."""
+"""Inference for new documents: topics are fixed, and each document is iterated until it converges."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from tagtopics._typing import Float32
+from tagtopics.graph import FactorGraph
 from tagtopics.kernels.bp.edges import overlap, tokens_of
 from tagtopics.kernels.compiling import inner, kernel
+from tagtopics.kernels.constants import FOLD_RELAXATION
+from tagtopics.kernels.threads import run_ranges
 
-FOLD_STRIDE = 0.7
-"""How much further than its messages say a new document's theta goes; half to one measured alike."""
+
+def fold_in(
+    graph: FactorGraph, phi: Float32, prior: Float32, max_iter: int, tol: float, n_threads: int
+) -> Float32:
+    """Return the sums (D, K) of new documents under fixed topics; see `reference.fold_in`."""
+    sums = np.empty((graph.n_docs, phi.shape[1]), dtype=np.float32)
+    work = 8 * phi.shape[1] * max_iter
+    run_ranges(_fold_in, graph.doc_edges, work, n_threads, graph, phi, prior, max_iter, tol, sums)
+    return sums
 
 
 @kernel
-def fold_in(first, last, graph, phi, prior, max_iter, tol, sums):
-    """Infer the sums of new documents first to last, each until it rests; see `reference.fold_in`."""
+def _fold_in(first, last, graph, phi, prior, max_iter, tol, sums):
+    """Infer the sums of new documents first to last, each until it converges."""
     K = phi.shape[1]
-    stride = np.float32(FOLD_STRIDE)
+    relaxation = np.float32(FOLD_RELAXATION)
     theta = np.empty(K, dtype=np.float32)
     gain = np.empty(K, dtype=np.float32)
     floor = np.empty(K, dtype=np.float32)
@@ -42,15 +53,16 @@ def fold_in(first, last, graph, phi, prior, max_iter, tol, sums):
                 break
             for k in range(K):
                 fresh = sums[d, k] + prior[d, k]
-                theta[k] = max(fresh + stride * (fresh - theta[k]), prior[d, k])
+                theta[k] = max(fresh + relaxation * (fresh - theta[k]), prior[d, k])
 
 
 @inner
 def _gather_gains(d, graph, phi, theta, floor, part, gain):
-    """Put the sum of a document's messages by theta into `gain`; a token keeps `floor` of theta at least.
+    """Set `gain` to the sum of a document's messages over theta; a token keeps at least `floor` of theta.
 
-    A message is c theta (1 - phi / t) phi, normalised, with t = sum_k theta phi: theta phi / t is what one
-    token has put into theta. Nothing of an edge is kept: two sums, then one pass that adds; `part` is room.
+    A message is c theta (1 - phi / t) phi, normalised, with t = sum_k theta phi: theta phi / t is the part of
+    theta that comes from one token. Nothing is stored per edge: two sums, then one pass that adds. `part` is
+    scratch.
     """
     K = phi.shape[1]
     one = np.float32(1)

@@ -1,56 +1,87 @@
-"""The compiled loops of the start: messages around topics of words, and random credits.
+"""The initial state: messages around initial topics of words, and random credits.
 
-Each document is read a few times by topics that stand still, and its messages are drawn around what it seems
-to be about: those of its words that belong to several topics start in the right ones.
+Each document gets a few EM steps with these topics held fixed, and its messages are drawn around the result,
+so words that belong to several topics start in the right ones.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from tagtopics._typing import Float32, Int64
+from tagtopics.graph import CorpusSums, DocState, FactorGraph
 from tagtopics.kernels.bp.edges import longest_of, overlap, sum_rows
+from tagtopics.kernels.bp.sums import add_in_blocks, add_tags
 from tagtopics.kernels.bp.tags import normalise_row
 from tagtopics.kernels.compiling import inner, kernel
-from tagtopics.kernels.randomness import CREDIT_STREAM, NOISE_STREAM, hashed, mixed
+from tagtopics.kernels.constants import CREDIT_STREAM, NOISE_STREAM, PATTERNS, READ_PRIOR, READS
+from tagtopics.kernels.randomness import hashed, mixed
 
-PATTERNS = 256
-"""Rows of noise to draw from: numbers of its own for each message would cost more than its topics."""
 
-READS = 2
-"""How often a document is read before its messages are drawn; more make topics sharp too soon."""
+def start(
+    graph: FactorGraph, word_topics: Float32, seed: int, lean: bool, n_threads: int, sums: CorpusSums
+) -> DocState:
+    """Return the initial state of a corpus, or of a part of one, and add its sums to `sums`.
 
-READ_PRIOR = np.float32(0.03)
-"""Pseudo-count of each topic in a document that is read."""
+    Args:
+        graph: the documents.
+        word_topics: (W, K) initial p(topic | word), up to a factor for each word.
+        seed: of the noise and the credits; the result does not depend on the parts.
+        lean: leave the messages out.
+        n_threads: any number gives the same bits.
+        sums: added to.
+    """
+    K = word_topics.shape[1]
+    messages = np.empty((0 if lean else graph.n_edges, K), dtype=np.float32)
+    doc_sums = np.empty((graph.n_docs, K), dtype=np.float32)
+    slot_means = np.zeros((graph.n_slots, K), dtype=np.float32)
+    noise = np.empty((PATTERNS, K), dtype=np.float32)
+    _draw_noise(np.uint64(seed), noise)
+    likelihoods = _word_likelihoods(word_topics, graph.totals.word_docs)
+    loop = _initialise_lean if lean else _initialise
+    arrays = (doc_sums, slot_means) if lean else (messages, doc_sums, slot_means)
+    arguments = (likelihoods, noise, np.uint64(seed), *arrays)
+    add_in_blocks(loop, graph, graph.totals.token_grid, n_threads, sums.words, *arguments)
+    add_tags(graph, slot_means, n_threads, sums)
+    return DocState(messages, doc_sums, slot_means)
+
+
+def _word_likelihoods(word_topics: Float32, word_docs: Int64) -> Float32:
+    """Return p(word | topic) from p(topic | word), (W, K), both up to a factor for each word."""
+    shares = word_topics / word_topics.sum(1, keepdims=True)
+    sizes = (word_docs.astype(np.float32)[:, np.newaxis] * shares).sum(0)  # a product would depend on BLAS
+    likelihoods: Float32 = shares / np.maximum(sizes, np.float32(1e-30))
+    return likelihoods
 
 
 @kernel
-def initialise(first, last, graph, likelihoods, noise, seed, messages, doc_sums, slot_means, partial):
+def _initialise(first, last, graph, likelihoods, noise, seed, messages, doc_sums, slot_means, partial):
     """Draw messages, and random credits, for documents first to last.
 
-    `likelihoods` (W, K) are p(w | k), `noise` (PATTERNS, K) what messages are multiplied by.
+    `likelihoods` (W, K) are p(w | k); messages are multiplied by rows of `noise` (PATTERNS, K).
     """
-    theta, gain, wide = _room(messages.shape[1])
+    theta, gain, wide = _scratch(messages.shape[1])
     for d in range(first, last):
-        _read(d, graph, likelihoods, theta, gain)
+        _read_document(d, graph, likelihoods, theta, gain)
         _draw_messages(d, 0, graph, likelihoods, noise, seed, theta, messages, partial)
         _draw_credits(d, 0, graph, seed, messages, doc_sums, slot_means, wide)
 
 
 @kernel
-def initialise_lean(first, last, graph, likelihoods, noise, seed, doc_sums, slot_means, partial):
-    """Do the same, and forget the messages of a document once they are in the sums."""
-    theta, gain, wide = _room(doc_sums.shape[1])
+def _initialise_lean(first, last, graph, likelihoods, noise, seed, doc_sums, slot_means, partial):
+    """Do the same, and discard the messages of a document once they are in the sums."""
+    theta, gain, wide = _scratch(doc_sums.shape[1])
     messages = np.empty((longest_of(first, last, graph), doc_sums.shape[1]), dtype=np.float32)
     for d in range(first, last):
         base = graph.doc_edges[d]
-        _read(d, graph, likelihoods, theta, gain)
+        _read_document(d, graph, likelihoods, theta, gain)
         _draw_messages(d, base, graph, likelihoods, noise, seed, theta, messages, partial)
         _draw_credits(d, base, graph, seed, messages, doc_sums, slot_means, wide)
 
 
 @kernel
-def draw_noise(seed, noise):
-    """Fill `noise` (PATTERNS, K) with numbers from a half to three halves."""
+def _draw_noise(seed, noise):
+    """Fill `noise` (PATTERNS, K) with numbers from 0.5 to 1.5."""
     for i in range(noise.shape[0]):
         bits = hashed(seed, NOISE_STREAM + i)
         for k in range(noise.shape[1]):
@@ -58,13 +89,13 @@ def draw_noise(seed, noise):
 
 
 @kernel
-def _room(K):
+def _scratch(K):
     return np.empty(K, dtype=np.float32), np.empty(K, dtype=np.float32), np.empty(K)
 
 
 @inner
-def _read(d, graph, likelihoods, theta, gain):
-    """Put what document d seems to be about into `theta`, in tokens."""
+def _read_document(d, graph, likelihoods, theta, gain):
+    """Set `theta` to the expected tokens of each topic in document d, plus a small prior."""
     K = theta.shape[0]
     theta[:] = 1
     for _ in range(READS):
@@ -81,11 +112,11 @@ def _read(d, graph, likelihoods, theta, gain):
 
 @inner
 def _draw_messages(d, base, graph, likelihoods, noise, seed, theta, messages, partial):
-    """Draw the messages of document d, that of edge e into row e - base."""
+    """Draw the messages of document d; that of edge e goes to row e - base."""
     K = messages.shape[1]
     for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
         r, w = e - base, graph.edge_word[e]
-        row = hashed(seed, graph.whole.first_edge + e) % np.uint64(PATTERNS)
+        row = hashed(seed, graph.first_edge + e) % np.uint64(PATTERNS)
         total = np.float32(0)
         for k in range(K):
             value = theta[k] * likelihoods[w, k] * noise[row, k]
@@ -102,12 +133,12 @@ def _draw_messages(d, base, graph, likelihoods, noise, seed, theta, messages, pa
 
 @inner
 def _draw_credits(d, base, graph, seed, messages, doc_sums, slot_means, wide):
-    """Add the messages of document d up: all of them, and each slot's by random shares."""
+    """Add up the messages of document d: all of them, and those of each slot with random shares."""
     start, stop = graph.doc_edges[d], graph.doc_edges[d + 1]
     sum_rows(start - base, stop - base, messages, d, doc_sums, wide)
     if start < stop:
         for s in range(graph.doc_slots[d], graph.doc_slots[d + 1]):
-            bits = hashed(seed, CREDIT_STREAM + graph.whole.first_slot + s)
+            bits = hashed(seed, CREDIT_STREAM + graph.first_slot + s)
             for e in range(start, stop):
                 share = mixed(bits, e - start)
                 for k in range(messages.shape[1]):

@@ -1,4 +1,4 @@
-"""Learning on documents set aside how much tags should count."""
+"""Learning alpha and the weights of tags on documents set aside."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import tagtopics as tt
 from tagtopics.corpus.splits import train_test
-from tagtopics.inference.weighing import SHARES, divide, largest_within
+from tagtopics.datasets.synthetic import SyntheticCorpus
+from tagtopics.graph import Priors
+from tagtopics.inference import learn_priors
+from tagtopics.inference.learn_priors import SHARES, alpha_step, largest_within, weights_holdout
 
 AUTO = tt.Preset(tag_pseudo_count="auto")
 
@@ -69,13 +73,13 @@ def test_the_largest_value_that_costs_next_to_nothing() -> None:
 
 def test_documents_set_aside_take_no_part_in_learning(planted: Any) -> None:
     corpus = planted.corpus
-    data = divide(corpus.counts, corpus.tags, seed=4)
+    data = weights_holdout(corpus.counts, corpus.tags, seed=4)
     aside = 200
     assert data.graph.n_docs == corpus.n_docs - aside
-    assert data.held_out.seen.shape[0] == data.tags.shape[0] == 3 * aside
-    tokens = (data.held_out.seen + data.held_out.hidden)[:aside].sum()
+    assert data.seen.shape[0] == data.tags.shape[0] == 3 * aside
+    tokens = (data.seen + data.hidden)[:aside].sum()
     assert tokens + data.graph.edge_count.sum() == corpus.counts.sum()
-    tripled = sum(part.sum() for part in data.held_out)
+    tripled = data.seen.sum() + data.hidden.sum()
     assert tripled == 3 * tokens
 
 
@@ -122,3 +126,64 @@ def test_learned_numbers_are_saved(tmp_path: Path) -> None:
 def test_where_nothing_can_be_learned_weights_stay_as_given(counts: Any, tags: Any) -> None:
     model = tt.TTM(2, pairwise_weight="auto", preset=AUTO, max_iter=2, random_state=0).fit(counts, tags)
     assert (model.pairwise_weight_, model.higher_order_weight_, model.tag_pseudo_count_) == (0.1, 0.05, 5.0)
+
+
+def test_the_fixed_point_is_where_the_held_out_likelihood_peaks() -> None:
+    rng = np.random.default_rng(0)
+    W, K, D = 40, 6, 60
+    phi = rng.dirichlet(np.full(W, 0.2), K).T
+    theta = rng.dirichlet(np.full(K, 0.3), D)
+    doc_sums = np.array([rng.multinomial(15, row) for row in theta]).astype(float)
+    hidden = sp.csr_array(np.array([rng.multinomial(8, phi @ row) for row in theta]))
+    docs = np.repeat(np.arange(D), np.diff(hidden.indptr))
+
+    def likelihood(alpha: float) -> float:
+        raised = doc_sums[docs] + alpha
+        probability = (raised * phi[hidden.indices]).sum(1) / raised.sum(1)
+        return float(hidden.data @ np.log(probability))
+
+    alpha = 0.1
+    for _ in range(500):
+        alpha = alpha_step(alpha, phi, doc_sums, hidden)
+    grid = np.geomspace(0.01, 5, 400)
+    assert likelihood(alpha) >= max(likelihood(a) for a in grid) - 1e-3
+
+
+def test_a_tenth_is_set_aside_for_alpha_but_never_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen: list[Any] = []
+
+    class EnoughError(Exception):
+        pass
+
+    def note(counts: Any, tags: Any, docs: Any, seed: int) -> None:
+        chosen.append(docs)
+        raise EnoughError
+
+    monkeypatch.setattr(learn_priors, "set_aside", note)
+    priors = Priors(np.full(3, 0.1, dtype=np.float32), 0.05)
+    for n_docs, expected in ((1000, 100), (1000, 100), (20_000, 500)):
+        counts = sp.csr_array(np.ones((n_docs, 1), dtype=int))
+        with pytest.raises(EnoughError):
+            learn_priors.learn_alpha(counts, counts, priors, 3, 1, True)
+        assert len(np.unique(chosen[-1])) == expected
+    np.testing.assert_array_equal(chosen[0], chosen[1])
+
+
+def test_learned_alpha_is_used_and_the_same_at_any_number_of_threads(planted: SyntheticCorpus) -> None:
+    models = []
+    for n_jobs in (1, 3):
+        model = tt.TTM(8, doc_topic_prior="learned", max_iter=5, random_state=2, n_jobs=n_jobs)
+        models.append(model.fit(planted.corpus))
+    assert models[0].doc_topic_prior_[0] != np.float32(0.1)
+    np.testing.assert_array_equal(models[0].doc_topic_prior_, models[1].doc_topic_prior_)
+    np.testing.assert_array_equal(models[0].components_, models[1].components_)
+
+
+def test_small_corpora_keep_the_prior_they_start_from() -> None:
+    model = tt.LDA(2, doc_topic_prior="learned", max_iter=3, random_state=0).fit(np.eye(5, dtype=int) * 3)
+    np.testing.assert_allclose(model.doc_topic_prior_, 0.1)
+
+
+def test_samplers_take_numbers_only() -> None:
+    with pytest.raises(tt.InputError, match="doc_topic_prior must be a number above 0"):
+        tt.ATM(2).set_params(doc_topic_prior="learned").fit(np.eye(5, dtype=int), list("ababa"))
