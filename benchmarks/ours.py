@@ -97,18 +97,13 @@ def warm(system: str, task: Task, limits: Limits) -> None:
     model.transform(few)
 
 
-<<<<<<< HEAD
 def _fit_topics(model: Any) -> Any:
     """Return the method that learns topics without a recommender; before 0.2 it was `fit`."""
     return getattr(model, "fit_topics", model.fit)
 
 
-class _Observer(Watcher[Any]):
+class _Observer(Callback[Any]):
     """Passes each sweep and its topics to the recorder."""
-=======
-class _Watch(Callback[Any]):
-    """Tells the recorder of each sweep and gives it the topics of the state."""
->>>>>>> 0ded47a74c7fb701bb8bebd0256b5ca534ca23d9
 
     def __init__(self, model: Any, recorder: Recorder) -> None:
         self.model, self.recorder = model, recorder
@@ -120,8 +115,7 @@ class _Watch(Callback[Any]):
     def _topics(self, state: Any) -> tuple[Any, Any]:
         priors = find(state, "priors")
         beta = self.model.topic_word_prior if priors is None else priors.topic_word
-        found = find(state, "words")  # belief propagation; samplers call them word_sums
-        sums = np.asarray(find(state, "word_sums") if found is None else found, dtype=np.float64)
+        sums = np.asarray(find(state, "word_sums"), dtype=np.float64)
         self.phi = (sums + beta) / (sums.sum(0) + len(sums) * beta)
         return self.phi, None if priors is None else priors.doc_topic
 

@@ -1,4 +1,4 @@
-"""Compare a sweep with the limits of the machine: bytes and flops against measured bandwidth and peak.
+"""How near a sweep is to what the machine can do: measured bandwidth and peak against bytes and flops.
 
 The work of one LDA sweep, per edge and topic, m being the bytes of a stored message entry (0 if lean):
 
@@ -31,11 +31,11 @@ from tagtopics.inference.callbacks import Callback
 
 FLOPS = 16
 _CHAIN = 16
-"""Multiply-adds of `_multiply_add` per number loaded."""
+"""Multiply-adds that `_multiply_add` does for each number it loads."""
 
 _compiled = numba.njit(nogil=True, fastmath=True)
 _as_written = numba.njit(nogil=True, fastmath={"contract"})
-"""Products and sums may be fused, but chains of them may not be reordered."""
+"""Products and sums may be joined, but not a chain of them be worked out beforehand."""
 
 
 @_compiled
@@ -89,7 +89,7 @@ def _multiply_add(first: int, last: int, a: Any) -> None:
 
 
 def measure_machine(limits: Limits, n_words: int) -> dict[str, float]:
-    """Return bandwidths in bytes per second and the peak in flops per second, with the run's own threads."""
+    """Return bandwidths in bytes a second and the peak in flops a second, with the run's own threads."""
     n = (limits.stream_mb << 20) // 4
     a, b, c = (np.ones(n, dtype=np.float32) for _ in range(3))
     table = np.ones((n_words, limits.n_topics), dtype=np.float32)
@@ -108,7 +108,7 @@ def measure_machine(limits: Limits, n_words: int) -> dict[str, float]:
 
 
 def measure_roofline(limits: Limits) -> dict[str, Any]:
-    """Compare one LDA sweep of each engine with the machine, measured just before and after."""
+    """Compare one LDA sweep of each engine with the machine, measured just before and just after."""
     corpus = tagged(limits.scaling_docs, 3.5)
     before = measure_machine(limits, corpus.n_words)
     rows = {}
@@ -155,13 +155,8 @@ def message_bytes(system: str, corpus: Any, limits: Limits) -> int:
     return max(sizes, default=0)
 
 
-<<<<<<< HEAD
-class _States(Watcher[Any]):
-    """Stores the arrays of the last state."""
-=======
 class _States(Callback[Any]):
     """Keeps the arrays of the last state."""
->>>>>>> 0ded47a74c7fb701bb8bebd0256b5ca534ca23d9
 
     arrays: list[Any]
 

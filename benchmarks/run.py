@@ -196,7 +196,7 @@ def _present(only: list[str]) -> list[str]:
 def _installed(peer: str) -> bool:
     module = peers.PEERS[peer].module
     if find_spec(module) is None:
-        _say(f"{peer}: left out, {module} is not installed (make bench installs it)")
+        _say(f"{peer}: left out, {module} is not installed (pip install 'tagtopics[bench]')")
         return False
     return True
 

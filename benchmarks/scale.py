@@ -1,7 +1,7 @@
-"""Benchmark of fits to shards: time and memory by size, overhead of a cluster, loss of a shard.
+"""How fits to shards hold up: time and memory with size, the price of a cluster, the loss of a shard.
 
     python -m benchmarks.generate_shards build/shards-1e6 --docs 1000000
-    python -m benchmarks.scale sweeps build/shards-1e6      seconds per sweep, peak memory (fails above 4 GB)
+    python -m benchmarks.scale sweeps build/shards-1e6      seconds a sweep, peak memory: above 4 GB it fails
     python -m benchmarks.scale compare build/shards-1e6     the same sweeps here and on Ray, in turn
     python -m benchmarks.scale exchange                     a round of sums to idle workers and back
     python -m benchmarks.scale loss                         perplexity when shards' state is lost
@@ -42,20 +42,15 @@ RECORDS = Path(__file__).parent / "results" / "scale"
 MOST_MB = 4096
 
 
-<<<<<<< HEAD
-class Sweeps(Watcher[Any]):
-    """Records the time of each sweep."""
-=======
 class Sweeps(Callback[Any]):
     """Notes what each sweep took."""
->>>>>>> 0ded47a74c7fb701bb8bebd0256b5ca534ca23d9
 
     def __init__(self) -> None:
         self.rows: list[dict[str, float]] = []
         self._cpu = machine.cpu_seconds()
 
     def on_iteration(self, step: Any, state: Any) -> bool:
-        """Record one sweep."""
+        """Note one sweep."""
         cpu = machine.cpu_seconds()
         self.rows.append(
             {"seconds": step.seconds, "cpu_seconds": cpu - self._cpu, "load": machine.load_average()}
@@ -66,7 +61,7 @@ class Sweeps(Callback[Any]):
 
 
 def sweeps(given: argparse.Namespace) -> dict[str, Any]:
-    """Fit for some sweeps; return the time of each, and the peak memory."""
+    """Fit for some sweeps; what each took, and the most memory."""
     folder, watch = ShardFolder.open(given.shards), Sweeps()
     model = tt.TTM(given.topics, random_state=0, max_iter=given.sweeps, tol=0, n_jobs=given.threads)
     began = time.perf_counter()
@@ -85,7 +80,7 @@ def sweeps(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def compare(given: argparse.Namespace) -> dict[str, Any]:
-    """Run each sweep with local threads, then with Ray workers, from the same state; the bits must agree."""
+    """Do each sweep with threads here, then with workers on Ray, from the same state; the bits must agree."""
     folder = ShardFolder.open(given.shards)
     priors = Priors(np.full(given.topics, 0.1, dtype=np.float32), 0.05, 0.1, 0.05)
     rows = []
@@ -114,26 +109,18 @@ def compare(given: argparse.Namespace) -> dict[str, Any]:
 
 
 class Idle:
-    """A worker that copies its input and returns sums as large as those of a real worker."""
+    """A worker that copies what it is sent and answers with sums as large as a real one's."""
 
-<<<<<<< HEAD
-    def sweep(self, now: Round) -> tuple[Sums, float]:
-        """Return non-zero numbers: untouched pages would make the exchange too fast."""
-        W, K = now.field.word_sums.shape
-        T = len(now.field.tag_sums)
-        return Sums(*(np.full((n, K), 1.5) for n in (W, T, T))), float(np.array(now.field.word_sums)[0, 0])
-=======
     def sweep(self, sweep: Sweep) -> tuple[CorpusSums, float]:
         """Return numbers that are no zeros: untouched pages would flatter the exchange."""
         W, K = sweep.given.words.sums.shape
         T = len(sweep.given.tag_sums)
         sums = CorpusSums(*(np.full((n, K), 1.5) for n in (W, T, T)))
         return sums, float(np.array(sweep.given.words.sums)[0, 0])
->>>>>>> 0ded47a74c7fb701bb8bebd0256b5ca534ca23d9
 
 
 def exchange(given: argparse.Namespace) -> dict[str, Any]:
-    """Send the sums of a sweep to idle workers and add up their answers, for several rounds."""
+    """Send the sums of a sweep to idle workers and add up what comes back, round after round."""
     import ray
 
     W, T, K = given.words, given.tags, given.topics
@@ -159,7 +146,7 @@ def exchange(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def loss(given: argparse.Namespace) -> dict[str, Any]:
-    """Fit with the state of some shards lost half-way and inferred again; perplexity with and without."""
+    """Fit with the state of some shards lost half-way and inferred anew; perplexity with and without."""
     corpus = tt.read_corpus(given.corpus) if Path(given.corpus).exists() else tt.load_dataset(given.corpus)
     order = np.random.default_rng(0).permutation(corpus.n_docs)
     cut = corpus.n_docs // 5
@@ -200,7 +187,7 @@ def _tell(row: dict[str, float]) -> None:
 
 @contextmanager
 def _work(beside: str) -> Iterator[Path]:
-    """Yield a folder on the same disk as the shards, and remove it afterwards."""
+    """Give a folder on the same disk as the shards, and clear it away."""
     path = Path(tempfile.mkdtemp(prefix="work-", dir=Path(beside).absolute().parent))
     try:
         yield path
@@ -215,7 +202,7 @@ def _sizes(folder: ShardFolder, given: argparse.Namespace) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run one measurement, print it and record it; or write the page."""
+    """Measure one thing, print it, and keep it; or write the page."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

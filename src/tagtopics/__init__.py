@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from tagtopics.datasets import list_datasets, load_dataset, make_tagged_corpus
     from tagtopics.errors import CorpusWarning, InputError
     from tagtopics.explore import write_report
-    from tagtopics.inference.callbacks import Checkpoint, Progress, load_checkpoint
+    from tagtopics.inference.callbacks import Progress
+    from tagtopics.inference.checkpoint import Checkpoint, load_checkpoint
     from tagtopics.models import LDA, TTM, Preset
     from tagtopics.models.base import TopicModel
     from tagtopics.scale import fit_shards, shard_corpus
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "ATM": "tagtopics.baselines",
-    "Checkpoint": "tagtopics.inference.callbacks",
+    "Checkpoint": "tagtopics.inference.checkpoint",
     "Corpus": "tagtopics.corpus",
     "CorpusWarning": "tagtopics.errors",
     "GibbsLDA": "tagtopics.baselines",
@@ -54,7 +55,7 @@ _HOMES = {
     "evaluate": "tagtopics.tasks",
     "fit_shards": "tagtopics.scale",
     "list_datasets": "tagtopics.datasets",
-    "load_checkpoint": "tagtopics.inference.callbacks",
+    "load_checkpoint": "tagtopics.inference.checkpoint",
     "load_dataset": "tagtopics.datasets",
     "make_tagged_corpus": "tagtopics.datasets",
     "plot_tags": "tagtopics.views.notebook",

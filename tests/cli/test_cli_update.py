@@ -189,7 +189,7 @@ def test_matrix_folders(tmp_path: Path) -> None:
 
 BAD: dict[str, tuple[tuple[object, ...], str]] = {
     "no model": (("none.tt", "new.jsonl"), "no such model"),
-    "model is a file": (("new.jsonl", "new.jsonl"), "no model"),
+    "model is a file": (("new.jsonl", "new.jsonl"), "is not a model"),
     "no input": (("model.tt",), "INPUT"),
     "missing file": (("model.tt", "none.jsonl"), "no such file"),
     "broken input": (("model.tt", "broken.jsonl"), "line 2"),
@@ -201,7 +201,7 @@ BAD: dict[str, tuple[tuple[object, ...], str]] = {
     "no such column": (("model.tt", "new.jsonl", "--text", "abstract"), "'abstract'"),
     "only stop words": (("model.tt", "stop.jsonl"), "no words"),
     "out is a file": (("model.tt", "new.jsonl", "--out", "new.jsonl"), "not a model written by tagtopics"),
-    "author-topic model": (("atm.tt", "new.jsonl"), "ATM cannot go on learning"),
+    "author-topic model": (("atm.tt", "new.jsonl"), "ATM cannot be updated"),
 }
 
 
@@ -228,7 +228,7 @@ def test_a_failure_while_writing_leaves_the_model(folder: Path, monkeypatch: pyt
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("tagtopics.models.persistence.keep_corpus", fail)
+    monkeypatch.setattr("tagtopics.models.persistence.write_matrix_folder", fail)
     before = tree(folder)
     result = run("update", folder / "model.tt", folder / "new.jsonl")
     assert result.code == 2

@@ -17,7 +17,6 @@ import httpx
 import pytest
 import uvicorn
 from explore_support import HOSTILE, Recommending, Watched, make_hostile_corpus, wait_until
-from tagtopics.models.kept_corpus import keep_corpus
 
 import tagtopics as tt
 from tagtopics.explore import listener
@@ -127,8 +126,7 @@ def test_hostile_names_stay_text_when_live(browser: Any, hostile: str) -> None:
 
 
 def test_command_serves_on_this_machine_only_and_stops_well(hostile_model: tt.TTM, tmp_path: Path) -> None:
-    hostile_model.save(tmp_path / "m.tt")
-    keep_corpus(make_hostile_corpus(), tmp_path / "m.tt")
+    hostile_model.save(tmp_path / "m.tt", corpus=make_hostile_corpus())
     run = "from tagtopics.cli import main; raise SystemExit(main())"
     command = [sys.executable, "-c", run, "serve", str(tmp_path / "m.tt"), "--port", "0"]
     process = subprocess.Popen(

@@ -14,15 +14,15 @@ import pytest
 from explore_support import HOSTILE, make_hostile_corpus
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tagtopics.models.kept_corpus import keep_corpus, kept_corpus
 
 import tagtopics as tt
 from tagtopics.cli.app import run
 from tagtopics.corpus.spans import SpanFinder
-from tagtopics.explore.bodies import body_of, body_order
+from tagtopics.explore.bodies import body_of
 from tagtopics.explore.html_report import render_report, write_report
 from tagtopics.explore.packing import safe_json
 from tagtopics.explore.prepare import known_words, topic_map, years_of
+from tagtopics.models.persistence import load_corpus
 from tagtopics.views.to_topic_data import topic_data
 from tagtopics.views.topic_data import VERSION, TopicData
 
@@ -126,7 +126,7 @@ def test_text_survives_as_utf_16_pieces(data: TopicData, corpus: tt.Corpus) -> N
 
 
 def test_all_documents_come_once_and_topics_take_turns(data: TopicData) -> None:
-    order = body_order(data)
+    order = data.documents.by_topic()
     assert sorted(order.tolist()) == list(range(len(data.documents.ids)))
     best = data.documents.topics.argmax(1)
     alive = len(set(best.tolist()))
@@ -193,9 +193,9 @@ def test_topics_on_the_map_lie_apart_and_inside() -> None:
 
 def test_kept_corpus_comes_back(model: tt.TTM, corpus: tt.Corpus, tmp_path: Path) -> None:
     model.save(tmp_path / "m.tt")
-    assert kept_corpus(tmp_path / "m.tt") is None
-    keep_corpus(corpus, tmp_path / "m.tt")
-    again = kept_corpus(tmp_path / "m.tt")
+    assert load_corpus(tmp_path / "m.tt") is None
+    model.save(tmp_path / "m.tt", corpus=corpus)
+    again = load_corpus(tmp_path / "m.tt")
     assert again is not None
     assert again.ids == corpus.ids
     assert again.texts == corpus.texts

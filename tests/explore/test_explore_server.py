@@ -15,14 +15,14 @@ import pytest
 import schemathesis
 from explore_support import HOSTILE, Recommending
 from hypothesis import HealthCheck, given, settings
-from tagtopics.cli.serving import ModelEngine
-from tagtopics.explore.engine import Question, Topics
 
 import tagtopics as tt
 from tagtopics.explore.collection import AnswerCache, Collection
 from tagtopics.explore.gate import Gate
 from tagtopics.explore.listener import allowed_hosts
 from tagtopics.explore.server import Limits, create_app
+from tagtopics.views.engine import ModelEngine
+from tagtopics.views.questions import Question, Topics
 from tagtopics.views.topic_data import TopicData
 
 pytest_plugins = ("explore_fixtures",)

@@ -97,7 +97,7 @@ def _coloured(text: str, best: dict[str, int], recipe: TextRecipe | None, consol
     if len(text) > _MAX_CHARACTERS:
         text = text[:_MAX_CHARACTERS].rsplit(" ", 1)[0] + " ..."
     words = list(best)
-    text, spans = SpanFinder(words, recipe or TextRecipe(stop_words=None, min_length=1)).find(text)
+    text, spans = SpanFinder(words, recipe or TextRecipe()).find(text)
     marked = Text()
     end = 0
     for span in spans:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tagtopics.cli.credits import best_tag, credited_documents, draw_document
-from tagtopics.cli.estimators import STOP_REASONS, build_model, check_model_target, progress_bar
+from tagtopics.cli.estimators import STOP_REASONS, build_model, progress_bar
 from tagtopics.cli.options import ModelOptions, ModelOutOption, OutputOptions
 from tagtopics.cli.output import console, make_table, plain, profile_table, show, topic_table
 from tagtopics.cli.sources import load_named
@@ -37,6 +37,7 @@ _CERTAIN = 0.4
 def command(output: OutputOptions, out: ModelOutOption = "demo.tt", topics: TopicsOption = 20) -> None:
     """Fit a model to the docstrings of numpy, scipy and scikit-learn, and show its answers."""
     from tagtopics.corpus.splits import train_test
+    from tagtopics.models.persistence import check_model_target
 
     target = check_model_target(out)
     model: Any = build_model(ModelOptions(topics=topics))

@@ -1,16 +1,13 @@
-"""From options to estimators: the table of models, their parameters, targets, progress."""
+"""From options to estimators: the table of models, their parameters, progress."""
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from tagtopics._io import check_target
 from tagtopics.cli.options import ModelOptions, OutputOptions
 from tagtopics.cli.output import note
 from tagtopics.errors import InputError
@@ -46,8 +43,6 @@ _PARAMETERS = {
     "threads": "n_jobs",
 }
 """Option -> estimator parameter."""
-
-_MODEL_FILES = frozenset({"model.json", "arrays.safetensors", "corpus"})
 
 STOP_REASONS = {"converged": "converged", "max_iter": "iteration limit reached", "stopped": "stopped early"}
 """Why a fit ended, for people."""
@@ -120,26 +115,6 @@ def progress_bar(output: OutputOptions, title: str = "Fitting", parts: int = 1) 
     if output.quiet or not sys.stderr.isatty():
         return []
     return [Progress(title if has_compiled() else f"{title} (compiling first, once)", parts)]
-
-
-def check_model_target(out: str) -> Path:
-    """Return the path of a new model; an existing path must hold a model and nothing else."""
-    return check_target(out, "model", is_model_folder)
-
-
-def is_model_folder(path: Path) -> bool:
-    """Tell whether a folder is a model that tagtopics wrote, without files of anyone else."""
-    if not path.is_dir() or not {place.name for place in path.iterdir()} <= _MODEL_FILES:
-        return False
-    try:
-        description = json.loads((path / "model.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return False
-    return (
-        isinstance(description, dict)
-        and "class" in description
-        and bool({"schema", "format"} & set(description))
-    )
 
 
 def _in_options(message: str) -> str:

@@ -12,7 +12,6 @@ from tagtopics._io import check_space, check_target
 from tagtopics.cli.estimators import (
     STOP_REASONS,
     build_model,
-    check_model_target,
     progress_bar,
     weights_of,
 )
@@ -66,6 +65,8 @@ def command(
     recommender: RecommenderOption = True,
 ) -> None:
     """Learn topics from a corpus, or from a folder of shards, and save them as a model."""
+    from tagtopics.models.persistence import check_model_target
+
     estimator = build_model(model)
     target = check_model_target(out)
     sharded = is_shard_folder(corpus)
@@ -90,7 +91,7 @@ def command(
 
 def is_shard_folder(source: str) -> bool:
     """Tell whether a source is a folder of shards."""
-    from tagtopics.scale.manifest import holds_shards
+    from tagtopics.scale.format import holds_shards
 
     return bool(source) and Path(source).is_dir() and holds_shards(Path(source))
 
@@ -124,28 +125,16 @@ def _check_scale(scale: ScaleOptions, sharded: bool) -> None:
     if scale.resume and scale.checkpoint is None and not sharded:
         raise InputError("--resume needs the checkpoint to continue from: name the file with --checkpoint")
     if scale.checkpoint is not None and not sharded:
-        check_target(scale.checkpoint, "checkpoint", is_checkpoint_file, option="--checkpoint")
+        from tagtopics.inference.checkpoint import is_checkpoint
 
-
-def is_checkpoint_file(path: Path) -> bool:
-    """Tell whether a file is a checkpoint that tagtopics wrote."""
-    from safetensors import SafetensorError, safe_open
-
-    if not path.is_file():
-        return False
-    try:
-        with safe_open(path, "numpy") as file:
-            return "checkpoint" in (file.metadata() or {})
-    except (OSError, SafetensorError):
-        return False
+        check_target(scale.checkpoint, "checkpoint", is_checkpoint, option="--checkpoint")
 
 
 def _checkpoint(
     estimator: TopicModel, corpus: Corpus, scale: ScaleOptions
 ) -> tuple[list[Any], tuple[Any, Any] | None]:
     """Return the callback that saves checkpoints, if any, and the state to continue from."""
-    from tagtopics.inference.callbacks import Checkpoint, load_checkpoint
-    from tagtopics.models.inputs import digest_of, identity_of
+    from tagtopics.inference.checkpoint import Checkpoint, digest_of, identity_of, load_checkpoint
 
     if scale.checkpoint is None:
         return [], None
@@ -161,23 +150,23 @@ def _fit_shards(
 ) -> dict[str, int]:
     """Fit an estimator to a folder of shards, save it, and return the sizes of the corpus."""
     from tagtopics.kernels.threads import resolve_threads
-    from tagtopics.scale.fit import fit_shards, local_crew, sampled_shards
-    from tagtopics.scale.runs import remove_run
-    from tagtopics.scale.shards import ShardFolder
+    from tagtopics.scale.fit import fit_shards, sampled_shards
+    from tagtopics.scale.format import ShardFolder
+    from tagtopics.scale.shard_executor import local_executor, remove_run
 
     folder = ShardFolder.open(source)
     work = Path(scale.checkpoint) if scale.checkpoint else target.with_name(f"{target.name}.run")
     local = scale.engine == "local"
     bar = progress_bar(output, parts=len(folder) if local else 1)
-    refits = scale.lost == "refit"
+    refit = scale.lost == "refit"
     if local:
         advance = bar[0].advance if bar else lambda: None
-        crew = local_crew(resolve_threads(estimator.n_jobs), refits=refits, told=advance)
+        executor = local_executor(resolve_threads(estimator.n_jobs), refit=refit, on_shard=advance)
     else:
-        from tagtopics.scale.ray_executor import ray_crew
+        from tagtopics.scale.ray_executor import ray_executor
 
-        crew = ray_crew(scale.workers or 2, scale.address, refits=refits)
-    fit_shards(estimator, folder, work, resume=scale.resume, crew=crew, callbacks=bar)
+        executor = ray_executor(scale.workers or 2, scale.address, refit=refit)
+    fit_shards(estimator, folder, work, resume=scale.resume, executor=executor, callbacks=bar)
     estimator.save(target, corpus=folder.corpus(sampled_shards(folder)) if keep else None)
     remove_run(work)
     m = folder.manifest

@@ -11,6 +11,7 @@ from tagtopics.cli.output import fact_table, note, show
 from tagtopics.cli.sources import is_path, load, load_named
 
 if TYPE_CHECKING:
+    from tagtopics.corpus import Corpus
     from tagtopics.models.base import TopicModel
     from tagtopics.views.topic_data import TopicData
 
@@ -90,14 +91,15 @@ def load_with_data(
     from pathlib import Path
 
     from tagtopics.corpus import read_corpus
-    from tagtopics.models.persistence import load_corpus
+    from tagtopics.models.persistence import load_with_corpus
     from tagtopics.views.to_topic_data import topic_data
 
-    model = load(path)
+    documents: Corpus | None
     if corpus is None:
-        documents = load_corpus(path)
+        model, documents = load_with_corpus(path)
         if documents is None:
             note(f"{path} was saved without its corpus, so texts and credits are missing; give --corpus")
     else:
+        model = load(path)
         documents = read_corpus(corpus) if is_path(corpus) else load_named(corpus, output)
     return model, topic_data(model, documents, title or Path(path).resolve().stem)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tagtopics.cli.estimators import check_model_target, name_of_model, progress_bar
+from tagtopics.cli.estimators import name_of_model, progress_bar
 from tagtopics.cli.options import ColumnOptions, InputArgument, ModelArgument, OutputOptions, constant_of
 from tagtopics.cli.output import fact_table, note, show
-from tagtopics.cli.sources import load, read_more
+from tagtopics.cli.sources import read_more
 from tagtopics.errors import InputError
 
 if TYPE_CHECKING:
@@ -58,10 +58,10 @@ def command(
 ) -> None:
     """Update a model with new documents; their words and tags may be new."""
     from tagtopics.models.online import update_model
-    from tagtopics.models.persistence import load_corpus
+    from tagtopics.models.persistence import check_model_target, load_with_corpus
 
     _check(batch, forgetting)
-    loaded = load(model)
+    loaded, old = load_with_corpus(model)
     target = check_model_target(model if out is None else out)
     began = time.perf_counter()
     corpus = read_more(input, columns, loaded, output)
@@ -69,7 +69,7 @@ def command(
     _note_repeats(corpus, loaded)
     updated = update_model(
         loaded,
-        load_corpus(model),
+        old,
         corpus,
         forgetting=forgetting,
         callbacks=progress_bar(output, "Updating"),

@@ -153,9 +153,7 @@ def is_checkpoint(path: Path) -> bool:
 def identity_of(model: Any, corpus: str) -> dict[str, Any]:
     """Return what determines the result of a fit, JSON: model, parameters and digest of the corpus."""
     parameters = {
-        name: plain_value(value)
-        for name, value in model.get_params(deep=False).items()
-        if name not in _FREE
+        name: plain_value(value) for name, value in model.get_params(deep=False).items() if name not in _FREE
     }
     return {"model": type(model).__name__, "parameters": parameters, "corpus": corpus}
 

@@ -23,10 +23,10 @@ from tagtopics.inference.bp import BeliefPropagation
 from tagtopics.inference.coherence import topic_coherence
 from tagtopics.inference.executor import MemoryExecutor
 from tagtopics.inference.fold_in import FoldIn
+from tagtopics.inference.learn_priors import initial_alpha, learn_alpha
 from tagtopics.inference.learned import Learned, TopicAlgorithm
 from tagtopics.inference.loop import Callback, FitResult, Step, run
 from tagtopics.inference.memory import is_lean
-from tagtopics.inference.learn_priors import initial_alpha, learn_alpha
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.inputs import (
     align_tags,

@@ -26,8 +26,8 @@ from tagtopics.corpus import Corpus, read_corpus, write_matrix_folder
 from tagtopics.corpus.images.settings import visual_from, visual_to_arrays, visual_to_json
 from tagtopics.corpus.recipe import recipe_from_json, recipe_to_json
 from tagtopics.errors import CorpusWarning, InputError
-from tagtopics.models.base import TopicModel
 from tagtopics.inference.checkpoint import plain_value
+from tagtopics.models.base import TopicModel
 from tagtopics.models.schema_1 import upgraded
 from tagtopics.models.validation import Preset, check_parameters
 from tagtopics.recommend.storage import (

@@ -16,8 +16,6 @@ from tagtopics.credit.attribution import credit_words, learn_tag_words
 from tagtopics.credit.table import CreditTable
 from tagtopics.errors import InputError
 from tagtopics.graph import Priors
-from tagtopics.inference.loop import Callback
-from tagtopics.inference.profiles import joint_profile
 from tagtopics.inference.learn_priors import (
     SHARES,
     LearnedWeights,
@@ -25,6 +23,8 @@ from tagtopics.inference.learn_priors import (
     learn_weights,
     weights_holdout,
 )
+from tagtopics.inference.loop import Callback
+from tagtopics.inference.profiles import joint_profile
 from tagtopics.models.base import announce
 from tagtopics.models.inputs import align_tags, align_words
 from tagtopics.models.online import OnlineModel

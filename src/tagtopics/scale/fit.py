@@ -10,14 +10,13 @@ import numpy as np
 
 from tagtopics._io import atomic_file, digest_file
 from tagtopics._typing import Float32
-from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.graph import Belief
 from tagtopics.inference import loop
 from tagtopics.inference.bp import BeliefPropagation
 from tagtopics.inference.checkpoint import identity_of
-from tagtopics.inference.learned import Learned, proportions
-from tagtopics.inference.loop import Callback, FitResult
+from tagtopics.inference.learned import proportions
+from tagtopics.inference.loop import Callback
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.base import TopicModel
 from tagtopics.models.online import OnlineModel

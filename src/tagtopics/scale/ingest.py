@@ -32,7 +32,7 @@ from tagtopics.corpus.read import (
 from tagtopics.corpus.recipe import ReadOptions, TextRecipe, Tokenizer
 from tagtopics.corpus.text import TermCounter, analyzer, choose_words
 from tagtopics.errors import InputError
-from tagtopics.scale.shards import ShardFolder
+from tagtopics.scale.format import ShardFolder
 from tagtopics.scale.writer import ShardWriter, check_shard_target
 
 MAX_CANDIDATES = 1_000_000

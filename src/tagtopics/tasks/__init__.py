@@ -52,6 +52,7 @@ def evaluate(
     *,
     seed: int = 0,
     tags_known: bool = False,
+    **options: Any,
 ) -> dict[str, Any]:
     """Fit a model on training documents and measure it on test documents.
 
@@ -61,11 +62,12 @@ def evaluate(
         task: a name of `TASKS`.
         seed: of the split.
         tags_known: whether the model may use the tags of the test documents.
+        options: further arguments of the task, such as `system` of "recommendation".
 
     Returns:
         `{"metrics": {...}, "seconds": {"fit": ..., "score": ...}}`.
     """
-    return find_task(task)(corpus, model, seed=seed, tags_known=tags_known)
+    return find_task(task)(corpus, model, seed=seed, tags_known=tags_known, **options)
 
 
 def find_task(name: str) -> Callable[..., dict[str, Any]]:

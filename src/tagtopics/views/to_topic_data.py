@@ -18,8 +18,8 @@ from tagtopics.corpus.spans import SpanFinder
 from tagtopics.corpus.splits import completion
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.inference import holdout
-from tagtopics.models.base import TopicModel
 from tagtopics.inference.checkpoint import plain_value
+from tagtopics.models.base import TopicModel
 from tagtopics.models.inputs import align_tags, align_words
 from tagtopics.models.validation import Preset
 from tagtopics.views.topic_data import DocumentTable, TagTable, TopicData
