@@ -138,9 +138,7 @@ def align_words(corpus: Corpus, vocabulary: Sequence[str]) -> Any:
 def check_codebooks(of_corpus: Any, of_model: Any) -> None:
     """Raise `InputError` for images whose visual words come from other codebooks."""
     if of_corpus is not None and of_model is not None and not of_model.same_words(of_corpus):
-        raise InputError(
-            "these images have other visual words; read them with visual=model.visual_"
-        )
+        raise InputError("these images have other visual words; read them with visual=model.visual_")
 
 
 def align_tags(corpus: Corpus, tag_names: Sequence[str]) -> Any:
