@@ -9,8 +9,8 @@ import numpy as np
 from tagtopics._typing import Float32, Float64
 
 LEAST_VARIANCE = 0.15
-"""Floor of a variance, as a share of the features' own. Flat patches make Gaussians so narrow that single odd
-patches of an image would decide about its tags (decision 043)."""
+"""Smallest variance, as a share of the variance of the features. Without it, flat patches give Gaussians so
+narrow that a few unusual patches would decide about the tags of an image (decision 043)."""
 
 
 class Mixture(NamedTuple):
@@ -22,7 +22,7 @@ class Mixture(NamedTuple):
 
 
 class Densities(NamedTuple):
-    """A mixture made ready for many samples: log (weight x density) = x @ linear + x*x @ square + offset."""
+    """A mixture prepared for many samples: log (weight x density) = x @ linear + x*x @ square + offset."""
 
     linear: Float32  # (d, K)
     square: Float32  # (d, K)
@@ -37,7 +37,7 @@ class Densities(NamedTuple):
 
 
 def densities_of(mixture: Mixture) -> Densities:
-    """Prepare log w_k - 1/2 sum_i [(x_i - m_ki)^2 / v_ki + log 2 pi v_ki] as products of matrices."""
+    """Return log w_k - 1/2 sum_i [(x_i - m_ki)^2 / v_ki + log 2 pi v_ki] as products of matrices."""
     precision = 1.0 / mixture.variances
     offset = (
         np.log(np.maximum(mixture.weights, 1e-12))
@@ -64,10 +64,10 @@ def fit_mixture(
 
     Args:
         x: (n, d) samples.
-        n_components: K, at the most; fewer where there are fewer samples.
-        floor: (d,) the least variances.
-        rng: chooses the start.
-        max_iter: steps of EM.
+        n_components: maximum of K; fewer if there are fewer samples.
+        floor: (d,) smallest variances.
+        rng: for choosing the start.
+        max_iter: EM steps.
     """
     K = min(n_components, len(x))
     means = x[rng.choice(len(x), K, replace=False)]
@@ -93,7 +93,7 @@ def merge_mixtures(
         h_jk  proportional to  pi_k [ N(mu_j; m_k, V_k) exp(-1/2 tr(V_k^-1 Sigma_j)) ]^(pi_j N)
 
     and the parent's moments are those of its children, weighted by h_jk pi_j. N is the number of Gaussians a
-    child has, so that the exponent is one on average: shares are then neither all equal nor all or none.
+    child has, so that the exponent is one on average and shares are neither all equal nor all 0 or 1.
     """
     weights = np.concatenate([m.weights for m in mixtures])
     means = np.concatenate([m.means for m in mixtures])

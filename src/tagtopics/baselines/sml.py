@@ -147,7 +147,7 @@ class SML(BaseEstimator):  # type: ignore[misc]
         return np.hstack([plane @ basis for plane in planes])
 
     def _floor(self, images: list[Any]) -> Float32:
-        """Return the least variances, a share of those of the patches of some images."""
+        """Return the smallest variances: a share of the variances of the patches of some images."""
         some = images[:: max(1, len(images) // 50)]
         patches = np.concatenate(self._each(lambda at, image: self._patches(image), some))
         return np.asarray(LEAST_VARIANCE * patches.var(0) + 1e-3, dtype=np.float32)

@@ -343,7 +343,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.stop_reason_ = result.reason
 
     def _learn_tags(self, corpus: Corpus, callbacks: Sequence[Callback[Any]] = ()) -> None:
-        """Learn the words of each tag and the recommender; if the latter fails, warn and go on without."""
+        """Learn the words of each tag and the recommender; if that fails, warn and continue."""
         self._learn_tag_words(corpus, callbacks)
         if not (np.diff(corpus.tags.indptr)[np.diff(corpus.counts.indptr) > 0]).any():
             return

@@ -23,7 +23,7 @@ from tagtopics.recommend.ridge import (
 )
 
 TOPIC_WEIGHT = 0.1
-"""Share of the topics in the similarity of two documents; words have the rest."""
+"""Share of the topics in the similarity of two documents; the other share is that of the words."""
 
 RIDGE = 0.1
 """Added to the diagonal of the kernel. Good from photographs to news: decision 030."""
