@@ -48,8 +48,7 @@ class Scratch(NamedTuple):
 def update_documents(first, last, graph, given, priors, messages, doc_sums, slot_means, change, partial):
     """Update messages, sums and slot means of documents first to last.
 
-    `change` (D,) is set to how far each document's messages moved; new word sums are added to `partial` (W,
-    K).
+    `change` (D,) is set to how far each document's messages moved; `partial` (W, K) gets the new word sums.
     """
     scratch = _scratch(first, last, graph, priors.order, messages.shape[1])
     for d in range(first, last):
@@ -65,8 +64,7 @@ def update_documents(first, last, graph, given, priors, messages, doc_sums, slot
 def update_documents_lean(first, last, graph, given, priors, doc_sums, slot_means, change, partial):
     """Do the same without stored messages: recompute those of a document, update them, discard them.
 
-    `change` (D,) is set to how far each document's sums moved: its last messages are known only
-    approximately.
+    `change` (D,) is set to how far each document's sums moved: its last messages are only approximate.
     """
     K = doc_sums.shape[1]
     scratch = _scratch(first, last, graph, priors.order, K)
@@ -125,19 +123,19 @@ def _recall(d, graph, words, priors, w0, messages, doc_sums, scratch):
         r = e - start
         count = _fill_prior(count, graph.edge_count[e], tokens, w0, priors, scratch)
         messages[r, :] = 0
-        way = np.float32(1)
+        step = np.float32(1)
         for _ in range(RECALLS):
             total = _score(e, r, d, graph, words, priors, w0, messages, doc_sums, scratch)
-            _move(r, way, _scale(total, graph.edge_count[e], scratch.fresh), scratch.fresh, messages)
-            way = np.float32(0.5)
+            _move(r, step, _scale(total, graph.edge_count[e], scratch.fresh), scratch.fresh, messages)
+            step = np.float32(0.5)
     sum_rows(0, stop - start, messages, d, doc_sums, scratch.wide)
 
 
 @inner
-def _move(r, way, scale, fresh, messages):
+def _move(r, step, scale, fresh, messages):
     """Move the message in row r part of the way to `fresh`, scaled."""
     for k in range(fresh.shape[0]):
-        messages[r, k] += way * (fresh[k] * scale - messages[r, k])
+        messages[r, k] += step * (fresh[k] * scale - messages[r, k])
 
 
 @inner
