@@ -16,6 +16,7 @@ import re
 import secrets
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,10 +24,18 @@ from typing import Any
 
 from tagtopics.errors import InputError
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 _TEMPORARY = re.compile(r"\.(?P<name>.+)\.(?P<pid>\d+)-[0-9a-f]{8}\.(?P<kind>tmp|old)")
 """Names of unfinished files and folders, `.NAME.PID-RANDOM.tmp`, and of folders moved aside, `.old`."""
 
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
+
+_PATIENCE, _PAUSE = 10.0, 0.005
+"""Seconds that a writer waits for readers of the folder it has replaced, and between two looks."""
 
 
 def cache_folder(kind: str) -> Path:
@@ -89,7 +98,26 @@ def atomic_folder(path: str | Path) -> Iterator[Path]:
             _put_in_place(temporary, target)
             _flush(target.parent)
         finally:
+            _wait_for_readers(temporary)
             shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def snapshot(path: str | Path) -> Iterator[Path]:
+    """Yield a path under which a folder keeps its present content while another process may replace it.
+
+    The content is that of one `atomic_folder`. The process that replaces it waits before it removes the old
+    one, for at most `_PATIENCE` seconds. Where the system has no such path, the folder itself is yielded.
+    """
+    target = Path(path)
+    descriptor = _open_shared(target)
+    if descriptor is None:
+        yield target
+        return
+    try:
+        yield Path(f"/proc/self/fd/{descriptor}")
+    finally:
+        os.close(descriptor)
 
 
 def check_target(
@@ -237,6 +265,34 @@ def _put_in_place(new: Path, target: Path) -> None:
         os.rename(target, aside)
         os.rename(new, target)
         os.rename(aside, new)
+
+
+def _open_shared(folder: Path) -> int | None:
+    """Open a folder and mark it as being read; return None where the system cannot read through it."""
+    if fcntl is None or not Path("/proc/self/fd").is_dir():
+        return None
+    while True:
+        descriptor = os.open(folder, os.O_RDONLY)
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        if os.path.samestat(os.fstat(descriptor), os.stat(folder)):
+            return descriptor
+        os.close(descriptor)  # replaced since it was opened
+
+
+def _wait_for_readers(folder: Path) -> None:
+    """Wait until nobody reads from a folder any more, or for `_PATIENCE` seconds."""
+    if fcntl is None or not folder.is_dir():
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        for _ in range(round(_PATIENCE / _PAUSE)):
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except OSError:
+                time.sleep(_PAUSE)
+    finally:
+        os.close(descriptor)
 
 
 def _exchange(left: Path, right: Path) -> bool:

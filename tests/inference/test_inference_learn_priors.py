@@ -172,7 +172,7 @@ def test_a_tenth_is_set_aside_for_alpha_but_never_too_many(monkeypatch: pytest.M
 def test_learned_alpha_is_used_and_the_same_at_any_number_of_threads(planted: SyntheticCorpus) -> None:
     models = []
     for n_jobs in (1, 3):
-        model = tt.TTM(8, doc_topic_prior="learned", max_iter=5, random_state=2, n_jobs=n_jobs)
+        model = tt.TTM(8, doc_topic_prior="auto", max_iter=5, random_state=2, n_jobs=n_jobs)
         models.append(model.fit(planted.corpus))
     assert models[0].doc_topic_prior_[0] != np.float32(0.1)
     np.testing.assert_array_equal(models[0].doc_topic_prior_, models[1].doc_topic_prior_)
@@ -180,10 +180,10 @@ def test_learned_alpha_is_used_and_the_same_at_any_number_of_threads(planted: Sy
 
 
 def test_small_corpora_keep_the_prior_they_start_from() -> None:
-    model = tt.LDA(2, doc_topic_prior="learned", max_iter=3, random_state=0).fit(np.eye(5, dtype=int) * 3)
+    model = tt.LDA(2, doc_topic_prior="auto", max_iter=3, random_state=0).fit(np.eye(5, dtype=int) * 3)
     np.testing.assert_allclose(model.doc_topic_prior_, 0.1)
 
 
 def test_samplers_take_numbers_only() -> None:
-    with pytest.raises(tt.InputError, match="doc_topic_prior must be a number above 0"):
-        tt.ATM(2).set_params(doc_topic_prior="learned").fit(np.eye(5, dtype=int), list("ababa"))
+    with pytest.raises(tt.InputError, match="doc_topic_prior must be a number from 1e-09"):
+        tt.ATM(2).set_params(doc_topic_prior="auto").fit(np.eye(5, dtype=int), list("ababa"))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 import secrets
-import time
 import warnings
 from collections.abc import Callable
 from importlib import metadata
@@ -21,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from tagtopics._io import atomic_folder, check_target, digest_bytes, digest_file
+from tagtopics._io import atomic_folder, check_target, digest_bytes, digest_file, snapshot, sweep_leftovers
 from tagtopics.corpus import Corpus, read_corpus, write_matrix_folder
 from tagtopics.corpus.images.settings import visual_from, visual_to_arrays, visual_to_json
 from tagtopics.corpus.recipe import recipe_from_json, recipe_to_json
@@ -44,9 +43,6 @@ FORMAT, SCHEMA = "tagtopics model", 2
 _DESCRIPTION, _ARRAYS_FILE, _CORPUS = "model.json", "arrays.safetensors", "corpus"
 _BLANK = "0" * 64
 """In place of its own digest when `model.json` is digested."""
-
-_ATTEMPTS, _PAUSE = 8, 0.02
-"""How often, and with how many seconds in between, a load is repeated while others save to the folder."""
 
 _ARRAYS: dict[str, tuple[str, ...]] = {
     "components_": ("K", "W"),
@@ -205,36 +201,27 @@ def load_with_corpus(path: str | Path) -> tuple[TopicModel, Corpus | None]:
 
 
 def _consistently(folder: Path, read: Callable[[Path, dict[str, Any]], _Result]) -> _Result:
-    """Read from a model folder; begin again if another process replaces the folder in the meantime."""
+    """Read from a model folder, all of one save, even if another process replaces the folder meanwhile."""
     if not folder.exists():
-        time.sleep(_PAUSE)
-        if not folder.exists():
-            raise InputError(f"no such model: {folder}")
+        sweep_leftovers(folder)
+    if not folder.exists():
+        raise InputError(f"no such model: {folder}")
     if not folder.is_dir():
         raise InputError(f"{folder} is not a model: it is not a folder")
-    for attempt in range(_ATTEMPTS):
-        before = _description_bytes(folder)
+    with snapshot(folder) as place:
         try:
-            result = read(folder, _parsed(before))
-            if _description_bytes(folder) == before:
-                return result
+            return read(place, _parsed(_description_bytes(place)))
         except InputError as error:
-            if attempt == _ATTEMPTS - 1 or _description_bytes(folder) == before:
-                raise InputError(f"{folder}: {error}") from None
-        time.sleep(_PAUSE)
-    raise InputError(f"{folder}: other processes keep saving to this folder; try again")
+            raise InputError(f"{folder}: {str(error).replace(str(place), str(folder))}") from None
 
 
 def _description_bytes(folder: Path) -> bytes:
-    path = folder / _DESCRIPTION
-    for _ in range(_ATTEMPTS):
-        try:
-            return path.read_bytes()
-        except OSError as error:
-            missing = isinstance(error, FileNotFoundError)
-            reason = "it has no model.json" if missing else f"model.json cannot be read ({error.strerror})"
-            time.sleep(_PAUSE)
-    raise InputError(f"{folder} is not a model: {reason}")
+    try:
+        return (folder / _DESCRIPTION).read_bytes()
+    except FileNotFoundError:
+        raise InputError("not a model: it has no model.json") from None
+    except OSError as error:
+        raise InputError(f"not a model: model.json cannot be read ({error.strerror})") from None
 
 
 def _parsed(content: bytes) -> dict[str, Any]:
