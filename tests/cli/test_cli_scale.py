@@ -47,7 +47,7 @@ def test_a_killed_fit_goes_on(shards: Path, tmp_path: Path, of_shards: bool) -> 
     many = ["fit", source, "--topics", 3, "--tolerance", 0, "--seed", 3, "--iterations", 400]
     assert run(*many, "--out", tmp_path / "whole.tt").code == 0
     line = [sys.executable, "-c", "import sys; from tagtopics.cli import main; sys.exit(main())"]
-    sign = tmp_path / "kept" / "checkpoint.json" if of_shards else tmp_path / "kept"
+    sign = tmp_path / "kept" / "checkpoint.safetensors" if of_shards else tmp_path / "kept"
     process = subprocess.Popen(
         [*line, *map(str, [*many, *kept, "--iterations", 10**6, "--out", tmp_path / "m.tt"])],
         stderr=subprocess.PIPE,
@@ -94,7 +94,7 @@ BAD: dict[str, tuple[Callable[[Path, Path], list[object]], str]] = {
     "no sweeps between checkpoints": (lambda s, _: [s, "--checkpoint-every", 0], "must be 1 or more"),
     "minutes that are no number": (lambda s, _: [s, "--checkpoint-minutes", "nan"], "0 or more"),
     "a model that needs all documents": (lambda s, _: [s, "--model", "atm"], "LDA and TTM"),
-    "the folder of the fit is something else": (lambda s, t: [s, "--checkpoint", t], "name another"),
+    "the folder of the fit is something else": (lambda s, t: [s, "--checkpoint", t], "choose another path"),
     "a shard is missing": (
         lambda s, _: [without(s, "shard-00001.safetensors")],
         "shard-00001.safetensors: missing",

@@ -56,7 +56,7 @@ def test_heat_is_that_of_the_model(pictures: TopicData, seeing: Any, scenes: Pat
 
 def test_names_do_not_lead_out_of_the_folder(pictures: TopicData, seeing: Any, scenes: Path) -> None:
     (scenes / "inner").mkdir(exist_ok=True)
-    with pytest.raises(tt.InputError, match="holds none"):
+    with pytest.raises(tt.InputError, match="has no image of the documents"):
         with_pictures(pictures, seeing, str(scenes / "inner"))
     with pytest.raises(tt.InputError, match="no such folder"):
         with_pictures(pictures, seeing, str(scenes / "nowhere"))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncIterator, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 from unittest import mock
 
 import httpx
@@ -27,6 +28,14 @@ from tagtopics.views.topic_data import TopicData
 
 pytest_plugins = ("explore_fixtures",)
 
+Result = TypeVar("Result")
+
+
+def run_async(coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine in a thread of its own: a browser test may have left an event loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
+
 
 class Client:
     """Asks an application without a network."""
@@ -40,7 +49,7 @@ class Client:
             async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
                 return await client.request(method, path, **options)
 
-        return asyncio.run(ask())
+        return run_async(ask())
 
 
 @pytest.fixture(scope="module")
@@ -263,7 +272,7 @@ def test_overload_answers_503_and_recovers(data: TopicData) -> None:
             codes = [answer.status_code for answer in await asyncio.gather(*waiting)]
             return [*codes, (await client.post("/api/v1/transform", json=body)).status_code]
 
-    codes = asyncio.run(flood())
+    codes = run_async(flood())
     assert sorted(codes[:-1]) == [200] * 3 + [503] * 9
     assert codes[-1] == 200
 
@@ -285,7 +294,7 @@ def test_gate_hands_on_errors() -> None:
         assert gate.pending == 0
         gate.close()
 
-    asyncio.run(fail())
+    run_async(fail())
 
 
 def test_metrics_count(ask: Client) -> None:
