@@ -1,0 +1,217 @@
+"""Kill or fail a writer at each of its system calls, and look at what is left.
+
+The writers run in forked children of one process that has everything imported, with `shim.c` preloaded: a
+crash point costs milliseconds, so all of them are tried. It runs as a program because of LD_PRELOAD:
+
+    LD_PRELOAD=shim.so python crash_support.py WRITER FOLDER [STEP]
+
+It prints one JSON document: the number of crash points tried, and what was wrong after any of them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import json
+import os
+import shutil
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import tagtopics as tt
+
+FAILURES = {"killed": 0, "disk full": errno.ENOSPC, "input/output error": errno.EIO}
+_NEVER = 1 << 40
+
+
+class Writer(NamedTuple):
+    """How an output is written, and how it is read."""
+
+    prepare: Callable[[Path], None]  # leaves the old state in a folder
+    write: Callable[[Path], None]  # replaces it by the new one
+    state: Callable[[Path], Any]  # reads what is there; raises where it cannot be read
+
+
+def corpus(seed: int, n_docs: int = 30) -> tt.Corpus:
+    """Return a small corpus."""
+    return tt.make_tagged_corpus(n_docs=n_docs, n_words=60, n_topics=4, n_tags=8, seed=seed).corpus
+
+
+def save(folder: Path, seed: int) -> None:
+    """Save a model with its documents."""
+    documents = corpus(seed)
+    tt.TTM(4, max_iter=2, random_state=seed, n_jobs=1).fit(documents).save(folder / "m.tt", corpus=documents)
+
+
+def model_state(folder: Path) -> Any:
+    """Return what identifies a saved model, all parts of it."""
+    from tagtopics.models.persistence import load_corpus
+
+    model, documents = tt.load(folder / "m.tt"), load_corpus(folder / "m.tt")
+    assert documents is not None
+    assert documents.ids == model.doc_ids_
+    return round(float(model.topic_sums_[0]), 6), len(model.doc_ids_), int(documents.counts.sum())
+
+
+def prepare_update(folder: Path) -> None:
+    """Save a model, and documents to update it with."""
+    save(folder, 0)
+    tt.write_jsonl(corpus(1), folder / "more.jsonl")
+
+
+def update(folder: Path) -> None:
+    """Run `tagtopics update`."""
+    command("update", str(folder / "m.tt"), str(folder / "more.jsonl"))
+
+
+def checkpoint(folder: Path, seed: int, max_iter: int) -> None:
+    """Fit with a checkpoint after every sweep."""
+    path = folder / "fit.ckpt"
+    model = tt.TTM(4, max_iter=max_iter, tol=0.0, random_state=seed, n_jobs=1)
+    start = tt.load_checkpoint(path) if path.exists() else None
+    history = start[1] if start else ()
+    model.fit_topics(corpus(0), callbacks=[tt.Checkpoint(path, every=1, past=history)], start=start)
+
+
+def checkpoint_state(folder: Path) -> Any:
+    """Return which sweep a checkpoint holds; a damaged one raises."""
+    return len(tt.load_checkpoint(folder / "fit.ckpt")[1])
+
+
+def shard(folder: Path, seed: int) -> None:
+    """Write shards, over older ones if there are any."""
+    tt.shard_corpus(corpus(seed), folder / "shards", shard_edges=200, overwrite=True)
+
+
+def shard_state(folder: Path) -> Any:
+    """Return what identifies a folder of shards, every byte checked."""
+    from tagtopics.scale import ShardFolder
+
+    return int(ShardFolder.open(folder / "shards", verify="full").corpus().counts.sum())
+
+
+def report(folder: Path, seed: int) -> None:
+    """Write a report, over an older one if there is one."""
+    documents = corpus(seed)
+    model = tt.TTM(4, max_iter=2, random_state=seed, n_jobs=1).fit(documents)
+    tt.write_report(model, folder / "report.html", corpus=documents)
+
+
+def report_state(folder: Path) -> Any:
+    """Return a report that is whole."""
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    assert text.rstrip().endswith("</html>")
+    return hash(text)
+
+
+def command(*arguments: str) -> None:
+    """Run the command; exit code 2 is an `InputError`, 1 is a bug."""
+    from tagtopics.cli.run import run
+
+    code = run([*arguments, "--quiet"])
+    if code == 2:
+        raise tt.InputError("exit code 2")
+    if code != 0:
+        raise RuntimeError(f"exit code {code}")
+
+
+WRITERS = {
+    "save": Writer(lambda folder: save(folder, 0), lambda folder: save(folder, 1), model_state),
+    "update": Writer(prepare_update, update, model_state),
+    "checkpoint": Writer(
+        lambda folder: checkpoint(folder, 0, 2), lambda folder: checkpoint(folder, 0, 3), checkpoint_state
+    ),
+    "shard": Writer(lambda folder: shard(folder, 0), lambda folder: shard(folder, 1), shard_state),
+    "report": Writer(lambda folder: report(folder, 0), lambda folder: report(folder, 1), report_state),
+}
+
+
+def crash_points(writer: Writer, place: Path, step: int = 1) -> dict[str, Any]:
+    """Try every `step`-th crash point of a writer, in every way; return how many, and what went wrong."""
+    shim = ctypes.CDLL(None)
+    shim.crash_count.restype = ctypes.c_long
+    old = place / "old"
+    old.mkdir(parents=True)
+    writer.prepare(old)
+    before = writer.state(old)
+    new = _copy(old, place / "new")
+    n_calls = _count(shim, writer, new)
+    after = writer.state(new)
+    expected = sorted(path.name for path in new.iterdir())
+    wrong, tried = [], 0
+    for name, how in FAILURES.items():
+        for at in range(1 + tried % step, n_calls + 1, step):
+            tried += 1
+            folder = _copy(old, place / "now")
+            code = _run(lambda: shim.crash_arm(ctypes.c_long(at), ctypes.c_long(how)), writer, folder)
+            wrong += [f"{name} at call {at}: {line}" for line in _faults(writer, folder, code, before, after)]
+            code = _run(lambda: None, writer, folder)
+            left = sorted(path.name for path in folder.iterdir())
+            if code != 0 or writer.state(folder) != after or left != expected:
+                wrong.append(f"{name} at call {at}: the next run ended with {code}, leaving {left}")
+    return {"calls": n_calls, "tried": tried, "wrong": wrong}
+
+
+def _faults(writer: Writer, folder: Path, code: int, before: Any, after: Any) -> Iterator[str]:
+    if code not in (0, 2, 137):
+        yield f"the writer ended with {code}"
+    try:
+        found = writer.state(folder)
+    except Exception as error:
+        yield f"what is left cannot be read: {error}"
+        return
+    if found not in (before, after):
+        yield "neither the old nor the new state is left"
+
+
+def _count(shim: Any, writer: Writer, folder: Path) -> int:
+    """Return how many calls a writer makes, counted in a child that writes to `folder`."""
+    receive, send = os.pipe()
+
+    def counted() -> None:
+        shim.crash_arm(ctypes.c_long(_NEVER), ctypes.c_long(0))
+
+    def tell() -> None:
+        os.write(send, str(shim.crash_count()).encode())
+
+    code = _run(counted, writer, folder, tell)
+    assert code == 0, code
+    return int(os.read(receive, 100))
+
+
+def _run(
+    arm: Callable[[], None], writer: Writer, folder: Path, then: Callable[[], None] = lambda: None
+) -> int:
+    """Write in a child; return 0, 2 for an input error, 4 for any other, 137 where it was killed."""
+    child = os.fork()
+    if child == 0:
+        code = 0
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        arm()
+        try:
+            writer.write(folder)
+        except tt.InputError:
+            code = 2
+        except BaseException:
+            code = 4
+        then()
+        os._exit(code)
+    _, status = os.waitpid(child, 0)
+    return 137 if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+
+
+def _copy(source: Path, target: Path) -> Path:
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(source, target)
+    return target
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    np.seterr(all="raise")
+    print(json.dumps(crash_points(WRITERS[sys.argv[1]], Path(sys.argv[2]), int((sys.argv + ["1"])[3]))))  # noqa: T201
