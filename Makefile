@@ -7,13 +7,14 @@ BIN    := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 # size would take hours that way; mark such tests in these folders as `compiled`.
 UNCOMPILED = $(wildcard tests/graph tests/kernels tests/inference)
 
-.PHONY: help demo test check coverage docs bench bench-quick browser clean
+.PHONY: help demo test check coverage crash fuzz docs bench bench-quick browser clean
 
 help:
 	@echo "make demo         fit a model to docstrings and show its answers"
 	@echo "make test         linters, type checks and all tests (about 5 minutes on two cores)"
 	@echo "make check        linters and type checks only"
 	@echo "make coverage     branch coverage; kernels run uncompiled"
+	@echo "make crash fuzz   kill writers at every system call; try 10,000 mutated inputs"
 	@echo "make docs         build the documentation"
 	@echo "make bench        the full benchmark (hours); make bench-quick for minutes"
 	@echo "make clean        remove everything that these targets create"
@@ -39,6 +40,13 @@ check: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Every crash point of the writers, and many mutated inputs; `make test` tries a sample of both.
+crash: $(VENV)/.test
+	TAGTOPICS_CRASH_STEP=1 $(BIN)/python -m pytest tests/crash
+
+fuzz: $(VENV)/.test
+	TAGTOPICS_FUZZ_FACTOR=50 $(BIN)/python -m pytest tests/fuzz
 
 docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --strict

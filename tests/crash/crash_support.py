@@ -5,7 +5,7 @@ crash point costs milliseconds, so all of them are tried. It runs as a program b
 
     LD_PRELOAD=shim.so python crash_support.py WRITER FOLDER [STEP]
 
-It prints one JSON document: the number of crash points tried, and what was wrong after any of them.
+It prints one JSON document: how many crash points were tried, and what was wrong after any of them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import shutil
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,7 +40,7 @@ class Writer(NamedTuple):
 
 def corpus(seed: int, n_docs: int = 30) -> tt.Corpus:
     """Return a small corpus."""
-    return tt.make_tagged_corpus(n_docs=n_docs, n_words=60, n_topics=4, n_tags=8, seed=seed).corpus
+    return tt.make_tagged_corpus(n_docs=n_docs, n_words=60, n_topics=6, n_tags=10, seed=seed).corpus
 
 
 def save(folder: Path, seed: int) -> None:
@@ -111,7 +112,7 @@ def report_state(folder: Path) -> Any:
 
 def command(*arguments: str) -> None:
     """Run the command; exit code 2 is an `InputError`, 1 is a bug."""
-    from tagtopics.cli.run import run
+    from tagtopics.cli.app import run
 
     code = run([*arguments, "--quiet"])
     if code == 2:
@@ -148,7 +149,8 @@ def crash_points(writer: Writer, place: Path, step: int = 1) -> dict[str, Any]:
         for at in range(1 + tried % step, n_calls + 1, step):
             tried += 1
             folder = _copy(old, place / "now")
-            code = _run(lambda: shim.crash_arm(ctypes.c_long(at), ctypes.c_long(how)), writer, folder)
+            arm = partial(shim.crash_arm, ctypes.c_long(at), ctypes.c_long(how))
+            code = _run(arm, writer, folder)
             wrong += [f"{name} at call {at}: {line}" for line in _faults(writer, folder, code, before, after)]
             code = _run(lambda: None, writer, folder)
             left = sorted(path.name for path in folder.iterdir())
@@ -191,7 +193,9 @@ def _run(
     child = os.fork()
     if child == 0:
         code = 0
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+        os.dup2(null, 2)
         arm()
         try:
             writer.write(folder)
@@ -214,4 +218,5 @@ def _copy(source: Path, target: Path) -> Path:
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     np.seterr(all="raise")
-    print(json.dumps(crash_points(WRITERS[sys.argv[1]], Path(sys.argv[2]), int((sys.argv + ["1"])[3]))))  # noqa: T201
+    step = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    sys.stdout.write(json.dumps(crash_points(WRITERS[sys.argv[1]], Path(sys.argv[2]), step)))

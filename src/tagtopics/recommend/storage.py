@@ -17,6 +17,9 @@ _MATRICES = ("landmark_counts", "company")
 _ARRAYS = ("landmark_topics", "coefficients", "tag_docs")
 _OF_CALIBRATION = ("weights", "handicap")
 
+_LARGEST = 1e9
+"""Largest number in a recommender's arrays; those of a fit stay far below, and larger ones could overflow."""
+
 
 def recommender_to_arrays(recommender: TagRecommender | None) -> dict[str, Any]:
     """Return the arrays of a recommender by name; an empty dictionary for None."""
@@ -84,10 +87,12 @@ def _check(own: dict[str, Any], n_tags: int, n_topics: int) -> None:
         if own[name].shape != shape or own[name].dtype != dtype:
             found = f"{own[name].dtype} {own[name].shape}"
             raise InputError(f"the recommender's {name} is {found}, not {np.dtype(dtype)} {shape}")
-        if not np.isfinite(own[name]).all():
-            raise InputError(f"the recommender's {name} holds numbers that are not finite")
+        if not (np.abs(own[name]) <= _LARGEST).all():
+            raise InputError(f"the recommender's {name} holds numbers that are not finite or too large")
     if (own["landmark_topics"] < 0).any() or (own["tag_docs"] < 0).any():
         raise InputError("the recommender's landmark_topics or tag_docs are negative")
+    if (own["landmark_topics"] > 1.001).any():
+        raise InputError("the recommender's landmark_topics are not proportions")
     if (own["handicap"] <= 0).any():
         raise InputError("the recommender's handicap holds numbers that are not positive")
 
