@@ -43,10 +43,10 @@ check: $(VENV)/.test
 
 # Every crash point of the writers, and many mutated inputs; `make test` tries a sample of both.
 crash: $(VENV)/.test
-	TAGTOPICS_CRASH_STEP=1 $(BIN)/python -m pytest tests/crash
+	TAGTOPICS_CRASH_POINTS=100000 $(BIN)/python -m pytest tests/crash
 
 fuzz: $(VENV)/.test
-	TAGTOPICS_FUZZ_FACTOR=50 $(BIN)/python -m pytest tests/fuzz
+	TAGTOPICS_FUZZ_FACTOR=100 $(BIN)/python -m pytest tests/fuzz
 
 docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --strict

@@ -3,7 +3,7 @@
 The writers run in forked children of one process that has everything imported, with `shim.c` preloaded: a
 crash point costs milliseconds, so all of them are tried. It runs as a program because of LD_PRELOAD:
 
-    LD_PRELOAD=shim.so python crash_support.py WRITER FOLDER [STEP]
+    LD_PRELOAD=shim.so python crash_support.py WRITER FOLDER MOST
 
 It prints one JSON document: how many crash points were tried, and what was wrong after any of them.
 """
@@ -132,8 +132,8 @@ WRITERS = {
 }
 
 
-def crash_points(writer: Writer, place: Path, step: int = 1) -> dict[str, Any]:
-    """Try every `step`-th crash point of a writer, in every way; return how many, and what went wrong."""
+def crash_points(writer: Writer, place: Path, most: int) -> dict[str, Any]:
+    """Try at most so many crash points of a writer, evenly spread; return how many, and what went wrong."""
     shim = ctypes.CDLL(None)
     shim.crash_count.restype = ctypes.c_long
     old = place / "old"
@@ -144,19 +144,20 @@ def crash_points(writer: Writer, place: Path, step: int = 1) -> dict[str, Any]:
     n_calls = _count(shim, writer, new)
     after = writer.state(new)
     expected = sorted(path.name for path in new.iterdir())
-    wrong, tried = [], 0
-    for name, how in FAILURES.items():
-        for at in range(1 + tried % step, n_calls + 1, step):
-            tried += 1
-            folder = _copy(old, place / "now")
-            arm = partial(shim.crash_arm, ctypes.c_long(at), ctypes.c_long(how))
-            code = _run(arm, writer, folder)
-            wrong += [f"{name} at call {at}: {line}" for line in _faults(writer, folder, code, before, after)]
-            code = _run(lambda: None, writer, folder)
-            left = sorted(path.name for path in folder.iterdir())
-            if code != 0 or writer.state(folder) != after or left != expected:
-                wrong.append(f"{name} at call {at}: the next run ended with {code}, leaving {left}")
-    return {"calls": n_calls, "tried": tried, "wrong": wrong}
+    points = [(name, at) for name in FAILURES for at in range(1, n_calls + 1)]
+    chosen = points[:: max(1, -(-len(points) // most))]
+    wrong = []
+    for name, at in chosen:
+        folder = _copy(old, place / "now")
+        code = _run(partial(shim.crash_arm, ctypes.c_long(at), ctypes.c_long(FAILURES[name])), writer, folder)
+        faults = list(_faults(writer, folder, code, before, after))
+        wrong += [f"{name} at call {at}: {line}" for line in faults]
+        was_old = not faults and writer.state(folder) == before
+        code = _run(lambda: None, writer, folder)
+        left = sorted(path.name for path in folder.iterdir())
+        if code != 0 or left != expected or (was_old and writer.state(folder) != after):
+            wrong.append(f"{name} at call {at}: the next run ended with {code}, leaving {left}")
+    return {"calls": n_calls, "tried": len(chosen), "wrong": wrong}
 
 
 def _faults(writer: Writer, folder: Path, code: int, before: Any, after: Any) -> Iterator[str]:
@@ -218,5 +219,4 @@ def _copy(source: Path, target: Path) -> Path:
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     np.seterr(all="raise")
-    step = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-    sys.stdout.write(json.dumps(crash_points(WRITERS[sys.argv[1]], Path(sys.argv[2]), step)))
+    sys.stdout.write(json.dumps(crash_points(WRITERS[sys.argv[1]], Path(sys.argv[2]), int(sys.argv[3]))))

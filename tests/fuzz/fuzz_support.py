@@ -2,8 +2,8 @@
 
     python fuzz_support.py readers|models N [SEED]
 
-tries N cases and prints one JSON document: how they ended, and which ended badly. A case ends well if the input
-is read, and the result holds the invariants, or if it is refused with an `InputError`.
+tries N cases and prints one JSON document: how they ended, and which ended badly. A case ends well if the
+input is read, and the result holds the invariants, or if it is refused with an `InputError`.
 """
 
 from __future__ import annotations

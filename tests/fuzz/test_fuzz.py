@@ -17,7 +17,7 @@ FACTOR = int(os.environ.get("TAGTOPICS_FUZZ_FACTOR", "1"))
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are Linux's")
 
 
-@pytest.mark.parametrize(("campaign", "n"), [("readers", 150), ("models", 60)])
+@pytest.mark.parametrize(("campaign", "n"), [("readers", 100), ("models", 40)])
 def test_nothing_crashes_hangs_or_fills_the_memory(campaign: str, n: int, tmp_path: Path) -> None:
     environment = os.environ | {"TAGTOPICS_FUZZ_KEEP": str(tmp_path / "bad")}
     program = [sys.executable, str(HERE / "fuzz_support.py"), campaign, str(n * FACTOR)]
