@@ -65,14 +65,16 @@ def atomic_file(path: str | Path) -> Iterator[Path]:
     with _as_input_error(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         sweep_leftovers(target)
-        temporary = _temporary_name(target)
+        folder = _temporary_name(target)  # a folder, since libraries may write temporary files of their own
+        folder.mkdir()
         try:
+            temporary = folder / target.name
             yield temporary
             _flush(temporary)
             os.replace(temporary, target)
             _flush(target.parent)
         finally:
-            temporary.unlink(missing_ok=True)
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, JsonValue, ValidationError
 
-from tagtopics._io import atomic_file, check_target, digest_arrays, digest_bytes
+from tagtopics._io import atomic_file, check_target, digest_arrays, digest_bytes, sweep_leftovers
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.graph import Belief, CorpusSums, DocState, Priors
@@ -81,7 +81,8 @@ class Checkpoint(Callback[Belief]):
         self.identity, self.past = dict(identity or {}), tuple(past)
 
     def on_start(self, max_iter: int) -> None:
-        """Reset the history and the clock."""
+        """Reset the history and the clock; remove what a killed fit left beside the file."""
+        sweep_leftovers(self.path)
         self._history = list(self.past)
         self._saved = time.monotonic()
 

@@ -159,10 +159,12 @@ def remove_run(folder: str | Path) -> None:
 
 
 def _is_of_run(path: Path) -> bool:
-    if path.is_symlink() or not path.is_file():
+    if path.is_symlink():
         return False
     if _TEMPORARY.fullmatch(path.name):
         return True
+    if not path.is_file():
+        return False
     if path.name == CHECKPOINT:
         return is_checkpoint(path)
     try:
