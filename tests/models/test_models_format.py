@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import runpy
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from safetensors.numpy import load_file
+from safetensors.numpy import load_file, save_file
 
 import tagtopics as tt
 from tagtopics.models.persistence import Description
@@ -106,3 +107,21 @@ def test_the_page_names_every_field_and_array(saved: Path) -> None:
     }
     assert sorted(name for name in arrays if f"`{name}`" not in page) == []
     assert sorted(place.name for place in (saved / "corpus").iterdir() if f"`{place.name}`" not in page) == []
+
+
+def test_unfinished_fits_of_0_1_0_are_refused(tmp_path: Path) -> None:
+    """Their metadata has no `format`, and their run folders have other files."""
+    record = json.dumps({"sweep": 1, "history": []})
+    save_file({"words": np.ones((2, 2))}, tmp_path / "state", metadata={"checkpoint": record})
+    before = (tmp_path / "state").read_bytes()
+    for use in (tt.load_checkpoint, tt.Checkpoint):
+        with pytest.raises(tt.InputError, match="not a checkpoint written by tagtopics"):
+            use(tmp_path / "state")
+    assert (tmp_path / "state").read_bytes() == before
+    (tmp_path / "run" / "parts").mkdir(parents=True)
+    (tmp_path / "run" / "run.json").write_text("{}")
+    shards = tt.shard_corpus(tt.make_tagged_corpus(n_docs=20, seed=0).corpus, tmp_path / "shards")
+    for resume in (False, True):
+        with pytest.raises(tt.InputError, match="not a run folder written by tagtopics"):
+            tt.fit_shards(tt.LDA(2, random_state=0), shards, tmp_path / "run", resume=resume)
+    assert (tmp_path / "run" / "run.json").read_text() == "{}"
