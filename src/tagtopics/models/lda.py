@@ -22,8 +22,8 @@ class LDA(OnlineModel):
         max_iter: maximum number of sweeps.
         tol: stop when the mean change of a token's message in a sweep falls below this.
         memory: "stored" keeps all messages in memory, which is fastest. "lean" recomputes them in each sweep
-            and needs memory for documents, words and tags only. "auto" is "stored" up to half of the
-            machine's memory.
+            and needs memory for documents, words and tags only. "auto" is "stored" up to 8 GiB of messages,
+            else "lean"; it depends on the sizes of the corpus alone, never on the machine.
         random_state: seed; equal seeds give equal bits at any number of threads.
         n_jobs: threads; None or -1 for all cores.
 
