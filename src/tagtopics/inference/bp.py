@@ -11,7 +11,7 @@ from tagtopics._typing import Float32
 from tagtopics.errors import InputError
 from tagtopics.graph import Belief, CorpusSums, Priors
 from tagtopics.inference.executor import Executor, Sweep, check_array, initial_topics
-from tagtopics.inference.learned import Learned, proportions
+from tagtopics.inference.loop import Learned, proportions
 from tagtopics.kernels.constants import NOISE
 
 __all__ = ["Belief", "BeliefPropagation"]

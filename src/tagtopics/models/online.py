@@ -1,4 +1,9 @@
-"""Incremental learning: `partial_fit` of LDA and TTM, and the update of a saved model."""
+"""Incremental learning: `partial_fit` of LDA and TTM, and the update of a saved model.
+
+A mini-batch is swept until it converges, while its words and tags see the sums of all earlier documents and
+of the batch. Then sums <- f sums + sums of the batch. With f = 1 every document counts the same, whenever it
+came, and the step of batch t is about 1 / t; f < 1 forgets. Decision 080.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +21,7 @@ from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.graph import CorpusSums, build_graph
 from tagtopics.inference.bp import BeliefPropagation
 from tagtopics.inference.executor import MemoryExecutor
-from tagtopics.inference.learned import Learned
-from tagtopics.inference.loop import Callback, run
-from tagtopics.inference.online import earlier_sums, remembered, with_rows
+from tagtopics.inference.loop import Callback, Learned, run
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.base import TopicModel
 from tagtopics.models.inputs import align_words, check_codebooks, corpus_from_matrices, without_tags
@@ -211,3 +214,24 @@ def _batches(corpus: Corpus, size: int) -> Iterator[Corpus]:
         starts.pop()
     for first, last in zip(starts, [*starts[1:], D], strict=True):
         yield corpus if last - first == D else corpus.select(np.arange(first, last))
+
+
+def earlier_sums(
+    word_sums: Float64, tag_sums: Float64, tag_squares: Float64, share: float = 1.0
+) -> CorpusSums:
+    """Return the sums of earlier documents, each of which counts for a share of a new one.
+
+    A document's slot means add up to one for each tag, so the sums of a tag tell how many documents they are
+    worth. Squares stand for pairs of a document with itself, so the share is applied twice.
+    """
+    return CorpusSums(word_sums * share, tag_sums * share, tag_squares * share**2, tag_sums.sum(1) * share)
+
+
+def remembered(n_docs: int, half_life: float | None) -> float:
+    """Return the weight left to a document once n_docs more have come; None forgets nothing."""
+    return 1.0 if half_life is None else float(0.5 ** (n_docs / half_life))
+
+
+def with_rows(sums: Float64, n_rows: int) -> Float64:
+    """Return sums (N, K) extended to n_rows with zeros, for words or tags that are new."""
+    return np.vstack([sums, np.zeros((n_rows - len(sums), sums.shape[1]))]) if n_rows > len(sums) else sums
