@@ -178,7 +178,7 @@ class Priors(NamedTuple):
     pairwise_weight: float = 0.0  # omega_1
     higher_order_weight: float = 0.0  # omega_2
     order: int = 3  # largest number of tags that a hyperedge connects
-    word_exponent: float = 1.0  # exponent of a word's message; see `kernels.bp.sweep`
+    word_exponent: float = 1.0  # exponent of a word's message; see `kernels.sweep`
     relaxation: float = 0.0  # over-relaxation factor of the word sums
 
 
@@ -225,7 +225,7 @@ class Belief(NamedTuple):
 
 
 class WordInput(NamedTuple):
-    """What a sweep reads about words; see `kernels.bp.sweep`."""
+    """What a sweep reads about words; see `kernels.sweep`."""
 
     sums: Float32  # (W, K)
     shares: Float32  # (W, K)

@@ -20,9 +20,9 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.graph import CorpusSums, FactorGraph, Groups, Priors, build_graph, group_by
 from tagtopics.inference.executor import MemoryExecutor, initial_topics
 from tagtopics.inference.loop import Learned, TopicAlgorithm, proportions
-from tagtopics.kernels.bp.start import start
-from tagtopics.kernels.bp.sums import group_sums
 from tagtopics.kernels.constants import NOISE
+from tagtopics.kernels.start import start
+from tagtopics.kernels.sums import group_sums
 from tagtopics.kernels.threads import resolve_threads, run_ranges
 from tagtopics.models.base import TopicModel
 

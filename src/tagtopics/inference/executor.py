@@ -21,8 +21,8 @@ import numpy as np
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.graph import CorpusSums, DocState, FactorGraph, Priors, SweepInput, Totals, invariant_error
-from tagtopics.kernels.bp import sweep as compiled
-from tagtopics.kernels.bp.anchors import add_profiles, anchored_topics, no_profiles
+from tagtopics.kernels import sweep as compiled
+from tagtopics.kernels.anchors import add_profiles, anchored_topics, no_profiles
 from tagtopics.kernels.constants import NOISE
 
 _TOLERANCE = 1e-3
@@ -39,7 +39,7 @@ _VERSION_2 = ("memory.max", "memory.current", "inactive_file")
 
 
 class Kernels(Protocol):
-    """The functions of a sweep: the module `kernels.bp.sweep`, or `kernels.bp.reference` to check it."""
+    """The functions of a sweep: the module `kernels.sweep`, or `kernels.reference` to check it."""
 
     def sweep_input(
         self,
@@ -111,7 +111,7 @@ class Executor(Protocol):
         ...
 
     def profiles(self, n_topics: int, seed: int) -> Float64:
-        """Return the sums of the words' profiles over all documents; see `kernels.bp.anchors`."""
+        """Return the sums of the words' profiles over all documents; see `kernels.anchors`."""
         ...
 
     def start(self, word_topics: Float32, seed: int, sums: CorpusSums) -> DocState | None:
@@ -139,7 +139,7 @@ class MemoryExecutor:
 
     Attributes:
         graph: the documents.
-        lean: recompute messages in each sweep instead of storing them; see `kernels.bp.reference.recall`.
+        lean: recompute messages in each sweep instead of storing them; see `kernels.reference.recall`.
         n_threads: any number gives the same bits.
         kernels: compiled, or the reference.
     """

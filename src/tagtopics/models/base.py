@@ -20,9 +20,9 @@ from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.graph import FactorGraph, Priors, build_graph
 from tagtopics.inference import holdout
 from tagtopics.inference.bp import BeliefPropagation
-from tagtopics.inference.coherence import topic_coherence
 from tagtopics.inference.executor import MemoryExecutor, is_lean
 from tagtopics.inference.fold_in import FoldIn
+from tagtopics.inference.holdout import topic_coherence
 from tagtopics.inference.learn_priors import initial_alpha, learn_alpha
 from tagtopics.inference.loop import Callback, FitResult, Learned, Step, TopicAlgorithm, run
 from tagtopics.kernels.threads import resolve_threads
