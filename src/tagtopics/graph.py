@@ -196,7 +196,7 @@ class CorpusSums(NamedTuple):
     words: Float64  # (W, K) sums of the words' messages
     tags: Float64  # (T, K) S_t, the sums of the tags' slot means
     tag_squares: Float64  # (T, K) Q_t, the sums of their squares
-    tag_docs: Float64 | None = None  # (T,) n_t, given only where the documents are gone: see `earlier_sums`
+    tag_docs: Float64 | None = None  # (T,) n_t, given only where the documents are gone: see `online`
 
     @classmethod
     def zeros(cls, n_words: int, n_tags: int, n_topics: int) -> CorpusSums:

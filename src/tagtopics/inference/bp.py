@@ -29,8 +29,8 @@ class BeliefPropagation:
         priors: priors and weights of the first sweep.
         seed: of the random start.
         anchored: start from topics around anchor words; else from noise.
-        earlier: sums of documents learned before, for incremental learning; see `online`. Then messages start
-            around p(topic | word) of the earlier documents, and sums are not relaxed.
+        earlier: sums of documents learned before (`models.online`). Then messages start around their
+            p(topic | word), and sums are not relaxed.
     """
 
     executor: Executor

@@ -109,7 +109,8 @@ class OnlineModel(TopicModel):
         counts = align_columns(corpus.counts, corpus.vocabulary, words)[0]
         tagged = align_columns(corpus.tags, corpus.tag_names, tags)[0]
         grown = replace(corpus, counts=counts, tags=tagged, vocabulary=words, tag_names=tags)
-        earlier = self._earlier(len(words), len(tags), remembered(corpus.n_docs, forgetting))
+        share = 1.0 if forgetting is None else float(0.5 ** (corpus.n_docs / forgetting))
+        earlier = self._earlier(len(words), len(tags), share)
         priors = self._priors()._replace(doc_topic=self.doc_topic_prior_)
         seed = len(self.doc_ids_)  # independent of random_state: a loaded model continues the same
         executor = MemoryExecutor(build_graph(counts, tagged), n_threads=resolve_threads(self.n_jobs))
@@ -120,8 +121,14 @@ class OnlineModel(TopicModel):
         self._credit_more(counts, tagged)
 
     def _earlier(self, n_words: int, n_tags: int, share: float) -> CorpusSums:
-        sums, squares = with_rows(self.tag_sums_, n_tags), with_rows(self.tag_squares_, n_tags)
-        return earlier_sums(with_rows(self._word_sums(), n_words), sums, squares, share)
+        """Return the sums of earlier documents, each of which counts for a share of a new one.
+
+        A document's slot means add up to one for each tag, so the sums of a tag tell how many documents they
+        are worth. Squares stand for pairs of a document with itself, so the share is applied twice.
+        """
+        words, tags = _with_rows(self._word_sums(), n_words), _with_rows(self.tag_sums_, n_tags)
+        squares = _with_rows(self.tag_squares_, n_tags)
+        return CorpusSums(words * share, tags * share, squares * share**2, tags.sum(1) * share)
 
     def _word_sums(self) -> Float64:
         """Return (W, K): the sums behind phi, from what is saved, so that a loaded model can continue."""
@@ -216,22 +223,6 @@ def _batches(corpus: Corpus, size: int) -> Iterator[Corpus]:
         yield corpus if last - first == D else corpus.select(np.arange(first, last))
 
 
-def earlier_sums(
-    word_sums: Float64, tag_sums: Float64, tag_squares: Float64, share: float = 1.0
-) -> CorpusSums:
-    """Return the sums of earlier documents, each of which counts for a share of a new one.
-
-    A document's slot means add up to one for each tag, so the sums of a tag tell how many documents they are
-    worth. Squares stand for pairs of a document with itself, so the share is applied twice.
-    """
-    return CorpusSums(word_sums * share, tag_sums * share, tag_squares * share**2, tag_sums.sum(1) * share)
-
-
-def remembered(n_docs: int, half_life: float | None) -> float:
-    """Return the weight left to a document once n_docs more have come; None forgets nothing."""
-    return 1.0 if half_life is None else float(0.5 ** (n_docs / half_life))
-
-
-def with_rows(sums: Float64, n_rows: int) -> Float64:
+def _with_rows(sums: Float64, n_rows: int) -> Float64:
     """Return sums (N, K) extended to n_rows with zeros, for words or tags that are new."""
     return np.vstack([sums, np.zeros((n_rows - len(sums), sums.shape[1]))]) if n_rows > len(sums) else sums

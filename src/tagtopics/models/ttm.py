@@ -158,14 +158,11 @@ class TTM(OnlineModel):
 
     def _priors(self) -> Priors:
         pairwise, higher_order = self.pairwise_weight, self.higher_order_weight
-        return (
-            super()
-            ._priors()
-            ._replace(
-                pairwise_weight=_PAIRWISE if isinstance(pairwise, str) else float(pairwise),
-                higher_order_weight=_HIGHER_ORDER if isinstance(higher_order, str) else float(higher_order),
-                order=int(self.order),
-            )
+        priors = super()._priors()
+        return priors._replace(
+            pairwise_weight=_PAIRWISE if isinstance(pairwise, str) else float(pairwise),
+            higher_order_weight=_HIGHER_ORDER if isinstance(higher_order, str) else float(higher_order),
+            order=int(self.order),
         )
 
     def _priors_for(self, corpus: Corpus) -> Priors:
