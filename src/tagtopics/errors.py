@@ -17,3 +17,8 @@ class MissingExtraError(InputError, ImportError):
 
 class CorpusWarning(UserWarning):
     """Something in the data was decided for the user: an empty document kept, a repeated tag counted once."""
+
+
+def one_line(error: BaseException) -> str:
+    """Return the message of an error as one line of at most 200 characters, to quote in another message."""
+    return " ".join(str(error).split())[:200]

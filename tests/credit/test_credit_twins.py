@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tagtopics.credit import attribution, reference
-from tagtopics.credit.table import CreditTable
+from tagtopics.credit.attribution import CreditTable
 
 
 def documents(seed: int, n_docs: int, n_words: int, n_tags: int) -> tuple[Any, Any, Any, Any]:

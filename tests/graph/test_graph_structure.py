@@ -10,8 +10,16 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagtopics.graph import CorpusSums, DocState, build_graph, group_by, invariant_error, normalised
-from tagtopics.graph.structure import cut_blocks, grid_of
+from tagtopics.graph import (
+    CorpusSums,
+    DocState,
+    build_graph,
+    cut_blocks,
+    grid_of,
+    group_by,
+    invariant_error,
+    normalised,
+)
 
 keys = st.lists(st.integers(0, 6), max_size=40)
 

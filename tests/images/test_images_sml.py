@@ -12,8 +12,7 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 import tagtopics as tt
-from tagtopics.baselines.mixtures import Mixture, densities_of, fit_mixture, log_likelihood, merge_mixtures
-from tagtopics.baselines.sml import SML
+from tagtopics.baselines.sml import SML, Mixture, densities_of, fit_mixture, log_likelihood, merge_mixtures
 from tagtopics.datasets.scenes import make_scenes
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tagtopics.graph import Belief, CorpusSums, DocState, Priors, build_graph, group_by
 from tagtopics.inference.bp import BeliefPropagation
 from tagtopics.inference.executor import MemoryExecutor
-from tagtopics.kernels.bp import reference
+from tagtopics.kernels import reference
 
 K = 4
 TOLERANCE = 1e-4

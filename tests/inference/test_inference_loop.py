@@ -13,8 +13,8 @@ from tagtopics.inference.bp import BeliefPropagation
 from tagtopics.inference.callbacks import Callback, EarlyStop, Progress, Step
 from tagtopics.inference.executor import Kernels, MemoryExecutor
 from tagtopics.inference.loop import run
-from tagtopics.kernels.bp import reference
-from tagtopics.kernels.bp import sweep as compiled
+from tagtopics.kernels import reference
+from tagtopics.kernels import sweep as compiled
 
 
 class Halving:

@@ -11,29 +11,29 @@ import scipy.sparse as sp
 
 import tagtopics as tt
 from tagtopics.graph import build_graph
-from tagtopics.inference import memory
+from tagtopics.inference import executor
 
 GRAPH = build_graph(sp.csr_array(np.ones((20, 30), dtype=int)))
-LARGE = memory.MAX_STORED_BYTES // (4 * GRAPH.n_edges)
+LARGE = executor.MAX_STORED_BYTES // (4 * GRAPH.n_edges)
 
 
 @pytest.mark.parametrize("available", [1, 10**15, None])
 def test_auto_never_depends_on_the_machine(available: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "available_memory", lambda: available)
+    monkeypatch.setattr(executor, "available_memory", lambda: available)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", tt.CorpusWarning)
-        assert not memory.is_lean("auto", GRAPH, LARGE)
-        assert memory.is_lean("auto", GRAPH, LARGE + 1)
-        assert memory.is_lean("lean", GRAPH, 2)
-        assert not memory.is_lean("stored", GRAPH, LARGE + 1)
+        assert not executor.is_lean("auto", GRAPH, LARGE)
+        assert executor.is_lean("auto", GRAPH, LARGE + 1)
+        assert executor.is_lean("lean", GRAPH, 2)
+        assert not executor.is_lean("stored", GRAPH, LARGE + 1)
 
 
 def test_a_warning_where_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "available_memory", lambda: 1000)
+    monkeypatch.setattr(executor, "available_memory", lambda: 1000)
     with pytest.warns(tt.CorpusWarning, match='GiB are available; use memory="lean"'):
-        memory.is_lean("stored", GRAPH, 5)
+        executor.is_lean("stored", GRAPH, 5)
     with pytest.warns(tt.CorpusWarning, match="use shards"):
-        memory.is_lean("lean", GRAPH, 5)
+        executor.is_lean("lean", GRAPH, 5)
 
 
 @pytest.mark.parametrize(
@@ -74,11 +74,11 @@ def test_limits_of_control_groups(
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     (tmp_path / "own").write_text("12:cpu:/x\n0::/a/b\n")
-    monkeypatch.setattr(memory, "_CGROUP", tmp_path)
-    monkeypatch.setattr(memory, "_OWN_CGROUP", tmp_path / "own")
-    assert memory._free_in_cgroup() == expected
+    monkeypatch.setattr(executor, "_CGROUP", tmp_path)
+    monkeypatch.setattr(executor, "_OWN_CGROUP", tmp_path / "own")
+    assert executor._free_in_cgroup() == expected
 
 
 def test_something_is_available_here() -> None:
-    available = memory.available_memory()
+    available = executor.available_memory()
     assert available is None or available > 0

@@ -16,13 +16,13 @@ from tagtopics.baselines import (
     gibbs_reference,
     labeled_loops,
     labeled_reference,
-    variational_loops,
-    variational_reference,
+    vb_loops,
+    vb_reference,
 )
-from tagtopics.baselines.authors import AuthorSampling, with_private_authors
-from tagtopics.baselines.gibbs import GibbsSampling, Links, link_probabilities
-from tagtopics.baselines.labeled import LabeledPropagation, as_topics
-from tagtopics.baselines.variational import VariationalBayes
+from tagtopics.baselines.atm import AuthorSampling, with_private_authors
+from tagtopics.baselines.gibbs_lda import GibbsSampling, Links, link_probabilities
+from tagtopics.baselines.labeled_lda import LabeledPropagation, as_topics
+from tagtopics.baselines.vb_lda import VariationalBayes
 from tagtopics.graph import Priors, build_graph
 
 quick = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -82,7 +82,7 @@ def test_sampling_authors(corpus: tuple[Any, Any], seed: int) -> None:
 def test_variational_sweeps(corpus: tuple[Any, Any], seed: int) -> None:
     counts, tags = corpus
     common = (build_graph(counts), tags, PRIORS, seed, 1, False)
-    fast, slow = VariationalBayes(*common), VariationalBayes(*common, variational_reference)
+    fast, slow = VariationalBayes(*common), VariationalBayes(*common, vb_reference)
     assert_twins(fast, slow, 3, 1e-4)  # messages in single precision, sharpened by exp(psi) of 0.05
 
 
@@ -98,8 +98,8 @@ def test_labelled_sweeps(corpus: tuple[Any, Any], seed: int, n_common: int) -> N
 
 @pytest.mark.parametrize("x", [1e-6, 0.02, 0.5, 1.0, 5.999, 6.0, 37.5, 1e6])
 def test_digamma(x: float) -> None:
-    np.testing.assert_allclose(variational_loops.digamma(x), digamma(x), rtol=1e-9)
-    np.testing.assert_allclose(variational_reference.digamma(x), digamma(x))
+    np.testing.assert_allclose(vb_loops.digamma(x), digamma(x), rtol=1e-9)
+    np.testing.assert_allclose(vb_reference.digamma(x), digamma(x))
 
 
 def test_sampling_draws_from_the_posterior() -> None:

@@ -11,11 +11,10 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagtopics.graph import CorpusSums, FactorGraph, Priors, build_graph, wire
-from tagtopics.graph.structure import grid_of
+from tagtopics.graph import CorpusSums, FactorGraph, Priors, build_graph, grid_of, wire
 from tagtopics.inference.executor import MemoryExecutor
-from tagtopics.kernels.bp import anchors
-from tagtopics.kernels.bp import sweep as compiled
+from tagtopics.kernels import anchors
+from tagtopics.kernels import sweep as compiled
 
 PRIORS = Priors(np.full(7, 0.1, dtype=np.float32), 0.05, 0.1, 0.05, relaxation=0.5)
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from tagtopics.graph import Belief, CorpusSums, FactorGraph, Priors, build_graph, invariant_error
 from tagtopics.inference.bp import BeliefPropagation
 from tagtopics.inference.executor import Kernels, MemoryExecutor, initial_topics
-from tagtopics.kernels.bp import anchors, anchors_reference, reference
-from tagtopics.kernels.bp import sweep as compiled
-from tagtopics.kernels.bp.fold import fold_in
-from tagtopics.kernels.bp.tags import hyperedge_factor, symmetric
+from tagtopics.kernels import anchors, reference
+from tagtopics.kernels import sweep as compiled
+from tagtopics.kernels.fold import fold_in
+from tagtopics.kernels.tags import hyperedge_factor, symmetric
 
 # One sweep in single precision against double: roundings of 6e-8, relative to the tokens of a document or
 # word, where small differences of large sums are divided by each other. Each sweep starts both from the same
@@ -218,7 +218,7 @@ def test_cooccurrence_profiles(graph: FactorGraph, seed: int) -> None:
     sums = anchors.no_profiles(graph.n_words, 24)
     anchors.add_profiles(graph, seed, 2, sums)
     found = anchors.scaled_profiles(sums, 2)
-    expected = anchors_reference.cooccurrence_profiles(graph, 36, seed)
+    expected = reference.cooccurrence_profiles(graph, 36, seed)
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
@@ -226,7 +226,7 @@ def test_cooccurrence_profiles(graph: FactorGraph, seed: int) -> None:
 @given(st.integers(0, 2**32 - 1), st.integers(1, 8))
 def test_farthest_rows(seed: int, n: int) -> None:
     rows = np.random.default_rng(seed).random((12, 20), dtype=np.float32)
-    expected = anchors_reference.farthest_rows(rows, n)
+    expected = reference.farthest_rows(rows, n)
     np.testing.assert_array_equal(anchors.farthest_rows(rows, n), expected)
 
 
@@ -237,7 +237,7 @@ def test_farthest_rows_stop_where_nothing_stands_out() -> None:
 
 def test_decay_is_an_exponential() -> None:
     x = np.linspace(0, 10, 101)
-    np.testing.assert_allclose(anchors_reference.decay(x), np.exp(-x), rtol=1e-4)
+    np.testing.assert_allclose(reference.decay(x), np.exp(-x), rtol=1e-4)
 
 
 @quick
@@ -253,7 +253,7 @@ def test_mixture_weights(seed: int) -> None:
     ):  # each step magnifies rounding
         with patch.object(anchors, "WEIGHT_STEPS", n_steps):
             found = anchors.mixture_weights(profiles, corners, 2)
-        expected = anchors_reference.mixture_weights(profiles, corners, anchors.STEP_SIZE, n_steps)
+        expected = reference.mixture_weights(profiles, corners, anchors.STEP_SIZE, n_steps)
         np.testing.assert_allclose(found, expected, atol=close)
     np.testing.assert_allclose(found.sum(1), 1, rtol=1e-5)
 

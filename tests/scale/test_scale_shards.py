@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tagtopics.corpus import Corpus, TextRecipe
 from tagtopics.datasets.synthetic import make_tagged_corpus
 from tagtopics.errors import InputError
-from tagtopics.graph.structure import build_graph
+from tagtopics.graph import build_graph
 from tagtopics.scale import ShardFolder, ShardWriter, holds_shards
 
 

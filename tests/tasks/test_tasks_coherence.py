@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from tagtopics.corpus import Corpus, canonical_counts
-from tagtopics.inference.coherence import topic_coherence
+from tagtopics.inference.holdout import topic_coherence
 
 
 def make_corpus(counts: list[list[int]]) -> Corpus:

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
-from tagtopics._typing import Float32
-from tagtopics.baselines.authors import AuthorSampling, with_private_authors
-from tagtopics.baselines.gibbs import AVERAGED
+from tagtopics._typing import Float32, Float64, Int32
+from tagtopics.baselines import gibbs_loops
+from tagtopics.baselines.gibbs_lda import (
+    AVERAGED,
+    GibbsModel,
+    Kept,
+    chain_priors,
+    first_kept,
+    first_topics,
+    keep,
+    token_offsets,
+)
 from tagtopics.corpus.core import Corpus
-from tagtopics.graph import build_graph
-from tagtopics.inference.learned import TopicAlgorithm
-from tagtopics.kernels.threads import resolve_threads
-from tagtopics.models.base import TopicModel
+from tagtopics.graph import FactorGraph, Priors, build_graph
+from tagtopics.inference.loop import Learned, TopicAlgorithm, proportions
 
 
-class ATM(TopicModel):
+class ATM(GibbsModel):
     """Author-topic model (Rosen-Zvi et al. 2004) by collapsed Gibbs sampling.
 
     Each token draws one of the document's tags uniformly, then a topic of that tag, then a word. A document
@@ -43,32 +53,9 @@ class ATM(TopicModel):
 
     _saved_arrays: ClassVar[dict[str, tuple[str, ...]]] = {"tag_sums_": ("T", "K")}
 
-    def __init__(
-        self,
-        n_topics: int = 20,
-        *,
-        doc_topic_prior: float = 0.1,
-        topic_word_prior: float = 0.05,
-        max_iter: int = 200,
-        averaged_share: float = AVERAGED,
-        init: str = "anchors",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_topics = n_topics
-        self.doc_topic_prior = doc_topic_prior
-        self.topic_word_prior = topic_word_prior
-        self.max_iter = max_iter
-        self.averaged_share = averaged_share
-        self.init = init
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
     def _algorithm(self, corpus: Corpus) -> TopicAlgorithm[Any]:
         graph = build_graph(corpus.counts, with_private_authors(corpus.tags))
-        threads, anchored = resolve_threads(self.n_jobs), self.init == "anchors"
-        chain = (self._priors(), self._seed(), self.max_iter, threads, anchored, float(self.averaged_share))
-        return AuthorSampling(graph, corpus.n_tags, *chain)
+        return AuthorSampling(graph, corpus.n_tags, **self._chain())
 
     def _infer(self, counts: Any, tags: Any) -> Float32:
         """Return the mean topics of a document's known tags; without known tags, infer from its words."""
@@ -80,3 +67,84 @@ class ATM(TopicModel):
             known = np.flatnonzero(~unknown)
             theta[known] = (tags[known] @ self.tag_means()) / n_tags[known, np.newaxis]
         return theta
+
+
+class AuthorSample(NamedTuple):
+    """One point of the chain."""
+
+    iteration: int
+    topics: Int32  # (N,) topic of each token
+    slots: Int32  # (N,) author of each token: its place among the document's
+    author_sums: Float64  # (A, K) tokens of each author by topic
+    word_sums: Float64  # (W, K)
+    kept: Kept  # of doc_sums, author_sums and word_sums
+
+
+@dataclass(frozen=True)
+class AuthorSampling:
+    """Sweeps over all tokens of a corpus whose documents all have an author; see `with_private_authors`.
+
+    Attributes:
+        graph: the corpus; the tags of its slots are the A authors.
+        n_tags: how many of the authors, the first ones, are tags.
+        priors: alpha, of each author's topics, and beta.
+        seed, max_iter, n_threads, anchored, averaged: as in `GibbsSampling`.
+        kernels: `gibbs_loops`, or `gibbs_reference` to check it.
+    """
+
+    graph: FactorGraph
+    n_tags: int
+    priors: Priors
+    seed: int
+    max_iter: int
+    n_threads: int = 1
+    anchored: bool = True
+    averaged: float = AVERAGED
+    kernels: ModuleType = gibbs_loops
+    settles: ClassVar[bool] = False
+
+    def init(self) -> AuthorSample:
+        """Return the first topics and authors, and their sums."""
+        tokens, seed = token_offsets(self.graph), np.uint64(self.seed)
+        K, N = len(self.priors.doc_topic), int(tokens[-1])
+        topics, slots = np.empty(N, dtype=np.int32), np.empty(N, dtype=np.int32)
+        doc_sums, word_sums = np.zeros((self.graph.n_docs, K)), np.zeros((self.graph.n_words, K))
+        author_sums = np.zeros((self.graph.n_tags, K))
+        self.kernels.start(self.graph, tokens, first_topics(self), seed, topics, doc_sums, word_sums)
+        self.kernels.first_authors(self.graph, tokens, seed, N, topics, slots, author_sums)
+        return AuthorSample(0, topics, slots, author_sums, word_sums, Kept(0, ()))
+
+    def step(self, sample: AuthorSample) -> tuple[AuthorSample, float]:
+        """Return the sample after one sweep, and twice the share of tokens whose topic changed."""
+        tokens = token_offsets(self.graph)
+        clock = (sample.iteration + 2) * int(tokens[-1])
+        chain = (chain_priors(self.priors), np.uint64(self.seed), clock)
+        arrays = (sample.topics, sample.slots, sample.author_sums, sample.word_sums)
+        moved = self.kernels.sweep_authors(self.graph, tokens, *chain, *arrays)
+        first = first_kept(self.max_iter, self.averaged)
+        kept = keep(sample.kept, self._sums(sample)) if sample.iteration + 1 >= first else sample.kept
+        after = sample._replace(iteration=sample.iteration + 1, kept=kept)
+        return after, 2 * moved / max(float(sample.word_sums.sum()), 1e-300)
+
+    def learned(self, sample: AuthorSample) -> Learned:
+        """Return the mean of the sweeps kept; profiles are scaled by the number of documents with the tag."""
+        doc_sums, author_sums, word_sums = sample.kept.mean(self._sums(sample))
+        alpha = self.priors.doc_topic
+        of_tags = proportions(author_sums[: self.n_tags], alpha).astype(np.float64)
+        tag_sums = self.graph.totals.tag_docs[: self.n_tags, np.newaxis] * of_tags
+        return Learned(word_sums, proportions(doc_sums, alpha), alpha, {"tag_sums_": tag_sums})
+
+    def _sums(self, sample: AuthorSample) -> tuple[Float64, ...]:
+        doc_sums = np.zeros((self.graph.n_docs, sample.word_sums.shape[1]))
+        self.kernels.topic_counts(self.graph, token_offsets(self.graph), sample.topics, doc_sums)
+        return doc_sums, sample.author_sums, sample.word_sums
+
+
+def with_private_authors(tags: Any) -> Any:
+    """Return tags, CSR (D, T), with one more column for each document that has none: a private author."""
+    alone = np.flatnonzero(np.diff(tags.indptr) == 0)
+    entries = (np.ones(len(alone), dtype=np.int8), (alone, np.arange(len(alone))))
+    private = sp.coo_array(entries, shape=(tags.shape[0], len(alone)))
+    joined = sp.csr_array(sp.hstack([tags, private], format="csr"))
+    joined.sort_indices()
+    return joined

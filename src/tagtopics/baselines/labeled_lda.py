@@ -1,20 +1,31 @@
-"""Labelled LDA: the topics are the tags, and a document's words come from the tags it carries."""
+"""Labelled LDA: the topics are the tags, and a document's words come from the tags it carries.
+
+The updates are those of LDA with each message restricted to the document's topics, so memory and time are
+linear in the sum over documents of words times tags, not in the number of tags.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from types import ModuleType
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from tagtopics._typing import Float32, Float64
-from tagtopics.baselines.labeled import LabeledPropagation, as_topics
+from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.baselines import labeled_loops
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
-from tagtopics.graph import build_graph
-from tagtopics.inference.learned import TopicAlgorithm
-from tagtopics.kernels.threads import resolve_threads
+from tagtopics.graph import FactorGraph, Groups, build_graph, group_by
+from tagtopics.inference.loop import Learned, TopicAlgorithm
+from tagtopics.kernels.threads import resolve_threads, run_ranges
 from tagtopics.models.base import TopicModel
+
+MOST_CELLS = 400_000_000
+"""Largest number of words times topics: the topics of a model are a dense matrix."""
 
 
 class LabeledLDA(TopicModel):
@@ -104,3 +115,114 @@ class LabeledLDA(TopicModel):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self.n_common_topics == 0
         return tags
+
+
+class LabeledState(NamedTuple):
+    """One point of the iteration."""
+
+    messages: Float32  # flat: for each document a table of its edges by its slots, count times message
+    slot_sums: Float32  # (S,) tokens of each slot
+    word_sums: Float64  # (W, K)
+
+
+class LabeledInput(NamedTuple):
+    """What a sweep reads about words: the sums at its start, in single precision."""
+
+    word_sums: Float32  # (W, K)
+    topic_sums: Float32  # (K,)
+
+
+@dataclass(frozen=True)
+class LabeledPropagation:
+    """Sweeps over all messages of a corpus whose slots are the topics of each document.
+
+    Attributes:
+        graph: the corpus; the tags of its slots are the K topics, from `as_topics`.
+        alpha, beta: pseudo-counts of each slot, and of each word in each topic.
+        seed: of the random start.
+        n_threads: any number gives the same bits.
+        kernels: `labeled_loops`, or `labeled_reference` to check it.
+    """
+
+    graph: FactorGraph
+    alpha: float
+    beta: float
+    seed: int
+    n_threads: int = 1
+    kernels: ModuleType = labeled_loops
+    settles: ClassVar[bool] = True
+
+    def init(self) -> LabeledState:
+        """Return nearly uniform messages and their sums."""
+        check_size(self.graph.n_words, self.graph.n_tags)
+        tables = message_tables(self.graph)
+        messages = np.empty(int(tables[-1]), dtype=np.float32)
+        slot_sums = np.zeros(self.graph.n_slots, dtype=np.float32)
+        arguments = (self.graph, tables, np.uint64(self.seed), messages, slot_sums)
+        run_ranges(self.kernels.start, tables, 4, self.n_threads, *arguments)
+        return LabeledState(messages, slot_sums, self._word_sums(tables, messages))
+
+    def step(self, state: LabeledState) -> tuple[LabeledState, float]:
+        """Return the state after one sweep, and the mean change of a token's message."""
+        tables, change = message_tables(self.graph), np.zeros(self.graph.n_docs)
+        given = LabeledInput(state.word_sums.astype(np.float32), state.word_sums.sum(0).astype(np.float32))
+        numbers = (np.float32(self.alpha), np.float32(self.beta))
+        arguments = (self.graph, tables, given, *numbers, state.messages, state.slot_sums, change)
+        run_ranges(self.kernels.update_documents, tables, 8, self.n_threads, *arguments)
+        tokens = max(float(self.graph.edge_count.sum(dtype=np.float64)), 1e-300)
+        after = state._replace(word_sums=self._word_sums(tables, state.messages))
+        return after, float(change.sum()) / tokens
+
+    def learned(self, state: LabeledState) -> Learned:
+        """Return topics and proportions; the prior of a new document follows the frequencies of the tags."""
+        D, K = self.graph.n_docs, self.graph.n_tags
+        n_slots = np.diff(self.graph.doc_slots)
+        docs = np.repeat(np.arange(D), n_slots)
+        prior = self._prior_of_new_documents()
+        theta = np.zeros((D, K), dtype=np.float32)
+        theta[n_slots == 0] = prior
+        theta[docs, self.graph.slot_tag] = state.slot_sums + self.alpha
+        theta /= theta.sum(1, keepdims=True, dtype=np.float64)
+        return Learned(state.word_sums, theta, prior, {})
+
+    def _prior_of_new_documents(self) -> Float32:
+        """Return (K,): alpha times the share of documents with the topic, the mean prior in training."""
+        carried = np.bincount(self.graph.slot_tag, minlength=self.graph.n_tags)
+        share = np.maximum(carried, 0.5) / max(self.graph.n_docs, 1)
+        return np.asarray(self.alpha * share, dtype=np.float32)
+
+    @cached_property
+    def _words(self) -> Groups:
+        """The edges of each word."""
+        return group_by(self.graph.edge_word, self.graph.n_words)
+
+    def _word_sums(self, tables: Int64, messages: Float32) -> Float64:
+        graph = self.graph
+        edge_doc = np.repeat(np.arange(graph.n_docs), np.diff(graph.doc_edges))
+        sums = np.empty((graph.n_words, graph.n_tags))
+        arguments = (graph, self._words, edge_doc, tables, messages, sums)
+        run_ranges(self.kernels.sum_words, self._words.offsets, 4, self.n_threads, *arguments)
+        return sums
+
+
+def message_tables(graph: FactorGraph) -> Int64:
+    """Return (D + 1,): the offset of each document's messages, edges times slots each."""
+    sizes = np.diff(graph.doc_edges) * np.diff(graph.doc_slots)
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def check_size(n_words: int, n_topics: int) -> None:
+    """Raise `InputError` if words times topics need too much memory."""
+    if n_words * n_topics > MOST_CELLS:
+        raise InputError(
+            f"labelled LDA has a topic for each tag: {n_topics:,} topics of {n_words:,} words need "
+            f"{n_words * n_topics * 16 / 2**30:.0f} GB; remove rare tags or words"
+        )
+
+
+def as_topics(tags: Any, n_common: int) -> Any:
+    """Return tags, CSR (D, T), with `n_common` more columns that every document has."""
+    common = np.ones((tags.shape[0], n_common), dtype=np.int8)
+    joined = sp.csr_array(sp.hstack([tags, sp.csr_array(common)], format="csr"))
+    joined.sort_indices()
+    return joined

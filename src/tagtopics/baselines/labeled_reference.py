@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tagtopics.graph import FactorGraph, normalised
-from tagtopics.kernels.bp.reference import hashed_uniform
+from tagtopics.kernels.reference import hashed_uniform
 
 
 def table(d: int, graph: FactorGraph, tables: Any, messages: Any) -> Any:

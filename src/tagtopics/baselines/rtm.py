@@ -9,17 +9,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Float64
-from tagtopics.baselines.gibbs import AVERAGED, GibbsSampling, Links
+from tagtopics.baselines.gibbs_lda import AVERAGED, GibbsModel, GibbsSampling, Links
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.graph import build_graph
-from tagtopics.inference.learned import TopicAlgorithm
-from tagtopics.inference.loop import Callback, Step
-from tagtopics.kernels.threads import resolve_threads
-from tagtopics.models.base import TopicModel
+from tagtopics.inference.loop import Callback, Step, TopicAlgorithm
 
 
-class RTM(TopicModel):
+class RTM(GibbsModel):
     """Relational topic model (Chang and Blei 2010) with the exponential link function.
 
     The probability of a link is exp(eta . (zbar_a * zbar_b) + nu), where zbar are the mean topics of two
@@ -67,16 +64,18 @@ class RTM(TopicModel):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.n_topics = n_topics
+        super().__init__(
+            n_topics,
+            doc_topic_prior=doc_topic_prior,
+            topic_word_prior=topic_word_prior,
+            max_iter=max_iter,
+            averaged_share=averaged_share,
+            init=init,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
         self.links_per_tag = links_per_tag
         self.negative_ratio = negative_ratio
-        self.doc_topic_prior = doc_topic_prior
-        self.topic_word_prior = topic_word_prior
-        self.max_iter = max_iter
-        self.averaged_share = averaged_share
-        self.init = init
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def fit(
         self,
@@ -115,16 +114,13 @@ class RTM(TopicModel):
         return self
 
     def _algorithm(self, corpus: Corpus, links: Any = None) -> TopicAlgorithm[Any]:
-        seed = self._seed()
+        chain = self._chain()
         if links is None:
-            matrix = shared_tag_links(corpus.tags, int(self.links_per_tag), seed)
+            matrix = shared_tag_links(corpus.tags, int(self.links_per_tag), chain["seed"])
         else:
             matrix = _read_links(links, corpus.n_docs)
-        threads, anchored = resolve_threads(self.n_jobs), self.init == "anchors"
-        chain = (self._priors(), seed, self.max_iter, threads, anchored)
         pairs = Links(matrix, float(self.negative_ratio))
-        graph = build_graph(corpus.counts)
-        return GibbsSampling(graph, corpus.tags, *chain, pairs, float(self.averaged_share))
+        return GibbsSampling(build_graph(corpus.counts), corpus.tags, links=pairs, **chain)
 
     def link_score(self, docs_a: Any, docs_b: Any) -> Float64:
         """Return (N,): the probability of a link between document i of `docs_a` and document i of `docs_b`.

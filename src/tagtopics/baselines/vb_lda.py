@@ -1,15 +1,33 @@
-"""Latent Dirichlet allocation by batch variational Bayes."""
+"""Batch variational Bayes for LDA: coordinate ascent, first all documents, then the topics.
+
+Documents are inferred again in each sweep, from uniform proportions: started from their last proportions,
+they stay in the first local optimum they meet (decision 021).
+"""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from functools import cached_property
+from types import ModuleType
+from typing import Any, ClassVar, NamedTuple
 
-from tagtopics.baselines.variational import VariationalBayes
+import numpy as np
+from scipy.special import digamma
+
+from tagtopics._typing import Float32, Float64
+from tagtopics.baselines import vb_loops
 from tagtopics.corpus.core import Corpus
-from tagtopics.graph import build_graph
-from tagtopics.inference.learned import TopicAlgorithm
-from tagtopics.kernels.threads import resolve_threads
+from tagtopics.graph import CorpusSums, FactorGraph, Groups, Priors, build_graph, group_by
+from tagtopics.inference.executor import MemoryExecutor, initial_topics
+from tagtopics.inference.loop import Learned, TopicAlgorithm, proportions
+from tagtopics.kernels.constants import NOISE
+from tagtopics.kernels.start import start
+from tagtopics.kernels.sums import group_sums
+from tagtopics.kernels.threads import resolve_threads, run_ranges
 from tagtopics.models.base import TopicModel
+
+_PASSES, _TOL = 10, 1e-3
+"""A document is iterated until its sums change by less than `_TOL` per token, at most `_PASSES` times."""
 
 
 class VBLDA(TopicModel):
@@ -61,3 +79,76 @@ class VBLDA(TopicModel):
         threads, anchored = resolve_threads(self.n_jobs), self.init == "anchors"
         graph = build_graph(corpus.counts)
         return VariationalBayes(graph, corpus.tags, self._priors(), self._seed(), threads, anchored)
+
+
+class VariationalState(NamedTuple):
+    """One point of the ascent."""
+
+    messages: Float32  # (E, K) count times q(z = k)
+    doc_sums: Float64  # (D, K) gamma less alpha
+    word_sums: Float64  # (W, K) lambda less beta
+
+
+@dataclass(frozen=True)
+class VariationalBayes:
+    """Sweeps over all documents of a corpus.
+
+    Attributes:
+        graph: the corpus.
+        tags: CSR (D, T), whose profiles are computed, too; they do not influence the updates.
+        priors: alpha and beta.
+        seed: of the random start.
+        n_threads: any number gives the same bits.
+        anchored: start from topics around anchor words; else from noise.
+        kernels: `vb_loops`, or `vb_reference` to check it.
+    """
+
+    graph: FactorGraph
+    tags: Any
+    priors: Priors
+    seed: int
+    n_threads: int = 1
+    anchored: bool = True
+    kernels: ModuleType = vb_loops
+    settles: ClassVar[bool] = True
+
+    def init(self) -> VariationalState:
+        """Return the first messages and their sums; anchored topics have the noise twice."""
+        graph, executor = self.graph, MemoryExecutor(self.graph, n_threads=self.n_threads)
+        topics = initial_topics(executor, len(self.priors.doc_topic), self.seed, self.anchored) + NOISE
+        sums = CorpusSums.zeros(graph.n_words, graph.n_tags, topics.shape[1])
+        docs = start(graph, topics, self.seed, False, self.n_threads, sums)
+        return VariationalState(docs.messages, docs.doc_sums.astype(np.float64), sums.words)
+
+    def step(self, state: VariationalState) -> tuple[VariationalState, float]:
+        """Return the state after one sweep, and the mean change of the documents' sums per token."""
+        graph, K = self.graph, len(self.priors.doc_topic)
+        change = np.zeros(graph.n_docs)
+        factors = word_factors(state.word_sums, self.priors.topic_word)
+        fixed = (graph, self.priors.doc_topic, factors, _PASSES, _TOL)
+        arguments = (*fixed, state.messages, state.doc_sums, change)
+        work = 8 * K * _PASSES
+        run_ranges(self.kernels.update_documents, graph.doc_edges, work, self.n_threads, *arguments)
+        word_sums = np.empty_like(state.word_sums)
+        groups = self._words
+        run_ranges(group_sums, groups.offsets, K, self.n_threads, groups, state.messages, word_sums)
+        tokens = max(float(graph.edge_count.sum(dtype=np.float64)), 1e-300)
+        return state._replace(word_sums=word_sums), float(change.sum()) / tokens
+
+    @cached_property
+    def _words(self) -> Groups:
+        """The edges of each word."""
+        return group_by(self.graph.edge_word, self.graph.n_words)
+
+    def learned(self, state: VariationalState) -> Learned:
+        """Return the posterior means of topics and proportions."""
+        alpha = self.priors.doc_topic
+        means = state.doc_sums / np.maximum(state.doc_sums.sum(1, keepdims=True), 1e-300)
+        more = {"tag_sums_": self.tags.T @ means, "tag_squares_": self.tags.T @ means**2}
+        return Learned(state.word_sums, proportions(state.doc_sums, alpha), alpha, more)
+
+
+def word_factors(word_sums: Float64, beta: float) -> Float64:
+    """Return exp(E log phi), (W, K), of topics with Dirichlet parameters beta + word_sums."""
+    posterior = word_sums + beta
+    return np.asarray(np.exp(digamma(posterior) - digamma(posterior.sum(0))))

@@ -127,7 +127,7 @@ def tag_with_two_meanings(model: TTM, corpus: Corpus) -> tuple[str, str, str] | 
     import numpy as np
     from scipy.spatial.distance import jensenshannon
 
-    from tagtopics.inference.profiles import joint_profile
+    from tagtopics.graph import joint_profile
 
     shared = (corpus.tags.T.astype(np.int64) @ corpus.tags).toarray()
     docs = np.diag(shared)

@@ -137,7 +137,7 @@ def _measure_statistics(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dic
 def _measure_topics(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str, Any]:
     """Return the thirty top words of each topic of the training part, with their probabilities."""
     from tagtopics.corpus.splits import train_test
-    from tagtopics.inference.coherence import topic_coherence
+    from tagtopics.inference.holdout import topic_coherence
 
     train = corpus.select(train_test(corpus, spec.seed)[0])
     model.fit_topics(train)

@@ -11,7 +11,7 @@ from tagtopics._typing import Float32
 from tagtopics.errors import InputError
 from tagtopics.graph import Belief, CorpusSums, Priors
 from tagtopics.inference.executor import Executor, Sweep, check_array, initial_topics
-from tagtopics.inference.learned import Learned, proportions
+from tagtopics.inference.loop import Learned, proportions
 from tagtopics.kernels.constants import NOISE
 
 __all__ = ["Belief", "BeliefPropagation"]
@@ -29,8 +29,8 @@ class BeliefPropagation:
         priors: priors and weights of the first sweep.
         seed: of the random start.
         anchored: start from topics around anchor words; else from noise.
-        earlier: sums of documents learned before, for incremental learning; see `online`. Then messages start
-            around p(topic | word) of the earlier documents, and sums are not relaxed.
+        earlier: sums of documents learned before (`models.online`). Then messages start around their
+            p(topic | word), and sums are not relaxed.
     """
 
     executor: Executor

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, JsonValue, Valid
 
 from tagtopics._io import atomic_file, check_target, digest_arrays, digest_bytes, sweep_leftovers
 from tagtopics.corpus.core import Corpus
-from tagtopics.errors import InputError
+from tagtopics.errors import InputError, one_line
 from tagtopics.graph import Belief, CorpusSums, DocState, Priors
 from tagtopics.inference.callbacks import Callback, Step
 
@@ -252,4 +252,4 @@ def _one_line(error: BaseException) -> str:
     if isinstance(error, ValidationError):
         first = error.errors()[0]
         return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"[:200]
-    return " ".join(str(error).split())[:200]
+    return one_line(error)

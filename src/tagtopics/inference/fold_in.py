@@ -9,7 +9,7 @@ import numpy as np
 
 from tagtopics._typing import Float32
 from tagtopics.graph import build_graph
-from tagtopics.kernels.bp.fold import fold_in
+from tagtopics.kernels.fold import fold_in
 
 _BATCH_EDGES = 1 << 22
 """Edges of a batch; large enough to keep all threads busy."""

@@ -1,1 +1,1 @@
-"""Kernels: `reference` says what is computed, `compiled` computes it fast. Same names, same signatures."""
+"""Belief propagation: `reference` is the specification, the other modules compute the same, compiled."""

@@ -20,13 +20,11 @@ from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.graph import FactorGraph, Priors, build_graph
 from tagtopics.inference import holdout
 from tagtopics.inference.bp import BeliefPropagation
-from tagtopics.inference.coherence import topic_coherence
-from tagtopics.inference.executor import MemoryExecutor
+from tagtopics.inference.executor import MemoryExecutor, is_lean
 from tagtopics.inference.fold_in import FoldIn
+from tagtopics.inference.holdout import topic_coherence
 from tagtopics.inference.learn_priors import initial_alpha, learn_alpha
-from tagtopics.inference.learned import Learned, TopicAlgorithm
-from tagtopics.inference.loop import Callback, FitResult, Step, run
-from tagtopics.inference.memory import is_lean
+from tagtopics.inference.loop import Callback, FitResult, Learned, Step, TopicAlgorithm, run
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.inputs import (
     align_tags,
@@ -39,8 +37,8 @@ from tagtopics.models.inputs import (
 )
 from tagtopics.models.results import RelatedDocument, TopicTable, top_weighted
 from tagtopics.models.validation import AUTO, Preset, check_parameters, resolve_preset
-from tagtopics.recommend.blas import single_thread
 from tagtopics.recommend.recommender import Recommendation, TagRecommender, fit_recommender
+from tagtopics.recommend.ridge import single_thread
 
 
 class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -1,4 +1,9 @@
-"""Incremental learning: `partial_fit` of LDA and TTM, and the update of a saved model."""
+"""Incremental learning: `partial_fit` of LDA and TTM, and the update of a saved model.
+
+A mini-batch is swept until it converges, while its words and tags see the sums of all earlier documents and
+of the batch. Then sums <- f sums + sums of the batch. With f = 1 every document counts the same, whenever it
+came, and the step of batch t is about 1 / t; f < 1 forgets. Decision 080.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +21,7 @@ from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.graph import CorpusSums, build_graph
 from tagtopics.inference.bp import BeliefPropagation
 from tagtopics.inference.executor import MemoryExecutor
-from tagtopics.inference.learned import Learned
-from tagtopics.inference.loop import Callback, run
-from tagtopics.inference.online import earlier_sums, remembered, with_rows
+from tagtopics.inference.loop import Callback, Learned, run
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.base import TopicModel
 from tagtopics.models.inputs import align_words, check_codebooks, corpus_from_matrices, without_tags
@@ -106,7 +109,8 @@ class OnlineModel(TopicModel):
         counts = align_columns(corpus.counts, corpus.vocabulary, words)[0]
         tagged = align_columns(corpus.tags, corpus.tag_names, tags)[0]
         grown = replace(corpus, counts=counts, tags=tagged, vocabulary=words, tag_names=tags)
-        earlier = self._earlier(len(words), len(tags), remembered(corpus.n_docs, forgetting))
+        share = 1.0 if forgetting is None else float(0.5 ** (corpus.n_docs / forgetting))
+        earlier = self._earlier(len(words), len(tags), share)
         priors = self._priors()._replace(doc_topic=self.doc_topic_prior_)
         seed = len(self.doc_ids_)  # independent of random_state: a loaded model continues the same
         executor = MemoryExecutor(build_graph(counts, tagged), n_threads=resolve_threads(self.n_jobs))
@@ -117,8 +121,14 @@ class OnlineModel(TopicModel):
         self._credit_more(counts, tagged)
 
     def _earlier(self, n_words: int, n_tags: int, share: float) -> CorpusSums:
-        sums, squares = with_rows(self.tag_sums_, n_tags), with_rows(self.tag_squares_, n_tags)
-        return earlier_sums(with_rows(self._word_sums(), n_words), sums, squares, share)
+        """Return the sums of earlier documents, each of which counts for a share of a new one.
+
+        A document's slot means add up to one for each tag, so the sums of a tag tell how many documents they
+        are worth. Squares stand for pairs of a document with itself, so the share is applied twice.
+        """
+        words, tags = _with_rows(self._word_sums(), n_words), _with_rows(self.tag_sums_, n_tags)
+        squares = _with_rows(self.tag_squares_, n_tags)
+        return CorpusSums(words * share, tags * share, squares * share**2, tags.sum(1) * share)
 
     def _word_sums(self) -> Float64:
         """Return (W, K): the sums behind phi, from what is saved, so that a loaded model can continue."""
@@ -211,3 +221,8 @@ def _batches(corpus: Corpus, size: int) -> Iterator[Corpus]:
         starts.pop()
     for first, last in zip(starts, [*starts[1:], D], strict=True):
         yield corpus if last - first == D else corpus.select(np.arange(first, last))
+
+
+def _with_rows(sums: Float64, n_rows: int) -> Float64:
+    """Return sums (N, K) extended to n_rows with zeros, for words or tags that are new."""
+    return np.vstack([sums, np.zeros((n_rows - len(sums), sums.shape[1]))]) if n_rows > len(sums) else sums

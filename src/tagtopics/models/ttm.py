@@ -12,10 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._typing import Float32
 from tagtopics.corpus.core import Corpus
-from tagtopics.credit.attribution import credit_words, learn_tag_words
-from tagtopics.credit.table import CreditTable
+from tagtopics.credit.attribution import CreditTable, credit_words, learn_tag_words
 from tagtopics.errors import InputError
-from tagtopics.graph import Priors
+from tagtopics.graph import Priors, joint_profile
 from tagtopics.inference.learn_priors import (
     SHARES,
     LearnedWeights,
@@ -24,7 +23,6 @@ from tagtopics.inference.learn_priors import (
     weights_holdout,
 )
 from tagtopics.inference.loop import Callback
-from tagtopics.inference.profiles import joint_profile
 from tagtopics.models.base import announce
 from tagtopics.models.inputs import align_tags, align_words
 from tagtopics.models.online import OnlineModel
@@ -160,14 +158,11 @@ class TTM(OnlineModel):
 
     def _priors(self) -> Priors:
         pairwise, higher_order = self.pairwise_weight, self.higher_order_weight
-        return (
-            super()
-            ._priors()
-            ._replace(
-                pairwise_weight=_PAIRWISE if isinstance(pairwise, str) else float(pairwise),
-                higher_order_weight=_HIGHER_ORDER if isinstance(higher_order, str) else float(higher_order),
-                order=int(self.order),
-            )
+        priors = super()._priors()
+        return priors._replace(
+            pairwise_weight=_PAIRWISE if isinstance(pairwise, str) else float(pairwise),
+            higher_order_weight=_HIGHER_ORDER if isinstance(higher_order, str) else float(higher_order),
+            order=int(self.order),
         )
 
     def _priors_for(self, corpus: Corpus) -> Priors:

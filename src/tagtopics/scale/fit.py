@@ -15,8 +15,7 @@ from tagtopics.graph import Belief
 from tagtopics.inference import loop
 from tagtopics.inference.bp import BeliefPropagation
 from tagtopics.inference.checkpoint import identity_of
-from tagtopics.inference.learned import proportions
-from tagtopics.inference.loop import Callback
+from tagtopics.inference.loop import Callback, proportions
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.base import TopicModel
 from tagtopics.models.online import OnlineModel

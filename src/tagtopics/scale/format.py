@@ -33,7 +33,7 @@ from tagtopics._io import atomic_file, digest_bytes
 from tagtopics._typing import Int32, Int64
 from tagtopics.corpus.core import Corpus, checked_csr
 from tagtopics.corpus.recipe import TextRecipe, recipe_from_json, recipe_to_json
-from tagtopics.errors import InputError
+from tagtopics.errors import InputError, one_line
 from tagtopics.graph import FactorGraph, Totals, wire
 
 FORMAT: Final = "tagtopics shards"
@@ -66,12 +66,7 @@ _Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 @dataclass(frozen=True, config=_STRICT)
 class FileEntry:
-    """A file of the folder.
-
-    Attributes:
-        bytes: its size.
-        sha256: its digest, 64 hexadecimal digits.
-    """
+    """The size and the digest of a file of the folder."""
 
     bytes: _Whole
     sha256: _Digest
@@ -79,20 +74,7 @@ class FileEntry:
 
 @dataclass(frozen=True, config=_STRICT)
 class ShardEntry:
-    """One shard: its sizes, and its place in the corpus.
-
-    Attributes:
-        file: the name of its file.
-        n_docs: documents.
-        n_edges: distinct words summed over its documents.
-        n_slots: tags summed over its documents.
-        n_tokens: words, repeats included.
-        first_doc: documents in the shards before it.
-        first_edge: edges in the shards before it.
-        first_slot: slots in the shards before it.
-        bytes: the size of its file.
-        sha256: the digest of its file.
-    """
+    """One shard: its file, its sizes as in `Manifest`, and the sizes of all shards before it."""
 
     file: str
     n_docs: _Whole
@@ -375,7 +357,7 @@ def _unpack(data: bytes, path: Path) -> _Arrays:
     try:
         return load(data)
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path}: damaged ({' '.join(str(error).split())[:200]}); {_AGAIN}") from None
+        raise InputError(f"{path}: damaged ({one_line(error)}); {_AGAIN}") from None
 
 
 def _check_shard(arrays: _Arrays, entry: ShardEntry, manifest: Manifest, path: Path) -> None:

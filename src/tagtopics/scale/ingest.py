@@ -21,14 +21,7 @@ import numpy as np
 from tagtopics._typing import Int64
 from tagtopics.corpus.core import Corpus, Documents
 from tagtopics.corpus.formats.tables import TABLE_KINDS, Table, TableLayout, stream_table
-from tagtopics.corpus.read import (
-    CUSTOM_TOKENIZER,
-    Findings,
-    assemble,
-    find_source,
-    read_corpus,
-    single_tags,
-)
+from tagtopics.corpus.read import CUSTOM_TOKENIZER, Findings, assemble, find_source, read_corpus, single_tags
 from tagtopics.corpus.recipe import ReadOptions, TextRecipe, Tokenizer
 from tagtopics.corpus.text import TermCounter, analyzer, choose_words
 from tagtopics.errors import InputError
@@ -146,17 +139,10 @@ def _write_corpus(corpus: Corpus, make: MakeWriter) -> ShardFolder:
 
 @dataclass
 class _Stream:
-    """A table on disk that is read in parts.
-
-    Attributes:
-        path: the file.
-        kind: its format, a key of `TABLE_KINDS`.
-        options: what the user asked for.
-        progress: called while the file is read.
-    """
+    """A table on disk that is read in parts."""
 
     path: Path
-    kind: str
+    kind: str  # a key of `TABLE_KINDS`
     options: ReadOptions
     progress: Progress | None
 
@@ -264,7 +250,6 @@ class Tally:
         limit: how many names may be held between two calls of `add`.
 
     Attributes:
-        limit: the same.
         lost: the most documents that any count may lack; 0 if all counts are exact.
     """
 

@@ -17,10 +17,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tagtopics._typing import Float32, Float64
-from tagtopics.errors import InputError, MissingExtraError
+from tagtopics.errors import InputError, MissingExtraError, one_line
 from tagtopics.graph import CorpusSums, DocState, SweepInput, Totals, WordInput
 from tagtopics.inference.executor import Kernels, Sweep
-from tagtopics.kernels.bp import sweep as compiled
+from tagtopics.kernels import sweep as compiled
 from tagtopics.scale.format import ShardFolder
 from tagtopics.scale.shard_executor import ExecutorMaker, ShardExecutor, ShardStates
 
@@ -136,8 +136,8 @@ class RayExecutor:
                     deaths += 1
                     if deaths > MAX_DEATHS:
                         raise InputError(
-                            f"fit: {deaths} workers died in one sweep, the last with: {_line(error)}; check "
-                            "their memory, then continue with --resume"
+                            f"fit: {deaths} workers died in one sweep, the last with: {one_line(error)}; "
+                            "check their memory, then continue with --resume"
                         ) from None
                     ray.kill(self.actors[i])
                     self.actors[i] = self._make(self._groups[i])
@@ -177,9 +177,7 @@ def ray_executor(
 
 def _ray() -> Any:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault(
-        "RAY_worker_niceness", "0"
-    )  # workers do the work of this process; Ray's default is 15
+    os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's default, 15, would slow the workers down
     try:
         import ray
     except ImportError:
@@ -195,7 +193,7 @@ def _check_address(address: str) -> None:
     try:
         socket.create_connection((match[1].strip("[]"), int(match[2])), timeout=_SECONDS).close()
     except (OSError, OverflowError) as error:
-        raise InputError(f"--address {address}: no Ray cluster answers there ({_line(error)})") from None
+        raise InputError(f"--address {address}: no Ray cluster answers there ({one_line(error)})") from None
 
 
 def _connect(ray: Any, address: str | None, folder: ShardFolder, workers: int, n_topics: int) -> None:
@@ -207,7 +205,9 @@ def _connect(ray: Any, address: str | None, folder: ShardFolder, workers: int, n
         try:
             ray.init(address=address, **quiet)
         except (ConnectionError, ValueError, RuntimeError) as error:
-            raise InputError(f"--address {address}: no Ray cluster answers there ({_line(error)})") from None
+            raise InputError(
+                f"--address {address}: no Ray cluster answers there ({one_line(error)})"
+            ) from None
         return
     m = folder.manifest
     one_answer = 8 * n_topics * (2 * m.n_words + 3 * m.n_tags)
@@ -221,7 +221,3 @@ def _writable(sweep: Sweep) -> Sweep:
     pairs = [WordInput(*map(np.array, pair)) for pair in (words, previous)]
     priors = sweep.priors._replace(doc_topic=np.array(sweep.priors.doc_topic))
     return Sweep(sweep.number, SweepInput(*pairs, *map(np.array, tags)), priors)  # type: ignore[arg-type]
-
-
-def _line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:200]

@@ -16,6 +16,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Any, ClassVar, Protocol
@@ -36,8 +37,8 @@ from tagtopics.inference.checkpoint import (
     write_arrays,
 )
 from tagtopics.inference.executor import Executor, Kernels, Sweep, check_docs
-from tagtopics.kernels.bp import sweep as compiled
-from tagtopics.kernels.bp.anchors import add_profiles, no_profiles
+from tagtopics.kernels import sweep as compiled
+from tagtopics.kernels.anchors import add_profiles, no_profiles
 from tagtopics.kernels.threads import run_lanes
 from tagtopics.scale.format import ShardFolder
 
@@ -67,12 +68,8 @@ class ShardStates:
 
     def put(self, shard: int, sweep: int, docs: DocState) -> None:
         """Write the state of a shard after a sweep, atomically."""
-        try:
+        with _last_sweep_is_kept():
             write_arrays(self.path(shard, sweep), docs._asdict(), self._metadata(shard, sweep))
-        except InputError as error:
-            raise InputError(
-                f"{error}; the last complete sweep is kept: free some space, then --resume"
-            ) from None
 
     def get(self, shard: int, sweep: int, graph: FactorGraph, n_topics: int, lean: bool) -> DocState:
         """Return the state of a shard after a sweep, which must fit the documents of the shard."""
@@ -135,14 +132,21 @@ class ShardRun(Checkpoint):
 
     def on_iteration(self, step: Step, state: Belief) -> bool:
         """Save a sweep, then remove the states of the one before."""
-        try:
+        with _last_sweep_is_kept():
             super().on_iteration(step, state)
-        except InputError as error:
-            raise InputError(
-                f"{error}; the last complete sweep is kept: free some space, then --resume"
-            ) from None
         self.states.forget(state.sweep)
         return False
+
+
+@contextmanager
+def _last_sweep_is_kept() -> Iterator[None]:
+    """Say in the `InputError` of a failed write how to continue."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(
+            f"{error}; the last complete sweep is kept: free some space, then --resume"
+        ) from None
 
 
 def is_run(folder: Path) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 from tagtopics._typing import Float32, Float64, Int32, Int64
 from tagtopics.errors import InputError
-from tagtopics.inference.profiles import joint_profile
+from tagtopics.graph import joint_profile
 
 VERSION = 2
 """Version of the record; records of a newer version are refused."""

@@ -15,9 +15,9 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from tagtopics.kernels.bp.tags import mix_tags, update_slots
 from tagtopics.kernels.compiling import inner, kernel
 from tagtopics.kernels.constants import RECALLS
+from tagtopics.kernels.tags import mix_tags, update_slots
 
 RUN = 64
 """Edges of a document that are added up in single precision before they are added in double."""

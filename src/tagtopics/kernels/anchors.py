@@ -10,7 +10,7 @@ cloud of profiles are the topics:
     p(k | w)  = argmin over distributions c of |profile_w - sum_k c_k corner_k|^2    `mixture_weights`
 
 Profiles are projected to a few dimensions by random signs, which preserves distances, so all of it costs
-about as much as a few sweeps. `anchors_reference` is the same in NumPy.
+about as much as a few sweeps. `reference` has the same in NumPy.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ import numpy as np
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.graph import FactorGraph
-from tagtopics.kernels.bp.sums import add_in_blocks
 from tagtopics.kernels.compiling import inner, kernel
 from tagtopics.kernels.constants import SIGN_STREAM
 from tagtopics.kernels.randomness import hashed, mixed
+from tagtopics.kernels.sums import add_in_blocks
 from tagtopics.kernels.threads import run_ranges
 
 CANDIDATES_PER_TOPIC = 8

@@ -23,12 +23,12 @@ import numpy as np
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.graph import CorpusSums, DocState, FactorGraph, Priors, SweepInput, WordInput
-from tagtopics.kernels.bp import edges
-from tagtopics.kernels.bp.start import start
-from tagtopics.kernels.bp.sums import add_in_blocks, add_tags
-from tagtopics.kernels.bp.tags import narrow_tags
+from tagtopics.kernels import edges
 from tagtopics.kernels.compiling import kernel
 from tagtopics.kernels.constants import LEAST, ROOTS
+from tagtopics.kernels.start import start
+from tagtopics.kernels.sums import add_in_blocks, add_tags
+from tagtopics.kernels.tags import narrow_tags
 from tagtopics.kernels.threads import run_ranges
 
 __all__ = ["start", "sweep", "sweep_input"]

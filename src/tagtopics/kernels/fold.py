@@ -6,9 +6,9 @@ import numpy as np
 
 from tagtopics._typing import Float32
 from tagtopics.graph import FactorGraph
-from tagtopics.kernels.bp.edges import overlap, tokens_of
 from tagtopics.kernels.compiling import inner, kernel
 from tagtopics.kernels.constants import FOLD_RELAXATION
+from tagtopics.kernels.edges import overlap, tokens_of
 from tagtopics.kernels.threads import run_ranges
 
 

@@ -1,4 +1,4 @@
-"""Compiled variational Bayes for LDA; `variational_reference` is its specification."""
+"""Compiled variational Bayes for LDA; `vb_reference` is its specification."""
 
 from __future__ import annotations
 

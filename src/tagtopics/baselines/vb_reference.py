@@ -1,4 +1,4 @@
-"""Variational Bayes for LDA written like its equations: the slow reference of `variational_loops`."""
+"""Variational Bayes for LDA written like its equations: the slow reference of `vb_loops`."""
 
 from __future__ import annotations
 

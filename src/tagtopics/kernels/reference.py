@@ -2,7 +2,8 @@
 
 It enumerates what the equations enumerate (pairs and tuples of documents), so it is deliberately slow.
 `sweep` and the other compiled modules compute the same numbers in closed form; the tests compare the two
-function by function. Names in brackets are the labels of the equations in the paper.
+function by function. Names in brackets are the labels of the equations in the paper. `n_threads` is there for
+the signatures: a specification is serial.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tagtopics._typing import Float32, Float64
+from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.graph import (
     CorpusSums,
     DocState,
@@ -36,17 +37,12 @@ from tagtopics.kernels.constants import (
     READS,
     RECALLS,
     ROOTS,
+    SIGN_STREAM,
 )
 
 
 def edge_message(
-    own: Any,
-    count: float,
-    doc_sum: Any,
-    word_sum: Any,
-    word_share: Any,
-    mix: Any,
-    priors: Priors,
+    own: Any, count: float, doc_sum: Any, word_sum: Any, word_share: Any, mix: Any, priors: Priors
 ) -> Float64:
     """Return count times mu(z_wd) of one edge, from the sums with the edge's own part excluded [f2v2].
 
@@ -84,8 +80,7 @@ def word_shares(used: Float64, priors: Priors) -> Float64:
     """Return (W, K): phi to the power of the word exponent less one, divided by the topic's total."""
     topic_sum = used.sum(0) + len(used) * priors.topic_word
     parts = round((1.0 - priors.word_exponent) * 2**ROOTS)
-    shares: Float64 = ((used + priors.topic_word) / topic_sum) ** (-parts / 2**ROOTS) / topic_sum
-    return shares
+    return np.asarray(((used + priors.topic_word) / topic_sum) ** (-parts / 2**ROOTS) / topic_sum)
 
 
 def credit(messages: Any, profiles: Any) -> Float64:
@@ -100,8 +95,7 @@ def credit(messages: Any, profiles: Any) -> Float64:
     likelihood = np.asarray(messages, dtype=np.float64) @ np.asarray(profiles, dtype=np.float64).T
     total = likelihood.sum(1, keepdims=True)
     uniform = np.full_like(likelihood, 1.0 / max(likelihood.shape[1], 1))
-    shares: Float64 = np.divide(likelihood, total, out=uniform, where=total > 0)
-    return shares
+    return np.asarray(np.divide(likelihood, total, out=uniform, where=total > 0))
 
 
 def slot_mean(messages: Any, credit_of_tag: Any) -> Float64:
@@ -112,8 +106,7 @@ def slot_mean(messages: Any, credit_of_tag: Any) -> Float64:
 def pairwise_factor(slot_means: Any) -> Float64:
     """Return f_gamma_t (K,): the mean Hadamard product of all ordered pairs of a tag's slot means [pairwise].
 
-    Args:
-        slot_means: (n_t, K), one row for each document with the tag. Without a pair the factor is zero.
+    `slot_means` (n_t, K) has one row for each document with the tag. Without a pair the factor is zero.
     """
     n = len(slot_means)
     pairs = [slot_means[i] * slot_means[j] for i, j in product(range(n), repeat=2) if i != j]
@@ -185,15 +178,11 @@ def group_sums(groups: Groups, rows: Any) -> Float64:
 def sweep_input(
     sums: CorpusSums, tag_docs: Any, previous: Float32, priors: Priors, lean: bool, n_threads: int
 ) -> SweepInput:
-    """Return what a sweep reads about words; tags are enumerated, so their sums are not used.
-
-    `n_threads` is there for the signature: a specification is serial.
-    """
+    """Return what a sweep reads about words; tags are enumerated, so their sums are not used."""
     used = relaxed_sums(sums.words, previous, priors.relaxation)
     before = previous.astype(np.float64) if lean else used[:0]
-    shares = word_shares(before, priors) if lean else before
     words: Any = used, word_shares(used, priors)
-    previous_words: Any = before, shares
+    previous_words: Any = before, word_shares(before, priors) if lean else before
     pairs = WordInput(*words), WordInput(*previous_words)
     return SweepInput(*pairs, _narrow(sums.tags), _narrow(np.asarray(tag_docs)), _narrow(sums.tags))
 
@@ -291,12 +280,7 @@ def _neighbourhood(graph: FactorGraph, docs: DocState, d: int) -> tuple[list[Flo
 
 
 def _update_document(
-    graph: FactorGraph,
-    words: WordInput,
-    priors: Priors,
-    messages: Float64,
-    edges: range,
-    mix: Float64,
+    graph: FactorGraph, words: WordInput, priors: Priors, messages: Float64, edges: range, mix: Float64
 ) -> None:
     """Update the messages of one document's edges, one after the other, in place."""
     doc_sum = messages[edges.start : edges.stop].sum(0)
@@ -383,27 +367,20 @@ def _readings(graph: FactorGraph, word_topics: Float32) -> Float64:
         edges = slice(graph.doc_edges[d], graph.doc_edges[d + 1])
         theta = np.ones(words.shape[1])
         for _ in range(READS):
-            expected = [
-                count * normalised(theta * row)
-                for count, row in zip(graph.edge_count[edges], words[edges], strict=True)
-            ]
-            theta = np.sum(expected, axis=0) + READ_PRIOR
+            rows = zip(graph.edge_count[edges], words[edges], strict=True)
+            theta = np.sum([n * normalised(theta * row) for n, row in rows], axis=0) + READ_PRIOR
         readings[edges] = theta * words[edges]
     return readings
 
 
 def hashed(seed: int, counters: Any) -> npt.NDArray[np.uint64]:
-    """Return 64 random bits for each counter: SplitMix64 of seed and counter.
-
-    Random numbers by position, not by order: any thread can draw any of them.
-    """
+    """Return 64 random bits for each counter: SplitMix64 of seed and counter, so any thread can draw any."""
     with np.errstate(over="ignore"):
         z = (np.asarray(counters).astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
         z += np.uint64(seed) * np.uint64(0xD1342543DE82EF95)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        bits: npt.NDArray[np.uint64] = z ^ (z >> np.uint64(31))
-    return bits
+        return np.asarray(z ^ (z >> np.uint64(31)))
 
 
 def hashed_uniform(seed: int, counters: Any) -> Float64:
@@ -418,5 +395,54 @@ def mixed(bits: npt.NDArray[np.uint64], n: int) -> Float64:
     x = (x ^ (x >> np.uint32(16))) * np.uint32(0x7FEB352D)
     x = (x ^ (x >> np.uint32(15))) * np.uint32(0x846CA68B)
     x ^= x >> np.uint32(16)
-    draws: Float64 = ((x >> np.uint32(8)).astype(np.float64) + 0.5) / (1 << 24)
-    return draws
+    return np.asarray(((x >> np.uint32(8)).astype(np.float64) + 0.5) / (1 << 24))
+
+
+def cooccurrence_profiles(graph: FactorGraph, n_dims: int, seed: int) -> Float64:
+    """Return (W, n_dims): row-normalised co-occurrence counts, projected by random signs.
+
+    Each document gives each ordered pair of its tokens the same weight, and all pairs together weight one.
+    """
+    cooccurrence = np.zeros((graph.n_words, graph.n_words))
+    for d in range(graph.n_docs):
+        edges = slice(graph.doc_edges[d], graph.doc_edges[d + 1])
+        x = np.bincount(graph.edge_word[edges], graph.edge_count[edges], graph.n_words)
+        n = x.sum()
+        if n > 1:
+            cooccurrence += (np.outer(x, x) - np.diag(x)) / (n * (n - 1))
+    mass = cooccurrence.sum(1, keepdims=True)
+    profiles = np.divide(cooccurrence, mass, out=np.zeros_like(cooccurrence), where=mass > 0)
+    bits = hashed(seed, SIGN_STREAM + np.arange(graph.n_words))
+    signs = np.where(mixed(bits, n_dims) > 0.5, 1.0, -1.0) / np.sqrt(n_dims)
+    return np.asarray(profiles @ signs)
+
+
+def farthest_rows(rows: Any, n: int) -> Int64:
+    """Return up to n rows: first the longest, then each the farthest from the affine span of those before."""
+    rows = np.asarray(rows, dtype=np.float64)
+    chosen = [int(np.argmax((rows**2).sum(1)))]
+    for _ in range(min(n, len(rows)) - 1):
+        relative = rows - rows[chosen[0]]
+        span = relative[chosen[1:]].T
+        remainder = relative - relative @ span @ np.linalg.pinv(span) if span.size else relative
+        chosen.append(int(np.argmax((remainder**2).sum(1))))
+    return np.array(chosen, dtype=np.int64)
+
+
+def mixture_weights(profiles: Any, corners: Any, step_size: float, n_steps: int) -> Float64:
+    """Return (W, n) after some steps of exponentiated gradient on |profile - weights @ corners|^2."""
+    profiles, corners = np.asarray(profiles, dtype=np.float64), np.asarray(corners, dtype=np.float64)
+    gram = corners @ corners.T
+    weights = np.full((len(profiles), len(corners)), 1.0 / len(corners))
+    for _ in range(n_steps):
+        slope = weights @ gram - profiles @ corners.T
+        above = slope - slope.min(1, keepdims=True)
+        weights *= decay(np.minimum(step_size / np.abs(gram).max() * above, 50.0))
+        weights /= weights.sum(1, keepdims=True)
+    return weights
+
+
+def decay(x: Any) -> Any:
+    """Return exp(-x) by its series at x / 64: to four digits up to 10, to a third at 50."""
+    y = -x / 64
+    return (1 + y + y**2 / 2 + y**3 / 6 + y**4 / 24) ** 64

@@ -10,12 +10,12 @@ import numpy as np
 
 from tagtopics._typing import Float32, Int64
 from tagtopics.graph import CorpusSums, DocState, FactorGraph
-from tagtopics.kernels.bp.edges import longest_of, overlap, sum_rows
-from tagtopics.kernels.bp.sums import add_in_blocks, add_tags
-from tagtopics.kernels.bp.tags import normalise_row
 from tagtopics.kernels.compiling import inner, kernel
 from tagtopics.kernels.constants import CREDIT_STREAM, NOISE_STREAM, PATTERNS, READ_PRIOR, READS
+from tagtopics.kernels.edges import longest_of, overlap, sum_rows
 from tagtopics.kernels.randomness import hashed, mixed
+from tagtopics.kernels.sums import add_in_blocks, add_tags
+from tagtopics.kernels.tags import normalise_row
 
 
 def start(

@@ -1,1 +1,0 @@
-"""Kernels of belief propagation: compiled loops and their readable reference."""
