@@ -11,10 +11,24 @@ import pytest
 from tagtopics import InputError, make_tagged_corpus, write_matrix_folder
 from tagtopics.corpus.core import Corpus
 from tagtopics.experiments import run as runner
-from tagtopics.experiments.corpora import load_corpus, thinned, with_tag_classes, without_artefact
-from tagtopics.experiments.records import Record, append_record, read_records
-from tagtopics.experiments.run import run_grid, run_one
-from tagtopics.experiments.spec import GRIDS, ExperimentSpec, chosen, full_grid, quick_grid
+from tagtopics.experiments.run import (
+    load_corpus,
+    run_grid,
+    run_one,
+    thinned,
+    with_tag_classes,
+    without_artefact,
+)
+from tagtopics.experiments.spec import (
+    GRIDS,
+    ExperimentSpec,
+    Record,
+    append_record,
+    chosen,
+    full_grid,
+    quick_grid,
+    read_records,
+)
 
 
 @pytest.fixture(scope="module")

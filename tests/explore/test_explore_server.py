@@ -19,11 +19,10 @@ from hypothesis import HealthCheck, given, settings
 
 import tagtopics as tt
 from tagtopics.explore.collection import AnswerCache, Collection
-from tagtopics.explore.gate import Gate
 from tagtopics.explore.listener import allowed_hosts
+from tagtopics.explore.middleware import Gate
 from tagtopics.explore.server import Limits, create_app
-from tagtopics.views.engine import ModelEngine
-from tagtopics.views.questions import Question, Topics
+from tagtopics.views.engine import ModelEngine, Question, Topics
 from tagtopics.views.topic_data import TopicData
 
 pytest_plugins = ("explore_fixtures",)

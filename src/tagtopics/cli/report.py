@@ -50,7 +50,7 @@ def command(
 ) -> None:
     """Write topics, tags, tag groups and documents to one HTML file that opens without a network."""
     from tagtopics.explore.html_report import check_report_target, write_report
-    from tagtopics.views.pictures import with_pictures
+    from tagtopics.views.heat_maps import with_pictures
 
     check_report_target(out, overwrite=overwrite)
     loaded, data = load_with_data(model, corpus, title, output)

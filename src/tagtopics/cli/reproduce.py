@@ -69,10 +69,9 @@ def command(
     from_pixels: PixelsOption = False,
 ) -> None:
     """Run the paper's experiments, one JSON line each, and write tables, figures and verdicts."""
-    from tagtopics.experiments.corpora import with_pixel_counts
-    from tagtopics.experiments.records import read_records
     from tagtopics.experiments.reproduction_page import write_page
-    from tagtopics.experiments.spec import chosen, full_grid, quick_grid
+    from tagtopics.experiments.run import with_pixel_counts
+    from tagtopics.experiments.spec import chosen, full_grid, quick_grid, read_records
 
     _check(jobs, minutes, out)
     specs = chosen(chosen(quick_grid() if quick else full_grid(), datasets or ()), only or ())

@@ -17,14 +17,11 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from tagtopics.errors import InputError
 from tagtopics.explore import schemas
-from tagtopics.explore.bodies import CHUNK, body_of
 from tagtopics.explore.collection import AnswerCache, Collection, NoSuchDocumentError, as_json
-from tagtopics.explore.gate import Gate, OverloadedError, TooSlowError
-from tagtopics.explore.middleware import Application, Metrics, Middleware
-from tagtopics.explore.packing import packed
-from tagtopics.explore.page import live_page, script, style
-from tagtopics.explore.prepare import index_of, known_words
-from tagtopics.views.questions import Engine, NotOfferedError, Question
+from tagtopics.explore.middleware import Application, Gate, Metrics, Middleware, OverloadedError, TooSlowError
+from tagtopics.explore.page import live_page, packed, script, style
+from tagtopics.explore.prepare import CHUNK, body_of, index_of, known_words
+from tagtopics.views.engine import Engine, NotOfferedError, Question
 from tagtopics.views.topic_data import TopicData
 
 Count = Annotated[int, Query(ge=1, le=500)]

@@ -1,4 +1,4 @@
-"""Answers questions of the server with a fitted model: texts in, plain values out."""
+"""Questions about new texts and photographs, and their answers by a fitted model, for the server."""
 
 from __future__ import annotations
 
@@ -6,32 +6,105 @@ import copy
 import tempfile
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from tagtopics.corpus.core import Corpus, tag_matrix
-from tagtopics.corpus.spans import SpanFinder
-from tagtopics.corpus.text import apply, clean_text
+from tagtopics.corpus.text import SpanFinder, apply, clean_text
 from tagtopics.errors import CorpusWarning, InputError
-from tagtopics.views.pictures import pictured
-from tagtopics.views.questions import (
-    Explained,
-    NotOfferedError,
-    Pictured,
-    Question,
-    Recommended,
-    Related,
-    Topics,
-)
+from tagtopics.views.heat_maps import Pictured, pictured
+
+
+class NotOfferedError(Exception):
+    """The model does not support this kind of question; the message gives the reason in one line."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A new document: its text and its known tags."""
+
+    text: str
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Topics:
+    """The topics of a document."""
+
+    topics: list[float]  # (K,) proportions
+    known_words: int  # number of tokens that the model knows
+    unknown_words: int  # number of tokens that it does not know
+
+
+@dataclass(frozen=True)
+class Explained:
+    """Which words of a document each of its tags accounts for."""
+
+    tags: list[str]
+    words: list[str]
+    counts: list[int]
+    word_topics: list[int]  # the most probable topic of each word here
+    credit: list[list[float]]  # words x tags, rows add up to one
+    text: str  # in the form that the spans count in
+    spans: list[tuple[int, int, int]]  # start, stop (code points) and place in `words`
+
+
+@dataclass(frozen=True)
+class Recommended:
+    """A tag that a document may need."""
+
+    tag: str
+    score: float
+    words: list[str]  # words of the document that contribute most
+
+
+@dataclass(frozen=True)
+class Related:
+    """A document of the collection that is similar to the question."""
+
+    id: str
+    row: int
+    score: float
+
+
+class Engine(Protocol):
+    """Answers questions about new texts. All calls may come from several threads at once."""
+
+    @property
+    def offers(self) -> frozenset[str]:
+        """The names of the methods below that the model supports; the others raise `NotOfferedError`."""
+        ...
+
+    def transform(self, questions: Sequence[Question]) -> list[Topics]:
+        """Return the topics of each document."""
+        ...
+
+    def explain(self, questions: Sequence[Question]) -> list[Explained]:
+        """Return the credits of each document, which must have tags."""
+        ...
+
+    def recommend(self, questions: Sequence[Question], top: int) -> list[list[Recommended]]:
+        """Return for each document the tags that it may need, best first."""
+        ...
+
+    def photograph(self, content: bytes, top: int) -> Pictured:
+        """Return topics, tags and heat maps of a photograph, given as the bytes of its file."""
+        ...
+
+    def related(self, questions: Sequence[Question], top: int) -> list[list[Related]]:
+        """Return for each document the most similar documents of the collection."""
+        ...
+
 
 _WORDS_BEHIND = 6
 """Words given as the reason for a recommended tag."""
 
 
 class ModelEngine:
-    """Implements `questions.Engine` for a fitted model; all methods may be called from several threads.
+    """Implements `Engine` for a fitted model; all methods may be called from several threads.
 
     Args:
         model: a model of texts (with a recipe) or of images; others support no questions.
