@@ -6,8 +6,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from tagtopics._io import check_space, check_target
 from tagtopics.cli.estimators import (
     STOP_REASONS,
@@ -24,6 +22,7 @@ from tagtopics.cli.options import (
     OutputOptions,
     ScaleOptions,
     TextOptions,
+    flag,
 )
 from tagtopics.cli.output import fact_table, note, show, size_text, topic_table
 from tagtopics.cli.sources import read_training, visual_vocabulary
@@ -41,14 +40,10 @@ _SHOWN = 10
 """Topics printed after a fit; `topics` prints all."""
 
 KeepOption = Annotated[
-    bool,
-    typer.Option(
-        "--keep-corpus/--no-corpus", help="Save the documents with the model, for `report` and `serve`."
-    ),
+    bool, flag("Save the documents with the model, for `report` and `serve`.", "--keep-corpus/--no-corpus")
 ]
 RecommenderOption = Annotated[
-    bool,
-    typer.Option("--recommender/--no-recommender", help="Train the tag recommender, which takes extra time."),
+    bool, flag("Train the tag recommender, which takes extra time.", "--recommender/--no-recommender")
 ]
 
 
