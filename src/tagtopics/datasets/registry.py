@@ -67,15 +67,6 @@ class ExpectedStatistics(_Record):
             n_slots=int(corpus.tags.nnz),
         )
 
-    @property
-    def averages(self) -> dict[str, float]:
-        """Tokens, words and tags per document: I_d, W_d and T_d, under the names of `Corpus.statistics`."""
-        return {
-            "tokens_per_doc": self.n_tokens / self.n_docs,
-            "words_per_doc": self.n_edges / self.n_docs,
-            "tags_per_doc": self.n_slots / self.n_docs,
-        }
-
 
 class DatasetEntry(_Record):
     """One registered data set.

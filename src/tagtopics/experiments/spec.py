@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import product
 from pathlib import Path
@@ -141,11 +141,6 @@ def full_grid() -> list[ExperimentSpec]:
             *_credit(("reuters", "bibtex"), seeds),
         ]
     )
-
-
-GRIDS: Mapping[str, Callable[[], list[ExperimentSpec]]] = MappingProxyType(
-    {"quick": quick_grid, "full": full_grid}
-)
 
 
 def chosen(specs: Iterable[ExperimentSpec], only: Sequence[str]) -> list[ExperimentSpec]:

@@ -55,7 +55,7 @@ def index_of(data: TopicData, docs: Int64) -> dict[str, Any]:
             "topics": data.n_topics,
             "listed": len(docs),
         },
-        "topics": _topics(data, chosen, number),
+        "topics": _topics(data, chosen),
         "words": _words(data, chosen, docs, number),
         "tags": _tags(data, number),
         "documents": _documents(data, docs),
@@ -71,7 +71,7 @@ def relevance(topic_word: Float32, word_share: Float64, weight: float) -> Float6
     return np.asarray(log_phi - (1 - weight) * np.log(np.maximum(word_share, 1e-12)))
 
 
-def _topics(data: TopicData, chosen: Int64, number: Int64) -> dict[str, Any]:
+def _topics(data: TopicData, chosen: Int64) -> dict[str, Any]:
     share = data.word_tokens / max(data.word_tokens.sum(), 1e-300)
     phi, known = data.topic_word[:, chosen], share[chosen]
     frequent = known * data.word_tokens.sum() >= min(2.0, data.word_tokens.max())

@@ -21,13 +21,11 @@ from tagtopics.errors import InputError
 from tagtopics.views.topic_data import Picture, TopicData
 
 Uint8 = npt.NDArray[np.uint8]
-Mask = npt.NDArray[np.bool_]
 
 _RAMP = np.array([[20, 11, 82], [135, 32, 107], [220, 72, 62], [251, 159, 28], [252, 253, 164]], dtype=float)
 """Colours from no credit to full credit, dark to light, so that they are readable in grey too."""
 
 
-_GAP, _CAPTION = 6, 22
 """Pixels between the pictures of a contact sheet, and the height of a caption."""
 
 
@@ -137,41 +135,6 @@ def write_maps(maps: TagMaps, folder: str | Path) -> list[Path]:
         paths[-1], tags=np.array(maps.tags, dtype=str), credit=maps.credit, pixels=maps.tiles.pixels
     )
     return paths
-
-
-def write_sheet(sheet: Sequence[TagMaps], path: str | Path) -> None:
-    """Write a contact sheet: one row per image, with the image first and then the heat map of each tag."""
-    from PIL import Image, ImageDraw, ImageFont
-
-    widest = max(len(maps.tags) for maps in sheet) + 1
-    wide = max(maps.tiles.pixels.shape[1] for maps in sheet)
-    high = max(maps.tiles.pixels.shape[0] for maps in sheet)
-    canvas = Image.new("RGB", (widest * (wide + _GAP) + _GAP, len(sheet) * (high + _CAPTION) + _GAP), "white")
-    draw, font = ImageDraw.Draw(canvas), ImageFont.load_default(11)
-    for row, maps in enumerate(sheet):
-        pictures = [
-            (Path(maps.name).stem, maps.tiles.pixels),
-            *((tag, maps.overlay(tag)) for tag in maps.tags),
-        ]
-        for column, (caption, pixels) in enumerate(pictures):
-            left, top = _GAP + column * (wide + _GAP), _GAP + row * (high + _CAPTION)
-            canvas.paste(Image.fromarray(pixels), (left, top))
-            draw.text((left, top + pixels.shape[0] + 2), caption[:36], fill="black", font=font)
-    canvas.save(path, optimize=True)
-
-
-def best_overlap(heat: Float32, mask: Mask, n_thresholds: int = 50) -> float:
-    """Return the intersection over union of a map with a true region, at the best threshold."""
-    best = 0.0
-    for threshold in np.quantile(heat, np.linspace(0, 0.99, n_thresholds)):
-        found = heat >= threshold
-        best = max(best, float((found & mask).sum() / max((found | mask).sum(), 1)))
-    return best
-
-
-def points_at(heat: Float32, mask: Mask) -> bool:
-    """Return whether the maximum of a map lies in the true region."""
-    return bool(mask[np.unravel_index(int(heat.argmax()), heat.shape)])
 
 
 def visual_of(model: Any) -> Any:
