@@ -7,12 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tagtopics._io import check_space, check_target
-from tagtopics.cli.estimators import (
-    STOP_REASONS,
-    build_model,
-    progress_bar,
-    weights_of,
-)
+from tagtopics.cli.estimators import STOP_REASONS, build_model, progress_bar, weights_of
 from tagtopics.cli.options import (
     ColumnOptions,
     CorpusArgument,

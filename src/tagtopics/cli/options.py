@@ -126,8 +126,7 @@ class TextOptions:
               parser=share_or_number),
     ] = None  # fmt: skip
     max_df: Annotated[
-        Any,
-        _text("Maximum number or share of documents with a word.", default="1.0", parser=share_or_number),
+        Any, _text("Maximum number or share of documents with a word.", default="1.0", parser=share_or_number)
     ] = None
     max_words: Annotated[int | None, _text("Keep only the N most frequent words.", default="no limit")] = None
     stop_words: Annotated[

@@ -27,8 +27,7 @@ DatasetsArgument = Annotated[
 ]
 QuickOption = Annotated[bool, flag("Only two numbers of topics and two splits.", "--quick")]
 OnlyOption = Annotated[
-    list[str] | None,
-    option("Only this experiment; repeat for several.", "--only", metavar="TASK[/DATASET]"),
+    list[str] | None, option("Only this experiment; repeat for several.", "--only", metavar="TASK[/DATASET]")
 ]
 JobsOption = Annotated[int | None, option("Number of processes.", "--jobs", default="cores, up to 8")]
 OutOption = Annotated[

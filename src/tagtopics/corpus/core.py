@@ -62,8 +62,7 @@ class Corpus:
         D, W = self.counts.shape
         _require(self.tags.shape[0] == D, f"tags have {self.tags.shape[0]} rows, counts have {D}")
         _require(
-            len(self.vocabulary) == W,
-            f"vocabulary has {len(self.vocabulary)} words, counts have {W} columns",
+            len(self.vocabulary) == W, f"vocabulary has {len(self.vocabulary)} words, counts have {W} columns"
         )
         _require(
             len(self.tag_names) == self.tags.shape[1],

@@ -11,12 +11,7 @@ if TYPE_CHECKING:
     from tagtopics.datasets.load import DatasetRow, list_datasets, load_dataset
     from tagtopics.datasets.registry import DatasetEntry, read_registry
     from tagtopics.datasets.scenes import Scene, make_scene_corpus, make_scenes, write_scenes
-    from tagtopics.datasets.synthetic import (
-        SyntheticCorpus,
-        TagGroup,
-        make_large_corpus,
-        make_tagged_corpus,
-    )
+    from tagtopics.datasets.synthetic import SyntheticCorpus, TagGroup, make_large_corpus, make_tagged_corpus
 
 __all__ = [
     "DatasetEntry",

@@ -176,27 +176,21 @@ def _collection(collection: Collection, gate: Gate, cache: AnswerCache) -> APIRo
 
     @router.get("/tags", response_model=schemas.TagList)
     async def tags(
-        query: Annotated[str, Query(max_length=200)] = "",
-        n: Count = 50,
-        skip: Skip = 0,
-        words: Count = 10,
+        query: Annotated[str, Query(max_length=200)] = "", n: Count = 50, skip: Skip = 0, words: Count = 10
     ) -> Response:
         """Return the tags whose name contains the query, most frequent first, with their profiles."""
         return await answer(("tags", query, n, skip, words), lambda: collection.tags(query, n, skip, words))
 
     @router.get("/tags/together", response_model=schemas.TagOut)
     async def together(
-        tag: Annotated[list[schemas.Tag], Query(min_length=1, max_length=10)],
-        words: Count = 10,
+        tag: Annotated[list[schemas.Tag], Query(min_length=1, max_length=10)], words: Count = 10
     ) -> Response:
         """Return the joint profile of several tags."""
         return await answer(("together", tuple(tag), words), lambda: collection.together(tag, words))
 
     @router.get("/documents", response_model=schemas.DocumentList)
     async def documents(
-        query: Annotated[str, Query(max_length=200)] = "",
-        n: Count = 50,
-        skip: Skip = 0,
+        query: Annotated[str, Query(max_length=200)] = "", n: Count = 50, skip: Skip = 0
     ) -> Response:
         """Return the documents whose id contains the query, in the order of the collection."""
         return await answer(("documents", query, n, skip), lambda: collection.documents(query, n, skip))
