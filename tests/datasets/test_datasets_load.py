@@ -31,7 +31,7 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TAGTOPICS_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("TAGTOPICS_DATA", raising=False)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("tagtopics.datasets.fetch.fetch_file", refuse)
+    monkeypatch.setattr("tagtopics.datasets.registry.fetch_file", refuse)
 
 
 def write_folder(folder: Path, n_docs: int = 3) -> Path:

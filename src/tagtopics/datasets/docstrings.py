@@ -26,37 +26,17 @@ from tagtopics.datasets.docstring_text import (
 )
 
 BOILERPLATE = (
-    *("array", "arrays", "array_like", "ndarray", "dtype", "bool", "int", "float", "str", "string", "tuple"),
-    *(
-        "list",
-        "dict",
-        "callable",
-        "scalar",
-        "shape",
-        "type",
-        "none",
-        "true",
-        "false",
-        "like",
-        "ints",
-        "floats",
-    ),
-    *("parameter", "parameters", "argument", "arguments", "return", "returns", "returned", "optional"),
-    *("default", "defaults", "value", "values", "given", "specified", "object", "instance"),
-    *("use", "used", "uses", "using", "set", "note", "notes", "example", "examples", "version", "deprecated"),
-    *("numpy", "scipy", "sklearn", "scikit", "attribute", "attributes", "raises", "raised"),
-)
+    "array", "arrays", "array_like", "ndarray", "dtype", "bool", "int", "float", "str", "string", "tuple",
+    "list", "dict", "callable", "scalar", "shape", "type", "none", "true", "false", "like", "ints",
+    "floats", "parameter", "parameters", "argument", "arguments", "return", "returns", "returned",
+    "optional", "default", "defaults", "value", "values", "given", "specified", "object", "instance",
+    "use", "used", "uses", "using", "set", "note", "notes", "example", "examples", "version", "deprecated",
+    "numpy", "scipy", "sklearn", "scikit", "attribute", "attributes", "raises", "raised",
+)  # fmt: skip
 """Words that all docstrings share: types, names of sections, common phrases."""
 
-CAPABILITIES = (
-    "predict",
-    "predict_proba",
-    "transform",
-    "inverse_transform",
-    "partial_fit",
-    "fit_predict",
-    "split",
-)
+CAPABILITIES = ("predict", "predict_proba", "transform", "inverse_transform", "partial_fit", "fit_predict",
+                "split")  # fmt: skip
 """Methods that tell what a class is for; they become `has:` tags."""
 
 PARAMETERS = {
