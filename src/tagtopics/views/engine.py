@@ -15,7 +15,7 @@ import numpy as np
 from tagtopics.corpus.core import Corpus, tag_matrix
 from tagtopics.corpus.text import SpanFinder, apply, clean_text
 from tagtopics.errors import CorpusWarning, InputError
-from tagtopics.views.heat_maps import Pictured, pictured
+from tagtopics.views.heat_maps import PhotographAnswer, pictured
 
 
 class NotOfferedError(Exception):
@@ -31,8 +31,8 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Topics:
-    """The topics of a document."""
+class TransformOut:
+    """Topics of a new document."""
 
     topics: list[float]  # (K,) proportions
     known_words: int  # number of tokens that the model knows
@@ -40,8 +40,8 @@ class Topics:
 
 
 @dataclass(frozen=True)
-class Explained:
-    """Which words of a document each of its tags accounts for."""
+class ExplainOut:
+    """p(tag | word, document) of a new document: `credit` is words x tags."""
 
     tags: list[str]
     words: list[str]
@@ -53,8 +53,8 @@ class Explained:
 
 
 @dataclass(frozen=True)
-class Recommended:
-    """A tag that a document may need."""
+class RecommendedTag:
+    """A recommended tag, and the words that suggest it."""
 
     tag: str
     score: float
@@ -62,8 +62,8 @@ class Recommended:
 
 
 @dataclass(frozen=True)
-class Related:
-    """A document of the collection that is similar to the question."""
+class RelatedDocument:
+    """A document of the collection with similar topics."""
 
     id: str
     row: int
@@ -78,23 +78,23 @@ class Engine(Protocol):
         """The names of the methods below that the model supports; the others raise `NotOfferedError`."""
         ...
 
-    def transform(self, questions: Sequence[Question]) -> list[Topics]:
+    def transform(self, questions: Sequence[Question]) -> list[TransformOut]:
         """Return the topics of each document."""
         ...
 
-    def explain(self, questions: Sequence[Question]) -> list[Explained]:
+    def explain(self, questions: Sequence[Question]) -> list[ExplainOut]:
         """Return the credits of each document, which must have tags."""
         ...
 
-    def recommend(self, questions: Sequence[Question], top: int) -> list[list[Recommended]]:
+    def recommend(self, questions: Sequence[Question], top: int) -> list[list[RecommendedTag]]:
         """Return for each document the tags that it may need, best first."""
         ...
 
-    def photograph(self, content: bytes, top: int) -> Pictured:
+    def photograph(self, content: bytes, top: int) -> PhotographAnswer:
         """Return topics, tags and heat maps of a photograph, given as the bytes of its file."""
         ...
 
-    def related(self, questions: Sequence[Question], top: int) -> list[list[Related]]:
+    def related(self, questions: Sequence[Question], top: int) -> list[list[RelatedDocument]]:
         """Return for each document the most similar documents of the collection."""
         ...
 
@@ -130,15 +130,15 @@ class ModelEngine:
             offered.add("recommend")
         return frozenset(offered)
 
-    def transform(self, questions: Sequence[Question]) -> list[Topics]:
+    def transform(self, questions: Sequence[Question]) -> list[TransformOut]:
         """Return the topics of each document; known tags are used."""
         corpus, unknown = self._corpus(questions)
         theta = self._model.transform(corpus, corpus if self._tags else None)
         tokens = np.asarray(corpus.counts.sum(1)).ravel()
         rows = zip(theta, tokens, unknown, strict=True)
-        return [Topics(_numbers(row), int(known), missing) for row, known, missing in rows]
+        return [TransformOut(_numbers(row), int(known), missing) for row, known, missing in rows]
 
-    def explain(self, questions: Sequence[Question]) -> list[Explained]:
+    def explain(self, questions: Sequence[Question]) -> list[ExplainOut]:
         """Return the credits of each document."""
         if "explain" not in self.offers:
             raise NotOfferedError(
@@ -155,24 +155,27 @@ class ModelEngine:
         parts = np.split(credit, np.cumsum(sizes)[:-1])
         return [self._explained(corpus, d, theta[d], part) for d, part in enumerate(parts)]
 
-    def recommend(self, questions: Sequence[Question], top: int) -> list[list[Recommended]]:
+    def recommend(self, questions: Sequence[Question], top: int) -> list[list[RecommendedTag]]:
         """Return for each document its recommended tags."""
         if "recommend" not in self.offers:
             raise NotOfferedError(f"this {type(self._model).__name__} does not recommend tags")
         corpus, _ = self._corpus([Question(question.text) for question in questions])
         answers = self._model.recommend_with_reasons(corpus, top=top, n_words=_WORDS_BEHIND)
         return [
-            [Recommended(one.tag, float(one.probability), [word for word, _ in one.words]) for one in row]
+            [RecommendedTag(one.tag, float(one.probability), [word for word, _ in one.words]) for one in row]
             for row in answers
         ]
 
-    def related(self, questions: Sequence[Question], top: int) -> list[list[Related]]:
+    def related(self, questions: Sequence[Question], top: int) -> list[list[RelatedDocument]]:
         """Return for each document the documents of the collection with the most similar topics."""
         corpus, _ = self._corpus(questions)
         answers = self._model.related(corpus, top, tags=corpus if self._tags else None)
-        return [[Related(found.id, int(found.row), float(found.score)) for found in row] for row in answers]
+        return [
+            [RelatedDocument(found.id, int(found.row), float(found.score)) for found in row]
+            for row in answers
+        ]
 
-    def photograph(self, content: bytes, top: int) -> Pictured:
+    def photograph(self, content: bytes, top: int) -> PhotographAnswer:
         """Return topics, tags and heat maps of a photograph."""
         if "photograph" not in self.offers:
             raise NotOfferedError("this model was not fitted to photographs with tags")
@@ -205,7 +208,7 @@ class ModelEngine:
         )
         return corpus, [unknown for _, unknown in counted]
 
-    def _explained(self, corpus: Corpus, d: int, theta: Any, credit: Any) -> Explained:
+    def _explained(self, corpus: Corpus, d: int, theta: Any, credit: Any) -> ExplainOut:
         tags = list(corpus.tags_of(d))
         entries = slice(*corpus.counts.indptr[d : d + 2])
         columns = corpus.counts.indices[entries]
@@ -214,7 +217,7 @@ class ModelEngine:
         assert self._finder is not None  # `_corpus` has checked it
         assert corpus.texts is not None
         text, spans = self._finder.find(corpus.texts[d])
-        return Explained(
+        return ExplainOut(
             tags=tags,
             words=[self._model.vocabulary_[w] for w in columns],
             counts=corpus.counts.data[entries].astype(int).tolist(),

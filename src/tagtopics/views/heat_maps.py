@@ -186,8 +186,8 @@ _MOST_COLUMNS = 48
 
 
 @dataclass(frozen=True)
-class Pictured:
-    """A new photograph: its topics, its recommended tags, and a heat map of each."""
+class PhotographAnswer:
+    """A new photo: `heat` is tags x rows x columns, one byte each (255 is full credit), as base64."""
 
     topics: list[float]
     tags: list[str]
@@ -231,7 +231,7 @@ def _picture(data: TopicData, model: Any, doc: int, path: Path) -> Picture | Non
     )
 
 
-def pictured(model: Any, path: Path, top: int) -> Pictured:
+def pictured(model: Any, path: Path, top: int) -> PhotographAnswer:
     """Return topics, tags and heat maps of a new photograph; one with too many pixels is not decoded."""
     _check_pixels(path)
     counts, faults = model.visual_.count([str(path)])
@@ -243,7 +243,7 @@ def pictured(model: Any, path: Path, top: int) -> Pictured:
         raise InputError("the model has no tag for this photograph")
     tags = [one.tag for one in known]
     jpeg, heat = _packed(tag_maps(model, str(path), tags), tags)
-    return Pictured(
+    return PhotographAnswer(
         topics=[float(share) for share in model.transform(counts)[0]],
         tags=tags,
         scores=[float(one.probability) for one in known],
