@@ -15,8 +15,8 @@ import numpy as np
 
 import tagtopics as tt
 from tagtopics.corpus.splits import train_test
-from tagtopics.tasks.classification import evaluate_classification
 from tagtopics.tasks.perplexity import unigram_perplexity
+from tagtopics.tasks.prediction import evaluate_classification
 
 SEEDS = range(5)
 

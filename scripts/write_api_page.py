@@ -181,12 +181,9 @@ def _cell(text: str) -> str:
 
 
 def _commands() -> str:
-    from tagtopics.cli.app import COMMANDS
+    from tagtopics.cli.app import COMMANDS, find_command
 
-    rows = [
-        f"| `tagtopics {name}` | {_cell(_first_line(import_module(f'tagtopics.cli.{name}').command))} |"
-        for name in COMMANDS
-    ]
+    rows = [f"| `tagtopics {name}` | {_cell(_first_line(find_command(name)))} |" for name in COMMANDS]
     head = "## The command\n\n`tagtopics NAME --help` lists the options.\n"
     return "\n".join([head, "| command | what it does |", "|---|---|", *rows, ""])
 

@@ -3,14 +3,37 @@
 A model is fitted on the data set "scenes"; ten new scenes get the tags it recommends, each with its heat map.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 
 import tagtopics as tt
 from tagtopics.datasets import make_scenes
-from tagtopics.views.heat_maps import recommended_tags, tag_maps, write_sheet
+from tagtopics.views.heat_maps import TagMaps, recommended_tags, tag_maps
+
+GAP, CAPTION = 6, 22
+
+
+def write_sheet(sheet: Sequence[TagMaps], path: str | Path) -> None:
+    """Write a contact sheet: one row per image, with the image first and then the heat map of each tag."""
+    widest = max(len(maps.tags) for maps in sheet) + 1
+    wide = max(maps.tiles.pixels.shape[1] for maps in sheet)
+    high = max(maps.tiles.pixels.shape[0] for maps in sheet)
+    canvas = Image.new("RGB", (widest * (wide + GAP) + GAP, len(sheet) * (high + CAPTION) + GAP), "white")
+    draw, font = ImageDraw.Draw(canvas), ImageFont.load_default(11)
+    for row, maps in enumerate(sheet):
+        pictures = [
+            (Path(maps.name).stem, maps.tiles.pixels),
+            *((tag, maps.overlay(tag)) for tag in maps.tags),
+        ]
+        for column, (caption, pixels) in enumerate(pictures):
+            left, top = GAP + column * (wide + GAP), GAP + row * (high + CAPTION)
+            canvas.paste(Image.fromarray(pixels), (left, top))
+            draw.text((left, top + pixels.shape[0] + 2), caption[:36], fill="black", font=font)
+    canvas.save(path, optimize=True)
+
 
 model = tt.TTM(n_topics=24, random_state=0).fit(tt.load_dataset("scenes"))
 sheet = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 from unittest import mock
 
 import pytest
@@ -14,8 +14,10 @@ from cli_running import ROWS, fit_small, run, write_rows
 import tagtopics as tt
 from tagtopics import load, read_corpus
 from tagtopics.cli.app import COMMANDS
-from tagtopics.cli.estimators import MODELS
-from tagtopics.cli.options import default_of
+from tagtopics.cli.estimators import MODELS, PARAMETERS
+from tagtopics.cli.options import ImageOptions, ModelOptions, TextOptions
+from tagtopics.models.online import BATCH_SIZE
+from tagtopics.scale.ingest import MAX_CANDIDATES
 from tagtopics.tasks import evaluate_perplexity
 
 
@@ -280,24 +282,24 @@ def test_help_of_each_command(command: str) -> None:
     assert result.err == ""
 
 
-@pytest.mark.parametrize(
-    ("path", "owner", "name"),
-    [
-        ("models/ttm.py", "TTM", "n_topics"),
-        ("models/ttm.py", "TTM", "tol"),
-        ("models/ttm.py", "TTM", "memory"),
-        ("corpus/recipe.py", "TextRecipe", "max_df"),
-    ],
-)
-def test_declared_defaults_are_those_of_the_classes(path: str, owner: str, name: str) -> None:
-    parameters = inspect.signature(getattr(tt, owner)).parameters
-    assert default_of(path, owner, name) == str(parameters[name].default)
+def shown_defaults(group: type) -> dict[str, str]:
+    """Return the defaults that the help shows for the options of a group, without those in words."""
+    hints = get_type_hints(group, include_extras=True)
+    shown = {name: hint.__metadata__[0].show_default for name, hint in hints.items()}
+    in_words = {"no limit", "Unicode words", "lowercase", "all cores", "by preset"}
+    return {name: text for name, text in shown.items() if isinstance(text, str) and text not in in_words}
 
 
 def test_help_shows_the_declared_defaults() -> None:
-    text = " ".join(run("fit", "--help").out.replace("│", " ").split())
-    for parameter in ("n_topics", "max_iter", "tol", "pairwise_weight"):
-        assert f"[default: ({inspect.signature(tt.TTM).parameters[parameter].default})]" in text
+    estimator = inspect.signature(tt.TTM).parameters
+    for name, text in shown_defaults(ModelOptions).items():
+        assert text == str(estimator[PARAMETERS[name]].default)
+    recipe = tt.TextRecipe()
+    for name, text in shown_defaults(TextOptions).items():
+        assert text == str(recipe.ngram_range[1] if name == "ngrams" else getattr(recipe, name))
+    assert shown_defaults(ImageOptions)["on_error"] == tt.VisualVocabulary().on_error
+    assert f"[default: ({MAX_CANDIDATES:,})]" in run("shard", "--help").out
+    assert f"[default: ({BATCH_SIZE:,})]" in run("update", "--help").out
 
 
 def test_a_report_replaces_only_a_report(model: Path, tmp_path: Path) -> None:

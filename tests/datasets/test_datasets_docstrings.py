@@ -185,7 +185,7 @@ def test_it_is_the_same_every_time(corpus: Corpus) -> None:
 
 def test_a_missing_or_broken_subpackage_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     packages = {"numpy": "linalg of_another_version", "not_installed": "at_all"}
-    monkeypatch.setattr("tagtopics.datasets.docstring_objects.PACKAGES", packages)
+    monkeypatch.setattr("tagtopics.datasets.docstrings.PACKAGES", packages)
     small = load_docstrings()
     assert set(small.labels or ()) == {"numpy", "numpy.linalg"}
 

@@ -12,8 +12,14 @@ from typing import ClassVar
 
 import pytest
 
-from tagtopics.datasets.fetch import fetch_dataset, fetch_file, is_cached
-from tagtopics.datasets.registry import DatasetEntry, RemoteFile, read_registry
+from tagtopics.datasets.registry import (
+    DatasetEntry,
+    RemoteFile,
+    fetch_dataset,
+    fetch_file,
+    is_cached,
+    read_registry,
+)
 from tagtopics.errors import InputError
 
 BODY = bytes(range(256)) * 1024

@@ -11,7 +11,6 @@ import pytest
 
 from tagtopics.errors import MissingExtraError
 from tagtopics.experiments.claims import CLAIMS, GOALS
-from tagtopics.experiments.figures import draw_figures
 from tagtopics.experiments.paper import (
     cells,
     compare,
@@ -22,9 +21,8 @@ from tagtopics.experiments.paper import (
     table_three,
     table_two,
 )
-from tagtopics.experiments.records import Record
-from tagtopics.experiments.reproduction_page import write_page
-from tagtopics.experiments.spec import ExperimentSpec
+from tagtopics.experiments.reproduction_page import draw_figures, write_page
+from tagtopics.experiments.spec import ExperimentSpec, Record
 from tagtopics.experiments.verdicts import (
     CHECKS,
     FAILS,

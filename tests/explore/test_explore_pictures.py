@@ -14,10 +14,8 @@ from explore_support import Watched
 import tagtopics as tt
 from tagtopics.datasets.scenes import make_scenes, write_scenes
 from tagtopics.explore import write_report
-from tagtopics.views.engine import ModelEngine
-from tagtopics.views.heat_maps import tag_maps
-from tagtopics.views.pictures import MOST_PIXELS, with_pictures
-from tagtopics.views.questions import NotOfferedError
+from tagtopics.views.engine import ModelEngine, NotOfferedError
+from tagtopics.views.heat_maps import MOST_PIXELS, tag_maps, with_pictures
 from tagtopics.views.topic_data import TopicData
 
 pytest_plugins = ("explore_fixtures",)

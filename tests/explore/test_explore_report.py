@@ -17,11 +17,10 @@ from hypothesis import strategies as st
 
 import tagtopics as tt
 from tagtopics.cli.app import run
-from tagtopics.corpus.spans import SpanFinder
-from tagtopics.explore.bodies import body_of
+from tagtopics.corpus.text import SpanFinder
 from tagtopics.explore.html_report import render_report, write_report
-from tagtopics.explore.packing import safe_json
-from tagtopics.explore.prepare import known_words, topic_map, years_of
+from tagtopics.explore.page import safe_json
+from tagtopics.explore.prepare import body_of, known_words, topic_map, years_of
 from tagtopics.models.persistence import load_corpus
 from tagtopics.views.to_topic_data import topic_data
 from tagtopics.views.topic_data import VERSION, TopicData

@@ -19,11 +19,10 @@ from hypothesis import HealthCheck, given, settings
 
 import tagtopics as tt
 from tagtopics.explore.collection import AnswerCache, Collection
-from tagtopics.explore.gate import Gate
 from tagtopics.explore.listener import allowed_hosts
+from tagtopics.explore.middleware import Gate
 from tagtopics.explore.server import Limits, create_app
-from tagtopics.views.engine import ModelEngine
-from tagtopics.views.questions import Question, Topics
+from tagtopics.views.engine import ModelEngine, Question, TransformOut
 from tagtopics.views.topic_data import TopicData
 
 pytest_plugins = ("explore_fixtures",)
@@ -252,9 +251,9 @@ class Blocked:
     def __init__(self) -> None:
         self.go = threading.Event()
 
-    def transform(self, questions: list[Question]) -> list[Topics]:
+    def transform(self, questions: list[Question]) -> list[TransformOut]:
         self.go.wait(10)
-        return [Topics([1.0], 0, 0) for _ in questions]
+        return [TransformOut([1.0], 0, 0) for _ in questions]
 
 
 def test_overload_answers_503_and_recovers(data: TopicData) -> None:

@@ -14,7 +14,7 @@ from tagtopics.corpus.core import canonical_counts, tag_matrix
 from tagtopics.credit.attribution import credit_words, learn_tag_words
 from tagtopics.tasks import evaluate_classification, evaluate_credit, evaluate_links
 from tagtopics.tasks.credit import credit_of, mix_documents, naive_bayes_shares
-from tagtopics.tasks.links import linked_pairs
+from tagtopics.tasks.prediction import linked_pairs
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagtopics.tasks.measures import f_measures, per_document, per_tag
+from tagtopics.tasks.recommendation import f_measures, per_document, per_tag
 
 
 def _case(seed: int) -> tuple[np.ndarray, np.ndarray]:

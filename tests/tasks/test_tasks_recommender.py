@@ -21,8 +21,7 @@ from tagtopics.recommend.calibration import (
 )
 from tagtopics.recommend.ridge import chi2_features, dot_products, exact_ridge, landmark_ridge
 from tagtopics.tasks import evaluate_recommendation
-from tagtopics.tasks.measures import per_tag
-from tagtopics.tasks.recommendation import SYSTEMS
+from tagtopics.tasks.recommendation import SYSTEMS, per_tag
 
 
 @pytest.fixture(scope="module")

@@ -13,9 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from tagtopics._typing import Float32, Float64
-from tagtopics.corpus.images.decode import WORKING_PIXELS, Sizing, read_image
+from tagtopics.corpus.images.decode import WORKING_PIXELS, Effort, Sizing, each_image, listed, read_image
 from tagtopics.corpus.images.descriptors import planes_of, windows
-from tagtopics.corpus.images.parallel import Effort, each_image, listed
 from tagtopics.corpus.tags import tags_of_labels
 from tagtopics.errors import InputError
 from tagtopics.kernels.threads import resolve_threads

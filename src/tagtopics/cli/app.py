@@ -1,6 +1,6 @@
 """The table of commands, and one run: errors become one line and an exit code, notes are printed last.
 
-To add a command, write a module with a function `command` and add its name to `COMMANDS`.
+To add a command, write its function in a module of this folder and add it to `COMMANDS`.
 """
 
 from __future__ import annotations
@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from types import MappingProxyType
 from typing import Annotated, Any
 
 import typer
@@ -18,23 +19,25 @@ from tagtopics.cli.options import grouped
 from tagtopics.cli.output import PipeClosedError, clean_line, note, pending_notes, write_error
 from tagtopics.errors import CorpusWarning, InputError
 
-COMMANDS = (
-    "demo",
-    "fit",
-    "update",
-    "topics",
-    "tags",
-    "explain",
-    "recommend",
-    "related",
-    "evaluate",
-    "reproduce",
-    "report",
-    "serve",
-    "shard",
-    "datasets",
+COMMANDS: Mapping[str, str] = MappingProxyType(
+    {
+        "demo": "demo.command",
+        "fit": "fit.command",
+        "update": "update.command",
+        "topics": "topics.topics_command",
+        "tags": "topics.tags_command",
+        "explain": "explain.command",
+        "recommend": "recommend.recommend_command",
+        "related": "recommend.related_command",
+        "evaluate": "evaluate.command",
+        "reproduce": "reproduce.command",
+        "report": "report.report_command",
+        "serve": "report.serve_command",
+        "shard": "shard.command",
+        "datasets": "datasets.command",
+    }
 )
-"""The commands in the order of the help; each is `tagtopics.cli.<name>.command`."""
+"""The commands in the order of the help, and the function of each in `tagtopics.cli`."""
 
 SUCCESS, INTERNAL_ERROR, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -50,9 +53,15 @@ def build_app() -> typer.Typer:
     )
     app.callback(invoke_without_command=True)(_root)
     for name in COMMANDS:
-        module = import_module(f"tagtopics.cli.{name}")
-        app.command(name, no_args_is_help=False)(grouped(module.command))
+        app.command(name, no_args_is_help=False)(grouped(find_command(name)))
     return app
+
+
+def find_command(name: str) -> Callable[..., None]:
+    """Return the function of a command."""
+    module, _, function = COMMANDS[name].partition(".")
+    command: Callable[..., None] = getattr(import_module(f"tagtopics.cli.{module}"), function)
+    return command
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tagtopics.cli.options import OutputOptions, dataset_names
+from tagtopics.cli.options import OutputOptions, dataset_names, option
 from tagtopics.cli.output import fact_table, make_table, note, plain, show
 from tagtopics.cli.sources import load_named
 
@@ -18,9 +18,7 @@ NameArgument = Annotated[
     str | None,
     typer.Argument(metavar="[NAME]", help="Data set to load or write.", autocompletion=dataset_names),
 ]
-OutOption = Annotated[
-    str | None, typer.Option("--out", "-o", metavar="DIR", help="Write it here, as a matrix folder.")
-]
+OutOption = Annotated[str | None, option("Write it here, as a matrix folder.", "--out", "-o", metavar="DIR")]
 
 
 def command(output: OutputOptions, name: NameArgument = None, out: OutOption = None) -> None:

@@ -7,11 +7,9 @@ import time
 from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from tagtopics.cli.credits import best_tag, credited_documents, draw_document
 from tagtopics.cli.estimators import STOP_REASONS, build_model, progress_bar
-from tagtopics.cli.options import ModelOptions, ModelOutOption, OutputOptions
+from tagtopics.cli.explain import best_tag, credited_documents, draw_document
+from tagtopics.cli.options import ModelOptions, ModelOutOption, OutputOptions, option
 from tagtopics.cli.output import console, make_table, plain, profile_table, show, topic_table
 from tagtopics.cli.sources import load_named
 
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
     from tagtopics.corpus import Corpus
     from tagtopics.models.ttm import TTM
 
-TopicsOption = Annotated[int, typer.Option(metavar="N", help="Number of topics.")]
+TopicsOption = Annotated[int, option("Number of topics.")]
 
 _MIN_SHARED = 10
 """Documents that two tags must share to be shown together."""

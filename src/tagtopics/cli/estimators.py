@@ -28,7 +28,7 @@ MODELS: Mapping[str, str] = MappingProxyType(
 )
 """Values of `--model`, and the public estimator class of each."""
 
-_PARAMETERS = {
+PARAMETERS = {
     "topics": "n_topics",
     "preset": "preset",
     "order": "order",
@@ -57,7 +57,7 @@ def build_model(options: ModelOptions) -> TopicModel:
         raise InputError(f"unknown model {options.model[:40]!r}; known are {', '.join(MODELS)}")
     model: TopicModel = getattr(tagtopics, MODELS[options.model])()
     known = model.get_params(deep=False)
-    for name, parameter in _PARAMETERS.items():
+    for name, parameter in PARAMETERS.items():
         value = getattr(options, name)
         if value is None:
             continue
@@ -120,7 +120,7 @@ def progress_bar(output: OutputOptions, title: str = "Fitting", parts: int = 1) 
 def _in_options(message: str) -> str:
     """Return a message about parameters in terms of the command line."""
     _, _, what = message.partition(": ")
-    for name, parameter in {**_PARAMETERS, "tag_pseudo_count": "tag_pseudo_count"}.items():
+    for name, parameter in {**PARAMETERS, "tag_pseudo_count": "tag_pseudo_count"}.items():
         if what.startswith(f"{parameter} "):
             return _option(name) + what.removeprefix(parameter)
     return what or message

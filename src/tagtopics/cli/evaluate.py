@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from tagtopics.cli.estimators import build_model
-from tagtopics.cli.options import ColumnOptions, CorpusArgument, ModelOptions, OutputOptions, TextOptions
+from tagtopics.cli.options import (
+    ColumnOptions,
+    CorpusArgument,
+    ModelOptions,
+    OutputOptions,
+    TextOptions,
+    flag,
+    option,
+)
 from tagtopics.cli.output import make_table, show
 from tagtopics.cli.sources import read_training
 
@@ -23,15 +29,10 @@ def _task_names(incomplete: str) -> list[str]:
 
 TaskOption = Annotated[
     str,
-    typer.Option(
-        metavar="NAME",
-        help="perplexity, links, classification, recommendation or credit.",
-        autocompletion=_task_names,
-    ),
-]
-KnownOption = Annotated[
-    bool, typer.Option("--tags-known", help="Let the model use the tags of the test documents.")
-]
+    option("perplexity, links, classification, recommendation or credit.", metavar="NAME",
+           autocompletion=_task_names),
+]  # fmt: skip
+KnownOption = Annotated[bool, flag("Let the model use the tags of the test documents.", "--tags-known")]
 
 
 def command(

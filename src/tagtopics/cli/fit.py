@@ -6,15 +6,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from tagtopics._io import check_space, check_target
-from tagtopics.cli.estimators import (
-    STOP_REASONS,
-    build_model,
-    progress_bar,
-    weights_of,
-)
+from tagtopics.cli.estimators import STOP_REASONS, build_model, progress_bar, weights_of
 from tagtopics.cli.options import (
     ColumnOptions,
     CorpusArgument,
@@ -24,6 +17,7 @@ from tagtopics.cli.options import (
     OutputOptions,
     ScaleOptions,
     TextOptions,
+    flag,
 )
 from tagtopics.cli.output import fact_table, note, show, size_text, topic_table
 from tagtopics.cli.sources import read_training, visual_vocabulary
@@ -41,14 +35,10 @@ _SHOWN = 10
 """Topics printed after a fit; `topics` prints all."""
 
 KeepOption = Annotated[
-    bool,
-    typer.Option(
-        "--keep-corpus/--no-corpus", help="Save the documents with the model, for `report` and `serve`."
-    ),
+    bool, flag("Save the documents with the model, for `report` and `serve`.", "--keep-corpus/--no-corpus")
 ]
 RecommenderOption = Annotated[
-    bool,
-    typer.Option("--recommender/--no-recommender", help="Train the tag recommender, which takes extra time."),
+    bool, flag("Train the tag recommender, which takes extra time.", "--recommender/--no-recommender")
 ]
 
 

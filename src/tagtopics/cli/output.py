@@ -87,7 +87,7 @@ def plain(value: object, style: str = "", keep: str = "") -> Text:
 
 
 def make_table(title: str | None, columns: Sequence[str], caption: str | None = None) -> Table:
-    """Return an empty table. `>name` aligns a column to the right; `name...` truncates it."""
+    """Return an empty table. `>name` aligns a column to the right."""
     from rich import box
     from rich.table import Table
 
@@ -100,15 +100,8 @@ def make_table(title: str | None, columns: Sequence[str], caption: str | None = 
         min_width=min(max(len(title or ""), len(caption or "")), PIPE_WIDTH),
     )
     for column in columns:
-        name = column.removeprefix(">").removesuffix("...")
-        cut = column.endswith("...")
-        right = column.startswith(">")
-        table.add_column(
-            name,
-            justify="right" if right else "left",
-            no_wrap=cut or right,
-            overflow="ellipsis" if cut else "fold",
-        )
+        name, right = column.removeprefix(">"), column.startswith(">")
+        table.add_column(name, justify="right" if right else "left", no_wrap=right, overflow="fold")
     return table
 
 

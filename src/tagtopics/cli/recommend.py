@@ -1,59 +1,90 @@
-"""`tagtopics recommend`: tags for new documents, with reasons."""
+"""`tagtopics recommend` and `tagtopics related`: tags and similar training documents for new documents."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from tagtopics.cli.options import ColumnOptions, InputArgument, ModelArgument, OutputOptions
+from tagtopics.cli.options import (
+    ColumnOptions,
+    InputArgument,
+    ModelArgument,
+    OutputOptions,
+    option,
+    top_option,
+)
 from tagtopics.cli.output import make_table, plain, show
 from tagtopics.cli.sources import load, read_documents
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-TopOption = Annotated[int, typer.Option("--top", "-n", metavar="N", min=1, help="Tags per document.")]
-WhyOption = Annotated[
-    int, typer.Option("--why", metavar="N", min=0, help="Maximum number of words given as reasons per tag.")
-]
+WhyOption = Annotated[int, option("Maximum number of words given as reasons per tag.", "--why", min=0)]
 
 
-def command(
+def recommend_command(
     model: ModelArgument,
     input: InputArgument,
     columns: ColumnOptions,
     output: OutputOptions,
-    top: TopOption = 5,
+    top: Annotated[int, top_option("Tags per document.")] = 5,
     why: WhyOption = 3,
 ) -> None:
     """Recommend tags for documents, most probable first, with the words that suggest each."""
     loaded = load(model)
     corpus = read_documents(input, columns, loaded, output)
-    answers = loaded.recommend_with_reasons(corpus, top, why)
-    documents: list[dict[str, Any]] = [
-        {
-            "id": name,
-            "tags": [
-                {
-                    "tag": found.tag,
-                    "probability": found.probability,
-                    "words": [word for word, _ in found.words],
-                }
-                for found in answer
-            ],
-        }
-        for name, answer in zip(corpus.ids, answers, strict=True)
+    answers = [
+        [
+            {"tag": found.tag, "probability": found.probability, "words": [word for word, _ in found.words]}
+            for found in answer
+        ]
+        for answer in loaded.recommend_with_reasons(corpus, top, why)
     ]
-    show(output.json, {"documents": documents}, lambda console: _draw(console, documents))
+
+    def cells(rank: int, found: dict[str, Any]) -> list[Any]:
+        return [plain(found["tag"]), f"{found['probability']:.2f}", plain(" ".join(found["words"]))]
+
+    _show(output, corpus.ids, "tags", answers, ["tag", ">probability", "because of"], cells)
 
 
-def _draw(console: Console, documents: list[dict[str, Any]]) -> None:
-    table = make_table(None, ["document", "tag", ">probability", "because of"])
-    for document in documents:
-        for rank, found in enumerate(document["tags"]):
-            first = plain(document["id"], "bold") if rank == 0 else ""
-            words = plain(" ".join(found["words"]))
-            table.add_row(first, plain(found["tag"]), f"{found['probability']:.2f}", words)
-        table.add_section()
-    console.print(table)
+def related_command(
+    model: ModelArgument,
+    input: InputArgument,
+    columns: ColumnOptions,
+    output: OutputOptions,
+    top: Annotated[int, top_option("Related documents per document.")] = 5,
+) -> None:
+    """Show the training documents whose topics are most similar to those of each new document."""
+    loaded = load(model)
+    corpus = read_documents(input, columns, loaded, output)
+    answers = [
+        [{"id": found.id, "row": found.row, "score": found.score} for found in answer]
+        for answer in loaded.related(corpus, top, tags=corpus if corpus.tags.nnz else None)
+    ]
+
+    def cells(rank: int, found: dict[str, Any]) -> list[Any]:
+        return [str(rank), plain(found["id"]), f"{found['score']:.3f}"]
+
+    _show(output, corpus.ids, "related", answers, [">rank", "related", ">similarity"], cells)
+
+
+def _show(
+    output: OutputOptions,
+    ids: tuple[str, ...],
+    name: str,
+    answers: list[list[dict[str, Any]]],
+    columns: list[str],
+    cells: Callable[[int, dict[str, Any]], list[Any]],
+) -> None:
+    """Print the answers for each document, as JSON under `name` or as a table with a row for each."""
+    documents = [{"id": id, name: answer} for id, answer in zip(ids, answers, strict=True)]
+
+    def draw(console: Console) -> None:
+        table = make_table(None, ["document", *columns])
+        for id, answer in zip(ids, answers, strict=True):
+            for rank, found in enumerate(answer, start=1):
+                table.add_row(plain(id, "bold") if rank == 1 else "", *cells(rank, found))
+            table.add_section()
+        console.print(table)
+
+    show(output.json, {"documents": documents}, draw)

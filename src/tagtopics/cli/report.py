@@ -1,44 +1,43 @@
-"""`tagtopics report`: a model as one HTML file."""
+"""`tagtopics report` and `tagtopics serve`: a model as one HTML file, or as pages with a JSON API."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from tagtopics.cli.options import ModelArgument, OutputOptions
-from tagtopics.cli.output import fact_table, note, show
+from tagtopics.cli.options import ModelArgument, OutputOptions, flag, option
+from tagtopics.cli.output import console, fact_table, note, plain, show
 from tagtopics.cli.sources import is_path, load, load_named
+from tagtopics.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from tagtopics.corpus import Corpus
     from tagtopics.models.base import TopicModel
     from tagtopics.views.topic_data import TopicData
 
-ReportOption = Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="HTML file to write.")]
-OverwriteOption = Annotated[
-    bool, typer.Option("--overwrite", help="Replace FILE even if it is not a tagtopics report.")
-]
+ReportOption = Annotated[str, option("HTML file to write.", "--out", "-o", metavar="FILE")]
+OverwriteOption = Annotated[bool, flag("Replace FILE even if it is not a tagtopics report.", "--overwrite")]
 CorpusOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="CORPUS",
-        help="The documents the model was fitted to: a matrix folder or a data set name.",
-        show_default="the corpus saved with the model",
-    ),
-]
-TitleOption = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="Title of the collection.", show_default="model name")
-]
-SizeOption = Annotated[
-    float, typer.Option("--max-mb", metavar="N", help="Maximum file size in MB; texts are left out first.")
-]
+    option("The documents the model was fitted to: a matrix folder or a data set name.",
+           default="the corpus saved with the model", metavar="CORPUS"),
+]  # fmt: skip
+TitleOption = Annotated[str | None, option("Title of the collection.", default="model name", metavar="TEXT")]
+SizeOption = Annotated[float, option("Maximum file size in MB; texts are left out first.", "--max-mb")]
 ImagesOption = Annotated[
-    str | None, typer.Option(metavar="FOLDER", help="Folder of the photos the model was fitted to, to show.")
+    str | None, option("Folder of the photos the model was fitted to, to show.", metavar="FOLDER")
+]
+HostOption = Annotated[
+    str, option("Address to listen on; use 0.0.0.0 to allow remote access.", metavar="ADDRESS")
+]
+PortOption = Annotated[int, option("Port; 0 for any free port.", min=0, max=65535)]
+WorkersOption = Annotated[int, option("Requests computed at the same time.", min=1, max=64)]
+QueueOption = Annotated[int, option("Requests that may wait; others get status 503.", min=0, max=10_000)]
+SecondsOption = Annotated[
+    float, option("Maximum time for one answer.", "--timeout", metavar="SECONDS", min=0.1)
 ]
 
 
-def command(
+def report_command(
     model: ModelArgument,
     output: OutputOptions,
     out: ReportOption = "report.html",
@@ -50,10 +49,10 @@ def command(
 ) -> None:
     """Write topics, tags, tag groups and documents to one HTML file that opens without a network."""
     from tagtopics.explore.html_report import check_report_target, write_report
-    from tagtopics.views.pictures import with_pictures
+    from tagtopics.views.heat_maps import with_pictures
 
     check_report_target(out, overwrite=overwrite)
-    loaded, data = load_with_data(model, corpus, title, output)
+    loaded, data = _load_with_data(model, corpus, title, output)
     if images is not None:
         data = with_pictures(data, loaded, images)
     size = write_report(data, out, max_mb, overwrite=overwrite)
@@ -77,7 +76,38 @@ def command(
     show(output.json, payload, lambda console: console.print(fact_table(facts)))
 
 
-def load_with_data(
+def serve_command(
+    model: ModelArgument,
+    output: OutputOptions,
+    corpus: CorpusOption = None,
+    title: TitleOption = None,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8000,
+    workers: WorkersOption = 2,
+    queue: QueueOption = 32,
+    timeout: SecondsOption = 30.0,
+) -> None:
+    """Serve a model: its pages, a workbench for new texts, and a JSON API under /api/v1."""
+    try:
+        from tagtopics.explore.listener import allowed_hosts, bind, make_server
+        from tagtopics.explore.server import Limits, create_app
+    except ImportError:
+        raise MissingExtraError("serve", "serve") from None
+    from tagtopics.views.engine import ModelEngine
+
+    listening = bind(host, port)
+    loaded, data = _load_with_data(model, corpus, title, output)
+    limits = Limits(workers=workers, queue=queue, seconds=timeout)
+    app = create_app(data, ModelEngine(loaded), limits, allowed_hosts(host))
+    if not output.quiet:
+        name = f"[{host}]" if ":" in host else host
+        address = f"http://{name}:{listening.getsockname()[1]}/"
+        console().print(plain(f"Serving {data.title} at {address}"), soft_wrap=True)
+        console().print(plain("Press Ctrl-C to stop.", "dim"))
+    make_server(app, limits).run(sockets=[listening])
+
+
+def _load_with_data(
     path: str, corpus: str | None, title: str | None, output: OutputOptions
 ) -> tuple[TopicModel, TopicData]:
     """Load a model, and return it with the record that viewers show.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tagtopics.cli.options import OutputOptions
+from tagtopics.cli.options import OutputOptions, flag, option
 from tagtopics.cli.output import error_console, make_table, note, plain, show
 from tagtopics.errors import InputError
 
@@ -25,31 +25,21 @@ DatasetsArgument = Annotated[
     list[str] | None,
     typer.Argument(metavar="[DATASET]...", help="cora, med, corel5k, bibtex, reuters; all by default."),
 ]
-QuickOption = Annotated[bool, typer.Option("--quick", help="Only two numbers of topics and two splits.")]
+QuickOption = Annotated[bool, flag("Only two numbers of topics and two splits.", "--quick")]
 OnlyOption = Annotated[
-    list[str] | None,
-    typer.Option("--only", metavar="TASK[/DATASET]", help="Only this experiment; repeat for several."),
+    list[str] | None, option("Only this experiment; repeat for several.", "--only", metavar="TASK[/DATASET]")
 ]
-JobsOption = Annotated[
-    int | None,
-    typer.Option("--jobs", metavar="N", help="Number of processes.", show_default="cores, up to 8"),
-]
+JobsOption = Annotated[int | None, option("Number of processes.", "--jobs", default="cores, up to 8")]
 OutOption = Annotated[
-    Path, typer.Option("--out", "-o", metavar="DIR", help="Folder of the records; existing ones are kept.")
+    Path, option("Folder of the records; existing ones are kept.", "--out", "-o", metavar="DIR")
 ]
-MinutesOption = Annotated[
-    float | None,
-    typer.Option("--minutes", metavar="N", help="Start no new experiment after N minutes."),
-]
+MinutesOption = Annotated[float | None, option("Start no new experiment after N minutes.", "--minutes")]
 PageOption = Annotated[
-    Path | None,
-    typer.Option("--page", metavar="FILE", help="Page to write.", show_default="DIR/reproduction.md"),
+    Path | None, option("Page to write.", "--page", default="DIR/reproduction.md", metavar="FILE")
 ]
-PageOnlyOption = Annotated[
-    bool, typer.Option("--page-only", help="Run nothing; write the page from the records.")
-]
+PageOnlyOption = Annotated[bool, flag("Run nothing; write the page from the records.", "--page-only")]
 PixelsOption = Annotated[
-    bool, typer.Option("--from-pixels", help="Compute Table III of C5K from its photos, not from counts.")
+    bool, flag("Compute Table III of C5K from its photos, not from counts.", "--from-pixels")
 ]
 
 _MAX_JOBS = 8
@@ -69,10 +59,9 @@ def command(
     from_pixels: PixelsOption = False,
 ) -> None:
     """Run the paper's experiments, one JSON line each, and write tables, figures and verdicts."""
-    from tagtopics.experiments.corpora import with_pixel_counts
-    from tagtopics.experiments.records import read_records
     from tagtopics.experiments.reproduction_page import write_page
-    from tagtopics.experiments.spec import chosen, full_grid, quick_grid
+    from tagtopics.experiments.run import with_pixel_counts
+    from tagtopics.experiments.spec import chosen, full_grid, quick_grid, read_records
 
     _check(jobs, minutes, out)
     specs = chosen(chosen(quick_grid() if quick else full_grid(), datasets or ()), only or ())

@@ -9,9 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from tagtopics.cli.options import ColumnOptions, CorpusArgument, OutputOptions, TextOptions, constant_of
+from tagtopics.cli.options import ColumnOptions, CorpusArgument, OutputOptions, TextOptions, flag, option
 from tagtopics.cli.output import error_console, fact_table, note, show, size_text
 from tagtopics.cli.sources import column_settings, is_path, load_named, text_recipe
 from tagtopics.errors import CorpusWarning, InputError
@@ -20,26 +18,18 @@ if TYPE_CHECKING:
     from tagtopics.scale import ShardFolder
     from tagtopics.scale.ingest import Progress
 
-OutOption = Annotated[str, typer.Option("--out", "-o", metavar="DIR", help="Folder for the shards.")]
+OutOption = Annotated[str, option("Folder for the shards.", "--out", "-o", metavar="DIR")]
 EdgesOption = Annotated[
     int | None,
-    typer.Option(
-        metavar="N",
-        min=1,
-        help="Size of a shard: distinct words, summed over its documents.",
-        show_default="4 x words, at least 1,000,000",
-    ),
-]
+    option("Size of a shard: distinct words, summed over its documents.",
+           default="4 x words, at least 1,000,000", min=1),
+]  # fmt: skip
 CandidatesOption = Annotated[
     int | None,
-    typer.Option(
-        metavar="N",
-        min=2,
-        help="Distinct words kept while counting; beyond that, rare words are dropped.",
-        show_default=constant_of("scale/ingest.py", "MAX_CANDIDATES"),
-    ),
-]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace the shards in the folder.")]
+    option("Distinct words kept while counting; beyond that, rare words are dropped.",
+           default="1,000,000", min=2),
+]  # fmt: skip
+ForceOption = Annotated[bool, flag("Replace the shards in the folder.", "--force")]
 
 
 def command(

@@ -159,8 +159,7 @@ def visual_vocabulary(source: str, images: ImageOptions, seed: int, output: Outp
 
     if not (is_path(source) and holds_images(Path(source))):
         return None
-    from tagtopics.corpus.images.settings import check_settings
-    from tagtopics.corpus.images.vocabulary import VisualVocabulary
+    from tagtopics.corpus.images.vocabulary import VisualVocabulary, check_settings
 
     visual = VisualVocabulary(random_state=seed, verbose=sys.stderr.isatty() and not output.quiet)
     given = {

@@ -7,10 +7,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from tagtopics.cli.estimators import name_of_model, progress_bar
-from tagtopics.cli.options import ColumnOptions, InputArgument, ModelArgument, OutputOptions, constant_of
+from tagtopics.cli.options import ColumnOptions, InputArgument, ModelArgument, OutputOptions, option
 from tagtopics.cli.output import fact_table, note, show
 from tagtopics.cli.sources import read_more
 from tagtopics.errors import InputError
@@ -24,26 +22,12 @@ _SHOWN = 10
 """New tags and words that are printed."""
 
 OutOption = Annotated[
-    str | None,
-    typer.Option("--out", "-o", metavar="MODEL", help="Folder of the updated model.", show_default="MODEL"),
+    str | None, option("Folder of the updated model.", "--out", "-o", default="MODEL", metavar="MODEL")
 ]
-BatchOption = Annotated[
-    int | None,
-    typer.Option(
-        "--batch",
-        metavar="N",
-        help="Documents per batch.",
-        show_default=constant_of("models/online.py", "BATCH_SIZE"),
-    ),
-]
+BatchOption = Annotated[int | None, option("Documents per batch.", "--batch", default="4,000")]
 ForgettingOption = Annotated[
     float | None,
-    typer.Option(
-        "--forgetting",
-        metavar="N",
-        help="Halve the weight of old documents after N new ones.",
-        show_default="never",
-    ),
+    option("Halve the weight of old documents after N new ones.", "--forgetting", default="never"),
 ]
 
 

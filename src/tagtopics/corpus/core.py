@@ -61,20 +61,12 @@ class Corpus:
     def __post_init__(self) -> None:
         D, W = self.counts.shape
         _require(self.tags.shape[0] == D, f"tags have {self.tags.shape[0]} rows, counts have {D}")
-        _require(
-            len(self.vocabulary) == W,
-            f"vocabulary has {len(self.vocabulary)} words, counts have {W} columns",
-        )
-        _require(
-            len(self.tag_names) == self.tags.shape[1],
-            f"{len(self.tag_names)} tag names for {self.tags.shape[1]} columns of tags",
-        )
+        n, n_names, n_tags = len(self.vocabulary), len(self.tag_names), self.tags.shape[1]
+        _require(n == W, f"vocabulary has {n} words, counts have {W} columns")
+        _require(n_names == n_tags, f"{n_names} tag names for {n_tags} columns of tags")
         for name in ("ids", "labels", "texts", "split"):
-            values = getattr(self, name)
-            _require(
-                values is None or len(values) == D,
-                f"{name} has {len(values or ())} entries for {D} documents",
-            )
+            n = D if getattr(self, name) is None else len(getattr(self, name))
+            _require(n == D, f"{name} has {n} entries for {D} documents")
         _require(self.links is None or self.links.shape == (D, D), "links must be documents x documents")
         for matrix in (self.counts, self.tags, self.links):
             if matrix is not None:

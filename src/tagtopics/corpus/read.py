@@ -19,11 +19,10 @@ import scipy.sparse as sp
 
 from tagtopics.corpus.align import align_columns
 from tagtopics.corpus.core import Corpus, Documents, canonical_counts, canonical_tags, tag_matrix
-from tagtopics.corpus.formats.ldac import read_ldac
+from tagtopics.corpus.formats.bags import read_ldac, read_svmlight, read_uci
 from tagtopics.corpus.formats.mat import read_mat
 from tagtopics.corpus.formats.matrix_folder import read_folder
 from tagtopics.corpus.formats.mulan import read_mulan
-from tagtopics.corpus.formats.svmlight import read_svmlight
 from tagtopics.corpus.formats.tables import (
     TABLE_KINDS,
     TableLayout,
@@ -34,7 +33,6 @@ from tagtopics.corpus.formats.tables import (
     table_of_rows,
     texts_of,
 )
-from tagtopics.corpus.formats.uci import read_uci
 from tagtopics.corpus.images.decode import holds_images, is_image
 from tagtopics.corpus.recipe import ReadOptions, TextRecipe, Tokenizer
 from tagtopics.corpus.tags import distinct_tags, name_of, read_tags, tags_of_file

@@ -7,16 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tagtopics.datasets.docstrings import load_docstrings
-    from tagtopics.datasets.fetch import fetch_dataset
     from tagtopics.datasets.load import DatasetRow, list_datasets, load_dataset
-    from tagtopics.datasets.registry import DatasetEntry, read_registry
+    from tagtopics.datasets.registry import DatasetEntry, fetch_dataset, read_registry
     from tagtopics.datasets.scenes import Scene, make_scene_corpus, make_scenes, write_scenes
-    from tagtopics.datasets.synthetic import (
-        SyntheticCorpus,
-        TagGroup,
-        make_large_corpus,
-        make_tagged_corpus,
-    )
+    from tagtopics.datasets.synthetic import SyntheticCorpus, TagGroup, make_large_corpus, make_tagged_corpus
 
 __all__ = [
     "DatasetEntry",
@@ -38,9 +32,8 @@ __all__ = [
 
 _HOMES = {
     "docstrings": ("load_docstrings",),
-    "fetch": ("fetch_dataset",),
     "load": ("DatasetRow", "list_datasets", "load_dataset"),
-    "registry": ("DatasetEntry", "read_registry"),
+    "registry": ("DatasetEntry", "fetch_dataset", "read_registry"),
     "scenes": ("Scene", "make_scene_corpus", "make_scenes", "write_scenes"),
     "synthetic": ("SyntheticCorpus", "TagGroup", "make_large_corpus", "make_tagged_corpus"),
 }

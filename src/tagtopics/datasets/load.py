@@ -10,8 +10,7 @@ import numpy as np
 
 from tagtopics.corpus import read_corpus
 from tagtopics.corpus.core import Corpus
-from tagtopics.datasets.fetch import Progress, fetch_dataset, is_cached
-from tagtopics.datasets.registry import DatasetEntry, read_registry
+from tagtopics.datasets.registry import DatasetEntry, Progress, fetch_dataset, is_cached, read_registry
 from tagtopics.errors import InputError
 
 BUILT_IN = {

@@ -240,11 +240,7 @@ def _draw_rows(distributions: Floats, rows: npt.NDArray[np.integer], rng: np.ran
 
 
 def _assemble(
-    tokens: _Tokens,
-    tags: sp.csr_array,
-    topics: Floats,
-    tag_topics: Floats,
-    groups: tuple[TagGroup, ...],
+    tokens: _Tokens, tags: sp.csr_array, topics: Floats, tag_topics: Floats, groups: tuple[TagGroup, ...]
 ) -> SyntheticCorpus:
     """Count the tokens into edges, credit and slots."""
     n_docs, (n_topics, n_words) = tags.shape[0], topics.shape

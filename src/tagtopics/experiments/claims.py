@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
 
@@ -41,45 +41,22 @@ class Claim:
 
 _NO_C30K = "C30K (not available)"
 
-_FIGURES: Mapping[str, Claim] = MappingProxyType(
-    {
-        "perplexity": Claim(
-            text="",
-            source="Section 5.2.1, the figure of perplexity",
-            kind="",
-            task="perplexity",
-            measure="perplexity",
-            datasets=("cora", "med", "corel5k-thin"),
-            models=(),
-            elsewhere=_NO_C30K,
-        ),
-        "links": Claim(
-            text="",
-            source="Section 5.2.2, the figure of link prediction",
-            kind="",
-            task="links",
-            measure="f1",
-            datasets=("cora", "med", "corel5k-thin"),
-            models=(),
-            elsewhere=_NO_C30K,
-        ),
-        "classification": Claim(
-            text="",
-            source="Section 5.2.3, the figure of classification",
-            kind="",
-            task="classification",
-            measure="accuracy",
-            datasets=("cora", "corel5k-thin"),
-            models=(),
-            elsewhere=f"MED (its classes could not be found), {_NO_C30K}",
-        ),
-    }
-)
-"""What all claims about one figure have in common."""
+_FIGURES = {
+    "perplexity": ("Section 5.2.1, the figure of perplexity", "perplexity"),
+    "links": ("Section 5.2.2, the figure of link prediction", "f1"),
+    "classification": ("Section 5.2.3, the figure of classification", "accuracy"),
+}
+"""Source and measure of all claims about one figure, by task."""
 
 
 def _claim(task: str, text: str, kind: str, models: tuple[str, ...], stated: float = 0.0) -> Claim:
-    return replace(_FIGURES[task], text=text, kind=kind, models=models, stated=stated)
+    source, measure = _FIGURES[task]
+    no_med = task == "classification"
+    return Claim(
+        text=text, source=source, kind=kind, task=task, measure=measure, models=models, stated=stated,
+        datasets=("cora", "corel5k-thin") if no_med else ("cora", "med", "corel5k-thin"),
+        elsewhere=f"MED (its classes could not be found), {_NO_C30K}" if no_med else _NO_C30K,
+    )  # fmt: skip
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -106,16 +83,12 @@ CLAIMS: tuple[Claim, ...] = (
 
 
 def _ranking(task: str, measure: str, without_artefact: bool) -> Claim:
+    where = ", without the artefact" if without_artefact else ""
     return Claim(
-        text=f"{task}: TTM-H > TTM-P > RTM, ATM, LDA{', without the artefact' if without_artefact else ''}",
-        source="our goal",
-        kind="order",
-        task=task,
-        measure=measure,
-        datasets=("cora",),
-        models=("ttm-h", "ttm-p", "rtm", "atm", "lda"),
+        text=f"{task}: TTM-H > TTM-P > RTM, ATM, LDA{where}", source="our goal", kind="order", task=task,
+        measure=measure, datasets=("cora",), models=("ttm-h", "ttm-p", "rtm", "atm", "lda"),
         without_artefact=without_artefact,
-    )
+    )  # fmt: skip
 
 
 GOALS: tuple[Claim, ...] = (
@@ -147,12 +120,6 @@ DATASET_NAMES: Mapping[str, str] = MappingProxyType(
 """Names of the data sets in tables."""
 
 TABLE_TWO_ROW: Mapping[str, str] = MappingProxyType(
-    {
-        "cora": "cora",
-        "med": "med",
-        "corel5k-images": "corel5k",
-        "corel5k": "corel5k",
-        "corel5k-pixels": "corel5k",
-    }
+    {"cora": "cora", "med": "med"} | dict.fromkeys(("corel5k-images", "corel5k", "corel5k-pixels"), "corel5k")
 )
 """The registry entry with the paper's row of Table II."""

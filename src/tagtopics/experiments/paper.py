@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from tagtopics.experiments.claims import DATASET_NAMES, TABLE_THREE, TABLE_TWO_ROW
-from tagtopics.experiments.records import Record
-from tagtopics.experiments.spec import MODELS
+from tagtopics.experiments.spec import MODELS, Record
 
 Cells = Mapping[tuple[int, int], float]
 """One measure of one model: (number of topics, split) -> value."""

@@ -1,15 +1,19 @@
-"""Experiments as data: a spec is one task of one model on one split; a grid is a list of specs."""
+"""Experiments as data: a spec is one task of one model on one split; a record is its result in JSON."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+import os
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import product
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from tagtopics import __version__
 from tagtopics.errors import InputError
 from tagtopics.tasks import TASKS
 
@@ -139,11 +143,6 @@ def full_grid() -> list[ExperimentSpec]:
     )
 
 
-GRIDS: Mapping[str, Callable[[], list[ExperimentSpec]]] = MappingProxyType(
-    {"quick": quick_grid, "full": full_grid}
-)
-
-
 def chosen(specs: Iterable[ExperimentSpec], only: Sequence[str]) -> list[ExperimentSpec]:
     """Return the specs that match a `TASK`, `TASK/DATASET` or `DATASET`; all if none is given.
 
@@ -250,3 +249,72 @@ def _credit(datasets: Sequence[str], seeds: Sequence[int]) -> list[ExperimentSpe
         ExperimentSpec(dataset=dataset, task="credit", model=model, n_topics=K, seed=seed)
         for dataset, (model, K), seed in every
     ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """The result of one experiment.
+
+    Attributes:
+        spec: the experiment.
+        metrics: of the task; numbers, and the top words for "topics".
+        seconds: `fit` and `score`.
+        version: of tagtopics.
+        python: of Python.
+    """
+
+    spec: ExperimentSpec
+    metrics: Mapping[str, Any]
+    seconds: Mapping[str, float]
+    version: str = __version__
+    python: str = field(default_factory=platform.python_version)
+
+    def to_line(self) -> str:
+        """Return the record as one line of JSON."""
+        return json.dumps({"key": self.spec.key, **asdict(self)}, allow_nan=False)
+
+    @classmethod
+    def from_line(cls, line: str) -> Record:
+        """Parse a line; anything but a record is an `InputError`."""
+        try:
+            values = json.loads(line)
+            spec = ExperimentSpec.from_mapping(values["spec"])
+            parts = {name: values[name] for name in ("metrics", "seconds", "version", "python")}
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"not a record of an experiment: {str(error)[:80]}") from None
+        if not isinstance(parts["metrics"], dict) or not isinstance(parts["seconds"], dict):
+            raise InputError("not a record of an experiment: metrics and seconds must be objects")
+        return cls(spec=spec, **parts)
+
+
+def read_records(path: Path) -> list[Record]:
+    """Return the records of a file, the last of each spec; an incomplete last line is ignored."""
+    if not path.is_file():
+        return []
+    found: dict[str, Record] = {}
+    lines = path.read_text(encoding="utf-8").split("\n")
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            record = Record.from_line(line)
+        except InputError as error:
+            if number == len(lines):  # incomplete: the writer was killed
+                continue
+            raise InputError(f"{path}, line {number}: {error}; remove the line") from None
+        found[record.spec.key] = record
+    return list(found.values())
+
+
+def append_record(path: Path, record: Record) -> None:
+    """Append one line in one write; an incomplete last line is removed first."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        with os.fdopen(os.dup(descriptor), "rb") as file:
+            whole = file.read().rfind(b"\n") + 1
+        os.ftruncate(descriptor, whole)
+        os.lseek(descriptor, whole, os.SEEK_SET)
+        os.write(descriptor, (record.to_line() + "\n").encode())
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -20,8 +20,7 @@ from tagtopics.experiments.paper import (
     share_with,
     topics_of,
 )
-from tagtopics.experiments.records import Record
-from tagtopics.experiments.spec import MODELS
+from tagtopics.experiments.spec import MODELS, Record
 
 HOLDS, SMALLER, IN_PART = "holds", "right sign, smaller", "holds in part"
 UNCERTAIN, FAILS, UNKNOWN = "right sign, not certain", "does not hold", "not measured"

@@ -11,10 +11,8 @@ import numpy as np
 from tagtopics._io import atomic_file, check_target
 from tagtopics._typing import Int64
 from tagtopics.errors import InputError
-from tagtopics.explore.bodies import CHUNK, body_of
-from tagtopics.explore.packing import base64_of, packed
-from tagtopics.explore.page import Block, report_page
-from tagtopics.explore.prepare import index_of, known_words
+from tagtopics.explore.page import Block, base64_of, packed, report_page
+from tagtopics.explore.prepare import CHUNK, body_of, index_of, known_words
 from tagtopics.views.topic_data import TopicData
 
 DEFAULT_MB = 15.0

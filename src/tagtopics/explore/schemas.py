@@ -6,6 +6,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from tagtopics.views.engine import ExplainOut, RecommendedTag, RelatedDocument, TransformOut
+
 Tag = Annotated[str, Field(min_length=1, max_length=500)]
 
 
@@ -89,54 +91,6 @@ class DocumentList(BaseModel):
 
     total: int
     documents: list[DocumentOut]
-
-
-class TransformOut(BaseModel):
-    """Topics of a new document."""
-
-    topics: list[float]
-    known_words: int
-    unknown_words: int
-
-
-class ExplainOut(BaseModel):
-    """p(tag | word, document) of a new document: `credit` is words x tags."""
-
-    tags: list[str]
-    words: list[str]
-    counts: list[int]
-    word_topics: list[int]
-    credit: list[list[float]]
-    text: str
-    spans: list[tuple[int, int, int]]
-
-
-class RecommendedTag(BaseModel):
-    """A recommended tag, and the words that suggest it."""
-
-    tag: str
-    score: float
-    words: list[str]
-
-
-class RelatedDocument(BaseModel):
-    """A document of the collection with similar topics."""
-
-    id: str
-    row: int
-    score: float
-
-
-class PhotographAnswer(BaseModel):
-    """A new photo: `heat` is tags x rows x columns, one byte each (255 is full credit), as base64."""
-
-    topics: list[float]
-    tags: list[str]
-    scores: list[float]
-    jpeg: str
-    rows: int
-    columns: int
-    heat: str
 
 
 class TransformAnswer(BaseModel):

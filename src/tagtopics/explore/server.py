@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 from collections.abc import AsyncIterator, Callable, Hashable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, TypeVar
 
@@ -17,14 +17,12 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from tagtopics.errors import InputError
 from tagtopics.explore import schemas
-from tagtopics.explore.bodies import CHUNK, body_of
 from tagtopics.explore.collection import AnswerCache, Collection, NoSuchDocumentError, as_json
-from tagtopics.explore.gate import Gate, OverloadedError, TooSlowError
-from tagtopics.explore.middleware import Application, Metrics, Middleware
-from tagtopics.explore.packing import packed
-from tagtopics.explore.page import live_page, script, style
-from tagtopics.explore.prepare import index_of, known_words
-from tagtopics.views.questions import Engine, NotOfferedError, Question
+from tagtopics.explore.middleware import Application, Gate, Metrics, Middleware, OverloadedError, TooSlowError
+from tagtopics.explore.page import live_page, packed, script, style
+from tagtopics.explore.prepare import CHUNK, body_of, index_of, known_words
+from tagtopics.views.engine import Engine, NotOfferedError, Question
+from tagtopics.views.heat_maps import PhotographAnswer
 from tagtopics.views.topic_data import TopicData
 
 Count = Annotated[int, Query(ge=1, le=500)]
@@ -179,27 +177,21 @@ def _collection(collection: Collection, gate: Gate, cache: AnswerCache) -> APIRo
 
     @router.get("/tags", response_model=schemas.TagList)
     async def tags(
-        query: Annotated[str, Query(max_length=200)] = "",
-        n: Count = 50,
-        skip: Skip = 0,
-        words: Count = 10,
+        query: Annotated[str, Query(max_length=200)] = "", n: Count = 50, skip: Skip = 0, words: Count = 10
     ) -> Response:
         """Return the tags whose name contains the query, most frequent first, with their profiles."""
         return await answer(("tags", query, n, skip, words), lambda: collection.tags(query, n, skip, words))
 
     @router.get("/tags/together", response_model=schemas.TagOut)
     async def together(
-        tag: Annotated[list[schemas.Tag], Query(min_length=1, max_length=10)],
-        words: Count = 10,
+        tag: Annotated[list[schemas.Tag], Query(min_length=1, max_length=10)], words: Count = 10
     ) -> Response:
         """Return the joint profile of several tags."""
         return await answer(("together", tuple(tag), words), lambda: collection.together(tag, words))
 
     @router.get("/documents", response_model=schemas.DocumentList)
     async def documents(
-        query: Annotated[str, Query(max_length=200)] = "",
-        n: Count = 50,
-        skip: Skip = 0,
+        query: Annotated[str, Query(max_length=200)] = "", n: Count = 50, skip: Skip = 0
     ) -> Response:
         """Return the documents whose id contains the query, in the order of the collection."""
         return await answer(("documents", query, n, skip), lambda: collection.documents(query, n, skip))
@@ -220,47 +212,40 @@ def _questions(engine: Engine, gate: Gate) -> APIRouter:
     async def transform(batch: schemas.Batch) -> schemas.TransformAnswer:
         """Return the topics of new documents."""
         found = await _compute(gate, lambda: engine.transform(_read(batch)))
-        return schemas.TransformAnswer.model_validate({"documents": [asdict(one) for one in found]})
+        return schemas.TransformAnswer(documents=found)
 
     @router.post("/explain")
     async def explain(batch: schemas.Batch) -> schemas.ExplainAnswer:
         """Return how much of each word each of the given tags accounts for."""
         found = await _compute(gate, lambda: engine.explain(_read(batch)))
-        return schemas.ExplainAnswer.model_validate({"documents": [asdict(one) for one in found]})
+        return schemas.ExplainAnswer(documents=found)
 
     @router.post("/recommend")
     async def recommend(batch: schemas.RankedBatch) -> schemas.RecommendAnswer:
         """Recommend tags for new documents, with the words that suggest each."""
         found = await _compute(gate, lambda: engine.recommend(_read(batch), batch.top))
-        return schemas.RecommendAnswer.model_validate({"documents": _plain(found)})
+        return schemas.RecommendAnswer(documents=found)
 
     @router.post("/photograph", openapi_extra=_PHOTOGRAPH)
-    async def photograph(
-        request: Request, top: Annotated[int, Query(ge=1, le=20)] = 5
-    ) -> schemas.PhotographAnswer:
+    async def photograph(request: Request, top: Annotated[int, Query(ge=1, le=20)] = 5) -> PhotographAnswer:
         """Return the topics of a photo, recommended tags, and a heat map for each tag."""
         kind = request.headers.get("content-type", "")
         if not kind.startswith(("image/", "application/octet-stream")):
             raise HTTPException(415, "send the bytes of an image, as application/octet-stream")
         content = await request.body()
-        found = await _compute(gate, lambda: engine.photograph(content, top))
-        return schemas.PhotographAnswer.model_validate(asdict(found))
+        return await _compute(gate, lambda: engine.photograph(content, top))
 
     @router.post("/related")
     async def related(batch: schemas.RankedBatch) -> schemas.RelatedAnswer:
         """Return documents of the collection that resemble new ones."""
         found = await _compute(gate, lambda: engine.related(_read(batch), batch.top))
-        return schemas.RelatedAnswer.model_validate({"documents": _plain(found)})
+        return schemas.RelatedAnswer(documents=found)
 
     return router
 
 
 def _read(batch: schemas.Batch) -> list[Question]:
     return [Question(one.text, tuple(dict.fromkeys(one.tags))) for one in batch.documents]
-
-
-def _plain(found: Sequence[Sequence[Any]]) -> list[list[dict[str, Any]]]:
-    return [[asdict(one) for one in row] for row in found]
 
 
 async def _compute(gate: Gate, work: Callable[[], _Answer]) -> _Answer:

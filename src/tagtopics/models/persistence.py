@@ -22,7 +22,7 @@ from safetensors.numpy import load, save
 
 from tagtopics._io import atomic_folder, check_target, digest_bytes, digest_file, snapshot, sweep_leftovers
 from tagtopics.corpus import Corpus, read_corpus, write_matrix_folder
-from tagtopics.corpus.images.settings import visual_from, visual_to_arrays, visual_to_json
+from tagtopics.corpus.images.vocabulary import visual_from, visual_to_arrays, visual_to_json
 from tagtopics.corpus.recipe import recipe_from_json, recipe_to_json
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.inference.checkpoint import plain_value

@@ -19,10 +19,9 @@ from tagtopics.errors import InputError
 if TYPE_CHECKING:
     from tagtopics.corpus import Corpus
     from tagtopics.models.base import TopicModel
-    from tagtopics.tasks.classification import evaluate_classification
     from tagtopics.tasks.credit import evaluate_credit
-    from tagtopics.tasks.links import evaluate_links
     from tagtopics.tasks.perplexity import evaluate_perplexity
+    from tagtopics.tasks.prediction import evaluate_classification, evaluate_links
     from tagtopics.tasks.recommendation import evaluate_recommendation
 
 __all__ = [
@@ -38,8 +37,11 @@ __all__ = [
 
 TASKS: Mapping[str, str] = MappingProxyType(
     {
-        name: f"tagtopics.tasks.{name}"
-        for name in ("perplexity", "links", "classification", "recommendation", "credit")
+        "perplexity": "tagtopics.tasks.perplexity",
+        "links": "tagtopics.tasks.prediction",
+        "classification": "tagtopics.tasks.prediction",
+        "recommendation": "tagtopics.tasks.recommendation",
+        "credit": "tagtopics.tasks.credit",
     }
 )
 """The tasks, and the module of each; its function is `evaluate_<name>`."""

@@ -1,4 +1,4 @@
-"""Answers questions of the server with a fitted model: texts in, plain values out."""
+"""Questions about new texts and photographs, and their answers by a fitted model, for the server."""
 
 from __future__ import annotations
 
@@ -6,32 +6,105 @@ import copy
 import tempfile
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from tagtopics.corpus.core import Corpus, tag_matrix
-from tagtopics.corpus.spans import SpanFinder
-from tagtopics.corpus.text import apply, clean_text
+from tagtopics.corpus.text import SpanFinder, apply, clean_text
 from tagtopics.errors import CorpusWarning, InputError
-from tagtopics.views.pictures import pictured
-from tagtopics.views.questions import (
-    Explained,
-    NotOfferedError,
-    Pictured,
-    Question,
-    Recommended,
-    Related,
-    Topics,
-)
+from tagtopics.views.heat_maps import PhotographAnswer, pictured
+
+
+class NotOfferedError(Exception):
+    """The model does not support this kind of question; the message gives the reason in one line."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A new document: its text and its known tags."""
+
+    text: str
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class TransformOut:
+    """Topics of a new document."""
+
+    topics: list[float]  # (K,) proportions
+    known_words: int  # number of tokens that the model knows
+    unknown_words: int  # number of tokens that it does not know
+
+
+@dataclass(frozen=True)
+class ExplainOut:
+    """p(tag | word, document) of a new document: `credit` is words x tags."""
+
+    tags: list[str]
+    words: list[str]
+    counts: list[int]
+    word_topics: list[int]  # the most probable topic of each word here
+    credit: list[list[float]]  # words x tags, rows add up to one
+    text: str  # in the form that the spans count in
+    spans: list[tuple[int, int, int]]  # start, stop (code points) and place in `words`
+
+
+@dataclass(frozen=True)
+class RecommendedTag:
+    """A recommended tag, and the words that suggest it."""
+
+    tag: str
+    score: float
+    words: list[str]  # words of the document that contribute most
+
+
+@dataclass(frozen=True)
+class RelatedDocument:
+    """A document of the collection with similar topics."""
+
+    id: str
+    row: int
+    score: float
+
+
+class Engine(Protocol):
+    """Answers questions about new texts. All calls may come from several threads at once."""
+
+    @property
+    def offers(self) -> frozenset[str]:
+        """The names of the methods below that the model supports; the others raise `NotOfferedError`."""
+        ...
+
+    def transform(self, questions: Sequence[Question]) -> list[TransformOut]:
+        """Return the topics of each document."""
+        ...
+
+    def explain(self, questions: Sequence[Question]) -> list[ExplainOut]:
+        """Return the credits of each document, which must have tags."""
+        ...
+
+    def recommend(self, questions: Sequence[Question], top: int) -> list[list[RecommendedTag]]:
+        """Return for each document the tags that it may need, best first."""
+        ...
+
+    def photograph(self, content: bytes, top: int) -> PhotographAnswer:
+        """Return topics, tags and heat maps of a photograph, given as the bytes of its file."""
+        ...
+
+    def related(self, questions: Sequence[Question], top: int) -> list[list[RelatedDocument]]:
+        """Return for each document the most similar documents of the collection."""
+        ...
+
 
 _WORDS_BEHIND = 6
 """Words given as the reason for a recommended tag."""
 
 
 class ModelEngine:
-    """Implements `questions.Engine` for a fitted model; all methods may be called from several threads.
+    """Implements `Engine` for a fitted model; all methods may be called from several threads.
 
     Args:
         model: a model of texts (with a recipe) or of images; others support no questions.
@@ -57,15 +130,15 @@ class ModelEngine:
             offered.add("recommend")
         return frozenset(offered)
 
-    def transform(self, questions: Sequence[Question]) -> list[Topics]:
+    def transform(self, questions: Sequence[Question]) -> list[TransformOut]:
         """Return the topics of each document; known tags are used."""
         corpus, unknown = self._corpus(questions)
         theta = self._model.transform(corpus, corpus if self._tags else None)
         tokens = np.asarray(corpus.counts.sum(1)).ravel()
         rows = zip(theta, tokens, unknown, strict=True)
-        return [Topics(_numbers(row), int(known), missing) for row, known, missing in rows]
+        return [TransformOut(_numbers(row), int(known), missing) for row, known, missing in rows]
 
-    def explain(self, questions: Sequence[Question]) -> list[Explained]:
+    def explain(self, questions: Sequence[Question]) -> list[ExplainOut]:
         """Return the credits of each document."""
         if "explain" not in self.offers:
             raise NotOfferedError(
@@ -82,24 +155,27 @@ class ModelEngine:
         parts = np.split(credit, np.cumsum(sizes)[:-1])
         return [self._explained(corpus, d, theta[d], part) for d, part in enumerate(parts)]
 
-    def recommend(self, questions: Sequence[Question], top: int) -> list[list[Recommended]]:
+    def recommend(self, questions: Sequence[Question], top: int) -> list[list[RecommendedTag]]:
         """Return for each document its recommended tags."""
         if "recommend" not in self.offers:
             raise NotOfferedError(f"this {type(self._model).__name__} does not recommend tags")
         corpus, _ = self._corpus([Question(question.text) for question in questions])
         answers = self._model.recommend_with_reasons(corpus, top=top, n_words=_WORDS_BEHIND)
         return [
-            [Recommended(one.tag, float(one.probability), [word for word, _ in one.words]) for one in row]
+            [RecommendedTag(one.tag, float(one.probability), [word for word, _ in one.words]) for one in row]
             for row in answers
         ]
 
-    def related(self, questions: Sequence[Question], top: int) -> list[list[Related]]:
+    def related(self, questions: Sequence[Question], top: int) -> list[list[RelatedDocument]]:
         """Return for each document the documents of the collection with the most similar topics."""
         corpus, _ = self._corpus(questions)
         answers = self._model.related(corpus, top, tags=corpus if self._tags else None)
-        return [[Related(found.id, int(found.row), float(found.score)) for found in row] for row in answers]
+        return [
+            [RelatedDocument(found.id, int(found.row), float(found.score)) for found in row]
+            for row in answers
+        ]
 
-    def photograph(self, content: bytes, top: int) -> Pictured:
+    def photograph(self, content: bytes, top: int) -> PhotographAnswer:
         """Return topics, tags and heat maps of a photograph."""
         if "photograph" not in self.offers:
             raise NotOfferedError("this model was not fitted to photographs with tags")
@@ -132,7 +208,7 @@ class ModelEngine:
         )
         return corpus, [unknown for _, unknown in counted]
 
-    def _explained(self, corpus: Corpus, d: int, theta: Any, credit: Any) -> Explained:
+    def _explained(self, corpus: Corpus, d: int, theta: Any, credit: Any) -> ExplainOut:
         tags = list(corpus.tags_of(d))
         entries = slice(*corpus.counts.indptr[d : d + 2])
         columns = corpus.counts.indices[entries]
@@ -141,7 +217,7 @@ class ModelEngine:
         assert self._finder is not None  # `_corpus` has checked it
         assert corpus.texts is not None
         text, spans = self._finder.find(corpus.texts[d])
-        return Explained(
+        return ExplainOut(
             tags=tags,
             words=[self._model.vocabulary_[w] for w in columns],
             counts=corpus.counts.data[entries].astype(int).tolist(),

@@ -1,10 +1,13 @@
-"""Heat maps of the tags of an image: the credit of visual words, mapped back to their tiles."""
+"""Heat maps of the tags of an image: the credit of its visual words by tile; photographs with them."""
 
 from __future__ import annotations
 
+import base64
+import io
 import re
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +18,14 @@ from tagtopics._typing import Float32
 from tagtopics.corpus.images.decode import display_name
 from tagtopics.corpus.images.vocabulary import TileMap
 from tagtopics.errors import InputError
+from tagtopics.views.topic_data import Picture, TopicData
 
 Uint8 = npt.NDArray[np.uint8]
-Mask = npt.NDArray[np.bool_]
 
 _RAMP = np.array([[20, 11, 82], [135, 32, 107], [220, 72, 62], [251, 159, 28], [252, 253, 164]], dtype=float)
 """Colours from no credit to full credit, dark to light, so that they are readable in grey too."""
 
 
-_GAP, _CAPTION = 6, 22
 """Pixels between the pictures of a contact sheet, and the height of a caption."""
 
 
@@ -135,41 +137,6 @@ def write_maps(maps: TagMaps, folder: str | Path) -> list[Path]:
     return paths
 
 
-def write_sheet(sheet: Sequence[TagMaps], path: str | Path) -> None:
-    """Write a contact sheet: one row per image, with the image first and then the heat map of each tag."""
-    from PIL import Image, ImageDraw, ImageFont
-
-    widest = max(len(maps.tags) for maps in sheet) + 1
-    wide = max(maps.tiles.pixels.shape[1] for maps in sheet)
-    high = max(maps.tiles.pixels.shape[0] for maps in sheet)
-    canvas = Image.new("RGB", (widest * (wide + _GAP) + _GAP, len(sheet) * (high + _CAPTION) + _GAP), "white")
-    draw, font = ImageDraw.Draw(canvas), ImageFont.load_default(11)
-    for row, maps in enumerate(sheet):
-        pictures = [
-            (Path(maps.name).stem, maps.tiles.pixels),
-            *((tag, maps.overlay(tag)) for tag in maps.tags),
-        ]
-        for column, (caption, pixels) in enumerate(pictures):
-            left, top = _GAP + column * (wide + _GAP), _GAP + row * (high + _CAPTION)
-            canvas.paste(Image.fromarray(pixels), (left, top))
-            draw.text((left, top + pixels.shape[0] + 2), caption[:36], fill="black", font=font)
-    canvas.save(path, optimize=True)
-
-
-def best_overlap(heat: Float32, mask: Mask, n_thresholds: int = 50) -> float:
-    """Return the intersection over union of a map with a true region, at the best threshold."""
-    best = 0.0
-    for threshold in np.quantile(heat, np.linspace(0, 0.99, n_thresholds)):
-        found = heat >= threshold
-        best = max(best, float((found & mask).sum() / max((found | mask).sum(), 1)))
-    return best
-
-
-def points_at(heat: Float32, mask: Mask) -> bool:
-    """Return whether the maximum of a map lies in the true region."""
-    return bool(mask[np.unravel_index(int(heat.argmax()), heat.shape)])
-
-
 def visual_of(model: Any) -> Any:
     """Return the visual vocabulary of a model of images; raise `InputError` for other models."""
     visual = getattr(model, "visual_", None)
@@ -207,3 +174,111 @@ def _smoothed(credit: Float32, smoothing: float) -> Float32:
 def _slug(name: str) -> str:
     """Return a file name that is safe on any system: at most 60 letters, digits, dots and dashes."""
     return re.sub(r"[^\w.-]+", "-", name).strip("-.")[:60] or "image"
+
+
+MOST_PICTURES = 400
+"""Maximum number of photographs in a report: those that show the topics best."""
+
+MOST_PIXELS = 25_000_000
+"""Maximum number of pixels of a photograph sent to the server."""
+
+_MOST_COLUMNS = 48
+
+
+@dataclass(frozen=True)
+class PhotographAnswer:
+    """A new photo: `heat` is tags x rows x columns, one byte each (255 is full credit), as base64."""
+
+    topics: list[float]
+    tags: list[str]
+    scores: list[float]
+    jpeg: str  # at its working size, base64
+    rows: int
+    columns: int
+    heat: str  # tags x rows x columns, in 255ths, one byte each, base64
+
+
+def with_pictures(data: TopicData, model: Any, folder: str) -> TopicData:
+    """Return the record with photographs and heat maps.
+
+    Args:
+        data: of a model that was fitted to a folder of images.
+        model: that model.
+        folder: the images, named like the documents.
+    """
+    root = Path(folder).resolve()
+    if not root.is_dir():
+        raise InputError(f"no such folder: {folder}")
+    pictures = []
+    for doc in data.documents.by_topic()[:MOST_PICTURES].tolist():
+        path = (root / data.documents.ids[doc]).resolve()
+        if path.is_file() and path.is_relative_to(root):  # a name must not point outside the folder
+            picture = _picture(data, model, doc, path)
+            pictures += [] if picture is None else [picture]
+    if not pictures:
+        raise InputError(f"{folder}: has no image of the documents, such as {data.documents.ids[0][:80]!r}")
+    return replace(data, pictures=tuple(pictures))
+
+
+def _picture(data: TopicData, model: Any, doc: int, path: Path) -> Picture | None:
+    table = data.documents
+    tags = [data.tags.names[t] for t in table.tag_index[slice(*table.tag_offsets[doc : doc + 2])]]
+    if not tags:
+        return None
+    jpeg, heat = _packed(tag_maps(model, str(path), tags), tags)
+    return Picture(
+        doc=doc, jpeg=jpeg, rows=heat.shape[1], columns=heat.shape[2], heat=_base64(heat.tobytes())
+    )
+
+
+def pictured(model: Any, path: Path, top: int) -> PhotographAnswer:
+    """Return topics, tags and heat maps of a new photograph; one with too many pixels is not decoded."""
+    _check_pixels(path)
+    counts, faults = model.visual_.count([str(path)])
+    if faults:
+        raise InputError(faults[0].reason)
+    (found,) = model.recommend(counts, top=top)
+    known = [one for one in found if one.tag in model.tag_names_]
+    if not known:
+        raise InputError("the model has no tag for this photograph")
+    tags = [one.tag for one in known]
+    jpeg, heat = _packed(tag_maps(model, str(path), tags), tags)
+    return PhotographAnswer(
+        topics=[float(share) for share in model.transform(counts)[0]],
+        tags=tags,
+        scores=[float(one.probability) for one in known],
+        jpeg=jpeg,
+        rows=heat.shape[1],
+        columns=heat.shape[2],
+        heat=_base64(heat.tobytes()),
+    )
+
+
+def _check_pixels(path: Path) -> None:
+    from PIL import Image
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with Image.open(path) as image:
+                width, height = image.size
+    except Exception:  # decoders of hostile files raise all kinds of errors
+        raise InputError("the photograph cannot be read as an image") from None
+    if width * height > MOST_PIXELS:
+        raise InputError(f"the photograph has {width:,} x {height:,} pixels; send a smaller one")
+
+
+def _packed(maps: Any, tags: Sequence[str]) -> tuple[str, Any]:
+    """Return the image as JPEG in base64, and its heat maps (T, rows, columns) in 255ths."""
+    from PIL import Image
+
+    credit = maps.credit[[maps.tags.index(tag) for tag in tags]]
+    stride = -(-credit.shape[2] // _MOST_COLUMNS)
+    heat = np.rint(255 * np.clip(credit[:, ::stride, ::stride], 0, 1)).astype(np.uint8)
+    file = io.BytesIO()
+    Image.fromarray(maps.tiles.pixels).save(file, "JPEG", quality=82)
+    return _base64(file.getvalue()), heat
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()

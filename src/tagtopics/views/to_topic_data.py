@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.spans import SpanFinder
 from tagtopics.corpus.splits import completion
+from tagtopics.corpus.text import SpanFinder
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.inference import holdout
 from tagtopics.inference.checkpoint import plain_value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
@@ -121,10 +121,8 @@ def _data(path: Path, lines: Iterator[tuple[int, str]], n_columns: int) -> _Entr
     for number, line in lines:
         row = line.strip()
         if row and not row.startswith("%"):
-            parse: Callable[[str, int], Iterator[tuple[int, str]]] = (
-                _sparse if row.startswith("{") else _dense
-            )
-            _add_row(entries, parse(row, n_columns), n_columns, f"{path}, line {number}")
+            pairs = _sparse(row) if row.startswith("{") else _dense(row, n_columns)
+            _add_row(entries, pairs, n_columns, f"{path}, line {number}")
     return entries
 
 
@@ -143,7 +141,7 @@ def _add_row(entries: _Entries, pairs: Iterator[tuple[int, str]], n_columns: int
     entries.starts.append(len(entries.columns))
 
 
-def _sparse(row: str, n_columns: int) -> Iterator[tuple[int, str]]:
+def _sparse(row: str) -> Iterator[tuple[int, str]]:
     if not row.endswith("}"):
         raise ValueError("a sparse row must end with '}'")
     for pair in row[1:-1].split(","):

@@ -62,7 +62,7 @@ DESCRIPTORS: dict[str, Descriptor] = {
         window=4,
         step=2,
         multiple=2,
-    ),
+    )
 }
 """The descriptors by name. Add custom ones here; a saved model finds its descriptor by name."""
 

@@ -1,4 +1,4 @@
-"""Visual words: an estimator that learns codebooks of image tiles and turns images into counts."""
+"""Visual words: an estimator that learns codebooks of image tiles; its settings and how a model stores it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -19,13 +20,18 @@ from tagtopics._typing import Float32, Int32
 from tagtopics.corpus.images.decode import (
     MAX_PIXELS,
     WORKING_PIXELS,
+    Effort,
+    Fault,
     Sizing,
     Uint8,
+    each_image,
+    listed,
     quiet_decoders,
     read_image,
+    skipped,
 )
 from tagtopics.corpus.images.descriptors import DESCRIPTORS, Described, Descriptor
-from tagtopics.corpus.images.parallel import Effort, Fault, each_image, listed, skipped
+from tagtopics.corpus.recipe import first_problem
 from tagtopics.errors import CorpusWarning, InputError
 
 _SAMPLE_IMAGES = 1500
@@ -216,7 +222,6 @@ class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _check(self) -> None:
-        from tagtopics.corpus.images.settings import check_settings
 
         check_settings(self)
 
@@ -250,3 +255,109 @@ def learn_codebook(tiles: Float32, size: int, seed: int) -> Float32:
 def nearest(tiles: Float32, codebook: Float32) -> npt.NDArray[np.intp]:
     """Return the nearest entry of each tile: argmin_j |x - c_j|^2 = argmax_j x.c_j - |c_j|^2 / 2."""
     return np.asarray(np.argmax(tiles @ codebook.T - 0.5 * (codebook * codebook).sum(1), axis=1))
+
+
+PREFIX = "visual."
+"""The names of codebooks in the arrays of a model: this and a number."""
+
+_Pixels = Annotated[int, Field(ge=64, le=2 * MAX_PIXELS)]
+
+
+class _Stored(BaseModel):
+    """The settings that decide how a new image becomes words."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    descriptor: str
+    codebook_sizes: list[Annotated[int, Field(ge=1, le=65536)]] | None
+    window: Annotated[int, Field(ge=2, le=256)] | None
+    step: Annotated[int, Field(ge=1, le=256)] | None
+    working_pixels: _Pixels | None
+    max_pixels: _Pixels
+    on_error: Literal["skip", "raise"]
+    random_state: Annotated[int, Field(ge=0)]
+
+
+class _Settings(_Stored):
+    """All parameters of `VisualVocabulary`."""
+
+    codebook_sizes: list[Annotated[int, Field(ge=2, le=65536)]] | None
+    n_sample_tiles: Annotated[int, Field(ge=1)]
+    verbose: bool
+    n_jobs: Annotated[int, Field(ge=-1)] | None
+
+
+def check_settings(visual: VisualVocabulary) -> None:
+    """Raise `InputError` for the first parameter that is not allowed."""
+    _check(_Settings, {name: _plain(value) for name, value in visual.get_params(deep=False).items()})
+    if visual.n_jobs == 0:
+        raise InputError("VisualVocabulary: n_jobs must be None, a number of threads, or -1 for all, not 0")
+
+
+def visual_to_json(visual: VisualVocabulary | None) -> dict[str, Any] | None:
+    """Return the settings that decide how a new image becomes words; None for a model without images."""
+    if visual is None:
+        return None
+    settings = {name: _plain(getattr(visual, name)) for name in _Stored.model_fields}
+    return settings | {"codebook_sizes": [len(codebook) for codebook in visual.codebooks_]}
+
+
+def visual_to_arrays(visual: VisualVocabulary | None) -> dict[str, npt.NDArray[Any]]:
+    """Return the codebooks under their names in the arrays of a model."""
+    codebooks = () if visual is None else visual.codebooks_
+    return {f"{PREFIX}{i}": np.ascontiguousarray(book) for i, book in enumerate(codebooks)}
+
+
+def visual_from(settings: Any, arrays: dict[str, Any]) -> VisualVocabulary | None:
+    """Return the vocabulary of `visual_to_json` and `visual_to_arrays`; anything else is an `InputError`."""
+    if settings is None:
+        return None
+    if not isinstance(settings, dict):
+        raise InputError("its visual vocabulary is damaged: the settings are not a JSON object")
+    _check(_Stored, settings)
+    sizes = settings["codebook_sizes"] or ()
+    visual = VisualVocabulary(**settings)
+    dimensions = DESCRIPTORS[visual.descriptor].dimensions(visual._window())
+    shapes = list(zip(sizes, dimensions, strict=True))
+    visual.codebooks_ = tuple(_codebook(arrays, i, shape) for i, shape in enumerate(shapes))
+    visual.vocabulary_ = visual._names()
+    return visual
+
+
+def _check(model: type[_Stored], settings: dict[str, Any]) -> None:
+    try:
+        checked = model.model_validate(settings)
+    except ValidationError as error:
+        raise InputError(f"VisualVocabulary: {first_problem(error)}") from None
+    descriptor = DESCRIPTORS.get(checked.descriptor)
+    if descriptor is None:
+        known = ", ".join(DESCRIPTORS)
+        raise InputError(f"VisualVocabulary: descriptor must be one of {known}, not {checked.descriptor!r}")
+    window = descriptor.window if checked.window is None else checked.window
+    if window % descriptor.multiple:
+        raise InputError(
+            f"VisualVocabulary: window must be a multiple of {descriptor.multiple}, not {window}"
+        )
+    sizes = checked.codebook_sizes
+    if (sizes is not None or model is _Stored) and len(sizes or ()) != len(descriptor.codebook_sizes):
+        blocks = " and ".join(descriptor.block_names)
+        n_sizes = len(sizes or ())
+        raise InputError(f"VisualVocabulary: codebook_sizes must be for {blocks}, not {n_sizes} number(s)")
+
+
+def _plain(value: Any) -> Any:
+    """Return a value without NumPy's types, and a tuple as a list."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _codebook(arrays: dict[str, Any], i: int, shape: tuple[int, int]) -> Any:
+    codebook = arrays.get(f"{PREFIX}{i}")
+    if codebook is None or codebook.dtype != np.float32 or codebook.shape != shape:
+        raise InputError(f"its visual vocabulary is damaged: codebook {i} must be {shape} of float32")
+    if not np.isfinite(codebook).all():
+        raise InputError(
+            f"its visual vocabulary is damaged: codebook {i} contains numbers that are not finite"
+        )
+    return codebook
