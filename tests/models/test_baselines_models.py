@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.metrics import roc_auc_score
 
 import tagtopics as tt
-from tagtopics.baselines import gibbs, labeled
+from tagtopics.baselines import gibbs_lda, labeled_lda
 from tagtopics.baselines.rtm import shared_tag_links
 from tagtopics.datasets.synthetic import SyntheticCorpus
 
@@ -127,11 +127,11 @@ def test_more_tags_cost_memory_only_where_they_are() -> None:
 
 
 def test_huge_corpora_are_refused_before_they_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gibbs, "MOST_TOKENS", 10)
+    monkeypatch.setattr(gibbs_lda, "MOST_TOKENS", 10)
     for model in (tt.GibbsLDA(2), tt.ATM(2), tt.RTM(2)):
         with pytest.raises(tt.InputError, match="20 tokens"):
             model.fit(COUNTS, TAGS)
-    monkeypatch.setattr(labeled, "MOST_CELLS", 10)
+    monkeypatch.setattr(labeled_lda, "MOST_CELLS", 10)
     with pytest.raises(tt.InputError, match="3 topics of 4 words"):
         tt.LabeledLDA().fit(COUNTS, TAGS)
 
