@@ -431,9 +431,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 def announce(callbacks: Sequence[Callback[Any]], stage: str) -> None:
     """Tell callbacks that a stage of the work begins."""
     for callback in callbacks:
-        on_stage = getattr(callback, "on_stage", None)
-        if on_stage is not None:
-            on_stage(stage)
+        callback.on_stage(stage)
 
 
 def _are_whole(counts: Any) -> bool:
