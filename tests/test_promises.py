@@ -14,7 +14,7 @@ import tagtopics as tt
 from tagtopics.corpus.formats import text_files
 from tagtopics.kernels import threads
 from tagtopics.models.validation import check_parameters
-from tagtopics.recommend.recommender import MOST_COMPANY
+from tagtopics.recommend.recommender import MOST_DOCS
 from tagtopics.scale.ingest import MAX_CANDIDATES
 from tagtopics.scale.writer import EXACT
 
@@ -61,7 +61,7 @@ def test_numbers_of_the_page_are_those_of_the_source() -> None:
         "a line": [f"{text_files.LINE_LIMIT // 2**20} MiB"],
         "words that a UCI": [f"{text_files.MAX_UNNAMED:,}"],
         "images": [f"{decode.MAX_PIXELS:,} pixels"],
-        "tags of a document": [f"above {MOST_COMPANY} "],
+        "documents that a recommender": [f"{MOST_DOCS:,}"],
         "`n_jobs`": [f"at most {threads._MAX_THREADS_PER_CORE} threads per core"],
         "distinct words": [f"{MAX_CANDIDATES:,}"],
         "the body": [

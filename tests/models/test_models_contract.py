@@ -126,7 +126,7 @@ def assert_equal_states(found: dict[str, Any], expected: dict[str, Any]) -> None
         elif sp.issparse(value):
             assert (found[name] != value).nnz == 0, name
         elif name == "recommender_":
-            np.testing.assert_array_equal(found[name].coefficients, value.coefficients)
+            np.testing.assert_array_equal(found[name].calibration.weights, value.calibration.weights)
         else:
             assert found[name] == value, name
 

@@ -40,7 +40,7 @@ def test_per_tag_reads_like_the_paper(seed: int) -> None:
 @given(st.integers(0, 10_000))
 def test_per_document_reads_like_the_definitions(seed: int) -> None:
     truth, lists = _case(seed)
-    firsts, fives, gains = [], [], []
+    firsts, fives, gains, both = [], [], [], []
     for d in range(12):
         wanted = int(truth[d].sum())
         if not wanted:
@@ -48,12 +48,24 @@ def test_per_document_reads_like_the_definitions(seed: int) -> None:
         hits = [bool(truth[d, t]) for t in lists[d]]
         firsts.append(hits[0])
         fives.append(sum(hits) / 5)
+        shares = sum(hits) / 5, sum(hits) / wanted
+        both.append(2 * shares[0] * shares[1] / (sum(shares) or 1))
         ideal = sum(1 / math.log2(i + 2) for i in range(min(wanted, 5)))
         gains.append(sum(hit / math.log2(i + 2) for i, hit in enumerate(hits)) / ideal)
     found = per_document(truth, lists)
     assert found["precision_at_1"] == pytest.approx(np.mean(firsts))
     assert found["precision_at_5"] == pytest.approx(np.mean(fives))
+    assert found["f1_at_5"] == pytest.approx(np.mean(both))
     assert found["ndcg_at_5"] == pytest.approx(np.mean(gains))
+
+
+def test_ndcg_at_20_counts_later_ranks() -> None:
+    truth, ranked = np.zeros((1, 30), dtype=bool), np.arange(30)[np.newaxis, :20]
+    truth[0, [0, 9, 25]] = True
+    ideal = sum(1 / math.log2(i + 2) for i in range(3))
+    found = per_document(truth, ranked)
+    assert found["ndcg_at_20"] == pytest.approx((1 + 1 / math.log2(11)) / ideal)
+    assert found["ndcg_at_5"] == pytest.approx(1 / ideal)
 
 
 def test_f_measures_are_scikit_learns() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,13 +14,15 @@ from scipy.special import expit
 
 from tagtopics import LDA, TTM, Corpus, InputError, load, make_tagged_corpus
 from tagtopics.recommend import recommender as recommenders
+from tagtopics.recommend import reference
+from tagtopics.recommend import ridge as ridges
 from tagtopics.recommend.calibration import (
     best_threshold,
     fair_handicap,
+    fair_thresholds,
     logistic_weights,
     picked,
 )
-from tagtopics.recommend.ridge import chi2_features, dot_products, exact_ridge, landmark_ridge
 from tagtopics.tasks import evaluate_recommendation
 from tagtopics.tasks.recommendation import SYSTEMS, per_tag
 
@@ -34,40 +37,126 @@ def model(corpus: Corpus) -> TTM:
     return TTM(8, random_state=0, max_iter=30).fit(corpus.select(range(200)))
 
 
-def test_features_approximate_the_chi_squared_kernel() -> None:
-    counts = np.random.default_rng(0).poisson(2.0, (20, 15)) + np.eye(20, 15, dtype=int)
-    shares = counts / counts.sum(1, keepdims=True)
-    pairs = shares[:, np.newaxis], shares[np.newaxis]
-    exact = (2 * pairs[0] * pairs[1] / np.maximum(pairs[0] + pairs[1], 1e-12)).sum(2)
-    features = chi2_features(sp.csr_array(counts))
-    assert np.abs(dot_products(features, features) - exact).max() < 0.05
+def _random_documents(n_docs: int, seed: int = 0) -> tuple[sp.csr_array, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    counts = sp.csr_array(rng.poisson(0.5, (n_docs, 30)) + np.eye(n_docs, 30, dtype=int))
+    counts = sp.csr_array(counts + sp.csr_array(np.eye(n_docs, 30, k=-30, dtype=int)))
+    return counts, rng.dirichlet(np.ones(4), n_docs).astype(np.float32)
 
 
-def _kernel_and_targets() -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(1)
-    points = rng.normal(size=(40, 3))
-    kernel = np.exp(-((points[:, np.newaxis] - points) ** 2).sum(2)).astype(np.float32)
-    return kernel, rng.normal(size=(40, 2)).astype(np.float32)
+def _shares(counts: sp.csr_array) -> np.ndarray:
+    dense = counts.toarray()
+    return np.asarray(dense / dense.sum(1, keepdims=True))
 
 
-def test_leave_one_out_is_a_fit_without_the_document() -> None:
-    kernel, targets = _kernel_and_targets()
-    left_out = exact_ridge(kernel.copy(), targets, 0.1).left_out
-    for i in range(len(kernel)):
-        rest = np.delete(np.arange(len(kernel)), i)
-        slow = np.linalg.solve(kernel[np.ix_(rest, rest)] + 0.1 * np.eye(len(rest)), targets[rest])
-        assert left_out[i] == pytest.approx(kernel[i, rest] @ slow, abs=1e-3)
+@pytest.mark.parametrize("seed", range(3))
+def test_weights_are_those_of_the_specification(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ridges, "NEIGHBOURS", 20)
+    (counts, theta), (more, more_theta) = _random_documents(60, seed), _random_documents(25, seed + 10)
+    index, new = ridges.documents_of(counts, theta), ridges.documents_of(more, more_theta)
+    found = ridges.neighbours(new, index, 1.2, 2)
+    x, y, roots, more_roots = _shares(counts), _shares(more), np.sqrt(theta), np.sqrt(more_theta)
+    trained = reference.similarities(x, x, roots, roots, 0.1)
+    alikes = reference.similarities(y, x, more_roots, roots, 0.1)
+    assert ridges.kernel_of(new, index, 1.2, 2) == pytest.approx(np.exp(1.2 * (alikes - 1)), abs=1e-5)
+    for d, alike in enumerate(alikes):
+        rows, weights = reference.weigh(alike, trained, 20, 1.2, 0.1)
+        assert found.rows[d].tolist() == rows.tolist()
+        assert found.weights[d] == pytest.approx(weights, abs=2e-5)
 
 
-def test_landmarks_that_are_all_documents_give_the_exact_answer() -> None:
-    kernel, targets = _kernel_and_targets()
-    rows = np.arange(len(kernel))
-    exact = exact_ridge(kernel.copy(), targets, 0.1)
-    sparse = landmark_ridge(
-        lambda r: kernel[r].astype(np.float64), rows, lambda r: targets[r], 0.1, (len(rows), rows)
+def test_left_out_documents_are_answered_without_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same as removing the document from the training documents."""
+    monkeypatch.setattr(ridges, "NEIGHBOURS", 20)
+    counts, theta = _random_documents(40)
+    index, rows = ridges.documents_of(counts, theta), np.arange(40)
+    found = ridges.neighbours(index, index, 1.2, 1, own=rows)
+    for d in rows:
+        rest = np.delete(rows, d)
+        others = ridges.documents_of(sp.csr_array(counts[rest]), theta[rest])
+        own = ridges.documents_of(sp.csr_array(counts[[d]]), theta[[d]])
+        slow = ridges.neighbours(own, others, 1.2, 1)
+        assert found.rows[d].tolist() == rest[slow.rows[0]].tolist()
+        assert found.weights[d] == pytest.approx(slow.weights[0], abs=1e-5)
+
+
+def test_equal_documents_can_be_solved() -> None:
+    counts = sp.csr_array(np.ones((500, 3), dtype=int))
+    theta = np.full((500, 2), 0.5, dtype=np.float32)
+    index = ridges.documents_of(counts, theta)
+    weights = ridges.neighbours(index, index, 1000.0, 1).weights
+    assert weights.sum(1) == pytest.approx(np.full(500, 200 / 200.1), abs=1e-3)
+    kernel = ridges.kernel_of(index, index, 1000.0, 1)
+    coefficients, _ = ridges.solve_part(kernel, np.ones((500, 1), dtype=np.float32))
+    assert np.isfinite(coefficients).all()
+
+
+@pytest.mark.parametrize("part", [40, 15])
+def test_answers_without_a_document_are_a_fit_without_it(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In closed form: the document is removed from its part, and all other parts stay as they are."""
+    monkeypatch.setattr(recommenders, "PART", part)
+    counts, theta = _random_documents(40)
+    tags = sp.csr_array(np.random.default_rng(1).random((40, 3)) < 0.4, dtype=np.float32)
+    generator = np.random.default_rng(0)
+    coefficients, own = recommenders._regressed(counts, tags, theta, 1.2, generator, 1)
+    docs, share = ridges.documents_of(counts, theta), np.asarray(tags.mean(0))
+    kernel, order = (
+        ridges.kernel_of(docs, docs, 1.2, 1).astype(float),
+        np.random.default_rng(0).permutation(40),
     )
-    assert kernel @ sparse.coefficients == pytest.approx(kernel @ exact.coefficients, abs=5e-3)
-    assert sparse.left_out == pytest.approx(exact.left_out, abs=3e-2)
+    fast = kernel @ coefficients - own[:, np.newaxis] * coefficients
+    n_parts = -(-40 // part)
+    for d in range(40):
+        slow = np.zeros(3)
+        for rows in (np.setdiff1d(order[first::n_parts], [d]) for first in range(n_parts)):
+            solved = np.linalg.solve(
+                kernel[np.ix_(rows, rows)] + 0.1 * np.eye(len(rows)), tags[rows].toarray() - share
+            )
+            slow += kernel[d, rows] @ solved / n_parts
+        assert fast[d] == pytest.approx(slow, abs=2e-4)
+
+
+@pytest.mark.parametrize(
+    ("carried", "n_docs"),
+    [
+        (lambda n: np.ones((n, 1)), 50),
+        (lambda n: np.eye(n), 50),
+        (lambda n: np.eye(n, 3), 50),
+        (lambda n: np.ones((n, 2)), 1),
+        (lambda n: np.ones((n, 300)), 2),
+        (lambda n: np.eye(n, 30) + np.eye(n, 30, k=1), 30),
+        (lambda n: np.eye(n, 1500) + np.eye(n, 1500, k=1000), 60),
+        (lambda n: np.ones((n, 1200)), 1),
+    ],
+)
+def test_any_tags_can_be_learned(carried: Callable[[int], np.ndarray], n_docs: int) -> None:
+    """A tag on all documents, tags on one document, documents without tags, one document, many tags."""
+    counts, theta = _random_documents(n_docs)
+    tags = sp.csr_array(carried(n_docs), dtype=np.int8)
+    names = tuple(f"t{t}" for t in range(tags.shape[1]))
+    fitted = recommenders.fit_recommender(counts, tags, theta, names)
+    likely = fitted.probabilities(counts, theta)
+    assert np.isfinite(likely).all()
+    assert ((likely >= 0) & (likely <= 1)).all()
+    assert np.isfinite(fitted.left_out(np.arange(len(fitted.rows)))).all()
+    assert (fitted.calibration.threshold > 0).all()
+
+
+def test_rare_tags_have_lower_thresholds() -> None:
+    """Tag 0 is predicted well, tag 1 hardly: its best F-measure is reached at a low threshold."""
+    rng = np.random.default_rng(0)
+    tags = np.repeat([0, 1], 2000)
+    likely = np.concatenate([rng.choice([0.05, 0.95], 2000), rng.choice([0.02, 0.2], 2000, p=[0.9, 0.1])])
+    truth = rng.random(4000) < likely
+    expected = np.array([likely[:2000].sum(), likely[2000:].sum()])
+    threshold = fair_thresholds(tags, likely.astype(np.float32), truth, expected, int(truth.sum()))
+    assert threshold[1] < 0.2 < threshold[0]
+
+
+def test_a_document_without_known_words_gets_no_tags(model: TTM) -> None:
+    counts = sp.csr_array((2, 200), dtype=np.int32)
+    assert model.recommend(counts) == [[], []]
+    assert not model.tag_probabilities(counts).any()
 
 
 def test_calibration_finds_its_optimum() -> None:
@@ -87,33 +176,6 @@ def test_calibration_of_one_kind_of_outcome(outcome: bool) -> None:
     assert weights[1:].tolist() == [0, 0]
 
 
-def test_documents_with_very_many_tags_keep_the_recommender_small() -> None:
-    """The matrix of connected tags is linear in the number of taggings."""
-    carried = np.vstack([np.ones((1, 3000)), np.eye(20, 3000), np.eye(20, 3000)])
-    carried[1, 1] = 1
-    tags = sp.csr_array(carried, dtype=np.int8)
-    counts = sp.csr_array(np.random.default_rng(0).poisson(1.0, (41, 30)) + 1)
-    theta = np.full((41, 2), 0.5, dtype=np.float32)
-    fitted = recommenders.fit_recommender(counts, tags, theta, tuple(f"t{t}" for t in range(3000)))
-    assert fitted.company.nnz == 2
-    assert fitted.company.nnz <= recommenders.MOST_COMPANY * tags.nnz
-
-
-def test_moments_in_double_precision_are_positive_definite() -> None:
-    """Documents that are nearly equal: in single precision the sum of products is not positive definite."""
-    rng = np.random.default_rng(0)
-    points = rng.normal(size=(4000, 2)) * 0.02
-    rows = np.arange(200)
-
-    def kernel_of(chosen: np.ndarray) -> np.ndarray:
-        distance = ((points[chosen][:, np.newaxis] - points[rows]) ** 2).sum(2)
-        return np.asarray(np.exp(-distance), dtype=np.float32)
-
-    fitted = landmark_ridge(kernel_of, rows, lambda r: points[r].astype(np.float32), 0.1, (4000, rows))
-    assert np.isfinite(fitted.coefficients).all()
-    assert fitted.left_out == pytest.approx(points[rows], abs=0.02)
-
-
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_bits_do_not_depend_on_the_threads_of_linear_algebra(corpus: Corpus, n_threads: int) -> None:
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -124,7 +186,8 @@ def test_bits_do_not_depend_on_the_threads_of_linear_algebra(corpus: Corpus, n_t
     again = LDA(8, random_state=0, max_iter=5).fit(corpus)
     assert again.recommender_ is not None
     assert fitted.recommender_ is not None
-    assert np.array_equal(again.recommender_.coefficients, fitted.recommender_.coefficients)
+    for one, other in zip(again.recommender_.calibration, fitted.recommender_.calibration, strict=True):
+        assert np.array_equal(one, other)
     assert np.array_equal(again.tag_probabilities(corpus), likely)
 
 
@@ -169,7 +232,9 @@ def test_threshold_has_the_best_f_measure() -> None:
         predicted = likely >= threshold
         return float(2 * (predicted & truth).sum() / (predicted.sum() + truth.sum()))
 
-    assert f_measure(best_threshold(likely, truth)) == max(f_measure(float(x)) for x in likely.ravel())
+    assert f_measure(best_threshold(likely, truth, int(truth.sum()))) == max(
+        f_measure(float(x)) for x in likely.ravel()
+    )
 
 
 def test_planted_tags_are_found(corpus: Corpus, model: TTM) -> None:
@@ -197,17 +262,28 @@ def test_reasons_are_words_of_the_document(corpus: Corpus, model: TTM) -> None:
         assert answer[0].words
 
 
-def test_many_documents_are_compared_with_landmarks(
+def test_of_very_many_documents_a_sample_is_kept(
     corpus: Corpus, model: TTM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recommenders, "_MOST_EXACT", 100)
-    monkeypatch.setattr(recommenders, "_LANDMARKS", 80)
+    monkeypatch.setattr(recommenders, "MOST_DOCS", 100)
     train, test = corpus.select(range(200)), corpus.select(range(200, 300))
     theta = model.transform(train)
     fitted = recommenders.fit_recommender(train.counts, train.tags, theta, corpus.tag_names)
-    assert fitted.coefficients.shape == (80, 8)
+    assert fitted.counts.shape[0] == len(fitted.rows) == 100
     likely = fitted.probabilities(test.counts, model.transform(test))
     assert np.mean([test.tags.toarray()[d, row.argmax()] for d, row in enumerate(likely)]) > 0.9
+
+
+def test_lists_are_ranked_by_probability_unless_balanced(corpus: Corpus, model: TTM) -> None:
+    test = corpus.select(range(200, 220))
+    likely = model.tag_probabilities(test)
+    for row, answer in zip(likely, model.recommend(test, top=3), strict=True):
+        assert [one.probability for one in answer] == np.sort(row)[::-1][:3].tolist()
+    recommender = model.recommender_
+    assert recommender is not None
+    balanced = [[one.tag for one in row] for row in model.recommend(test, top=3, balanced=True)]
+    picks = picked(likely, recommender.calibration.handicap, 3)
+    assert balanced == [[recommender.tag_names[t] for t in row] for row in picks]
 
 
 def test_saved_models_recommend_the_same(corpus: Corpus, model: TTM, tmp_path: Path) -> None:

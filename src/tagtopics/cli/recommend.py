@@ -10,16 +10,20 @@ from tagtopics.cli.options import (
     InputArgument,
     ModelArgument,
     OutputOptions,
+    flag,
     option,
     top_option,
 )
-from tagtopics.cli.output import make_table, plain, show
+from tagtopics.cli.output import clean_line, make_table, note, plain, show
 from tagtopics.cli.sources import load, read_documents
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 WhyOption = Annotated[int, option("Maximum number of words given as reasons per tag.", "--why", min=0)]
+BalancedOption = Annotated[
+    bool, flag("Give rare tags a place in the lists, at a small cost in precision.", "--balanced")
+]
 
 
 def recommend_command(
@@ -29,6 +33,7 @@ def recommend_command(
     output: OutputOptions,
     top: Annotated[int, top_option("Tags per document.")] = 5,
     why: WhyOption = 3,
+    balanced: BalancedOption = False,
 ) -> None:
     """Recommend tags for documents, most probable first, with the words that suggest each."""
     loaded = load(model)
@@ -38,13 +43,23 @@ def recommend_command(
             {"tag": found.tag, "probability": found.probability, "words": [word for word, _ in found.words]}
             for found in answer
         ]
-        for answer in loaded.recommend_with_reasons(corpus, top, why)
+        for answer in loaded.recommend_with_reasons(corpus, top, why, balanced=balanced)
     ]
+    _note_unknown(corpus.ids, answers)
 
     def cells(rank: int, found: dict[str, Any]) -> list[Any]:
         return [plain(found["tag"]), f"{found['probability']:.2f}", plain(" ".join(found["words"]))]
 
     _show(output, corpus.ids, "tags", answers, ["tag", ">probability", "because of"], cells)
+
+
+def _note_unknown(ids: tuple[str, ...], answers: list[list[dict[str, Any]]]) -> None:
+    """Say which documents get no tags because the model knows none of their words."""
+    empty = [id for id, answer in zip(ids, answers, strict=True) if not answer]
+    if empty:
+        documents = "1 document has" if len(empty) == 1 else f"{len(empty)} documents have"
+        first = clean_line(empty[0])[:80]
+        note(f"{documents} no word that the model knows, so no tag is recommended; the first is {first!r}")
 
 
 def related_command(

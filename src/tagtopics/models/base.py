@@ -105,12 +105,13 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self._fit_topics(X, y, callbacks, start)
         return self
 
-    def fit_recommender(self, X: Any, y: Any = None) -> Self:
+    def fit_recommender(self, X: Any, y: Any = None, *, callbacks: Sequence[Callback[Any]] = ()) -> Self:
         """Train the recommender on documents and their tags; the topics stay as they are.
 
         Args:
             X: documents, as in `fit`; not necessarily those that the topics were learned from.
             y: their tags, as in `fit`; a corpus has its own.
+            callbacks: told of the progress.
         """
         check_is_fitted(self)
         if not isinstance(X, Corpus):
@@ -118,7 +119,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             X = corpus_from_matrices(counts, y, vocabulary=self.vocabulary_, tag_names=self._columns_of(y))
         if X.tags.nnz == 0:
             raise InputError("fit_recommender: the documents have no tags to learn from")
-        self.recommender_ = self._trained_recommender(X)
+        self.recommender_ = self._trained_recommender(X, callbacks)
         return self
 
     def transform(self, X: Any, tags: Any = None) -> Float32:
@@ -207,20 +208,25 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             answers.append(rows)
         return answers
 
-    def recommend(self, X: Any, top: int = 5) -> list[list[Recommendation]]:
+    def recommend(self, X: Any, top: int = 5, *, balanced: bool = False) -> list[list[Recommendation]]:
         """Return for each document the tags it needs, each with its probability, most probable first.
+
+        A document without any known word gets no tags.
 
         Args:
             X: documents, as in `transform`; tags they may have are ignored.
             top: the number of tags.
+            balanced: give rare tags a place in the lists, at a small cost in precision.
         """
         recommender, counts, theta = self._recommender_for(X, top)
-        return recommender.recommend(counts, theta, top)
+        return recommender.recommend(counts, theta, top, balanced)
 
-    def recommend_with_reasons(self, X: Any, top: int = 5, n_words: int = 5) -> list[list[Recommendation]]:
+    def recommend_with_reasons(
+        self, X: Any, top: int = 5, n_words: int = 5, *, balanced: bool = False
+    ) -> list[list[Recommendation]]:
         """Return recommendations, each with the words of the document that contribute most to it."""
         recommender, counts, theta = self._recommender_for(X, top)
-        return recommender.reasons(counts, theta, top, self.vocabulary_, n_words)
+        return recommender.recommend(counts, theta, top, balanced, self.vocabulary_, n_words)
 
     def tag_probabilities(self, X: Any) -> Float32:
         """Return (D, T): the probability of each tag, in the order of `recommender_.tag_names`."""
@@ -347,7 +353,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             return
         announce(callbacks, "Training the recommender")
         try:
-            self.recommender_ = self._trained_recommender(corpus)
+            self.recommender_ = self._trained_recommender(corpus, callbacks)
         except Exception as error:  # whatever it is, the topics must not be lost
             what = f"{type(error).__name__}: {error}"
             message = f"the recommender could not be trained ({what}); the topics are not affected"
@@ -356,9 +362,19 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _learn_tag_words(self, corpus: Corpus, callbacks: Sequence[Callback[Any]]) -> None:
         """Credit the words of documents to their tags; of models with `explain`."""
 
-    def _trained_recommender(self, corpus: Corpus) -> TagRecommender:
-        counts = align_words(corpus, self.vocabulary_)
-        return fit_recommender(counts, corpus.tags, self._infer(counts, None), corpus.tag_names)
+    def _trained_recommender(self, corpus: Corpus, callbacks: Sequence[Callback[Any]] = ()) -> TagRecommender:
+        def on_progress(share: float) -> None:
+            for callback in callbacks:
+                callback.on_progress(share)
+
+        counts, threads = align_words(corpus, self.vocabulary_), resolve_threads(self.n_jobs)
+        theta = self._infer(counts, None)
+        try:
+            return fit_recommender(
+                counts, corpus.tags, theta, corpus.tag_names, n_threads=threads, on_progress=on_progress
+            )
+        finally:
+            on_progress(1.0)  # also if it failed
 
     def _recommender_for(self, X: Any, top: int) -> tuple[TagRecommender, Any, Float32]:
         """Return the recommender, and the counts and topic proportions of new documents."""
@@ -368,6 +384,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if self.recommender_ is None:
             raise InputError(
                 "recommend: this model has no recommender; call fit_recommender with all of its documents"
+                " (recommenders that 0.1.0 saved are not used)"
             )
         return self.recommender_, counts, self._infer(counts, None)
 

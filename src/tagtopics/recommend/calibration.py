@@ -1,4 +1,4 @@
-"""From scores of tags to calibrated probabilities and balanced lists."""
+"""From scores of tags to calibrated probabilities, predictions and balanced lists."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from sklearn.linear_model import LogisticRegression
 
 from tagtopics._typing import Float32, Float64, Int64
 
-_FLOOR = 3e-3
+N_COLUMNS = 5
+"""Inputs of calibration: the last axis of `evidence`."""
+
+_FLOOR = np.float32(3e-3)
 """Added to scores before the logarithm. A score is a share of documents, so this is close to zero."""
 
 _CANDIDATES = 20
@@ -19,38 +22,44 @@ _CANDIDATES = 20
 
 _BALANCES = tuple(0.05 * i for i in range(21))
 _KEPT_PRECISION = 0.95
-"""Share of the precision of the most probable tags that fair lists must keep."""
+"""Share of the precision of the most probable tags that balanced lists must keep."""
+
+_LOST_F_MEASURE = 0.002
+"""What thresholds that favour rare tags may cost of the F-measure over all pairs of document and tag."""
 
 LIST = 5
 """Length of the lists that handicaps are chosen for, as in the paper."""
 
 
 class Calibration(NamedTuple):
-    """How scores become probabilities and lists."""
+    """How scores become probabilities, predictions and lists."""
 
-    weights: Float64  # (6,) of the columns of `evidence`
-    handicap: Float64  # (T,) tags are picked by probability / handicap
-    threshold: float  # tags at least this probable are predicted when no length is given
+    weights: Float64  # (N_COLUMNS,) of the columns of `evidence`
+    handicap: Float64  # (T,) tags of balanced lists are picked by probability / handicap
+    threshold: Float64  # (T,) tags at least this probable are predicted
 
 
-def evidence(scores: Float32, frequency: Float64, connected: Any) -> Float32:
-    """Return (D, T, 6): the inputs of calibration for each tag of each document.
+def evidence(scores: Float32, n_docs: Any, n_all: int) -> Float32:
+    """Return (D, T, N_COLUMNS): the inputs of calibration for each tag of each document.
 
     Args:
         scores: (D, T) of the regression.
-        frequency: (T,) share of the training documents that carry each tag.
-        connected: CSR (T, T), row t: the share of the documents of t with each other tag.
+        n_docs: (T,) or (D, T) how many training documents carry each tag.
+        n_all: how many training documents there are.
     """
-    positive = np.maximum(scores, 0)
-    company = np.log(np.asarray(positive @ connected) + _FLOOR)
-    rarity = np.broadcast_to(np.log(frequency), scores.shape)
-    columns = [np.ones_like(scores), scores, np.log(positive + _FLOOR), rarity, company, scores * rarity]
+    rarity = np.log((np.broadcast_to(n_docs, scores.shape) + 0.5) / (n_all + 1.0)).astype(np.float32)
+    columns = [np.ones_like(scores), scores, np.log(np.maximum(scores, 0) + _FLOOR), rarity, scores * rarity]
     return np.stack(columns, axis=-1, dtype=np.float32)
 
 
 def best_columns(values: Any, n: int) -> Int64:
     """Return (D, n): the columns of the n largest values of each row, largest first, ties in order."""
-    return np.argsort(-values, axis=1, kind="stable")[:, :n]
+    n = min(n, values.shape[1])
+    lists = np.empty((len(values), n), dtype=np.int64)
+    for row, best in zip(values, lists, strict=True):
+        columns = np.flatnonzero(row >= np.partition(row, -n)[-n]) if n else np.zeros(0, dtype=np.int64)
+        best[:] = columns[np.argsort(-row[columns], kind="stable")[:n]]
+    return lists
 
 
 def logistic_weights(columns: Any, outcomes: Any) -> Float64:
@@ -69,25 +78,20 @@ def logistic_weights(columns: Any, outcomes: Any) -> Float64:
     return np.concatenate([regression.intercept_, regression.coef_[0]])
 
 
+def candidates(known: Float32, truth: Any) -> tuple[Float32, Any]:
+    """Return the evidence (N, N_COLUMNS) and outcomes (N,) of the tags with the highest scores."""
+    columns = best_columns(known[:, :, 1], _CANDIDATES)
+    chosen = np.take_along_axis(known, columns[:, :, np.newaxis], axis=1)
+    return chosen.reshape(-1, known.shape[2]), np.take_along_axis(truth, columns, axis=1).ravel()
+
+
 def probabilities(known: Float32, weights: Float64) -> Float32:
-    """Return (D, T) probabilities of `evidence` (D, T, 6)."""
+    """Return (D, T) probabilities of `evidence` (D, T, N_COLUMNS)."""
     return np.asarray(expit(known @ weights.astype(np.float32)), dtype=np.float32)
 
 
-def calibrate(scores: Float32, tags: Any, frequency: Float64, connected: Any) -> Calibration:
-    """Learn from leave-one-out scores (D, T) of documents whose tags (CSR, D x T) are known."""
-    truth = tags.toarray().astype(bool)
-    known = evidence(scores, frequency, connected)
-    columns = best_columns(scores, _CANDIDATES)
-    chosen = np.take_along_axis(known, columns[:, :, np.newaxis], axis=1)
-    outcomes = np.take_along_axis(truth, columns, axis=1)
-    weights = logistic_weights(chosen.reshape(-1, known.shape[2]), outcomes.ravel())
-    likely = probabilities(known, weights)
-    return Calibration(weights, fair_handicap(likely, truth, frequency), best_threshold(likely, truth))
-
-
 def picked(likely: Float32, handicap: Float64, top: int) -> Int64:
-    """Return (D, top): the columns of the tags recommended, most probable first.
+    """Return (D, top): the columns of the tags of balanced lists, most probable first.
 
     The most probable tag is always among them. The others are picked by probability / handicap, so that
     rare tags are not crowded out. Shorter lists are the beginnings of lists of length `LIST`.
@@ -134,9 +138,48 @@ def _precision(likely: Float32, truth: Any, handicap: Float64) -> float:
     return float(np.take_along_axis(truth, picked(likely, handicap, LIST), axis=1).mean())
 
 
-def best_threshold(likely: Float32, truth: Any) -> float:
-    """Return the threshold whose predictions have the best F-measure over all document-tag pairs."""
+def best_threshold(likely: Any, truth: Any, n_true: int) -> float:
+    """Return the threshold whose predictions have the best F-measure; `n_true` pairs are true in all."""
     order = np.argsort(-likely, axis=None, kind="stable")
     hits = np.cumsum(truth.ravel()[order])
-    f_measure = 2 * hits / (np.arange(1, len(order) + 1) + max(int(truth.sum()), 1))
+    f_measure = 2 * hits / (np.arange(1, len(order) + 1) + max(n_true, 1))
     return float(likely.ravel()[order[int(np.argmax(f_measure))]])
+
+
+def fair_thresholds(tags: Int64, likely: Float32, truth: Any, expected: Float64, n_true: int) -> Float64:
+    """Return (T,): thresholds at which rare tags are predicted, too.
+
+    The best F-measure of a tag is reached at a threshold of half that F-measure. Its expectation follows from
+    the probabilities alone, so a rare tag needs no outcomes of its own. The thresholds lie between the best
+    single one and those of the tags, as near to the latter as the F-measure over all pairs allows.
+
+    Args:
+        tags: (N,) the tags of the pairs of document and tag that are not improbable.
+        likely: (N,) their probabilities.
+        truth: (N,) whether the document carries the tag.
+        expected: (T,) sum of the probabilities of each tag over all documents.
+        n_true: pairs of document and tag that are true, those not given included.
+    """
+    if not len(likely):
+        return np.full(len(expected), 0.5)
+    order = np.lexsort((-likely, tags))
+    tags, likely, truth = tags[order], likely[order].astype(np.float64), truth[order]
+    first = np.searchsorted(tags, tags)  # of the tag of each pair
+    sums = np.concatenate([[0.0], np.cumsum(likely)])
+    rank = np.arange(1, len(tags) + 1) - first
+    best = np.zeros(len(expected))
+    np.maximum.at(best, tags, (sums[1:] - sums[first]) / (rank + expected[tags]))
+    single = best_threshold(likely, truth, n_true)
+    own = np.where(best > 0, np.maximum(best, 1e-3), single)
+
+    def f_measure(threshold: Float64) -> float:
+        predicted = likely >= threshold[tags]
+        return float(2 * (predicted & truth).sum() / max(predicted.sum() + n_true, 1))
+
+    chosen = np.full(len(expected), single)
+    least = f_measure(chosen) - _LOST_F_MEASURE
+    for share in np.linspace(0.1, 1.0, 10):
+        trial = single ** (1 - share) * own**share
+        if f_measure(trial) >= least:
+            chosen = trial
+    return chosen

@@ -1,9 +1,9 @@
-"""Tag recommendation: kernel regression on words and topics, calibrated with the tags that go together."""
+"""Tag recommendation: kernel ridge regression on words and topics, calibrated."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,43 +13,61 @@ import scipy.sparse as sp
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.corpus.core import checked_csr
 from tagtopics.errors import InputError
-from tagtopics.recommend.calibration import Calibration, calibrate, evidence, picked, probabilities
+from tagtopics.kernels.threads import resolve_threads
+from tagtopics.recommend.calibration import (
+    N_COLUMNS,
+    Calibration,
+    best_columns,
+    candidates,
+    evidence,
+    fair_handicap,
+    fair_thresholds,
+    logistic_weights,
+    picked,
+    probabilities,
+)
 from tagtopics.recommend.ridge import (
-    PARTS,
-    chi2_features,
-    dot_products,
-    exact_ridge,
-    landmark_ridge,
+    NEIGHBOURS,
+    PART,
+    TOPIC_WEIGHT,
+    Documents,
+    documents_of,
+    kernel_of,
+    neighbours,
     single_thread,
+    solve_part,
 )
 
-TOPIC_WEIGHT = 0.1
-"""Share of the topics in the similarity of two documents; the other share is that of the words."""
+FEW_TAGS = 1000
+"""Up to this many tags, documents are regressed on all training documents; above, on the nearest ones."""
 
-RIDGE = 0.1
-"""Added to the diagonal of the kernel. Good from photographs to news: decision 030."""
+MOST_COEFFICIENTS = 1 << 24
+"""Training documents times tags that are kept if tags are few."""
 
-_PAIRS_FOR_WIDTH = 1000
+_PAIRS_FOR_WIDTH = 300
 """Documents whose mean distance sets the width of the kernel."""
 
-_MOST_EXACT = 8000
-"""Up to this many documents the full kernel is factorised; above, `_LANDMARKS` of them stand for all."""
+MOST_DOCS = 1 << 16
+"""Training documents that are kept; of more, a random sample."""
 
-_LANDMARKS = 3000
-_CALIBRATED_PAIRS = 1 << 21
+_CALIBRATED_DOCS = 2000
+"""Training documents that calibration uses."""
+
+_CALIBRATED_PAIRS = 1 << 24
 """Most document-tag pairs that calibration uses."""
 
-_BATCH_PAIRS = 1 << 22
-"""Document-landmark and document-tag pairs in memory at a time while recommending."""
+_BALANCED_PAIRS = 1 << 21
+"""Document-tag pairs that the balance of lists is learned from."""
 
-MOST_COMPANY = 100
-"""Documents with more tags than this say nothing about which tags go together. This bounds the matrix of
-connected tags by 100 times the number of taggings."""
+_BATCH_PAIRS = 1 << 22
+"""Document-tag pairs in memory at a time."""
+
+_IMPROBABLE = 0.01
+"""Less probable pairs are left out when thresholds are learned."""
 
 _PREFIX = "recommender."
-_MATRICES = ("landmark_counts", "company")
-_ARRAYS = ("landmark_topics", "coefficients", "tag_docs")
-_OF_CALIBRATION = ("weights", "handicap")
+_MATRICES = ("counts", "tags")
+_ARRAYS = ("topics", "rows", "coefficients", "own")
 
 _LARGEST = 1e9
 """Largest number in the arrays of a loaded recommender; those of a fit stay far below."""
@@ -63,213 +81,274 @@ class Recommendation(NamedTuple):
     words: tuple[tuple[str, float], ...] = ()  # the words behind it with their weights, if requested
 
 
-class _Documents(NamedTuple):
-    """Documents as the kernel sees them."""
-
-    words: sp.csr_array  # (D, PARTS * W) rows of length one
-    topics: Float32  # (D, K) square roots of the proportions: rows of length one
-
-    def rows(self, rows: Any) -> _Documents:
-        return _Documents(sp.csr_array(self.words[rows]), self.topics[rows])
-
-
-def described(counts: Any, doc_topic: Float32) -> _Documents:
-    """Return documents of counts (CSR, D x W) and topic proportions (D, K) as the kernel sees them."""
-    return _Documents(chi2_features(counts), np.sqrt(doc_topic))
-
-
-def distances(left: _Documents, right: _Documents) -> Float32:
-    """Return (L, R): one minus the similarity in words and topics, from 0 to 1."""
-    alike = (1 - TOPIC_WEIGHT) * dot_products(left.words, right.words)
-    alike += TOPIC_WEIGHT * (left.topics @ right.topics.T)
-    return np.asarray(1 - alike, dtype=np.float32)
-
-
 @dataclass(frozen=True)
 class TagRecommender:
     """A fitted recommender; users call `TopicModel.recommend`.
 
     Attributes:
-        landmark_counts: CSR (M, W) the documents that new ones are compared with.
-        landmark_topics: (M, K) their topic proportions.
-        coefficients: (M, T) of the regression.
-        bandwidth: of the kernel exp(-bandwidth * distance).
-        tag_docs: (T,) how many training documents carry each tag.
-        n_docs: how many training documents there were.
-        company: CSR (T, T), row t: the share of the documents of t with each other tag; see `MOST_COMPANY`.
-        calibration: from scores to probabilities and lists.
+        counts: CSR (N, W) the training documents that have words and tags.
+        topics: (N, K) their topic proportions, tags hidden.
+        tags: CSR (N, T) their tags, 0 or 1.
+        rows: (N,) their places among the documents of the fit.
+        coefficients: (N, T) of the regression on all documents; (0, T) if tags are many.
+        own: (N,) what each document adds to its own answer, per coefficient; (0,) likewise.
+        bandwidth: of the kernel exp(-bandwidth (1 - similarity)).
+        calibration: from scores to probabilities, predictions and lists.
         tag_names: the T tags.
+        n_threads: of queries; the result does not depend on it.
     """
 
-    landmark_counts: Any
-    landmark_topics: Float32
+    counts: Any
+    topics: Float32
+    tags: Any
+    rows: Int64
     coefficients: Float32
+    own: Float32
     bandwidth: float
-    tag_docs: Int64
-    n_docs: int
-    company: Any
     calibration: Calibration
     tag_names: tuple[str, ...]
+    n_threads: int = field(default=0, compare=False)
 
-    @property
-    def frequency(self) -> Float64:
-        """(T,) the share of documents that carry each tag, half a document added."""
-        return _frequency(self.tag_docs, self.n_docs)
-
-    @single_thread()
     def probabilities(self, counts: Any, doc_topic: Float32) -> Float32:
-        """Return (D, T): the probability of each tag.
+        """Return (D, T): the probability of each tag, 0 for a document without words.
 
         Args:
             counts: CSR (D, W) in the columns of the model.
             doc_topic: (D, K) topic proportions, tags hidden.
         """
-        parts = [self._likely(kernel) for _, kernel in self._kernels(counts, doc_topic)]
+        parts = [likely for _, _, likely in self._answered(counts, doc_topic)]
         return np.concatenate(parts) if parts else np.zeros((0, len(self.tag_names)), dtype=np.float32)
 
-    def picked(self, likely: Float32, top: int) -> Int64:
+    def left_out(self, rows: Any) -> Float32:
+        """Return (D, T): the probabilities of tags of training documents, each answered without itself.
+
+        Args:
+            rows: (D,) numbers of the documents, from 0 to N - 1; `rows` tells which of the fit they are.
+        """
+        likely = np.zeros((len(rows), len(self.tag_names)), dtype=np.float32)
+        for batch in self._batches(len(rows)):
+            own = np.asarray(rows)[batch]
+            known, _ = self._evidence_without(own)
+            likely[batch] = probabilities(known, self.calibration.weights)
+        return likely
+
+    def predicted(self, likely: Float32) -> Any:
+        """Return (D, T) booleans: the tags that are probable enough, given their probabilities."""
+        return likely >= self.calibration.threshold
+
+    def picked(self, likely: Float32, top: int, balanced: bool = False) -> Int64:
         """Return (D, top): the tags recommended, given their probabilities (D, T), most probable first."""
-        return picked(likely, self.calibration.handicap, top)
+        return picked(likely, self.calibration.handicap, top) if balanced else best_columns(likely, top)
 
-    @single_thread()
-    def recommend(self, counts: Any, doc_topic: Float32, top: int) -> list[list[Recommendation]]:
-        """Return for each document its tags, most probable first."""
-        answers = []
-        for _, kernel in self._kernels(counts, doc_topic):
-            likely = self._likely(kernel)
-            for row, tags in zip(likely, self.picked(likely, top), strict=True):
-                answers.append([Recommendation(self.tag_names[t], float(row[t])) for t in tags])
-        return answers
-
-    @single_thread()
-    def reasons(
-        self, counts: Any, doc_topic: Float32, top: int, vocabulary: Sequence[str], n_words: int
+    def recommend(
+        self,
+        counts: Any,
+        doc_topic: Float32,
+        top: int,
+        balanced: bool = False,
+        vocabulary: Sequence[str] = (),
+        n_words: int = 0,
     ) -> list[list[Recommendation]]:
-        """Return recommendations with the words behind each.
+        """Return for each document its tags, most probable first; none for a document without words.
 
-        The weight of a word is what the score would lose without the word's part in the similarity to the
-        landmarks, to first order; words with a negative weight are omitted.
+        With `n_words` above 0, each has the words behind it. The weight of a word is its part in the mean
+        similarity to the neighbours that carry the tag, less that of all neighbours; words with a negative
+        weight are omitted.
         """
         answers = []
-        landmarks = self._landmarks.words
-        for documents, kernel in self._kernels(counts, doc_topic):
-            likely = self._likely(kernel)
-            for d, tags in enumerate(self.picked(likely, top)):
-                own = sp.csr_array(documents.words[d : d + 1])
-                pull = (kernel[d][:, np.newaxis] * self.coefficients[:, tags]).T @ landmarks[:, own.indices]
-                words, parts = _by_word(own, np.atleast_2d(pull))
-                telling = [_strongest(words, part, vocabulary, n_words) for part in parts]
-                rows = [
-                    Recommendation(self.tag_names[t], float(likely[d, t]), words_of_tag)
-                    for t, words_of_tag in zip(tags, telling, strict=True)
-                ]
-                answers.append(rows)
+        for batch, new, likely in self._answered(counts, doc_topic):
+            for d, tags in enumerate(self.picked(likely, top, balanced)):
+                row = sp.csr_array(batch[d : d + 1])
+                if not row.nnz:
+                    answers.append([])
+                    continue
+                reasons: Sequence[Any] = [()] * len(tags)
+                if n_words:
+                    strength = self._pull(row, new.topics[d : d + 1] ** 2, tags)
+                    reasons = [_strongest(row.indices, part, vocabulary, n_words) for part in strength]
+                named = zip(tags, reasons, strict=True)
+                answers.append(
+                    [Recommendation(self.tag_names[t], float(likely[d, t]), why) for t, why in named]
+                )
         return answers
 
-    def _likely(self, kernel: Float32) -> Float32:
-        scores = kernel @ self.coefficients + (self.tag_docs / self.n_docs).astype(np.float32)
-        return probabilities(evidence(scores, self.frequency, self.company), self.calibration.weights)
+    def _pull(self, document: sp.csr_array, theta: Float32, tags: Int64) -> Float64:
+        """Return (tags, words of the document): how much more of each word the carriers of each tag share."""
+        alike = kernel_of(documents_of(document, theta), self._index, self.bandwidth, self._threads)
+        rows = best_columns(alike, NEIGHBOURS)[0]
+        near = sp.csr_array(self.counts[rows])
+        x = document.data / document.data.sum()
+        y = near[:, document.indices].toarray() / near.sum(1)[:, np.newaxis]
+        shared = 2 * x * y / (x + y)
+        carried = self.tags[rows][:, tags].toarray()
+        mean = carried.T @ shared / np.maximum(carried.sum(0), 1)[:, np.newaxis]
+        return np.asarray(np.where(carried.any(0)[:, np.newaxis], mean - shared.mean(0), 0), dtype=np.float64)
 
     @cached_property
-    def _landmarks(self) -> _Documents:
-        """The landmarks as the kernel sees them, computed once."""
-        return described(self.landmark_counts, self.landmark_topics)
+    def _n_docs(self) -> Int64:
+        """(T,) how many training documents carry each tag."""
+        return np.bincount(self.tags.indices, minlength=len(self.tag_names)).astype(np.int64)
 
-    def _kernels(self, counts: Any, doc_topic: Float32) -> Iterator[tuple[_Documents, Float32]]:
-        """Yield documents in batches, each with its kernel to the landmarks (batch, M)."""
-        landmarks = self._landmarks
-        step = max(1, _BATCH_PAIRS // max(len(self.coefficients), 8 * len(self.tag_names)))
-        for first in range(0, counts.shape[0], step):
-            batch = slice(first, first + step)
-            documents = described(counts[batch], doc_topic[batch])
-            yield documents, np.exp(-np.float32(self.bandwidth) * distances(documents, landmarks))
+    @cached_property
+    def _index(self) -> Documents:
+        """The training documents as the kernel needs them, computed once."""
+        return documents_of(self.counts, self.topics)
+
+    def _batches(self, n: int) -> Iterator[slice]:
+        step = max(1, min(256, _BATCH_PAIRS // (2 * N_COLUMNS * max(len(self.tag_names), 1))))
+        return (slice(first, min(first + step, n)) for first in range(0, n, step))
+
+    def _answered(self, counts: Any, doc_topic: Float32) -> Iterator[tuple[Any, Documents, Float32]]:
+        """Yield documents in batches, each with the probabilities of all tags."""
+        for batch in self._batches(counts.shape[0]):
+            part = sp.csr_array(counts[batch])
+            new = documents_of(part, doc_topic[batch])
+            known = evidence(self._scores(new), self._n_docs, len(self.rows))
+            likely = probabilities(known, self.calibration.weights)
+            likely[np.diff(part.indptr) == 0] = 0
+            yield part, new, likely
+
+    def _evidence_without(self, own: Int64) -> tuple[Float32, Any]:
+        """Return the evidence of training documents, each without itself, and (D, T) the tags they carry."""
+        new = documents_of(sp.csr_array(self.counts[own]), self.topics[own])
+        truth = self.tags[own].toarray() > 0
+        return evidence(self._scores(new, own), self._n_docs - truth, len(self.rows) - 1), truth
+
+    @single_thread()
+    def _scores(self, new: Documents, own: Int64 | None = None) -> Float32:
+        """Return (D, T): what the ridge predicts; `own` are the training documents that `new` are, if so."""
+        N = len(self.rows)
+        share = (self._n_docs / N).astype(np.float32)
+        if len(self.coefficients):
+            scores = kernel_of(new, self._index, self.bandwidth, self._threads) @ self.coefficients + share
+            if own is not None:
+                scores -= self.own[own, np.newaxis] * self.coefficients[own]
+            return np.asarray(scores, dtype=np.float32)
+        rows, weights = neighbours(new, self._index, self.bandwidth, self._threads, own)
+        offsets = np.arange(len(rows) + 1) * rows.shape[1]
+        votes = sp.csr_array((weights.ravel(), rows.ravel(), offsets), shape=(len(rows), N)) @ self.tags
+        rest = 1 - weights.sum(1, keepdims=True, dtype=np.float64)
+        return np.asarray(votes.toarray() + rest * share, dtype=np.float32)
+
+    @property
+    def _threads(self) -> int:
+        return self.n_threads or resolve_threads(None)
 
 
-@single_thread()
 def fit_recommender(
-    counts: Any, tags: Any, doc_topic: Float32, tag_names: tuple[str, ...], seed: int = 0
+    counts: Any,
+    tags: Any,
+    doc_topic: Float32,
+    tag_names: tuple[str, ...],
+    seed: int = 0,
+    n_threads: int = 0,
+    on_progress: Callable[[float], None] = lambda share: None,
 ) -> TagRecommender:
-    """Train a recommender on tagged documents; the result does not depend on the number of cores.
+    """Train a recommender on tagged documents; the result does not depend on the number of threads.
 
     Args:
         counts: CSR (D, W).
         tags: CSR (D, T).
         doc_topic: (D, K) topic proportions inferred with tags hidden, as those of new documents will be.
         tag_names: the T tags.
-        seed: for drawing documents for the bandwidth, landmarks and calibration where there are many.
+        seed: for drawing documents for the bandwidth and calibration where there are many.
+        n_threads: 0 for all cores.
+        on_progress: called with the share of the work done, from 0 to 1.
     """
     used = np.flatnonzero((np.diff(counts.indptr) > 0) & (np.diff(tags.indptr) > 0))
     if not len(used):
         raise InputError("fit_recommender: no document has both words and tags")
-    counts, tags, doc_topic = sp.csr_array(counts[used]), sp.csr_array(tags[used]), doc_topic[used]
-    D = len(used)
-    documents, generator = described(counts, doc_topic), np.random.default_rng(seed)
-    some = documents.rows(_drawn(generator, D, _PAIRS_FOR_WIDTH))
-    bandwidth = 1.0 / max(float(distances(some, some).mean(dtype=np.float64)), 1e-3)
-    tag_docs = np.asarray(tags.sum(0), dtype=np.int64).ravel()
-    landmarks = np.arange(D) if D <= _MOST_EXACT else _drawn(generator, D, _LANDMARKS)
-    sample = _drawn(generator, D, max(1, _CALIBRATED_PAIRS // tags.shape[1]))
-    coefficients, left_out = _regressed(documents, tags, tag_docs / D, bandwidth, landmarks, sample)
-    company = _company(tags, tag_docs)
-    calibration = calibrate(left_out, tags[sample], _frequency(tag_docs, D), company)
-    chosen = sp.csr_array(counts[landmarks])
-    return TagRecommender(
-        chosen, doc_topic[landmarks], coefficients, bandwidth, tag_docs, D, company, calibration, tag_names
+    generator = np.random.default_rng(seed)
+    few = MOST_COEFFICIENTS // len(tag_names) if len(tag_names) <= FEW_TAGS else MOST_DOCS
+    used = used[_drawn(generator, len(used), min(MOST_DOCS, few))]
+    counts, theta = (
+        sp.csr_array(counts[used], dtype=np.float32),
+        np.asarray(doc_topic[used], dtype=np.float32),
     )
+    carried = sp.csr_array(tags[used], dtype=np.float32)
+    carried.data[:] = 1
+    bandwidth = _bandwidth(counts, theta, _drawn(generator, len(used), _PAIRS_FOR_WIDTH))
+    T = len(tag_names)
+    coefficients, own = _regressed(counts, carried, theta, bandwidth, generator, n_threads)
+    on_progress(0.5)
+    unset = Calibration(np.zeros(N_COLUMNS), np.ones(T), np.full(T, 0.5))
+    trained = TagRecommender(
+        counts, theta, carried, used, coefficients, own, bandwidth, unset, tag_names, n_threads
+    )
+    sample = _drawn(generator, len(used), min(_CALIBRATED_DOCS, _CALIBRATED_PAIRS // T + 1))
+    return replace(trained, calibration=_calibrated(trained, sample, on_progress))
 
 
+@single_thread()
 def _regressed(
-    documents: _Documents,
-    tags: Any,
-    share: Float64,
-    bandwidth: float,
-    landmarks: Int64,
-    sample: Int64,
+    counts: Any, tags: Any, theta: Float32, bandwidth: float, generator: np.random.Generator, n_threads: int
 ) -> tuple[Float32, Float32]:
-    """Return coefficients (M, T), and leave-one-out scores (N, T) of the documents of a sample."""
-    base, width = share.astype(np.float32), np.float32(bandwidth)
+    """Return `coefficients` and `own` of a recommender; both are empty if tags are many.
 
-    def targets(rows: Any) -> Float32:
-        return np.asarray(tags[rows].toarray() - base, dtype=np.float32)
-
-    chosen = documents.rows(landmarks)
-    if len(landmarks) == documents.words.shape[0]:
-        kernel = np.exp(-width * distances(chosen, chosen))
-        coefficients, left_out = exact_ridge(kernel, targets(landmarks), RIDGE)
-        return coefficients, left_out[sample] + base
-
-    def kernel_of(rows: Any) -> Float32:
-        return np.asarray(np.exp(-width * distances(documents.rows(rows), chosen)))
-
-    n_rows = documents.words.shape[0]
-    coefficients, left_out = landmark_ridge(kernel_of, landmarks, targets, RIDGE, (n_rows, sample))
-    return coefficients, left_out + base
-
-
-def _frequency(tag_docs: Int64, n_docs: int) -> Float64:
-    return np.asarray((tag_docs + 0.5) / (n_docs + 1.0), dtype=np.float64)
+    Each part of the documents has a regression of its own; the answers of the parts are averaged.
+    """
+    N, T = tags.shape
+    if T > FEW_TAGS:
+        return np.zeros((0, T), dtype=np.float32), np.zeros(0, dtype=np.float32)
+    coefficients, own = np.zeros((N, T), dtype=np.float32), np.zeros(N, dtype=np.float32)
+    share = np.asarray(tags.mean(0), dtype=np.float32)
+    n_parts = -(-N // PART)
+    order = generator.permutation(N)
+    for rows in (np.sort(order[first::n_parts]) for first in range(n_parts)):
+        docs = documents_of(sp.csr_array(counts[rows]), theta[rows])
+        kernel = kernel_of(docs, docs, bandwidth, n_threads or resolve_threads(None))
+        solution, own[rows] = solve_part(kernel, tags[rows].toarray() - share)
+        coefficients[rows] = solution / n_parts
+    return coefficients, own
 
 
-def _company(tags: Any, tag_docs: Int64) -> sp.csr_array:
-    """Return CSR (T, T), row t: the share of the documents of t that also carry each other tag."""
-    tags = tags[np.flatnonzero(np.diff(tags.indptr) <= MOST_COMPANY)]
-    together = sp.csr_array(tags.astype(np.float32).T @ tags.astype(np.float32))
-    together.setdiag(0)
-    together.eliminate_zeros()
-    together.data /= np.repeat(np.maximum(tag_docs, 1), np.diff(together.indptr)).astype(np.float32)
-    return together
+def _calibrated(
+    recommender: TagRecommender, sample: Int64, on_progress: Callable[[float], None]
+) -> Calibration:
+    """Learn from the answers to training documents of a sample, each without itself."""
+    T, chosen, outcomes, scored = len(recommender.tag_names), [], [], []
+    for batch in recommender._batches(len(sample)):
+        known, truth = recommender._evidence_without(sample[batch])
+        columns, outcome = candidates(known, truth)
+        chosen.append(columns)
+        outcomes.append(outcome)
+        scored.append((known[:, :, 1].copy(), truth))
+        on_progress(0.5 + 0.4 * batch.stop / len(sample))
+    weights = logistic_weights(np.concatenate(chosen), np.concatenate(outcomes))
+    dense, expected, pairs = [], np.zeros(T), []
+    for scores, truth in scored:
+        known = evidence(scores, recommender._n_docs - truth, len(recommender.rows) - 1)
+        likely = probabilities(known, weights)
+        expected += likely.sum(0, dtype=np.float64)
+        docs, tags = np.nonzero(likely >= _IMPROBABLE)
+        pairs.append((tags, likely[docs, tags], truth[docs, tags]))
+        if sum(len(part) for part, _ in dense) * T < _BALANCED_PAIRS:
+            dense.append((likely, truth))
+    n_true = int(recommender.tags[sample].sum())
+    tags, likely, truth = (np.concatenate(part) for part in zip(*pairs, strict=True))
+    threshold = fair_thresholds(tags, likely, truth, expected, n_true)
+    frequency = (recommender._n_docs + 0.5) / (len(recommender.rows) + 1.0)
+    handicap = fair_handicap(*(np.concatenate(part) for part in zip(*dense, strict=True)), frequency)
+    return Calibration(weights, handicap, threshold)
+
+
+def _bandwidth(counts: Any, theta: Float32, some: Int64) -> float:
+    """Return one over the mean distance of some documents, each pair compared as the kernel does."""
+    x = sp.csr_array(counts[some])
+    words = np.zeros((len(some), len(some)))
+    shares = sp.csc_array(x / x.sum(1)[:, np.newaxis])
+    for w in np.flatnonzero(np.diff(shares.indptr)):
+        docs = shares.indices[shares.indptr[w] : shares.indptr[w + 1]]
+        y = shares.data[shares.indptr[w] : shares.indptr[w + 1]]
+        words[np.ix_(docs, docs)] += 2 * np.outer(y, y) / np.add.outer(y, y)
+    root = np.sqrt(theta[some]).astype(np.float64)
+    topics = np.einsum("ik,jk->ij", root, root)
+    alike = (1 - TOPIC_WEIGHT) * words + TOPIC_WEIGHT * topics
+    return 1.0 / max(float((1 - alike).mean()), 1e-3)
 
 
 def _drawn(generator: np.random.Generator, n: int, most: int) -> Int64:
     return np.arange(n) if n <= most else np.sort(generator.permutation(n)[:most])
-
-
-def _by_word(own: sp.csr_array, pull: Any) -> tuple[Int64, Float64]:
-    """Add up the contributions (N, features of a document) of the parts of each word; return words, sums."""
-    n_words = own.shape[1] // PARTS
-    words, place = np.unique(own.indices % n_words, return_inverse=True)
-    gathered = sp.csr_array((own.data, (np.arange(own.nnz), place)), shape=(own.nnz, len(words)))
-    return words, np.asarray(pull @ gathered, dtype=np.float64)
 
 
 def _strongest(
@@ -283,8 +362,7 @@ def recommender_to_arrays(recommender: TagRecommender | None) -> dict[str, Any]:
     """Return the arrays of a recommender by name; an empty dictionary for None."""
     if recommender is None:
         return {}
-    arrays = {name: getattr(recommender, name) for name in _ARRAYS}
-    arrays |= {name: getattr(recommender.calibration, name) for name in _OF_CALIBRATION}
+    arrays = {name: getattr(recommender, name) for name in _ARRAYS} | recommender.calibration._asdict()
     for name in _MATRICES:
         arrays |= matrix_to_arrays(getattr(recommender, name), name)
     return {_PREFIX + name: np.ascontiguousarray(array) for name, array in arrays.items()}
@@ -294,52 +372,49 @@ def recommender_to_json(recommender: TagRecommender | None) -> dict[str, Any] | 
     """Return the names and numbers of a recommender; None for None."""
     if recommender is None:
         return None
-    return {
-        "tag_names": list(recommender.tag_names),
-        "bandwidth": recommender.bandwidth,
-        "n_docs": recommender.n_docs,
-        "threshold": recommender.calibration.threshold,
-    }
+    return {"tag_names": list(recommender.tag_names), "bandwidth": recommender.bandwidth}
 
 
 def recommender_from(
     description: Any, arrays: dict[str, Any], n_words: int, n_topics: int
 ) -> TagRecommender | None:
-    """Return the recommender that the two functions above converted; None for None.
+    """Return the recommender that the two functions above converted; None for None or for one of 0.1.0.
 
     Raises:
         InputError: if its parts do not fit together.
     """
-    if description is None:
+    own = {name[len(_PREFIX) :]: array for name, array in arrays.items() if name.startswith(_PREFIX)}
+    if description is None or "landmark_topics" in own:
         return None
     names = description["tag_names"]
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise InputError("the recommender's tag_names must be a list of strings")
-    own = {name[len(_PREFIX) :]: array for name, array in arrays.items() if name.startswith(_PREFIX)}
-    _check(own, len(names), n_topics)
-    M, T = own["coefficients"].shape
-    calibration = Calibration(own["weights"], own["handicap"], float(description["threshold"]))
+    N, T = len(own["rows"]), len(names)
+    _check(own, T, n_topics)
     return TagRecommender(
-        landmark_counts=matrix_from(own, "landmark_counts", (M, n_words)),
-        landmark_topics=own["landmark_topics"],
+        counts=matrix_from(own, "counts", (N, n_words)),
+        topics=own["topics"],
+        tags=matrix_from(own, "tags", (N, T)),
+        rows=own["rows"],
         coefficients=own["coefficients"],
+        own=own["own"],
         bandwidth=float(description["bandwidth"]),
-        tag_docs=own["tag_docs"],
-        n_docs=max(int(description["n_docs"]), 1),
-        company=matrix_from(own, "company", (T, T)),
-        calibration=calibration,
+        calibration=Calibration(*(own[name] for name in Calibration._fields)),
         tag_names=tuple(names),
     )
 
 
 def _check(own: dict[str, Any], n_tags: int, n_topics: int) -> None:
-    M = len(own["landmark_counts.indptr"]) - 1
+    N = len(own["rows"])
+    M = N if n_tags <= FEW_TAGS else 0
     wanted = {
         "coefficients": ((M, n_tags), np.float32),
-        "landmark_topics": ((M, n_topics), np.float32),
-        "tag_docs": ((n_tags,), np.int64),
-        "weights": ((6,), np.float64),
+        "own": ((M,), np.float32),
+        "topics": ((N, n_topics), np.float32),
+        "rows": ((N,), np.int64),
+        "weights": ((N_COLUMNS,), np.float64),
         "handicap": ((n_tags,), np.float64),
+        "threshold": ((n_tags,), np.float64),
     }
     for name, (shape, dtype) in wanted.items():
         if own[name].shape != shape or own[name].dtype != dtype:
@@ -347,12 +422,12 @@ def _check(own: dict[str, Any], n_tags: int, n_topics: int) -> None:
             raise InputError(f"the recommender's {name} is {found}, not {np.dtype(dtype)} {shape}")
         if not (np.abs(own[name]) <= _LARGEST).all():
             raise InputError(f"the recommender's {name} holds numbers that are not finite or too large")
-    if (own["landmark_topics"] < 0).any() or (own["tag_docs"] < 0).any():
-        raise InputError("the recommender's landmark_topics or tag_docs are negative")
-    if (own["landmark_topics"] > 1.001).any():
-        raise InputError("the recommender's landmark_topics are not proportions")
+    if (own["topics"] < 0).any() or (own["topics"] > 1.001).any():
+        raise InputError("the recommender's topics are not proportions")
     if (own["handicap"] <= 0).any():
         raise InputError("the recommender's handicap holds numbers that are not positive")
+    if not N or (np.diff(own["counts.indptr"]) <= 0).any() or (own["counts.data"] <= 0).any():
+        raise InputError("the recommender's documents must have words")
 
 
 def matrix_to_arrays(matrix: Any, name: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Kernel ridge regression with closed-form leave-one-out predictions: all tags share one factorisation."""
+"""Kernel ridge regression, on all training documents or on the nearest ones of each document."""
 
 from __future__ import annotations
 
@@ -9,128 +9,118 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 from scipy.linalg import lapack
-from sklearn.kernel_approximation import AdditiveChi2Sampler
-from sklearn.preprocessing import normalize
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from tagtopics._typing import Float32, Float64
+from tagtopics._typing import Float32, Int32, Int64
+from tagtopics.kernels.threads import run_ranges
+from tagtopics.recommend import loops
 
-_STEP, _SAMPLES = 0.65, 3
-"""Where the spectrum of the chi-squared kernel is sampled (Vedaldi and Zisserman 2012)."""
+TOPIC_WEIGHT = np.float32(0.1)
+"""Share of the topics in the similarity of two documents; the other share is that of the words."""
 
-PARTS = 2 * _SAMPLES - 1
-"""Features that stand for one word."""
+RIDGE = np.float32(0.1)
+"""Added to the diagonal of the kernel. Good from photographs to news: decision 030."""
 
-_DENSE_COLUMNS = 1024
-"""Up to this many features a dense product is faster than a sparse one."""
+PART = 8000
+"""Documents whose kernel is factorised at a time; the answers of several parts are averaged."""
 
-_BLOCK = 2048
-"""Documents whose kernel values are in memory at a time."""
-
-_JITTERS = (1e-6, 1e-4, 1e-2)
-"""Shares of the mean diagonal added to a matrix of moments until it is positive definite."""
+NEIGHBOURS = 200
+"""Training documents that a document is regressed on: decision 096."""
 
 _lock = threading.Lock()
 _state: dict[str, Any] = {"users": 0, "limiter": None}
 
 
-class Ridge(NamedTuple):
-    """The solution of a ridge regression, and its prediction for each document without that document."""
+class Documents(NamedTuple):
+    """N documents, by document and by word."""
 
-    coefficients: Float32  # (M, T)
-    left_out: Float32  # (N, T) leave-one-out predictions of the first N rows
+    doc_offsets: Int64  # (N + 1,)
+    doc_words: Int32  # (E,)
+    doc_shares: Float32  # (E,) share of each word in the document
+    word_offsets: Int64  # (W + 1,)
+    word_docs: Int32  # (E,)
+    word_shares: Float32  # (E,)
+    topics: Float32  # (N, K) square roots of the proportions
 
 
-def chi2_features(counts: Any) -> sp.csr_array:
-    """Map documents so that dot products approximate sum_w 2 x_w y_w / (x_w + y_w) of word shares x, y.
+class Neighbours(NamedTuple):
+    """The nearest training documents of documents, and what each contributes to a score."""
+
+    rows: Int64  # (D, n)
+    weights: Float32  # (D, n) the score of a tag is the sum of the weights of the neighbours that carry it
+
+
+def documents_of(counts: Any, doc_topic: Float32) -> Documents:
+    """Return documents of counts (CSR, N x W) and topic proportions (N, K) as the kernel needs them."""
+    lengths = np.diff(counts.indptr)
+    tokens = np.asarray(counts.sum(1, dtype=np.float64)).ravel()
+    shares = sp.csr_array(
+        ((counts.data / np.repeat(tokens, lengths)).astype(np.float32), counts.indices, counts.indptr),
+        shape=counts.shape,
+    )
+    columns = sp.csc_array(shares)
+    return Documents(
+        shares.indptr.astype(np.int64), shares.indices.astype(np.int32), shares.data,
+        columns.indptr.astype(np.int64), columns.indices.astype(np.int32), columns.data,
+        np.ascontiguousarray(np.sqrt(doc_topic), dtype=np.float32),
+    )  # fmt: skip
+
+
+def neighbours(
+    new: Documents, index: Documents, bandwidth: float, n_threads: int, own: Int64 | None = None
+) -> Neighbours:
+    """Return the neighbours of new documents with their weights (K + ridge I)^-1 k; see `reference.weigh`.
 
     Args:
-        counts: CSR (D, W).
-
-    Returns:
-        CSR (D, PARTS * W) of float32, rows of length one: the features of word w are columns w, W + w, ...
+        new: D documents.
+        index: N training documents.
+        bandwidth: of the kernel exp(-bandwidth (1 - similarity)).
+        n_threads: the bits of the result do not depend on it.
+        own: (D,) rows of the index, one for each document that it must not use; None to use all rows.
     """
-    shares = normalize(sp.csr_array(counts, dtype=np.float64), "l1")
-    sampler = AdditiveChi2Sampler(sample_steps=_SAMPLES, sample_interval=_STEP)
-    return sp.csr_array(normalize(sampler.fit_transform(shares)), dtype=np.float32)
+    D, N = len(new.topics), len(index.topics)
+    n = min(NEIGHBOURS, N if own is None else N - 1)
+    rows, weights = np.zeros((D, n), dtype=np.int64), np.zeros((D, n), dtype=np.float32)
+    banned = np.full(D, -1, dtype=np.int64) if own is None else np.asarray(own, dtype=np.int64)
+    if D and n:
+        settings = (TOPIC_WEIGHT, np.float32(bandwidth), RIDGE)
+        run_ranges(
+            loops.weigh, np.arange(D + 1), n * n * n, n_threads, new, banned, index, settings, rows, weights
+        )
+    return Neighbours(rows, weights)
 
 
-def dot_products(left: sp.csr_array, right: sp.csr_array) -> Float32:
-    """Return left @ right.T as a dense array."""
-    if left.shape[1] <= _DENSE_COLUMNS:
-        return np.asarray(left.toarray() @ right.toarray().T, dtype=np.float32)
-    return np.asarray((left @ right.T).toarray(), dtype=np.float32)
+def kernel_of(new: Documents, index: Documents, bandwidth: float, n_threads: int) -> Float32:
+    """Return (D, N): exp(-bandwidth (1 - similarity)) of new documents and those of the index."""
+    D, N = len(new.topics), len(index.topics)
+    alike = np.empty((D, N), dtype=np.float32)
+    if D:
+        run_ranges(loops.compare, np.arange(D + 1), N, n_threads, new, index, TOPIC_WEIGHT, alike)
+    alike -= 1
+    alike *= np.float32(bandwidth)
+    return np.exp(alike, out=alike)
 
 
-def exact_ridge(kernel: Float32, targets: Float32, ridge: float) -> Ridge:
-    """Solve (K + ridge I) A = Y, and predict each row from all others.
+def solve_part(kernel: Float32, targets: Float32) -> tuple[Float32, Float32]:
+    """Return A (N, T) with (K + ridge I) A = Y, and (N,) what each document adds to its own answer.
 
-    Leaving row i out of the fit gives f_i = y_i - a_i / C_ii with C the inverse of K + ridge I.
+    With C the inverse of K + ridge I, the answer to document i without itself is
+    f_i - a_i (1 - ridge C_ii) / C_ii = y_i - a_i / C_ii.
 
     Args:
-        kernel: (N, N) symmetric; its diagonal is changed in place.
+        kernel: (N, N) symmetric; it is overwritten.
         targets: (N, T) Y.
-        ridge: added to the diagonal.
     """
-    kernel[np.diag_indices_from(kernel)] += np.float32(ridge)
-    factor, failed = lapack.spotrf(kernel, lower=1)
-    solve, invert = lapack.spotrs, lapack.spotri
-    if failed:  # rounding in single precision made it indefinite
-        factor, failed = lapack.dpotrf(kernel.astype(np.float64), lower=1, overwrite_a=1)
-        solve, invert = lapack.dpotrs, lapack.dpotri
+    kernel[np.diag_indices_from(kernel)] += RIDGE
+    factor, failed = lapack.spotrf(kernel.T, lower=1, overwrite_a=1)
     if failed:
         raise np.linalg.LinAlgError("the kernel is not positive definite")
-    coefficients, _ = solve(factor, targets, lower=1)
-    inverse, _ = invert(factor, lower=1, overwrite_c=1)
-    diagonal = np.maximum(np.diag(inverse), 1e-12)[:, np.newaxis]
-    left_out = np.asarray(targets - coefficients / diagonal, dtype=np.float32)
-    return Ridge(np.ascontiguousarray(coefficients, dtype=np.float32), left_out)
-
-
-def landmark_ridge(kernel_of: Any, landmarks: Any, targets: Any, ridge: float, sample: Any) -> Ridge:
-    """Regress on the kernel to M landmarks only, for more documents than an (N, N) kernel allows.
-
-    All sums over documents are in double precision: in single precision the matrix of moments is no longer
-    positive definite where documents resemble each other.
-
-    Args:
-        kernel_of: function of row numbers, giving their kernel to the landmarks (rows, M).
-        landmarks: (M,) row numbers.
-        targets: function of row numbers, giving their targets (rows, T).
-        ridge: weight of the norm of the solution.
-        sample: the number of rows, and the row numbers of the documents whose leave-one-out predictions are
-            wanted.
-    """
-    n_rows, rows = sample
-    gram = np.float64(ridge) * kernel_of(landmarks).astype(np.float64)
-    moments: Any = 0.0
-    for first in range(0, n_rows, _BLOCK):
-        block = np.arange(first, min(first + _BLOCK, n_rows))
-        kernel = kernel_of(block).astype(np.float64)
-        gram += kernel.T @ kernel
-        moments = moments + kernel.T @ targets(block)
-    factor = _factor(gram)
-    coefficients = scipy.linalg.cho_solve((factor, True), moments).astype(np.float32)
-    kernel = kernel_of(rows)
-    half: Float64 = scipy.linalg.solve_triangular(factor, kernel.T, lower=True)
-    leverage = np.minimum((half**2).sum(0), 1 - 1e-6)[:, np.newaxis]
-    left_out = (kernel @ coefficients - leverage * targets(rows)) / (1 - leverage)
-    return Ridge(coefficients, left_out.astype(np.float32))
-
-
-def _factor(gram: Float64) -> Float64:
-    """Return the lower Cholesky factor of a positive matrix, with as little added as it needs."""
-    mean = float(np.trace(gram)) / len(gram)
-    for jitter in _JITTERS:
-        raised = gram.copy()
-        raised[np.diag_indices_from(raised)] += jitter * mean
-        factor, failed = lapack.dpotrf(raised, lower=1, overwrite_a=1)
-        if not failed:
-            return np.asarray(factor)
-    raise np.linalg.LinAlgError("the matrix of moments is not positive definite")
+    coefficients, _ = lapack.spotrs(factor, targets, lower=1)
+    inverse, _ = lapack.spotri(factor, lower=1, overwrite_c=1)
+    diagonal = np.maximum(np.diag(inverse), 1e-6)
+    return np.ascontiguousarray(coefficients), np.asarray(1 / diagonal - RIDGE, dtype=np.float32)
 
 
 @contextmanager

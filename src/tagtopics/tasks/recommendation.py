@@ -19,7 +19,8 @@ from tagtopics.recommend.calibration import best_columns, best_threshold
 from tagtopics.tasks.fitted_split import FittedSplit, fit_split, result
 
 Marks = npt.NDArray[np.bool_]
-_Answer = tuple[Int64, Marks]
+_Answer = tuple[Int64, Int64, Marks]
+_LIST, _RANKS = 5, 20
 
 
 def evaluate_recommendation(
@@ -37,8 +38,9 @@ def evaluate_recommendation(
             linear classifier for each tag on TF-IDF words, its cost tuned on the training part.
 
     Returns:
-        `metrics`: `recall`, `precision`, `rate_plus` per tag, `precision_at_1`, `precision_at_5`, `ndcg_at_5`
-        per document, `micro_f1` and `macro_f1`. `seconds`: `fit` and `score`.
+        `metrics`: `recall`, `precision`, `rate_plus` per tag, of the balanced lists of "best";
+        `precision_at_1`, `precision_at_5`, `f1_at_5`, `ndcg_at_5`, `ndcg_at_20` per document; `micro_f1` and
+        `macro_f1`. `seconds`: `fit` and `score`.
     """
     if tags_known:
         raise InputError("recommendation: the tags of test documents must stay hidden; leave out tags_known")
@@ -48,8 +50,7 @@ def evaluate_recommendation(
         raise InputError("recommendation: no document has a tag")
     began = time.perf_counter()
     split = fit_split(corpus, model, seed, tags_known=False)
-    lists, predicted = SYSTEMS[system](model, split)
-    metrics = all_measures(split.test.tags.toarray(), lists, predicted)
+    metrics = all_measures(split.test.tags.toarray(), *SYSTEMS[system](model, split))
     return result(metrics, split.seconds, began)
 
 
@@ -68,7 +69,8 @@ def _best(model: TopicModel, split: FittedSplit) -> _Answer:
     likely = model.tag_probabilities(split.test)
     recommender = model.recommender_
     assert recommender is not None  # trained above
-    return recommender.picked(likely, 5), likely >= recommender.calibration.threshold
+    balanced, ranked = recommender.picked(likely, _LIST, True), recommender.picked(likely, _RANKS)
+    return balanced, ranked, recommender.predicted(likely)
 
 
 def _two_stage(model: TopicModel, split: FittedSplit) -> _Answer:
@@ -84,21 +86,22 @@ def _own_scores(model: TopicModel, split: FittedSplit) -> _Answer:
 
 def _linear(model: TopicModel, split: FittedSplit) -> _Answer:
     scores, threshold = linear_scores(split.train, split.test)
-    return best_columns(scores, 5), scores >= threshold
+    ranked = best_columns(scores, _RANKS)
+    return ranked[:, :_LIST], ranked, scores >= threshold
 
 
 def _listed(scores: Any) -> _Answer:
-    """Return the five tags with the highest scores, as lists (D, 5) and as predictions (D, T)."""
-    lists = best_columns(scores, 5)
+    """Return the tags with the highest scores: five as lists and as predictions, twenty as ranks."""
+    ranked = best_columns(scores, _RANKS)
     predicted = np.zeros(scores.shape, dtype=bool)
-    np.put_along_axis(predicted, lists, True, axis=1)
-    return lists, predicted
+    np.put_along_axis(predicted, ranked[:, :_LIST], True, axis=1)
+    return ranked[:, :_LIST], ranked, predicted
 
 
 SYSTEMS: Mapping[str, Callable[[TopicModel, FittedSplit], _Answer]] = MappingProxyType(
     {"best": _best, "two-stage": _two_stage, "scores": _own_scores, "linear": _linear}
 )
-"""Recommenders: functions of a fitted model and a split that return lists (D, 5) and predictions (D, T)."""
+"""Functions of a fitted model and a split that return lists (D, 5), ranks (D, 20), predictions (D, T)."""
 
 
 FIRST_SHARE = 0.25
@@ -151,7 +154,7 @@ def linear_scores(train: Corpus, test: Corpus) -> tuple[Float64, float]:
     trials = {}
     for cost in COSTS:
         scores = _linear_decisions(train_words[rest], train.tags[rest], train_words[held_out], cost)
-        threshold = best_threshold(scores.astype(np.float32), truth)
+        threshold = best_threshold(scores.astype(np.float32), truth, int(truth.sum()))
         predicted = scores >= threshold
         trials[cost] = 2 * (predicted & truth).sum() / (predicted.sum() + truth.sum()), threshold
     cost = max(COSTS, key=lambda cost: trials[cost][0])
@@ -237,26 +240,28 @@ def per_tag(truth: Marks, lists: Int64) -> dict[str, float]:
     }
 
 
-def per_document(truth: Marks, lists: Int64) -> dict[str, float]:
-    """Return precision@1, precision@5 and nDCG@5, averaged over documents with at least one tag.
+def per_document(truth: Marks, ranked: Int64) -> dict[str, float]:
+    """Return precision@1, precision@5, F1@5, nDCG@5 and nDCG@20, averaged over documents with tags.
 
     Args:
         truth: (D, T) which tags the documents carry.
-        lists: (D, 5 or more) columns of the tags recommended, best first; all tags if there are fewer.
+        ranked: (D, 20 or more) columns of the tags recommended, best first; all tags if there are fewer.
     """
     tagged = truth.any(1)
-    truth, lists = truth[tagged], lists[tagged, :5]
-    if not len(truth):
-        return dict.fromkeys(("precision_at_1", "precision_at_5", "ndcg_at_5"), float("nan"))
-    hits = np.take_along_axis(truth, lists, axis=1)
-    discounts = 1.0 / np.log2(np.arange(2, 7))
-    best = np.cumsum(discounts)[np.minimum(truth.sum(1), 5) - 1]
-    gain = hits @ discounts[: hits.shape[1]]
-    return {
-        "precision_at_1": float(hits[:, 0].mean()),
-        "precision_at_5": float(hits.sum(1).mean() / 5),
-        "ndcg_at_5": float(np.mean(gain / best)),
-    }
+    hits = np.take_along_axis(truth[tagged], ranked[tagged, :_RANKS], axis=1)
+    n_true = truth[tagged].sum(1)
+    names = ("precision_at_1", "precision_at_5", "f1_at_5", "ndcg_at_5", "ndcg_at_20")
+    if not len(hits):
+        return dict.fromkeys(names, float("nan"))
+    discounts = 1.0 / np.log2(np.arange(2, _RANKS + 2))
+
+    def ndcg(n: int) -> float:
+        best = np.cumsum(discounts)[np.minimum(n_true, n) - 1]
+        return float(np.mean(hits[:, :n] @ discounts[: min(n, hits.shape[1])] / best))
+
+    first = hits[:, :_LIST].sum(1)
+    values = (hits[:, 0].mean(), first.mean() / 5, np.mean(2 * first / (5 + n_true)), ndcg(5), ndcg(20))
+    return {name: float(value) for name, value in zip(names, values, strict=True)}
 
 
 def f_measures(truth: Marks, predicted: Marks) -> dict[str, float]:
@@ -278,7 +283,7 @@ def f_measures(truth: Marks, predicted: Marks) -> dict[str, float]:
     return {"micro_f1": float(micro), "macro_f1": float(np.mean(per_tag))}
 
 
-def all_measures(truth: Any, lists: Int64, predicted: Marks) -> dict[str, float]:
-    """Return all measures of recommendation, of lists of five tags and of predicted tags."""
+def all_measures(truth: Any, lists: Int64, ranked: Int64, predicted: Marks) -> dict[str, float]:
+    """Return all measures of recommendation, of lists of five tags, ranked tags and predicted tags."""
     truth = np.asarray(truth, dtype=bool)
-    return per_tag(truth, lists[:, :5]) | per_document(truth, lists) | f_measures(truth, predicted)
+    return per_tag(truth, lists) | per_document(truth, ranked) | f_measures(truth, predicted)

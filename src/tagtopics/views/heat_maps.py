@@ -106,8 +106,9 @@ def recommended_tags(model: Any, image: Any, top: int = 5) -> list[str]:
     if faults:
         raise InputError(faults[0].reason)
     (found,) = model.recommend(counts, top=top)
-    threshold = model.recommender_.calibration.threshold
-    return [tag for rank, (tag, likely, *_) in enumerate(found) if rank == 0 or likely >= threshold]
+    recommender = model.recommender_
+    threshold = dict(zip(recommender.tag_names, recommender.calibration.threshold, strict=True))
+    return [one.tag for rank, one in enumerate(found) if rank == 0 or one.probability >= threshold[one.tag]]
 
 
 def write_maps(maps: TagMaps, folder: str | Path) -> list[Path]:

@@ -1,0 +1,135 @@
+# mypy: disallow_untyped_defs=False
+"""Compiled loops of the recommender; `recommend.reference` is their readable twin."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tagtopics.kernels.compiling import inner, kernel
+
+
+@kernel
+def compare(first, last, new, index, topic_weight, alike):
+    """Set `alike` (D, N) to the similarities of new documents first to last with those of the index."""
+    row = np.empty(index.topics.shape[0], dtype=np.float32)
+    for d in range(first, last):
+        _compare(d, new, index, topic_weight, row)
+        for i in range(len(row)):
+            alike[d, i] = row[i]
+
+
+@kernel
+def weigh(first, last, new, own, index, settings, rows, weights):
+    """Set `rows` and `weights` (D, n) of new documents first to last: their neighbours and what each adds.
+
+    `new` and `index` are `Documents`; `own` (D,) is the row of the index that each document must not use, or
+    -1; `settings` are the weight of topics, the bandwidth and the ridge.
+    """
+    topic_weight, bandwidth, ridge = settings
+    n_docs, n = index.topics.shape[0], rows.shape[1]
+    alike = np.empty(n_docs, dtype=np.float32)
+    gram = np.empty((n, n), dtype=np.float32)
+    newest = np.full(len(index.word_offsets) - 1, -1, dtype=np.int64)
+    for d in range(first, last):
+        _compare(d, new, index, topic_weight, alike)
+        if own[d] >= 0:
+            alike[own[d]] = -1
+        least = np.partition(alike, n_docs - n)[n_docs - n]
+        _take(d, alike, least, rows)
+        n_entries = 0
+        for a in range(n):
+            n_entries += index.doc_offsets[rows[d, a] + 1] - index.doc_offsets[rows[d, a]]
+        entries = np.empty((n_entries, 3), dtype=np.int64)
+        _compare_neighbours(d, index, topic_weight, rows, newest, entries, gram)
+        for a in range(n):
+            weights[d, a] = np.exp(bandwidth * (alike[rows[d, a]] - np.float32(1)))
+            for b in range(a):
+                gram[a, b] = np.exp(bandwidth * (gram[a, b] - np.float32(1)))
+            gram[a, a] = np.float32(1) + ridge
+        _solve(d, gram, ridge, weights)
+
+
+@inner
+def _compare(d, new, index, topic_weight, alike):
+    """Set `alike` (N,) to the similarity of new document d with all documents of the index."""
+    one, two = np.float32(1), np.float32(2)
+    alike[:] = 0
+    for e in range(new.doc_offsets[d], new.doc_offsets[d + 1]):
+        w, x = new.doc_words[e], new.doc_shares[e]
+        for p in range(index.word_offsets[w], index.word_offsets[w + 1]):
+            y = index.word_shares[p]
+            alike[index.word_docs[p]] += two * x * y / (x + y)
+    for i in range(index.topics.shape[0]):
+        total = np.float32(0)
+        for k in range(index.topics.shape[1]):
+            total += new.topics[d, k] * index.topics[i, k]
+        alike[i] = (one - topic_weight) * alike[i] + topic_weight * total
+
+
+@inner
+def _take(d, alike, least, rows):
+    """Set `rows` of document d to the n documents that are most alike, in order of rows; earlier ones win."""
+    n, above = rows.shape[1], 0
+    for i in range(len(alike)):
+        above += alike[i] > least
+    ties, place = n - above, 0
+    for i in range(len(alike)):
+        if alike[i] > least or (alike[i] == least and ties > 0):
+            ties -= alike[i] == least
+            rows[d, place] = i
+            place += 1
+
+
+@inner
+def _compare_neighbours(d, index, topic_weight, rows, newest, entries, gram):
+    """Set the lower half of `gram` (n, n) to the similarities of the neighbours of document d.
+
+    `newest` (W,) is the last entry of each word so far, -1 before and after. An entry is a word of a
+    neighbour: its number, the place of the word in the index, and the entry of the same word before it.
+    """
+    scale = np.float32(2) * (np.float32(1) - topic_weight)
+    n, m = rows.shape[1], 0
+    for a in range(n):
+        for b in range(a):
+            total = np.float32(0)
+            for k in range(index.topics.shape[1]):
+                total += index.topics[rows[d, a], k] * index.topics[rows[d, b], k]
+            gram[a, b] = topic_weight * total
+        for e in range(index.doc_offsets[rows[d, a]], index.doc_offsets[rows[d, a] + 1]):
+            w, x = index.doc_words[e], index.doc_shares[e]
+            p = newest[w]
+            while p >= 0:
+                y = index.doc_shares[entries[p, 1]]
+                gram[a, entries[p, 0]] += scale * x * y / (x + y)
+                p = entries[p, 2]
+            entries[m, 0], entries[m, 1], entries[m, 2] = a, e, newest[w]
+            newest[w] = m
+            m += 1
+    for p in range(m):
+        newest[index.doc_words[entries[p, 1]]] = -1
+
+
+@inner
+def _solve(d, gram, ridge, weights):
+    """Replace the kernel values of document d by x with gram @ x = values; `gram` is given by its lower half.
+
+    No eigenvalue of `gram` is below the ridge, so pivots below half of it are rounding errors.
+    """
+    n = gram.shape[0]
+    for a in range(n):
+        for b in range(a + 1):
+            total = np.float32(0)
+            for c in range(b):
+                total += gram[a, c] * gram[b, c]
+            if b < a:
+                gram[a, b] = (gram[a, b] - total) / gram[b, b]
+            else:
+                gram[a, a] = np.sqrt(max(gram[a, a] - total, ridge / 2))
+        total = np.float32(0)
+        for c in range(a):
+            total += gram[a, c] * weights[d, c]
+        weights[d, a] = (weights[d, a] - total) / gram[a, a]
+    for a in range(n - 1, -1, -1):
+        weights[d, a] /= gram[a, a]
+        for c in range(a):
+            weights[d, c] -= gram[a, c] * weights[d, a]
