@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -33,11 +34,30 @@ def test_recommend_answers_from_the_saved_model(folder: Path, tmp_path: Path) ->
     assert "because of" in shown.out
 
 
+def test_a_text_without_known_words_gets_no_tags(tmp_path: Path) -> None:
+    texts = [{"text": f"river boat water {i % 7}", "tags": ["ship"]} for i in range(30)]
+    texts += [{"text": f"violin chord concert {i % 7}", "tags": ["music"]} for i in range(30)]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, texts)), encoding="utf-8")
+    (tmp_path / "new.jsonl").write_text('{"text": "hello"}\n{"text": "boat"}\n', encoding="utf-8")
+    fitted = run("fit", tmp_path / "a.jsonl", "--topics", 2, "--iterations", 5, "-o", tmp_path / "m.tt")
+    assert fitted.code == 0, fitted.err
+    answer = run("recommend", tmp_path / "m.tt", tmp_path / "new.jsonl", "--json")
+    first, second = answer.json()["documents"]
+    assert first["tags"] == []
+    assert second["tags"][0]["tag"] == "ship"
+    shown = run("recommend", tmp_path / "m.tt", tmp_path / "new.jsonl")
+    assert shown.code == 0
+    assert "no word that the model knows" in " ".join((shown.out + shown.err).split())
+
+
 @pytest.mark.parametrize(
     ("task", "measures"),
     [
         ("links", {"f1"}),
-        ("recommendation", {"recall", "precision", "rate_plus", "precision_at_1", "ndcg_at_5", "micro_f1"}),
+        (
+            "recommendation",
+            {"recall", "precision", "rate_plus", "precision_at_1", "f1_at_5", "ndcg_at_20", "micro_f1"},
+        ),
         ("credit", {"accuracy", "naive_bayes"}),
     ],
 )

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from tagtopics._typing import Float32, Float64, Int64
 
-N_COLUMNS = 5
+N_COLUMNS = 6
 """Inputs of calibration: the last axis of `evidence`."""
 
 _FLOOR = np.float32(3e-3)
@@ -39,16 +39,19 @@ class Calibration(NamedTuple):
     threshold: Float64  # (T,) tags at least this probable are predicted
 
 
-def evidence(scores: Float32, n_docs: Any, n_all: int) -> Float32:
+def evidence(scores: Float32, n_docs: Any, n_all: int, company: Any) -> Float32:
     """Return (D, T, N_COLUMNS): the inputs of calibration for each tag of each document.
 
     Args:
         scores: (D, T) of the regression.
         n_docs: (T,) or (D, T) how many training documents carry each tag.
         n_all: how many training documents there are.
+        company: CSR (T, T), row t: the share of the documents of t with each other tag.
     """
+    positive = np.maximum(scores, 0)
+    together = np.log(np.asarray(positive @ company) + _FLOOR)
     rarity = np.log((np.broadcast_to(n_docs, scores.shape) + 0.5) / (n_all + 1.0)).astype(np.float32)
-    columns = [np.ones_like(scores), scores, np.log(np.maximum(scores, 0) + _FLOOR), rarity, scores * rarity]
+    columns = [np.ones_like(scores), scores, np.log(positive + _FLOOR), rarity, together, scores * rarity]
     return np.stack(columns, axis=-1, dtype=np.float32)
 
 

@@ -1,4 +1,3 @@
-# mypy: disallow_untyped_defs=False
 """Compiled loops of the recommender; `recommend.reference` is their readable twin."""
 
 from __future__ import annotations

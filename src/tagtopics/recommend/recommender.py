@@ -155,7 +155,7 @@ class TagRecommender:
         similarity to the neighbours that carry the tag, less that of all neighbours; words with a negative
         weight are omitted.
         """
-        answers = []
+        answers: list[list[Recommendation]] = []
         for batch, new, likely in self._answered(counts, doc_topic):
             for d, tags in enumerate(self.picked(likely, top, balanced)):
                 row = sp.csr_array(batch[d : d + 1])
@@ -190,6 +190,17 @@ class TagRecommender:
         return np.bincount(self.tags.indices, minlength=len(self.tag_names)).astype(np.int64)
 
     @cached_property
+    def _company(self) -> sp.csr_array:
+        """CSR (T, T), row t: the share of its documents with each other tag; empty if tags are many."""
+        if not len(self.coefficients):
+            return sp.csr_array((len(self.tag_names), len(self.tag_names)), dtype=np.float32)
+        together = sp.csr_array(self.tags.T @ self.tags)
+        together.setdiag(0)
+        together.eliminate_zeros()
+        together.data /= np.repeat(self._n_docs, np.diff(together.indptr)).astype(np.float32)
+        return together
+
+    @cached_property
     def _index(self) -> Documents:
         """The training documents as the kernel needs them, computed once."""
         return documents_of(self.counts, self.topics)
@@ -203,7 +214,7 @@ class TagRecommender:
         for batch in self._batches(counts.shape[0]):
             part = sp.csr_array(counts[batch])
             new = documents_of(part, doc_topic[batch])
-            known = evidence(self._scores(new), self._n_docs, len(self.rows))
+            known = evidence(self._scores(new), self._n_docs, len(self.rows), self._company)
             likely = probabilities(known, self.calibration.weights)
             likely[np.diff(part.indptr) == 0] = 0
             yield part, new, likely
@@ -212,7 +223,8 @@ class TagRecommender:
         """Return the evidence of training documents, each without itself, and (D, T) the tags they carry."""
         new = documents_of(sp.csr_array(self.counts[own]), self.topics[own])
         truth = self.tags[own].toarray() > 0
-        return evidence(self._scores(new, own), self._n_docs - truth, len(self.rows) - 1), truth
+        n_docs = self._n_docs - truth
+        return evidence(self._scores(new, own), n_docs, len(self.rows) - 1, self._company), truth
 
     @single_thread()
     def _scores(self, new: Documents, own: Int64 | None = None) -> Float32:
@@ -315,20 +327,21 @@ def _calibrated(
         scored.append((known[:, :, 1].copy(), truth))
         on_progress(0.5 + 0.4 * batch.stop / len(sample))
     weights = logistic_weights(np.concatenate(chosen), np.concatenate(outcomes))
-    dense, expected, pairs = [], np.zeros(T), []
+    rows = max(1, _BALANCED_PAIRS // T)
+    balanced = np.zeros((0, T), dtype=np.float32)
+    expected, pairs = np.zeros(T), []
     for scores, truth in scored:
-        known = evidence(scores, recommender._n_docs - truth, len(recommender.rows) - 1)
-        likely = probabilities(known, weights)
+        n_docs, n_all = recommender._n_docs - truth, len(recommender.rows) - 1
+        likely = probabilities(evidence(scores, n_docs, n_all, recommender._company), weights)
         expected += likely.sum(0, dtype=np.float64)
         docs, tags = np.nonzero(likely >= _IMPROBABLE)
         pairs.append((tags, likely[docs, tags], truth[docs, tags]))
-        if sum(len(part) for part, _ in dense) * T < _BALANCED_PAIRS:
-            dense.append((likely, truth))
+        balanced = np.concatenate([balanced, likely])[:rows]
     n_true = int(recommender.tags[sample].sum())
     tags, likely, truth = (np.concatenate(part) for part in zip(*pairs, strict=True))
     threshold = fair_thresholds(tags, likely, truth, expected, n_true)
-    frequency = (recommender._n_docs + 0.5) / (len(recommender.rows) + 1.0)
-    handicap = fair_handicap(*(np.concatenate(part) for part in zip(*dense, strict=True)), frequency)
+    frequency = np.asarray((recommender._n_docs + 0.5) / (len(recommender.rows) + 1.0), dtype=np.float64)
+    handicap = fair_handicap(balanced, recommender.tags[sample[: len(balanced)]].toarray() > 0, frequency)
     return Calibration(weights, handicap, threshold)
 
 

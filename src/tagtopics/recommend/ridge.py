@@ -27,7 +27,7 @@ PART = 8000
 """Documents whose kernel is factorised at a time; the answers of several parts are averaged."""
 
 NEIGHBOURS = 200
-"""Training documents that a document is regressed on: decision 096."""
+"""Training documents that a document is regressed on: decision 033."""
 
 _lock = threading.Lock()
 _state: dict[str, Any] = {"users": 0, "limiter": None}
