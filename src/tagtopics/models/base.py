@@ -368,13 +368,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 callback.on_progress(share)
 
         counts, threads = align_words(corpus, self.vocabulary_), resolve_threads(self.n_jobs)
-        theta = self._infer(counts, None)
-        try:
-            return fit_recommender(
-                counts, corpus.tags, theta, corpus.tag_names, n_threads=threads, on_progress=on_progress
-            )
-        finally:
-            on_progress(1.0)  # also if it failed
+        data = counts, corpus.tags, self._infer(counts, None), corpus.tag_names
+        return fit_recommender(*data, n_threads=threads, on_progress=on_progress)
 
     def _recommender_for(self, X: Any, top: int) -> tuple[TagRecommender, Any, Float32]:
         """Return the recommender, and the counts and topic proportions of new documents."""

@@ -29,7 +29,7 @@ from tagtopics.inference.checkpoint import plain_value
 from tagtopics.models.base import TopicModel
 from tagtopics.models.schema_1 import upgraded
 from tagtopics.models.validation import Preset, check_parameters
-from tagtopics.recommend.recommender import (
+from tagtopics.recommend.arrays import (
     matrix_from,
     matrix_to_arrays,
     recommender_from,

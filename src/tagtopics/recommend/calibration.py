@@ -110,16 +110,17 @@ def fair_handicap(likely: Float32, truth: Any, frequency: Float64) -> Float64:
     """Return (T,): the handicaps of tags that are probable for many documents.
 
     handicap = sqrt(reach) * frequency ** balance. The reach of a tag that n documents carry is its mean
-    probability over the n documents for which it is most probable. The balance is the largest one whose
-    lists keep most of the precision of the most probable tags.
+    probability over the n documents for which it is most probable; it counts as 1 if there are fewer
+    documents than tags. The balance is the largest one whose lists keep most of the precision of the most
+    probable tags.
 
     Args:
         likely: (D, T) leave-one-out probabilities.
         truth: (D, T) which tags the documents carry.
         frequency: (T,) share of all training documents that carry each tag.
     """
-    reach = np.sqrt(_reach(likely, truth.sum(0)))
     even = np.ones(len(frequency))
+    reach = np.sqrt(_reach(likely, truth.sum(0))) if len(likely) >= len(frequency) else even
     least = _KEPT_PRECISION * _precision(likely, truth, even)
 
     def costs_too_much(balance: float) -> bool:

@@ -11,7 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int64
-from tagtopics.corpus.core import checked_csr
 from tagtopics.errors import InputError
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.recommend.calibration import (
@@ -64,13 +63,6 @@ _BATCH_PAIRS = 1 << 22
 
 _IMPROBABLE = 0.01
 """Less probable pairs are left out when thresholds are learned."""
-
-_PREFIX = "recommender."
-_MATRICES = ("counts", "tags")
-_ARRAYS = ("topics", "rows", "coefficients", "own")
-
-_LARGEST = 1e9
-"""Largest number in the arrays of a loaded recommender; those of a fit stay far below."""
 
 
 class Recommendation(NamedTuple):
@@ -288,7 +280,10 @@ def fit_recommender(
         counts, theta, carried, used, coefficients, own, bandwidth, unset, tag_names, n_threads
     )
     sample = _drawn(generator, len(used), min(_CALIBRATED_DOCS, _CALIBRATED_PAIRS // T + 1))
-    return replace(trained, calibration=_calibrated(trained, sample, on_progress))
+    try:
+        return replace(trained, calibration=_calibrated(trained, sample, on_progress))
+    finally:
+        on_progress(1.0)  # also if it failed
 
 
 @single_thread()
@@ -369,95 +364,3 @@ def _strongest(
 ) -> tuple[tuple[str, float], ...]:
     best = np.argsort(-strength, kind="stable")[:n]
     return tuple((vocabulary[words[i]], float(strength[i])) for i in best if strength[i] > 0)
-
-
-def recommender_to_arrays(recommender: TagRecommender | None) -> dict[str, Any]:
-    """Return the arrays of a recommender by name; an empty dictionary for None."""
-    if recommender is None:
-        return {}
-    arrays = {name: getattr(recommender, name) for name in _ARRAYS} | recommender.calibration._asdict()
-    for name in _MATRICES:
-        arrays |= matrix_to_arrays(getattr(recommender, name), name)
-    return {_PREFIX + name: np.ascontiguousarray(array) for name, array in arrays.items()}
-
-
-def recommender_to_json(recommender: TagRecommender | None) -> dict[str, Any] | None:
-    """Return the names and numbers of a recommender; None for None."""
-    if recommender is None:
-        return None
-    return {"tag_names": list(recommender.tag_names), "bandwidth": recommender.bandwidth}
-
-
-def recommender_from(
-    description: Any, arrays: dict[str, Any], n_words: int, n_topics: int
-) -> TagRecommender | None:
-    """Return the recommender that the two functions above converted; None for None or for one of 0.1.0.
-
-    Raises:
-        InputError: if its parts do not fit together.
-    """
-    own = {name[len(_PREFIX) :]: array for name, array in arrays.items() if name.startswith(_PREFIX)}
-    if description is None or "landmark_topics" in own:
-        return None
-    names = description["tag_names"]
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise InputError("the recommender's tag_names must be a list of strings")
-    N, T = len(own["rows"]), len(names)
-    _check(own, T, n_topics)
-    return TagRecommender(
-        counts=matrix_from(own, "counts", (N, n_words)),
-        topics=own["topics"],
-        tags=matrix_from(own, "tags", (N, T)),
-        rows=own["rows"],
-        coefficients=own["coefficients"],
-        own=own["own"],
-        bandwidth=float(description["bandwidth"]),
-        calibration=Calibration(*(own[name] for name in Calibration._fields)),
-        tag_names=tuple(names),
-    )
-
-
-def _check(own: dict[str, Any], n_tags: int, n_topics: int) -> None:
-    N = len(own["rows"])
-    M = N if n_tags <= FEW_TAGS else 0
-    wanted = {
-        "coefficients": ((M, n_tags), np.float32),
-        "own": ((M,), np.float32),
-        "topics": ((N, n_topics), np.float32),
-        "rows": ((N,), np.int64),
-        "weights": ((N_COLUMNS,), np.float64),
-        "handicap": ((n_tags,), np.float64),
-        "threshold": ((n_tags,), np.float64),
-    }
-    for name, (shape, dtype) in wanted.items():
-        if own[name].shape != shape or own[name].dtype != dtype:
-            found = f"{own[name].dtype} {own[name].shape}"
-            raise InputError(f"the recommender's {name} is {found}, not {np.dtype(dtype)} {shape}")
-        if not (np.abs(own[name]) <= _LARGEST).all():
-            raise InputError(f"the recommender's {name} holds numbers that are not finite or too large")
-    if (own["topics"] < 0).any() or (own["topics"] > 1.001).any():
-        raise InputError("the recommender's topics are not proportions")
-    if (own["handicap"] <= 0).any():
-        raise InputError("the recommender's handicap holds numbers that are not positive")
-    if not N or (np.diff(own["counts.indptr"]) <= 0).any() or (own["counts.data"] <= 0).any():
-        raise InputError("the recommender's documents must have words")
-
-
-def matrix_to_arrays(matrix: Any, name: str) -> dict[str, Any]:
-    """Return the three arrays of a CSR array, by name; an empty dictionary for None."""
-    if matrix is None:
-        return {}
-    return {
-        f"{name}.data": np.asarray(matrix.data, dtype=np.float32),
-        f"{name}.indices": np.asarray(matrix.indices, dtype=np.int64),
-        f"{name}.indptr": np.asarray(matrix.indptr, dtype=np.int64),
-    }
-
-
-def matrix_from(arrays: dict[str, Any], name: str, shape: tuple[int, int]) -> sp.csr_array:
-    """Return the CSR array that `matrix_to_arrays` converted; its entries must be finite and not negative."""
-    data, indices, indptr = (arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
-    matrix = checked_csr(data, indices, indptr, shape, name)
-    if not np.isfinite(matrix.data).all() or (matrix.data < 0).any():
-        raise InputError(f"{name} holds numbers that are negative or not finite")
-    return matrix
