@@ -14,7 +14,7 @@ help:
 	@echo "make test         linters, type checks and all tests (about 5 minutes on two cores)"
 	@echo "make check        linters and type checks only"
 	@echo "make coverage     branch coverage; kernels run uncompiled"
-	@echo "make crash fuzz   kill writers at every system call; try 10,000 mutated inputs"
+	@echo "make crash fuzz   kill writers at every system call; try 10,000 mutated inputs, 8,000 flipped bits"
 	@echo "make docs         build the documentation"
 	@echo "make bench        the full benchmark (hours); make bench-quick for minutes"
 	@echo "make clean        remove everything that these targets create"
@@ -41,9 +41,11 @@ check: $(VENV)/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Every crash point of the writers, and many mutated inputs; `make test` tries a sample of both.
+# Every crash point of the writers, and many mutated inputs, hostile files and flipped bits; `make test` tries a
+# sample of both.
 crash: $(VENV)/.test
 	TAGTOPICS_CRASH_POINTS=100000 $(BIN)/python -m pytest tests/crash
+	TAGTOPICS_WRITER_SECONDS=60 $(BIN)/python -m pytest tests/models/test_models_saving.py -k two_writers
 
 fuzz: $(VENV)/.test
 	TAGTOPICS_FUZZ_FACTOR=100 $(BIN)/python -m pytest tests/fuzz

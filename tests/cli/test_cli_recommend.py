@@ -33,6 +33,22 @@ def test_recommend_answers_from_the_saved_model(folder: Path, tmp_path: Path) ->
     assert "because of" in shown.out
 
 
+@pytest.mark.parametrize("command", ["recommend", "related"])
+def test_a_text_without_known_words_is_told(folder: Path, tmp_path: Path, command: str) -> None:
+    rows = b'{"text": "hello"}\n{"text": "red apple"}\n'
+    (tmp_path / "c.jsonl").write_text('{"text": "red apple", "tags": ["food"]}\n' * 3)
+    assert run("fit", tmp_path / "c.jsonl", "--topics", 2, "--out", tmp_path / "t.tt").code == 0
+    answer = run(command, tmp_path / "t.tt", "-", stdin=rows)
+    assert answer.code == 0, answer.err
+    assert "no word that the model knows" in " ".join(answer.out.split())
+    (unknown, known) = run(command, tmp_path / "t.tt", "-", "--json", stdin=rows).json()["documents"]
+    assert list(unknown.values())[1] == []
+    assert list(known.values())[1] != []
+    alone = run(command, tmp_path / "t.tt", "-", stdin=b'{"text": "hello"}\n')
+    assert alone.code == 2
+    assert "has no word that the model knows" in alone.err
+
+
 @pytest.mark.parametrize(
     ("task", "measures"),
     [

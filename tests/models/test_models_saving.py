@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import multiprocessing
+import os
 import shutil
 import time
 from pathlib import Path
@@ -288,11 +289,15 @@ def _save_again_and_again(path: Path, seed: int, seconds: float) -> None:
         model.save(path, corpus=corpus)
 
 
+SECONDS = float(os.environ.get("TAGTOPICS_WRITER_SECONDS", "3"))
+"""How long two writers and a reader share a model; `make crash` takes 60 seconds."""
+
+
 def test_two_writers_and_a_reader_never_meet_a_mixture(tmp_path: Path) -> None:
     path = tmp_path / "m"
     _save_again_and_again(path, 0, 0.01)
     context = multiprocessing.get_context("spawn")
-    writers = [context.Process(target=_save_again_and_again, args=(path, seed, 3.0)) for seed in (1, 2)]
+    writers = [context.Process(target=_save_again_and_again, args=(path, seed, SECONDS)) for seed in (1, 2)]
     for writer in writers:
         writer.start()
     reads, seen = 0, set()

@@ -13,6 +13,7 @@ from tagtopics.cli.output import note
 from tagtopics.errors import InputError
 
 if TYPE_CHECKING:
+    from tagtopics.corpus import Corpus
     from tagtopics.models.base import TopicModel
 
 MODELS: Mapping[str, str] = MappingProxyType(
@@ -75,6 +76,13 @@ def build_model(options: ModelOptions) -> TopicModel:
     except InputError as error:
         raise InputError(_in_options(str(error))) from None
     return model
+
+
+def model_bytes(model: TopicModel, corpus: Corpus, keep: bool) -> int:
+    """Return roughly how many bytes the saved model will take, with its documents if they are kept."""
+    numbers = model._n_topics(corpus.n_tags) * (corpus.n_words + corpus.n_docs + 4 * corpus.n_tags)
+    texts = sum(map(len, corpus.texts)) if keep and corpus.texts is not None else 0
+    return 4 * numbers + (8 * (corpus.counts.nnz + corpus.tags.nnz) + texts if keep else 0)
 
 
 def _set_tag_pseudo_count(model: TopicModel, options: ModelOptions) -> None:

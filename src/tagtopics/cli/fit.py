@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tagtopics._io import check_space, check_target
-from tagtopics.cli.estimators import STOP_REASONS, build_model, progress_bar, weights_of
+from tagtopics._io import check_apart, check_space, check_target
+from tagtopics.cli.estimators import STOP_REASONS, build_model, model_bytes, progress_bar, weights_of
 from tagtopics.cli.options import (
     ColumnOptions,
     CorpusArgument,
@@ -61,13 +61,15 @@ def command(
     target = check_model_target(out)
     sharded = is_shard_folder(corpus)
     _check_scale(scale, sharded)
+    if scale.checkpoint is not None:
+        check_apart(out=target, checkpoint=scale.checkpoint)
     began = read = time.perf_counter()
     if sharded:
         sizes = _fit_shards(estimator, corpus, target, scale, output, keep)
     else:
         visual = visual_vocabulary(corpus, images, model.seed, output)
         documents = read_training(corpus, columns, text, output, visual)
-        check_space(target, _model_bytes(estimator, documents, keep))
+        check_space(target, model_bytes(estimator, documents, keep))
         read = time.perf_counter()
         checkpoints, start = _checkpoint(estimator, documents, scale)
         fit = estimator.fit if recommender else estimator.fit_topics
@@ -84,14 +86,6 @@ def is_shard_folder(source: str) -> bool:
     from tagtopics.scale.format import holds_shards
 
     return bool(source) and Path(source).is_dir() and holds_shards(Path(source))
-
-
-def _model_bytes(model: TopicModel, corpus: Corpus, keep: bool) -> int:
-    """Return roughly how many bytes the saved model will take."""
-    n_topics = int(model.get_params(deep=False).get("n_topics", corpus.n_tags))
-    numbers = n_topics * (corpus.n_words + corpus.n_docs + 4 * corpus.n_tags)
-    texts = sum(map(len, corpus.texts)) if keep and corpus.texts is not None else 0
-    return 4 * numbers + (8 * (corpus.counts.nnz + corpus.tags.nnz) + texts if keep else 0)
 
 
 # --------------------------------------------------------------------------------------- long fits
@@ -129,10 +123,18 @@ def _checkpoint(
     if scale.checkpoint is None:
         return [], None
     path = Path(scale.checkpoint)
+    check_space(path, _checkpoint_bytes(estimator, corpus))
     identity = identity_of(estimator, digest_of(corpus))
     start = load_checkpoint(path, identity) if scale.resume and path.exists() else None
     past = start[1] if start else ()
     return [Checkpoint(path, scale.checkpoint_every, scale.checkpoint_minutes, identity, past)], start
+
+
+def _checkpoint_bytes(model: TopicModel, corpus: Corpus) -> int:
+    """Return roughly how many bytes a checkpoint takes; while it is replaced, there are two."""
+    edges = corpus.counts.nnz if getattr(model, "memory", "") == "stored" else 0
+    rows = 3 * corpus.n_words + 4 * corpus.n_tags + corpus.n_docs + corpus.tags.nnz + edges
+    return int(4 * model._n_topics(corpus.n_tags) * rows)
 
 
 def _fit_shards(
@@ -145,6 +147,7 @@ def _fit_shards(
     from tagtopics.scale.shard_executor import local_executor, remove_run
 
     folder = ShardFolder.open(source)
+    check_space(target, 4 * estimator._n_topics(folder.manifest.n_tags) * folder.manifest.n_words)
     work = Path(scale.checkpoint) if scale.checkpoint else target.with_name(f"{target.name}.run")
     local = scale.engine == "local"
     bar = progress_bar(output, parts=len(folder) if local else 1)

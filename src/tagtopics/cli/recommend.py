@@ -82,6 +82,8 @@ def _show(
     def draw(console: Console) -> None:
         table = make_table(None, ["document", *columns])
         for id, answer in zip(ids, answers, strict=True):
+            if not answer:
+                table.add_row(plain(id, "bold"), *([""] * (len(columns) - 1)), "no word that the model knows")
             for rank, found in enumerate(answer, start=1):
                 table.add_row(plain(id, "bold") if rank == 1 else "", *cells(rank, found))
             table.add_section()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Annotated, Any, get_type_hints
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
 
+from tagtopics.corpus.patterns import compile_pattern
 from tagtopics.errors import InputError
 
 Tokenizer = Callable[[str], Iterable[str]]
@@ -26,12 +26,7 @@ def first_problem(error: ValidationError) -> str:
 
 
 def _check_pattern(pattern: str) -> str:
-    try:
-        groups = re.compile(pattern).groups
-    except (re.error, RecursionError, OverflowError) as error:
-        raise ValueError(f"not a regular expression ({error})") from None
-    if groups > 1:
-        raise ValueError("must have one group at most")
+    compile_pattern(pattern)
     return pattern
 
 
@@ -54,6 +49,7 @@ def _check_stop_words(words: tuple[str, ...] | str | None) -> tuple[str, ...] | 
 
 
 Count = Annotated[int, Field(ge=1)]
+_Length = Annotated[int, Field(ge=1, le=10)]
 Frequency = Annotated[int | float, AfterValidator(_check_frequency)]
 
 
@@ -63,9 +59,10 @@ class TextRecipe:
 
     Attributes:
         lowercase: fold case.
-        token_pattern: regular expression of one word; None for the Unicode-safe default.
+        token_pattern: regular expression of one word; None for the Unicode-safe default. One that would take
+            too long on some texts, such as `(a+)+`, is refused.
         min_length: shortest word kept, in characters.
-        ngram_range: smallest and largest number of words that make one term.
+        ngram_range: smallest and largest number of words that make one term, at most 10.
         stop_words: words to leave out; "english" for a built-in list.
         min_df: least number (int) or share (float) of documents that a word must occur in.
         max_df: most documents, likewise.
@@ -75,7 +72,7 @@ class TextRecipe:
     lowercase: bool = True
     token_pattern: Annotated[str, AfterValidator(_check_pattern)] | None = None
     min_length: Count = 2
-    ngram_range: Annotated[tuple[Count, Count], AfterValidator(_check_range)] = (1, 1)
+    ngram_range: Annotated[tuple[_Length, _Length], AfterValidator(_check_range)] = (1, 1)
     stop_words: Annotated[tuple[str, ...] | str | None, AfterValidator(_check_stop_words)] = "english"
     min_df: Frequency = 1
     max_df: Frequency = 1.0

@@ -23,6 +23,7 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Int64
 from tagtopics.corpus.core import INT32_MAX, Where, canonical_counts
+from tagtopics.corpus.patterns import WordPattern, compile_pattern
 from tagtopics.corpus.recipe import TextRecipe, Tokenizer
 from tagtopics.errors import InputError
 
@@ -239,8 +240,8 @@ def analyzer(recipe: TextRecipe, tokenizer: Tokenizer | None) -> Callable[[str],
 
 def _reader(recipe: TextRecipe) -> Callable[[str], list[str]]:
     """Return the function from one text to its words."""
-    pattern = None if recipe.token_pattern is None else re.compile(recipe.token_pattern)
-    find = (pattern or default_pattern()).findall
+    pattern = None if recipe.token_pattern is None else compile_pattern(recipe.token_pattern)
+    find = default_pattern().findall if pattern is None else pattern.words
     stop = _stop_words(recipe)
     shortest = recipe.min_length
 
@@ -308,7 +309,7 @@ class SpanFinder:
         self._column = {word: w for w, word in enumerate(vocabulary)}
         self._recipe = recipe
         pattern = recipe.token_pattern
-        self._pattern = default_pattern() if pattern is None else re.compile(pattern)
+        self._pattern = WordPattern(default_pattern(), False) if pattern is None else compile_pattern(pattern)
         self._kept: dict[str, bool] = {}
 
     def find(self, text: str) -> tuple[str, list[Span]]:
@@ -320,9 +321,7 @@ class SpanFinder:
         folded = fold_case(text) if self._recipe.lowercase else text
         if len(folded) != len(text):
             text = folded
-        group = self._pattern.groups
-        places = [match.span(group) for match in self._pattern.finditer(folded)]
-        tokens = [(a, b) for a, b in places if self._is_word(folded[a:b])]
+        tokens = [(a, b) for a, b in self._pattern.spans(folded) if self._is_word(folded[a:b])]
         return text, self._longest(folded, tokens)
 
     def _longest(self, folded: str, tokens: list[tuple[int, int]]) -> list[Span]:

@@ -149,7 +149,7 @@ def fetch_dataset(
 ) -> Path:
     """Download all files of a data set into the cache, and return their folder.
 
-    Existing files are kept if their checksum is right, and downloaded again if it is not.
+    Existing files are kept. One with another checksum is an `InputError`: it may be the user's own.
 
     Args:
         entry: an entry of the registry.
@@ -163,8 +163,13 @@ def fetch_dataset(
     folder = (directory or cache_folder("data")) / entry.name
     for file in entry.files:
         target = folder / file.name
-        if not (target.is_file() and digest_file(target) == file.sha256):
+        if not target.exists():
             fetch_file(file, target, progress=progress, timeout=timeout)
+        elif not target.is_file() or digest_file(target) != file.sha256:
+            raise InputError(
+                f"{target}: is damaged, or another file of this name (its checksum differs); remove it to "
+                "download it again, or set TAGTOPICS_CACHE to another folder"
+            )
     return folder
 
 

@@ -15,6 +15,7 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
+from tagtopics._io import atomic_folder, check_target
 from tagtopics._typing import Float64
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
@@ -89,15 +90,15 @@ def make_scene_corpus(n_scenes: int | None = None, *, seed: int = 0) -> Corpus:
 
 
 def write_scenes(folder: str | Path, scenes: list[Scene]) -> None:
-    """Write scenes as a folder of images for `read_corpus`: PNG files and `tags.json`."""
+    """Write scenes as a new folder of images for `read_corpus`: PNG files and `tags.json`."""
     from PIL import Image
 
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    for scene in scenes:
-        Image.fromarray(scene.pixels).save(folder / f"{scene.name}.png")
+    target = check_target(folder, "folder of scenes", None, option="folder")
     tags = {f"{scene.name}.png": list(scene.tags) for scene in scenes}
-    (folder / "tags.json").write_text(json.dumps(tags, indent=1), encoding="utf-8")
+    with atomic_folder(target) as new:
+        for scene in scenes:
+            Image.fromarray(scene.pixels).save(new / f"{scene.name}.png")
+        (new / "tags.json").write_text(json.dumps(tags, indent=1), encoding="utf-8")
 
 
 # ------------------------------------------------------------------------------------------ composition

@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from tagtopics._io import atomic_file
+from tagtopics._io import atomic_file, check_target
 from tagtopics.errors import MissingExtraError
 from tagtopics.experiments.claims import DATASET_NAMES
 from tagtopics.experiments.paper import (
@@ -49,14 +49,18 @@ difference. p is the two-sided p-value of the corrected resampled t-test, which 
 splits and is stricter than the rule."""
 
 
+_MARK = "Written by `tagtopics reproduce`"
+"""In the first lines of every page; a file without it is not overwritten."""
+
+
 def write_page(records: Sequence[Record], target: Path) -> list[Verdict]:
     """Write the page, with its figures in `images/` beside it, and return the verdicts.
 
     Args:
         records: in any order; those of data sets outside the grids are ignored.
-        target: the file of the page.
+        target: the file of the page; one that this function did not write is an `InputError`.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
+    check_page_target(target)
     records = sorted((r for r in records if r.spec.dataset in DATASET_NAMES), key=_place)
     figures = draw_figures(records, target.parent / "images")
     verdicts = all_verdicts(records)
@@ -64,6 +68,27 @@ def write_page(records: Sequence[Record], target: Path) -> list[Verdict]:
     with atomic_file(target) as temporary:
         temporary.write_text(text, encoding="utf-8")
     return verdicts
+
+
+def check_page_target(path: Path) -> Path:
+    """Return the path of the page; an existing file must be such a page, and its figures be ours too."""
+    for task in MEASURES:
+        for suffix in (".svg", ".png"):
+            check_target(_figure(path.parent / "images", task, suffix), "figure", _is_ours)
+    return check_target(path, "page of results", _is_ours, option="--page")
+
+
+def _is_ours(path: Path) -> bool:
+    """Tell whether a page or figure is ours: all of them name tagtopics at their beginning."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        begin = file.read(4096)
+    return any(mark in begin for mark in (_MARK.encode(), b">tagtopics<", b"Software\0tagtopics"))
+
+
+def _figure(folder: Path, task: str, suffix: str) -> Path:
+    return folder / f"reproduction-{task}{suffix}"
 
 
 def _place(record: Record) -> tuple[int, int, int, str, int]:
@@ -93,7 +118,7 @@ def _opening(records: Sequence[Record], verdicts: Sequence[Verdict]) -> Iterable
     yield "# The paper's experiments, reproduced"
     yield ""
     yield (
-        f"Written by `tagtopics reproduce` from {len(records)} records of version {versions}: every "
+        f"{_MARK} from {len(records)} records of version {versions}: every "
         f"figure and verdict is computed from them. Verdicts on {len(verdicts)} claims and goals: {summary}."
     )
     yield ""
@@ -271,14 +296,13 @@ def draw_figures(records: Sequence[Record], folder: Path) -> list[Path]:
     A PNG is written beside each. Equal records give equal bytes.
     """
     matplotlib, make_figure = _matplotlib()
-    folder.mkdir(parents=True, exist_ok=True)
     drawn = []
     settings = {"svg.hashsalt": "tagtopics", "svg.fonttype": "path", "font.size": 9}
     with matplotlib.rc_context(settings):
         for task in MEASURES:
             datasets = [name for name in DATASET_NAMES if _curves(records, name, task)]
             if datasets:
-                path = folder / f"reproduction-{task}.svg"
+                path = _figure(folder, task, ".svg")
                 _draw(make_figure, records, task, datasets, path)
                 drawn.append(path)
     return drawn
@@ -302,8 +326,10 @@ def _draw(
         panel.grid(alpha=0.3)
     fullest = max(panels[0], key=lambda panel: len(panel.containers))
     fullest.legend(fontsize=7)
-    figure.savefig(path, metadata={"Date": None, "Creator": "tagtopics"})
-    figure.savefig(path.with_suffix(".png"), dpi=110, metadata={"Software": "tagtopics"})
+    with atomic_file(path) as temporary:
+        figure.savefig(temporary, metadata={"Date": None, "Creator": "tagtopics"})
+    with atomic_file(path.with_suffix(".png")) as temporary:
+        figure.savefig(temporary, dpi=110, metadata={"Software": "tagtopics"})
 
 
 def _curves(

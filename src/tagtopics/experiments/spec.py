@@ -287,6 +287,10 @@ class Record:
         return cls(spec=spec, **parts)
 
 
+_BEGIN = '{"key": '
+"""The beginning of every record, by which an incomplete one is known."""
+
+
 def read_records(path: Path) -> list[Record]:
     """Return the records of a file, the last of each spec; an incomplete last line is ignored."""
     if not path.is_file():
@@ -299,8 +303,8 @@ def read_records(path: Path) -> list[Record]:
         try:
             record = Record.from_line(line)
         except InputError as error:
-            if number == len(lines):  # incomplete: the writer was killed
-                continue
+            if number == len(lines) and _BEGIN.startswith(line[: len(_BEGIN)]):
+                continue  # incomplete: the writer was killed
             raise InputError(f"{path}, line {number}: {error}; remove the line") from None
         found[record.spec.key] = record
     return list(found.values())

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import completion
+from tagtopics.errors import InputError
 from tagtopics.graph import FactorGraph, build_graph
 
 _BATCH = 1 << 20
@@ -64,8 +65,13 @@ def log_likelihood(held_out: Any, doc_topic: Float32, phi: Float32) -> float:
 
 
 def perplexity(log_likelihood: float, n_tokens: float) -> float:
-    """Return exp of minus the mean log likelihood of a token; NaN where there is no token to predict."""
-    return float(np.exp(-log_likelihood / n_tokens)) if n_tokens > 0 else float("nan")
+    """Return exp of minus the mean log likelihood of a token; no token to predict is an `InputError`."""
+    if not n_tokens > 0:
+        raise InputError(
+            "perplexity: nothing to predict; the documents need words that the model knows, and for document "
+            "completion two or more in one document"
+        )
+    return float(np.exp(-log_likelihood / n_tokens))
 
 
 def unigram(word_counts: Any, prior: float) -> Float64:

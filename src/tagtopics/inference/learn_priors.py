@@ -231,6 +231,8 @@ def _predicted(
     holdout: Holdout, algorithm: BeliefPropagation, phi: Float32, tag_counts: Float32 | None
 ) -> float:
     """Return the perplexity of the hidden tokens, given the seen ones and pseudo-counts of the tags."""
+    if not holdout.hidden.nnz:
+        return 1.0  # documents of one word each: any weight predicts as well as any other
     fold_in = FoldIn(phi, algorithm.priors.doc_topic, n_threads=algorithm.executor.n_threads)
     theta = fold_in.doc_topic(holdout.seen, tag_counts)
     total = log_likelihood(holdout.hidden, theta, phi)

@@ -195,14 +195,16 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return topic_coherence(corpus, [[word for word, _ in words] for words in self.top_words(n_words)])
 
     def related(self, X: Any, top: int = 10, tags: Any = None) -> list[list[RelatedDocument]]:
-        """Return for each document the training documents with the most similar topic proportions."""
-        queries = np.sqrt(self.transform(X, tags))
+        """Return for each document the training documents with the most similar topics; none for no words."""
+        counts, indicator = self._new_documents(X, tags)
+        known = np.diff(counts.indptr) + (0 if indicator is None else np.diff(indicator.indptr))
+        queries = np.sqrt(self._infer(counts, indicator))
         trained = np.sqrt(self.doc_topic_)
         with single_thread():
             similarities = queries @ trained.T
         answers = []
-        for similarity in similarities:
-            best = np.argsort(-similarity, kind="stable")[:top]
+        for n_known, similarity in zip(known, similarities, strict=True):
+            best = np.argsort(-similarity, kind="stable")[: top if n_known else 0]
             rows = [RelatedDocument(self.doc_ids_[d], int(d), float(similarity[d])) for d in best]
             answers.append(rows)
         return answers
@@ -211,21 +213,26 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Return for each document the tags it needs, each with its probability, most probable first.
 
         Args:
-            X: documents, as in `transform`; tags they may have are ignored.
+            X: documents, as in `transform`; their tags are ignored. One without known words gets no tag.
             top: the number of tags.
         """
         recommender, counts, theta = self._recommender_for(X, top)
-        return recommender.recommend(counts, theta, top)
+        return _where_known(counts, recommender.recommend(counts, theta, top))
 
     def recommend_with_reasons(self, X: Any, top: int = 5, n_words: int = 5) -> list[list[Recommendation]]:
         """Return recommendations, each with the words of the document that contribute most to it."""
         recommender, counts, theta = self._recommender_for(X, top)
-        return recommender.reasons(counts, theta, top, self.vocabulary_, n_words)
+        return _where_known(counts, recommender.reasons(counts, theta, top, self.vocabulary_, n_words))
 
     def tag_probabilities(self, X: Any) -> Float32:
-        """Return (D, T): the probability of each tag, in the order of `recommender_.tag_names`."""
+        """Return (D, T): the probability of each tag, in the order of `recommender_.tag_names`.
+
+        For a document without a word that the model knows, these are the shares of the training documents.
+        """
         recommender, counts, theta = self._recommender_for(X, 1)
-        return recommender.probabilities(counts, theta)
+        likely = recommender.probabilities(counts, theta)
+        likely[np.diff(counts.indptr) == 0] = recommender.frequency
+        return likely
 
     def save(self, path: str | Path, *, corpus: Corpus | None = None) -> None:
         """Write the fitted model to a folder, as one atomic unit.
@@ -432,6 +439,11 @@ def announce(callbacks: Sequence[Callback[Any]], stage: str) -> None:
     """Tell callbacks that a stage of the work begins."""
     for callback in callbacks:
         callback.on_stage(stage)
+
+
+def _where_known(counts: Any, answers: Sequence[list[Recommendation]]) -> list[list[Recommendation]]:
+    """Return answers for documents, CSR (D, W), with words; an empty list for the others."""
+    return [answer if n else [] for n, answer in zip(np.diff(counts.indptr), answers, strict=True)]
 
 
 def _are_whole(counts: Any) -> bool:

@@ -160,8 +160,8 @@ class Updated(NamedTuple):
 
     new_words: tuple[str, ...]
     new_tags: tuple[str, ...]
-    perplexity_before: float  # of the new documents, on the words that the model knew before
-    perplexity_after: float  # of the same tokens, after the model has learned from them
+    perplexity_before: float | None  # of the new documents, on the words that the model knew before
+    perplexity_after: float | None  # of the same tokens, after learning; None if the model knew none of them
     corpus: Corpus | None  # all documents, old and new, if the old ones are known
 
 
@@ -191,7 +191,8 @@ def update_model(
         old = None
     words, tags = model.vocabulary_, {*model.tag_names_, *(() if old is None else old.tag_names)}
     known = _known_counts(corpus, words)
-    perplexity = model.perplexity(known)
+    measured = bool((known.sum(1) > 1).any())
+    before = model.perplexity(known) if measured else None
     model.partial_fit(corpus, batch_size=batch_size, forgetting=forgetting, callbacks=callbacks)
     known.resize((known.shape[0], len(model.vocabulary_)))
     joined = None if old is None else join_corpora(old, corpus)
@@ -200,8 +201,8 @@ def update_model(
     return Updated(
         new_words=model.vocabulary_[len(words) :],
         new_tags=tuple(tag for tag in corpus.tag_names if tag not in tags),
-        perplexity_before=perplexity,
-        perplexity_after=model.perplexity(known),
+        perplexity_before=before,
+        perplexity_after=model.perplexity(known) if measured else None,
         corpus=joined,
     )
 

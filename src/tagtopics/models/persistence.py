@@ -7,7 +7,6 @@ sees one save or another; what it reads is checked against the digests, so it ne
 from __future__ import annotations
 
 import json
-import re
 import secrets
 import warnings
 from collections.abc import Callable
@@ -20,7 +19,17 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from tagtopics._io import atomic_folder, check_target, digest_bytes, digest_file, snapshot, sweep_leftovers
+from tagtopics._io import (
+    BLANK,
+    atomic_folder,
+    check_target,
+    digest_bytes,
+    digest_file,
+    is_sealed,
+    sealed,
+    snapshot,
+    sweep_leftovers,
+)
 from tagtopics.corpus import Corpus, read_corpus, write_matrix_folder
 from tagtopics.corpus.images.vocabulary import visual_from, visual_to_arrays, visual_to_json
 from tagtopics.corpus.recipe import recipe_from_json, recipe_to_json
@@ -41,8 +50,6 @@ FORMAT, SCHEMA = "tagtopics model", 2
 """Mark and version of the layout; files of a newer version are refused."""
 
 _DESCRIPTION, _ARRAYS_FILE, _CORPUS = "model.json", "arrays.safetensors", "corpus"
-_BLANK = "0" * 64
-"""In place of its own digest when `model.json` is digested."""
 
 _ARRAYS: dict[str, tuple[str, ...]] = {
     "components_": ("K", "W"),
@@ -146,8 +153,7 @@ def save_model(model: TopicModel, path: str | Path, corpus: Corpus | None = None
             if place.is_file()
         }
         text = _description(model, files).model_dump_json(by_alias=True, indent=1)
-        digest = digest_bytes(text.encode())
-        (folder / _DESCRIPTION).write_text(text.replace(_BLANK, digest, 1), encoding="utf-8")
+        (folder / _DESCRIPTION).write_text(sealed(text), encoding="utf-8")
 
 
 def _description(model: TopicModel, files: dict[str, str]) -> Description:
@@ -160,7 +166,7 @@ def _description(model: TopicModel, files: dict[str, str]) -> Description:
         "format": FORMAT,
         "schema": SCHEMA,
         "save_id": secrets.token_hex(16),
-        "digest": _BLANK,
+        "digest": BLANK,
         "files": files,
         "class": type(model).__name__,
         "parameters": {name: plain_value(value) for name, value in parameters.items()},
@@ -237,11 +243,9 @@ def _parsed(content: bytes) -> dict[str, Any]:
         return upgraded(raw)
     if isinstance(schema, int) and schema > SCHEMA:
         raise InputError(f"written by a newer tagtopics (schema {schema}); upgrade tagtopics to read it")
-    match = re.search(rb'"digest":\s*"([0-9a-f]{64})"', content)
-    if raw.get("format") != FORMAT or schema != SCHEMA or match is None:
+    if raw.get("format") != FORMAT or schema != SCHEMA:
         raise InputError("model.json is damaged: it is not the description of a model")
-    blank = content[: match.start(1)] + _BLANK.encode() + content[match.end(1) :]
-    if digest_bytes(blank) != match[1].decode():
+    if not is_sealed(content):
         raise InputError("model.json is damaged: its content does not match its digest")
     return raw
 

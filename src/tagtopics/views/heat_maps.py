@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tagtopics._io import atomic_file, check_target
 from tagtopics._typing import Float32
 from tagtopics.corpus.images.decode import display_name
 from tagtopics.corpus.images.vocabulary import TileMap
@@ -110,30 +111,29 @@ def recommended_tags(model: Any, image: Any, top: int = 5) -> list[str]:
     return [tag for rank, (tag, likely, *_) in enumerate(found) if rank == 0 or likely >= threshold]
 
 
-def write_maps(maps: TagMaps, folder: str | Path) -> list[Path]:
+def write_maps(maps: TagMaps, folder: str | Path, *, overwrite: bool = False) -> list[Path]:
     """Write one overlay PNG per tag, and all credits to `NAME.npz` (`tags`, `credit`, `pixels`).
+
+    Args:
+        maps: of one image.
+        folder: where to write; created if it does not exist.
+        overwrite: replace existing files; without, one is an `InputError`, and nothing is written.
 
     Returns:
         the files; the last one is that of the arrays.
     """
     from PIL import Image
 
-    folder = Path(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be created ({error.strerror})") from None
-    stem = _slug(Path(maps.name).stem)
-    slugs = [_slug(tag) for tag in maps.tags]
-    paths = []
-    for i, (tag, slug) in enumerate(zip(maps.tags, slugs, strict=True)):
-        unique = slug if slugs.count(slug) == 1 else f"{slug}-{i + 1}"
-        paths.append(folder / f"{stem}-{unique}.png")
-        Image.fromarray(maps.overlay(tag)).save(paths[-1], optimize=True)
-    paths.append(folder / f"{stem}.npz")
-    np.savez_compressed(
-        paths[-1], tags=np.array(maps.tags, dtype=str), credit=maps.credit, pixels=maps.tiles.pixels
-    )
+    stem, slugs = _slug(Path(maps.name).stem), [_slug(tag) for tag in maps.tags]
+    names = [slug if slugs.count(slug) == 1 else f"{slug}-{i + 1}" for i, slug in enumerate(slugs)]
+    files = [*(f"{stem}-{name}.png" for name in names), f"{stem}.npz"]
+    paths = [check_target(Path(folder, file), "file", None, overwrite=overwrite) for file in files]
+    for tag, path in zip(maps.tags, paths[:-1], strict=True):
+        with atomic_file(path) as temporary:
+            Image.fromarray(maps.overlay(tag)).save(temporary, optimize=True)
+    arrays = {"tags": np.array(maps.tags, dtype=str), "credit": maps.credit, "pixels": maps.tiles.pixels}
+    with atomic_file(paths[-1]) as temporary:
+        np.savez_compressed(temporary, **arrays)  # type: ignore[arg-type]
     return paths
 
 

@@ -120,7 +120,7 @@ def _pairs(corpus: Corpus) -> tuple[Int64, Int64, Float64]:
 
 
 def _facts(model: TopicModel, corpus: Corpus) -> dict[str, float]:
-    """Return the perplexity of the training documents by document completion, with and without topics."""
+    """Return the tokens, and the training perplexity by document completion, with and without topics."""
     facts = {"tokens": float(corpus.counts.sum(dtype=np.float64))}
     rows = np.unique(np.linspace(0, corpus.n_docs - 1, min(corpus.n_docs, _SCORED)).astype(np.int64))
     scored = corpus.select(rows)
@@ -128,9 +128,11 @@ def _facts(model: TopicModel, corpus: Corpus) -> dict[str, float]:
         return facts
     words = holdout.unigram(np.asarray(corpus.counts.sum(0)).ravel(), 1e-9)
     _, held_out = completion(scored.counts, 0)  # the tokens that `perplexity` scores
+    if not held_out.nnz:
+        return facts
     alone = holdout.perplexity(holdout.unigram_log_likelihood(held_out, words), float(held_out.sum()))
-    figures = {"perplexity": float(model.perplexity(scored, seed=0)), "perplexity_without_topics": alone}
-    return facts | {name: value for name, value in figures.items() if np.isfinite(value)}
+    facts["training_perplexity"] = model.perplexity(scored, seed=0)
+    return facts | {"perplexity_without_topics": alone}
 
 
 def _tag_table(model: TopicModel, credited: Any, weights: Float64) -> TagTable:

@@ -24,7 +24,7 @@ from tagtopics.errors import InputError
 
 _CODE = "from tagtopics.corpus.formats.mat import _convert; _convert()"
 _SECONDS = 300
-_BASE_MEMORY = 4 * 2**30
+_BASE_MEMORY = 2**30
 """Address space of the reading process, in bytes, in addition to what its files may expand to."""
 
 
@@ -100,7 +100,10 @@ def _load(paths: list[Path]) -> dict[Path, dict[str, Any]]:
     memory = _BASE_MEMORY + sum(map(max_expanded, paths))
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-P", "-c", _CODE, str(memory), folder, *map(str, paths)]
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        environment = os.environ | {
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            "OPENBLAS_NUM_THREADS": "1",  # each thread reserves memory
+        }
         try:
             done = subprocess.run(command, env=environment, capture_output=True, timeout=_SECONDS)
         except subprocess.TimeoutExpired:
