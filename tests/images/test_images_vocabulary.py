@@ -127,6 +127,7 @@ def test_it_is_an_estimator() -> None:
         ({"codebook_sizes": (64,)}, "for achromatic and chromatic"),
         ({"codebook_sizes": (1, 64)}, "codebook_sizes must be"),
         ({"working_pixels": 3}, "working_pixels must be"),
+        ({"working_pixels": 10**8}, "working_pixels must be"),
         ({"max_pixels": 10**12}, "max_pixels must be"),
         ({"on_error": "ignore"}, "'skip' or 'raise'"),
         ({"n_jobs": 0}, "n_jobs must be"),

@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from tagtopics._typing import Float32, Int32
 from tagtopics.corpus.images.decode import (
     MAX_PIXELS,
+    MOST_WORKING_PIXELS,
     WORKING_PIXELS,
     Effort,
     Fault,
@@ -252,9 +253,15 @@ def learn_codebook(tiles: Float32, size: int, seed: int) -> Float32:
     return np.ascontiguousarray(centres[commonest])
 
 
+_PAIRS = 2**24
+"""Pairs of a tile and an entry of the codebook that are compared at a time."""
+
+
 def nearest(tiles: Float32, codebook: Float32) -> npt.NDArray[np.intp]:
     """Return the nearest entry of each tile: argmin_j |x - c_j|^2 = argmax_j x.c_j - |c_j|^2 / 2."""
-    return np.asarray(np.argmax(tiles @ codebook.T - 0.5 * (codebook * codebook).sum(1), axis=1))
+    half, step = 0.5 * (codebook * codebook).sum(1), max(1, _PAIRS // len(codebook))
+    blocks = [tiles[i : i + step] for i in range(0, max(len(tiles), 1), step)]
+    return np.concatenate([np.argmax(block @ codebook.T - half, axis=1) for block in blocks])
 
 
 PREFIX = "visual."
@@ -272,7 +279,7 @@ class _Stored(BaseModel):
     codebook_sizes: list[Annotated[int, Field(ge=1, le=65536)]] | None
     window: Annotated[int, Field(ge=2, le=256)] | None
     step: Annotated[int, Field(ge=1, le=256)] | None
-    working_pixels: _Pixels | None
+    working_pixels: Annotated[int, Field(ge=64, le=MOST_WORKING_PIXELS)] | None
     max_pixels: _Pixels
     on_error: Literal["skip", "raise"]
     random_state: Annotated[int, Field(ge=0)]
