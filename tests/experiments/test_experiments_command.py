@@ -97,4 +97,4 @@ def test_out_must_be_a_folder(data: Path) -> None:
     (data / "file").write_text("")
     code, _, err = run("reproduce", "--quick", "--out", data / "file")
     assert code == 2
-    assert "is a file" in err
+    assert "this file is not a folder of records" in err

@@ -50,7 +50,7 @@ KNOWN = {
     "cli/reproduce.py": {"mkdir"},
     "experiments/run.py": {"mkdir"},
     "experiments/spec.py": {"open", "ftruncate"},
-    "scale/shard_executor.py": {"mkdir", "rmtree", "unlink"},
+    "scale/shard_executor.py": {"rmtree", "unlink"},
     # Temporary folders of this process, the private cache of compiled code, the null device.
     "corpus/formats/mat.py": {"savez"},
     "views/engine.py": {"write_bytes"},

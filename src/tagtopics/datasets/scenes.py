@@ -89,11 +89,15 @@ def make_scene_corpus(n_scenes: int | None = None, *, seed: int = 0) -> Corpus:
     )
 
 
+def _is_empty(path: Path) -> bool:
+    return path.is_dir() and not any(path.iterdir())
+
+
 def write_scenes(folder: str | Path, scenes: list[Scene]) -> None:
     """Write scenes as a new folder of images for `read_corpus`: PNG files and `tags.json`."""
     from PIL import Image
 
-    target = check_target(folder, "folder of scenes", None, option="folder")
+    target = check_target(folder, "new folder", _is_empty, option="folder")
     tags = {f"{scene.name}.png": list(scene.tags) for scene in scenes}
     with atomic_folder(target) as new:
         for scene in scenes:

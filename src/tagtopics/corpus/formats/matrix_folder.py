@@ -18,12 +18,11 @@ import scipy.sparse as sp
 from tagtopics.corpus.core import Documents, canonical_tags, checked_csr
 from tagtopics.corpus.formats.tables import read_table
 from tagtopics.corpus.formats.text_files import (
+    check_expanded,
     distinct_names,
     existing,
-    max_expanded,
     name_lines,
     text_lines,
-    too_expanded,
 )
 from tagtopics.corpus.recipe import ReadOptions, TextRecipe, recipe_from_json
 from tagtopics.corpus.text import clean_text
@@ -89,8 +88,7 @@ def load_csr(path: Path) -> sp.csr_array:
 def open_npz(path: Path) -> Iterator[zipfile.ZipFile]:
     """Open an npz file; one that expands too far is an `InputError`, before anything is unpacked."""
     with zipfile.ZipFile(path) as archive:
-        if sum(member.file_size for member in archive.infolist()) > max_expanded(path):
-            raise too_expanded(path)
+        check_expanded(path, sum(member.file_size for member in archive.infolist()))
         yield archive
 
 
@@ -101,7 +99,9 @@ def npz_array(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
         version = np.lib.format.read_magic(file)
         read_header = getattr(np.lib.format, f"read_array_header_{version[0]}_{version[1]}")
         shape, _, dtype = read_header(file)
-        if dtype.hasobject or math.prod(shape) * dtype.itemsize > member.file_size:
+        if dtype.hasobject:
+            raise ValueError(f"{name} holds objects, which need pickle")
+        if math.prod(shape) * dtype.itemsize > member.file_size:
             raise ValueError(f"{name} is not an array of {shape} numbers")
         array: npt.NDArray[Any] = np.frombuffer(file.read(), dtype, math.prod(shape)).reshape(shape)
         return array

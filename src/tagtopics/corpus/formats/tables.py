@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tagtopics.corpus.core import Documents, Where
-from tagtopics.corpus.formats.text_files import LINE_LIMIT, Watch, max_expanded, text_lines, too_expanded
+from tagtopics.corpus.formats.text_files import LINE_LIMIT, ROW_COST, Watch, check_expanded, text_lines
 from tagtopics.corpus.recipe import ReadOptions
 from tagtopics.corpus.tags import STRONG, WEAK, TagLists, has_strong, is_missing, name_of, read_tags
 from tagtopics.corpus.text import clean_text
@@ -30,8 +30,7 @@ _FIRST_ROWS, _MOST_ROWS = 16, 4096
 """Rows in the first request to a Parquet file, when their size is unknown, and in any request of a stream."""
 
 _SLICE = 64 * 2**20
-_ROW_COST = 64
-"""Bytes of Parquet to unpack at a time, and bytes that each row counts in addition to its values."""
+"""Bytes of Parquet to unpack at a time."""
 
 
 @dataclass(frozen=True)
@@ -413,14 +412,13 @@ def _stream_parquet(path: Path, wanted: Collection[str], size: float, watch: Wat
 
 def _parquet_slices(pl: Any, path: Path, keep: list[str], n_rows: int, size: float) -> Iterator[Any]:
     """Yield frames of about `size` bytes, 64 MiB at most, and add up what the file expands to."""
-    limit, most = max_expanded(path), n_rows if size == math.inf else _MOST_ROWS
+    most = n_rows if size == math.inf else _MOST_ROWS
     n_bytes, n_before, n_next = 0, 0, _FIRST_ROWS
     while n_before < n_rows:
         part = pl.scan_parquet(path).select(keep).slice(n_before, n_next).collect()
-        part_bytes = part.estimated_size() + _ROW_COST * part.height
+        part_bytes = part.estimated_size() + ROW_COST * part.height
         n_bytes += part_bytes
-        if n_bytes > limit:
-            raise too_expanded(path)
+        check_expanded(path, n_bytes)
         yield part
         n_before += n_next
         n_next = max(1, min(most, math.ceil(min(size, _SLICE) * n_next / part_bytes)))

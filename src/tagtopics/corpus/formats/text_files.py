@@ -16,7 +16,10 @@ LINE_LIMIT = 64 * 2**20
 
 MAX_EXPANSION = 100
 FREE_EXPANSION = 64 * 2**20
-"""Packed files (gzip, Parquet, MATLAB) may expand to 64 MiB, or to 100 times their size on disk."""
+"""Packed files (gzip, npz, Parquet, MATLAB) may expand to 64 MiB, or to 100 times their size on disk."""
+
+ROW_COST = 64
+"""Bytes that each row or line of a packed file counts in addition: a short document takes memory, too."""
 
 MAX_UNNAMED = 2**24
 """The most columns that a file may imply without naming them."""
@@ -95,9 +98,11 @@ def max_expanded(path: Path) -> int:
     return max(FREE_EXPANSION, MAX_EXPANSION * path.stat().st_size)
 
 
-def too_expanded(path: Path) -> InputError:
-    """Return the error for a packed file that expands to more than `max_expanded`."""
-    return InputError(
+def check_expanded(path: Path, n_bytes: int, n_rows: int = 0) -> None:
+    """Raise `InputError` if the unpacked bytes and rows of a file are more than `max_expanded`."""
+    if n_bytes + ROW_COST * n_rows <= max_expanded(path):
+        return
+    raise InputError(
         f"{path}: expands to more than {max_expanded(path):,} bytes; the limit is {FREE_EXPANSION:,} bytes "
         f"or {MAX_EXPANSION} times the size of the file; unpack or split it if you trust it"
     )
@@ -130,7 +135,7 @@ class _BoundedGzip(gzip.GzipFile):
 
     def __init__(self, path: Path, file: IO[bytes]) -> None:
         super().__init__(fileobj=file)
-        self._path = path
+        self._path, self._lines = path, 0
         self._limit = max_expanded(path)
 
     def read(self, size: int | None = -1) -> bytes:
@@ -140,11 +145,12 @@ class _BoundedGzip(gzip.GzipFile):
 
     def readline(self, size: int | None = -1) -> bytes:
         """Read a line, or its first `LINE_LIMIT` bytes."""
+        self._lines += 1
         return self._checked(super().readline(LINE_LIMIT + 1 if size is None or size < 0 else size))
 
     def _checked(self, data: bytes) -> bytes:
-        if self.tell() > self._limit:
-            raise too_expanded(self._path)
+        if self.tell() + ROW_COST * self._lines > self._limit:
+            check_expanded(self._path, self.tell(), self._lines)
         return data
 
 
