@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tagtopics.credit.attribution import credit_words, learn_tag_words
 
 from tagtopics import TTM, Corpus, InputError, LabeledLDA, make_tagged_corpus, read_corpus
 from tagtopics.corpus.core import canonical_counts, tag_matrix
-from tagtopics.credit.attribution import credit_words, learn_tag_words
 from tagtopics.tasks import evaluate_classification, evaluate_credit, evaluate_links
 from tagtopics.tasks.credit import credit_of, mix_documents, naive_bayes_shares
 from tagtopics.tasks.prediction import linked_pairs

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tagtopics._typing import Float32, Float64
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.splits import completion
+from tagtopics.corpus.splits import seen_part
 from tagtopics.corpus.tags import tags_of_labels
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.graph import FactorGraph, Priors, build_graph
@@ -32,11 +32,12 @@ from tagtopics.models.inputs import (
     canonical,
     check_codebooks,
     corpus_from_matrices,
+    inferred_tags,
     is_unnamed,
     without_tags,
 )
 from tagtopics.models.results import RelatedDocument, TopicTable, top_weighted
-from tagtopics.models.validation import AUTO, Preset, check_parameters, resolve_preset
+from tagtopics.models.validation import AUTO, INFERRED, Preset, check_parameters, resolve_preset
 from tagtopics.recommend.recommender import Recommendation, TagRecommender, fit_recommender
 from tagtopics.recommend.ridge import single_thread
 
@@ -79,7 +80,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         callbacks: Sequence[Callback[Any]] = (),
         start: tuple[Any, Sequence[Step]] | None = None,
     ) -> Self:
-        """Learn topics, then (where there are tags) the words of each tag and the recommender.
+        """Learn topics, then (where there are tags) what each tag says and the recommender.
 
         Args:
             X: a `Corpus`, or non-negative counts (D, W), dense or sparse.
@@ -90,7 +91,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 uninterrupted fit.
         """
         corpus = self._fit_topics(X, y, callbacks, start)
-        self._learn_tags(corpus, callbacks)
+        self._learn_recommender(corpus, callbacks)
         return self
 
     def fit_topics(
@@ -101,7 +102,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         callbacks: Sequence[Callback[Any]] = (),
         start: tuple[Any, Sequence[Step]] | None = None,
     ) -> Self:
-        """Learn topics only, as `fit` does, without the words of tags and without a recommender."""
+        """Learn as `fit` does, without a recommender."""
         self._fit_topics(X, y, callbacks, start)
         return self
 
@@ -126,11 +127,37 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Args:
             X: a `Corpus` (columns are matched by name) or counts (D, W) in the columns of the fit.
-            tags: the known tags of the documents, as `y` in `fit`, or the corpus itself. By default tags are
-                unknown, as in the paper.
+            tags: the known tags of the documents, as `y` in `fit`, or the corpus itself; "inferred" uses the
+                tags that the recommender infers from the words. By default tags are unknown, as in the paper.
         """
         counts, indicator = self._new_documents(X, tags)
-        return self._infer(counts, indicator)
+        return self._infer(counts, self._resolved(counts, indicator))
+
+    def predict_words(self, X: Any, tags: Any = None) -> Float32:
+        """Return (D, W): the probability of each word in the rest of a document; rows add up to one.
+
+        Args:
+            X: the words seen of each document, as in `transform`; a document may have none.
+            tags: their tags, as in `transform`. With tags alone, this is what they write about.
+        """
+        counts, indicator = self._new_documents(X, tags)
+        return self._word_probabilities(counts, self._resolved(counts, indicator))
+
+    def log_likelihood(self, seen: Any, held_out: Any, tags: Any = None) -> Float64:
+        """Return (D,): the log probability of the held-out words of each document, given the words seen.
+
+        Args:
+            seen: the words seen, as in `transform`.
+            held_out: the words to predict, documents in the same order.
+            tags: their tags, as in `transform`.
+        """
+        counts, indicator = self._new_documents(seen, tags)
+        hidden, _ = self._new_documents(held_out, None)
+        if hidden.shape[0] != counts.shape[0]:
+            raise InputError(
+                f"log_likelihood: {counts.shape[0]} documents seen, but {hidden.shape[0]} to predict"
+            )
+        return self._log_likelihoods(counts, hidden, self._resolved(counts, indicator))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log probability of a token, for model selection; higher is better.
@@ -140,23 +167,25 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         counts, _ = self._new_documents(X, None)
         return float(-np.log(self.perplexity(X, completed=_are_whole(counts))))
 
-    def perplexity(self, X: Any, tags: Any = None, *, completed: bool = True, seed: int = 0) -> float:
+    def perplexity(
+        self, X: Any, tags: Any = None, *, completed: bool = True, seed: int = 0, seen: float = 0.8
+    ) -> float:
         """Return the perplexity of words; lower is better.
 
         Args:
             X: documents, as in `transform`.
-            tags: their known tags, as in `transform`.
-            completed: document completion: proportions from a random 80 % of each document's tokens, scored
-                on the other 20 %. False uses all tokens for both, as the paper did, and is too optimistic.
+            tags: their tags, as in `transform`; inferred tags come from the words seen.
+            completed: document completion: a fifth of each document's tokens, drawn at random, are predicted
+                from others. False uses all tokens for both, as the paper did, and is too optimistic.
             seed: for the split of the tokens.
+            seen: the share of a document's tokens that are seen, from 0 to 0.8.
         """
         counts, indicator = self._new_documents(X, tags)
         if completed and not _are_whole(counts):
             raise InputError("perplexity: document completion needs whole counts; use completed=False")
-        seen, held_out = completion(counts, seed) if completed else (counts, counts)
-        theta = self._infer(seen, indicator)
-        total = holdout.log_likelihood(held_out, theta, self._phi())
-        return holdout.perplexity(total, float(held_out.sum(dtype=np.float64)))
+        known, held_out = seen_part(counts, seed, seen) if completed else (counts, counts)
+        total = self._log_likelihoods(known, held_out, self._resolved(known, indicator)).sum()
+        return holdout.perplexity(float(total), float(held_out.sum(dtype=np.float64)))
 
     def top_words(self, n: int = 10) -> list[list[tuple[str, float]]]:
         """Return for each topic its n most probable words with their probabilities."""
@@ -282,6 +311,26 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         fold_in = FoldIn(self._phi(), self.doc_topic_prior_, n_threads=resolve_threads(self.n_jobs))
         return fold_in.doc_topic(counts, self._tag_pseudo_counts(tags))
 
+    def _log_likelihoods(self, seen: Any, held_out: Any, tags: Any) -> Float64:
+        """Return the log probability of the held-out words of each document, (D,)."""
+        return holdout.log_likelihoods(held_out, self._infer(seen, tags), self._phi())
+
+    def _word_probabilities(self, counts: Any, tags: Any) -> Float32:
+        """Return p(word | document), (D, W)."""
+        with single_thread():
+            return np.asarray(self._infer(counts, tags) @ self.components_)
+
+    def _resolved(self, counts: Any, tags: Any) -> Any:
+        """Return tags as they are, or inferred from the words if that is what they say."""
+        if not isinstance(tags, str):
+            return tags
+        if not self.tag_names_ or self.recommender_ is None:
+            raise InputError(
+                "inferred tags need a recommender: call fit, or fit_recommender, with tags first"
+            )
+        probabilities = self.recommender_.probabilities(counts, self._infer(counts, None))
+        return inferred_tags(probabilities, self.recommender_.tag_names, self.tag_names_)
+
     def _tag_pseudo_counts(self, tags: Any) -> Float32 | None:
         """Return what known tags (CSR (D, T) or None) add to the prior of new documents, (D, K) or None."""
         return None
@@ -299,6 +348,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         corpus = self._training_corpus(X, y)
         seen = without_tags(corpus) if self._ignores_tags else corpus
         self._learn(seen, self._algorithm(seen, **options), callbacks, start)
+        self._learn_evidence(seen, callbacks)
         return corpus
 
     def _learn(
@@ -340,9 +390,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.history_ = [step._asdict() for step in history]
         self.stop_reason_ = result.reason
 
-    def _learn_tags(self, corpus: Corpus, callbacks: Sequence[Callback[Any]] = ()) -> None:
-        """Learn the words of each tag and the recommender; if that fails, warn and continue."""
-        self._learn_tag_words(corpus, callbacks)
+    def _learn_recommender(self, corpus: Corpus, callbacks: Sequence[Callback[Any]] = ()) -> None:
+        """Train the recommender if there are tags; if that fails, warn and continue."""
         if not (np.diff(corpus.tags.indptr)[np.diff(corpus.counts.indptr) > 0]).any():
             return
         announce(callbacks, "Training the recommender")
@@ -353,8 +402,17 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             message = f"the recommender could not be trained ({what}); the topics are not affected"
             warnings.warn(message, CorpusWarning, stacklevel=3)
 
-    def _learn_tag_words(self, corpus: Corpus, callbacks: Sequence[Callback[Any]]) -> None:
-        """Credit the words of documents to their tags; of models with `explain`."""
+    def _learn_evidence(self, corpus: Corpus, callbacks: Sequence[Callback[Any]]) -> None:
+        """Learn what tags say about topics and words, with the topics fixed; of models with `explain`."""
+
+    def _numbers(self) -> dict[str, float]:
+        """Return the fitted numbers that are saved, by name."""
+        return {name: float(getattr(self, name)) for name in self._saved_numbers}
+
+    def _set_numbers(self, numbers: dict[str, float]) -> None:
+        """Set the fitted numbers of a loaded model."""
+        for name in self._saved_numbers:
+            setattr(self, name, numbers[name])
 
     def _trained_recommender(self, corpus: Corpus) -> TagRecommender:
         counts = align_words(corpus, self.vocabulary_)
@@ -380,8 +438,10 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return corpus_from_matrices(X, y, vocabulary=getattr(self, "feature_names_in_", None))
 
     def _new_documents(self, X: Any, tags: Any) -> tuple[Any, Any]:
-        """Return new documents and their known tags, or None, as CSR in the columns of the fit."""
+        """Return new documents and their tags, as CSR in the columns of the fit; None or "inferred" stay."""
         check_is_fitted(self)
+        if isinstance(tags, str) and tags != INFERRED:
+            raise InputError(f"tags must be the tags of each document, or {INFERRED!r}, not {tags[:40]!r}")
         if isinstance(X, Corpus):
             check_codebooks(X.visual, self.visual_)
             counts = align_words(X, self.vocabulary_)
@@ -389,6 +449,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 return counts, align_tags(X, self.tag_names_)
         else:
             counts = canonical(self._validated(X, reset=False))
+        if isinstance(tags, str):
+            return counts, tags
         return counts, None if tags is None else tags_of_labels(tags, counts.shape[0], self.tag_names_)[0]
 
     def _columns_of(self, y: Any) -> tuple[str, ...] | None:
