@@ -64,24 +64,30 @@ class TaggedInference:
         hidden, base = self.settings.hidden, self.profiles.base
         return np.asarray(hidden.flat / len(base) + hidden.base * base + 1e-9, dtype=np.float32)
 
-    def infer(self, counts: Any, tags: Any) -> Mixture:
+    def infer(self, counts: Any, tags: Any, plain_prior: Float32 | None = None) -> Mixture:
         """Return the mixture of documents.
 
         Args:
             counts: the words seen, CSR (D, W); a document may have none.
             tags: CSR (D, T), weights from 0 to 1: one for a known tag, its probability for an inferred one.
+            plain_prior: (K,) in place of the learned flat and base parts.
         """
         tags = sp.csr_array(tags, dtype=np.float64)
         topics = np.empty((counts.shape[0], self.phi.shape[1]), dtype=np.float32)
         weights = np.empty(tags.nnz, dtype=np.float32)
         for first, last in _batches(counts, tags, self.phi.shape[1]):
             slots = slice(tags.indptr[first], tags.indptr[last])
-            topics[first:last], weights[slots] = self._infer_batch(counts[first:last], tags[first:last])
+            batch = counts[first:last], tags[first:last]
+            topics[first:last], weights[slots] = self._infer_batch(*batch, plain_prior)
         return Mixture(topics, sp.csr_array((weights, tags.indices, tags.indptr), shape=tags.shape))
 
-    def doc_topic(self, counts: Any, tags: Any) -> Float32:
-        """Return the topic proportions (D, K); the words of a tag count for the topics of the tag."""
-        found = self.infer(counts, tags)
+    def doc_topic(self, counts: Any, tags: Any, alpha: Float32) -> Float32:
+        """Return the topic proportions (D, K); the words of a tag count for the topics of the tag.
+
+        The flat part is alpha (K,), as without tags: learned strengths predict words best, but proportions
+        that describe documents and are compared with each other need more smoothing.
+        """
+        found = self.infer(counts, tags, alpha)
         total = found.topics + found.tags @ self.profiles.means
         return np.asarray(total / total.sum(1, keepdims=True, dtype=np.float64), dtype=np.float32)
 
@@ -126,7 +132,7 @@ class TaggedInference:
         edge, slot = claims_of(counts, tags)
         return Credit(edge, tags.indices[slot], counts.indices[edge], counts.data[edge], shares, own)
 
-    def _infer_batch(self, counts: Any, tags: Any) -> tuple[Float32, Float32]:
+    def _infer_batch(self, counts: Any, tags: Any, plain: Float32 | None) -> tuple[Float32, Float32]:
         """Return the topics (D, K) and the weight of each tag, (S,), of a few documents.
 
         The prior of a document whose tags are uncertain lies between that of hidden and of known tags.
@@ -134,8 +140,9 @@ class TaggedInference:
         profiles, known = self.profiles, self.settings.known
         parts = profiles.parts(tags)
         certain = np.minimum(np.asarray(profiles.known(tags).sum(1)), 1.0)[:, np.newaxis]
-        parts[:2] *= certain  # the parts of tags have it already
-        prior = combined(parts, known) + ((1 - certain) * self.hidden_prior()).astype(np.float32)
+        parts[:2] *= certain if plain is None else 0  # the parts of tags have it already
+        untagged = (1 - certain) * self.hidden_prior() if plain is None else plain
+        prior = combined(parts, known) + untagged.astype(np.float32)
         strengths = np.array(known.words)[profiles.kinds[tags.indices]]
         slot_prior = (strengths * profiles.slot_shares(tags).data).astype(np.float32)
         graph = build_graph(counts, tags)

@@ -30,7 +30,6 @@ from tagtopics.evidence.learn import (
 from tagtopics.evidence.parts import Profiles, kinds_of
 from tagtopics.evidence.prediction import TaggedInference
 from tagtopics.graph import Belief, Priors, build_graph, joint_profile, normalised
-from tagtopics.inference.fold_in import FoldIn
 from tagtopics.inference.loop import Callback, run
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.base import announce
@@ -217,26 +216,25 @@ class TTM(OnlineModel):
     # ------------------------------------------------------------------ new documents
 
     def _infer(self, counts: Any, tags: Any) -> Float32:
-        if self.tag_pseudo_count_ is not None:
+        if tags is None or self.tag_pseudo_count_ is not None:
             return super()._infer(counts, tags)
-        inference = self._tagged_inference()
-        if tags is not None:
-            return inference.doc_topic(counts, tags)
-        return FoldIn(inference.phi, inference.hidden_prior(), n_threads=inference.n_threads).doc_topic(
-            counts
-        )
+        return self._tagged_inference().doc_topic(counts, tags, self.doc_topic_prior_)
 
     def _log_likelihoods(self, seen: Any, held_out: Any, tags: Any) -> Float64:
-        if tags is None or self.tag_pseudo_count_ is not None:
+        if self.tag_pseudo_count_ is not None:
             return super()._log_likelihoods(seen, held_out, tags)
         inference = self._tagged_inference()
-        return inference.log_likelihoods(inference.infer(seen, tags), held_out)
+        return inference.log_likelihoods(inference.infer(seen, self._or_none(tags, seen)), held_out)
 
     def _word_probabilities(self, counts: Any, tags: Any) -> Float32:
-        if tags is None or self.tag_pseudo_count_ is not None:
+        if self.tag_pseudo_count_ is not None:
             return super()._word_probabilities(counts, tags)
         inference = self._tagged_inference()
-        return inference.word_probabilities(inference.infer(counts, tags))
+        return inference.word_probabilities(inference.infer(counts, self._or_none(tags, counts)))
+
+    def _or_none(self, tags: Any, counts: Any) -> Any:
+        """Return tags, CSR (D, T); without entries if they are hidden."""
+        return sp.csr_array((counts.shape[0], len(self.tag_names_))) if tags is None else tags
 
     def _credit_more(self, counts: Any, tags: Any) -> None:
         """Add the words of more documents to the words credited to their tags."""
