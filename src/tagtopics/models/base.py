@@ -275,6 +275,11 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Return the algorithm that `fit` iterates."""
         return self._belief_propagation(build_graph(corpus.counts, corpus.tags), self._priors_for(corpus))
 
+    @property
+    def infers_tags(self) -> bool:
+        """Whether tags inferred from the words of a document say more about it than its words alone."""
+        return False
+
     def _n_topics(self, n_tags: int) -> int:
         """Return the number of topics of a model with `n_tags` tags."""
         return self.n_topics

@@ -156,6 +156,13 @@ class TTM(OnlineModel):
         words = tuple(top_weighted(self.vocabulary_, probabilities, n_words))
         return TagProfile(tags, topics, words, tuple(int(self.tag_docs_[t]) for t in columns))
 
+    @property
+    def infers_tags(self) -> bool:
+        """Whether tags inferred from the words of a document say more about it than its words alone."""
+        return (
+            self.tag_pseudo_count_ is None and sum(self.settings_.known.mean) + self.settings_.known.joint > 0
+        )
+
     # ------------------------------------------------------------------ learning what tags say
 
     def _learn_evidence(self, corpus: Corpus, callbacks: Sequence[Callback[Any]]) -> None:
