@@ -38,7 +38,9 @@ def cases(draw: st.DrawFn) -> Case:
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     D, W, K = draw(st.integers(1, 9)), draw(st.integers(1, 12)), draw(st.sampled_from([1, 2, 5]))
     counts = rng.poisson(draw(st.sampled_from([0.2, 0.8, 3.0])), (D, W)) * rng.integers(1, 9, (D, W))
-    weights = draw(st.sampled_from([1.0, 0.3])) * (rng.random((D, N_TAGS)) < draw(st.sampled_from([0.1, 0.6])))
+    weights = draw(st.sampled_from([1.0, 0.3])) * (
+        rng.random((D, N_TAGS)) < draw(st.sampled_from([0.1, 0.6]))
+    )
     weights[:, 0] = 0
     weights[rng.integers(D), 0] = 1
     return case_of(counts, weights, K, rng)
