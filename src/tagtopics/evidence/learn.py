@@ -79,7 +79,9 @@ def choose_aside(n_docs: int, seed: int) -> tuple[Int64, Int64]:
     return np.sort(order[n:]), np.sort(order[:n])
 
 
-def learn_settings(pilot: Pilot, counts: Any, tags: Any, seed: int, n_threads: int) -> TagSettings:
+def learn_settings(
+    pilot: Pilot, counts: Any, tags: Any, seed: int, n_threads: int, *, joint: bool = True
+) -> TagSettings:
     """Return the settings that suit documents set aside.
 
     Args:
@@ -88,20 +90,21 @@ def learn_settings(pilot: Pilot, counts: Any, tags: Any, seed: int, n_threads: i
         tags: their tags, CSR (D, T).
         seed: of the choice of the words that are held out.
         n_threads: any number gives the same bits.
+        joint: whether to use what the tags of a document say together.
     """
     rows = draw_rows(counts, tags, pilot.profiles, pilot.phi, seed)
     n_kinds, n = pilot.profiles.n_kinds, len(rows.parts)
     if rows.hidden.nnz == 0:
         alpha = np.full(pilot.phi.shape[1], 0.1, dtype=np.float32)
         return default_settings(alpha, n_kinds, 5.0)
-    plain, tagged, worded = _use(n, n_kinds, 2), _use(n, n_kinds, n), _use(n, n_kinds, n + n_kinds)
+    plain, tagged, worded = (_use(n, n_kinds, used, joint) for used in (2, n, n + n_kinds))
     has_tags = np.asarray(pilot.profiles.known(rows.tags).sum(1)).ravel() > 0
     hidden = maximise(rows, None, pilot.phi, plain, n_threads)
     of_plain = _strengths(hidden.values, n_kinds)
     if not has_tags.any():
         return TagSettings(of_plain, of_plain, _SHRINKAGES[_FIRST])
     known = maximise(rows, None, pilot.phi, tagged, n_threads, has_tags)
-    shrinkage, words, best = _learn_words(pilot, rows, hidden, known, has_tags, n_threads)
+    shrinkage, words, best = _learn_words(pilot, rows, hidden, known, worded, has_tags, n_threads)
 
     def tested(used: Float64, start: Fit, of_tags: Any, mask: Any) -> Float64:
         found = cross_fitted(
@@ -143,12 +146,12 @@ def tag_words_of(pilot: Pilot, settings: TagSettings, n_threads: int) -> Any:
 
 
 def _learn_words(
-    pilot: Pilot, rows: Rows, hidden: Fit, known: Fit, has_tags: Any, n_threads: int
+    pilot: Pilot, rows: Rows, hidden: Fit, known: Fit, used: Float64, has_tags: Any, n_threads: int
 ) -> tuple[float, Any, Fit]:
     """Return the best shrinkage, the words of the rows under it, and the strengths."""
     n, profiles, phi = len(rows.parts), pilot.profiles, pilot.phi
     training = training_of_pilot(pilot, _strengths(hidden.values, profiles.n_kinds), n_threads)
-    kinds, used = profiles.kinds[training.graph.slot_tag], np.ones(n + profiles.n_kinds)
+    kinds = profiles.kinds[training.graph.slot_tag]
     topic_prior = float(known.values[:n].sum())
 
     def attempt(index: int, shares: Any, start: Float64, n_rounds: int) -> tuple[float, Fit, Any, Any]:
@@ -175,8 +178,10 @@ def _learn_words(
     return _SHRINKAGES[best], words, maximise(rows, words, phi, used, n_threads, has_tags, fit.values)
 
 
-def _use(n_topic_parts: int, n_kinds: int, n_used: int) -> Float64:
-    return (np.arange(n_topic_parts + n_kinds) < n_used).astype(np.float64)
+def _use(n_topic_parts: int, n_kinds: int, n_used: int, joint: bool) -> Float64:
+    """Return ones for the first parts, up to `n_used`, and zero for the joint part if it is not wanted."""
+    number = np.arange(n_topic_parts + n_kinds)
+    return ((number < n_used) & (joint | (number != n_topic_parts - 1))).astype(np.float64)
 
 
 def _strengths(values: Float64, n_kinds: int) -> Strengths:

@@ -127,10 +127,15 @@ class TaggedInference:
         return Credit(edge, tags.indices[slot], counts.indices[edge], counts.data[edge], shares, own)
 
     def _infer_batch(self, counts: Any, tags: Any) -> tuple[Float32, Float32]:
-        """Return the topics (D, K) and the weight of each tag, (S,), of a few documents."""
+        """Return the topics (D, K) and the weight of each tag, (S,), of a few documents.
+
+        The prior of a document whose tags are uncertain lies between that of hidden and of known tags.
+        """
         profiles, known = self.profiles, self.settings.known
-        has_tags = np.asarray(profiles.known(tags).sum(1)).ravel() > 0
-        prior = np.where(has_tags[:, np.newaxis], combined(profiles.parts(tags), known), self.hidden_prior())
+        parts = profiles.parts(tags)
+        certain = np.minimum(np.asarray(profiles.known(tags).sum(1)), 1.0)[:, np.newaxis]
+        parts[:2] *= certain  # the parts of tags have it already
+        prior = combined(parts, known) + ((1 - certain) * self.hidden_prior()).astype(np.float32)
         strengths = np.array(known.words)[profiles.kinds[tags.indices]]
         slot_prior = (strengths * profiles.slot_shares(tags).data).astype(np.float32)
         graph = build_graph(counts, tags)

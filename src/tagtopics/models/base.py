@@ -257,6 +257,7 @@ class TopicModel(Queries):
                 "inferred tags need a recommender: call fit, or fit_recommender, with tags first"
             )
         probabilities = self.recommender_.probabilities(counts, self._infer(counts, None))
+        probabilities[np.diff(counts.indptr) == 0] = 0  # nothing can be inferred from no words
         return inferred_tags(probabilities, self.recommender_.tag_names, self.tag_names_)
 
     def _tag_pseudo_counts(self, tags: Any) -> Float32 | None:

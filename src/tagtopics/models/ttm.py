@@ -63,7 +63,8 @@ class TTM(OnlineModel):
             the paper, omega_1. "auto" is 0.1 in the preset "paper", otherwise 0.
         higher_order_weight: weight of the joint message of all tags of a document; in the paper, omega_2.
             "auto" is 0.05 in the preset "paper", otherwise 0.
-        order: largest number of tags that a joint message connects; any order costs the same.
+        order: largest number of tags that a joint message connects; any order costs the same. 1 leaves out
+            what several tags say together.
         doc_topic_prior, topic_word_prior, max_iter, tol, memory, random_state, n_jobs: as in `LDA`.
 
     Attributes:
@@ -186,7 +187,8 @@ class TTM(OnlineModel):
         algorithm = self._belief_propagation(graph, priors)
         belief = run(algorithm, max_iter=min(PILOT_SWEEPS, self.max_iter), tol=self.tol).state
         pilot = self._pilot(known, belief, graph.totals.tag_docs)
-        return learn_settings(pilot, counts[aside], tags[aside], seed, threads)
+        aside_part = counts[aside], tags[aside]
+        return learn_settings(pilot, *aside_part, seed, threads, joint=self.order > 1)
 
     def _pilot(self, known: tuple[Any, Any], belief: Belief, tag_docs: Any) -> Pilot:
         """Return what a belief says of the documents it was learned from."""
@@ -256,18 +258,11 @@ class TTM(OnlineModel):
 
     def _priors(self) -> Priors:
         paper = not isinstance(self._preset().tag_pseudo_count, str)
-        pairwise, higher_order = self.pairwise_weight, self.higher_order_weight
-        return (
-            super()
-            ._priors()
-            ._replace(
-                pairwise_weight=paper * _PAIRWISE if isinstance(pairwise, str) else float(pairwise),
-                higher_order_weight=paper * _HIGHER_ORDER
-                if isinstance(higher_order, str)
-                else float(higher_order),
-                order=int(self.order),
-            )
-        )
+        pairwise, joint = self.pairwise_weight, self.higher_order_weight if self.order > 1 else 0.0
+        w1 = (_PAIRWISE if paper else 0.0) if isinstance(pairwise, str) else float(pairwise)
+        w2 = (_HIGHER_ORDER if paper else 0.0) if isinstance(joint, str) else float(joint)
+        priors, order = super()._priors(), max(int(self.order), 2)
+        return priors._replace(pairwise_weight=w1, higher_order_weight=w2, order=order)
 
     def _priors_for(self, corpus: Corpus) -> Priors:
         """Return the priors of a fit; what is "auto" is learned from the corpus."""

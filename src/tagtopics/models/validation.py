@@ -112,7 +112,7 @@ _RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = MappingProxyType(
         "topic_word_prior": _PRIOR,
         "pairwise_weight": _real(0, 1, auto=True),
         "higher_order_weight": _real(0, 1, auto=True),
-        "order": _whole(2),
+        "order": _whole(1),
         "max_iter": _whole(0),
         "tol": (_is_tol, "a number, 0 or more"),
         "memory": _one_of("auto", "stored", "lean"),
