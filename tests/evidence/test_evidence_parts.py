@@ -42,6 +42,12 @@ def test_kinds_of_tags(names: tuple[str, ...], kinds: tuple[str, ...], of_tags: 
     assert numbers.tolist() == of_tags
 
 
+def test_kinds_that_strengths_were_learned_for() -> None:
+    names = ("venue:x", "author:a", "plain", "year:1")
+    assert kinds_of(names, ("author", "venue"))[1].tolist() == [1, 0, 0, 0]
+    assert kinds_of(names, ("",))[1].tolist() == [0, 0, 0, 0]
+
+
 def profiles(tag_docs: list[float], kinds: list[int]) -> Profiles:
     means = np.array([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]])[: len(tag_docs)]
     return Profiles(
@@ -137,4 +143,4 @@ def test_settings_by_name_are_the_settings() -> None:
     given = given._replace(known=Strengths(0.1, 0.2, (0.3, 0.4), 0.5, (0.6, 0.7)))
     numbers = settings_to_numbers(given, ("author", "venue"))
     assert numbers["known.mean.venue"] == 0.4
-    assert settings_from_numbers(numbers, ("author", "venue")) == given
+    assert settings_from_numbers(numbers) == (("author", "venue"), given)

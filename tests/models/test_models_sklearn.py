@@ -108,7 +108,7 @@ def test_wrong_tags(y: Any, says: str) -> None:
     [
         ({"n_topics": 0}, "n_topics must be a whole number from 1 to 100,000, not 0"),
         ({"n_topics": 2.5}, "n_topics must be"),
-        ({"order": 1}, "order must be a whole number, 2 or more"),
+        ({"order": 0}, "order must be a whole number, 1 or more"),
         ({"pairwise_weight": -0.1}, "pairwise_weight must be a number from 0 to 1"),
         ({"pairwise_weight": 0.7, "higher_order_weight": 0.7}, "add up to 1.4"),
         ({"pairwise_weight": "best"}, "pairwise_weight must be a number from 0 to 1, or 'auto', not 'best'"),

@@ -101,11 +101,9 @@ def strengths_of(model: Any) -> dict[str, dict[str, Any]] | None:
     Parts that each kind of tag has are by kind, "tags" if tags have no kinds. None if the model has no
     strengths, or uses a given pseudo-count instead.
     """
-    from tagtopics.evidence.parts import kinds_of
-
     if getattr(model, "settings_", None) is None or model.tag_pseudo_count_ is not None:
         return None
-    kinds = [kind or "tags" for kind in kinds_of(model.tag_names_)[0]]
+    kinds = [kind or "tags" for kind in model.tag_kinds_]
     settings = {"hidden": model.settings_.hidden, "known": model.settings_.known}
     return {
         name: {

@@ -201,8 +201,10 @@ def settings_to_numbers(settings: TagSettings, kinds: Sequence[str]) -> dict[str
     return numbers
 
 
-def settings_from_numbers(numbers: Mapping[str, float], kinds: Sequence[str]) -> TagSettings:
-    """Return the settings that `settings_to_numbers` named."""
+def settings_from_numbers(numbers: Mapping[str, float]) -> tuple[tuple[str, ...], TagSettings]:
+    """Return the kinds of tags and the settings that `settings_to_numbers` named."""
+    first = "known.mean."
+    kinds = tuple(name.removeprefix(first) for name in numbers if name.startswith(first))
 
     def strengths(name: str) -> Strengths:
         flat, base, joint = (numbers[f"{name}.{part}"] for part in ("flat", "base", "joint"))
@@ -211,4 +213,4 @@ def settings_from_numbers(numbers: Mapping[str, float], kinds: Sequence[str]) ->
         )
         return Strengths(flat, base, mean, joint, words)
 
-    return TagSettings(strengths("hidden"), strengths("known"), numbers["shrinkage"])
+    return kinds, TagSettings(strengths("hidden"), strengths("known"), numbers["shrinkage"])
