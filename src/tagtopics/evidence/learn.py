@@ -205,6 +205,8 @@ def settings_from_numbers(numbers: Mapping[str, float]) -> tuple[tuple[str, ...]
     """Return the kinds of tags and the settings that `settings_to_numbers` named."""
     first = "known.mean."
     kinds = tuple(name.removeprefix(first) for name in numbers if name.startswith(first))
+    if not kinds:
+        raise KeyError(first)
 
     def strengths(name: str) -> Strengths:
         flat, base, joint = (numbers[f"{name}.{part}"] for part in ("flat", "base", "joint"))

@@ -73,7 +73,7 @@ class TTM(OnlineModel):
         tag_docs_: (T,) number of training documents with words that carry each tag.
         tag_words_: CSR (T, W), tokens of each word credited to each tag, beyond what topics explain.
         settings_: how many tokens each part of a document's prior is worth, with tags hidden and known.
-        tag_kinds_: the kinds of tags, which have strengths of their own; one empty name if tags have no kinds.
+        tag_kinds_: the kinds of tags, each with strengths of its own; one empty name if tags have no kinds.
         pairwise_weight_, higher_order_weight_: as used.
         tag_pseudo_count_: as given in the preset; None if the strengths of `settings_` are used instead.
     """
