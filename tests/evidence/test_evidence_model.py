@@ -178,10 +178,20 @@ COUNTS = np.random.default_rng(0).poisson(0.4, (60, 20))
         (COUNTS, [["a"]] + [[]] * 59, True),
         (COUNTS, [[f"t{d}"] for d in range(60)], True),
         (COUNTS * 0.5, [["a"], ["b"]] * 30, False),
+        (COUNTS + 10**8, [["a"], ["b"]] * 30, False),
         (np.eye(60, 20, dtype=int), [["a"], ["b"]] * 30, True),
         (np.zeros((60, 20), dtype=int), [["a"], ["b"]] * 30, True),
     ],
-    ids=["49 documents", "no tags", "a tag of one", "tags of one", "weights", "one token", "no words"],
+    ids=[
+        "49 documents",
+        "no tags",
+        "a tag of one",
+        "tags of one",
+        "weights",
+        "too many",
+        "one token",
+        "no words",
+    ],
 )
 def test_little_to_learn_from(counts: Any, tags: Any, learned: bool) -> None:
     model = small().fit_topics(counts, tags)

@@ -134,7 +134,7 @@ class Profiles:
 def combined(parts: Float64, strengths: Strengths) -> Float32:
     """Return the prior (D, K) of documents from its parts (P, D, K)."""
     n = len(parts)
-    return np.asarray(np.tensordot(strengths.topics[:n], parts, 1) + _LEAST, dtype=np.float32)
+    return np.asarray(np.einsum("p,pdk->dk", strengths.topics[:n], parts) + _LEAST, dtype=np.float32)
 
 
 def _at_least_one(totals: Any) -> Float64:
