@@ -10,7 +10,7 @@ from tagtopics.corpus.core import Corpus, canonical_counts
 from tagtopics.errors import InputError
 
 Rows = npt.NDArray[np.int64]
-_MOST_TOKENS = 10**9
+MOST_TOKENS = 10**9
 """The limit below which NumPy's hypergeometric draws are exact."""
 
 _LARGE = 0.8
@@ -57,9 +57,9 @@ def completion(counts: sp.csr_array, seed: int, share: float = 0.8) -> tuple[sp.
     _check_share(share, "share")
     counts = canonical_counts(counts)
     sizes = np.asarray(counts.sum(axis=1, dtype=np.int64))
-    if sizes.max(initial=0) >= _MOST_TOKENS:
+    if sizes.max(initial=0) >= MOST_TOKENS:
         raise InputError(
-            f"split: document {sizes.argmax()} has {sizes.max():,} tokens; at most {_MOST_TOKENS:,}"
+            f"split: document {sizes.argmax()} has {sizes.max():,} tokens; at most {MOST_TOKENS:,}"
         )
     n_seen = np.clip(np.rint(share * sizes).astype(np.int64), np.minimum(sizes, 1), np.maximum(sizes - 1, 1))
     generator = np.random.default_rng(seed)

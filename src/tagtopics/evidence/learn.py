@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.corpus.splits import MOST_TOKENS
 from tagtopics.evidence import strengths as fixed_point
 from tagtopics.evidence.parts import Profiles, Strengths
 from tagtopics.evidence.strengths import Fit, Rows, cross_fitted, draw_rows, gains, maximise, words_of
 from tagtopics.evidence.tag_words import Training, learn_tag_words, training_of
+from tagtopics.recommend.ridge import single_thread
 
 MIN_DOCS = 50
 """Corpora with fewer documents keep the default settings."""
@@ -69,7 +71,8 @@ def default_settings(alpha: Float32, n_kinds: int, tag_tokens: float) -> TagSett
 def can_learn(counts: Any, tags: Any) -> bool:
     """Return whether there are enough documents, tags, and whole counts that can be split."""
     enough = counts.shape[0] >= MIN_DOCS and tags.nnz > 0
-    return enough and bool(np.array_equal(counts.data, np.rint(counts.data)))
+    whole = enough and bool(np.array_equal(counts.data, np.rint(counts.data)))
+    return whole and bool(np.asarray(counts.sum(1, dtype=np.float64)).max() < MOST_TOKENS)
 
 
 def choose_aside(n_docs: int, seed: int) -> tuple[Int64, Int64]:
@@ -79,6 +82,7 @@ def choose_aside(n_docs: int, seed: int) -> tuple[Int64, Int64]:
     return np.sort(order[n:]), np.sort(order[:n])
 
 
+@single_thread()
 def learn_settings(
     pilot: Pilot, counts: Any, tags: Any, seed: int, n_threads: int, *, joint: bool = True
 ) -> TagSettings:
@@ -201,8 +205,12 @@ def settings_to_numbers(settings: TagSettings, kinds: Sequence[str]) -> dict[str
     return numbers
 
 
-def settings_from_numbers(numbers: Mapping[str, float], kinds: Sequence[str]) -> TagSettings:
-    """Return the settings that `settings_to_numbers` named."""
+def settings_from_numbers(numbers: Mapping[str, float]) -> tuple[tuple[str, ...], TagSettings]:
+    """Return the kinds of tags and the settings that `settings_to_numbers` named."""
+    first = "known.mean."
+    kinds = tuple(name.removeprefix(first) for name in numbers if name.startswith(first))
+    if not kinds:
+        raise KeyError(first)
 
     def strengths(name: str) -> Strengths:
         flat, base, joint = (numbers[f"{name}.{part}"] for part in ("flat", "base", "joint"))
@@ -211,4 +219,4 @@ def settings_from_numbers(numbers: Mapping[str, float], kinds: Sequence[str]) ->
         )
         return Strengths(flat, base, mean, joint, words)
 
-    return TagSettings(strengths("hidden"), strengths("known"), numbers["shrinkage"])
+    return kinds, TagSettings(strengths("hidden"), strengths("known"), numbers["shrinkage"])

@@ -51,17 +51,23 @@ class Strengths(NamedTuple):
         return np.array([self.flat, self.base, *self.mean, self.joint])
 
 
-def kinds_of(tag_names: Sequence[str]) -> tuple[tuple[str, ...], Int64]:
+def kinds_of(tag_names: Sequence[str], kinds: tuple[str, ...] | None = None) -> tuple[tuple[str, ...], Int64]:
     """Return the kinds of tags and the kind of each tag, (T,).
 
     Tags written `kind:name` have kinds if all have one and kinds are few; else all tags are of one kind.
+
+    Args:
+        tag_names: T names.
+        kinds: the kinds that strengths were learned for; tags of other kinds count as the first one. None
+            finds them.
     """
     prefixes = [name.partition(":")[0] if ":" in name else None for name in tag_names]
-    names = sorted({prefix for prefix in prefixes if prefix is not None})
-    if None in prefixes or not 2 <= len(names) <= MOST_KINDS or 2 * len(names) > len(tag_names):
-        return ("",), np.zeros(len(tag_names), dtype=np.int64)
-    number = {name: i for i, name in enumerate(names)}
-    return tuple(names), np.array([number[prefix or ""] for prefix in prefixes], dtype=np.int64)
+    if kinds is None:
+        names = sorted({prefix for prefix in prefixes if prefix is not None})
+        few = 2 <= len(names) <= MOST_KINDS and 2 * len(names) <= len(tag_names)
+        kinds = tuple(names) if few and None not in prefixes else ("",)
+    number = {name: i for i, name in enumerate(kinds)}
+    return kinds, np.array([number.get(prefix or "", 0) for prefix in prefixes], dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +134,7 @@ class Profiles:
 def combined(parts: Float64, strengths: Strengths) -> Float32:
     """Return the prior (D, K) of documents from its parts (P, D, K)."""
     n = len(parts)
-    return np.asarray(np.tensordot(strengths.topics[:n], parts, 1) + _LEAST, dtype=np.float32)
+    return np.asarray(np.einsum("p,pdk->dk", strengths.topics[:n], parts) + _LEAST, dtype=np.float32)
 
 
 def _at_least_one(totals: Any) -> Float64:

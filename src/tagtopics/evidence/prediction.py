@@ -14,6 +14,7 @@ from tagtopics.evidence.learn import TagSettings
 from tagtopics.evidence.parts import Profiles, claims_of, combined, pairs_of
 from tagtopics.graph import build_graph
 from tagtopics.kernels import mixture
+from tagtopics.recommend.ridge import single_thread
 
 _BATCH = 1 << 22
 """Numbers of a batch of documents: edges times topics, and claims."""
@@ -115,7 +116,9 @@ class TaggedInference:
         credited = np.asarray(self.tag_words.sum(1), dtype=np.float64).ravel() + shrinkage
         scaled = sp.csr_array(found.tags) / credited
         topics = found.topics + shrinkage * (scaled @ self.profiles.means)
-        values = topics @ self.phi.T.astype(np.float64) + (scaled @ self.tag_words).toarray()
+        with single_thread():
+            values = topics @ self.phi.T.astype(np.float64)
+        values += (scaled @ self.tag_words).toarray()
         return np.asarray(values / values.sum(1, keepdims=True), dtype=np.float32)
 
     def credit(self, counts: Any, tags: Any) -> Credit:

@@ -64,7 +64,8 @@ def training_of(
     predicted = loops.pair_predictions(offsets, words, profiles.astype(np.float32), phi, n_threads)
     none, T = np.zeros(len(words), np.float32), tags.shape[1]
     pairs = Pairs(offsets, words, none, predicted, np.zeros(T, np.float32), np.ones(T, np.float32))
-    topics = loops.topic_probabilities(graph, phi, doc_sums, prior.astype(np.float32), n_threads)
+    at_least = (prior + 1e-9).astype(np.float32)  # without its own part a document may have nothing else
+    topics = loops.topic_probabilities(graph, phi, doc_sums, at_least, n_threads)
     return Training(graph, topics, pairs, slot_shares.data.astype(np.float32), counts.shape[1])
 
 

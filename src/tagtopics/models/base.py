@@ -1,4 +1,4 @@
-"""What all estimators share: fitting, inference, and queries about topics, tags and documents."""
+"""What all estimators share: fitting, inference and prediction."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -22,7 +21,6 @@ from tagtopics.inference import holdout
 from tagtopics.inference.bp import BeliefPropagation
 from tagtopics.inference.executor import MemoryExecutor, is_lean
 from tagtopics.inference.fold_in import FoldIn
-from tagtopics.inference.holdout import topic_coherence
 from tagtopics.inference.learn_priors import initial_alpha, learn_alpha
 from tagtopics.inference.loop import Callback, FitResult, Learned, Step, TopicAlgorithm, run
 from tagtopics.kernels.threads import resolve_threads
@@ -36,13 +34,13 @@ from tagtopics.models.inputs import (
     is_unnamed,
     without_tags,
 )
-from tagtopics.models.results import RelatedDocument, TopicTable, top_weighted
+from tagtopics.models.queries import Queries
 from tagtopics.models.validation import AUTO, INFERRED, Preset, check_parameters, resolve_preset
-from tagtopics.recommend.recommender import Recommendation, TagRecommender, fit_recommender
+from tagtopics.recommend.recommender import TagRecommender, fit_recommender
 from tagtopics.recommend.ridge import single_thread
 
 
-class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TopicModel(Queries):
     """Base of the estimators. X is a `Corpus`, or counts (documents x words) with tags as y.
 
     Subclasses store their parameters in `__init__` and define `_algorithm`. A fitted model keeps no training
@@ -65,7 +63,6 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     memory: str
     random_state: Any
     n_jobs: int | None
-    recommender_: TagRecommender | None = None
     tag_words_: Any = None  # CSR (T, W), tokens credited to each tag; of models with `explain`
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -186,75 +183,6 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         known, held_out = seen_part(counts, seed, seen) if completed else (counts, counts)
         total = self._log_likelihoods(known, held_out, self._resolved(known, indicator)).sum()
         return holdout.perplexity(float(total), float(held_out.sum(dtype=np.float64)))
-
-    def top_words(self, n: int = 10) -> list[list[tuple[str, float]]]:
-        """Return for each topic its n most probable words with their probabilities."""
-        check_is_fitted(self)
-        return [top_weighted(self.vocabulary_, topic, n) for topic in self.components_]
-
-    def topic_table(self, n_words: int = 10) -> TopicTable:
-        """Return all topics with their share of the tokens and most probable words, largest first."""
-        share, words = self.topic_shares(), self.top_words(n_words)
-        order = np.argsort(-share, kind="stable").tolist()
-        return TopicTable(
-            topic=tuple(order),
-            share=tuple(float(share[k]) for k in order),
-            words=tuple(tuple(word for word, _ in words[k]) for k in order),
-        )
-
-    def topic_shares(self) -> Float64:
-        """Return (K,): the share of all training tokens that each topic has."""
-        check_is_fitted(self)
-        return np.asarray(self.topic_sums_ / max(float(self.topic_sums_.sum()), 1e-300), dtype=np.float64)
-
-    def tag_means(self) -> Float64:
-        """Return (T, K): the mean profile of each tag, S_t / n_t; uniform for a tag without words."""
-        check_is_fitted(self)
-        docs = self.tag_sums_.sum(1, keepdims=True)  # n_t, or less if documents have been forgotten
-        means = self.tag_sums_ / np.where(docs > 0, docs, 1.0)
-        return np.asarray(np.where(docs > 0, means, 1.0 / self.components_.shape[0]))
-
-    def coherence(self, corpus: Corpus, n_words: int = 10) -> Float64:
-        """Return the NPMI coherence of each topic, (K,), from -1 to 1: how often its top words co-occur.
-
-        Args:
-            corpus: where co-occurrence is counted: the training corpus, or better another one.
-            n_words: how many top words of each topic.
-        """
-        return topic_coherence(corpus, [[word for word, _ in words] for words in self.top_words(n_words)])
-
-    def related(self, X: Any, top: int = 10, tags: Any = None) -> list[list[RelatedDocument]]:
-        """Return for each document the training documents with the most similar topic proportions."""
-        queries = np.sqrt(self.transform(X, tags))
-        trained = np.sqrt(self.doc_topic_)
-        with single_thread():
-            similarities = queries @ trained.T
-        answers = []
-        for similarity in similarities:
-            best = np.argsort(-similarity, kind="stable")[:top]
-            rows = [RelatedDocument(self.doc_ids_[d], int(d), float(similarity[d])) for d in best]
-            answers.append(rows)
-        return answers
-
-    def recommend(self, X: Any, top: int = 5) -> list[list[Recommendation]]:
-        """Return for each document the tags it needs, each with its probability, most probable first.
-
-        Args:
-            X: documents, as in `transform`; tags they may have are ignored.
-            top: the number of tags.
-        """
-        recommender, counts, theta = self._recommender_for(X, top)
-        return recommender.recommend(counts, theta, top)
-
-    def recommend_with_reasons(self, X: Any, top: int = 5, n_words: int = 5) -> list[list[Recommendation]]:
-        """Return recommendations, each with the words of the document that contribute most to it."""
-        recommender, counts, theta = self._recommender_for(X, top)
-        return recommender.reasons(counts, theta, top, self.vocabulary_, n_words)
-
-    def tag_probabilities(self, X: Any) -> Float32:
-        """Return (D, T): the probability of each tag, in the order of `recommender_.tag_names`."""
-        recommender, counts, theta = self._recommender_for(X, 1)
-        return recommender.probabilities(counts, theta)
 
     def save(self, path: str | Path, *, corpus: Corpus | None = None) -> None:
         """Write the fitted model to a folder, as one atomic unit.
@@ -423,17 +351,6 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _trained_recommender(self, corpus: Corpus) -> TagRecommender:
         counts = align_words(corpus, self.vocabulary_)
         return fit_recommender(counts, corpus.tags, self._infer(counts, None), corpus.tag_names)
-
-    def _recommender_for(self, X: Any, top: int) -> tuple[TagRecommender, Any, Float32]:
-        """Return the recommender, and the counts and topic proportions of new documents."""
-        if top < 1:
-            raise InputError(f"recommend: top must be 1 or more, not {top}")
-        counts, _ = self._new_documents(X, None)
-        if self.recommender_ is None:
-            raise InputError(
-                "recommend: this model has no recommender; call fit_recommender with all of its documents"
-            )
-        return self.recommender_, counts, self._infer(counts, None)
 
     def _training_corpus(self, X: Any, y: Any) -> Corpus:
         if isinstance(X, Corpus):

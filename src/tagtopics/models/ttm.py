@@ -72,6 +72,7 @@ class TTM(OnlineModel):
         tag_docs_: (T,) number of training documents with words that carry each tag.
         tag_words_: CSR (T, W), tokens of each word credited to each tag, beyond what topics explain.
         settings_: how many tokens each part of a document's prior is worth, with tags hidden and known.
+        tag_kinds_: the kinds of tags, each with strengths of its own; one empty name if tags have no kinds.
         pairwise_weight_, higher_order_weight_: as used.
         tag_pseudo_count_: as given in the preset; None if the strengths of `settings_` are used instead.
     """
@@ -79,6 +80,7 @@ class TTM(OnlineModel):
     _saved_numbers: ClassVar[tuple[str, ...]] = ("pairwise_weight_", "higher_order_weight_")
 
     settings_: TagSettings
+    tag_kinds_: tuple[str, ...]
     tag_pseudo_count_: float | None
 
     def __init__(
@@ -167,7 +169,8 @@ class TTM(OnlineModel):
 
     def _learn_evidence(self, corpus: Corpus, callbacks: Sequence[Callback[Any]]) -> None:
         counts, tags = align_words(corpus, self.vocabulary_), align_tags(corpus, self.tag_names_)
-        n_kinds, count = len(kinds_of(self.tag_names_)[0]), self._preset().tag_pseudo_count
+        self.tag_kinds_ = kinds_of(self.tag_names_)[0]
+        n_kinds, count = len(self.tag_kinds_), self._preset().tag_pseudo_count
         learned = isinstance(count, str)
         self.tag_pseudo_count_ = None if isinstance(count, str) else float(count)
         tokens = _TAG_TOKENS if self.tag_pseudo_count_ is None else self.tag_pseudo_count_
@@ -211,8 +214,8 @@ class TTM(OnlineModel):
         return self._profiles_of(self.topic_shares(), self.tag_means(), self.tag_docs_)
 
     def _profiles_of(self, base: Float64, means: Float64, tag_docs: Any) -> Profiles:
-        names, kinds = kinds_of(self.tag_names_)
-        return Profiles(base, means, tag_docs.astype(np.float64), kinds, len(names))
+        kinds = kinds_of(self.tag_names_, self.tag_kinds_)[1]
+        return Profiles(base, means, tag_docs.astype(np.float64), kinds, len(self.tag_kinds_))
 
     def _tagged_inference(self) -> TaggedInference:
         """Return topics, tag words and strengths, to infer new documents from."""
@@ -279,19 +282,16 @@ class TTM(OnlineModel):
         found = super()._numbers()
         if self.tag_pseudo_count_ is not None:
             found["tag_pseudo_count_"] = self.tag_pseudo_count_
-        kinds = kinds_of(self.tag_names_)[0]
-        return found | settings_to_numbers(self.settings_, kinds)
+        return found | settings_to_numbers(self.settings_, self.tag_kinds_)
 
     def _set_numbers(self, numbers: dict[str, float]) -> None:
         super()._set_numbers(numbers)
         self.tag_pseudo_count_ = numbers.get("tag_pseudo_count_")
-        kinds = kinds_of(self.tag_names_)[0]
         if "shrinkage" in numbers:
-            self.settings_ = settings_from_numbers(numbers, kinds)
+            self.tag_kinds_, self.settings_ = settings_from_numbers(numbers)
         else:  # a model of 0.1.0
-            self.settings_ = default_settings(
-                self.doc_topic_prior_, len(kinds), self.tag_pseudo_count_ or 0.0
-            )
+            self.tag_kinds_, count = ("",), self.tag_pseudo_count_ or 0.0
+            self.settings_ = default_settings(self.doc_topic_prior_, 1, count)
 
     def _tag_pseudo_counts(self, tags: Any) -> Float32 | None:
         """Spread `tag_pseudo_count_` tokens over the mean profile of the known tags of each document."""
