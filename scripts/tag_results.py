@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import t
 
 import tagtopics as tt
 from tagtopics.corpus.splits import train_test
@@ -125,5 +126,130 @@ def records() -> list[dict[str, Any]]:
     return [json.loads(line) for line in RECORDS.read_text(encoding="utf-8").splitlines()]
 
 
+def change(rows: list[dict[str, Any]], system: str, place: int) -> tuple[float, float]:
+    """Return the mean change against LDA in per cent, and half its 90 % interval, over splits."""
+    ratios = [row["curves"][system][place] / row["curves"]["lda"][place] for row in rows]
+    values = 100 * (np.array(ratios) - 1)
+    half = (
+        float(t.ppf(0.95, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)))
+        if len(values) > 1
+        else 0.0
+    )
+    return float(values.mean()), half
+
+
+def curve_table(by_corpus: dict[str, list[dict[str, Any]]], system: str) -> list[str]:
+    """Return a table of the changes of a system against LDA."""
+    lines = [
+        "| corpus | splits | " + " | ".join(f"{seen} %" for seen in SEEN) + " |",
+        "|---" * (len(SEEN) + 2) + "|",
+    ]
+    for name, rows in by_corpus.items():
+        cells = ["{:+.1f} ± {:.1f}".format(*change(rows, system, place)) for place in range(len(SEEN))]
+        lines.append(f"| {name} | {len(rows)} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def strengths_table(by_corpus: dict[str, list[dict[str, Any]]]) -> list[str]:
+    """Return a table of the mean learned strengths, in tokens."""
+    lines = [
+        "| corpus | hidden: flat, base | flat, base | mean of the tags | joint | words of the tags | M |",
+        "|---" * 7 + "|",
+    ]
+    for name, rows in by_corpus.items():
+        mean = {key: float(np.mean([row["settings"][key] for row in rows])) for key in rows[0]["settings"]}
+
+        def parts(prefix: str, mean: dict[str, float] = mean) -> str:
+            found = {key.removeprefix(prefix): value for key, value in mean.items() if key.startswith(prefix)}
+            return ", ".join(f"{kind} {value:.2f}".strip() for kind, value in found.items())
+
+        hidden, known = (
+            f"{mean[f'{name}.flat']:.2f}, {mean[f'{name}.base']:.2f}" for name in ("hidden", "known")
+        )
+        joint, shrinkage = f"{mean['known.joint']:.2f}", f"{mean['shrinkage']:.0f}"
+        cells = (name, hidden, known, parts("known.mean."), joint, parts("known.words."), shrinkage)
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def other_table(by_corpus: dict[str, list[dict[str, Any]]]) -> list[str]:
+    """Return a table of topics and fit times, with the paper's model beside the default."""
+    lines = [
+        "| corpus | largest topic: TTM, TTM-H | NPMI: TTM, TTM-H | seconds: LDA, TTM, TTM-H |",
+        "|---" * 4 + "|",
+    ]
+    for name, rows in by_corpus.items():
+
+        def mean(key: str, system: str, rows: list[dict[str, Any]] = rows) -> float:
+            return float(np.mean([row[key][system] for row in rows]))
+
+        shares = ", ".join(f"{mean('largest_topic', system):.1%}" for system in ("ttm", "paper"))
+        npmi = ", ".join(f"{mean('npmi', system):.3f}" for system in ("ttm", "paper"))
+        seconds = ", ".join(f"{mean('seconds', system):.1f}" for system in ("lda", "ttm", "paper"))
+        lines.append(f"| {name} | {shares} | {npmi} | {seconds} |")
+    return lines
+
+
+def page() -> None:
+    """Write docs/tag-results.md and the figure of the guide."""
+    by_corpus: dict[str, list[dict[str, Any]]] = {}
+    for record in records():
+        by_corpus.setdefault(record["corpus"], []).append(record)
+    sections = [HEAD]
+    for title, system in TABLES.items():
+        sections += [f"## {title}", "\n".join(curve_table(by_corpus, system))]
+    sections += ["## Strengths, in tokens", "\n".join(strengths_table(by_corpus))]
+    sections += ["## Topics and time", "\n".join(other_table(by_corpus))]
+    Path("docs/tag-results.md").write_text("\n\n".join(sections) + "\n", encoding="utf-8")
+    draw(by_corpus["docstrings"])
+
+
+def draw(rows: list[dict[str, Any]]) -> None:
+    """Draw perplexity against the share of words seen, on docstrings."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "tagtopics"
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(6.4, 3.6), layout="constrained")
+    for label, system, style in LINES:
+        values = np.mean([row["curves"][system] for row in rows], axis=0)
+        axes.plot(SEEN, values, style, label=label)
+    axes.set(xlabel="words of a document seen, %", ylabel="perplexity of the other words", yscale="log")
+    axes.set_title("What tags are worth: docstrings, 50 topics (lower is better)", fontsize=10)
+    axes.yaxis.set_major_formatter("{x:.0f}")
+    axes.yaxis.set_minor_formatter("{x:.0f}")
+    axes.legend(frameon=False)
+    figure.savefig("docs/images/tags-curve.svg", metadata={"Date": None})
+
+
+HEAD = """# What tags are worth
+
+Perplexity of held-out words against LDA with learned priors, in per cent: mean over random splits, and half
+of the 90 % interval; below zero is better. The columns are the share of a document's words that are seen; the
+held-out words are the same for all. 50 topics, at most 100 sweeps. TTM-H is the paper's model,
+`TTM(preset="paper")`. Written by `scripts/tag_results.py`."""
+
+TABLES = {
+    "Tags known": "known",
+    "Tags hidden and inferred": "inferred",
+    "Tags known, without what they say together": "known, no joint part",
+    "Control: tags shuffled between documents": "shuffled",
+    "LDA with default priors": "lda default",
+    "The paper's TTM-H, tags hidden": "paper hidden",
+    "The paper's TTM-H, tags known": "paper known",
+}
+
+LINES = [
+    ("LDA", "lda", "k--"),
+    ("tags inferred from the words", "inferred", "C0-"),
+    ("tags known", "known", "C3-"),
+    ("tags shuffled", "shuffled", "C7:"),
+]
+
 if __name__ == "__main__":
-    run(sys.argv[2:]) if sys.argv[1] == "run" else None
+    if sys.argv[1:2] == ["run"]:
+        run(sys.argv[2:])
+    else:
+        page()
