@@ -16,7 +16,7 @@ from tagtopics.kernels import mixture_reference as reference
 from tagtopics.kernels.mixture import Pairs
 
 # Single precision against double: roundings of 6e-8 where small differences of sums of tokens are taken.
-CLOSE = {"rtol": 2e-4, "atol": 2e-5}
+CLOSE: dict[str, Any] = {"rtol": 2e-4, "atol": 2e-5}
 quick = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 N_TAGS = 6
 
