@@ -135,8 +135,9 @@ def test_documents_without_tags_have_the_hidden_prior(planted: Planted) -> None:
     hidden = model.settings_.hidden
     prior = hidden.flat / K + hidden.base * model.topic_shares()
     for tags in (None, [[], []]):
-        found = model.transform(nothing, tags)
-        np.testing.assert_allclose(found, [prior / prior.sum()] * 2, rtol=1e-4)
+        found = model.predict_words(nothing, tags)
+        np.testing.assert_allclose(found, [prior / prior.sum() @ model.components_] * 2, rtol=1e-4)
+        np.testing.assert_allclose(model.transform(nothing, tags), 1 / K, rtol=1e-5)
     untagged = sp.csr_array(planted.test.tags.shape, dtype=np.int8)
     same = model.perplexity(planted.test.counts, untagged)
     assert same == pytest.approx(model.perplexity(planted.test.counts), rel=2e-3)

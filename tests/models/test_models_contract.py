@@ -125,6 +125,9 @@ def assert_equal_states(found: dict[str, Any], expected: dict[str, Any]) -> None
             np.testing.assert_array_equal(found[name], value, err_msg=name)
         elif sp.issparse(value):
             assert (found[name] != value).nnz == 0, name
+        elif name == "_prepared":
+            np.testing.assert_array_equal(found[name].pairs.tokens, value.pairs.tokens)
+            np.testing.assert_array_equal(found[name].profiles.means, value.profiles.means)
         elif name == "recommender_":
             np.testing.assert_array_equal(found[name].coefficients, value.coefficients)
         else:
