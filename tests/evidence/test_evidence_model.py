@@ -90,7 +90,7 @@ def test_kinds_of_tags_have_strengths_of_their_own(tmp_path: Path) -> None:
     model = small().fit_topics(replace(corpus, tag_names=names))
     assert len(model.settings_.known.mean) == len(model.settings_.known.words) == 2
     model.save(tmp_path / "m.tt")
-    assert tt.load(tmp_path / "m.tt").settings_ == model.settings_  # type: ignore[attr-defined]
+    assert tt.load(tmp_path / "m.tt").settings_ == model.settings_
 
 
 # ---------------------------------------------------------------------------------- prediction
@@ -103,7 +103,7 @@ def seen_and_held_out(planted: Planted) -> tuple[Any, Any]:
 @pytest.mark.parametrize("how", ["hidden", "known", "inferred"])
 def test_probabilities_of_words_add_up_and_are_those_of_the_likelihood(planted: Planted, how: str) -> None:
     seen, held_out = seen_and_held_out(planted)
-    tags = {"hidden": None, "known": planted.test.tags, "inferred": "inferred"}[how]
+    tags: Any = {"hidden": None, "known": planted.test.tags, "inferred": "inferred"}[how]
     words = planted.model.predict_words(seen, tags)
     assert words.shape == held_out.shape
     assert (words > 0).all()

@@ -185,7 +185,8 @@ def _learn_words(
 def _use(n_topic_parts: int, n_kinds: int, n_used: int, joint: bool) -> Float64:
     """Return ones for the first parts, up to `n_used`, and zero for the joint part if it is not wanted."""
     number = np.arange(n_topic_parts + n_kinds)
-    return ((number < n_used) & (joint | (number != n_topic_parts - 1))).astype(np.float64)
+    used = (number < n_used) & (joint | (number != n_topic_parts - 1))
+    return np.asarray(used, dtype=np.float64)
 
 
 def _strengths(values: Float64, n_kinds: int) -> Strengths:
