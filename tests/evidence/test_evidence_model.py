@@ -130,16 +130,19 @@ def test_tags_alone_say_what_is_written_about(planted: Planted) -> None:
 
 
 def test_documents_without_tags_have_the_hidden_prior(planted: Planted) -> None:
+    """Words are predicted with the learned prior; proportions, which are compared, have the given alpha."""
     model = planted.model
     nothing = np.zeros((2, len(model.vocabulary_)), dtype=int)
     hidden = model.settings_.hidden
     prior = hidden.flat / K + hidden.base * model.topic_shares()
-    for tags in (None, [[], []]):
-        found = model.transform(nothing, tags)
-        np.testing.assert_allclose(found, [prior / prior.sum()] * 2, rtol=1e-4)
+    untold: tuple[Any, ...] = (None, [[], []])
+    for tags in untold:
+        words = model.predict_words(nothing, tags)
+        np.testing.assert_allclose(words, [prior / prior.sum() @ model.components_] * 2, rtol=1e-4)
+        np.testing.assert_allclose(model.transform(nothing, tags), 1 / K, rtol=1e-4)
     untagged = sp.csr_array(planted.test.tags.shape, dtype=np.int8)
-    same = model.perplexity(planted.test.counts, untagged)
-    assert same == pytest.approx(model.perplexity(planted.test.counts), rel=2e-3)
+    hidden = model.perplexity(planted.test.counts)
+    assert model.perplexity(planted.test.counts, untagged) == pytest.approx(hidden, rel=1e-9)
 
 
 def test_inferred_tags_need_a_recommender(planted: Planted) -> None:
