@@ -66,7 +66,7 @@ def measure(name: str, seed: int) -> dict[str, Any]:
     """Return the figures of one corpus and one split."""
     corpus = read(name)
     train, test = (corpus.select(rows) for rows in train_test(corpus, seed))
-    given = {"max_iter": SWEEPS, "random_state": seed}
+    given: dict[str, Any] = {"max_iter": SWEEPS, "random_state": seed}
     lda, lda_seconds = fitted(tt.LDA(TOPICS, **given), train)
     model, seconds = fitted(tt.TTM(TOPICS, **given), train)
     paper, paper_seconds = fitted(tt.TTM(TOPICS, preset="paper", **given), train)

@@ -61,8 +61,8 @@ def test_parts_are_those_of_the_definition() -> None:
     flat, base, mean, joint = found
     np.testing.assert_allclose(flat, 0.5)
     np.testing.assert_allclose(base, [[0.6, 0.4]] * 3)
-    np.testing.assert_allclose(mean, [[0.9, 0.1], [0.1, 0.4], [0, 0]], atol=1e-5)
-    np.testing.assert_allclose(joint, [[0.9, 0.1], [0.2, 0.3], [0, 0]], atol=1e-5)
+    np.testing.assert_allclose(mean, [[0.9, 0.1], [0.1, 0.4], [0.0, 0.0]], atol=1e-5)
+    np.testing.assert_allclose(joint, [[0.9, 0.1], [0.2, 0.3], [0.0, 0.0]], atol=1e-5)
 
 
 def test_the_joint_part_of_two_tags_is_sharper_than_their_mean() -> None:

@@ -342,9 +342,9 @@ def test_parameters_of_0_1_0_have_new_names() -> None:
     ttm, auto, lda, gibbs, vb = (
         tt.load(folder / name) for name in ("ttm", "ttm-auto", "lda", "lda-gibbs", "lda-vb")
     )
-    given = {"preset": "paper", "pairwise_weight": 0.1, "higher_order_weight": 0.05}
+    given: dict[str, Any] = {"preset": "paper", "pairwise_weight": 0.1, "higher_order_weight": 0.05}
     assert ttm.get_params() == tt.TTM(2, max_iter=5, random_state=0, n_jobs=1, **given).get_params()
-    assert auto.get_params()["pairwise_weight"] == "auto"
+    assert auto.get_params()["pairwise_weight"] == auto.get_params()["higher_order_weight"] == "auto"
     assert auto.preset == "fast"
     assert (lda.doc_topic_prior, lda.preset) == ("auto", tt.Preset(init="random", tag_pseudo_count=5.0))
     assert (type(gibbs), type(vb)) == (tt.GibbsLDA, tt.VBLDA)
