@@ -19,7 +19,7 @@ LAYERS = [
     {"graph"},
     {"kernels"},
     {"inference"},
-    {"credit", "recommend"},
+    {"evidence", "recommend"},
     {"models"},
     {"baselines"},
     {"scale"},

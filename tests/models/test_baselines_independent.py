@@ -35,7 +35,9 @@ def perplexity(topics: Any, test: Corpus, prior: Any = None) -> float:
     alpha = np.full(phi.shape[1], ALPHA, dtype=np.float32) if prior is None else prior
     seen, held_out = completion(test.counts, 0)
     theta = FoldIn(phi, alpha, n_threads=1).doc_topic(seen)
-    return heldout.perplexity(heldout.log_likelihood(held_out, theta, phi), float(held_out.sum()))
+    return heldout.perplexity(
+        float(heldout.log_likelihoods(held_out, theta, phi).sum()), float(held_out.sum())
+    )
 
 
 def words_of(corpus: Corpus, doc: int) -> list[str]:

@@ -96,11 +96,30 @@ def _set_tag_pseudo_count(model: TopicModel, options: ModelOptions) -> None:
     model.set_params(preset=replace(preset, tag_pseudo_count=options.tag_pseudo_count))
 
 
-def weights_of(model: Any) -> dict[str, float] | None:
-    """Return the tag weights of a fitted model, given or learned; None if it has none."""
+def weights_of(model: Any) -> dict[str, float | None] | None:
+    """Return the tag weights of a fitted model; None if it has none."""
     names = ("pairwise_weight", "higher_order_weight", "tag_pseudo_count")
     known = model.get_params(deep=False)
     return {name: getattr(model, f"{name}_") for name in names} if "pairwise_weight" in known else None
+
+
+def strengths_of(model: Any) -> dict[str, dict[str, Any]] | None:
+    """Return how many tokens each part of a document's prior is worth, with tags hidden and known.
+
+    Parts that each kind of tag has are by kind, "tags" if tags have no kinds. None if the model has no
+    strengths, or uses a given pseudo-count instead.
+    """
+    if getattr(model, "settings_", None) is None or model.tag_pseudo_count_ is not None:
+        return None
+    kinds = [kind or "tags" for kind in model.tag_kinds_]
+    settings = {"hidden": model.settings_.hidden, "known": model.settings_.known}
+    return {
+        name: {
+            part: dict(zip(kinds, value, strict=True)) if isinstance(value, tuple) else value
+            for part, value in strengths._asdict().items()
+        }
+        for name, strengths in settings.items()
+    }
 
 
 def name_of_model(model: TopicModel) -> str:

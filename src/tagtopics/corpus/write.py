@@ -105,6 +105,15 @@ def check_folder(
     return check_target(target, what, lambda _: True, option="path")
 
 
+def _marked(counts: sp.csr_array) -> bytes:
+    """Return the bytes of an npz file with our mark; in memory, as `ZipFile` may empty a file to append to."""
+    file = io.BytesIO()
+    sp.save_npz(file, counts)
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.comment = _MARK
+    return file.getvalue()
+
+
 def _is_marked(words: Path) -> bool:
     with suppress(OSError, zipfile.BadZipFile, ValueError), zipfile.ZipFile(words) as archive:
         return archive.comment == _MARK
@@ -118,9 +127,7 @@ def _resolved(path: str | Path) -> Path:
 
 
 def _write_parts(corpus: Corpus, folder: Path) -> None:
-    sp.save_npz(folder / "words.npz", corpus.counts)
-    with zipfile.ZipFile(folder / "words.npz", "a") as archive:
-        archive.comment = _MARK
+    (folder / "words.npz").write_bytes(_marked(corpus.counts))
     write_names(corpus.vocabulary, folder / "vocab.txt")
     if corpus.n_tags:
         sp.save_npz(folder / "tags.npz", corpus.tags)

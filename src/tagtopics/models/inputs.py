@@ -86,6 +86,28 @@ def align_tags(corpus: Corpus, tag_names: Sequence[str]) -> Any:
     return _in_columns(corpus.tags, corpus.tag_names, tag_names, "tag")
 
 
+_MOST_INFERRED, _LEAST_PROBABILITY = 20, 0.01
+"""Inferred tags: at most so many of a document, each at least so probable."""
+
+
+def inferred_tags(probabilities: Any, have: Sequence[str], want: Sequence[str]) -> sp.csr_array:
+    """Return CSR (D, T): the most probable tags of documents, with their probabilities.
+
+    Args:
+        probabilities: (D, T') of the tags named `have`.
+        have: T' names.
+        want: T names, the columns of the result.
+    """
+    n = min(_MOST_INFERRED, probabilities.shape[1])
+    rows = np.arange(len(probabilities))[:, np.newaxis]
+    best = np.sort(np.argsort(-probabilities, axis=1, kind="stable")[:, :n], axis=1)
+    values = np.where(probabilities[rows, best] >= _LEAST_PROBABILITY, probabilities[rows, best], 0.0)
+    offsets = n * np.arange(len(probabilities) + 1)
+    tags = sp.csr_array((values.ravel().astype(np.float64), best.ravel(), offsets), probabilities.shape)
+    tags.eliminate_zeros()
+    return align_columns(tags, have, want)[0]
+
+
 def _in_columns(matrix: Any, have: Sequence[str], want: Sequence[str], what: str) -> Any:
     if tuple(have) == tuple(want):
         return matrix

@@ -76,7 +76,7 @@ class OnlineModel(TopicModel):
                 raise InputError("partial_fit: there are no documents to start from")
             first, *batches = _batches(without_tags(corpus) if self._ignores_tags else corpus, batch_size)
             self._learn(first, self._algorithm(first), callbacks)
-            self._learn_tag_words(first, callbacks)
+            self._learn_evidence(first, callbacks)
         for batch in batches:
             self._learn_more(batch, forgetting, callbacks)
         return self
@@ -197,7 +197,8 @@ def update_model(
     known.resize((known.shape[0], len(model.vocabulary_)))
     joined = None if old is None else join_corpora(old, corpus)
     if joined is not None:
-        model._learn_tags(joined, callbacks)
+        model._learn_evidence(joined, callbacks)
+        model._learn_recommender(joined, callbacks)
     return Updated(
         new_words=model.vocabulary_[len(words) :],
         new_tags=tuple(tag for tag in corpus.tag_names if tag not in tags),

@@ -174,7 +174,7 @@ def _description(model: TopicModel, files: dict[str, str]) -> Description:
         "visual": visual_to_json(model.visual_),
         "recommender": recommender_to_json(model.recommender_),
         "names": {name: list(getattr(model, name)) for name in _NAMES},
-        "numbers": {name: float(getattr(model, name)) for name in model._saved_numbers},
+        "numbers": model._numbers(),
         "history": model.history_,
         "stop_reason": model.stop_reason_,
         "made_with": {name: metadata.version(name) for name in packages},
@@ -311,8 +311,7 @@ def _restored(description: Description, arrays: dict[str, Any]) -> TopicModel:
     for name in _arrays_of(model):
         setattr(model, name, arrays[name])
     model.components_ = np.asfortranarray(model.components_)  # the layout that `fit` leaves
-    for name in model._saved_numbers:
-        setattr(model, name, _number(description.numbers[name], name))
+    model._set_numbers({name: _number(value, name) for name, value in description.numbers.items()})
     model.recipe_ = None if description.recipe is None else recipe_from_json(description.recipe)
     model.n_features_in_ = W
     model.history_ = [step.model_dump() for step in description.history]

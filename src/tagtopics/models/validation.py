@@ -14,6 +14,9 @@ from tagtopics.errors import InputError
 AUTO = "auto"
 """The value of every parameter that is to be learned from the data."""
 
+INFERRED = "inferred"
+"""In place of the tags of documents: tags are inferred from their words."""
+
 _LARGEST = 1e6
 _SMALLEST_PRIOR = 1e-9
 """Bounds of numbers that kernels use in single precision; nothing inside them leads to infinity or NaN."""
@@ -30,21 +33,24 @@ class Preset:
             reaches the same quality in fewer sweeps.
         init: "anchors" starts from topics around anchor words, "random" from noise. Anchors need fewer sweeps
             and recover planted topics more reliably.
-        tag_pseudo_count: how many tokens the known tags of a new document are worth (TTM). "auto" takes the
-            largest number that costs at most 0.2 % perplexity on held-out documents (5 for fewer than 200
-            documents).
+        tag_pseudo_count: how many tokens the mean profile of the known tags of a document is worth (TTM), 5
+            in the paper. "auto" learns how much tags say about topics and words, on documents set aside.
     """
 
     word_exponent: float = 1.0
     relaxation: float = 0.0
     init: str = "anchors"
-    tag_pseudo_count: float | str = 5.0
+    tag_pseudo_count: float | str = AUTO
 
 
 PRESETS: Mapping[str, Preset] = MappingProxyType(
-    {"default": Preset(), "paper": Preset(), "fast": Preset(word_exponent=0.75, relaxation=0.8)}
+    {
+        "default": Preset(),
+        "paper": Preset(tag_pseudo_count=5.0),
+        "fast": Preset(word_exponent=0.75, relaxation=0.8),
+    }
 )
-"""The presets by name. "paper" is what the paper describes; today "default" equals it."""
+"""The presets by name; "paper" is what the paper describes."""
 
 
 def resolve_preset(preset: str | Preset) -> Preset:
@@ -106,7 +112,7 @@ _RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = MappingProxyType(
         "topic_word_prior": _PRIOR,
         "pairwise_weight": _real(0, 1, auto=True),
         "higher_order_weight": _real(0, 1, auto=True),
-        "order": _whole(2),
+        "order": _whole(1),
         "max_iter": _whole(0),
         "tol": (_is_tol, "a number, 0 or more"),
         "memory": _one_of("auto", "stored", "lean"),
@@ -141,8 +147,6 @@ def _check_rules(kind: str, values: Mapping[str, Any], rules: Mapping[str, Any])
 
 
 def _check_weights(kind: str, pairwise: float | str, higher_order: float | str) -> None:
-    if higher_order == AUTO and pairwise != AUTO:
-        raise InputError(f"{kind}: higher_order_weight 'auto' needs pairwise_weight 'auto', its scale")
     if not isinstance(pairwise, str) and not isinstance(higher_order, str) and pairwise + higher_order > 1:
         raise InputError(
             f"{kind}: pairwise_weight and higher_order_weight add up to {pairwise + higher_order:g}; "

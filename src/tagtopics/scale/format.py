@@ -29,7 +29,7 @@ from pydantic.dataclasses import dataclass
 from safetensors import SafetensorError
 from safetensors.numpy import load, load_file
 
-from tagtopics._io import BLANK, atomic_file, digest_bytes, is_sealed, sealed
+from tagtopics._io import BLANK, digest_bytes, is_sealed, sealed
 from tagtopics._typing import Int32, Int64
 from tagtopics.corpus.core import Corpus, checked_csr
 from tagtopics.corpus.recipe import TextRecipe, recipe_from_json, recipe_to_json
@@ -155,13 +155,12 @@ def holds_shards(path: Path) -> bool:
 
 
 def write_manifest(manifest: Manifest, folder: Path) -> None:
-    """Write the manifest of a folder, with a digest of itself, atomically."""
+    """Write the manifest of a new folder, which `atomic_folder` puts in its place; with a digest of itself."""
     recipe = None if manifest.recipe is None else recipe_to_json(manifest.recipe)
     marks = {"format": FORMAT, "version": VERSION, "digest": BLANK}
     value = marks | asdict(manifest) | {"recipe": recipe}
-    with atomic_file(folder / MANIFEST) as temporary:
-        text = json.dumps(value, ensure_ascii=False, indent=1) + "\n"
-        temporary.write_text(sealed(text), encoding="utf-8")
+    text = json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+    (folder / MANIFEST).write_text(sealed(text), encoding="utf-8")
 
 
 def read_manifest(folder: Path) -> Manifest:
