@@ -106,7 +106,7 @@ def check_folder(
 
 
 def _marked(counts: sp.csr_array) -> bytes:
-    """Return the bytes of an npz file with our mark; in memory, as `ZipFile` may empty a file to append to."""
+    """Return the bytes of an npz file with our mark; in memory: `ZipFile` may empty a file to append to."""
     file = io.BytesIO()
     sp.save_npz(file, counts)
     with zipfile.ZipFile(file, "a") as archive:

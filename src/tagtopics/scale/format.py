@@ -155,7 +155,7 @@ def holds_shards(path: Path) -> bool:
 
 
 def write_manifest(manifest: Manifest, folder: Path) -> None:
-    """Write the manifest of a new folder, which `atomic_folder` puts in its place; with a digest of itself."""
+    """Write the manifest of a new folder, with a digest of itself; `atomic_folder` puts it in its place."""
     recipe = None if manifest.recipe is None else recipe_to_json(manifest.recipe)
     marks = {"format": FORMAT, "version": VERSION, "digest": BLANK}
     value = marks | asdict(manifest) | {"recipe": recipe}
