@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 import os
 import shutil
 from collections.abc import Callable
@@ -198,6 +199,32 @@ def test_a_file_in_the_cache_that_is_not_ours_stays(tmp_path: Path) -> None:
     with pytest.raises(tt.InputError, match="its checksum differs"):
         fetch_dataset(entry, tmp_path)
     assert (tmp_path / "target" / "a.txt").read_text() == "mine"
+
+
+def test_what_cannot_be_removed_is_not_moved_into_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Temporary folders inside a new folder would stay there; the next write would refuse to replace it."""
+    monkeypatch.setattr(shutil, "rmtree", lambda *args, **options: None)
+    shard_corpus(corpus(), tmp_path / "s")
+    tt.LDA(2, max_iter=1).fit(corpus()).save(tmp_path / "m", corpus=corpus())
+    assert [path for path in tmp_path.rglob("*") if path.name.endswith(".tmp")] == []
+
+
+def test_a_zip_archive_is_never_opened_to_append(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`ZipFile` empties a file that it cannot open to append to; the error of the disk would be lost."""
+
+    really_open = io.open
+
+    def fail_to_append(file: Any, mode: str = "r", *args: Any, **options: Any) -> Any:
+        if "+" in mode and not mode.startswith("w"):
+            raise OSError(28, "No space left on device")
+        return really_open(file, mode, *args, **options)
+
+    monkeypatch.setattr(io, "open", fail_to_append)
+    tt.write_matrix_folder(corpus(), tmp_path / "c")
+    monkeypatch.undo()
+    assert tt.read_corpus(tmp_path / "c").n_docs == 2
 
 
 # -------------------------------------------------------------------------- targets are checked before a fit
