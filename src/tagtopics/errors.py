@@ -1,5 +1,7 @@
 """What can go wrong because of what the user gave us, and what the user should know."""
 
+from collections.abc import Callable
+
 
 class InputError(ValueError):
     """The user's input is wrong.
@@ -20,5 +22,12 @@ class CorpusWarning(UserWarning):
 
 
 def one_line(error: BaseException) -> str:
-    """Return the message of an error as one line of at most 200 characters, to quote in another message."""
-    return " ".join(str(error).split())[:200]
+    """Return the message of an error as one line of at most 200 characters, to quote in another message.
+
+    Of all that pydantic finds, it is the first problem: its place, and what is wrong.
+    """
+    text = str(error)
+    if isinstance(problems := getattr(error, "errors", None), Callable):
+        first = problems()[0]
+        text = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
+    return " ".join(text.split())[:200]
