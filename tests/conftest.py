@@ -13,6 +13,9 @@ from tagtopics.datasets.synthetic import SyntheticCorpus
 hypothesis.settings.register_profile("uncompiled", max_examples=5, deadline=None)
 if os.environ.get("NUMBA_DISABLE_JIT") == "1":  # `make coverage`: kernels run as plain Python, which is slow
     hypothesis.settings.load_profile("uncompiled")
+    from tagtopics.kernels import edges
+
+    edges.prefetch = lambda array, row, column: None  # an instruction of the processor, without an effect
 
 
 def _data_directory() -> Path | None:

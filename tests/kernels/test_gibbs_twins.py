@@ -25,7 +25,8 @@ from tagtopics.baselines.labeled_lda import LabeledPropagation, as_topics
 from tagtopics.baselines.vb_lda import VariationalBayes
 from tagtopics.graph import Priors, build_graph
 
-quick = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+examples = min(20, settings().max_examples)  # fewer where kernels are not compiled
+quick = settings(max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 PRIORS = Priors(np.linspace(0.05, 0.2, 4, dtype=np.float32), 0.02)
 
 

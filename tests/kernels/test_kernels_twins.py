@@ -24,7 +24,8 @@ from tagtopics.kernels.tags import hyperedge_factor, symmetric
 # state, so that they do not add up.
 TOLERANCE = 1e-4
 orders = pytest.mark.parametrize("order", [2, 3, 4, 5])
-quick = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+examples = min(25, settings().max_examples)  # fewer where kernels are not compiled
+quick = settings(max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite

@@ -39,13 +39,7 @@ Progress = Callable[[int, int, str], None]
 
 
 def run_one(spec: ExperimentSpec, corpus: Corpus, n_threads: int | None = None) -> Record:
-    """Run one experiment; equal specs and corpora give equal metrics.
-
-    Args:
-        spec: the experiment.
-        corpus: its data set, from `load_corpus`.
-        n_threads: of the model; does not change the result.
-    """
+    """Run one experiment; equal specs and corpora give equal metrics, with any number of threads."""
     return measure(spec, corpus, _shared_model(spec, n_threads))
 
 
@@ -372,9 +366,7 @@ def photo_folder() -> Path:
 def with_pixel_counts(specs: Sequence[ExperimentSpec], data: Path) -> list[ExperimentSpec]:
     """Return the specs with those of C5K replaced by its Table III, computed from photos.
 
-    Args:
-        specs: of any data sets.
-        data: the folder for the new counts, a matrix folder; they are computed if missing.
+    The new counts are a matrix folder in `data`; they are computed if missing.
     """
     if not (data / PIXELS / "words.npz").is_file():
         from tagtopics.corpus import write_matrix_folder

@@ -46,19 +46,12 @@ Figures = Sequence[float] | None
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim, its status, and the evidence.
+    """A claim, its status, and the evidence."""
 
-    Attributes:
-        text: the claim in one line.
-        source: where it is made.
-        status: `HOLDS`, `SMALLER`, `IN_PART`, `UNCERTAIN`, `FAILS` or `UNKNOWN`.
-        evidence: the figures in one line.
-    """
-
-    text: str
-    source: str
-    status: str
-    evidence: str
+    text: str  # the claim in one line
+    source: str  # where it is made
+    status: str  # `HOLDS`, `SMALLER`, `IN_PART`, `UNCERTAIN`, `FAILS` or `UNKNOWN`
+    evidence: str  # the figures in one line
 
     def to_json(self) -> dict[str, str]:
         """Return the verdict as JSON."""
