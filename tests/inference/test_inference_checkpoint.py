@@ -29,6 +29,8 @@ from tagtopics.inference.checkpoint import (
 from tagtopics.inference.executor import MemoryExecutor
 from tagtopics.inference.loop import run
 
+pytestmark = pytest.mark.compiled  # fits to a thousand documents
+
 
 def lda(**parameters: Any) -> tt.LDA:
     return tt.LDA(6, **({"max_iter": 2, "tol": 0, "random_state": 0} | parameters))

@@ -17,6 +17,8 @@ from tagtopics.graph import Priors
 from tagtopics.inference import learn_priors
 from tagtopics.inference.learn_priors import SHARES, alpha_step, largest_within, weights_holdout
 
+pytestmark = pytest.mark.compiled  # fits to a thousand documents
+
 AUTO = tt.Preset(tag_pseudo_count="auto")
 
 

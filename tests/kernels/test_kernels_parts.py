@@ -43,8 +43,9 @@ def in_parts(counts: Any, tags: Any, cuts: list[int]) -> tuple[FactorGraph, list
     return graph, parts
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("lean", [False, True])
-@settings(max_examples=min(10, settings().max_examples), deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.integers(0, 1000), st.lists(st.integers(1, 59), min_size=1, max_size=6, unique=True), st.randoms())
 def test_parts_add_up_to_the_whole(lean: bool, seed: int, inner: list[int], order: Any) -> None:
     graph, parts = in_parts(*corpus(seed), [0, *sorted(inner), 60])

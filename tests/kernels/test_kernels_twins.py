@@ -128,6 +128,7 @@ def test_lean_sweeps(graph: FactorGraph, weights: tuple[float, float]) -> None:
         assert len(belief.docs.messages) == 0
 
 
+@pytest.mark.compiled
 def test_lean_and_stored_converge_to_the_same_point() -> None:
     """A message that no longer moves is recalled exactly."""
     rng = np.random.default_rng(2)
@@ -277,6 +278,7 @@ def test_same_bits_at_any_number_of_threads(n_threads: int, seed: int) -> None:
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("n_topics", [5, 6, 12, 33])
 def test_same_bits_wherever_the_arrays_lie(n_topics: int) -> None:
     """Small scratch arrays that lie close together must not change the order in which anything is summed."""
@@ -299,6 +301,7 @@ def test_same_bits_wherever_the_arrays_lie(n_topics: int) -> None:
             np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.compiled
 def test_numbers_stay_finite_with_huge_counts_and_tiny_priors() -> None:
     counts = sp.csr_array(np.array([[2_000_000, 1, 0], [0, 1_500_000, 1], [1, 0, 1_000_000]]))
     graph = build_graph(counts, sp.csr_array(np.ones((3, 2), dtype=np.int8)))

@@ -212,15 +212,7 @@ def log_likelihood(x: Float32, densities: Densities) -> float:
 def fit_mixture(
     x: Float32, n_components: int, floor: Float32, rng: np.random.Generator, max_iter: int
 ) -> Mixture:
-    """Fit a mixture to samples by EM from randomly chosen ones.
-
-    Args:
-        x: (n, d) samples.
-        n_components: maximum of K; fewer if there are fewer samples.
-        floor: (d,) smallest variances.
-        rng: for choosing the start.
-        max_iter: EM steps.
-    """
+    """Fit a mixture to samples (n, d) by EM from randomly chosen ones; `floor` are the smallest variances."""
     K = min(n_components, len(x))
     means = x[rng.choice(len(x), K, replace=False)]
     spread = np.maximum(x.var(0), floor)

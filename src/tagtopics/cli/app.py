@@ -75,7 +75,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", CorpusWarning)
-            warnings.showwarning = _note_warning
+            warnings.showwarning = lambda message, *_, **__: note(str(message))
             code = _invoke(given)
         sys.stdout.flush()
     except (BrokenPipeError, PipeClosedError):
@@ -141,10 +141,6 @@ def _outcome(error: BaseException) -> tuple[int, str]:
         return BAD_INPUT, "tagtopics: error: not enough memory; try fewer topics or a smaller vocabulary"
     what = clean_line(f"{type(error).__name__}: {error}")[:300]
     return INTERNAL_ERROR, f"tagtopics: internal error: {what}; please report it with the output of --debug"
-
-
-def _note_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    note(str(message))
 
 
 def _redirect_to_null() -> None:

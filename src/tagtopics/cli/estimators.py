@@ -104,10 +104,7 @@ def name_of_model(model: TopicModel) -> str:
 def progress_bar(output: OutputOptions, title: str = "Fitting", parts: int = 1) -> list[Any]:
     """Return the callbacks of a fit: a progress bar if standard error is a terminal.
 
-    Args:
-        output: what the command prints.
-        title: what the bar is called.
-        parts: steps of one iteration.
+    An iteration has `parts` steps.
     """
     from tagtopics.inference.callbacks import Progress
     from tagtopics.kernels.compiling import has_compiled

@@ -1,16 +1,10 @@
-"""Data sets by name: registered, embedded, generated. Nothing is imported or downloaded before it is used."""
+"""Data sets by name: registered, embedded, generated. Nothing is downloaded before it is used."""
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from tagtopics.datasets.docstrings import load_docstrings
-    from tagtopics.datasets.load import DatasetRow, list_datasets, load_dataset
-    from tagtopics.datasets.registry import DatasetEntry, fetch_dataset, read_registry
-    from tagtopics.datasets.scenes import Scene, make_scene_corpus, make_scenes, write_scenes
-    from tagtopics.datasets.synthetic import SyntheticCorpus, TagGroup, make_large_corpus, make_tagged_corpus
+from tagtopics.datasets.docstrings import load_docstrings
+from tagtopics.datasets.load import DatasetRow, list_datasets, load_dataset
+from tagtopics.datasets.registry import DatasetEntry, fetch_dataset, read_registry
+from tagtopics.datasets.scenes import Scene, make_scene_corpus, make_scenes, write_scenes
+from tagtopics.datasets.synthetic import SyntheticCorpus, TagGroup, make_large_corpus, make_tagged_corpus
 
 __all__ = [
     "DatasetEntry",
@@ -29,19 +23,3 @@ __all__ = [
     "read_registry",
     "write_scenes",
 ]
-
-_HOMES = {
-    "docstrings": ("load_docstrings",),
-    "load": ("DatasetRow", "list_datasets", "load_dataset"),
-    "registry": ("DatasetEntry", "fetch_dataset", "read_registry"),
-    "scenes": ("Scene", "make_scene_corpus", "make_scenes", "write_scenes"),
-    "synthetic": ("SyntheticCorpus", "TagGroup", "make_large_corpus", "make_tagged_corpus"),
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import the module of a public name when it is first used."""
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(f"tagtopics.datasets.{home}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

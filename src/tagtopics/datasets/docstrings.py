@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics.corpus.core import Corpus, canonical_tags, tag_matrix
-from tagtopics.corpus.recipe import TextRecipe
+from tagtopics.corpus.core import Corpus, TextRecipe, canonical_tags, tag_matrix
 from tagtopics.corpus.text import learn
 from tagtopics.datasets.docstring_text import (
     join_blocks,
@@ -199,25 +198,15 @@ lacks is skipped; tests, and modules with side effects on import, are not listed
 
 @dataclass(frozen=True)
 class PublicObject:
-    """One documented object of a library.
+    """One documented object of a library."""
 
-    Attributes:
-        name: canonical qualified name, such as `scipy.sparse.linalg.svds`.
-        module: the public subpackage, such as `scipy.sparse.linalg`.
-        kind: function, class, exception, ufunc, distribution or object.
-        docstring: the raw docstring.
-        bases: public base classes of a class or of an instance's class.
-        methods: public methods of a class.
-        aliases: every public name of the same object.
-    """
-
-    name: str
-    module: str
-    kind: str
+    name: str  # canonical qualified name, such as `scipy.sparse.linalg.svds`
+    module: str  # the public subpackage, such as `scipy.sparse.linalg`
+    kind: str  # function, class, exception, ufunc, distribution or object
     docstring: str
-    bases: tuple[str, ...] = ()
-    methods: frozenset[str] = frozenset()
-    aliases: list[str] = field(default_factory=list)
+    bases: tuple[str, ...] = ()  # public base classes of a class or of an instance's class
+    methods: frozenset[str] = frozenset()  # public methods of a class
+    aliases: list[str] = field(default_factory=list)  # every public name of the same object
 
     @property
     def package(self) -> str:

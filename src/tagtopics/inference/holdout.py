@@ -27,14 +27,9 @@ class Holdout(NamedTuple):
 
 
 def set_aside(counts: Any, tags: Any, chosen: Int64, seed: int, n_draws: int = 1) -> Holdout:
-    """Set documents aside, and hide a fifth of the tokens of each.
+    """Set the chosen documents aside, and hide a fifth of the tokens of each.
 
-    Args:
-        counts: all documents, CSR (D, W).
-        tags: their tags, CSR (D, T).
-        chosen: numbers of the documents to set aside, in any order.
-        seed: of the choice of tokens.
-        n_draws: how often tokens are hidden; each draw adds one copy of the documents.
+    Tokens are hidden `n_draws` times; each draw adds one copy of the documents.
     """
     others = np.setdiff1d(np.arange(counts.shape[0]), chosen)
     aside = np.sort(chosen)
@@ -45,13 +40,7 @@ def set_aside(counts: Any, tags: Any, chosen: Int64, seed: int, n_draws: int = 1
 
 
 def log_likelihood(held_out: Any, doc_topic: Float32, phi: Float32) -> float:
-    """Return the sum over held-out tokens (CSR, D x W) of log sum_k theta_d(k) phi_w(k).
-
-    Args:
-        held_out: counts of the tokens to predict.
-        doc_topic: (D, K) theta.
-        phi: (W, K) p(word | topic).
-    """
+    """Return the sum over held-out tokens (CSR, D x W) of log sum_k theta_d(k) phi_w(k); phi is (W, K)."""
     docs = np.repeat(np.arange(held_out.shape[0]), np.diff(held_out.indptr))
     total = 0.0
     step = max(1, _BATCH // phi.shape[1])

@@ -23,18 +23,10 @@ Shares = Float64
 
 @dataclass(frozen=True, eq=False)
 class MixedCorpus:
-    """Documents with exactly two tags, each made of two documents with one.
+    """Documents with exactly two tags, each made of two documents with one."""
 
-    E edges are the non-zeros of `corpus.counts`, in CSR order.
-
-    Attributes:
-        corpus: the mixed documents.
-        truth: (E, 2) tokens of each edge that came from the document of its first and second tag, in the
-            order of the tag matrix; rows add up to the counts.
-    """
-
-    corpus: Corpus
-    truth: Int64
+    corpus: Corpus  # the mixed documents; its E edges are the non-zeros of `counts`, in CSR order
+    truth: Int64  # (E, 2) tokens of each edge from the document of its first and of its second tag
 
     def accuracy(self, shares: Shares) -> float:
         """Return the share of tokens whose source is the tag with the most credit; a tie counts half."""

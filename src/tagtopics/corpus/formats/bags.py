@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics.corpus.core import Documents
+from tagtopics.corpus.core import Documents, ReadOptions
 from tagtopics.corpus.formats.text_files import (
     MAX_UNNAMED,
     companion,
@@ -20,7 +20,6 @@ from tagtopics.corpus.formats.text_files import (
     open_bytes,
     text_lines,
 )
-from tagtopics.corpus.recipe import ReadOptions
 from tagtopics.corpus.tags import read_tags, tags_of_file
 from tagtopics.errors import InputError
 
@@ -83,7 +82,7 @@ def _uci_entries(path: Path, lines: Iterator[str]) -> np.ndarray[tuple[int, int]
     if first is None:
         raise InputError(f"{path}: no entries; expected lines 'document word count'")
     try:
-        entries = np.loadtxt(_with(first, lines), dtype=np.int64, ndmin=2, comments=None)
+        entries = np.loadtxt(chain([first], lines), dtype=np.int64, ndmin=2, comments=None)
     except InputError:
         raise
     except (ValueError, OverflowError) as error:
@@ -91,11 +90,6 @@ def _uci_entries(path: Path, lines: Iterator[str]) -> np.ndarray[tuple[int, int]
     if entries.shape[1] != 3:
         raise InputError(f"{path}, line 4: {entries.shape[1]} numbers; expected 'document word count'")
     return entries
-
-
-def _with(first: str, rest: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from rest
 
 
 def _check_range(path: Path, numbers: np.ndarray[tuple[int], np.dtype[np.int64]], n: int, what: str) -> None:

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics.corpus.core import Documents, checked_csr
+from tagtopics.corpus.core import Documents, ReadOptions, checked_csr
 from tagtopics.corpus.formats.text_files import max_expanded
-from tagtopics.corpus.recipe import ReadOptions
 from tagtopics.errors import InputError
 
 _CODE = "from tagtopics.corpus.formats.mat import _convert; _convert()"
@@ -31,9 +30,7 @@ _BASE_MEMORY = 4 * 2**30
 def read_mat(path: Path, options: ReadOptions) -> Documents:
     """Read `NAME_wd.mat` (words x documents), and `_ad` (tags x documents), `_voc`, `_author` if they exist.
 
-    Args:
-        path: the `_wd` file, or a folder that contains one.
-        options: not used.
+    The path is the `_wd` file, or a folder that contains one.
     """
     if path.is_dir():
         path = _only_counts(path)

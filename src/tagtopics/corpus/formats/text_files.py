@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,10 +33,7 @@ def text_lines(path: Path, watch: Watch | None = None) -> Iterator[tuple[int, st
     """Yield the number, from 1, and the text of each line of a file, line ends included.
 
     Memory is bounded by `LINE_LIMIT`. Anything but UTF-8 text is an `InputError`, and so is an empty file.
-
-    Args:
-        path: the file.
-        watch: called now and then with the bytes read so far.
+    `watch` is called now and then with the bytes read so far.
     """
     number = 0
     with open_bytes(path) as file:
@@ -50,6 +48,16 @@ def text_lines(path: Path, watch: Watch | None = None) -> Iterator[tuple[int, st
             yield number, _decode(raw, path, number)
     if number == 0:
         raise InputError(f"{path}: the file is empty")
+
+
+def read_json(path: Path) -> Any:
+    """Return the JSON value in a file; anything else is an `InputError`."""
+    try:
+        return json.loads("".join(line for _, line in text_lines(path)))
+    except InputError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not valid JSON ({str(error)[:100]})") from None
 
 
 def name_lines(path: Path) -> tuple[str, ...]:
