@@ -22,9 +22,11 @@ help:
 demo: $(VENV)/.core
 	$(BIN)/tagtopics demo --out build/demo.tt
 
-test: $(VENV)/.test browser check
+# Kernels are compiled while the linters run, so that the two processes of the tests find them in the cache.
+test: $(VENV)/.test browser
+	$(BIN)/python scripts/compile_kernels.py & $(MAKE) --no-print-directory check && wait
 	@echo "== tests (two processes) =="
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # Two runs, one figure: first the core without compilation, then all other tests as usual.
 coverage: $(VENV)/.test browser
@@ -87,7 +89,7 @@ clean:
 
 # The tests without a browser and without real data, for machines where `make test` takes too long.
 test-quick: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/explore/test_explore_browser.py -m "not real_data"
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --ignore tests/explore/test_explore_browser.py -m "not real_data"
 
 # The core tests with the oldest (newest) versions that pyproject.toml allows, in an environment of their own
 # under build/bounds. BOUNDS_TESTS selects other tests; BOUNDS_PYTHON another interpreter.

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from tagtopics.corpus.core import Corpus, tag_matrix
 from tagtopics.corpus.text import SpanFinder, TermCounter, clean_text
 from tagtopics.errors import InputError
-from tagtopics.models.results import RelatedDocument
+from tagtopics.models.results import RelatedDocument as RelatedDocument
 from tagtopics.views.heat_maps import PhotographAnswer, pictured
 
 
