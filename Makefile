@@ -35,7 +35,8 @@ coverage: $(VENV)/.test browser
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m "not compiled" --cov=tagtopics --cov-branch --cov-report= \
 	  -W "ignore:overflow encountered:RuntimeWarning" $(UNCOMPILED)
 	@echo "== all other tests, and the compiled ones =="
-	$(BIN)/python -m pytest -q --cov=tagtopics --cov-branch --cov-append --cov-report=term:skip-covered tests
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --cov=tagtopics --cov-branch --cov-append \
+	  --cov-report=term:skip-covered tests
 
 check: $(VENV)/.test
 	@echo "== lint, format and types =="

@@ -75,6 +75,7 @@ def test_a_sweep_beside_earlier_documents(
         np.testing.assert_allclose(a, b, rtol=TOLERANCE, atol=atol)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("n_threads", [2, 3, 8])
 def test_the_same_bits_at_any_number_of_threads(n_threads: int) -> None:
     rng = np.random.default_rng(3)

@@ -260,6 +260,7 @@ def test_mixture_weights(seed: int) -> None:
     np.testing.assert_allclose(found.sum(1), 1, rtol=1e-5)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("n_threads", [1, 2, 3, 8])
 @pytest.mark.parametrize("seed", [0, 7])
 def test_same_bits_at_any_number_of_threads(n_threads: int, seed: int) -> None:

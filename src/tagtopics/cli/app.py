@@ -10,7 +10,6 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from types import MappingProxyType
 from typing import Annotated, Any
 
 import typer
@@ -19,24 +18,22 @@ from tagtopics.cli.options import grouped
 from tagtopics.cli.output import PipeClosedError, clean_line, note, pending_notes, write_error
 from tagtopics.errors import CorpusWarning, InputError
 
-COMMANDS: Mapping[str, str] = MappingProxyType(
-    {
-        "demo": "demo.command",
-        "fit": "fit.command",
-        "update": "update.command",
-        "topics": "topics.topics_command",
-        "tags": "topics.tags_command",
-        "explain": "explain.command",
-        "recommend": "recommend.recommend_command",
-        "related": "recommend.related_command",
-        "evaluate": "evaluate.command",
-        "reproduce": "reproduce.command",
-        "report": "report.report_command",
-        "serve": "report.serve_command",
-        "shard": "shard.command",
-        "datasets": "datasets.command",
-    }
-)
+COMMANDS: Mapping[str, str] = {
+    "demo": "demo.command",
+    "fit": "fit.command",
+    "update": "update.command",
+    "topics": "topics.topics_command",
+    "tags": "topics.tags_command",
+    "explain": "explain.command",
+    "recommend": "recommend.recommend_command",
+    "related": "recommend.related_command",
+    "evaluate": "evaluate.command",
+    "reproduce": "reproduce.command",
+    "report": "report.report_command",
+    "serve": "report.serve_command",
+    "shard": "shard.command",
+    "datasets": "datasets.command",
+}
 """The commands in the order of the help, and the function of each in `tagtopics.cli`."""
 
 SUCCESS, INTERNAL_ERROR, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tagtopics.cli.options import ModelOptions, OutputOptions
@@ -15,17 +14,15 @@ from tagtopics.errors import InputError
 if TYPE_CHECKING:
     from tagtopics.models.base import TopicModel
 
-MODELS: Mapping[str, str] = MappingProxyType(
-    {
-        "lda": "LDA",
-        "ttm": "TTM",
-        "atm": "ATM",
-        "rtm": "RTM",
-        "llda": "LabeledLDA",
-        "gibbs": "GibbsLDA",
-        "vb": "VBLDA",
-    }
-)
+MODELS: Mapping[str, str] = {
+    "lda": "LDA",
+    "ttm": "TTM",
+    "atm": "ATM",
+    "rtm": "RTM",
+    "llda": "LabeledLDA",
+    "gibbs": "GibbsLDA",
+    "vb": "VBLDA",
+}
 """Values of `--model`, and the public estimator class of each."""
 
 PARAMETERS = {

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from types import MappingProxyType
 from typing import IO, Any
 
 from pydantic import BaseModel, ConfigDict
@@ -107,7 +106,7 @@ def read_registry() -> Mapping[str, DatasetEntry]:
     """Return all registered data sets by name, in the order of the file."""
     text = files("tagtopics.datasets").joinpath("registry.toml").read_text(encoding="utf-8")
     tables = tomllib.loads(text)
-    return MappingProxyType({name: DatasetEntry(name=name, **table) for name, table in tables.items()})
+    return {name: DatasetEntry(name=name, **table) for name, table in tables.items()}
 
 
 Progress = Callable[[str, int, int], None]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import NamedTuple
 
 
@@ -37,19 +36,17 @@ class Figure(NamedTuple):
     source: str
 
 
-FIGURES: Mapping[str, Figure] = MappingProxyType(
-    {
-        "perplexity": Figure("perplexity", "perplexity", "Word prediction",
-                             "Perplexity of held-out words (lower is better)",
-                             "Section 5.2.1, the figure of perplexity"),
-        "links": Figure("f1", "F-measure", "Link prediction",
-                        "F-measure of link prediction (higher is better)",
-                        "Section 5.2.2, the figure of link prediction"),
-        "classification": Figure("accuracy", "accuracy", "Document classification",
-                                 "Accuracy of document classification (higher is better)",
-                                 "Section 5.2.3, the figure of classification"),
-    }
-)  # fmt: skip
+FIGURES: Mapping[str, Figure] = {
+    "perplexity": Figure("perplexity", "perplexity", "Word prediction",
+                         "Perplexity of held-out words (lower is better)",
+                         "Section 5.2.1, the figure of perplexity"),
+    "links": Figure("f1", "F-measure", "Link prediction",
+                    "F-measure of link prediction (higher is better)",
+                    "Section 5.2.2, the figure of link prediction"),
+    "classification": Figure("accuracy", "accuracy", "Document classification",
+                             "Accuracy of document classification (higher is better)",
+                             "Section 5.2.3, the figure of classification"),
+}  # fmt: skip
 """The figures by task."""
 
 _NO_C30K = "C30K (not available)"
@@ -108,25 +105,23 @@ GOALS: tuple[Claim, ...] = (
 )  # fmt: skip
 """Our own goals, checked in the same way."""
 
-TABLE_THREE: Mapping[str, tuple[float, float, float]] = MappingProxyType(
-    {
-        "TTM-H": (0.33, 0.22, 0.5385),
-        "TTM-P": (0.30, 0.21, 0.4929),
-        "L-LDA": (0.26, 0.14, 0.5077),
-        "SML": (0.29, 0.23, 0.5269),
-    }
-)
+TABLE_THREE: Mapping[str, tuple[float, float, float]] = {
+    "TTM-H": (0.33, 0.22, 0.5385),
+    "TTM-P": (0.30, 0.21, 0.4929),
+    "L-LDA": (0.26, 0.14, 0.5077),
+    "SML": (0.29, 0.23, 0.5269),
+}
 """Table III, C5K: recall, precision and Rate+."""
 
-DATASET_NAMES: Mapping[str, str] = MappingProxyType(
-    {"cora": "CORA", "med": "MED", "corel5k-images": "C5K", "corel5k": "C5K (blobs)",
-     "corel5k-thin": "C5K (1/50 of the tokens)",
-     "corel5k-pixels": "C5K (from pixels)", "bibtex": "bibtex", "reuters": "reuters"}
-)  # fmt: skip
+DATASET_NAMES: Mapping[str, str] = {
+    "cora": "CORA", "med": "MED", "corel5k-images": "C5K", "corel5k": "C5K (blobs)",
+    "corel5k-thin": "C5K (1/50 of the tokens)", "corel5k-pixels": "C5K (from pixels)",
+    "bibtex": "bibtex", "reuters": "reuters",
+}  # fmt: skip
 """Names of the data sets in tables."""
 
-TABLE_TWO_ROW: Mapping[str, str] = MappingProxyType(
-    {"cora": "cora", "med": "med"} | dict.fromkeys(("corel5k-images", "corel5k", "corel5k-pixels"), "corel5k")
+TABLE_TWO_ROW: Mapping[str, str] = {"cora": "cora", "med": "med"} | dict.fromkeys(
+    ("corel5k-images", "corel5k", "corel5k-pixels"), "corel5k"
 )
 """The registry entry with the paper's row of Table II."""
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -164,9 +163,7 @@ def _measure_sml(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str, 
     return {"metrics": metrics, "seconds": {"fit": fitted - began, "score": time.perf_counter() - fitted}}
 
 
-_MEASURES: Mapping[str, _Measure] = MappingProxyType(
-    {"statistics": _measure_statistics, "topics": _measure_topics}
-)
+_MEASURES: Mapping[str, _Measure] = {"statistics": _measure_statistics, "topics": _measure_topics}
 
 
 def _plain(metrics: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -28,19 +27,17 @@ THIN = "corel5k-thin"
 OWN_TASKS = ("statistics", "topics")
 """Tasks that only experiments have: Table II, and top words."""
 
-MODELS: Mapping[str, str] = MappingProxyType(
-    {
-        "lda": "LDA",
-        "atm": "ATM",
-        "atm-last": "ATM, last sample",
-        "rtm": "RTM",
-        "rtm-last": "RTM, last sample",
-        "ttm-p": "TTM-P",
-        "ttm-h": "TTM-H",
-        "llda": "L-LDA",
-        "sml": "SML",
-    }
-)
+MODELS: Mapping[str, str] = {
+    "lda": "LDA",
+    "atm": "ATM",
+    "atm-last": "ATM, last sample",
+    "rtm": "RTM",
+    "rtm-last": "RTM, last sample",
+    "ttm-p": "TTM-P",
+    "ttm-h": "TTM-H",
+    "llda": "L-LDA",
+    "sml": "SML",
+}
 """The models of the grids, and their names in tables."""
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
-from types import MappingProxyType
 
 from tagtopics.experiments.claims import CLAIMS, DATASET_NAMES, GOALS, TABLE_THREE, Claim
 from tagtopics.experiments.paper import (
@@ -222,19 +221,17 @@ def _intruder(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
 
 
 Check = Callable[[Sequence[Record], Claim], tuple[str, str]]
-CHECKS: Mapping[str, Check] = MappingProxyType(
-    {
-        "one-over-all": _one_over_all,
-        "all-over-all": _all_over_all,
-        "order": _order,
-        "best-at-every-k": _best_at_every_k,
-        "improves-with-k": _improves_with_k,
-        "wavers-with-k": _wavers_with_k,
-        "near": _near,
-        "close": _close,
-        "intruder": _intruder,
-    }
-)
+CHECKS: Mapping[str, Check] = {
+    "one-over-all": _one_over_all,
+    "all-over-all": _all_over_all,
+    "order": _order,
+    "best-at-every-k": _best_at_every_k,
+    "improves-with-k": _improves_with_k,
+    "wavers-with-k": _wavers_with_k,
+    "near": _near,
+    "close": _close,
+    "intruder": _intruder,
+}
 """The check for each kind of claim: from records and a claim to a status and its evidence."""
 
 

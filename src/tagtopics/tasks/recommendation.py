@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -90,9 +89,12 @@ def _listed(scores: Any) -> _Answer:
     return lists, predicted
 
 
-SYSTEMS: Mapping[str, Callable[[TopicModel, FittedSplit], _Answer]] = MappingProxyType(
-    {"best": _best, "two-stage": _two_stage, "scores": _own_scores, "linear": _linear}
-)
+SYSTEMS: Mapping[str, Callable[[TopicModel, FittedSplit], _Answer]] = {
+    "best": _best,
+    "two-stage": _two_stage,
+    "scores": _own_scores,
+    "linear": _linear,
+}
 """Recommenders: functions of a fitted model and a split that return lists (D, 5) and predictions (D, T)."""
 
 
