@@ -17,6 +17,7 @@ from tagtopics.corpus.formats.text_files import (
     distinct_names,
     existing,
     names_beside,
+    only_file,
     open_bytes,
     text_lines,
 )
@@ -31,7 +32,7 @@ def read_uci(path: Path, options: ReadOptions) -> Documents:
     `MAX_UNNAMED` words without a file that names them.
     """
     if path.is_dir():
-        path = _only_docword(path)
+        path = only_file(path, "docword.*", "docword file")
     lines = (line for _, line in text_lines(path))
     n_docs, n_words, n_entries = _uci_header(path, lines)
     entries = _uci_entries(path, lines)
@@ -53,14 +54,6 @@ def read_uci(path: Path, options: ReadOptions) -> Documents:
     rows, columns, values = entries[:, 0] - 1, entries[:, 1] - 1, entries[:, 2]
     counts = sp.coo_array((values, (rows, columns)), shape=(n_docs, n_words))
     return Documents(source=str(path), counts=counts, vocabulary=vocabulary)
-
-
-def _only_docword(folder: Path) -> Path:
-    found = sorted(folder.glob("docword.*"))
-    if len(found) != 1:
-        names = ", ".join(path.name for path in found) or "none"
-        raise InputError(f"{folder}: expected one docword file, found {names}; name the file itself")
-    return found[0]
 
 
 def _uci_header(path: Path, lines: Iterator[str]) -> list[int]:

@@ -98,6 +98,15 @@ def existing(*candidates: Path) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
+def only_file(folder: Path, pattern: str, what: str) -> Path:
+    """Return the only file of a folder that matches a pattern; none or several are an `InputError`."""
+    found = sorted(folder.glob(pattern))
+    if len(found) != 1:
+        names = ", ".join(path.name for path in found) or "none"
+        raise InputError(f"{folder}: expected one {what}, found {names}; name the file itself")
+    return found[0]
+
+
 def max_expanded(path: Path) -> int:
     """Return the number of bytes that a packed file may expand to."""
     return max(FREE_EXPANSION, MAX_EXPANSION * path.stat().st_size)
