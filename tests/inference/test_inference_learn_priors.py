@@ -41,8 +41,8 @@ def test_tags_that_tell_something_get_weight_and_cost_no_words(seed: int) -> Non
     model = learned(train, seed)
     assert model.pairwise_weight_ > 0
     assert model.higher_order_weight_ == pytest.approx(model.pairwise_weight_ / 2)
-    hand_tuned = tt.TTM(12, random_state=seed).fit(train)
-    without = tt.LDA(12, random_state=seed).fit(train)
+    hand_tuned = tt.TTM(12, random_state=seed).fit_topics(train)
+    without = tt.LDA(12, random_state=seed).fit_topics(train)
     best = min(hand_tuned.perplexity(test), without.perplexity(test))
     assert model.perplexity(test) <= 1.01 * best
 
@@ -53,7 +53,7 @@ def test_tags_that_tell_nothing_get_next_to_none(seed: int) -> None:
     model = learned(train, seed, preset=AUTO)
     assert model.pairwise_weight_ <= 0.1 / 4
     assert model.tag_pseudo_count_ <= 2
-    hand_tuned = tt.TTM(12, random_state=seed).fit(train)
+    hand_tuned = tt.TTM(12, random_state=seed).fit_topics(train)
     assert model.perplexity(test) < hand_tuned.perplexity(test)
     assert model.perplexity(test, tags=test) < hand_tuned.perplexity(test, tags=test)
 
@@ -61,7 +61,7 @@ def test_tags_that_tell_nothing_get_next_to_none(seed: int) -> None:
 def test_a_learned_count_of_short_documents_uses_their_tags() -> None:
     corpus = tt.make_tagged_corpus(n_docs=600, n_words=300, doc_length=10, seed=0).corpus
     train, test = (corpus.select(rows) for rows in train_test(corpus, 0))
-    model = tt.TTM(12, preset=AUTO, random_state=0).fit(train)
+    model = tt.TTM(12, preset=AUTO, random_state=0).fit_topics(train)
     assert model.tag_pseudo_count_ >= 5
     assert model.pairwise_weight_ == 0.1
     assert model.perplexity(test, tags=test) < model.perplexity(test)
@@ -99,7 +99,7 @@ def test_learned_weights_are_those_of_the_fit() -> None:
     model = learned(train, 2, max_iter=10)
     weights = {"pairwise_weight": model.pairwise_weight_, "higher_order_weight": model.higher_order_weight_}
     assert model.pairwise_weight_ in [0.1 * share for share in SHARES]
-    given = tt.TTM(12, random_state=2, max_iter=10, **weights).fit(train)
+    given = tt.TTM(12, random_state=2, max_iter=10, **weights).fit_topics(train)
     np.testing.assert_array_equal(given.components_, model.components_)
     assert given.pairwise_weight_ == model.pairwise_weight_
 
@@ -126,7 +126,9 @@ def test_learned_numbers_are_saved(tmp_path: Path) -> None:
     ids=["few documents", "no tags", "no whole counts", "no token to hide"],
 )
 def test_where_nothing_can_be_learned_weights_stay_as_given(counts: Any, tags: Any) -> None:
-    model = tt.TTM(2, pairwise_weight="auto", preset=AUTO, max_iter=2, random_state=0).fit(counts, tags)
+    model = tt.TTM(2, pairwise_weight="auto", preset=AUTO, max_iter=2, random_state=0).fit_topics(
+        counts, tags
+    )
     assert (model.pairwise_weight_, model.higher_order_weight_, model.tag_pseudo_count_) == (0.1, 0.05, 5.0)
 
 
@@ -175,17 +177,17 @@ def test_learned_alpha_is_used_and_the_same_at_any_number_of_threads(planted: Sy
     models = []
     for n_jobs in (1, 3):
         model = tt.TTM(8, doc_topic_prior="auto", max_iter=5, random_state=2, n_jobs=n_jobs)
-        models.append(model.fit(planted.corpus))
+        models.append(model.fit_topics(planted.corpus))
     assert models[0].doc_topic_prior_[0] != np.float32(0.1)
     np.testing.assert_array_equal(models[0].doc_topic_prior_, models[1].doc_topic_prior_)
     np.testing.assert_array_equal(models[0].components_, models[1].components_)
 
 
 def test_small_corpora_keep_the_prior_they_start_from() -> None:
-    model = tt.LDA(2, doc_topic_prior="auto", max_iter=3, random_state=0).fit(np.eye(5, dtype=int) * 3)
+    model = tt.LDA(2, doc_topic_prior="auto", max_iter=3, random_state=0).fit_topics(np.eye(5, dtype=int) * 3)
     np.testing.assert_allclose(model.doc_topic_prior_, 0.1)
 
 
 def test_samplers_take_numbers_only() -> None:
     with pytest.raises(tt.InputError, match="doc_topic_prior must be a number from 1e-09"):
-        tt.ATM(2).set_params(doc_topic_prior="auto").fit(np.eye(5, dtype=int), list("ababa"))
+        tt.ATM(2).set_params(doc_topic_prior="auto").fit_topics(np.eye(5, dtype=int), list("ababa"))
