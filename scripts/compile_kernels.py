@@ -19,8 +19,9 @@ def main() -> None:
         tt.RTM(4, **settings),
         tt.LabeledLDA(**settings),
     ):
-        model.fit(corpus).transform(corpus, corpus)
+        model.fit(corpus).transform(corpus)
         if isinstance(model, tt.TTM):
+            model.transform(corpus, corpus)
             model.explain(corpus)
             model.partial_fit(corpus)
 
