@@ -1,10 +1,17 @@
-"""Data sets by name: registered, embedded, generated. Nothing is downloaded before it is used."""
+"""Data sets by name: registered, embedded, generated. Nothing is imported or downloaded before it is used."""
 
-from tagtopics.datasets.docstrings import load_docstrings
-from tagtopics.datasets.load import DatasetRow, list_datasets, load_dataset
-from tagtopics.datasets.registry import DatasetEntry, fetch_dataset, read_registry
-from tagtopics.datasets.scenes import Scene, make_scene_corpus, make_scenes, write_scenes
-from tagtopics.datasets.synthetic import SyntheticCorpus, TagGroup, make_large_corpus, make_tagged_corpus
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tagtopics._lazy import lazy
+
+if TYPE_CHECKING:
+    from tagtopics.datasets.docstrings import load_docstrings
+    from tagtopics.datasets.load import DatasetRow, list_datasets, load_dataset
+    from tagtopics.datasets.registry import DatasetEntry, fetch_dataset, read_registry
+    from tagtopics.datasets.scenes import Scene, make_scene_corpus, make_scenes, write_scenes
+    from tagtopics.datasets.synthetic import SyntheticCorpus, TagGroup, make_large_corpus, make_tagged_corpus
 
 __all__ = [
     "DatasetEntry",
@@ -23,3 +30,14 @@ __all__ = [
     "read_registry",
     "write_scenes",
 ]
+
+__getattr__ = lazy(
+    __name__,
+    {
+        "docstrings": ("load_docstrings",),
+        "load": ("DatasetRow", "list_datasets", "load_dataset"),
+        "registry": ("DatasetEntry", "fetch_dataset", "read_registry"),
+        "scenes": ("Scene", "make_scene_corpus", "make_scenes", "write_scenes"),
+        "synthetic": ("SyntheticCorpus", "TagGroup", "make_large_corpus", "make_tagged_corpus"),
+    },
+)

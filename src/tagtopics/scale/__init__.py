@@ -5,8 +5,9 @@ Names are imported on first use: the workers of a cluster need no estimators, wh
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from tagtopics._lazy import lazy
 
 if TYPE_CHECKING:
     from tagtopics.scale.fit import fit_shards
@@ -27,18 +28,13 @@ __all__ = [
     "shard_corpus",
 ]
 
-_HOMES = {
-    "fit": ("fit_shards",),
-    "format": ("Manifest", "ShardEntry", "ShardFolder", "holds_shards"),
-    "ingest": ("shard_corpus",),
-    "shard_executor": ("local_executor", "remove_run"),
-    "writer": ("ShardWriter",),
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import the module of a public name when it is first used."""
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(f"tagtopics.scale.{home}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy(
+    __name__,
+    {
+        "fit": ("fit_shards",),
+        "format": ("Manifest", "ShardEntry", "ShardFolder", "holds_shards"),
+        "ingest": ("shard_corpus",),
+        "shard_executor": ("local_executor", "remove_run"),
+        "writer": ("ShardWriter",),
+    },
+)
