@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import tagtopics as tt
 
 
 def main() -> None:
     """Fit and query one model of each kind."""
     corpus = tt.make_tagged_corpus(n_docs=60, n_words=80, n_topics=6, n_tags=10).corpus
-    settings = {"max_iter": 2, "random_state": 0, "n_jobs": 1}
+    settings: dict[str, Any] = {"max_iter": 2, "random_state": 0, "n_jobs": 1}
     for model in (
         *(tt.TTM(4, order=order, memory="stored", **settings) for order in (2, 3, 4, 5)),
         tt.TTM(4, pairwise_weight="auto", doc_topic_prior="auto", preset="fast", memory="lean", **settings),
