@@ -242,19 +242,15 @@ def _modules() -> Iterator[types.ModuleType]:
 
 def _members(module: types.ModuleType) -> Iterator[tuple[str, Any]]:
     """Yield the public names and values of a module, sorted: its `__all__`, else what it defines."""
-    listed = getattr(module, "__all__", None)
-    names = (
-        listed if listed is not None else [n for n, v in vars(module).items() if _is_defined_in(v, module)]
-    )
+    names = getattr(module, "__all__", None)
+    if names is None:
+        homes = {name: getattr(value, "__module__", None) for name, value in vars(module).items()}
+        names = [name for name, home in homes.items() if home == module.__name__]
     for name in sorted({n for n in names if not n.startswith("_")}):
         try:
             yield name, getattr(module, name)
         except (AttributeError, ImportError):
             continue
-
-
-def _is_defined_in(value: Any, module: types.ModuleType) -> bool:
-    return getattr(value, "__module__", None) == module.__name__
 
 
 def _describe(value: Any, name: str, module: str) -> PublicObject | None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -312,7 +313,7 @@ def loaded(name: str, data: Path | None) -> Corpus:
 
 def without_artefact(corpus: Corpus) -> Corpus:
     """Remove documents that share one list of more than `ARTEFACT_TAGS` tags."""
-    lists = [tuple(row) for row in _rows(corpus.tags)]
+    lists = [tuple(corpus.tags.indices[a:b].tolist()) for a, b in pairwise(corpus.tags.indptr)]
     long = [tags for tags in lists if len(tags) > ARTEFACT_TAGS]
     shared = {tags for tags in long if long.count(tags) > 1}
     return corpus.select([d for d, tags in enumerate(lists) if tags not in shared])
@@ -333,11 +334,6 @@ def thinned(corpus: Corpus, share: float = 1 / THINNING) -> Corpus:
     counts.data = np.random.default_rng(0).binomial(counts.data, share).astype(counts.data.dtype)
     counts.eliminate_zeros()
     return replace(corpus, counts=counts, split=None)
-
-
-def _rows(matrix: Any) -> Iterator[list[int]]:
-    for start, stop in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True):
-        yield matrix.indices[start:stop].tolist()
 
 
 # ----------------------------------------------------------------------------------------- photos of C5K

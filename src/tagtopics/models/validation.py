@@ -86,10 +86,6 @@ def _is_n_jobs(value: Any) -> bool:
     return value is None or (_is_whole(value) and value != 0 and -1024 <= value <= 1024)
 
 
-def _is_tol(value: Any) -> bool:
-    return _is_real(value) and value >= 0
-
-
 def _is_preset(value: Any) -> bool:
     return isinstance(value, Preset) or (isinstance(value, str) and value in PRESETS)
 
@@ -108,7 +104,7 @@ _RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "higher_order_weight": _real(0, 1, auto=True),
     "order": _whole(2),
     "max_iter": _whole(0),
-    "tol": (_is_tol, "a number, 0 or more"),
+    "tol": (lambda v: _is_real(v) and v >= 0, "a number, 0 or more"),
     "memory": _one_of("auto", "stored", "lean"),
     "n_common_topics": _whole(0, 100_000),
     "averaged_share": _real(0, 1),

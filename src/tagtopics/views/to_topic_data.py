@@ -52,7 +52,11 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
     return TopicData(
         title=title or "Untitled collection",
         model=type(model).__name__,
-        parameters={name: value for name, value in parameters.items() if _is_plain(value)},
+        parameters={
+            name: value
+            for name, value in parameters.items()
+            if value is None or isinstance(value, bool | int | float | str)
+        },
         facts=facts,
         words=tuple(model.vocabulary_),
         word_tokens=np.asarray(weights, dtype=np.float64),
@@ -180,7 +184,3 @@ def _spans(model: TopicModel, corpus: Corpus | None) -> tuple[tuple[str, ...] | 
     finder = SpanFinder(model.vocabulary_, recipe)
     found = [finder.find(text) for text in corpus.texts]
     return tuple(text for text, _ in found), [spans for _, spans in found]
-
-
-def _is_plain(value: Any) -> bool:
-    return value is None or isinstance(value, bool | int | float | str)
