@@ -30,12 +30,14 @@ quick = settings(max_examples=examples, deadline=None, suppress_health_check=[He
 
 @st.composite
 def graphs(draw: st.DrawFn) -> FactorGraph:
-    """Draw a corpus of a few documents: some empty, some without tags, tags on one document or on none."""
+    """Draw a corpus of a few documents in blocks: some empty, some without tags, tags on one or on none."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     D, W, T = draw(st.integers(1, 9)), draw(st.integers(1, 12)), draw(st.integers(0, 6))
     counts = rng.poisson(draw(st.sampled_from([0.2, 0.8, 3.0])), (D, W)) * rng.integers(1, 9, (D, W))
     tags = rng.random((D, T)) < draw(st.sampled_from([0.1, 0.4, 0.8]))
-    return build_graph(sp.csr_array(counts), sp.csr_array(tags.astype(np.int8)))
+    cuts = sorted(cut for cut in draw(st.sets(st.integers(1, 8))) if cut < D)
+    graph = build_graph(sp.csr_array(counts), sp.csr_array(tags.astype(np.int8)))
+    return graph._replace(doc_blocks=np.array([0, *cuts, D]))
 
 
 def begin(
@@ -182,10 +184,12 @@ def test_hyperedges_in_closed_form(order: int, drawn: tuple[list[Any], list[int]
 
 
 @quick
-@given(graphs(), st.integers(0, 20))
-def test_fold_in(graph: FactorGraph, max_iter: int) -> None:
+@given(graphs(), st.integers(0, 20), st.booleans())
+def test_fold_in(graph: FactorGraph, max_iter: int, impossible: bool) -> None:
+    """A word that no topic has is spread evenly."""
     rng = np.random.default_rng(3)
     phi = rng.dirichlet(np.full(graph.n_words, 0.3), 5).T.astype(np.float32)
+    phi[0] *= not impossible
     prior = rng.random((graph.n_docs, 5), dtype=np.float32) + np.float32(0.05)
     sums = fold_in(graph, phi, prior, max_iter, 0.0, 2)
     expected = reference.fold_in(graph, phi, prior, max_iter, 0.0, 1)
