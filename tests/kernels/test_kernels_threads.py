@@ -110,7 +110,7 @@ def test_fit_and_transform_after_a_fork() -> None:
     corpus = tt.make_tagged_corpus(n_docs=600, seed=0).corpus
 
     def fitted() -> Any:
-        model = tt.TTM(8, max_iter=5, random_state=0, n_jobs=2).fit_topics(corpus)
+        model = tt.TTM(8, max_iter=5, random_state=0, n_jobs=2).fit(corpus)
         return model, model.components_.tobytes(), model.transform(corpus).tobytes()
 
     model, topics, theta = fitted()
