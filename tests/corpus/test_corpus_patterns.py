@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import tagtopics as tt
 from tagtopics.corpus.patterns import PIECE, compile_pattern
-from tagtopics.corpus.text import SpanFinder, words_of
+from tagtopics.corpus.text import SpanFinder, analyzer
 
 USUAL = [
     r"(?u)\b\w\w+\b", r"[a-z]+", r"\S+", r"[A-Za-z]+(?:-[A-Za-z]+)*", r"\w+(?:['’]\w+)?", r"#?\w+",
@@ -58,7 +58,7 @@ def test_spans_and_words_agree_on_long_texts() -> None:
     recipe = tt.TextRecipe(token_pattern=r"\b\w\w+\b", stop_words=None)
     text = "red green " * PIECE
     spans = SpanFinder(["green", "red"], recipe).find(text)[1]
-    assert [("green", "red")[span.word] for span in spans] == words_of(text, recipe)
+    assert [("green", "red")[span.word] for span in spans] == analyzer(recipe, None)(text)
 
 
 def test_a_hostile_pattern_in_a_model_is_refused_at_once(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def command(
         if doc is None and n_docs > len(documents):
             console.print(f"... and {n_docs - len(documents):,} more documents: --doc or --json", style="dim")
 
-    show(output.json, {"documents": [_first_words(document, top) for document in documents]}, draw)
+    show(output.json, {"documents": [row | {"words": row["words"][:top]} for row in documents]}, draw)
 
 
 def _row(corpus: Corpus, doc: str) -> int:
@@ -103,10 +103,6 @@ def _row(corpus: Corpus, doc: str) -> int:
     if doc.isdecimal() and int(doc) < corpus.n_docs:
         return int(doc)
     raise InputError(f"--doc {doc}: no such id; numbers go from 0 to {corpus.n_docs - 1}")
-
-
-def _first_words(document: dict[str, Any], top: int | None) -> dict[str, Any]:
-    return {**document, "words": document["words"][:top]}
 
 
 # ------------------------------------------------------------------------------------------- images
