@@ -97,7 +97,7 @@ class RTM(GibbsModel):
             start: a state to resume from, as in `LDA.fit`.
         """
         corpus = self._fit_topics(X, y, callbacks, start, links=links)
-        self._learn_tags(corpus, callbacks)
+        self._learn_recommender(corpus, callbacks)
         return self
 
     def fit_topics(
