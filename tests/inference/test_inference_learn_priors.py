@@ -14,6 +14,8 @@ from tagtopics.graph import Priors
 from tagtopics.inference import learn_priors
 from tagtopics.inference.learn_priors import alpha_step
 
+pytestmark = pytest.mark.compiled  # fits to a thousand documents
+
 
 def test_the_fixed_point_is_where_the_held_out_likelihood_peaks() -> None:
     rng = np.random.default_rng(0)
@@ -60,17 +62,17 @@ def test_learned_alpha_is_used_and_the_same_at_any_number_of_threads(planted: Sy
     models = []
     for n_jobs in (1, 3):
         model = tt.TTM(8, doc_topic_prior="auto", max_iter=5, random_state=2, n_jobs=n_jobs)
-        models.append(model.fit(planted.corpus))
+        models.append(model.fit_topics(planted.corpus))
     assert models[0].doc_topic_prior_[0] != np.float32(0.1)
     np.testing.assert_array_equal(models[0].doc_topic_prior_, models[1].doc_topic_prior_)
     np.testing.assert_array_equal(models[0].components_, models[1].components_)
 
 
 def test_small_corpora_keep_the_prior_they_start_from() -> None:
-    model = tt.LDA(2, doc_topic_prior="auto", max_iter=3, random_state=0).fit(np.eye(5, dtype=int) * 3)
+    model = tt.LDA(2, doc_topic_prior="auto", max_iter=3, random_state=0).fit_topics(np.eye(5, dtype=int) * 3)
     np.testing.assert_allclose(model.doc_topic_prior_, 0.1)
 
 
 def test_samplers_take_numbers_only() -> None:
     with pytest.raises(tt.InputError, match="doc_topic_prior must be a number from 1e-09"):
-        tt.ATM(2).set_params(doc_topic_prior="auto").fit(np.eye(5, dtype=int), list("ababa"))
+        tt.ATM(2).set_params(doc_topic_prior="auto").fit_topics(np.eye(5, dtype=int), list("ababa"))

@@ -82,11 +82,11 @@ def test_everything_adds_up_to_one(model: Any) -> None:
 
 @every_model
 def test_equal_seeds_give_equal_bits_at_any_number_of_threads(model: Any, planted: SyntheticCorpus) -> None:
-    fits = [small(model, n_jobs=n).fit(planted.corpus) for n in (1, 3)]
+    fits = [small(model, n_jobs=n).fit_topics(planted.corpus) for n in (1, 3)]
     assert np.array_equal(fits[0].components_, fits[1].components_)
     assert np.array_equal(fits[0].doc_topic_, fits[1].doc_topic_)
     assert np.array_equal(fits[0].transform(planted.corpus), fits[1].transform(planted.corpus))
-    other = small(model, random_state=1).fit(planted.corpus)
+    other = small(model, random_state=1).fit_topics(planted.corpus)
     assert not np.array_equal(fits[0].components_, other.components_)
 
 
@@ -125,6 +125,9 @@ def assert_equal_states(found: dict[str, Any], expected: dict[str, Any]) -> None
             np.testing.assert_array_equal(found[name], value, err_msg=name)
         elif sp.issparse(value):
             assert (found[name] != value).nnz == 0, name
+        elif name == "_prepared":
+            np.testing.assert_array_equal(found[name].pairs.tokens, value.pairs.tokens)
+            np.testing.assert_array_equal(found[name].profiles.means, value.profiles.means)
         elif name == "recommender_":
             np.testing.assert_array_equal(found[name].coefficients, value.coefficients)
         else:
@@ -289,7 +292,7 @@ def test_callbacks_are_called_at_every_step_and_may_stop(model: Any, planted: Sy
 @every_model
 def test_words_are_predicted_better_than_by_their_frequency(model: Any, planted: SyntheticCorpus) -> None:
     train, test = (planted.corpus.select(rows) for rows in train_test(planted.corpus, 0))
-    fitted = clone(model).set_params(random_state=0).fit(train)
+    fitted = clone(model).set_params(random_state=0).fit_topics(train)
     _, held_out = completion(test.counts, 0)
     frequency = heldout.unigram(train.counts.sum(0), 0.05)
     plain = heldout.perplexity(heldout.unigram_log_likelihood(held_out, frequency), float(held_out.sum()))
@@ -300,7 +303,7 @@ def test_words_are_predicted_better_than_by_their_frequency(model: Any, planted:
 @pytest.mark.parametrize("seed", range(3))
 def test_planted_topics_are_recovered(model: Any, planted: SyntheticCorpus, seed: int) -> None:
     """Each of the ten tags has a topic of its own, so tags as topics find them too."""
-    fitted = clone(model).set_params(random_state=seed).fit(planted.corpus)
+    fitted = clone(model).set_params(random_state=seed).fit_topics(planted.corpus)
     found = fitted.components_ / np.linalg.norm(fitted.components_, axis=1, keepdims=True)
     truth = planted.topics / np.linalg.norm(planted.topics, axis=1, keepdims=True)
     cosine = truth @ found.T

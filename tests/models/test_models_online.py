@@ -114,7 +114,7 @@ def test_one_pass_finds_planted_topics_and_predicts_as_well(estimator: Any, seed
     truth = tt.make_tagged_corpus(n_docs=1500, seed=seed)
     train, test = truth.corpus.select(np.arange(1200)), truth.corpus.select(np.arange(1200, 1500))
     online = estimator(12, random_state=seed).partial_fit(train, batch_size=400)
-    batch = estimator(12, random_state=seed).fit(train)
+    batch = estimator(12, random_state=seed).fit_topics(train)
     assert online.perplexity(test) < 1.03 * batch.perplexity(test)
     true, found = (rows / np.linalg.norm(rows, axis=1, keepdims=True)
                    for rows in (truth.topics, online.components_))  # fmt: skip

@@ -49,7 +49,7 @@ def test_planted_topics_are_found(estimator: Any, seed: int) -> None:
 def test_lighter_words_find_planted_topics_nearly() -> None:
     """Words drawn independently deserve their full weight; a lower one is meant for real words."""
     truth = tt.make_tagged_corpus(seed=0)
-    model = tt.LDA(12, preset=tt.Preset(word_exponent=0.8125), random_state=0).fit(truth.corpus)
+    model = tt.LDA(12, preset=tt.Preset(word_exponent=0.8125), random_state=0).fit_topics(truth.corpus)
     cosines, _ = matched(truth.topics, model.components_)
     assert cosines.mean() > 0.97
     assert cosines.min() > 0.9
@@ -87,8 +87,8 @@ def test_a_group_of_tags_means_more_than_its_parts(seed: int) -> None:
 def test_without_weights_ttm_is_lda_bit_for_bit(planted: SyntheticCorpus) -> None:
     common: dict[str, Any] = {"random_state": 3, "max_iter": 15}
     common["preset"] = tt.Preset(word_exponent=0.75, tag_pseudo_count=5.0)
-    lda = tt.LDA(8, **common).fit(planted.corpus)
-    ttm = tt.TTM(8, pairwise_weight=0, higher_order_weight=0, **common).fit(planted.corpus)
+    lda = tt.LDA(8, **common).fit_topics(planted.corpus)
+    ttm = tt.TTM(8, pairwise_weight=0, higher_order_weight=0, **common).fit_topics(planted.corpus)
     np.testing.assert_array_equal(lda.components_, ttm.components_)
     np.testing.assert_array_equal(lda.doc_topic_, ttm.doc_topic_)
     np.testing.assert_array_equal(lda.transform(planted.corpus), ttm.transform(planted.corpus))
@@ -121,7 +121,7 @@ def test_equal_seeds_give_equal_bits(estimator: Any, n_jobs: int, planted: Synth
 def test_known_tags_help_short_documents(planted: SyntheticCorpus) -> None:
     corpus = planted.corpus
     train, test = corpus.select(np.arange(800)), corpus.select(np.arange(800, 1000))
-    model = tt.TTM(12, random_state=0).fit(train)
+    model = tt.TTM(12, random_state=0).fit_topics(train)
     short = test.counts.copy()
     short.data = np.minimum(short.data, 1).astype(np.int32)
     assert model.perplexity(short, tags=test.tags) < model.perplexity(short)
@@ -149,7 +149,7 @@ def test_counts_are_conserved_on_real_data(name: str, data_directory: Path) -> N
         warnings.simplefilter("ignore", tt.CorpusWarning)
         corpus = tt.read_corpus(data_directory / name)
     check = _CheckEachSweep(corpus.counts, corpus.tags)
-    model = tt.TTM(30, preset="paper", max_iter=12, random_state=0).fit(corpus, callbacks=[check])
+    model = tt.TTM(30, preset="paper", max_iter=12, random_state=0).fit_topics(corpus, callbacks=[check])
     assert check.worst < 1e-6
     assert np.isfinite(model.components_).all()
     assert np.isfinite(model.transform(corpus.select(np.arange(100)))).all()

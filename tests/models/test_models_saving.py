@@ -215,12 +215,12 @@ DAMAGE: dict[str, tuple[Any, str]] = {
     "hostile threads": (lambda p: _edit_json(p, "parameters", {"n_jobs": 10**8}), "n_jobs must be"),
     "names that are no strings": (
         lambda p: _edit_json(p, "names", {"vocabulary_": [1], "tag_names_": [], "doc_ids_": []}),
-        "should be a valid string",
+        "vocabulary_.0 must be a valid string",
     ),
     "hostile recipe": (lambda p: _edit_json(p, "recipe", {"tokenizer": "eval"}), "unknown setting"),
     "weights that are no numbers": (
         lambda p: _edit_json(p, "numbers", {"pairwise_weight_": "much"}),
-        "pairwise_weight_: Input should be a valid number",
+        "numbers.pairwise_weight_ must be a valid number",
     ),
     "no weights": (lambda p: _edit_json(p, "numbers", {}), "pairwise_weight_"),
     "no strengths": (lambda p: _drop_number(p, "known.joint"), "known.joint"),

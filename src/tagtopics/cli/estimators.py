@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tagtopics.cli.options import ModelOptions, OutputOptions
@@ -15,17 +14,15 @@ from tagtopics.errors import InputError
 if TYPE_CHECKING:
     from tagtopics.models.base import TopicModel
 
-MODELS: Mapping[str, str] = MappingProxyType(
-    {
-        "lda": "LDA",
-        "ttm": "TTM",
-        "atm": "ATM",
-        "rtm": "RTM",
-        "llda": "LabeledLDA",
-        "gibbs": "GibbsLDA",
-        "vb": "VBLDA",
-    }
-)
+MODELS: Mapping[str, str] = {
+    "lda": "LDA",
+    "ttm": "TTM",
+    "atm": "ATM",
+    "rtm": "RTM",
+    "llda": "LabeledLDA",
+    "gibbs": "GibbsLDA",
+    "vb": "VBLDA",
+}
 """Values of `--model`, and the public estimator class of each."""
 
 PARAMETERS = {
@@ -123,10 +120,7 @@ def name_of_model(model: TopicModel) -> str:
 def progress_bar(output: OutputOptions, title: str = "Fitting", parts: int = 1) -> list[Any]:
     """Return the callbacks of a fit: a progress bar if standard error is a terminal.
 
-    Args:
-        output: what the command prints.
-        title: what the bar is called.
-        parts: steps of one iteration.
+    An iteration has `parts` steps.
     """
     from tagtopics.inference.callbacks import Progress
     from tagtopics.kernels.compiling import has_compiled

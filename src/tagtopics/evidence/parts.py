@@ -83,37 +83,27 @@ class Profiles:
     """
 
     base: Float64
-    means: Float64
+    means: Float32
     tag_docs: Float64
     kinds: Int64
     n_kinds: int
 
     def known(self, tags: Any) -> sp.csr_array:
         """Return tags (CSR (D, T), weights from 0 to 1) without those that no training document has."""
-        known = sp.csr_array(tags, dtype=np.float64, copy=True)
-        known.data *= self.tag_docs[known.indices] > 0
-        known.eliminate_zeros()
-        return known
-
-    def of_kind(self, tags: Any, kind: int) -> sp.csr_array:
-        """Return the tags of one kind."""
-        part = sp.csr_array(tags, dtype=np.float64, copy=True)
-        part.data *= self.kinds[part.indices] == kind
-        part.eliminate_zeros()
-        return part
+        return _masked(tags, self.tag_docs > 0)
 
     def parts(self, tags: Any) -> Float64:
         """Return (n_kinds + 3, D, K): flat, base, mean of each kind, joint; see the module docstring."""
-        tags, K = sp.csr_array(tags, dtype=np.float64), len(self.base)
-        parts = np.empty((self.n_kinds + 3, tags.shape[0], K))
-        parts[0], parts[1] = 1.0 / K, self.base
-        weight = (self.tag_docs / (self.tag_docs + SHRINK))[:, np.newaxis]
+        used, column = np.unique(tags.indices, return_inverse=True)  # a query has few of many tags
+        tags = sp.csr_array((tags.data, column, tags.indptr), (tags.shape[0], len(used)), dtype=np.float64)
+        means, kinds, docs = self.means[used].astype(np.float64), self.kinds[used], self.tag_docs[used]
+        weight, base = (docs / (docs + SHRINK))[:, np.newaxis], np.maximum(self.base, _LEAST)
+        parts = np.empty((self.n_kinds + 3, tags.shape[0], len(base)))
+        parts[0], parts[1] = 1.0 / len(base), self.base
         for kind in range(self.n_kinds):
-            own = self.of_kind(tags, kind)
-            parts[2 + kind] = (own @ (weight * self.means)) / _at_least_one(own.sum(1))
-        base = np.maximum(self.base, _LEAST)
-        said = weight * self.means + (1 - weight) * base
-        known = self.known(tags)
+            own = _masked(tags, kinds == kind)
+            parts[2 + kind] = (own @ (weight * means)) / _at_least_one(own.sum(1))
+        known, said = _masked(tags, docs > 0), weight * means + (1 - weight) * base
         logs = (known @ np.log(np.maximum(said, _LEAST) / base)) / np.sqrt(_at_least_one(known.sum(1)))
         joint = base * np.exp(logs - logs.max(1, keepdims=True))
         joint /= joint.sum(1, keepdims=True)
@@ -135,6 +125,14 @@ def combined(parts: Float64, strengths: Strengths) -> Float32:
     """Return the prior (D, K) of documents from its parts (P, D, K)."""
     n = len(parts)
     return np.asarray(np.einsum("p,pdk->dk", strengths.topics[:n], parts) + _LEAST, dtype=np.float32)
+
+
+def _masked(tags: Any, columns: Any) -> sp.csr_array:
+    """Return the tags of some columns, (T,) of truth values, and zeros in place of the others."""
+    part = sp.csr_array(tags, dtype=np.float64, copy=True)
+    part.data *= columns[part.indices]
+    part.eliminate_zeros()
+    return part
 
 
 def _at_least_one(totals: Any) -> Float64:

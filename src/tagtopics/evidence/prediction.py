@@ -11,9 +11,10 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.evidence.learn import TagSettings
-from tagtopics.evidence.parts import Profiles, claims_of, combined, pairs_of
+from tagtopics.evidence.parts import Profiles, claims_of, combined
 from tagtopics.graph import build_graph
 from tagtopics.kernels import mixture
+from tagtopics.kernels.mixture import Pairs
 from tagtopics.recommend.ridge import single_thread
 
 _BATCH = 1 << 22
@@ -47,6 +48,7 @@ class TaggedInference:
         profiles: the topics of tags.
         settings: how much tags say.
         tag_words: CSR (T, W) tokens credited to each tag.
+        pairs: the same, as the kernels read it.
         n_threads: any number gives the same bits.
         max_iter: the largest number of iterations of a document.
         tol: the share of its tokens that may still move.
@@ -56,6 +58,7 @@ class TaggedInference:
     profiles: Profiles
     settings: TagSettings
     tag_words: Any
+    pairs: Pairs
     n_threads: int = 1
     max_iter: int = 100
     tol: float = 2e-2
@@ -113,7 +116,7 @@ class TaggedInference:
     def word_probabilities(self, found: Mixture) -> Float32:
         """Return p(word | document), (D, W); rows add up to one."""
         shrinkage = self.settings.shrinkage
-        credited = np.asarray(self.tag_words.sum(1), dtype=np.float64).ravel() + shrinkage
+        credited = self.pairs.totals.astype(np.float64) + shrinkage
         scaled = sp.csr_array(found.tags) / credited
         topics = found.topics + shrinkage * (scaled @ self.profiles.means)
         with single_thread():
@@ -129,8 +132,7 @@ class TaggedInference:
             tags: CSR (D, T); every one counts in full.
         """
         found, graph = self.infer(counts, tags), build_graph(counts, tags)
-        means = self.profiles.means.astype(np.float32)
-        arguments = (self._said(graph), found.topics, found.tags.data, means, self.n_threads)
+        arguments = (self._said(graph), found.topics, found.tags.data, self.profiles.means, self.n_threads)
         shares, own = mixture.credit_claims(graph, self.phi, *arguments)
         edge, slot = claims_of(counts, tags)
         return Credit(edge, tags.indices[slot], counts.indices[edge], counts.data[edge], shares, own)
@@ -157,9 +159,7 @@ class TaggedInference:
 
     def _said(self, graph: Any) -> Float32:
         """Return p(word | tag) of every claim of documents."""
-        shrinkage = np.full(len(self.profiles.kinds), self.settings.shrinkage)
-        pairs, means = pairs_of(self.tag_words, shrinkage), self.profiles.means.astype(np.float32)
-        return mixture.claim_probabilities(graph, pairs, means, self.phi, self.n_threads)
+        return mixture.claim_probabilities(graph, self.pairs, self.profiles.means, self.phi, self.n_threads)
 
 
 def _batches(counts: Any, tags: Any, n_topics: int) -> Iterator[tuple[int, int]]:

@@ -117,7 +117,7 @@ def words_of(
     rows: Rows, tag_words: Any, shrinkage: Float64, profiles: Profiles, phi: Float32, n_threads: int
 ) -> Words:
     """Return the probabilities of the rows' words under the words of their tags."""
-    pairs, means = pairs_of(tag_words, shrinkage), profiles.means.astype(np.float32)
+    pairs, means = pairs_of(tag_words, shrinkage), profiles.means
     hidden = build_graph(rows.hidden, rows.tags)
     seen_values = mixture.claim_probabilities(rows.seen, pairs, means, phi, n_threads)
     values = mixture.claim_probabilities(hidden, pairs, means, phi, n_threads)

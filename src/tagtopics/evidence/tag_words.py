@@ -35,7 +35,7 @@ def training_of(
     slot_shares: Any,
     doc_sums: Float32,
     prior: Float64,
-    profiles: Float64,
+    profiles: Float32,
     phi: Float32,
     n_threads: int,
 ) -> Training:
@@ -61,7 +61,7 @@ def training_of(
     found = sp.csr_array(carried.T @ occurs)
     found.sort_indices()
     offsets, words = found.indptr.astype(np.int64), found.indices.astype(np.int32)
-    predicted = loops.pair_predictions(offsets, words, profiles.astype(np.float32), phi, n_threads)
+    predicted = loops.pair_predictions(offsets, words, profiles, phi, n_threads)
     none, T = np.zeros(len(words), np.float32), tags.shape[1]
     pairs = Pairs(offsets, words, none, predicted, np.zeros(T, np.float32), np.ones(T, np.float32))
     at_least = (prior + 1e-9).astype(np.float32)  # without its own part a document may have nothing else

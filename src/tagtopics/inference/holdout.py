@@ -26,14 +26,7 @@ class Holdout(NamedTuple):
 
 
 def set_aside(counts: Any, tags: Any, chosen: Int64, seed: int) -> Holdout:
-    """Set documents aside, and hide a fifth of the tokens of each.
-
-    Args:
-        counts: all documents, CSR (D, W).
-        tags: their tags, CSR (D, T).
-        chosen: numbers of the documents to set aside, in any order.
-        seed: of the choice of tokens.
-    """
+    """Set the chosen documents aside, and hide a fifth of the tokens of each."""
     others = np.setdiff1d(np.arange(counts.shape[0]), chosen)
     aside = np.sort(chosen)
     seen, hidden = completion(counts[aside], seed)
@@ -41,13 +34,7 @@ def set_aside(counts: Any, tags: Any, chosen: Int64, seed: int) -> Holdout:
 
 
 def log_likelihoods(held_out: Any, doc_topic: Float32, phi: Float32) -> Float64:
-    """Return (D,): the sum over a document's held-out tokens (CSR, D x W) of log sum_k theta_d(k) phi_w(k).
-
-    Args:
-        held_out: counts of the tokens to predict.
-        doc_topic: (D, K) theta.
-        phi: (W, K) p(word | topic).
-    """
+    """Return (D,): the log probability of the held-out tokens, CSR (D, W), under theta (D, K) and phi (W, K)."""
     docs = np.repeat(np.arange(held_out.shape[0]), np.diff(held_out.indptr))
     logs = np.empty(held_out.nnz)
     step = max(1, _BATCH // phi.shape[1])

@@ -32,14 +32,10 @@ def corpus_from_matrices(
     tag_names: Sequence[str] | None = None,
     first_id: int = 0,
 ) -> Corpus:
-    """Return scikit-learn's X and y as a corpus, whose documents are numbered.
+    """Return scikit-learn's X and y as a corpus, whose documents are numbered from `first_id` on.
 
-    Args:
-        counts: validated, (D, W); weights that are no whole numbers stay as they are.
-        y: tags, anything that `tags_of_labels` reads.
-        vocabulary: the W words; by default word0, word1, ...
-        tag_names: the columns of an indicator that does not name them.
-        first_id: the number of the first document.
+    Counts are validated; weights that are no whole numbers stay as they are. Words without a vocabulary are
+    word0, word1, ...; `tag_names` are the columns of an indicator that does not name them.
     """
     D, W = counts.shape
     if counts.size and counts.max() > _MOST_TOKENS:

@@ -22,9 +22,9 @@ from safetensors.numpy import load, save
 
 from tagtopics._io import atomic_folder, check_target, digest_bytes, digest_file, snapshot, sweep_leftovers
 from tagtopics.corpus import Corpus, read_corpus, write_matrix_folder
+from tagtopics.corpus.core import recipe_from_json, recipe_to_json
 from tagtopics.corpus.images.vocabulary import visual_from, visual_to_arrays, visual_to_json
-from tagtopics.corpus.recipe import recipe_from_json, recipe_to_json
-from tagtopics.errors import CorpusWarning, InputError
+from tagtopics.errors import CorpusWarning, InputError, one_line
 from tagtopics.inference.checkpoint import plain_value
 from tagtopics.models.base import TopicModel
 from tagtopics.models.schema_1 import upgraded
@@ -121,13 +121,7 @@ def is_model_folder(path: Path) -> bool:
 
 
 def save_model(model: TopicModel, path: str | Path, corpus: Corpus | None = None) -> None:
-    """Write a fitted model to a new folder, or in place of an older model.
-
-    Args:
-        model: fitted.
-        path: the folder.
-        corpus: the documents to store with it, if any.
-    """
+    """Write a fitted model, with its documents if given, to a new folder or in place of an older model."""
     arrays = {name: np.ascontiguousarray(getattr(model, name)) for name in _arrays_of(model)}
     for name, array in arrays.items():
         if not np.isfinite(array).all():
@@ -251,9 +245,7 @@ def _read_model(folder: Path, raw: dict[str, Any]) -> TopicModel:
         description = Description.model_validate(raw)
         return _restored(description, _read_arrays(folder, description.files))
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"model.json is damaged: {where}: {first['msg']}") from None
+        raise InputError(f"model.json is damaged: {one_line(error)}") from None
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         if isinstance(error, InputError):
             raise

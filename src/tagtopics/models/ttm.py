@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -27,7 +28,7 @@ from tagtopics.evidence.learn import (
     settings_to_numbers,
     tag_words_of,
 )
-from tagtopics.evidence.parts import Profiles, kinds_of
+from tagtopics.evidence.parts import Profiles, kinds_of, pairs_of
 from tagtopics.evidence.prediction import TaggedInference
 from tagtopics.graph import Belief, Priors, build_graph, joint_profile, normalised
 from tagtopics.inference.loop import Callback, run
@@ -80,6 +81,7 @@ class TTM(OnlineModel):
     _saved_numbers: ClassVar[tuple[str, ...]] = ("pairwise_weight_", "higher_order_weight_")
 
     settings_: TagSettings
+    _prepared: TaggedInference
     tag_kinds_: tuple[str, ...]
     tag_pseudo_count_: float | None
 
@@ -184,6 +186,7 @@ class TTM(OnlineModel):
         doc_sums = np.maximum(self.doc_topic_ * (tokens_of + alpha.sum()) - alpha, np.float32(0))
         fitted = Pilot(counts, tags, doc_sums, self._phi(), self._profiles())
         self.tag_words_ = tag_words_of(fitted, self.settings_, threads)
+        self._prepare()
 
     def _learned_settings(self, counts: Any, tags: Any) -> TagSettings:
         """Learn topics without some documents, and the strengths from those documents."""
@@ -215,13 +218,19 @@ class TTM(OnlineModel):
 
     def _profiles_of(self, base: Float64, means: Float64, tag_docs: Any) -> Profiles:
         kinds = kinds_of(self.tag_names_, self.tag_kinds_)[1]
-        return Profiles(base, means, tag_docs.astype(np.float64), kinds, len(self.tag_kinds_))
+        narrow, docs = means.astype(np.float32), tag_docs.astype(np.float64)
+        return Profiles(base, narrow, docs, kinds, len(self.tag_kinds_))
+
+    def _prepare(self) -> None:
+        """Put together what queries need; call this when topics, tags or their words have changed."""
+        words, settings = self._known_words(), self.settings_
+        pairs = pairs_of(words, np.full(len(self.tag_names_), settings.shrinkage))
+        self._prepared = TaggedInference(self._phi(), self._profiles(), settings, words, pairs)
 
     def _tagged_inference(self) -> TaggedInference:
         """Return topics, tag words and strengths, to infer new documents from."""
         check_is_fitted(self)
-        threads = resolve_threads(self.n_jobs)
-        return TaggedInference(self._phi(), self._profiles(), self.settings_, self._known_words(), threads)
+        return replace(self._prepared, n_threads=resolve_threads(self.n_jobs))
 
     # ------------------------------------------------------------------ new documents
 
@@ -248,10 +257,11 @@ class TTM(OnlineModel):
 
     def _credit_more(self, counts: Any, tags: Any) -> None:
         """Add the words of more documents to the words credited to their tags."""
-        known = self._known_words()
-        credit = self._tagged_inference().credit(counts, tags)
+        self._prepare()
+        known, credit = self._known_words(), self._tagged_inference().credit(counts, tags)
         credited = (credit.own * credit.tokens).astype(np.float32), (credit.tag, credit.word)
         self.tag_words_ = sp.csr_array(known + sp.csr_array(credited, shape=known.shape))
+        self._prepare()
 
     def _known_words(self) -> sp.csr_array:
         """Return CSR (T, W): the tokens credited to each tag; for new words and tags, none."""
@@ -292,6 +302,7 @@ class TTM(OnlineModel):
         else:  # a model of 0.1.0
             self.tag_kinds_, count = ("",), self.tag_pseudo_count_ or 0.0
             self.settings_ = default_settings(self.doc_topic_prior_, 1, count)
+        self._prepare()
 
     def _tag_pseudo_counts(self, tags: Any) -> Float32 | None:
         """Spread `tag_pseudo_count_` tokens over the mean profile of the known tags of each document."""
