@@ -34,7 +34,7 @@ def set_aside(counts: Any, tags: Any, chosen: Int64, seed: int) -> Holdout:
 
 
 def log_likelihoods(held_out: Any, doc_topic: Float32, phi: Float32) -> Float64:
-    """Return (D,): the log probability of held-out tokens, CSR (D, W), under theta (D, K) and phi (W, K)."""
+    """Return (D,): log probabilities of held-out tokens, CSR (D, W), under theta (D, K) and phi (W, K)."""
     docs = np.repeat(np.arange(held_out.shape[0]), np.diff(held_out.indptr))
     logs = np.empty(held_out.nnz)
     step = max(1, _BATCH // phi.shape[1])
