@@ -5,7 +5,7 @@ BIN    := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
 # Tests that `make coverage` runs with kernels as plain Python, so that coverage sees inside them. Fits of real
 # size would take hours that way; mark such tests in these folders as `compiled`.
-UNCOMPILED = $(wildcard tests/graph tests/kernels tests/inference)
+UNCOMPILED = $(wildcard tests/graph tests/kernels tests/inference tests/credit)
 
 .PHONY: help demo test check coverage crash fuzz docs bench bench-quick browser clean
 
@@ -14,7 +14,7 @@ help:
 	@echo "make test         linters, type checks and all tests (about 5 minutes on two cores)"
 	@echo "make check        linters and type checks only"
 	@echo "make coverage     branch coverage; kernels run uncompiled"
-	@echo "make crash fuzz   kill writers at every system call; try 10,000 mutated inputs"
+	@echo "make crash fuzz   kill writers at every system call; try 10,000 mutated inputs, 8,000 flipped bits"
 	@echo "make docs         build the documentation"
 	@echo "make bench        the full benchmark (hours); make bench-quick for minutes"
 	@echo "make clean        remove everything that these targets create"
@@ -22,9 +22,11 @@ help:
 demo: $(VENV)/.core
 	$(BIN)/tagtopics demo --out build/demo.tt
 
-test: $(VENV)/.test browser check
+# Kernels are compiled while the linters run, so that the two processes of the tests find them in the cache.
+test: $(VENV)/.test browser
+	$(BIN)/python scripts/compile_kernels.py & $(MAKE) --no-print-directory check && wait
 	@echo "== tests (two processes) =="
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # Two runs, one figure: first the core without compilation, then all other tests as usual.
 coverage: $(VENV)/.test browser
@@ -33,7 +35,8 @@ coverage: $(VENV)/.test browser
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m "not compiled" --cov=tagtopics --cov-branch --cov-report= \
 	  -W "ignore:overflow encountered:RuntimeWarning" $(UNCOMPILED)
 	@echo "== all other tests, and the compiled ones =="
-	$(BIN)/python -m pytest -q --cov=tagtopics --cov-branch --cov-append --cov-report=term:skip-covered tests
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --cov=tagtopics --cov-branch --cov-append \
+	  --cov-report=term:skip-covered tests
 
 check: $(VENV)/.test
 	@echo "== lint, format and types =="
@@ -41,9 +44,11 @@ check: $(VENV)/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Every crash point of the writers, and many mutated inputs; `make test` tries a sample of both.
+# Every crash point of the writers, and many mutated inputs, hostile files and flipped bits; `make test` tries a
+# sample of both.
 crash: $(VENV)/.test
 	TAGTOPICS_CRASH_POINTS=100000 $(BIN)/python -m pytest tests/crash
+	TAGTOPICS_WRITER_SECONDS=60 $(BIN)/python -m pytest tests/models/test_models_saving.py -k two_writers
 
 fuzz: $(VENV)/.test
 	TAGTOPICS_FUZZ_FACTOR=100 $(BIN)/python -m pytest tests/fuzz
@@ -87,7 +92,7 @@ clean:
 
 # The tests without a browser and without real data, for machines where `make test` takes too long.
 test-quick: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/explore/test_explore_browser.py -m "not real_data"
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --ignore tests/explore/test_explore_browser.py -m "not real_data"
 
 # The core tests with the oldest (newest) versions that pyproject.toml allows, in an environment of their own
 # under build/bounds. BOUNDS_TESTS selects other tests; BOUNDS_PYTHON another interpreter.

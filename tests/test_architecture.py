@@ -13,13 +13,13 @@ import tagtopics
 
 SOURCE = Path(tagtopics.__file__).parent
 LAYERS = [
-    {"errors", "_typing", "_io"},
+    {"errors", "_typing", "_io", "_lazy"},
     {"corpus"},
     {"datasets"},
     {"graph"},
     {"kernels"},
     {"inference"},
-    {"credit", "recommend"},
+    {"evidence", "recommend"},
     {"models"},
     {"baselines"},
     {"scale"},

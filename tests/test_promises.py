@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tagtopics as tt
+from tagtopics.corpus import patterns
 from tagtopics.corpus.formats import text_files
 from tagtopics.kernels import threads
 from tagtopics.models.validation import check_parameters
@@ -57,10 +58,14 @@ def test_numbers_of_the_page_are_those_of_the_source() -> None:
     limits = server.Limits()
     expected = {
         "a count": [f"{2**31 - 1:,}", f"{EXACT:,}"],
+        "`token_pattern`": [
+            f"{patterns.MOST_CHARACTERS:,} characters",
+            f"{patterns.MOST_CHOICES * patterns.PIECE:,} steps",
+        ],
         "gzip": [f"{text_files.FREE_EXPANSION // 2**20} MiB", f"{text_files.MAX_EXPANSION} times"],
         "a line": [f"{text_files.LINE_LIMIT // 2**20} MiB"],
         "words that a UCI": [f"{text_files.MAX_UNNAMED:,}"],
-        "images": [f"{decode.MAX_PIXELS:,} pixels"],
+        "images": [f"{decode.MAX_PIXELS:,} pixels", f"at most {decode.MOST_WORKING_PIXELS:,}"],
         "documents that a recommender": [f"{MOST_DOCS:,}"],
         "`n_jobs`": [f"at most {threads._MAX_THREADS_PER_CORE} threads per core"],
         "distinct words": [f"{MAX_CANDIDATES:,}"],

@@ -32,6 +32,9 @@ except ImportError:  # Windows
 _TEMPORARY = re.compile(r"\.(?P<name>.+)\.(?P<pid>\d+)-[0-9a-f]{8}\.(?P<kind>tmp|old)")
 """Names of unfinished files and folders, `.NAME.PID-RANDOM.tmp`, and of folders moved aside, `.old`."""
 
+BLANK = "0" * 64
+"""In place of the digest of a text when the text itself is digested."""
+
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
 _PATIENCE, _PAUSE = 10.0, 0.005
@@ -125,17 +128,21 @@ def snapshot(path: str | Path) -> Iterator[Path]:
 def check_target(
     path: str | Path,
     what: str,
-    is_ours: Callable[[Path], bool],
+    is_ours: Callable[[Path], bool] | None,
     *,
     overwrite: bool | None = None,
     option: str = "--out",
 ) -> Path:
     """Return the path of an output that may be written there; call it before any long computation.
 
+    This is the one rule of all writers: what is there is replaced only if it is provably ours, or if the user
+    asks for it.
+
     Args:
         path: where the user wants the output.
         what: the kind of output, such as "model" or "report".
-        is_ours: tells whether an existing path holds such an output of tagtopics and nothing else.
+        is_ours: tells whether an existing path holds such an output of tagtopics and nothing else; None for
+            outputs without a mark, of which nothing can be told.
         overwrite: whether a *file* that is not ours may be replaced, by an option of the caller; None if the
             caller has no such option. A folder that is not ours is never replaced.
         option: the name of the option, for the message.
@@ -157,6 +164,13 @@ def check_target(
     if not os.access(parent, os.W_OK | os.X_OK):
         raise InputError(f"{option} {target}: {parent} is not writable")
     return target
+
+
+def check_apart(**targets: str | Path) -> None:
+    """Raise `InputError` if one of two outputs is the other, or lies inside it."""
+    (one, first), (other, second) = ((name, Path(path).resolve()) for name, path in targets.items())
+    if first == second or first in second.parents or second in first.parents:
+        raise InputError(f"--{one} {targets[one]} and --{other} {targets[other]}: choose separate paths")
 
 
 def check_space(path: str | Path, n_bytes: int) -> None:
@@ -189,6 +203,20 @@ def digest_bytes(data: Any) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+def sealed(text: str) -> str:
+    """Return a JSON text with the SHA-256 of itself in place of its first 64 zeros; see `is_sealed`."""
+    return text.replace(BLANK, digest_bytes(text.encode()), 1)
+
+
+def is_sealed(content: bytes) -> bool:
+    """Return whether bytes are those that `sealed` gave: the first `"digest"` is that of all other bytes."""
+    match = re.search(rb'"digest":\s*"([0-9a-f]{64})"', content)
+    if match is None:
+        return False
+    blank = content[: match.start(1)] + BLANK.encode() + content[match.end(1) :]
+    return digest_bytes(blank) == match[1].decode()
+
+
 def digest_file(path: str | Path) -> str:
     """Return the SHA-256 of a file in hexadecimal."""
     with Path(path).open("rb") as file:
@@ -212,17 +240,18 @@ def digest_arrays(*arrays: Any) -> str:
 
 
 def _require_ours(
-    target: Path, what: str, is_ours: Callable[[Path], bool], option: str, may_overwrite: bool
+    target: Path, what: str, is_ours: Callable[[Path], bool] | None, option: str, may_overwrite: bool
 ) -> None:
-    if target.is_symlink() or not is_ours(target):
-        kind = "folder" if target.is_dir() else "file"
-        remedy = "choose another path"
-        if kind == "file" and may_overwrite:
-            remedy += ", or give --overwrite"
-        raise InputError(
-            f"{option} {target}: this {kind} is not a {what} written by tagtopics, or holds other files; "
-            f"{remedy}"
-        )
+    if is_ours is not None and not target.is_symlink() and is_ours(target):
+        return
+    kind = "folder" if target.is_dir() else "file"
+    reason = f"this {kind} is not a {what} written by tagtopics, or holds other files"
+    if is_ours is None and kind == "file":
+        reason = "this file already exists"
+    remedy = "choose another path"
+    if kind == "file" and may_overwrite:
+        remedy += ", or give --overwrite" if option.startswith("--") else ", or set overwrite=True"
+    raise InputError(f"{option} {target}: {reason}; {remedy}")
 
 
 def _temporary_name(target: Path, kind: str = "tmp") -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -34,20 +33,20 @@ def test_recommend_answers_from_the_saved_model(folder: Path, tmp_path: Path) ->
     assert "because of" in shown.out
 
 
-def test_a_text_without_known_words_gets_no_tags(tmp_path: Path) -> None:
-    texts = [{"text": f"river boat water {i % 7}", "tags": ["ship"]} for i in range(30)]
-    texts += [{"text": f"violin chord concert {i % 7}", "tags": ["music"]} for i in range(30)]
-    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, texts)), encoding="utf-8")
-    (tmp_path / "new.jsonl").write_text('{"text": "hello"}\n{"text": "boat"}\n', encoding="utf-8")
-    fitted = run("fit", tmp_path / "a.jsonl", "--topics", 2, "--iterations", 5, "-o", tmp_path / "m.tt")
-    assert fitted.code == 0, fitted.err
-    answer = run("recommend", tmp_path / "m.tt", tmp_path / "new.jsonl", "--json")
-    first, second = answer.json()["documents"]
-    assert first["tags"] == []
-    assert second["tags"][0]["tag"] == "ship"
-    shown = run("recommend", tmp_path / "m.tt", tmp_path / "new.jsonl")
-    assert shown.code == 0
-    assert "no word that the model knows" in " ".join((shown.out + shown.err).split())
+@pytest.mark.parametrize("command", ["recommend", "related"])
+def test_a_text_without_known_words_is_told(folder: Path, tmp_path: Path, command: str) -> None:
+    rows = b'{"text": "hello"}\n{"text": "red apple"}\n'
+    (tmp_path / "c.jsonl").write_text('{"text": "red apple", "tags": ["food"]}\n' * 3)
+    assert run("fit", tmp_path / "c.jsonl", "--topics", 2, "--out", tmp_path / "t.tt").code == 0
+    answer = run(command, tmp_path / "t.tt", "-", stdin=rows)
+    assert answer.code == 0, answer.err
+    assert "no word that the model knows" in " ".join(answer.out.split())
+    (unknown, known) = run(command, tmp_path / "t.tt", "-", "--json", stdin=rows).json()["documents"]
+    assert list(unknown.values())[1] == []
+    assert list(known.values())[1] != []
+    alone = run(command, tmp_path / "t.tt", "-", stdin=b'{"text": "hello"}\n')
+    assert alone.code == 2
+    assert "has no word that the model knows" in alone.err
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,7 @@ def test_a_matrix_folder_is_replaced_and_nothing_else(tmp_path: Path) -> None:
         write_matrix_folder(small(), tmp_path / "full")
     with pytest.raises(InputError, match="a: is a file; choose another folder"):
         write_matrix_folder(small(), tmp_path / "full" / "a")
-    with pytest.raises(InputError, match="full: is a folder; name a file"):
+    with pytest.raises(InputError, match="this folder is not a file"):
         write_jsonl(small(), tmp_path / "full")
 
 
@@ -176,7 +176,7 @@ def test_nothing_is_left_half_written(tmp_path: Path, monkeypatch: pytest.Monkey
     with pytest.raises(InputError, match=r"corpus: cannot be written \(No space left on device\)"):
         write_matrix_folder(small(), folder)
     with pytest.raises(InputError, match=r"a.jsonl: cannot be written"):
-        write_jsonl(small(), tmp_path / "a.jsonl")
+        write_jsonl(small(), tmp_path / "a.jsonl", overwrite=True)
     assert read_corpus(folder).vocabulary == ("cat",)
     assert (tmp_path / "a.jsonl").read_text() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonl", "corpus"]

@@ -94,10 +94,14 @@ def test_a_file_arrives_whole_and_only_once(server: str, path: str, tmp_path: Pa
     assert len(Handler.requests) == asked
 
 
-def test_a_damaged_file_in_the_cache_is_fetched_again(server: str, tmp_path: Path) -> None:
+def test_a_damaged_file_in_the_cache_is_told_and_not_replaced(server: str, tmp_path: Path) -> None:
+    """It may be a file of the user that has this name."""
     entry = entry_of(remote(server + "/whole"))
     (tmp_path / "cora").mkdir()
     (tmp_path / "cora" / "words.mat").write_bytes(b"\0" * len(BODY))
+    with pytest.raises(InputError, match=r"words\.mat: is damaged, or another file .* remove it"):
+        fetch_dataset(entry, tmp_path)
+    (tmp_path / "cora" / "words.mat").unlink()
     assert (fetch_dataset(entry, tmp_path) / "words.mat").read_bytes() == BODY
 
 

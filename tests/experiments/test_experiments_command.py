@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tagtopics import make_tagged_corpus, write_matrix_folder
+from tagtopics import InputError, make_tagged_corpus, write_matrix_folder
 from tagtopics.cli import main
 
 
@@ -57,6 +57,22 @@ def test_data_that_is_missing_is_a_note(data: Path) -> None:
     assert "were not run; repeat the command to continue" in err
 
 
+def test_without_any_data_the_reason_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Offline, as a newcomer may be: not advice about an option that was not given."""
+    monkeypatch.delenv("TAGTOPICS_DATA", raising=False)
+    monkeypatch.setenv("TAGTOPICS_CACHE", str(tmp_path / "cache"))
+
+    def offline(*args: object, **options: object) -> None:
+        raise InputError("cora: cannot be downloaded (no network)")
+
+    monkeypatch.setattr("tagtopics.datasets.load.fetch_dataset", offline)
+    code, _, err = run("reproduce", "cora", "--quick", "--jobs", 1, "--out", tmp_path / "out")
+    assert code == 2
+    last = err.splitlines()[-1]
+    assert "no experiment was run: cora: not available, skipped (cora: cannot be downloaded" in last
+    assert "--page-only" not in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -81,4 +97,4 @@ def test_out_must_be_a_folder(data: Path) -> None:
     (data / "file").write_text("")
     code, _, err = run("reproduce", "--quick", "--out", data / "file")
     assert code == 2
-    assert "is a file" in err
+    assert "this file is not a folder of records" in err

@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 import tagtopics as tt
 from tagtopics.cli.app import run
 from tagtopics.corpus.text import SpanFinder
+from tagtopics.explore import html_report
 from tagtopics.explore.html_report import render_report, write_report
-from tagtopics.explore.page import safe_json
-from tagtopics.explore.prepare import body_of, known_words, topic_map, years_of
+from tagtopics.explore.page import packed, safe_json
+from tagtopics.explore.prepare import body_of, index_of, known_words, topic_map, years_of
 from tagtopics.models.persistence import load_corpus
 from tagtopics.views.to_topic_data import topic_data
 from tagtopics.views.topic_data import VERSION, TopicData
@@ -144,6 +145,26 @@ def test_report_keeps_to_its_size(data: TopicData, tmp_path: Path) -> None:
         write_report(data, tmp_path / "none.html", max_mb=0.01)
     assert not (tmp_path / "none.html").exists()
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_little_room_lists_some_documents(data: TopicData) -> None:
+    """What topics, words and tags leave is shared by the list and the texts, however little it is."""
+    none = len(html_report._page(data, packed(index_of(data, np.arange(0))), [], 0))
+    whole = len(html_report._page(data, packed(index_of(data, np.arange(72))), [], 0))
+    listed = [
+        render_report(data, (none + 300 + share * (whole - none)) / 1e6)[1].n_listed
+        for share in (0.1, 0.4, 0.8, 1.2, 2)
+    ]
+    assert listed == sorted(listed)
+    assert listed[1] > 0
+    assert listed[-1] == 72
+
+
+def test_the_perplexity_of_a_report_is_called_that_of_training(data: TopicData) -> None:
+    assert "training_perplexity" in data.facts
+    assert "perplexity" not in data.facts
+    script = (Path(html_report.__file__).parent / "static" / "overview.js").read_text(encoding="utf-8")
+    assert '"training perplexity"' in script
 
 
 def test_equal_records_give_equal_bytes(data: TopicData) -> None:

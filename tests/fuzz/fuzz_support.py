@@ -1,6 +1,6 @@
 """Mutated inputs, each tried in a forked child with a limit of memory and time.
 
-    python fuzz_support.py readers|models N [SEED]
+    python fuzz_support.py CAMPAIGN N [SEED]
 
 tries N cases and prints one JSON document: how they ended, and which ended badly. A case ends well if the
 input is read, and the result holds the invariants, or if it is refused with an `InputError`.
@@ -17,20 +17,21 @@ import shutil
 import signal
 import sys
 import tempfile
-import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from fuzz_states import flipped, hostile
 
 import tagtopics as tt
 from tagtopics._io import digest_bytes, digest_file
 
 MEMORY = 2 << 30
 SECONDS = 10
-READ, REFUSED, CRASHED, SLOW, DIED = "read", "refused", "internal error", "too slow", "died"
+READ, REFUSED, CRASHED = "read", "refused", "internal error"
+SLOW, LARGE, DIED = "too slow", "too much memory", "died"
 _NUMBERS = (b"-1", b"0", b"1e308", b"nan", b"99999999999999999999", b"2147483648", b"1e-400", b"0x10", b"")
 _TOKENS = (
     b"\0",
@@ -83,7 +84,15 @@ def _replace_number(data: bytearray, rng: np.random.Generator) -> None:
         data[first:last] = _NUMBERS[int(rng.integers(0, len(_NUMBERS)))]
 
 
-def tried(case: Callable[[], None]) -> str:
+class Ending(NamedTuple):
+    """How a case ended, and what it took, the processes that it started included."""
+
+    how: str
+    seconds: float  # of CPU time, so that the load of the machine does not count
+    megabytes: float  # the most memory in use at a time
+
+
+def tried(case: Callable[[], None]) -> Ending:
     """Run a case in a child with limits; return how it ended."""
     child = os.fork()
     if child == 0:
@@ -92,12 +101,18 @@ def tried(case: Callable[[], None]) -> str:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 1)
         os.dup2(null, 2)
-        signal.alarm(SECONDS)
+        signal.alarm(12 * SECONDS)
         os._exit(_ending(case))
-    _, status = os.waitpid(child, 0)
+    _, status, used = os.wait4(child, 0)
+    seconds, megabytes = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+    how = {0: READ, 2: REFUSED}.get(os.waitstatus_to_exitcode(status), CRASHED)
     if os.WIFSIGNALED(status):
-        return SLOW if os.WTERMSIG(status) == signal.SIGALRM else f"{DIED} ({os.WTERMSIG(status)})"
-    return {0: READ, 2: REFUSED}.get(os.WEXITSTATUS(status), CRASHED)
+        how = SLOW if os.WTERMSIG(status) == signal.SIGALRM else f"{DIED} ({os.WTERMSIG(status)})"
+    elif seconds > SECONDS:
+        how = SLOW
+    elif megabytes > MEMORY / 2**20:
+        how = LARGE
+    return Ending(how, seconds, megabytes)
 
 
 def _ending(case: Callable[[], None]) -> int:
@@ -200,17 +215,17 @@ def fuzz_readers(n: int, rng: np.random.Generator, place: Path) -> dict[str, Any
 def _campaign(n: int, one: Callable[[int], tuple[str, Callable[[], None]]], place: Path) -> dict[str, Any]:
     """Try n cases; keep the files of those that end badly under `place/bad`."""
     endings: collections.Counter[str] = collections.Counter()
-    bad, slowest = [], 0.0
+    bad, slowest, largest = [], 0.0, 0.0
     for i in range(n):
         name, case = one(i)
-        began = time.monotonic()
         ending = tried(case)
-        slowest = max(slowest, time.monotonic() - began)
-        endings[ending] += 1
-        if ending not in (READ, REFUSED):
-            bad.append(f"case {i}: {name}: {ending}")
+        slowest, largest = max(slowest, ending.seconds), max(largest, ending.megabytes)
+        endings[ending.how] += 1
+        if ending.how not in (READ, REFUSED):
+            bad.append(f"case {i}: {name}: {ending.how}")
             shutil.copytree(place / "now", place / "bad" / f"{i:05d}", dirs_exist_ok=True)
-    return {"n": n, "endings": dict(endings), "bad": bad, "slowest": round(slowest, 2)}
+    most = {"slowest_cpu_seconds": round(slowest, 2), "largest_megabytes": round(largest)}
+    return {"n": n, "endings": dict(endings), "bad": bad} | most
 
 
 def save_model(folder: Path) -> None:
@@ -237,6 +252,7 @@ def ask(folder: Path) -> None:
 def fuzz_models(n: int, rng: np.random.Generator, place: Path) -> dict[str, Any]:
     """Change values of model.json and arrays; digests are mended, so that only the checks are left."""
     save_model(place / "seeds" / "m.tt")
+    ask(place / "seeds" / "m.tt")  # so that no case has to compile the kernels
 
     def one(_: int) -> tuple[str, Callable[[], None]]:
         shutil.rmtree(place / "now", ignore_errors=True)
@@ -312,7 +328,13 @@ def mend_digests(folder: Path) -> None:
         path.write_text(text.replace("0" * 64, digest_bytes(text.encode()), 1), encoding="utf-8")
 
 
-CAMPAIGNS = {"readers": fuzz_readers, "models": fuzz_models}
+CAMPAIGNS = {
+    "readers": fuzz_readers,
+    "models": fuzz_models,
+    "checkpoints": hostile(_campaign),
+    "model bits": flipped(("m.tt",), _campaign),
+    "state bits": flipped(("stored.ckpt", "lean.ckpt", "run", "shards"), _campaign),
+}
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")

@@ -14,11 +14,13 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tagtopics._io import BLANK, sealed
 from tagtopics.corpus import Corpus, TextRecipe
 from tagtopics.datasets.synthetic import make_tagged_corpus
 from tagtopics.errors import InputError
 from tagtopics.graph import build_graph
-from tagtopics.scale import ShardFolder, ShardWriter, holds_shards
+from tagtopics.scale import ShardFolder, ShardWriter, holds_shards, shard_corpus
+from tagtopics.scale.format import read_manifest
 
 
 @pytest.fixture(scope="module")
@@ -186,14 +188,41 @@ def test_flipped_names_and_statistics_are_found(folder: Path, name: str) -> None
         ShardFolder.open(folder).corpus().n_docs + ShardFolder.open(folder).totals.tag_docs.sum()
 
 
+def forge(path: Path, manifest: dict[str, Any]) -> None:
+    """Write a manifest with the digest that belongs to it: not an accident."""
+    path.write_text(sealed(json.dumps(manifest | {"digest": BLANK})))
+
+
+def test_a_flipped_bit_of_the_manifest_is_found(tmp_path: Path) -> None:
+    """Every bit; also of its notices and its recipe, which nothing else checks."""
+    (tmp_path / "a.jsonl").write_text('{"text": "one note"}\n{"text": "rain"}\n')
+    path = shard_corpus(tmp_path / "a.jsonl", tmp_path / "s").path / "manifest.json"
+    content = path.read_bytes()
+    for bit in range(8 * len(content)):
+        changed = bytearray(content)
+        changed[bit // 8] ^= 1 << (bit % 8)
+        path.write_bytes(changed)
+        with pytest.raises(InputError):
+            read_manifest(path.parent)
+    path.write_bytes(content)
+    assert read_manifest(path.parent).n_docs == 2
+
+
+def test_a_manifest_of_0_1_0_has_no_digest(folder: Path) -> None:
+    path = folder / "manifest.json"
+    value = json.loads(path.read_text())
+    path.write_text(json.dumps({k: v for k, v in value.items() if k != "digest"} | {"version": 1}))
+    assert ShardFolder.open(folder, verify="full").manifest.n_docs == value["n_docs"]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"format": "other"}, "not the manifest"),
         ({"version": 99}, "newer tagtopics"),
         ({"n_docs": 61}, "do not add up to n_docs"),
-        ({"n_tokens": -1}, "n_tokens Input should be greater"),
-        ({"n_edges": 1.5}, "n_edges Input should be a valid integer"),
+        ({"n_tokens": -1}, "n_tokens must be greater"),
+        ({"n_edges": 1.5}, "n_edges must be a valid integer"),
         ({"shards": None}, "damaged"),
         ({"files": {}}, "its files are not"),
         ({"recipe": {"colour": 1}}, "unknown setting"),
@@ -203,7 +232,7 @@ def test_a_manifest_that_does_not_hold_is_refused(
     folder: Path, change: dict[str, object], message: str
 ) -> None:
     path = folder / "manifest.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    forge(path, json.loads(path.read_text()) | change)
     with pytest.raises(InputError, match=message) as error:
         ShardFolder.open(folder)
     assert "\n" not in str(error.value)
@@ -213,7 +242,7 @@ def test_a_shard_of_another_folder_is_refused(folder: Path) -> None:
     path = folder / "manifest.json"
     value = json.loads(path.read_text())
     value["shards"][0]["file"] = "../shard-00000.safetensors"
-    path.write_text(json.dumps(value))
+    forge(path, value)
     with pytest.raises(InputError, match="shard 0 is called"):
         ShardFolder.open(folder)
 
@@ -241,7 +270,7 @@ def test_indices_outside_their_columns_are_refused(corpus: Corpus, tmp_path: Pat
         (bad / "shard-00000.safetensors").write_bytes(data)
         manifest = json.loads((bad / "manifest.json").read_text())
         manifest["shards"][0] |= {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-        (bad / "manifest.json").write_text(json.dumps(manifest))
+        forge(bad / "manifest.json", manifest)
         with pytest.raises(InputError, match="damaged"):
             ShardFolder.open(bad).graph(0)
 
@@ -249,15 +278,12 @@ def test_indices_outside_their_columns_are_refused(corpus: Corpus, tmp_path: Pat
 def test_an_unfinished_folder_is_refused(corpus: Corpus, folder: Path) -> None:
     (folder / "manifest.json").unlink()
     assert holds_shards(folder)
-    with pytest.raises(InputError, match=r"incomplete.*--force"):
+    with pytest.raises(InputError, match="incomplete, it has shards but no manifest"):
         ShardFolder.open(folder)
-    with pytest.raises(InputError, match=r"contains shards already.*--force"):
-        ShardWriter(folder, ["a"], [])
-    with ShardWriter(folder, ["a"], [], overwrite=True) as again:
-        again.add(np.array([[1]]), None, ["x"])
-    assert set(contents(folder)) == {
-        "manifest.json", "vocab.txt", "statistics.safetensors", "shard-00000.safetensors"
-    }  # fmt: skip
+    before = contents(folder)
+    with pytest.raises(InputError, match="is not empty and not a folder of shards"):
+        ShardWriter(folder, ["a"], [], overwrite=True)
+    assert contents(folder) == before
 
 
 def test_an_error_changes_nothing(corpus: Corpus, folder: Path, tmp_path: Path) -> None:
@@ -288,7 +314,7 @@ def test_places_that_would_lose_something_are_refused(tmp_path: Path) -> None:
             ShardWriter(tmp_path / place, ["a"], [], overwrite=True)
     (tmp_path / "app").mkdir()
     (tmp_path / "app" / "manifest.json").write_text('{"name": "a web application"}')
-    with pytest.raises(InputError, match="not that of shards"):
+    with pytest.raises(InputError, match=r"manifest\.json was not written by tagtopics"):
         ShardWriter(tmp_path / "app", ["a"], [], overwrite=True)
     with pytest.raises(InputError, match="no such folder"):
         ShardFolder.open(tmp_path / "nothing")

@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.special import expit
 
-from tagtopics import LDA, TTM, Corpus, InputError, load, make_tagged_corpus
+from tagtopics import LDA, TTM, Corpus, CorpusWarning, InputError, load, make_tagged_corpus, read_corpus
 from tagtopics.recommend import recommender as recommenders
 from tagtopics.recommend import reference
 from tagtopics.recommend import ridge as ridges
@@ -156,7 +156,7 @@ def test_rare_tags_have_lower_thresholds() -> None:
 def test_a_document_without_known_words_gets_no_tags(model: TTM) -> None:
     counts = sp.csr_array((2, 200), dtype=np.int32)
     assert model.recommend(counts) == [[], []]
-    assert not model.tag_probabilities(counts).any()
+    assert model.tag_probabilities(counts)[0].max() < 1
 
 
 def test_calibration_finds_its_optimum() -> None:
@@ -303,6 +303,22 @@ def test_damaged_recommenders_are_refused(corpus: Corpus, model: TTM, tmp_path: 
     path.write_text(json.dumps(description), "utf-8")
     with pytest.raises(InputError):
         load(tmp_path / "m")
+
+
+def test_a_document_without_known_words_gets_no_tags_and_no_related_documents() -> None:
+    """Four separable labels, as in support tickets: "hello" is no evidence for any of them."""
+    words = {"bug": "crash error trace", "billing": "refund card price", "login": "password reset lock"}
+    rows = [{"text": text, "tags": [tag]} for tag, text in words.items() for _ in range(20)]
+    model = TTM(3, max_iter=20, random_state=0).fit(read_corpus(rows))
+    with pytest.warns(CorpusWarning, match="no word"):
+        new = read_corpus(["hello", "refund"], recipe=model.recipe_, vocabulary=model.vocabulary_)
+    for answers in (model.recommend(new), model.recommend_with_reasons(new), model.related(new)):
+        assert answers[0] == []
+        assert answers[1] != []
+    assert model.recommend(new)[1][0].tag == "billing"
+    np.testing.assert_allclose(model.tag_probabilities(new)[0], 1 / 3, atol=0.02)
+    tagged = model.related(new, tags=[["login"], []])
+    assert len(tagged[0]) == 10
 
 
 def test_lda_recommends_tags_that_its_topics_ignore(corpus: Corpus) -> None:

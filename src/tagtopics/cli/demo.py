@@ -7,7 +7,8 @@ import time
 from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tagtopics.cli.estimators import STOP_REASONS, build_model, progress_bar
+from tagtopics._io import check_space
+from tagtopics.cli.estimators import STOP_REASONS, build_model, model_bytes, progress_bar
 from tagtopics.cli.explain import best_tag, credited_documents, draw_document
 from tagtopics.cli.options import ModelOptions, ModelOutOption, OutputOptions, option
 from tagtopics.cli.output import console, make_table, plain, profile_table, show, topic_table
@@ -47,7 +48,8 @@ def command(output: OutputOptions, out: ModelOutOption = "demo.tt", topics: Topi
     say(f"   such as {', '.join(_samples(corpus, 4))}", "dim")
     say("   80 % of the documents for training, 20 % for testing", "dim")
     train, test = (corpus.select(rows) for rows in train_test(corpus, 0))
-    say(f"2  Learning {topics} topics with TTM-H, the higher-order tag-topic model")
+    check_space(target, model_bytes(model, train, keep=True))
+    say(f"2  Learning {topics} topics with a tag-topic model, and what the tags say")
     say("   the first run on a machine compiles the kernels, which takes up to a minute", "dim")
     start = time.perf_counter()
     model.fit(train, callbacks=progress_bar(output))

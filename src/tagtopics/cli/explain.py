@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from tagtopics._io import check_target
 from tagtopics.cli.options import (
     ColumnOptions,
     InputArgument,
     ModelArgument,
     OutputOptions,
+    flag,
     option,
     top_option,
 )
@@ -40,6 +43,8 @@ MapsOption = Annotated[
     str | None, option("For images: write one heat map per tag here.", "--out", "-o", metavar="FOLDER")
 ]
 
+OverwriteOption = Annotated[bool, flag("Replace existing files in FOLDER.", "--overwrite")]
+
 _SHOWN = 5
 """Documents printed if none is chosen."""
 
@@ -53,13 +58,16 @@ def command(
     doc: DocOption = None,
     image_tag: ImageTagOption = None,
     out: MapsOption = None,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Show how much of each word, or of each part of an image, each tag accounts for."""
+    if out is not None:
+        check_target(out, "folder of heat maps", Path.is_dir)
     loaded = load_tagged(model)
     if is_image_file(input):
         if columns.tags:
             raise InputError("--tags names a column of a table; give the tags of an image with --image-tag")
-        return _show_maps([_mapped(loaded, input, input, image_tag or (), out)], output)
+        return _show_maps([_mapped(loaded, input, input, image_tag or (), out, overwrite)], output)
     if image_tag:
         raise InputError(f"--image-tag: {input} is not an image; name the tag column with --tags")
     corpus = read_documents(input, columns, loaded, output)
@@ -71,7 +79,11 @@ def command(
     elif not output.json:
         corpus = corpus.select(range(min(_SHOWN, n_docs)))
     if out is not None:
-        return _show_maps(_mapped_folder(loaded, input, corpus, out), output)
+        rows = [
+            _mapped(loaded, str(Path(input) / name), name, corpus.tags_of(d), out, overwrite)
+            for d, name in enumerate(corpus.ids)
+        ]
+        return _show_maps(rows, output)
     documents = credited_documents(loaded, corpus)
 
     def draw(console: Console) -> None:
@@ -81,7 +93,7 @@ def command(
         if doc is None and n_docs > len(documents):
             console.print(f"... and {n_docs - len(documents):,} more documents: --doc or --json", style="dim")
 
-    show(output.json, {"documents": [_first_words(document, top) for document in documents]}, draw)
+    show(output.json, {"documents": [row | {"words": row["words"][:top]} for row in documents]}, draw)
 
 
 def _row(corpus: Corpus, doc: str) -> int:
@@ -93,28 +105,21 @@ def _row(corpus: Corpus, doc: str) -> int:
     raise InputError(f"--doc {doc}: no such id; numbers go from 0 to {corpus.n_docs - 1}")
 
 
-def _first_words(document: dict[str, Any], top: int | None) -> dict[str, Any]:
-    return {**document, "words": document["words"][:top]}
-
-
 # ------------------------------------------------------------------------------------------- images
 
 
-def _mapped_folder(model: Any, source: str, corpus: Corpus, out: str) -> list[dict[str, Any]]:
-    return [
-        _mapped(model, str(Path(source) / name), name, corpus.tags_of(d), out)
-        for d, name in enumerate(corpus.ids)
-    ]
-
-
-def _mapped(model: Any, path: str, name: str, tags: Sequence[str], out: str | None) -> dict[str, Any]:
+def _mapped(
+    model: Any, path: str, name: str, tags: Sequence[str], out: str | None, overwrite: bool
+) -> dict[str, Any]:
     """Return the share of an image for each tag; write the heat maps if a folder is given."""
     from tagtopics.views.heat_maps import recommended_tags, tag_maps, write_maps
 
     recommended = not tags
     maps = tag_maps(model, path, tags or recommended_tags(model, path))
     shares = maps.credit.mean((1, 2)).tolist()
-    files = [str(path) for path in write_maps(maps, out)] if out is not None else []
+    if path != name:  # images of a folder may have equal names in different folders below it
+        maps = replace(maps, name=name.replace("/", "-"))
+    files = [] if out is None else [str(file) for file in write_maps(maps, out, overwrite=overwrite)]
     shown: list[str | None] = [*files[:-1]] or [None] * len(maps.tags)
     return {
         "id": name,

@@ -6,8 +6,15 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tagtopics._io import check_space, check_target
-from tagtopics.cli.estimators import STOP_REASONS, build_model, progress_bar, weights_of
+from tagtopics._io import check_apart, check_space, check_target
+from tagtopics.cli.estimators import (
+    STOP_REASONS,
+    build_model,
+    model_bytes,
+    progress_bar,
+    strengths_of,
+    weights_of,
+)
 from tagtopics.cli.options import (
     ColumnOptions,
     CorpusArgument,
@@ -61,13 +68,15 @@ def command(
     target = check_model_target(out)
     sharded = is_shard_folder(corpus)
     _check_scale(scale, sharded)
+    if scale.checkpoint is not None:
+        check_apart(out=target, checkpoint=scale.checkpoint)
     began = read = time.perf_counter()
     if sharded:
         sizes = _fit_shards(estimator, corpus, target, scale, output, keep)
     else:
         visual = visual_vocabulary(corpus, images, model.seed, output)
         documents = read_training(corpus, columns, text, output, visual)
-        check_space(target, _model_bytes(estimator, documents, keep))
+        check_space(target, model_bytes(estimator, documents, keep))
         read = time.perf_counter()
         checkpoints, start = _checkpoint(estimator, documents, scale)
         fit = estimator.fit if recommender else estimator.fit_topics
@@ -84,14 +93,6 @@ def is_shard_folder(source: str) -> bool:
     from tagtopics.scale.format import holds_shards
 
     return bool(source) and Path(source).is_dir() and holds_shards(Path(source))
-
-
-def _model_bytes(model: TopicModel, corpus: Corpus, keep: bool) -> int:
-    """Return roughly how many bytes the saved model will take."""
-    n_topics = int(model.get_params(deep=False).get("n_topics", corpus.n_tags))
-    numbers = n_topics * (corpus.n_words + corpus.n_docs + 4 * corpus.n_tags)
-    texts = sum(map(len, corpus.texts)) if keep and corpus.texts is not None else 0
-    return 4 * numbers + (8 * (corpus.counts.nnz + corpus.tags.nnz) + texts if keep else 0)
 
 
 # --------------------------------------------------------------------------------------- long fits
@@ -129,10 +130,18 @@ def _checkpoint(
     if scale.checkpoint is None:
         return [], None
     path = Path(scale.checkpoint)
+    check_space(path, _checkpoint_bytes(estimator, corpus))
     identity = identity_of(estimator, digest_of(corpus))
     start = load_checkpoint(path, identity) if scale.resume and path.exists() else None
     past = start[1] if start else ()
     return [Checkpoint(path, scale.checkpoint_every, scale.checkpoint_minutes, identity, past)], start
+
+
+def _checkpoint_bytes(model: TopicModel, corpus: Corpus) -> int:
+    """Return roughly how many bytes a checkpoint takes; while it is replaced, there are two."""
+    edges = corpus.counts.nnz if getattr(model, "memory", "") == "stored" else 0
+    rows = 3 * corpus.n_words + 4 * corpus.n_tags + corpus.n_docs + corpus.tags.nnz + edges
+    return int(4 * model._n_topics(corpus.n_tags) * rows)
 
 
 def _fit_shards(
@@ -145,6 +154,7 @@ def _fit_shards(
     from tagtopics.scale.shard_executor import local_executor, remove_run
 
     folder = ShardFolder.open(source)
+    check_space(target, 4 * estimator._n_topics(folder.manifest.n_tags) * folder.manifest.n_words)
     work = Path(scale.checkpoint) if scale.checkpoint else target.with_name(f"{target.name}.run")
     local = scale.engine == "local"
     bar = progress_bar(output, parts=len(folder) if local else 1)
@@ -191,6 +201,7 @@ def _payload(
         "change": history[-1]["change"] if history else None,
         "stop_reason": estimator.stop_reason_,
         "weights": weights_of(estimator),
+        "strengths": strengths_of(estimator),
         "seconds": seconds,
         "topics": topic_rows(estimator, 8),
     }
@@ -201,9 +212,12 @@ def _draw(console: Console, fitted: dict[str, Any]) -> None:
         "corpus": size_text(fitted),
         "model": f"{fitted['model']}, {fitted['n_topics']} topics, seed {fitted['seed']}",
     }
-    if fitted["weights"]:
-        values = [f"{name.replace('_', ' ')} {value:g}" for name, value in fitted["weights"].items()]
-        facts["tags"] = ", ".join(values)
+    weights = [
+        f"{name.replace('_', ' ')} {value:g}" for name, value in (fitted["weights"] or {}).items() if value
+    ]
+    facts |= {"tags": ", ".join(weights)} if weights else {}
+    for name, parts in (fitted["strengths"] or {}).items():
+        facts[f"tags {name}"] = _strengths_text(parts)
     seconds = fitted["seconds"]
     facts |= {
         "sweeps": f"{fitted['iterations']} ({STOP_REASONS[fitted['stop_reason']]})",
@@ -214,3 +228,14 @@ def _draw(console: Console, fitted: dict[str, Any]) -> None:
     largest = sorted(fitted["topics"], key=lambda row: -row["share"])[:_SHOWN]
     title = "Topics" if len(largest) == fitted["n_topics"] else f"The {len(largest)} largest topics"
     console.print(topic_table(largest, title))
+
+
+def _strengths_text(parts: dict[str, Any]) -> str:
+    """Return the parts of a document's prior that count, in tokens."""
+    single = {
+        f"{part} {kind}" if kind != "tags" else part: value
+        for part, values in parts.items()
+        for kind, value in (values.items() if isinstance(values, dict) else [("tags", values)])
+    }
+    shown = [f"{name} {value:.3g}" for name, value in single.items() if value]
+    return f"prior of {', '.join(shown)} tokens" if shown else "no prior"

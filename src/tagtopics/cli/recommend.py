@@ -14,7 +14,7 @@ from tagtopics.cli.options import (
     option,
     top_option,
 )
-from tagtopics.cli.output import clean_line, make_table, note, plain, show
+from tagtopics.cli.output import make_table, plain, show
 from tagtopics.cli.sources import load, read_documents
 
 if TYPE_CHECKING:
@@ -45,21 +45,11 @@ def recommend_command(
         ]
         for answer in loaded.recommend_with_reasons(corpus, top, why, balanced=balanced)
     ]
-    _note_unknown(corpus.ids, answers)
 
     def cells(rank: int, found: dict[str, Any]) -> list[Any]:
         return [plain(found["tag"]), f"{found['probability']:.2f}", plain(" ".join(found["words"]))]
 
     _show(output, corpus.ids, "tags", answers, ["tag", ">probability", "because of"], cells)
-
-
-def _note_unknown(ids: tuple[str, ...], answers: list[list[dict[str, Any]]]) -> None:
-    """Say which documents get no tags because the model knows none of their words."""
-    empty = [id for id, answer in zip(ids, answers, strict=True) if not answer]
-    if empty:
-        documents = "1 document has" if len(empty) == 1 else f"{len(empty)} documents have"
-        first = clean_line(empty[0])[:80]
-        note(f"{documents} no word that the model knows, so no tag is recommended; the first is {first!r}")
 
 
 def related_command(
@@ -97,6 +87,8 @@ def _show(
     def draw(console: Console) -> None:
         table = make_table(None, ["document", *columns])
         for id, answer in zip(ids, answers, strict=True):
+            if not answer:
+                table.add_row(plain(id, "bold"), *([""] * (len(columns) - 1)), "no word that the model knows")
             for rank, found in enumerate(answer, start=1):
                 table.add_row(plain(id, "bold") if rank == 1 else "", *cells(rank, found))
             table.add_section()

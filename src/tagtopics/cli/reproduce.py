@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tagtopics._io import check_target
 from tagtopics.cli.options import OutputOptions, flag, option
 from tagtopics.cli.output import error_console, make_table, note, plain, show
 from tagtopics.errors import InputError
@@ -59,24 +60,27 @@ def command(
     from_pixels: PixelsOption = False,
 ) -> None:
     """Run the paper's experiments, one JSON line each, and write tables, figures and verdicts."""
-    from tagtopics.experiments.reproduction_page import write_page
+    from tagtopics.experiments.reproduction_page import check_page_target, write_page
     from tagtopics.experiments.run import with_pixel_counts
     from tagtopics.experiments.spec import chosen, full_grid, quick_grid, read_records
 
-    _check(jobs, minutes, out)
+    _check(jobs, minutes)
+    check_target(out, "folder of records", Path.is_dir)
+    path, target = out / "records.jsonl", check_page_target(page or out / "reproduction.md")
     specs = chosen(chosen(quick_grid() if quick else full_grid(), datasets or ()), only or ())
+    read_records(path)  # raises for a file of something else
     out.mkdir(parents=True, exist_ok=True)
-    path = out / "records.jsonl"
     began = time.perf_counter()
+    problems: Sequence[str] = ()
     if not page_only:
         specs = with_pixel_counts(specs, out / "data") if from_pixels else specs
-        _run(specs, path, out, jobs or min(os.cpu_count() or 1, _MAX_JOBS), minutes, output)
+        problems = _run(specs, path, out, jobs or min(os.cpu_count() or 1, _MAX_JOBS), minutes, output)
     records = read_records(path)
+    if not records and page_only:
+        raise InputError(f"{path}: no records yet; leave out --page-only, or give --out of an earlier run")
     if not records:
-        raise InputError(
-            f"{path}: no records yet; leave out --page-only, or give the --out of an earlier run"
-        )
-    target = page or out / "reproduction.md"
+        reason = problems[0] if problems else "--minutes allowed none"
+        raise InputError(f"no experiment was run: {reason}")
     verdicts = write_page(records, target)
     payload = {
         "records": len(records),
@@ -87,13 +91,11 @@ def command(
     show(output.json, payload, lambda console: _draw(console, payload))
 
 
-def _check(jobs: int | None, minutes: float | None, out: Path) -> None:
+def _check(jobs: int | None, minutes: float | None) -> None:
     if jobs is not None and jobs < 1:
         raise InputError(f"--jobs must be 1 or more, not {jobs}")
     if minutes is not None and not minutes >= 0:
         raise InputError(f"--minutes must be 0 or more, not {minutes}")
-    if out.exists() and not out.is_dir():
-        raise InputError(f"--out {out}: is a file, not a folder")
 
 
 def _run(
@@ -103,7 +105,8 @@ def _run(
     jobs: int,
     minutes: float | None,
     output: OutputOptions,
-) -> None:
+) -> Sequence[str]:
+    """Run the experiments that are missing, and return a line for each problem."""
     from tagtopics.experiments.run import run_grid
 
     with _progress(output) as progress:
@@ -112,6 +115,7 @@ def _run(
         note(line)
     if outcome.left:
         note(f"{outcome.left} of {len(specs)} experiments were not run; repeat the command to continue")
+    return outcome.problems
 
 
 @contextmanager

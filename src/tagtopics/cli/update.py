@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from tagtopics._io import check_space
 from tagtopics.cli.estimators import name_of_model, progress_bar
 from tagtopics.cli.options import ColumnOptions, InputArgument, ModelArgument, OutputOptions, option
 from tagtopics.cli.output import fact_table, note, show
@@ -49,6 +49,7 @@ def command(
     target = check_model_target(model if out is None else out)
     began = time.perf_counter()
     corpus = read_more(input, columns, loaded, output)
+    check_space(target, sum(file.stat().st_size for file in Path(model).rglob("*")))
     read = time.perf_counter()
     _note_repeats(corpus, loaded)
     updated = update_model(
@@ -119,7 +120,7 @@ def _count_and_names(names: list[str]) -> str:
     return f"{len(names):,}" + (f": {', '.join(shown)}" if shown else "")
 
 
-def _change(before: float, after: float) -> str:
-    if math.isnan(before):
-        return "the model knew no word of the new documents"
+def _change(before: float | None, after: float | None) -> str:
+    if before is None:
+        return "not measured: no new document has two words that the model knew"
     return f"{before:.1f} on the new documents before the update, {after:.1f} after"

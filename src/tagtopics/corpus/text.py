@@ -15,6 +15,7 @@ import unicodedata
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -22,24 +23,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Int64
-from tagtopics.corpus.core import INT32_MAX, Where, canonical_counts
-from tagtopics.corpus.recipe import TextRecipe, Tokenizer
+from tagtopics.corpus.core import INT32_MAX, TextRecipe, Tokenizer, Where, canonical_counts
+from tagtopics.corpus.patterns import WordPattern, compile_pattern
 from tagtopics.errors import InputError
 
 
 def learn(
     texts: Sequence[str], recipe: TextRecipe, tokenizer: Tokenizer | None = None
 ) -> tuple[sp.csr_array, tuple[str, ...]]:
-    """Learn the vocabulary of texts and count their words.
+    """Learn the vocabulary of D texts: return their counts (D, W), and the W words, sorted.
 
-    Args:
-        texts: D texts.
-        recipe: how text becomes words.
-        tokenizer: replaces the recipe's pattern, case, length and stop words; n-grams and the choice of the
-            vocabulary are still those of the recipe.
-
-    Returns:
-        counts (D, W) and the W words, sorted.
+    A tokenizer replaces the recipe's pattern, case, length and stop words; n-grams and the choice of the
+    vocabulary are still those of the recipe.
     """
     counter = TermCounter(None, recipe, tokenizer)
     found, _ = counter.count(texts)
@@ -55,31 +50,10 @@ def learn(
     return canonical_counts(counts if len(kept) == W else counts[:, kept]), vocabulary
 
 
-def apply(
-    texts: Sequence[str], vocabulary: Sequence[str], recipe: TextRecipe, tokenizer: Tokenizer | None = None
-) -> tuple[sp.csr_array, int]:
-    """Count the words of a known vocabulary in new texts.
-
-    Args:
-        texts: D texts.
-        vocabulary: the W words to count, in column order.
-        recipe: the recipe that the vocabulary was learnt with.
-        tokenizer: the tokenizer that it was learnt with, if any.
-
-    Returns:
-        counts (D, W), and the number of tokens of words outside the vocabulary.
-    """
-    return TermCounter(vocabulary, recipe, tokenizer).count(texts)
-
-
 class TermCounter:
-    """Counts words in batches of texts.
+    """Counts the words of a vocabulary, in column order, in batches of texts.
 
-    Args:
-        vocabulary: the W words to count, in column order; None to count all words, in columns in order of
-            their first occurrence.
-        recipe: how text becomes words.
-        tokenizer: a custom tokenizer, if any.
+    Without a vocabulary, it counts all words, in columns in order of their first occurrence.
     """
 
     def __init__(
@@ -171,11 +145,6 @@ def choose_words(word_docs: Int64, word_tokens: Int64, n_docs: int, recipe: Text
     return kept
 
 
-def words_of(text: str, recipe: TextRecipe) -> list[str]:
-    """Return the words of one text in order, before n-grams are made."""
-    return _reader(recipe)(text)
-
-
 def clean_name(value: str) -> str:
     """Return a name that fits on one line of UTF-8: NFC, single inner spaces, none at the ends.
 
@@ -239,8 +208,8 @@ def analyzer(recipe: TextRecipe, tokenizer: Tokenizer | None) -> Callable[[str],
 
 def _reader(recipe: TextRecipe) -> Callable[[str], list[str]]:
     """Return the function from one text to its words."""
-    pattern = None if recipe.token_pattern is None else re.compile(recipe.token_pattern)
-    find = (pattern or default_pattern()).findall
+    pattern = None if recipe.token_pattern is None else compile_pattern(recipe.token_pattern)
+    find = default_pattern().findall if pattern is None else pattern.words
     stop = _stop_words(recipe)
     shortest = recipe.min_length
 
@@ -297,18 +266,14 @@ class Span(NamedTuple):
 
 
 class SpanFinder:
-    """Finds the words of a vocabulary in texts, as a recipe counts them.
-
-    Args:
-        vocabulary: the W words, in column order.
-        recipe: the recipe that the vocabulary was learnt with.
-    """
+    """Finds the words of a vocabulary in texts, as the recipe counts them that it was learnt with."""
 
     def __init__(self, vocabulary: Sequence[str], recipe: TextRecipe) -> None:
         self._column = {word: w for w, word in enumerate(vocabulary)}
         self._recipe = recipe
         pattern = recipe.token_pattern
-        self._pattern = default_pattern() if pattern is None else re.compile(pattern)
+        self._pattern = WordPattern(default_pattern(), False) if pattern is None else compile_pattern(pattern)
+        self._words_of = analyzer(replace(recipe, ngram_range=(1, 1)), None)
         self._kept: dict[str, bool] = {}
 
     def find(self, text: str) -> tuple[str, list[Span]]:
@@ -320,9 +285,7 @@ class SpanFinder:
         folded = fold_case(text) if self._recipe.lowercase else text
         if len(folded) != len(text):
             text = folded
-        group = self._pattern.groups
-        places = [match.span(group) for match in self._pattern.finditer(folded)]
-        tokens = [(a, b) for a, b in places if self._is_word(folded[a:b])]
+        tokens = [(a, b) for a, b in self._pattern.spans(folded) if self._is_word(folded[a:b])]
         return text, self._longest(folded, tokens)
 
     def _longest(self, folded: str, tokens: list[tuple[int, int]]) -> list[Span]:
@@ -343,5 +306,5 @@ class SpanFinder:
     def _is_word(self, token: str) -> bool:
         """Tell whether the recipe keeps a token: it is long enough, has a letter, and is no stop word."""
         if token not in self._kept:
-            self._kept[token] = bool(token) and words_of(token, self._recipe) == [token]
+            self._kept[token] = bool(token) and self._words_of(token) == [token]
         return self._kept[token]

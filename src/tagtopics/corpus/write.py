@@ -5,15 +5,16 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import zipfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import scipy.sparse as sp
 
 from tagtopics._io import atomic_file, atomic_folder, check_target
-from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.recipe import recipe_to_json
+from tagtopics.corpus.core import Corpus, recipe_to_json
 from tagtopics.errors import InputError
 
 FOLDER_FILES = (
@@ -22,13 +23,17 @@ FOLDER_FILES = (
 )  # fmt: skip
 """All files that `write_matrix_folder` may write."""
 
+_MARK = b"tagtopics matrix folder"
+"""The comment of `words.npz`, a zip archive; a folder without it is not overwritten."""
+
 _UNWRITABLE = frozenset("\n\r\0\ufeff")
 
 
 def write_matrix_folder(corpus: Corpus, path: str | Path) -> Path:
     """Write a corpus as a matrix folder, which `read_corpus` reads back unchanged.
 
-    The folder appears in one step. An existing matrix folder is replaced, unless it contains other files.
+    The folder appears in one step. An existing folder is replaced if this function wrote it, and nothing else
+    is in it.
     Equal corpora give equal bytes.
 
     Args:
@@ -38,13 +43,13 @@ def write_matrix_folder(corpus: Corpus, path: str | Path) -> Path:
     Returns:
         The folder.
     """
-    target = check_folder(path, "matrix folder", FOLDER_FILES.__contains__, "words.npz")
+    target = check_folder(path, "matrix folder", FOLDER_FILES.__contains__, "words.npz", _is_marked)
     with atomic_folder(target) as folder:
         _write_parts(corpus, folder)
     return Path(path)
 
 
-def write_jsonl(corpus: Corpus, path: str | Path) -> Path:
+def write_jsonl(corpus: Corpus, path: str | Path, *, overwrite: bool = False) -> Path:
     """Write a corpus as JSON lines, compressed if the name ends in `.gz`.
 
     A line has `id`, `text` (or `words` with their counts, if there are no texts), `tags`, and `label` and
@@ -52,30 +57,33 @@ def write_jsonl(corpus: Corpus, path: str | Path) -> Path:
 
     Args:
         corpus: the corpus.
-        path: the file to write; an existing file is replaced.
+        path: the file to write.
+        overwrite: replace an existing file; without, it is an `InputError`.
 
     Returns:
         The file.
     """
-    target = _resolved(path)
-    if target.is_dir():
-        raise InputError(f"{target}: is a folder; name a file")
+    target = check_target(_resolved(path), "file", None, overwrite=overwrite, option="path")
     with atomic_file(target) as fresh:
         _write_lines(fresh, (json.dumps(row) for row in _rows(corpus)), packed=target.suffix == ".gz")
     return Path(path)
 
 
-def check_folder(path: str | Path, what: str, is_ours: Callable[[str], bool], mark: str) -> Path:
+def check_folder(
+    path: str | Path,
+    what: str,
+    is_ours: Callable[[str], bool],
+    mark: str,
+    is_marked: Callable[[Path], bool],
+) -> Path:
     """Return the path of a folder that may be written: nothing is there, or only files of such a folder.
 
     Args:
-        path: the folder that the user named.
+        path: the folder that the user named; an `InputError` if anything in it would be lost.
         what: the kind of folder, for errors.
         is_ours: tells whether a file of this name belongs to such a folder.
         mark: a file that an existing folder must contain, unless it is empty.
-
-    Raises:
-        InputError: if anything would be lost, or the folder cannot be written.
+        is_marked: tells whether tagtopics wrote this file.
     """
     target = _resolved(path)
     if target.is_file():
@@ -88,7 +96,24 @@ def check_folder(path: str | Path, what: str, is_ours: Callable[[str], bool], ma
     others = [name for name in names if not is_ours(name)]
     if others:
         raise InputError(f"{target}: contains {others[0]!r}, which would be lost; choose another folder")
+    if names and not is_marked(target / mark):
+        raise InputError(f"{target}: its {mark} was not written by tagtopics; choose another folder")
     return check_target(target, what, lambda _: True, option="path")
+
+
+def _marked(counts: sp.csr_array) -> bytes:
+    """Return the bytes of an npz file with our mark; in memory: `ZipFile` may empty a file to append to."""
+    file = io.BytesIO()
+    sp.save_npz(file, counts)
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.comment = _MARK
+    return file.getvalue()
+
+
+def _is_marked(words: Path) -> bool:
+    with suppress(OSError, zipfile.BadZipFile, ValueError), zipfile.ZipFile(words) as archive:
+        return archive.comment == _MARK
+    return False
 
 
 def _resolved(path: str | Path) -> Path:
@@ -98,7 +123,7 @@ def _resolved(path: str | Path) -> Path:
 
 
 def _write_parts(corpus: Corpus, folder: Path) -> None:
-    sp.save_npz(folder / "words.npz", corpus.counts)
+    (folder / "words.npz").write_bytes(_marked(corpus.counts))
     write_names(corpus.vocabulary, folder / "vocab.txt")
     if corpus.n_tags:
         sp.save_npz(folder / "tags.npz", corpus.tags)

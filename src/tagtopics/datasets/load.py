@@ -6,10 +6,9 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
 from tagtopics.corpus import read_corpus
 from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.formats.matrix_folder import DAMAGE, npz_array, open_npz
 from tagtopics.datasets.registry import DatasetEntry, Progress, fetch_dataset, is_cached, read_registry
 from tagtopics.errors import InputError
 
@@ -97,15 +96,7 @@ def list_datasets() -> list[DatasetRow]:
 
 
 def build_dataset(entry: DatasetEntry, folder: Path) -> Corpus:
-    """Build a registered corpus from its files in a folder, and check it.
-
-    Args:
-        entry: an entry of the registry.
-        folder: the folder of its files.
-
-    Returns:
-        The corpus, with `split` if the data set has an official one.
-    """
+    """Build a registered corpus from its files in a folder, and check it; with its official split, if any."""
     corpus = read_corpus(folder / entry.file("counts").name, format=entry.format)
     entry.check(corpus)
     if entry.n_train is None:
@@ -142,8 +133,8 @@ def _user_row(name: str, folder: Path) -> DatasetRow:
 def _shape(path: Path) -> tuple[int | None, int | None]:
     """Return the shape of a stored CSR matrix without reading its entries; None if the file is not one."""
     try:
-        with np.load(path) as stored:
-            rows, columns = stored["shape"]
-    except (OSError, KeyError, ValueError):
+        with open_npz(path) as archive:
+            rows, columns = npz_array(archive, "shape")
+    except DAMAGE:  # an `InputError` is a `ValueError`
         return None, None
     return int(rows), int(columns)

@@ -10,11 +10,11 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
 
+from tagtopics._io import atomic_folder, check_target
 from tagtopics._typing import Float64
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
@@ -88,16 +88,20 @@ def make_scene_corpus(n_scenes: int | None = None, *, seed: int = 0) -> Corpus:
     )
 
 
+def _is_empty(path: Path) -> bool:
+    return path.is_dir() and not any(path.iterdir())
+
+
 def write_scenes(folder: str | Path, scenes: list[Scene]) -> None:
-    """Write scenes as a folder of images for `read_corpus`: PNG files and `tags.json`."""
+    """Write scenes as a new folder of images for `read_corpus`: PNG files and `tags.json`."""
     from PIL import Image
 
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    for scene in scenes:
-        Image.fromarray(scene.pixels).save(folder / f"{scene.name}.png")
+    target = check_target(folder, "new folder", _is_empty, option="folder")
     tags = {f"{scene.name}.png": list(scene.tags) for scene in scenes}
-    (folder / "tags.json").write_text(json.dumps(tags, indent=1), encoding="utf-8")
+    with atomic_folder(target) as new:
+        for scene in scenes:
+            Image.fromarray(scene.pixels).save(new / f"{scene.name}.png")
+        (new / "tags.json").write_text(json.dumps(tags, indent=1), encoding="utf-8")
 
 
 # ------------------------------------------------------------------------------------------ composition
@@ -169,9 +173,12 @@ def _crown(rng: np.random.Generator, height: int, width: int) -> npt.NDArray[np.
     return np.asarray(np.hypot((x - centre[0]) / 1.25, y - centre[1]) < ragged)
 
 
-_THINGS: Mapping[str, Callable[[np.random.Generator, int, int], npt.NDArray[np.bool_]]] = MappingProxyType(
-    {"brick": _wall, "wood": _wall, "foliage": _crown, "rock": _crown}
-)
+_THINGS: Mapping[str, Callable[[np.random.Generator, int, int], npt.NDArray[np.bool_]]] = {
+    "brick": _wall,
+    "wood": _wall,
+    "foliage": _crown,
+    "rock": _crown,
+}
 
 # -------------------------------------------------------------------------------------------- materials
 
@@ -286,10 +293,10 @@ def _wood(rng: np.random.Generator, height: int, width: int) -> Float64:
     return np.where((x % 14 < 1)[..., np.newaxis], np.array([0.16, 0.09, 0.04]), boards)
 
 
-TEXTURES: Mapping[str, Texture] = MappingProxyType({
+TEXTURES: Mapping[str, Texture] = {
     "sky": _sky, "sunset": _sunset, "night": _night, "water": _water, "grass": _grass, "sand": _sand,
     "snow": _snow, "field": _field, "brick": _brick, "foliage": _foliage, "rock": _rock, "wood": _wood,
-})  # fmt: skip
+}  # fmt: skip
 """The materials by name."""
 
 MATERIALS: tuple[str, ...] = tuple(TEXTURES)

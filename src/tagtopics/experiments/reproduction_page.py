@@ -9,9 +9,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from tagtopics._io import atomic_file
+from tagtopics._io import atomic_file, check_target
 from tagtopics.errors import MissingExtraError
-from tagtopics.experiments.claims import DATASET_NAMES
+from tagtopics.experiments.claims import DATASET_NAMES, FIGURES, full_name
 from tagtopics.experiments.paper import (
     Table,
     cells,
@@ -28,11 +28,6 @@ from tagtopics.experiments.paper import (
 from tagtopics.experiments.spec import MODELS, Record
 from tagtopics.experiments.verdicts import CERTAIN, ENOUGH, Verdict, all_verdicts, gain_text
 
-HEADINGS = {
-    "perplexity": "Word prediction",
-    "links": "Link prediction",
-    "classification": "Document classification",
-}
 _PAIRS = (
     ("ttm-h", "ttm-p"), ("ttm-h", "lda"), ("ttm-h", "rtm"), ("ttm-h", "atm"), ("ttm-p", "lda"),
     ("ttm-p", "rtm"), ("ttm-p", "atm"), ("lda", "rtm"), ("lda", "atm"),
@@ -49,14 +44,16 @@ difference. p is the two-sided p-value of the corrected resampled t-test, which 
 splits and is stricter than the rule."""
 
 
+_MARK = "Written by `tagtopics reproduce`"
+"""In the first lines of every page; a file without it is not overwritten."""
+
+
 def write_page(records: Sequence[Record], target: Path) -> list[Verdict]:
     """Write the page, with its figures in `images/` beside it, and return the verdicts.
 
-    Args:
-        records: in any order; those of data sets outside the grids are ignored.
-        target: the file of the page.
+    Records of data sets outside the grids are ignored. A file that this function did not write is refused.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
+    check_page_target(target)
     records = sorted((r for r in records if r.spec.dataset in DATASET_NAMES), key=_place)
     figures = draw_figures(records, target.parent / "images")
     verdicts = all_verdicts(records)
@@ -64,6 +61,27 @@ def write_page(records: Sequence[Record], target: Path) -> list[Verdict]:
     with atomic_file(target) as temporary:
         temporary.write_text(text, encoding="utf-8")
     return verdicts
+
+
+def check_page_target(path: Path) -> Path:
+    """Return the path of the page; an existing file must be such a page, and its figures be ours too."""
+    for task in FIGURES:
+        for suffix in (".svg", ".png"):
+            check_target(_figure(path.parent / "images", task, suffix), "figure", _is_ours)
+    return check_target(path, "page of results", _is_ours, option="--page")
+
+
+def _is_ours(path: Path) -> bool:
+    """Tell whether a page or figure is ours: all of them name tagtopics at their beginning."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        begin = file.read(4096)
+    return any(mark in begin for mark in (_MARK.encode(), b">tagtopics<", b"Software\0tagtopics"))
+
+
+def _figure(folder: Path, task: str, suffix: str) -> Path:
+    return folder / f"reproduction-{task}{suffix}"
 
 
 def _place(record: Record) -> tuple[int, int, int, str, int]:
@@ -77,7 +95,7 @@ def _page(records: Sequence[Record], verdicts: Sequence[Verdict], figures: dict[
     yield from _opening(records, verdicts)
     yield from _verdict_section(verdicts)
     yield from _section("The data", [table_two(records)])
-    for task in MEASURES:
+    for task in FIGURES:
         yield from _task_section(records, task, figures)
     yield from _top_words(records)
     recommended = [table_three(records, dataset) for dataset in DATASET_NAMES]
@@ -93,7 +111,7 @@ def _opening(records: Sequence[Record], verdicts: Sequence[Verdict]) -> Iterable
     yield "# The paper's experiments, reproduced"
     yield ""
     yield (
-        f"Written by `tagtopics reproduce` from {len(records)} records of version {versions}: every "
+        f"{_MARK} from {len(records)} records of version {versions}: every "
         f"figure and verdict is computed from them. Verdicts on {len(verdicts)} claims and goals: {summary}."
     )
     yield ""
@@ -109,7 +127,7 @@ def _coverage(records: Sequence[Record]) -> Table:
             groups.setdefault((spec.task, spec.dataset, spec.without_artefact), []).append(record)
     rows = []
     for (task, dataset, without), members in sorted(groups.items()):
-        name = f"{DATASET_NAMES[dataset]}{' without the artefact' if without else ''}"
+        name = full_name(dataset, without)
         topics = sorted({r.spec.n_topics for r in members if r.spec.n_topics and r.spec.system != "linear"})
         splits = len({r.spec.seed for r in members})
         fit = sum(r.seconds["fit"] for r in members)
@@ -129,19 +147,19 @@ def _verdict_section(verdicts: Sequence[Verdict]) -> Iterable[str]:
 
 
 def _task_section(records: Sequence[Record], task: str, figures: dict[str, str]) -> Iterable[str]:
-    measure = MEASURES[task]
+    heading = FIGURES[task].heading
     tables: list[Table | None] = []
     for without in (False, True):
         for dataset in DATASET_NAMES:
-            tables.append(curve_table(records, dataset, task, measure, without))
+            tables.append(curve_table(records, dataset, task, without))
             tables.append(_differences(records, dataset, task, without))
     if not any(tables):
         return
-    yield f"## {HEADINGS[task]}"
+    yield f"## {heading}"
     yield ""
     picture = figures.get(f"reproduction-{task}")
     if picture is not None:
-        yield f"![{HEADINGS[task]} against the number of topics](images/{picture})"
+        yield f"![{heading} against the number of topics](images/{picture})"
         yield ""
     if task == "perplexity":
         yield _unigram(records)
@@ -183,22 +201,16 @@ def _origins(records: Sequence[Record]) -> Table | None:
 
 def _differences(records: Sequence[Record], dataset: str, task: str, without: bool) -> Table | None:
     """Return the differences between pairs of models, tags hidden, paired over splits."""
-    measure = MEASURES[task]
+    measure = FIGURES[task].measure
     found = {m: cells(records, dataset, task, measure, m, without_artefact=without) for m in MODELS}
     rows = []
     for better, worse in _PAIRS:
         result = compare(found[better], found[worse], measure)
         if result is not None:
             rows.append((f"{MODELS[better]} over {MODELS[worse]}", gain_text(result, measure)))
-    what = "perplexity saved" if task == "perplexity" else f"gain in {number_name(measure)}"
-    name = f"{DATASET_NAMES[dataset]}{' without the artefact' if without else ''}"
-    title = f"Differences in the mean over K, paired over splits, {name}"
+    what = "perplexity saved" if task == "perplexity" else f"gain in {'F' if measure == 'f1' else measure}"
+    title = f"Differences in the mean over K, paired over splits, {full_name(dataset, without)}"
     return Table(title, ("models", what), tuple(rows)) if rows else None
-
-
-def number_name(measure: str) -> str:
-    """Return the usual name of a measure."""
-    return {"f1": "F"}.get(measure, measure)
 
 
 def _top_words(records: Sequence[Record]) -> Iterable[str]:
@@ -250,10 +262,6 @@ def _markdown(table: Table | None) -> Iterable[str]:
         yield ""
 
 
-MEASURES = {"perplexity": "perplexity", "links": "f1", "classification": "accuracy"}
-"""The measure shown for each task."""
-
-_AXES = {"perplexity": "perplexity", "links": "F-measure", "classification": "accuracy"}
 _STYLE = {
     "lda": ("#7f7f7f", "o", "--"),
     "atm": ("#1f77b4", "s", "-"),
@@ -271,14 +279,13 @@ def draw_figures(records: Sequence[Record], folder: Path) -> list[Path]:
     A PNG is written beside each. Equal records give equal bytes.
     """
     matplotlib, make_figure = _matplotlib()
-    folder.mkdir(parents=True, exist_ok=True)
     drawn = []
     settings = {"svg.hashsalt": "tagtopics", "svg.fonttype": "path", "font.size": 9}
     with matplotlib.rc_context(settings):
-        for task in MEASURES:
+        for task in FIGURES:
             datasets = [name for name in DATASET_NAMES if _curves(records, name, task)]
             if datasets:
-                path = folder / f"reproduction-{task}.svg"
+                path = _figure(folder, task, ".svg")
                 _draw(make_figure, records, task, datasets, path)
                 drawn.append(path)
     return drawn
@@ -298,18 +305,21 @@ def _draw(
             panel.errorbar(list(curve), means, yerr=errors, label=MODELS[model], linewidth=1.2, **look)
         panel.set_title(DATASET_NAMES[dataset])
         panel.set_xlabel("number of topics, K")
-        panel.set_ylabel(_AXES[task])
+        panel.set_ylabel(FIGURES[task].axis)
         panel.grid(alpha=0.3)
     fullest = max(panels[0], key=lambda panel: len(panel.containers))
     fullest.legend(fontsize=7)
-    figure.savefig(path, metadata={"Date": None, "Creator": "tagtopics"})
-    figure.savefig(path.with_suffix(".png"), dpi=110, metadata={"Software": "tagtopics"})
+    with atomic_file(path) as temporary:
+        figure.savefig(temporary, metadata={"Date": None, "Creator": "tagtopics"})
+    with atomic_file(path.with_suffix(".png")) as temporary:
+        figure.savefig(temporary, dpi=110, metadata={"Software": "tagtopics"})
 
 
 def _curves(
     records: Sequence[Record], dataset: str, task: str
 ) -> dict[str, dict[int, tuple[float, float, int]]]:
-    found = {model: over_topics(cells(records, dataset, task, MEASURES[task], model)) for model in _STYLE}
+    measure = FIGURES[task].measure
+    found = {model: over_topics(cells(records, dataset, task, measure, model)) for model in _STYLE}
     return {model: curve for model, curve in found.items() if curve}
 
 

@@ -19,7 +19,7 @@ DEFAULT_MB = 15.0
 """Default maximum size of a report, in millions of bytes."""
 
 _FOR_BODIES = 0.4
-"""Share of a report reserved for texts if the list of documents is large."""
+"""Share reserved for texts of what topics, words and tags leave, if the list of documents is large."""
 
 _MARK = b'<meta name="generator" content="tagtopics '
 """Every report has this in its first kilobyte; a file without it is not overwritten."""
@@ -108,15 +108,16 @@ def _fitting_index(data: TopicData, space: int) -> tuple[Int64, bytes]:
     """Return the documents to list and the packed index; fewer if texts would not fit otherwise."""
     order = data.documents.by_topic()
     n = len(order)
-    limit = space * (1 - _FOR_BODIES) if data.documents.has_words else space
+    least = len(base64_of(packed(index_of(data, order[:0]))))  # topics, words and tags alone
+    if least > space:
+        raise InputError(f"the topics, words and tags alone need {least / 1e6:.1f} MB; raise max_mb")
+    limit = least + (space - least) * (1 - _FOR_BODIES if data.documents.has_words else 1)
     while True:
         index = packed(index_of(data, order[:n]))
         size = len(base64_of(index))
-        if size <= (space if n == 0 else limit):
+        if size <= limit or n == 0:
             return order[:n], index
-        if n == 0:
-            raise InputError(f"the topics, words and tags alone need {size / 1e6:.1f} MB; raise max_mb")
-        n = min(int(n * 0.9 * limit / size), n - 1) if limit > 0 else 0
+        n = min(int(n * 0.95 * (limit - least) / (size - least)), n - 1)
 
 
 def _fitting_bodies(data: TopicData, docs: Int64, space: int) -> tuple[list[bytes], int]:

@@ -7,7 +7,6 @@ sees one save or another; what it reads is checked against the digests, so it ne
 from __future__ import annotations
 
 import json
-import re
 import secrets
 import warnings
 from collections.abc import Callable
@@ -20,11 +19,21 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from tagtopics._io import atomic_folder, check_target, digest_bytes, digest_file, snapshot, sweep_leftovers
+from tagtopics._io import (
+    BLANK,
+    atomic_folder,
+    check_target,
+    digest_bytes,
+    digest_file,
+    is_sealed,
+    sealed,
+    snapshot,
+    sweep_leftovers,
+)
 from tagtopics.corpus import Corpus, read_corpus, write_matrix_folder
+from tagtopics.corpus.core import recipe_from_json, recipe_to_json
 from tagtopics.corpus.images.vocabulary import visual_from, visual_to_arrays, visual_to_json
-from tagtopics.corpus.recipe import recipe_from_json, recipe_to_json
-from tagtopics.errors import CorpusWarning, InputError
+from tagtopics.errors import CorpusWarning, InputError, one_line
 from tagtopics.inference.checkpoint import plain_value
 from tagtopics.models.base import TopicModel
 from tagtopics.models.schema_1 import upgraded
@@ -41,8 +50,6 @@ FORMAT, SCHEMA = "tagtopics model", 2
 """Mark and version of the layout; files of a newer version are refused."""
 
 _DESCRIPTION, _ARRAYS_FILE, _CORPUS = "model.json", "arrays.safetensors", "corpus"
-_BLANK = "0" * 64
-"""In place of its own digest when `model.json` is digested."""
 
 _ARRAYS: dict[str, tuple[str, ...]] = {
     "components_": ("K", "W"),
@@ -121,13 +128,7 @@ def is_model_folder(path: Path) -> bool:
 
 
 def save_model(model: TopicModel, path: str | Path, corpus: Corpus | None = None) -> None:
-    """Write a fitted model to a new folder, or in place of an older model.
-
-    Args:
-        model: fitted.
-        path: the folder.
-        corpus: the documents to store with it, if any.
-    """
+    """Write a fitted model, with its documents if given, to a new folder or in place of an older model."""
     arrays = {name: np.ascontiguousarray(getattr(model, name)) for name in _arrays_of(model)}
     for name, array in arrays.items():
         if not np.isfinite(array).all():
@@ -146,8 +147,7 @@ def save_model(model: TopicModel, path: str | Path, corpus: Corpus | None = None
             if place.is_file()
         }
         text = _description(model, files).model_dump_json(by_alias=True, indent=1)
-        digest = digest_bytes(text.encode())
-        (folder / _DESCRIPTION).write_text(text.replace(_BLANK, digest, 1), encoding="utf-8")
+        (folder / _DESCRIPTION).write_text(sealed(text), encoding="utf-8")
 
 
 def _description(model: TopicModel, files: dict[str, str]) -> Description:
@@ -160,7 +160,7 @@ def _description(model: TopicModel, files: dict[str, str]) -> Description:
         "format": FORMAT,
         "schema": SCHEMA,
         "save_id": secrets.token_hex(16),
-        "digest": _BLANK,
+        "digest": BLANK,
         "files": files,
         "class": type(model).__name__,
         "parameters": {name: plain_value(value) for name, value in parameters.items()},
@@ -168,7 +168,7 @@ def _description(model: TopicModel, files: dict[str, str]) -> Description:
         "visual": visual_to_json(model.visual_),
         "recommender": recommender_to_json(model.recommender_),
         "names": {name: list(getattr(model, name)) for name in _NAMES},
-        "numbers": {name: float(getattr(model, name)) for name in model._saved_numbers},
+        "numbers": model._numbers(),
         "history": model.history_,
         "stop_reason": model.stop_reason_,
         "made_with": {name: metadata.version(name) for name in packages},
@@ -237,11 +237,9 @@ def _parsed(content: bytes) -> dict[str, Any]:
         return upgraded(raw)
     if isinstance(schema, int) and schema > SCHEMA:
         raise InputError(f"written by a newer tagtopics (schema {schema}); upgrade tagtopics to read it")
-    match = re.search(rb'"digest":\s*"([0-9a-f]{64})"', content)
-    if raw.get("format") != FORMAT or schema != SCHEMA or match is None:
+    if raw.get("format") != FORMAT or schema != SCHEMA:
         raise InputError("model.json is damaged: it is not the description of a model")
-    blank = content[: match.start(1)] + _BLANK.encode() + content[match.end(1) :]
-    if digest_bytes(blank) != match[1].decode():
+    if not is_sealed(content):
         raise InputError("model.json is damaged: its content does not match its digest")
     return raw
 
@@ -251,9 +249,7 @@ def _read_model(folder: Path, raw: dict[str, Any]) -> TopicModel:
         description = Description.model_validate(raw)
         return _restored(description, _read_arrays(folder, description.files))
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"model.json is damaged: {where}: {first['msg']}") from None
+        raise InputError(f"model.json is damaged: {one_line(error)}") from None
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         if isinstance(error, InputError):
             raise
@@ -307,8 +303,7 @@ def _restored(description: Description, arrays: dict[str, Any]) -> TopicModel:
     for name in _arrays_of(model):
         setattr(model, name, arrays[name])
     model.components_ = np.asfortranarray(model.components_)  # the layout that `fit` leaves
-    for name in model._saved_numbers:
-        setattr(model, name, _number(description.numbers[name], name))
+    model._set_numbers({name: _number(value, name) for name, value in description.numbers.items()})
     model.recipe_ = None if description.recipe is None else recipe_from_json(description.recipe)
     model.n_features_in_ = W
     model.history_ = [step.model_dump() for step in description.history]

@@ -102,7 +102,7 @@ class TagRecommender:
     n_threads: int = field(default=0, compare=False)
 
     def probabilities(self, counts: Any, doc_topic: Float32) -> Float32:
-        """Return (D, T): the probability of each tag, 0 for a document without words.
+        """Return (D, T): the probability of each tag; that of all documents for one without words.
 
         Args:
             counts: CSR (D, W) in the columns of the model.
@@ -208,7 +208,7 @@ class TagRecommender:
             new = documents_of(part, doc_topic[batch])
             known = evidence(self._scores(new), self._n_docs, len(self.rows), self._company)
             likely = probabilities(known, self.calibration.weights)
-            likely[np.diff(part.indptr) == 0] = 0
+            likely[np.diff(part.indptr) == 0] = self._n_docs / len(self.rows)
             yield part, new, likely
 
     def _evidence_without(self, own: Int64) -> tuple[Float32, Any]:

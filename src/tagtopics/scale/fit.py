@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from tagtopics._io import atomic_file, digest_file
+from tagtopics._io import atomic_file, check_space, check_target, digest_file
 from tagtopics._typing import Float32
 from tagtopics.errors import InputError
 from tagtopics.graph import Belief
@@ -21,7 +21,7 @@ from tagtopics.models.base import TopicModel
 from tagtopics.models.online import OnlineModel
 from tagtopics.models.validation import check_parameters
 from tagtopics.scale.format import MANIFEST, ShardFolder
-from tagtopics.scale.shard_executor import ExecutorMaker, ShardRun, ShardStates, local_executor
+from tagtopics.scale.shard_executor import ExecutorMaker, ShardRun, ShardStates, is_run, local_executor
 
 DOCUMENTS = 50_000
 """Documents that a model fitted to shards keeps, by default."""
@@ -56,11 +56,11 @@ def fit_shards(
             threads of this process.
         callbacks: called after every sweep.
         documents: how many documents the model keeps, from shards spread over the corpus.
-        doc_topic: a file for the proportions (D, K) of all documents, in NumPy's format, to be opened with
-            `numpy.load(..., mmap_mode="r")`; None for none.
+        doc_topic: a new file for the proportions (D, K) of all documents, in NumPy's format, to be opened
+            with `numpy.load(..., mmap_mode="r")`; None for none.
     """
     folder = shards if isinstance(shards, ShardFolder) else ShardFolder.open(shards)
-    _check(model, folder)
+    _check(model, folder, work, doc_topic)
     sample = sampled_shards(folder, documents)
     corpus, lean, threads = folder.corpus(sample), model.memory != "stored", resolve_threads(model.n_jobs)
     run = ShardRun(work, identity_of(model, digest_file(folder.path / MANIFEST)), resume=resume)
@@ -77,7 +77,8 @@ def fit_shards(
     theta = np.concatenate([states.of(number) for number in sample])
     model._store(corpus, algorithm.learned(result.state)._replace(doc_topic=theta), result)
     model.tag_docs_ = folder.totals.tag_docs.copy()
-    model._learn_tags(corpus, callbacks)
+    model._learn_evidence(corpus, callbacks)
+    model._learn_recommender(corpus, callbacks)
     if doc_topic is not None:
         states.write(Path(doc_topic))
     return model
@@ -90,7 +91,8 @@ def sampled_shards(folder: ShardFolder, documents: int = DOCUMENTS) -> list[int]
     return sorted({int(i) for i in np.linspace(0, len(folder) - 1, n).round()})
 
 
-def _check(model: TopicModel, folder: ShardFolder) -> None:
+def _check(model: TopicModel, folder: ShardFolder, work: str | Path, doc_topic: str | Path | None) -> None:
+    """Check all that can be checked before the fit: parameters, shards, targets and space on disk."""
     check_parameters(model)
     if not isinstance(model, OnlineModel):
         raise InputError("fit: shards are for LDA and TTM by belief propagation; use other models in memory")
@@ -100,6 +102,13 @@ def _check(model: TopicModel, folder: ShardFolder) -> None:
         raise InputError(
             "fit: a fit to shards needs a whole number as random_state, so that it can be resumed"
         )
+    m, K = folder.manifest, model._n_topics(folder.manifest.n_tags)
+    edges = m.n_edges if model.memory == "stored" else 0
+    check_target(work, "run folder", is_run, option="--checkpoint")
+    check_space(work, 4 * K * (2 * (m.n_docs + m.n_slots + edges) + 3 * m.n_words + 4 * m.n_tags))
+    if doc_topic is not None:
+        check_target(doc_topic, "file", None, option="doc_topic")
+        check_space(doc_topic, 4 * K * m.n_docs)
 
 
 class _DocTopic:

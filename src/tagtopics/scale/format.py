@@ -1,6 +1,6 @@
 """The format of corpora larger than memory: a folder of shards, each a range of documents.
 
-    manifest.json               the sizes and digests of all other files; written last
+    manifest.json               the sizes and digests of all other files, and a digest of itself
     vocab.txt, tags.txt         the words and the tags, one per line, in column order
     statistics.safetensors      word_docs (W,) and tag_docs (T,): documents with each word, with each tag
     shard-00000.safetensors     the arrays of `DTYPES`; one file for each shard
@@ -29,16 +29,15 @@ from pydantic.dataclasses import dataclass
 from safetensors import SafetensorError
 from safetensors.numpy import load, load_file
 
-from tagtopics._io import atomic_file, digest_bytes
+from tagtopics._io import BLANK, digest_bytes, is_sealed, sealed
 from tagtopics._typing import Int32, Int64
-from tagtopics.corpus.core import Corpus, checked_csr
-from tagtopics.corpus.recipe import TextRecipe, recipe_from_json, recipe_to_json
+from tagtopics.corpus.core import Corpus, TextRecipe, checked_csr, recipe_from_json, recipe_to_json
 from tagtopics.errors import InputError, one_line
 from tagtopics.graph import FactorGraph, Totals, wire
 
 FORMAT: Final = "tagtopics shards"
-VERSION: Final = 1
-"""Version of the layout; a reader refuses newer ones."""
+VERSION: Final = 2
+"""Version of the layout; a reader refuses newer ones. Version 1 (0.1.0) has no digest of the manifest."""
 
 MANIFEST = "manifest.json"
 VOCABULARY = "vocab.txt"
@@ -120,7 +119,7 @@ class Manifest:
     recipe: Annotated[TextRecipe | None, PlainValidator(_read_recipe)] = None
     notices: tuple[str, ...] = ()
     format: Literal["tagtopics shards"] = FORMAT
-    version: Literal[1] = VERSION
+    version: Literal[1, 2] = VERSION
 
     @model_validator(mode="after")
     def _adds_up(self) -> Manifest:
@@ -155,11 +154,12 @@ def holds_shards(path: Path) -> bool:
 
 
 def write_manifest(manifest: Manifest, folder: Path) -> None:
-    """Write the manifest of a folder, atomically."""
+    """Write the manifest of a new folder, with a digest of itself; `atomic_folder` puts it in its place."""
     recipe = None if manifest.recipe is None else recipe_to_json(manifest.recipe)
-    value = {"format": FORMAT, "version": VERSION} | asdict(manifest) | {"recipe": recipe}
-    with atomic_file(folder / MANIFEST) as temporary:
-        temporary.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    marks = {"format": FORMAT, "version": VERSION, "digest": BLANK}
+    value = marks | asdict(manifest) | {"recipe": recipe}
+    text = json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+    (folder / MANIFEST).write_text(sealed(text), encoding="utf-8")
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -169,14 +169,15 @@ def read_manifest(folder: Path) -> Manifest:
         raise InputError(f"{folder}: no such folder of shards")
     if not path.is_file() and holds_shards(folder):
         raise InputError(
-            f"{folder}: incomplete, it has shards but no {MANIFEST}; shard the corpus again with --force"
+            f"{folder}: incomplete, it has shards but no {MANIFEST}; shard the corpus again, to a new folder"
         )
     if not path.is_file():
         raise InputError(
             f"{folder}: not a folder of shards, it has no {MANIFEST}; create one with tagtopics shard"
         )
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        content = path.read_bytes()
+        value = json.loads(content.decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: cannot be read ({error}); {_AGAIN}") from None
     if not isinstance(value, dict) or value.get("format") != FORMAT:
@@ -185,13 +186,14 @@ def read_manifest(folder: Path) -> Manifest:
         raise InputError(
             f"{path}: written by a newer tagtopics (version {value['version']}); upgrade to read it"
         )
+    if value.get("version") != 1 and not is_sealed(content):
+        raise InputError(f"{path}: damaged (its content does not match its digest); {_AGAIN}")
+    if value.get("version") != 1:
+        del value["digest"]
     try:
         return TypeAdapter(Manifest).validate_json(json.dumps(value))
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        reason = " ".join(f"{where} {first['msg']}".split())[:200]
-        raise InputError(f"{path}: damaged ({reason}); {_AGAIN}") from None
+        raise InputError(f"{path}: damaged ({one_line(error)}); {_AGAIN}") from None
 
 
 class ShardFolder:

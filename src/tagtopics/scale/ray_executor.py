@@ -212,7 +212,13 @@ def _connect(ray: Any, address: str | None, folder: ShardFolder, workers: int, n
     m = folder.manifest
     one_answer = 8 * n_topics * (2 * m.n_words + 3 * m.n_tags)
     store = max(_STORE_BYTES, (workers + 2) * one_answer)
-    ray.init(address="local", num_cpus=workers, include_dashboard=False, object_store_memory=store, **quiet)
+    local = {"num_cpus": workers, "include_dashboard": False, "object_store_memory": store}
+    try:
+        ray.init(address="local", **local, **quiet)
+    except Exception as error:  # Ray has no class of its own for this
+        raise InputError(
+            f"--engine ray: Ray could not be started ({one_line(error)}); try again, or use --engine local"
+        ) from None
 
 
 def _writable(sweep: Sweep) -> Sweep:

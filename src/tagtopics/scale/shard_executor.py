@@ -105,7 +105,7 @@ class ShardRun(Checkpoint):
     """The folder of an unfinished fit; as a callback of the loop, it saves every sweep.
 
     Args:
-        folder: the run folder, created if it does not exist. A folder with anything else in it is refused.
+        folder: the run folder, created with its first file. A folder with anything else in it is refused.
         identity: what is being fitted, JSON.
         resume: continue the fit in the folder. Without, a folder with a checkpoint is refused.
 
@@ -126,8 +126,7 @@ class ShardRun(Checkpoint):
         )
         self.states = ShardStates(self.folder, digest_bytes(json.dumps(identity, sort_keys=True).encode()))
         super().__init__(path, 1, None, identity, self.start[1] if self.start else ())
-        self.folder.mkdir(parents=True, exist_ok=True)
-        if self.start is None:
+        if self.start is None and self.folder.is_dir():
             self.states.forget()  # left by a run that was killed as it began or ended
 
     def on_iteration(self, step: Step, state: Belief) -> bool:

@@ -16,8 +16,7 @@ from safetensors.numpy import save
 
 from tagtopics._io import atomic_folder, digest_bytes
 from tagtopics._typing import Int64
-from tagtopics.corpus.core import canonical_counts, canonical_tags
-from tagtopics.corpus.recipe import TextRecipe
+from tagtopics.corpus.core import TextRecipe, canonical_counts, canonical_tags
 from tagtopics.corpus.write import check_folder, write_names
 from tagtopics.errors import InputError
 from tagtopics.scale.format import (
@@ -38,9 +37,7 @@ LEAST_EDGES = 1_000_000
 EXACT = 2**24
 """The largest count: single precision cannot hold all larger whole numbers."""
 
-_OURS = re.compile(
-    r"(manifest\.json|vocab\.txt|tags\.txt|statistics\.safetensors|shard-\d+\.safetensors)(\.part)?"
-)
+_OURS = re.compile(r"manifest\.json|vocab\.txt|tags\.txt|statistics\.safetensors|shard-\d+\.safetensors")
 
 
 class _Run(NamedTuple):
@@ -63,10 +60,13 @@ def default_shard_edges(n_words: int) -> int:
 def check_shard_target(path: str | Path, *, overwrite: bool = False) -> Path:
     """Return the path of a new folder of shards; nothing may be there, or shards to overwrite."""
     target = Path(path)
-    mark = MANIFEST if (target / MANIFEST).exists() else shard_name(0)
-    check_folder(target, "folder of shards", lambda name: _OURS.fullmatch(name) is not None, mark)
-    if (target / MANIFEST).is_file() and FORMAT.encode() not in (target / MANIFEST).read_bytes()[:200]:
-        raise InputError(f"{target}: its {MANIFEST} is not that of shards; choose another folder")
+    check_folder(
+        target,
+        "folder of shards",
+        lambda name: _OURS.fullmatch(name) is not None,
+        MANIFEST,
+        lambda manifest: FORMAT.encode() in manifest.read_bytes()[:200],
+    )
     if target.is_dir() and any(target.iterdir()) and not overwrite:
         raise InputError(
             f"{target}: contains shards already; choose another folder, or overwrite with --force"

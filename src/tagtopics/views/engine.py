@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import copy
 import tempfile
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 
 from tagtopics.corpus.core import Corpus, tag_matrix
-from tagtopics.corpus.text import SpanFinder, apply, clean_text
-from tagtopics.errors import CorpusWarning, InputError
+from tagtopics.corpus.text import SpanFinder, TermCounter, clean_text
+from tagtopics.errors import InputError
+from tagtopics.models.results import RelatedDocument as RelatedDocument
 from tagtopics.views.heat_maps import PhotographAnswer, pictured
 
 
@@ -59,15 +60,6 @@ class RecommendedTag:
     tag: str
     score: float
     words: list[str]  # words of the document that contribute most
-
-
-@dataclass(frozen=True)
-class RelatedDocument:
-    """A document of the collection with similar topics."""
-
-    id: str
-    row: int
-    score: float
 
 
 class Engine(Protocol):
@@ -169,11 +161,10 @@ class ModelEngine:
     def related(self, questions: Sequence[Question], top: int) -> list[list[RelatedDocument]]:
         """Return for each document the documents of the collection with the most similar topics."""
         corpus, _ = self._corpus(questions)
-        answers = self._model.related(corpus, top, tags=corpus if self._tags else None)
-        return [
-            [RelatedDocument(found.id, int(found.row), float(found.score)) for found in row]
-            for row in answers
-        ]
+        found: list[list[RelatedDocument]] = self._model.related(
+            corpus, top, tags=corpus if self._tags else None
+        )
+        return found
 
     def photograph(self, content: bytes, top: int) -> PhotographAnswer:
         """Return topics, tags and heat maps of a photograph."""
@@ -196,9 +187,10 @@ class ModelEngine:
             if unknown := sorted(set(question.tags) - self._tags):
                 raise InputError(f"the model has no tag {clean_text(unknown[0])[:80]!r}")
         texts = tuple(clean_text(question.text) for question in questions)
-        counted = [apply([text], model.vocabulary_, model.recipe_) for text in texts]
+        counter = TermCounter(model.vocabulary_, model.recipe_)
+        counted = [counter.count([text]) for text in texts]
         corpus = Corpus(
-            counts=_stacked([counts for counts, _ in counted]),
+            counts=sp.csr_array(sp.vstack([counts for counts, _ in counted], format="csr")),
             tags=tag_matrix([question.tags for question in questions], model.tag_names_),
             vocabulary=model.vocabulary_,
             tag_names=model.tag_names_,
@@ -230,11 +222,3 @@ class ModelEngine:
 
 def _numbers(row: Any) -> list[float]:
     return [float(f"{value:.6g}") for value in row]
-
-
-def _stacked(rows: list[Any]) -> Any:
-    import scipy.sparse as sp
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CorpusWarning)
-        return sp.csr_array(sp.vstack(rows, format="csr"), dtype=np.int32)

@@ -17,26 +17,23 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics.corpus.core import Documents, checked_csr
-from tagtopics.corpus.formats.text_files import max_expanded
-from tagtopics.corpus.recipe import ReadOptions
+from tagtopics.corpus.core import Documents, ReadOptions, checked_csr
+from tagtopics.corpus.formats.text_files import max_expanded, only_file
 from tagtopics.errors import InputError
 
 _CODE = "from tagtopics.corpus.formats.mat import _convert; _convert()"
 _SECONDS = 300
-_BASE_MEMORY = 4 * 2**30
+_BASE_MEMORY = 2**30
 """Address space of the reading process, in bytes, in addition to what its files may expand to."""
 
 
 def read_mat(path: Path, options: ReadOptions) -> Documents:
     """Read `NAME_wd.mat` (words x documents), and `_ad` (tags x documents), `_voc`, `_author` if they exist.
 
-    Args:
-        path: the `_wd` file, or a folder that contains one.
-        options: not used.
+    The path is the `_wd` file, or a folder that contains one.
     """
     if path.is_dir():
-        path = _only_counts(path)
+        path = only_file(path, "*_wd.mat", "file NAME_wd.mat")
     if not path.name.endswith("_wd.mat"):
         raise InputError(f"{path}: give the file of counts, NAME_wd.mat; its siblings are found by its name")
     prefix = path.name.removesuffix("_wd.mat")
@@ -55,14 +52,6 @@ def read_mat(path: Path, options: ReadOptions) -> Documents:
         tags=tags,
         tag_names=None if tags is None else _names(siblings["author"], stored, tags.shape[1]),
     )
-
-
-def _only_counts(folder: Path) -> Path:
-    found = sorted(folder.glob("*_wd.mat"))
-    if len(found) != 1:
-        names = ", ".join(path.name for path in found) or "none"
-        raise InputError(f"{folder}: expected one file NAME_wd.mat, found {names}; name the file itself")
-    return found[0]
 
 
 def _matrix(path: Path, parts: Mapping[str, Any]) -> Any:
@@ -100,7 +89,10 @@ def _load(paths: list[Path]) -> dict[Path, dict[str, Any]]:
     memory = _BASE_MEMORY + sum(map(max_expanded, paths))
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-P", "-c", _CODE, str(memory), folder, *map(str, paths)]
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        environment = os.environ | {
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            "OPENBLAS_NUM_THREADS": "1",  # each thread reserves memory
+        }
         try:
             done = subprocess.run(command, env=environment, capture_output=True, timeout=_SECONDS)
         except subprocess.TimeoutExpired:

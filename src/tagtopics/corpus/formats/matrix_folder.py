@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
-import json
+import math
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
-from tagtopics.corpus.core import Documents, canonical_tags, checked_csr
+from tagtopics.corpus.core import (
+    Documents,
+    ReadOptions,
+    TextRecipe,
+    canonical_tags,
+    checked_csr,
+    recipe_from_json,
+)
 from tagtopics.corpus.formats.tables import read_table
-from tagtopics.corpus.formats.text_files import distinct_names, existing, name_lines, text_lines
-from tagtopics.corpus.recipe import ReadOptions, TextRecipe, recipe_from_json
+from tagtopics.corpus.formats.text_files import (
+    check_expanded,
+    distinct_names,
+    existing,
+    name_lines,
+    read_json,
+)
 from tagtopics.corpus.text import clean_text
 from tagtopics.errors import InputError
 
-_DAMAGE = (
+DAMAGE = (
     OSError, ValueError, KeyError, TypeError, EOFError, MemoryError, OverflowError, RuntimeError,
     zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
@@ -53,21 +69,47 @@ def read_folder(folder: Path, options: ReadOptions) -> Documents:
 def load_csr(path: Path) -> sp.csr_array:
     """Load a sparse matrix written by `scipy.sparse.save_npz` from a file that may be damaged or hostile.
 
-    Nothing is unpickled, and every index is checked; any problem is an `InputError`.
+    Nothing is unpickled, and every index is checked; any problem is an `InputError`. So is a file that
+    expands too far, before it is unpacked.
     """
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as parts:
-            kind = parts["format"].item()
-            shape = tuple(int(n) for n in parts["shape"])
-            data, indices, indptr = (parts[name] for name in ("data", "indices", "indptr"))
+        with open_npz(path) as archive:
+            kind = npz_array(archive, "format").item()
+            shape = tuple(int(n) for n in npz_array(archive, "shape"))
+            data, indices, indptr = (npz_array(archive, name) for name in ("data", "indices", "indptr"))
+    except InputError:
+        raise
     except FileNotFoundError:
         raise InputError(f"no such file: {path}") from None
-    except _DAMAGE as error:
+    except DAMAGE as error:
         reason = " ".join(str(error).split())[:200]
         raise InputError(f"{path}: cannot be read as a sparse matrix ({reason})") from None
     if (kind.decode("ascii", "replace") if isinstance(kind, bytes) else kind) != "csr":
         raise InputError(f"{path}: expected a CSR matrix, as scipy.sparse.save_npz writes it")
     return checked_csr(data, indices, indptr, shape, str(path))
+
+
+@contextmanager
+def open_npz(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Open an npz file; one that expands too far is an `InputError`, before anything is unpacked."""
+    with zipfile.ZipFile(path) as archive:
+        check_expanded(path, sum(member.file_size for member in archive.infolist()))
+        yield archive
+
+
+def npz_array(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
+    """Return an array of an npz file; its header may claim no more bytes than there are."""
+    member = archive.getinfo(f"{name}.npy")
+    with archive.open(member) as file:
+        version = np.lib.format.read_magic(file)
+        read_header = getattr(np.lib.format, f"read_array_header_{version[0]}_{version[1]}")
+        shape, _, dtype = read_header(file)
+        if dtype.hasobject:
+            raise ValueError(f"{name} holds objects, which need pickle")
+        if math.prod(shape) * dtype.itemsize > member.file_size:
+            raise ValueError(f"{name} is not an array of {shape} numbers")
+        array: npt.NDArray[Any] = np.frombuffer(file.read(), dtype, math.prod(shape)).reshape(shape)
+        return array
 
 
 def _required(folder: Path, name: str) -> Path:
@@ -125,9 +167,8 @@ def _texts(folder: Path, n_docs: int) -> tuple[str, ...] | None:
 def _recipe(path: Path) -> TextRecipe | None:
     if not path.is_file():
         return None
+    value = read_json(path)
     try:
-        return recipe_from_json(json.loads("".join(line for _, line in text_lines(path))))
+        return recipe_from_json(value)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not valid JSON ({error})") from None

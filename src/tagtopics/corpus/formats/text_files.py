@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,7 +17,10 @@ LINE_LIMIT = 64 * 2**20
 
 MAX_EXPANSION = 100
 FREE_EXPANSION = 64 * 2**20
-"""Packed files (gzip, Parquet, MATLAB) may expand to 64 MiB, or to 100 times their size on disk."""
+"""Packed files (gzip, npz, Parquet, MATLAB) may expand to 64 MiB, or to 100 times their size on disk."""
+
+ROW_COST = 64
+"""Bytes that each row or line of a packed file counts in addition: a short document takes memory, too."""
 
 MAX_UNNAMED = 2**24
 """The most columns that a file may imply without naming them."""
@@ -32,10 +36,7 @@ def text_lines(path: Path, watch: Watch | None = None) -> Iterator[tuple[int, st
     """Yield the number, from 1, and the text of each line of a file, line ends included.
 
     Memory is bounded by `LINE_LIMIT`. Anything but UTF-8 text is an `InputError`, and so is an empty file.
-
-    Args:
-        path: the file.
-        watch: called now and then with the bytes read so far.
+    `watch` is called now and then with the bytes read so far.
     """
     number = 0
     with open_bytes(path) as file:
@@ -50,6 +51,16 @@ def text_lines(path: Path, watch: Watch | None = None) -> Iterator[tuple[int, st
             yield number, _decode(raw, path, number)
     if number == 0:
         raise InputError(f"{path}: the file is empty")
+
+
+def read_json(path: Path) -> Any:
+    """Return the JSON value in a file; anything else is an `InputError`."""
+    try:
+        return json.loads("".join(line for _, line in text_lines(path)))
+    except InputError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not valid JSON ({str(error)[:100]})") from None
 
 
 def name_lines(path: Path) -> tuple[str, ...]:
@@ -90,14 +101,25 @@ def existing(*candidates: Path) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
+def only_file(folder: Path, pattern: str, what: str) -> Path:
+    """Return the only file of a folder that matches a pattern; none or several are an `InputError`."""
+    found = sorted(folder.glob(pattern))
+    if len(found) != 1:
+        names = ", ".join(path.name for path in found) or "none"
+        raise InputError(f"{folder}: expected one {what}, found {names}; name the file itself")
+    return found[0]
+
+
 def max_expanded(path: Path) -> int:
     """Return the number of bytes that a packed file may expand to."""
     return max(FREE_EXPANSION, MAX_EXPANSION * path.stat().st_size)
 
 
-def too_expanded(path: Path) -> InputError:
-    """Return the error for a packed file that expands to more than `max_expanded`."""
-    return InputError(
+def check_expanded(path: Path, n_bytes: int, n_rows: int = 0) -> None:
+    """Raise `InputError` if the unpacked bytes and rows of a file are more than `max_expanded`."""
+    if n_bytes + ROW_COST * n_rows <= max_expanded(path):
+        return
+    raise InputError(
         f"{path}: expands to more than {max_expanded(path):,} bytes; the limit is {FREE_EXPANSION:,} bytes "
         f"or {MAX_EXPANSION} times the size of the file; unpack or split it if you trust it"
     )
@@ -130,7 +152,7 @@ class _BoundedGzip(gzip.GzipFile):
 
     def __init__(self, path: Path, file: IO[bytes]) -> None:
         super().__init__(fileobj=file)
-        self._path = path
+        self._path, self._lines = path, 0
         self._limit = max_expanded(path)
 
     def read(self, size: int | None = -1) -> bytes:
@@ -140,11 +162,12 @@ class _BoundedGzip(gzip.GzipFile):
 
     def readline(self, size: int | None = -1) -> bytes:
         """Read a line, or its first `LINE_LIMIT` bytes."""
+        self._lines += 1
         return self._checked(super().readline(LINE_LIMIT + 1 if size is None or size < 0 else size))
 
     def _checked(self, data: bytes) -> bytes:
-        if self.tell() > self._limit:
-            raise too_expanded(self._path)
+        if self.tell() + ROW_COST * self._lines > self._limit:
+            check_expanded(self._path, self.tell(), self._lines)
         return data
 
 

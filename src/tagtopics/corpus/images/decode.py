@@ -32,6 +32,10 @@ WORKING_PIXELS = 192 * 128
 """The size of the paper's photographs: 95 x 63 tiles of 4 x 4 pixels in steps of two."""
 
 
+MOST_WORKING_PIXELS = 2**22
+"""The largest working size; tiles and their descriptors take about 300 MB then."""
+
+
 class Sizing(NamedTuple):
     """The working size and the size limits of images."""
 
@@ -59,9 +63,7 @@ def read_image(source: Any, sizing: Sizing) -> Uint8:
             return _pixels(pillow, image, sizing)
     except InputError:
         raise
-    except pillow.DecompressionBombError:
-        raise InputError(f"{name}: {_too_large(sizing)}") from None
-    except pillow.DecompressionBombWarning:
+    except (pillow.DecompressionBombError, pillow.DecompressionBombWarning):
         raise InputError(f"{name}: {_too_large(sizing)}") from None
     except FileNotFoundError:
         raise InputError(f"no such image: {name}") from None
@@ -164,6 +166,11 @@ def _check_size(image: Any, sizing: Sizing, name: str) -> None:
     width, height = image.size
     if width * height > sizing.max_pixels:
         raise InputError(f"{name}: {width:,} x {height:,} pixels; {_too_large(sizing)}")
+    if sizing.working_pixels is None and width * height > MOST_WORKING_PIXELS:
+        raise InputError(
+            f"{name}: {width:,} x {height:,} pixels, at most {MOST_WORKING_PIXELS:,} without scaling; set "
+            "working_pixels"
+        )
     if min(width, height) < sizing.smallest_side:
         least = sizing.smallest_side
         raise InputError(f"{name}: {width} x {height} pixels are too few; a tile needs {least} x {least}")
@@ -251,10 +258,8 @@ def each_image(
 ) -> tuple[list[T | None], list[Fault]]:
     """Apply a function to the number and the image of each image in a list.
 
-    BLAS runs on one thread, so that the number of threads does not change results.
-
-    Returns:
-        The results in order, None for an image on which the function raised an `InputError`, and the reasons.
+    Return the results in order, None for an image on which the function raised an `InputError`, and the
+    reasons. BLAS runs on one thread, so that the number of threads does not change results.
     """
 
     def attempt(at: int) -> T | Fault:

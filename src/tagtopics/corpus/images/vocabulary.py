@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from tagtopics._typing import Float32, Int32
 from tagtopics.corpus.images.decode import (
     MAX_PIXELS,
+    MOST_WORKING_PIXELS,
     WORKING_PIXELS,
     Effort,
     Fault,
@@ -31,8 +32,7 @@ from tagtopics.corpus.images.decode import (
     skipped,
 )
 from tagtopics.corpus.images.descriptors import DESCRIPTORS, Described, Descriptor
-from tagtopics.corpus.recipe import first_problem
-from tagtopics.errors import CorpusWarning, InputError
+from tagtopics.errors import CorpusWarning, InputError, one_line
 
 _SAMPLE_IMAGES = 1500
 """The most images to learn codebooks from; more only take longer."""
@@ -40,19 +40,12 @@ _SAMPLE_IMAGES = 1500
 
 @dataclass(frozen=True)
 class TileMap:
-    """The visual words of one image by position.
+    """The visual words of one image by position."""
 
-    Attributes:
-        words: (blocks, rows, columns) int32, the word of each tile, a column of the counts.
-        pixels: (height, width, 3) uint8, the image at its working size.
-        window: side of a tile in pixels.
-        step: pixels from one tile to the next.
-    """
-
-    words: Int32
-    pixels: Uint8
-    window: int
-    step: int
+    words: Int32  # (blocks, rows, columns) the word of each tile, a column of the counts
+    pixels: Uint8  # (height, width, 3) the image at its working size
+    window: int  # side of a tile in pixels
+    step: int  # pixels from one tile to the next
 
 
 class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -111,7 +104,7 @@ class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, images: Iterable[Any], y: Any = None) -> Self:
         """Learn the codebooks by k-means from a random sample of the images' tiles."""
-        self._check()
+        check_settings(self)
         found = listed(images)
         rng = np.random.default_rng(self.random_state)
         chosen = np.sort(rng.permutation(len(found))[:_SAMPLE_IMAGES])
@@ -221,10 +214,6 @@ class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             for word in range(len(codebook))
         )
 
-    def _check(self) -> None:
-
-        check_settings(self)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
@@ -252,9 +241,15 @@ def learn_codebook(tiles: Float32, size: int, seed: int) -> Float32:
     return np.ascontiguousarray(centres[commonest])
 
 
+_PAIRS = 2**24
+"""Pairs of a tile and an entry of the codebook that are compared at a time."""
+
+
 def nearest(tiles: Float32, codebook: Float32) -> npt.NDArray[np.intp]:
     """Return the nearest entry of each tile: argmin_j |x - c_j|^2 = argmax_j x.c_j - |c_j|^2 / 2."""
-    return np.asarray(np.argmax(tiles @ codebook.T - 0.5 * (codebook * codebook).sum(1), axis=1))
+    half, step = 0.5 * (codebook * codebook).sum(1), max(1, _PAIRS // len(codebook))
+    blocks = [tiles[i : i + step] for i in range(0, max(len(tiles), 1), step)]
+    return np.concatenate([np.argmax(block @ codebook.T - half, axis=1) for block in blocks])
 
 
 PREFIX = "visual."
@@ -272,7 +267,7 @@ class _Stored(BaseModel):
     codebook_sizes: list[Annotated[int, Field(ge=1, le=65536)]] | None
     window: Annotated[int, Field(ge=2, le=256)] | None
     step: Annotated[int, Field(ge=1, le=256)] | None
-    working_pixels: _Pixels | None
+    working_pixels: Annotated[int, Field(ge=64, le=MOST_WORKING_PIXELS)] | None
     max_pixels: _Pixels
     on_error: Literal["skip", "raise"]
     random_state: Annotated[int, Field(ge=0)]
@@ -328,7 +323,7 @@ def _check(model: type[_Stored], settings: dict[str, Any]) -> None:
     try:
         checked = model.model_validate(settings)
     except ValidationError as error:
-        raise InputError(f"VisualVocabulary: {first_problem(error)}") from None
+        raise InputError(f"VisualVocabulary: {one_line(error)}") from None
     descriptor = DESCRIPTORS.get(checked.descriptor)
     if descriptor is None:
         known = ", ".join(DESCRIPTORS)

@@ -46,12 +46,12 @@ function figures() {
     ["topics", whole(sizes.topics)],
   ];
   if (facts.tokens) tiles.push(["tokens", whole(facts.tokens)]);
-  if (facts.perplexity)
+  if (facts.training_perplexity)
     tiles.push([
-      "perplexity",
-      whole(facts.perplexity),
+      "training perplexity",
+      whole(facts.training_perplexity),
       facts.perplexity_without_topics ? `${whole(facts.perplexity_without_topics)} without topics` : "",
-      "Document completion on the training documents: topics are inferred from 80 % of each document's words and scored on the other 20 %. Lower is better.",
+      "Not for comparing models: documents that a model has seen are easier to predict than new ones. `tagtopics evaluate` measures new ones. Document completion: topics are inferred from 80 % of each document's words and scored on the other 20 %. Lower is better.",
     ]);
   if (mean !== null)
     tiles.push([

@@ -268,6 +268,7 @@ function bodyOf(explained) {
 
 function proposals(found, again) {
   if (found.failed) return h("p", { class: "note" }, found.failed);
+  if (!found.length) return h("p", { class: "note" }, "None: the text has no word that the model knows.");
   const rows = found
     .map((row) => ({ ...row, t: store.tags.names.indexOf(row.tag) }))
     .filter((row) => !bench.refused.includes(row.t));

@@ -1,0 +1,318 @@
+"""Every writer of the package: each is known here, and none overwrites what is not provably ours."""
+
+from __future__ import annotations
+
+import ast
+import io
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tagtopics as tt
+from tagtopics.corpus.images.vocabulary import TileMap
+from tagtopics.datasets import make_scenes, write_scenes
+from tagtopics.datasets.registry import RemoteFile, fetch_dataset
+from tagtopics.experiments.reproduction_page import check_page_target, write_page
+from tagtopics.experiments.spec import read_records
+from tagtopics.inference import loop
+from tagtopics.scale import fit_shards, shard_corpus
+from tagtopics.views.heat_maps import TagMaps, write_maps
+
+SOURCE = Path(tt.__file__).parent
+CALLS = {
+    "write_text", "write_bytes", "mkdir", "rename", "replace", "unlink", "rmdir", "rmtree", "remove", "savez",
+    "savez_compressed", "save_npz", "save_file", "savefig", "to_csv", "to_parquet", "open_memmap", "copytree",
+    "symlink_to", "touch", "ftruncate", "ZipFile", "GzipFile", "copy", "copyfile", "move", "save", "open",
+}  # fmt: skip
+"""Names of functions that may change files; reading ones of the same names are told apart below."""
+
+KNOWN = {
+    # The rule itself.
+    "_io.py": {"mkdir", "replace", "rename", "rmtree", "unlink"},
+    # Inside `atomic_file` or `atomic_folder`, after `check_target`.
+    "corpus/write.py": {"save_npz", "write_text", "write_bytes", "open", "ZipFile", "GzipFile"},
+    "datasets/scenes.py": {"save", "write_text"},
+    "datasets/registry.py": {"open"},
+    "explore/html_report.py": {"write_bytes"},
+    "experiments/reproduction_page.py": {"write_text", "savefig"},
+    "inference/checkpoint.py": {"save_file"},
+    "models/persistence.py": {"write_bytes", "write_text", "save"},
+    "scale/fit.py": {"open_memmap"},
+    "scale/format.py": {"write_text"},
+    "scale/writer.py": {"write_bytes", "save"},
+    "views/heat_maps.py": {"save", "savez_compressed"},
+    # Folders of runs and records, which are checked first; records are appended to.
+    "cli/reproduce.py": {"mkdir"},
+    "experiments/run.py": {"mkdir"},
+    "experiments/spec.py": {"open", "ftruncate"},
+    "scale/shard_executor.py": {"rmtree", "unlink"},
+    # Temporary folders of this process, the private cache of compiled code, the null device.
+    "corpus/formats/mat.py": {"savez"},
+    "views/engine.py": {"write_bytes"},
+    "kernels/compiling.py": {"mkdir"},
+    "cli/app.py": {"open"},
+    "cli/demo.py": {"save"},  # a model
+    "cli/fit.py": {"save"},
+    "cli/update.py": {"save"},
+}
+"""The calls of each file that change files."""
+
+
+def changing_calls(path: Path) -> set[str]:
+    """Return the names of the calls in a file that may change files."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if name in CALLS and not _is_harmless(name, node):
+            found.add(name)
+    return found
+
+
+def _is_harmless(name: str, call: ast.Call) -> bool:
+    """Tell reading, and functions of strings, arrays and dataclasses, from writing."""
+    text = ast.unparse(call)
+    if name == "open":
+        return not any(mode in text for mode in ("'w", "'a", "'x", "O_CREAT", "O_WRONLY", "O_RDWR"))
+    if name in ("ZipFile", "GzipFile"):
+        return "'a'" not in text and "'w" not in text
+    if name == "replace":
+        return not text.startswith("os.")
+    if name == "copy":
+        return not text.startswith("shutil.")
+    if name == "save":
+        return "io.BytesIO" in text or "(file, 'JPEG'" in text
+    return name == "remove" and not text.startswith("os.")
+
+
+def test_every_writer_is_known() -> None:
+    """A new call that changes files must be listed above, with how it is guarded."""
+    found = {
+        path.relative_to(SOURCE).as_posix(): changing_calls(path) for path in sorted(SOURCE.rglob("*.py"))
+    }
+    assert {name: calls for name, calls in found.items() if calls} == KNOWN
+
+
+def test_the_list_sees_a_new_writer(tmp_path: Path) -> None:
+    for line in ("open('a', 'w')", "frame.to_csv(p)", "p.write_text(t)", "os.replace(a, b)", "os.remove(a)"):
+        (tmp_path / "new.py").write_text(line)
+        assert changing_calls(tmp_path / "new.py")
+
+
+# -------------------------------------------------------------------------- every writer, foreign targets
+
+
+def corpus() -> tt.Corpus:
+    return tt.read_corpus([{"text": "red pie", "tags": ["a"]}, {"text": "blue sky", "tags": ["b"]}])
+
+
+def maps() -> TagMaps:
+    tiles = TileMap(np.zeros((8, 8, 3), np.uint8), np.zeros((1, 2, 2), np.int64), 4, 4)
+    return TagMaps("photo.jpg", ("a",), np.ones((1, 2, 2), np.float32), tiles)
+
+
+def shards(path: Path) -> Any:
+    return shard_corpus(corpus(), path.with_name("shards"))
+
+
+FILES: dict[str, Callable[[Path], Any]] = {
+    "save": lambda path: tt.LDA(2, max_iter=1).fit(corpus()).save(path),
+    "write_jsonl": lambda path: tt.write_jsonl(corpus(), path),
+    "write_matrix_folder": lambda path: tt.write_matrix_folder(corpus(), path),
+    "write_report": lambda path: tt.write_report(tt.LDA(2, max_iter=1).fit(corpus()), path),
+    "shard_corpus": lambda path: shard_corpus(corpus(), path, overwrite=True),
+    "Checkpoint": lambda path: tt.Checkpoint(path),
+    "run folder": lambda path: fit_shards(tt.LDA(2, max_iter=1, random_state=0), shards(path), path),
+    "doc_topic": lambda path: fit_shards(
+        tt.LDA(2, max_iter=1, random_state=0), shards(path), path.with_name("run"), doc_topic=path
+    ),
+    "write_page": lambda path: write_page([], path),
+    "write_scenes": lambda path: write_scenes(path, make_scenes(1)),
+}
+
+
+@pytest.mark.parametrize("writer", FILES)
+def test_a_foreign_file_is_never_replaced(
+    writer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if writer not in ("save", "write_report"):  # these get a model that is fitted already
+        monkeypatch.setattr(loop, "run", lambda *a, **k: pytest.fail("the fit was started"))
+    target = tmp_path / "target"
+    target.write_text("years of work")
+    with pytest.raises(tt.InputError):
+        FILES[writer](target)
+    assert target.read_text() == "years of work"
+    target.unlink()
+    target.mkdir()
+    names = {"write_matrix_folder": "words.npz", "shard_corpus": "shard-00000.safetensors"}
+    mine = target / names.get(writer, "thesis.tex")
+    mine.write_text("years of work")
+    with pytest.raises(tt.InputError):
+        FILES[writer](target)
+    assert mine.read_text() == "years of work"
+    assert [path.name for path in target.iterdir()] == [mine.name]
+
+
+def test_heat_maps_replace_files_only_if_asked(tmp_path: Path) -> None:
+    (tmp_path / "photo-a.png").write_text("mine")
+    with pytest.raises(tt.InputError, match=r"photo-a\.png: this file already exists; .* --overwrite"):
+        write_maps(maps(), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["photo-a.png"]
+    assert len(write_maps(maps(), tmp_path, overwrite=True)) == 2
+
+
+def test_json_lines_replace_a_file_only_if_asked(tmp_path: Path) -> None:
+    path = tt.write_jsonl(corpus(), tmp_path / "a.jsonl")
+    with pytest.raises(tt.InputError, match=r"a\.jsonl: this file already exists; .* overwrite=True"):
+        tt.write_jsonl(corpus(), path)
+    tt.write_jsonl(corpus(), path, overwrite=True)
+
+
+def test_figures_of_others_stay(tmp_path: Path) -> None:
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "reproduction-perplexity.svg").write_text("<svg>mine</svg>")
+    with pytest.raises(tt.InputError, match="not a figure written by tagtopics"):
+        check_page_target(tmp_path / "page.md")
+
+
+def test_a_file_that_is_no_record_is_not_cut(tmp_path: Path) -> None:
+    """An incomplete last line is removed; one that never was a record is an error."""
+    (tmp_path / "records.jsonl").write_text('{"my": "only line"}')
+    with pytest.raises(tt.InputError, match="line 1: not a record"):
+        read_records(tmp_path / "records.jsonl")
+    (tmp_path / "records.jsonl").write_text('{"key": "abc", "spe')
+    assert read_records(tmp_path / "records.jsonl") == []
+
+
+def test_a_file_in_the_cache_that_is_not_ours_stays(tmp_path: Path) -> None:
+    (tmp_path / "target").mkdir()
+    (tmp_path / "target" / "a.txt").write_text("mine")
+    file = RemoteFile(role="counts", name="a.txt", address="https://localhost:1/a", size=1, sha256="0" * 64)
+    entry: Any = SimpleNamespace(name="target", files=(file,))
+    with pytest.raises(tt.InputError, match="its checksum differs"):
+        fetch_dataset(entry, tmp_path)
+    assert (tmp_path / "target" / "a.txt").read_text() == "mine"
+
+
+def test_what_cannot_be_removed_is_not_moved_into_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Temporary folders inside a new folder would stay there; the next write would refuse to replace it."""
+    monkeypatch.setattr(shutil, "rmtree", lambda *args, **options: None)
+    shard_corpus(corpus(), tmp_path / "s")
+    tt.LDA(2, max_iter=1).fit(corpus()).save(tmp_path / "m", corpus=corpus())
+    assert [path for path in tmp_path.rglob("*") if path.name.endswith(".tmp")] == []
+
+
+def test_a_zip_archive_is_never_opened_to_append(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`ZipFile` empties a file that it cannot open to append to; the error of the disk would be lost."""
+
+    really_open = io.open
+
+    def fail_to_append(file: Any, mode: str = "r", *args: Any, **options: Any) -> Any:
+        if "+" in mode and not mode.startswith("w"):
+            raise OSError(28, "No space left on device")
+        return really_open(file, mode, *args, **options)
+
+    monkeypatch.setattr(io, "open", fail_to_append)
+    tt.write_matrix_folder(corpus(), tmp_path / "c")
+    monkeypatch.undo()
+    assert tt.read_corpus(tmp_path / "c").n_docs == 2
+
+
+# -------------------------------------------------------------------------- targets are checked before a fit
+
+
+@pytest.fixture
+def no_fit(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: Any, **options: Any) -> Any:
+        raise AssertionError("the fit was started")
+
+    for module in ("models.base", "models.online", "inference.loop", "inference.learn_priors"):
+        name = f"tagtopics.{module}.{'run' if module != 'inference.learn_priors' else 'learn_alpha'}"
+        monkeypatch.setattr(name, fail, raising=False)
+
+
+def command(*arguments: str) -> int:
+    from tagtopics.cli.app import run
+
+    return run([*arguments, "--quiet"])
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a corpus, shards, a model, and things of the user, in it."""
+    monkeypatch.chdir(tmp_path)
+    tt.write_jsonl(corpus(), "c.jsonl")
+    shard_corpus(corpus(), "c.shards")
+    tt.LDA(2, max_iter=1, random_state=0).fit(corpus()).save("m.tt", corpus=corpus())
+    Path("mine").mkdir()
+    Path("mine/model.json").write_text("{}")
+    Path("mine.md").write_text("mine")
+    return tmp_path
+
+
+FITS = {
+    "out": ("fit", "c.jsonl", "--out", "mine"),
+    "out, shards": ("fit", "c.shards", "--out", "mine"),
+    "checkpoint": ("fit", "c.jsonl", "--out", "new", "--checkpoint", "c.jsonl"),
+    "checkpoint, shards": ("fit", "c.shards", "--out", "new", "--checkpoint", "mine"),
+    "one path for both": ("fit", "c.jsonl", "--out", "new", "--checkpoint", "new"),
+    "checkpoint inside": ("fit", "c.jsonl", "--out", "m.tt", "--checkpoint", "m.tt/checkpoint"),
+    "out inside": ("fit", "c.shards", "--out", "run/m.tt", "--checkpoint", "run"),
+    "update": ("update", "m.tt", "c.jsonl", "--out", "mine"),
+    "demo": ("demo", "--out", "mine"),
+    "reproduce": ("reproduce", "cora", "--out", "mine.md"),
+    "reproduce, page": ("reproduce", "cora", "--out", "new", "--page", "mine.md"),
+    "shard": ("shard", "c.jsonl", "--out", "mine"),
+    "report": ("report", "m.tt", "--out", "mine.md"),
+    "no folder": ("fit", "c.jsonl", "--out", "mine.md/m.tt"),
+}
+
+
+@pytest.mark.parametrize("case", FITS)
+@pytest.mark.usefixtures("no_fit")
+def test_no_fit_is_started_for_a_target_that_cannot_be_written(
+    case: str, place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
+    assert command(*FITS[case]) == 2
+    assert capsys.readouterr().err.startswith("tagtopics: ")
+    assert {path: path.read_bytes() for path in place.rglob("*") if path.is_file()} == before
+
+
+FULL = {
+    "fit": ("fit", "c.jsonl", "--out", "new"),
+    "checkpoint": ("fit", "c.jsonl", "--out", "new", "--checkpoint", "new.ckpt"),
+    "shards": ("fit", "c.shards", "--out", "new"),
+    "update": ("update", "m.tt", "c.jsonl"),
+}
+
+
+@pytest.mark.parametrize("case", FULL)
+@pytest.mark.usefixtures("no_fit")
+def test_no_fit_is_started_on_a_full_disk(
+    case: str, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Usage:
+        free = 10
+
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage)
+    assert command(*FULL[case]) == 2
+    assert "free some space" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("no_fit")
+def test_a_folder_without_permission_is_known_before_the_fit(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert command("fit", "c.jsonl", "--out", "new") == 2
+    assert "is not writable" in capsys.readouterr().err
