@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -114,8 +113,3 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 " (recommenders that 0.1.0 saved are not used)"
             )
         return self.recommender_, counts, self._infer(counts, None)
-
-
-def _where_known(counts: Any, answers: Sequence[list[Recommendation]]) -> list[list[Recommendation]]:
-    """Return answers for documents, CSR (D, W), with words; an empty list for the others."""
-    return [answer if n else [] for n, answer in zip(np.diff(counts.indptr), answers, strict=True)]
