@@ -309,7 +309,8 @@ class SpanFinder:
         self._recipe = recipe
         pattern = recipe.token_pattern
         self._pattern = default_pattern() if pattern is None else re.compile(pattern)
-        self._kept: dict[str, bool] = {}
+        self._words_of = _reader(recipe)
+        self._kept: dict[str, bool] = {}  # of words of the vocabulary only: texts of strangers are endless
 
     def find(self, text: str) -> tuple[str, list[Span]]:
         """Return the text, normalised as the positions need it, and its disjoint spans, left to right.
@@ -341,7 +342,16 @@ class SpanFinder:
         return spans
 
     def _is_word(self, token: str) -> bool:
-        """Tell whether the recipe keeps a token: it is long enough, has a letter, and is no stop word."""
-        if token not in self._kept:
-            self._kept[token] = bool(token) and words_of(token, self._recipe) == [token]
-        return self._kept[token]
+        """Tell whether the recipe keeps a token: it is long enough, has a letter, and is no stop word.
+
+        Without n-grams, tokens outside the vocabulary make no difference and are not kept.
+        """
+        if token in self._kept:
+            return self._kept[token]
+        known = token in self._column
+        if not known and self._recipe.ngram_range == (1, 1):
+            return False
+        kept = bool(token) and self._words_of(token) == [token]
+        if known:
+            self._kept[token] = kept
+        return kept

@@ -76,6 +76,8 @@ def produced(claims: Claims, tag_words: Any, topics: Float64) -> Float64:
     """
     if not len(claims.edge):  # scipy cannot index with empty arrays
         return np.empty(0)
-    known = np.asarray(tag_words[claims.tag, claims.word], dtype=np.float64).ravel()
-    of_tag = np.asarray(tag_words.sum(axis=1), dtype=np.float64).ravel()[claims.tag]
+    tags, row = np.unique(claims.tag, return_inverse=True)
+    own = tag_words[tags]  # the cost is that of these tags, not of all
+    known = np.asarray(own[row, claims.word], dtype=np.float64).ravel()
+    of_tag = np.asarray(own.sum(axis=1), dtype=np.float64).ravel()[row]
     return np.maximum((known + TOPIC_TOKENS * topics) / (of_tag + TOPIC_TOKENS), 1e-300)
