@@ -13,7 +13,7 @@ import tagtopics
 
 SOURCE = Path(tagtopics.__file__).parent
 LAYERS = [
-    {"errors", "_typing", "_io"},
+    {"errors", "_typing", "_io", "_blas"},
     {"corpus"},
     {"datasets"},
     {"graph"},

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import completion
@@ -38,7 +39,6 @@ from tagtopics.models.inputs import (
 from tagtopics.models.results import RelatedDocument, TopicTable, top_weighted
 from tagtopics.models.validation import AUTO, Preset, check_parameters, resolve_preset
 from tagtopics.recommend.recommender import Recommendation, TagRecommender, fit_recommender
-from tagtopics.recommend.ridge import single_thread
 
 
 class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
