@@ -13,7 +13,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any
 
 import httpx
-import joblib
+import joblib  # type: ignore[import-untyped]
 import process_support as support
 import pytest
 from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
