@@ -5,7 +5,7 @@ BIN    := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
 # Tests that `make coverage` runs with kernels as plain Python, so that coverage sees inside them. Fits of real
 # size would take hours that way; mark such tests in these folders as `compiled`.
-UNCOMPILED = $(wildcard tests/graph tests/kernels tests/inference)
+UNCOMPILED = $(wildcard tests/graph tests/kernels tests/inference tests/credit)
 
 .PHONY: help demo test check coverage crash fuzz bits docs bench bench-quick browser clean
 
@@ -23,9 +23,11 @@ help:
 demo: $(VENV)/.core
 	$(BIN)/tagtopics demo --out build/demo.tt
 
-test: $(VENV)/.test browser check
+# Kernels are compiled while the linters run, so that the two processes of the tests find them in the cache.
+test: $(VENV)/.test browser
+	$(BIN)/python scripts/compile_kernels.py & $(MAKE) --no-print-directory check && wait
 	@echo "== tests (two processes) =="
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # Two runs, one figure: first the core without compilation, then all other tests as usual.
 coverage: $(VENV)/.test browser
@@ -34,7 +36,8 @@ coverage: $(VENV)/.test browser
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m "not compiled" --cov=tagtopics --cov-branch --cov-report= \
 	  -W "ignore:overflow encountered:RuntimeWarning" $(UNCOMPILED)
 	@echo "== all other tests, and the compiled ones =="
-	$(BIN)/python -m pytest -q --cov=tagtopics --cov-branch --cov-append --cov-report=term:skip-covered tests
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --cov=tagtopics --cov-branch --cov-append \
+	  --cov-report=term:skip-covered tests
 
 check: $(VENV)/.test
 	@echo "== lint, format and types =="
@@ -93,7 +96,7 @@ clean:
 
 # The tests without a browser and without real data, for machines where `make test` takes too long.
 test-quick: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/explore/test_explore_browser.py -m "not real_data"
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --ignore tests/explore/test_explore_browser.py -m "not real_data"
 
 # The core tests with the oldest (newest) versions that pyproject.toml allows, in an environment of their own
 # under build/bounds. BOUNDS_TESTS selects other tests; BOUNDS_PYTHON another interpreter.

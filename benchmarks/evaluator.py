@@ -63,7 +63,7 @@ class Evaluator:
 
 def perplexity_of(part: Completion, theta: Any, phi: Any) -> float:
     """Return the perplexity of the held-out tokens under proportions (D, K) and topics (W, K)."""
-    total = heldout.log_likelihood(part.held_out, theta, phi)
+    total = float(heldout.log_likelihoods(part.held_out, theta, phi).sum())
     return heldout.perplexity(total, float(part.held_out.sum(dtype=np.float64)))
 
 

@@ -30,7 +30,7 @@ MODULES = (
 )
 EXTRA = (
     ("tagtopics.models.results", ("TagProfile", "TopicTable", "RelatedDocument")),
-    ("tagtopics.credit.attribution", ("CreditTable",)),
+    ("tagtopics.evidence.credit", ("CreditTable",)),
     ("tagtopics.recommend.recommender", ("Recommendation",)),
     ("tagtopics.views.topic_data", ("TopicData",)),
     ("tagtopics.inference.callbacks", ("Callback", "Progress", "EarlyStop")),

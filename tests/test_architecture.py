@@ -13,13 +13,13 @@ import tagtopics
 
 SOURCE = Path(tagtopics.__file__).parent
 LAYERS = [
-    {"errors", "_typing", "_io", "_blas"},
+    {"errors", "_typing", "_io", "_lazy", "_blas"},
     {"corpus"},
     {"datasets"},
     {"graph"},
     {"kernels"},
     {"inference"},
-    {"credit", "recommend"},
+    {"evidence", "recommend"},
     {"models"},
     {"baselines"},
     {"scale"},

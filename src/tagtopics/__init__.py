@@ -36,38 +36,24 @@ if TYPE_CHECKING:
     from tagtopics.views.to_topic_data import topic_data
 
 _HOMES = {
-    "ATM": "tagtopics.baselines",
-    "Checkpoint": "tagtopics.inference.checkpoint",
-    "Corpus": "tagtopics.corpus",
-    "CorpusWarning": "tagtopics.errors",
-    "GibbsLDA": "tagtopics.baselines",
-    "InputError": "tagtopics.errors",
-    "LDA": "tagtopics.models",
-    "LabeledLDA": "tagtopics.baselines",
-    "Preset": "tagtopics.models",
-    "Progress": "tagtopics.inference.callbacks",
-    "RTM": "tagtopics.baselines",
-    "SML": "tagtopics.baselines",
-    "TTM": "tagtopics.models",
-    "TextRecipe": "tagtopics.corpus",
-    "VBLDA": "tagtopics.baselines",
-    "VisualVocabulary": "tagtopics.corpus.images.vocabulary",
-    "evaluate": "tagtopics.tasks",
-    "fit_shards": "tagtopics.scale",
-    "list_datasets": "tagtopics.datasets",
-    "load_checkpoint": "tagtopics.inference.checkpoint",
-    "load_dataset": "tagtopics.datasets",
-    "make_tagged_corpus": "tagtopics.datasets",
-    "plot_tags": "tagtopics.views.notebook",
-    "plot_topic": "tagtopics.views.notebook",
-    "plot_topics": "tagtopics.views.notebook",
-    "read_corpus": "tagtopics.corpus",
-    "shard_corpus": "tagtopics.scale",
-    "tag_maps": "tagtopics.views.heat_maps",
-    "topic_data": "tagtopics.views.to_topic_data",
-    "write_jsonl": "tagtopics.corpus",
-    "write_matrix_folder": "tagtopics.corpus",
-    "write_report": "tagtopics.explore",
+    name: f"tagtopics.{home}"
+    for home, names in {
+        "baselines": ("ATM", "GibbsLDA", "LabeledLDA", "RTM", "SML", "VBLDA"),
+        "corpus": ("Corpus", "TextRecipe", "read_corpus", "write_jsonl", "write_matrix_folder"),
+        "corpus.images.vocabulary": ("VisualVocabulary",),
+        "datasets": ("list_datasets", "load_dataset", "make_tagged_corpus"),
+        "errors": ("CorpusWarning", "InputError"),
+        "explore": ("write_report",),
+        "inference.callbacks": ("Progress",),
+        "inference.checkpoint": ("Checkpoint", "load_checkpoint"),
+        "models": ("LDA", "Preset", "TTM"),
+        "scale": ("fit_shards", "shard_corpus"),
+        "tasks": ("evaluate",),
+        "views.heat_maps": ("tag_maps",),
+        "views.notebook": ("plot_tags", "plot_topic", "plot_topics"),
+        "views.to_topic_data": ("topic_data",),
+    }.items()
+    for name in names
 }
 """The module of each public name; `load` is defined here."""
 

@@ -1,5 +1,7 @@
 """What can go wrong because of what the user gave us, and what the user should know."""
 
+from typing import Any
+
 
 class InputError(ValueError):
     """The user's input is wrong.
@@ -20,5 +22,24 @@ class CorpusWarning(UserWarning):
 
 
 def one_line(error: BaseException) -> str:
-    """Return the message of an error as one line of at most 200 characters, to quote in another message."""
-    return " ".join(str(error).split())[:200]
+    """Return the message of an error as one line of at most 300 characters, to quote in another message.
+
+    Of all that pydantic finds, it is the first problem: which setting, what is wrong, its value.
+    """
+    if not hasattr(error, "error_count"):
+        return " ".join(str(error).split())[:200]
+    problem: Any = error.errors(include_url=False)[0]  # type: ignore[attr-defined]
+    name = ".".join(str(part) for part in problem["loc"] if _is_name(part))
+    if problem["type"] == "extra_forbidden":
+        return f"unknown setting {name[:60]!r}"
+    message = " ".join(problem["msg"].removeprefix("Value error, ").replace("Input should", "must").split())
+    if name:
+        message = f"{name}{' ' if message.startswith('must') else ': '}{message}"
+    if name and problem["type"] != "missing":
+        message += f", not {repr(problem['input'])[:60]}"
+    return message[:300]
+
+
+def _is_name(part: int | str) -> bool:
+    """Tell whether a part of a place is a field or a position, not one of the types of a union."""
+    return isinstance(part, int) or (part.isidentifier() and part not in {"int", "float", "str"})

@@ -1,4 +1,4 @@
-"""`fit` and `evaluate` with learned weights and with presets."""
+"""`fit` and `evaluate`: what tags say, presets, and perplexity by the share of words seen."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_running import run
+from cli_running import ROWS, run, write_rows
 
 import tagtopics as tt
 from tagtopics.corpus.write import write_matrix_folder
@@ -14,25 +14,101 @@ from tagtopics.corpus.write import write_matrix_folder
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    corpus = tt.make_tagged_corpus(n_docs=500, n_words=300, seed=0).corpus
+    corpus = tt.make_tagged_corpus(n_docs=250, n_words=200, seed=0).corpus
     write_matrix_folder(corpus, tmp_path / "corpus")
     return tmp_path / "corpus"
 
 
-def test_weights_are_learned_and_printed(folder: Path, tmp_path: Path) -> None:  # needs: models
-    options = ("--topics", 12, "--pairwise-weight", "auto", "--tag-pseudo-count", "auto", "--iterations", 5)
-    fitted = run("fit", folder, *options, "--out", tmp_path / "m.tt", "--json").json()
+def test_strengths_are_learned_and_printed(folder: Path, tmp_path: Path) -> None:  # needs: models
+    options = ("--topics", 12, "--iterations", 5, "--no-recommender", "--out", tmp_path / "m.tt")
+    fitted = run("fit", folder, *options, "--json").json()
     loaded: Any = tt.load(tmp_path / "m.tt")
-    assert fitted["weights"] == {
-        "pairwise_weight": loaded.pairwise_weight_,
-        "higher_order_weight": loaded.higher_order_weight_,
-        "tag_pseudo_count": loaded.tag_pseudo_count_,
-    }
-    assert "pairwise weight" in run("fit", folder, *options, "--out", tmp_path / "m.tt").out
-    measured = run("evaluate", folder, *options, "--tags-known", "--json").json()
-    assert measured["metrics"]["perplexity"] < measured["metrics"]["unigram_perplexity"]
+    known = loaded.settings_.known
+    assert fitted["weights"] == {"pairwise_weight": 0, "higher_order_weight": 0, "tag_pseudo_count": None}
+    assert list(fitted["strengths"]) == ["hidden", "known"]
+    assert fitted["strengths"]["known"]["flat"] == known.flat
+    assert fitted["strengths"]["known"]["mean"] == {"tags": known.mean[0]}
+    printed = run("fit", folder, *options).out
+    assert "tags hidden" in printed
+    assert f"mean {known.mean[0]:.3g}" in printed
     lda = ("--model", "lda", "--topics", 3, "--iterations", 2, "--out", tmp_path / "lda.tt")
-    assert run("fit", folder, *lda, "--json").json()["weights"] is None
+    answer = run("fit", folder, *lda, "--json").json()
+    assert (answer["weights"], answer["strengths"]) == (None, None)
+
+
+def test_the_paper_has_weights(folder: Path, tmp_path: Path) -> None:  # needs: models
+    options = ("--topics", 3, "--iterations", 2, "--preset", "paper", "--no-recommender")
+    fitted = run("fit", folder, *options, "--out", tmp_path / "m.tt", "--json").json()
+    assert fitted["weights"] == {
+        "pairwise_weight": 0.1,
+        "higher_order_weight": 0.05,
+        "tag_pseudo_count": 5.0,
+    }
+    assert fitted["strengths"] is None
+    printed = run("fit", folder, *options, "--out", tmp_path / "m.tt").out
+    assert "pairwise weight 0.1, higher order weight 0.05, tag pseudo count 5" in printed
+
+
+def test_options_of_learned_weights_still_work(folder: Path, tmp_path: Path) -> None:  # needs: models
+    options = ("--pairwise-weight", "auto", "--higher-order-weight", "auto", "--tag-pseudo-count", "auto")
+    few = ("--topics", 3, "--iterations", 2, "--no-recommender", "--out", tmp_path / "m.tt", "--json")
+    given, plain = (run("fit", folder, *more, *few).json() for more in (options, ()))
+    assert given["strengths"] == plain["strengths"]
+
+
+# ---------------------------------------------------------------------------------- the curve of perplexity
+
+FEW = ("--topics", 6, "--iterations", 5, "--seed", 1)
+
+
+def test_perplexity_by_words_seen_and_tags(folder: Path) -> None:  # needs: models
+    curve = run("evaluate", folder, *FEW, "--seen", "5,80", "--tags", "hidden,known", "--json").json()
+    found = {(row["seen"], row["tags"]): row["perplexity"] for row in curve["curve"]}
+    assert list(found) == [(5, "hidden"), (80, "hidden"), (5, "known"), (80, "known")]
+    assert found[80, "hidden"] == curve["metrics"]["perplexity"]
+    assert found[80, "hidden"] < found[5, "hidden"]
+    assert found[5, "known"] < found[5, "hidden"]
+    repeated = ("--tags", "known", "--tags", "hidden", "--seen", 5)
+    printed = run("evaluate", folder, *FEW, *repeated).out
+    assert f"{found[5, 'known']:,.1f}" in printed
+    assert printed.index("tags known") < printed.index("tags hidden")
+
+
+def test_a_curve_of_lda_ignores_tags(folder: Path) -> None:  # needs: models
+    options = ("--model", "lda", "--seen", 5, "--tags", "known,inferred,hidden", "--json")
+    rows = run("evaluate", folder, *FEW, *options).json()["curve"]
+    assert len({row["perplexity"] for row in rows}) == 1
+
+
+def test_inferred_tags(folder: Path) -> None:  # needs: models
+    (row,) = run("evaluate", folder, *FEW, "--tags", "inferred", "--json").json()["curve"]
+    assert (row["seen"], row["tags"]) == (80, "inferred")
+    assert row["perplexity"] > 1
+
+
+def test_tags_of_a_table_are_columns_still(tmp_path: Path) -> None:  # needs: models
+    rows = [{"text": row["text"], "topics": row["tags"][:1]} for row in ROWS]
+    source = write_rows(tmp_path / "a.jsonl", rows)
+    options = ("--topics", 2, "--iterations", 3, "--json", "--tags", "topics")
+    answer = run("evaluate", source, *options, "--tags", "known").json()
+    assert [row["tags"] for row in answer["curve"]] == ["known"]
+    assert "curve" not in run("evaluate", source, *options).json()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--seen", "5,90"), "seen must be per cent from 0 to 80, not 90"),
+        (("--seen", "some"), "'some' is not a list of numbers such as 5,20,80"),
+        (("--task", "links", "--seen", "5"), "need --task perplexity; for other tasks use --tags-known"),
+        (("--task", "links", "--tags", "known"), "need --task perplexity; for other tasks use --tags-known"),
+    ],
+)
+def test_a_curve_that_cannot_be(folder: Path, options: tuple[str, ...], says: str) -> None:
+    result = run("evaluate", folder, *options)
+    assert result.code == 2
+    assert says in " ".join(result.err.split())
+    assert result.out == ""
 
 
 def test_presets_reach_the_estimator(folder: Path, tmp_path: Path) -> None:  # needs: models

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tagtopics.corpus import Corpus, completion, read_corpus, train_test
+from tagtopics.corpus.splits import seen_part
 from tagtopics.errors import InputError
 
 Dense = np.ndarray[tuple[int, int], np.dtype[np.int32]]
@@ -87,3 +88,16 @@ def test_completion_of_54_million_tokens(data_directory: Path) -> None:
     seen, held_out = completion(counts, seed=0)
     assert (seen + held_out != counts).nnz == 0
     np.testing.assert_array_equal(seen.sum(axis=1), np.rint(0.8 * counts.sum(axis=1)))
+
+
+def test_a_share_seen_leaves_the_held_out_tokens_as_they_are() -> None:
+    counts = sp.csr_array(np.random.default_rng(0).poisson(2.0, (12, 30)))
+    _, held_out = completion(counts, 5)
+    sizes = np.asarray(counts.sum(1))
+    for share in (0.0, 0.1, 0.4, 0.8):
+        seen, hidden = seen_part(counts, 5, share)
+        assert (hidden != held_out).nnz == 0
+        assert ((seen + hidden).toarray() <= counts.toarray()).all()
+        np.testing.assert_allclose(np.asarray(seen.sum(1)), share * sizes, atol=1)
+    with pytest.raises(InputError, match=r"words seen must be from 0 to 0\.8, not 0\.9"):
+        seen_part(counts, 5, 0.9)

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagtopics.corpus.recipe import TextRecipe, recipe_from_json, recipe_to_json
-from tagtopics.corpus.text import apply, clean_name, learn, words_of
+from tagtopics.corpus.core import TextRecipe, recipe_from_json, recipe_to_json
+from tagtopics.corpus.text import TermCounter, analyzer, clean_name, learn
 from tagtopics.errors import InputError
 
 PLAIN = TextRecipe(stop_words=None)
@@ -35,16 +35,16 @@ PLAIN = TextRecipe(stop_words=None)
     ],
 )
 def test_words(text: str, words: list[str]) -> None:
-    assert words_of(text, PLAIN) == words
+    assert analyzer(PLAIN, None)(text) == words
 
 
 def test_case_length_and_stop_words() -> None:
-    assert words_of("The CAT is a Cat", TextRecipe()) == ["cat", "cat"]
-    assert words_of("The Cat", TextRecipe(lowercase=False)) == ["The", "Cat"]
-    assert words_of("a bc def", TextRecipe(stop_words=None, min_length=3)) == ["def"]
-    assert words_of("Éa öb", TextRecipe(stop_words=("E\u0301A",))) == ["öb"]
-    assert words_of("c++ c#", TextRecipe(token_pattern=r"c\S+")) == ["c++", "c#"]
-    assert words_of("<<cat>> <<dog>>", TextRecipe(token_pattern=r"<<(\w+)>>")) == ["cat", "dog"]
+    assert analyzer(TextRecipe(), None)("The CAT is a Cat") == ["cat", "cat"]
+    assert analyzer(TextRecipe(lowercase=False), None)("The Cat") == ["The", "Cat"]
+    assert analyzer(TextRecipe(stop_words=None, min_length=3), None)("a bc def") == ["def"]
+    assert analyzer(TextRecipe(stop_words=("E\u0301A",)), None)("Éa öb") == ["öb"]
+    assert analyzer(TextRecipe(token_pattern=r"c\S+"), None)("c++ c#") == ["c++", "c#"]
+    assert analyzer(TextRecipe(token_pattern=r"<<(\w+)>>"), None)("<<cat>> <<dog>>") == ["cat", "dog"]
 
 
 def test_learn_counts_words_in_sorted_columns() -> None:
@@ -64,11 +64,11 @@ def test_ngrams_thresholds_and_size() -> None:
 
 
 def test_apply_counts_what_it_leaves_out() -> None:
-    counts, n_unknown = apply(["cat dog cat", "bird", ""], ["dog", "cat"], TextRecipe())
+    counts, n_unknown = TermCounter(["dog", "cat"], TextRecipe()).count(["cat dog cat", "bird", ""])
     assert counts.toarray().tolist() == [[1, 2], [0, 0], [0, 0]]
     assert n_unknown == 1
     with pytest.raises(InputError, match="vocabulary: a word occurs twice"):
-        apply(["cat"], ["cat", "cat"], TextRecipe())
+        TermCounter(["cat", "cat"], TextRecipe())
 
 
 def test_custom_tokenizer() -> None:
@@ -77,7 +77,7 @@ def test_custom_tokenizer() -> None:
     )
     assert vocabulary == ("1", "The", "the")
     assert counts.sum() == 3
-    assert apply(["The-x"], vocabulary, TextRecipe(), tokenizer=lambda text: text.split("-"))[1] == 1
+    assert TermCounter(vocabulary, TextRecipe(), lambda text: text.split("-")).count(["The-x"])[1] == 1
     with pytest.raises(InputError, match="tokenizer: must return strings, returned a int"):
         learn(["x"], TextRecipe(), tokenizer=lambda text: [1])  # type: ignore[list-item]
 
@@ -144,12 +144,12 @@ def test_recipe_survives_json(recipe: TextRecipe) -> None:
 
 @given(st.text())
 def test_words_are_words(text: str) -> None:
-    for word in words_of(text, PLAIN):
+    for word in analyzer(PLAIN, None)(text):
         assert len(word) >= 2
         assert any(character.isalpha() for character in word)
         assert not any(character.isspace() for character in word)
         assert unicodedata.is_normalized("NFC", word)
-        assert words_of(word, PLAIN) == [word]
+        assert analyzer(PLAIN, None)(word) == [word]
 
 
 @given(st.lists(st.text(), min_size=1, max_size=5))
@@ -158,7 +158,7 @@ def test_apply_repeats_learn(texts: list[str]) -> None:
         counts, vocabulary = learn(texts, PLAIN)
     except InputError:
         return
-    again, n_unknown = apply(texts, vocabulary, PLAIN)
+    again, n_unknown = TermCounter(vocabulary, PLAIN).count(texts)
     assert n_unknown == 0
     assert (again != counts).nnz == 0
 

@@ -250,7 +250,7 @@ def test_table_two_says_what_differs() -> None:
 
 
 def test_curves_leave_out_what_was_not_measured() -> None:
-    table = curve_table([record("lda", 10.0), record("atm", 12.0, K=50)], "cora", "perplexity", "perplexity")
+    table = curve_table([record("lda", 10.0), record("atm", 12.0, K=50)], "cora", "perplexity")
     assert table is not None
     assert table.rows == (("LDA", "10.0", "–", "–"), ("ATM", "–", "12.0", "–"))
 

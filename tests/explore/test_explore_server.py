@@ -180,18 +180,6 @@ def test_a_batch_of_recommendations_is_that_of_the_model(ask: Client) -> None:
         assert np.allclose([one["score"] for one in row], [one["score"] for one in alone], rtol=1e-5)
 
 
-def test_an_answer_costs_what_its_own_tags_cost(model: tt.TTM) -> None:
-    engine = ModelEngine(model)
-    text, tags = "Wave, tide and salt; violin", ("place:sea", "also:music")
-    (found,) = engine.explain([Question(text, tags)])
-    counts = np.zeros((1, len(model.vocabulary_)), dtype=int)
-    for word in ("wave", "tide", "salt", "violin"):
-        counts[0, model.vocabulary_.index(word)] = 1
-    credit = model.explain(counts, [list(tags)]).credit
-    assert np.array_equal(np.ravel(found.credit), credit)
-    assert engine._with_tags(tags).tag_sums_.shape[0] == 2
-
-
 def test_unknown_words_of_strangers_are_not_kept(model: tt.TTM) -> None:
     engine = ModelEngine(model)
     for i in range(20):

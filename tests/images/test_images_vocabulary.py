@@ -125,7 +125,7 @@ def test_it_is_an_estimator() -> None:
         ({"window": 0}, "window must be"),
         ({"step": 0}, "step must be"),
         ({"codebook_sizes": (64,)}, "for achromatic and chromatic"),
-        ({"codebook_sizes": (1, 64)}, "codebook_sizes must be"),
+        ({"codebook_sizes": (1, 64)}, "codebook_sizes.0 must be greater than or equal to 2"),
         ({"working_pixels": 3}, "working_pixels must be"),
         ({"max_pixels": 10**12}, "max_pixels must be"),
         ({"on_error": "ignore"}, "'skip' or 'raise'"),

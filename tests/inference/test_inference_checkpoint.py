@@ -29,13 +29,15 @@ from tagtopics.inference.checkpoint import (
 from tagtopics.inference.executor import MemoryExecutor
 from tagtopics.inference.loop import run
 
+pytestmark = pytest.mark.compiled  # fits to a thousand documents
+
 
 def lda(**parameters: Any) -> tt.LDA:
     return tt.LDA(6, **({"max_iter": 2, "tol": 0, "random_state": 0} | parameters))
 
 
 def checkpoint_of(corpus: Any, path: Path, **parameters: Any) -> Path:
-    lda(**parameters).fit(corpus, callbacks=[Checkpoint(path, every=1)])
+    lda(**parameters).fit_topics(corpus, callbacks=[Checkpoint(path, every=1)])
     return path
 
 
@@ -61,21 +63,21 @@ def test_continued_to_the_same_bits(planted: SyntheticCorpus, tmp_path: Path, le
 
 def test_saved_by_the_clock(planted: SyntheticCorpus, tmp_path: Path) -> None:
     checkpoint = Checkpoint(tmp_path / "c", every=10**6, minutes=0.0)
-    lda(max_iter=3).fit(planted.corpus, callbacks=[checkpoint])
+    lda(max_iter=3).fit_topics(planted.corpus, callbacks=[checkpoint])
     assert len(load_checkpoint(tmp_path / "c")[1]) == 3
 
 
 def test_a_callback_that_is_used_twice_starts_again(planted: SyntheticCorpus, tmp_path: Path) -> None:
     checkpoint = Checkpoint(tmp_path / "c", every=1)
     for _ in range(2):
-        lda().fit(planted.corpus, callbacks=[checkpoint])
+        lda().fit_topics(planted.corpus, callbacks=[checkpoint])
     assert len(load_checkpoint(tmp_path / "c")[1]) == 2
 
 
 def test_another_fit_is_refused(planted: SyntheticCorpus, tmp_path: Path) -> None:
     identity = identity_of(lda(), digest_of(planted.corpus))
     checkpoint = Checkpoint(tmp_path / "c", every=1, identity=identity)
-    lda().fit(planted.corpus, callbacks=[checkpoint])
+    lda().fit_topics(planted.corpus, callbacks=[checkpoint])
     load_checkpoint(tmp_path / "c", identity)
     with pytest.raises(tt.InputError, match="begun with another parameters"):
         load_checkpoint(tmp_path / "c", identity_of(lda(topic_word_prior=0.1), digest_of(planted.corpus)))
@@ -126,17 +128,17 @@ def test_another_memory_mode_is_refused(
 ) -> None:
     start = load_checkpoint(checkpoint_of(planted.corpus, tmp_path / "c", memory=there))
     with pytest.raises(tt.InputError, match=f'begun with memory="{there}", this fit has memory="{here}"'):
-        lda(memory=here).fit(planted.corpus, start=start)
+        lda(memory=here).fit_topics(planted.corpus, start=start)
 
 
 def test_another_corpus_is_refused(planted: SyntheticCorpus, tmp_path: Path) -> None:
     start = load_checkpoint(checkpoint_of(planted.corpus, tmp_path / "c"))
     smaller = planted.corpus.select(np.arange(100))
     with pytest.raises(tt.InputError, match="of another corpus or other parameters"):
-        lda().fit(smaller, start=start)
+        lda().fit_topics(smaller, start=start)
     order = np.random.default_rng(0).permutation(planted.corpus.n_docs)
     with pytest.raises(tt.InputError, match="of another corpus"):
-        lda().fit(planted.corpus.select(order), start=start)
+        lda().fit_topics(planted.corpus.select(order), start=start)
 
 
 @pytest.mark.parametrize(
@@ -152,13 +154,13 @@ def test_other_parameters_are_refused(
 ) -> None:
     start = load_checkpoint(checkpoint_of(planted.corpus, tmp_path / "c"))
     with pytest.raises(tt.InputError, match=message):
-        lda().set_params(**change).fit(planted.corpus, start=start)
+        lda().set_params(**change).fit_topics(planted.corpus, start=start)
 
 
 def test_what_is_not_a_belief_is_refused(planted: SyntheticCorpus) -> None:
     nonsense: Any = ("a state", [Step(1, 0.5, 0.1)])
     with pytest.raises(tt.InputError, match="not a state of belief propagation"):
-        lda().fit(planted.corpus, start=nonsense)
+        lda().fit_topics(planted.corpus, start=nonsense)
 
 
 def _arrays(name: str, change: Callable[[Any], Any]) -> Callable[[Any, Any], None]:
@@ -229,7 +231,7 @@ def test_crafted_checkpoints_never_reach_a_kernel(
     CRAFTED[case](arrays, record)
     write_arrays(path, arrays, metadata | {"record": json.dumps(record)})
     with pytest.raises(tt.InputError) as error:
-        lda(max_iter=4).fit(planted.corpus, start=load_checkpoint(path))
+        lda(max_iter=4).fit_topics(planted.corpus, start=load_checkpoint(path))
     assert "\n" not in str(error.value)
 
 

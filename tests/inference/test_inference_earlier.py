@@ -17,7 +17,8 @@ from tagtopics.kernels import reference
 
 K = 4
 TOLERANCE = 1e-4
-quick = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+examples = min(40, settings().max_examples)  # fewer where kernels are not compiled
+quick = settings(max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
@@ -74,6 +75,7 @@ def test_a_sweep_beside_earlier_documents(
         np.testing.assert_allclose(a, b, rtol=TOLERANCE, atol=atol)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("n_threads", [2, 3, 8])
 def test_the_same_bits_at_any_number_of_threads(n_threads: int) -> None:
     rng = np.random.default_rng(3)

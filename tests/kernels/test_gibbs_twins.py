@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from hypothesis import strategies as st
 from scipy.special import digamma
 
 from tagtopics.baselines import (
-    gibbs_loops,
     gibbs_reference,
     labeled_loops,
     labeled_reference,
@@ -25,8 +25,10 @@ from tagtopics.baselines.labeled_lda import LabeledPropagation, as_topics
 from tagtopics.baselines.vb_lda import VariationalBayes
 from tagtopics.graph import Priors, build_graph
 
-quick = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+examples = min(20, settings().max_examples)  # fewer where kernels are not compiled
+quick = settings(max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 PRIORS = Priors(np.linspace(0.05, 0.2, 4, dtype=np.float32), 0.02)
+CHAIN: dict[str, Any] = {"priors": PRIORS, "max_iter": 4, "anchored": False, "averaged": 0.5}
 
 
 @st.composite
@@ -64,8 +66,8 @@ def test_sampling_topics(corpus: tuple[Any, Any], seed: int, linked: bool) -> No
     counts, tags = corpus
     shared = (tags.astype(float) @ tags.T.astype(float)).toarray() * (1 - np.eye(tags.shape[0]))
     links = Links(sp.csr_array((shared > 0).astype(float)), 3.0) if linked else None
-    common = (build_graph(counts), tags, PRIORS, seed, 4, 1, False, links, 0.5)
-    assert_twins(GibbsSampling(*common, gibbs_loops), GibbsSampling(*common, gibbs_reference), 4, 1e-9)
+    fast = GibbsSampling(graph=build_graph(counts), tags=tags, links=links, **CHAIN, seed=seed)
+    assert_twins(fast, replace(fast, kernels=gibbs_reference), 4, 1e-9)
 
 
 @quick
@@ -73,8 +75,8 @@ def test_sampling_topics(corpus: tuple[Any, Any], seed: int, linked: bool) -> No
 def test_sampling_authors(corpus: tuple[Any, Any], seed: int) -> None:
     counts, tags = corpus
     graph = build_graph(counts, with_private_authors(tags))
-    common = (graph, tags.shape[1], PRIORS, seed, 4, 1, False, 0.5)
-    assert_twins(AuthorSampling(*common, gibbs_loops), AuthorSampling(*common, gibbs_reference), 4, 1e-6)
+    fast = AuthorSampling(graph=graph, n_tags=tags.shape[1], **CHAIN, seed=seed)
+    assert_twins(fast, replace(fast, kernels=gibbs_reference), 4, 1e-6)
 
 
 @quick
@@ -110,7 +112,8 @@ def test_sampling_draws_from_the_posterior() -> None:
     alpha, beta = 0.3, 0.4
     graph = build_graph(sp.csr_array([[1, 1]]))
     priors = Priors(np.full(2, alpha, dtype=np.float32), beta)
-    chain = GibbsSampling(graph, sp.csr_array((1, 0)), priors, 7, 1, anchored=False)
+    none = sp.csr_array((1, 0))
+    chain = GibbsSampling(graph=graph, tags=none, priors=priors, seed=7, max_iter=1, anchored=False)
     state, equal, sweeps = chain.init(), 0, 20000
     for _ in range(sweeps):
         state, _ = chain.step(state)

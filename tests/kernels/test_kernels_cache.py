@@ -16,7 +16,7 @@ FIT = """
 import hashlib
 import tagtopics as tt
 corpus = tt.make_tagged_corpus(n_docs=200, seed=0).corpus
-model = tt.TTM(6, max_iter=3, preset=tt.Preset(init="random"), random_state=0, n_jobs=1).fit(corpus)
+model = tt.TTM(6, max_iter=3, preset=tt.Preset(init="random"), random_state=0, n_jobs=1).fit_topics(corpus)
 print(hashlib.sha256(model.components_.tobytes()).hexdigest())
 """
 

@@ -43,6 +43,7 @@ def in_parts(counts: Any, tags: Any, cuts: list[int]) -> tuple[FactorGraph, list
     return graph, parts
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("lean", [False, True])
 @settings(max_examples=10, deadline=None)
 @given(st.integers(0, 1000), st.lists(st.integers(1, 59), min_size=1, max_size=6, unique=True), st.randoms())

@@ -105,6 +105,7 @@ def _in_fork(work: Callable[[], Any]) -> Any:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.compiled
 def test_fit_and_transform_after_a_fork() -> None:
     corpus = tt.make_tagged_corpus(n_docs=600, seed=0).corpus
 

@@ -35,7 +35,9 @@ def perplexity(topics: Any, test: Corpus, prior: Any = None) -> float:
     alpha = np.full(phi.shape[1], ALPHA, dtype=np.float32) if prior is None else prior
     seen, held_out = completion(test.counts, 0)
     theta = FoldIn(phi, alpha, n_threads=1).doc_topic(seen)
-    return heldout.perplexity(heldout.log_likelihood(held_out, theta, phi), float(held_out.sum()))
+    return heldout.perplexity(
+        float(heldout.log_likelihoods(held_out, theta, phi).sum()), float(held_out.sum())
+    )
 
 
 def words_of(corpus: Corpus, doc: int) -> list[str]:
@@ -63,7 +65,7 @@ def test_gibbs_sampling_against_tomotopy(parts: tuple[Corpus, Corpus]) -> None:
     other.train(200, workers=1)
     topics = in_columns([other.get_topic_word_dist(k) for k in range(K)], other.used_vocabs, train)
     model = tt.GibbsLDA(K, random_state=0, doc_topic_prior=ALPHA, topic_word_prior=BETA)
-    assert perplexity(model.fit(train).components_, test) < WITHIN * perplexity(topics, test)
+    assert perplexity(model.fit_topics(train).components_, test) < WITHIN * perplexity(topics, test)
 
 
 def test_variational_bayes_against_scikit_learn(parts: tuple[Corpus, Corpus]) -> None:
@@ -74,7 +76,7 @@ def test_variational_bayes_against_scikit_learn(parts: tuple[Corpus, Corpus]) ->
     other = LatentDirichletAllocation(K, max_iter=60, random_state=0, **priors).fit(train.counts)
     topics = other.components_ / other.components_.sum(1, keepdims=True)
     for init in ("anchors", "random"):
-        model = tt.VBLDA(K, init=init, random_state=0, **priors).fit(train)
+        model = tt.VBLDA(K, init=init, random_state=0, **priors).fit_topics(train)
         assert perplexity(model.components_, test) < WITHIN * perplexity(topics, test), init
 
 
@@ -89,7 +91,7 @@ def test_author_topics_against_gensim(parts: tuple[Corpus, Corpus]) -> None:
         bags, K, dict(enumerate(train.vocabulary)), authors, alpha=[ALPHA] * K, eta=BETA,
         passes=15, chunksize=1000, random_state=0,
     )  # fmt: skip
-    model = tt.ATM(K, random_state=0, doc_topic_prior=ALPHA, topic_word_prior=BETA).fit(train)
+    model = tt.ATM(K, random_state=0, doc_topic_prior=ALPHA, topic_word_prior=BETA).fit_topics(train)
     assert perplexity(model.components_, test) < WITHIN * perplexity(other.get_topics(), test)
 
 
@@ -105,7 +107,7 @@ def test_labelled_lda_against_tomotopy(parts: tuple[Corpus, Corpus]) -> None:
     other.train(200, workers=1)
     order = [list(other.topic_label_dict).index(name) for name in train.tag_names]
     topics = in_columns([other.get_topic_word_dist(k) for k in order], other.used_vocabs, train)
-    model = tt.LabeledLDA(random_state=0, doc_topic_prior=ALPHA, topic_word_prior=BETA).fit(train)
+    model = tt.LabeledLDA(random_state=0, doc_topic_prior=ALPHA, topic_word_prior=BETA).fit_topics(train)
     prior = model.doc_topic_prior_
     assert perplexity(model.components_, test, prior) < WITHIN * perplexity(topics, test, prior)
     cosine = [

@@ -30,7 +30,7 @@ def matching(planted: SyntheticCorpus, components: Any) -> Any:
 
 
 def test_the_topics_of_authors_are_found(planted: SyntheticCorpus) -> None:
-    model = tt.ATM(10, max_iter=100, random_state=0).fit(planted.corpus)
+    model = tt.ATM(10, max_iter=100, random_state=0).fit_topics(planted.corpus)
     found = model.tag_means()[:, matching(planted, model.components_)]
     np.testing.assert_array_equal(found.argmax(1), planted.tag_topics.argmax(1))
     assert np.abs(found - planted.tag_topics).sum(1).mean() < 0.2
@@ -61,7 +61,7 @@ def test_linked_documents_share_topics_and_score_higher(planted: SyntheticCorpus
     a, b = rng.integers(0, corpus.n_docs, (2, 6000))
     same = (labels[a] == labels[b]) & (a != b)
     links = sp.coo_array((np.ones(same.sum()), (a[same], b[same])), shape=(corpus.n_docs,) * 2)
-    model = tt.RTM(10, max_iter=60, random_state=0).fit(corpus, links=links)
+    model = tt.RTM(10, max_iter=60, random_state=0).fit_topics(corpus, links=links)
     assert (model.link_probabilities_[:-1] > model.link_probabilities_[-1]).all()
     scores = model.link_score(corpus.select(a), corpus.select(b))
     assert ((scores > 0) & (scores < 1)).all()
@@ -105,7 +105,7 @@ def test_links_must_fit() -> None:
 @pytest.mark.parametrize("n_common", [0, 1])
 def test_tags_of_untagged_documents_are_ranked(planted: SyntheticCorpus, n_common: int) -> None:
     train, test = planted.corpus.select(np.arange(320)), planted.corpus.select(np.arange(320, 400))
-    model = tt.LabeledLDA(n_common_topics=n_common, random_state=0).fit(train)
+    model = tt.LabeledLDA(n_common_topics=n_common, random_state=0).fit_topics(train)
     scores = model.tag_scores(test)
     assert scores.shape == (80, 10)
     hits = test.tags.toarray()[np.arange(80), scores.argmax(1)]
@@ -139,7 +139,7 @@ def test_huge_corpora_are_refused_before_they_fill_the_memory(monkeypatch: pytes
 def test_the_mean_of_many_sweeps_predicts_better_than_the_last(planted: SyntheticCorpus) -> None:
     train, test = planted.corpus.select(np.arange(320)), planted.corpus.select(np.arange(320, 400))
     last, mean = (
-        tt.ATM(10, max_iter=80, averaged_share=share, random_state=0).fit(train).perplexity(test)
+        tt.ATM(10, max_iter=80, averaged_share=share, random_state=0).fit_topics(train).perplexity(test)
         for share in (0, 0.5)
     )
     assert mean < last

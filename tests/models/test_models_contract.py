@@ -29,7 +29,7 @@ ESTIMATORS = {
     "GibbsLDA": tt.GibbsLDA(10, max_iter=80),
     "VBLDA": tt.VBLDA(10),
     "TTM": tt.TTM(10),
-    "TTM-auto": tt.TTM(10, pairwise_weight="auto", preset=tt.Preset(tag_pseudo_count="auto")),
+    "TTM-paper": tt.TTM(10, preset="paper"),
     "TTM-lean": tt.TTM(10, memory="lean"),
     "ATM": tt.ATM(10, max_iter=80),
     "RTM": tt.RTM(10, max_iter=80),
@@ -82,11 +82,11 @@ def test_everything_adds_up_to_one(model: Any) -> None:
 
 @every_model
 def test_equal_seeds_give_equal_bits_at_any_number_of_threads(model: Any, planted: SyntheticCorpus) -> None:
-    fits = [small(model, n_jobs=n).fit(planted.corpus) for n in (1, 3)]
+    fits = [small(model, n_jobs=n).fit_topics(planted.corpus) for n in (1, 3)]
     assert np.array_equal(fits[0].components_, fits[1].components_)
     assert np.array_equal(fits[0].doc_topic_, fits[1].doc_topic_)
     assert np.array_equal(fits[0].transform(planted.corpus), fits[1].transform(planted.corpus))
-    other = small(model, random_state=1).fit(planted.corpus)
+    other = small(model, random_state=1).fit_topics(planted.corpus)
     assert not np.array_equal(fits[0].components_, other.components_)
 
 
@@ -125,6 +125,9 @@ def assert_equal_states(found: dict[str, Any], expected: dict[str, Any]) -> None
             np.testing.assert_array_equal(found[name], value, err_msg=name)
         elif sp.issparse(value):
             assert (found[name] != value).nnz == 0, name
+        elif name == "_prepared":
+            np.testing.assert_array_equal(found[name].pairs.tokens, value.pairs.tokens)
+            np.testing.assert_array_equal(found[name].profiles.means, value.profiles.means)
         elif name == "recommender_":
             np.testing.assert_array_equal(found[name].coefficients, value.coefficients)
         else:
@@ -136,7 +139,8 @@ def test_queries_do_not_change_the_model(model: Any, planted: SyntheticCorpus, t
     fitted, some = small(model).fit(planted.corpus), planted.corpus.select(range(20))
     before, identities = state_of(fitted), {name: id(value) for name, value in vars(fitted).items()}
     fitted.transform(some, some)
-    fitted.perplexity(some)
+    fitted.predict_words(some, some)
+    fitted.perplexity(some, tags="inferred" if fitted.tag_names_ else None)
     fitted.topic_table()
     fitted.related(some)
     fitted.recommend(some)
@@ -167,7 +171,7 @@ def test_fit_topics_learns_the_same_topics_and_no_recommender(model: Any, plante
     topics = small(model).fit_topics(planted.corpus)
     assert np.array_equal(topics.components_, fitted.components_)
     assert topics.recommender_ is None
-    assert topics.tag_words_ is None
+    assert (topics.tag_words_ is None) == (not hasattr(model, "explain"))
     with pytest.raises(tt.InputError, match="no recommender; call fit_recommender"):
         topics.recommend(planted.corpus)
     topics.fit_recommender(planted.corpus)
@@ -276,8 +280,10 @@ class Recorder(Callback[Any]):
 def test_callbacks_are_called_at_every_step_and_may_stop(model: Any, planted: SyntheticCorpus) -> None:
     recorder = Recorder(3)
     fitted = small(model).fit(planted.corpus, callbacks=[recorder])
-    credits = ["Crediting words to tags"] if hasattr(model, "explain") else []
-    assert recorder.calls == [8, 1, 2, 3, "stopped", *credits, "Training the recommender"]
+    learns = hasattr(model, "explain") and model.preset == "default"
+    stages = ["Learning what tags say"] if learns else []
+    stages += ["Crediting words to tags"] if hasattr(model, "explain") else []
+    assert recorder.calls == [8, 1, 2, 3, "stopped", *stages, "Training the recommender"]
     assert fitted.n_iter_ == len(fitted.history_) == 3
     assert fitted.stop_reason_ == "stopped"
     assert_distributions(fitted.doc_topic_)
@@ -286,7 +292,7 @@ def test_callbacks_are_called_at_every_step_and_may_stop(model: Any, planted: Sy
 @every_model
 def test_words_are_predicted_better_than_by_their_frequency(model: Any, planted: SyntheticCorpus) -> None:
     train, test = (planted.corpus.select(rows) for rows in train_test(planted.corpus, 0))
-    fitted = clone(model).set_params(random_state=0).fit(train)
+    fitted = clone(model).set_params(random_state=0).fit_topics(train)
     _, held_out = completion(test.counts, 0)
     frequency = heldout.unigram(train.counts.sum(0), 0.05)
     plain = heldout.perplexity(heldout.unigram_log_likelihood(held_out, frequency), float(held_out.sum()))
@@ -297,7 +303,7 @@ def test_words_are_predicted_better_than_by_their_frequency(model: Any, planted:
 @pytest.mark.parametrize("seed", range(3))
 def test_planted_topics_are_recovered(model: Any, planted: SyntheticCorpus, seed: int) -> None:
     """Each of the ten tags has a topic of its own, so tags as topics find them too."""
-    fitted = clone(model).set_params(random_state=seed).fit(planted.corpus)
+    fitted = clone(model).set_params(random_state=seed).fit_topics(planted.corpus)
     found = fitted.components_ / np.linalg.norm(fitted.components_, axis=1, keepdims=True)
     truth = planted.topics / np.linalg.norm(planted.topics, axis=1, keepdims=True)
     cosine = truth @ found.T

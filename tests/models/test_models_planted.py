@@ -34,7 +34,7 @@ def matched(truth: Floats, found: Any) -> tuple[Floats, npt.NDArray[np.int64]]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("estimator", [tt.LDA(12), tt.TTM(12)], ids=["LDA", "TTM"])
+@pytest.mark.parametrize("estimator", [tt.LDA(12), tt.TTM(12, preset="paper")], ids=["LDA", "TTM"])
 def test_planted_topics_are_found(estimator: Any, seed: int) -> None:
     truth = tt.make_tagged_corpus(seed=seed)
     model = clone(estimator).set_params(random_state=seed).fit_topics(truth.corpus)
@@ -49,7 +49,7 @@ def test_planted_topics_are_found(estimator: Any, seed: int) -> None:
 def test_lighter_words_find_planted_topics_nearly() -> None:
     """Words drawn independently deserve their full weight; a lower one is meant for real words."""
     truth = tt.make_tagged_corpus(seed=0)
-    model = tt.LDA(12, preset=tt.Preset(word_exponent=0.8125), random_state=0).fit(truth.corpus)
+    model = tt.LDA(12, preset=tt.Preset(word_exponent=0.8125), random_state=0).fit_topics(truth.corpus)
     cosines, _ = matched(truth.topics, model.components_)
     assert cosines.mean() > 0.97
     assert cosines.min() > 0.9
@@ -58,7 +58,7 @@ def test_lighter_words_find_planted_topics_nearly() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_planted_credits_are_found(seed: int) -> None:
     truth = tt.make_tagged_corpus(n_tags=12, n_groups=0, own_topic=0.95, seed=seed)
-    table = tt.TTM(12, random_state=seed).fit(truth.corpus).explain(truth.corpus)
+    table = tt.TTM(12, random_state=seed).fit_topics(truth.corpus).explain(truth.corpus)
     right = 0
     for first, last in zip(truth.credit_offsets[:-1], truth.credit_offsets[1:], strict=True):
         right += truth.credit[first + np.argmax(table.credit[first:last])]
@@ -69,7 +69,7 @@ def test_planted_credits_are_found(seed: int) -> None:
 def test_a_group_of_tags_means_more_than_its_parts(seed: int) -> None:
     """The joint topic is what the three tags share, not what any of them, or all mixed, stand for."""
     truth = tt.make_tagged_corpus(seed=seed)
-    model = tt.TTM(12, random_state=seed).fit(truth.corpus)
+    model = tt.TTM(12, preset="paper", random_state=seed).fit_topics(truth.corpus)
     _, topic_of = matched(truth.topics, model.components_)
     names = truth.corpus.tag_names
     for group in truth.groups:
@@ -85,9 +85,10 @@ def test_a_group_of_tags_means_more_than_its_parts(seed: int) -> None:
 
 
 def test_without_weights_ttm_is_lda_bit_for_bit(planted: SyntheticCorpus) -> None:
-    common: dict[str, Any] = {"preset": tt.Preset(word_exponent=0.75), "random_state": 3, "max_iter": 15}
-    lda = tt.LDA(8, **common).fit(planted.corpus)
-    ttm = tt.TTM(8, pairwise_weight=0, higher_order_weight=0, **common).fit(planted.corpus)
+    common: dict[str, Any] = {"random_state": 3, "max_iter": 15}
+    common["preset"] = tt.Preset(word_exponent=0.75, tag_pseudo_count=5.0)
+    lda = tt.LDA(8, **common).fit_topics(planted.corpus)
+    ttm = tt.TTM(8, pairwise_weight=0, higher_order_weight=0, **common).fit_topics(planted.corpus)
     np.testing.assert_array_equal(lda.components_, ttm.components_)
     np.testing.assert_array_equal(lda.doc_topic_, ttm.doc_topic_)
     np.testing.assert_array_equal(lda.transform(planted.corpus), ttm.transform(planted.corpus))
@@ -96,10 +97,13 @@ def test_without_weights_ttm_is_lda_bit_for_bit(planted: SyntheticCorpus) -> Non
 def test_presets_are_the_papers() -> None:
     p, h = tt.TTM.pairwise(7), tt.TTM.higher_order(7)
     assert (p.n_topics, p.pairwise_weight, p.higher_order_weight) == (7, 0.2, 0.0)
-    assert (h.pairwise_weight, h.higher_order_weight, h.order) == (0.1, 0.05, 3)
+    priors = h._priors()
+    assert (priors.pairwise_weight, priors.higher_order_weight, priors.order) == (0.1, 0.05, 3)
 
 
-@pytest.mark.parametrize("estimator", [tt.LDA(6), tt.TTM(6)], ids=["LDA", "TTM"])
+@pytest.mark.parametrize(
+    "estimator", [tt.LDA(6), tt.TTM(6), tt.TTM(6, preset="paper")], ids=["LDA", "TTM", "paper"]
+)
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 8])
 def test_equal_seeds_give_equal_bits(estimator: Any, n_jobs: int, planted: SyntheticCorpus) -> None:
     def fit(threads: int) -> Any:
@@ -117,7 +121,7 @@ def test_equal_seeds_give_equal_bits(estimator: Any, n_jobs: int, planted: Synth
 def test_known_tags_help_short_documents(planted: SyntheticCorpus) -> None:
     corpus = planted.corpus
     train, test = corpus.select(np.arange(800)), corpus.select(np.arange(800, 1000))
-    model = tt.TTM(12, random_state=0).fit(train)
+    model = tt.TTM(12, random_state=0).fit_topics(train)
     short = test.counts.copy()
     short.data = np.minimum(short.data, 1).astype(np.int32)
     assert model.perplexity(short, tags=test.tags) < model.perplexity(short)
@@ -145,7 +149,7 @@ def test_counts_are_conserved_on_real_data(name: str, data_directory: Path) -> N
         warnings.simplefilter("ignore", tt.CorpusWarning)
         corpus = tt.read_corpus(data_directory / name)
     check = _CheckEachSweep(corpus.counts, corpus.tags)
-    model = tt.TTM(30, max_iter=12, random_state=0).fit(corpus, callbacks=[check])
+    model = tt.TTM(30, preset="paper", max_iter=12, random_state=0).fit_topics(corpus, callbacks=[check])
     assert check.worst < 1e-6
     assert np.isfinite(model.components_).all()
     assert np.isfinite(model.transform(corpus.select(np.arange(100)))).all()

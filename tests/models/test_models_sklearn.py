@@ -69,8 +69,11 @@ def test_named_presets_are_presets() -> None:
     fast = tt.Preset(word_exponent=0.75, relaxation=0.8)
     named, given = (tt.LDA(2, preset=preset, **settings).fit(counts) for preset in ("fast", fast))
     np.testing.assert_array_equal(named.components_, given.components_)
-    plain, paper = (tt.TTM(2, preset=name, **settings).fit(counts, TAGS) for name in ("default", "paper"))
-    np.testing.assert_array_equal(plain.components_, paper.components_)
+    weights: dict[str, Any] = {"pairwise_weight": 0.1, "higher_order_weight": 0.05}
+    paper, weighted = (
+        tt.TTM(2, **given, **settings).fit(counts, TAGS) for given in ({"preset": "paper"}, weights)
+    )
+    np.testing.assert_array_equal(paper.components_, weighted.components_)
 
 
 def test_counts_that_are_too_large_are_refused() -> None:
@@ -105,11 +108,10 @@ def test_wrong_tags(y: Any, says: str) -> None:
     [
         ({"n_topics": 0}, "n_topics must be a whole number from 1 to 100,000, not 0"),
         ({"n_topics": 2.5}, "n_topics must be"),
-        ({"order": 1}, "order must be a whole number, 2 or more"),
+        ({"order": 0}, "order must be a whole number, 1 or more"),
         ({"pairwise_weight": -0.1}, "pairwise_weight must be a number from 0 to 1"),
         ({"pairwise_weight": 0.7, "higher_order_weight": 0.7}, "add up to 1.4"),
         ({"pairwise_weight": "best"}, "pairwise_weight must be a number from 0 to 1, or 'auto', not 'best'"),
-        ({"higher_order_weight": "auto"}, "higher_order_weight 'auto' needs pairwise_weight 'auto'"),
         ({"preset": "slow"}, "preset must be 'default', 'paper', 'fast' or a Preset, not 'slow'"),
         ({"preset": None}, "preset must be"),
         ({"preset": tt.Preset(tag_pseudo_count="many")}, "tag_pseudo_count must be a number from 0 to 1e"),

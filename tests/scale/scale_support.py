@@ -25,9 +25,13 @@ def as_shards(corpus: Corpus, path: Path, shard_edges: int) -> ShardFolder:
     return ShardFolder.open(path)
 
 
-def bits(model: Any) -> list[bytes]:
+def bits(model: Any) -> list[Any]:
+    """Return the arrays of a model, and what it has learned about tags."""
     names = ("components_", "doc_topic_", "tag_sums_", "tag_squares_", "topic_sums_", "doc_topic_prior_")
-    return [np.ascontiguousarray(getattr(model, name)).tobytes() for name in names]
+    arrays: list[Any] = [np.ascontiguousarray(getattr(model, name)).tobytes() for name in names]
+    words = model.tag_words_
+    of_tags = [] if words is None else [words.data.tobytes(), words.indices.tobytes(), model.settings_]
+    return arrays + of_tags
 
 
 def in_child(work: Callable[[], Any]) -> int:

@@ -22,6 +22,7 @@ from tagtopics.scale.ray_executor import RayExecutor, ray_executor
 from tagtopics.scale.shard_executor import ExecutorMaker, ShardStates
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+os.environ.setdefault("RAY_worker_niceness", "0")  # with Ray's default, 15, other tests starve the workers
 ray = pytest.importorskip("ray", reason="no ray: the tests of the cluster are skipped")
 
 
@@ -72,43 +73,40 @@ def caught(make: ExecutorMaker, executors: list[RayExecutor]) -> ExecutorMaker:
 def test_any_number_of_workers_gives_the_same_bits(
     shards: ShardFolder, alone: list[bytes], tmp_path: Path, workers: int
 ) -> None:
-    model = fit_shards(ttm(), shards, tmp_path / "work", executor=ray_executor(workers))
-    assert bits(model) == alone
-
-
-@pytest.mark.usefixtures("nodes")
-def test_workers_are_on_both_nodes(shards: ShardFolder, tmp_path: Path) -> None:
     executors: list[RayExecutor] = []
-    places: list[tuple[str, int]] = []
+    places: set[tuple[str, int]] = set()
 
     class Look(Callback[Any]):
         def on_iteration(self, step: Any, state: Any) -> bool:
-            places.extend(ray.get([actor.place.remote() for actor in executors[0].actors]))
-            return True
+            places.update(ray.get([actor.place.remote() for actor in executors[0].actors]))
+            return False
 
-    fit_shards(
-        ttm(), shards, tmp_path / "work", executor=caught(ray_executor(4), executors), callbacks=[Look()]
-    )
+    executor = caught(ray_executor(workers), executors)
+    model = fit_shards(ttm(), shards, tmp_path / "work", executor=executor, callbacks=[Look()])
+    assert bits(model) == alone
     assert len({node for node, _ in places}) == 2
-    assert len({process for _, process in places}) == 4
+    assert len({process for _, process in places}) == workers
 
 
 @pytest.mark.usefixtures("nodes")
-@pytest.mark.parametrize("sweep", [1, 4])
-def test_a_killed_worker_changes_nothing(
-    shards: ShardFolder, alone: list[bytes], tmp_path: Path, sweep: int
+def test_a_worker_killed_twice_changes_nothing(
+    shards: ShardFolder, alone: list[bytes], tmp_path: Path
 ) -> None:
     executors: list[RayExecutor] = []
+    killed: set[int] = set()
 
     class Kill(Callback[Any]):
         def on_iteration(self, step: Any, state: Any) -> bool:
-            if step.iteration == sweep:
-                os.kill(ray.get(executors[0].actors[1].place.remote())[1], signal.SIGKILL)
+            if step.iteration in (1, 4):
+                _, process = ray.get(executors[0].actors[1].place.remote())
+                os.kill(process, signal.SIGKILL)
+                killed.add(process)
             return False
 
     model = fit_shards(
         ttm(), shards, tmp_path / "work", executor=caught(ray_executor(2), executors), callbacks=[Kill()]
     )
+    assert len(killed) == 2
     assert bits(model) == alone
 
 
@@ -132,9 +130,9 @@ def test_workers_killed_in_mid_sweep_change_nothing(
             return False
 
     model = fit_shards(
-        ttm(), shards, tmp_path / "work", executor=caught(ray_executor(3), executors), callbacks=[Note()]
+        ttm(), shards, tmp_path / "work", executor=caught(ray_executor(2), executors), callbacks=[Note()]
     )
-    assert len(pids) == 3
+    assert len(pids) == 2
     assert bits(model) == alone
 
 
@@ -150,7 +148,7 @@ def test_a_lost_node_changes_nothing(
                 nodes.remove_node(extra, allow_graceful=False)
             return False
 
-    model = fit_shards(ttm(), shards, tmp_path / "work", executor=ray_executor(6), callbacks=[Lose()])
+    model = fit_shards(ttm(), shards, tmp_path / "work", executor=ray_executor(4), callbacks=[Lose()])
     assert bits(model) == alone
 
 
@@ -184,7 +182,7 @@ def test_a_run_begun_on_a_cluster_ends_anywhere(
             return False
 
     with pytest.raises(KeyboardInterrupt):
-        fit_shards(ttm(), shards, tmp_path / "work", executor=ray_executor(3), callbacks=[Quit()])
+        fit_shards(ttm(), shards, tmp_path / "work", executor=ray_executor(2), callbacks=[Quit()])
     assert bits(fit_shards(ttm(), shards, tmp_path / "work", resume=True)) == alone
 
 

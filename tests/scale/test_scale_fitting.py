@@ -100,10 +100,10 @@ def test_a_model_of_shards_answers_every_question(
     np.testing.assert_allclose(theta.sum(1), 1, rtol=1e-5)
     rows = [corpus.ids.index(name) for name in model.doc_ids_]
     assert np.array_equal(theta[rows], model.doc_topic_)
-    assert np.array_equal(model.tag_docs_, TTM(8, max_iter=1).fit(corpus).tag_docs_)
+    assert np.array_equal(model.tag_docs_, TTM(8, max_iter=1).fit_topics(corpus).tag_docs_)
     model.save(tmp_path / "m.tt")
     assert len(model.recommend(corpus.select(np.arange(3)))) == 3
-    assert model.perplexity(corpus) < LDA(1, max_iter=2).fit(corpus).perplexity(corpus)
+    assert model.perplexity(corpus) < LDA(1, max_iter=2).fit_topics(corpus).perplexity(corpus)
 
 
 @pytest.mark.parametrize("after", [1, 3, 6])

@@ -76,10 +76,10 @@ def test_a_fit_in_memory_killed_at_random(corpus: Corpus, tmp_path: Path) -> Non
     def fit() -> TTM:
         start = load_checkpoint(path, identity) if path.exists() else None
         keeping = Checkpoint(path, every=2, identity=identity, past=start[1] if start else ())
-        return ttm().fit(corpus, callbacks=[keeping], start=start)
+        return ttm().fit_topics(corpus, callbacks=[keeping], start=start)
 
     began = time.perf_counter()
-    whole = ttm().fit(corpus)
+    whole = ttm().fit_topics(corpus)
     lasts = time.perf_counter() - began
     rng = np.random.default_rng(1)
     for kill in range(KILLS):

@@ -11,7 +11,6 @@ import scipy.sparse as sp
 
 from tagtopics import TTM, Corpus, InputError, LabeledLDA, make_tagged_corpus, read_corpus
 from tagtopics.corpus.core import canonical_counts, tag_matrix
-from tagtopics.credit.attribution import credit_words, learn_tag_words
 from tagtopics.tasks import evaluate_classification, evaluate_credit, evaluate_links
 from tagtopics.tasks.credit import credit_of, mix_documents, naive_bayes_shares
 from tagtopics.tasks.prediction import linked_pairs
@@ -100,15 +99,11 @@ def test_naive_bayes_reads_like_its_definition() -> None:
     assert naive_bayes_shares(corpus) == pytest.approx(np.array(expected))
 
 
-def test_credited_tokens_are_conserved_and_shares_add_up(corpus: Corpus) -> None:
+def test_credit_of_every_word_adds_up_to_one(corpus: Corpus) -> None:
     mixed = mix_documents(corpus).corpus
-    model = TTM(8, random_state=0, max_iter=20).fit(mixed)
-    profiles, phi = model.tag_means(), model.components_.T
-    tag_words = learn_tag_words(mixed.counts, mixed.tags, profiles, phi)
-    assert tag_words.sum() == pytest.approx(mixed.counts.sum(), rel=1e-4)
-    claims, shares = credit_words(mixed.counts, mixed.tags, profiles, phi, tag_words)
-    assert np.bincount(claims.edge, shares) == pytest.approx(1.0)
-    assert len(shares) == 2 * mixed.counts.nnz
+    table = TTM(8, random_state=0, max_iter=20).fit_topics(mixed).explain(mixed)
+    assert len(table) == 2 * mixed.counts.nnz
+    assert table.credit.reshape(-1, 2).sum(1) == pytest.approx(1.0)
 
 
 def test_planted_credit_is_found(corpus: Corpus) -> None:

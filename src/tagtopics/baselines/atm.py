@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int32
-from tagtopics.baselines import gibbs_loops
-from tagtopics.baselines.gibbs_lda import (
-    AVERAGED,
-    GibbsModel,
-    Kept,
-    chain_priors,
-    first_kept,
-    first_topics,
-    keep,
-    token_offsets,
-)
+from tagtopics.baselines.gibbs_lda import Chain, GibbsModel, Kept
 from tagtopics.corpus.core import Corpus
-from tagtopics.graph import FactorGraph, Priors, build_graph
+from tagtopics.graph import build_graph
 from tagtopics.inference.loop import Learned, TopicAlgorithm, proportions
 
 
@@ -55,7 +44,7 @@ class ATM(GibbsModel):
 
     def _algorithm(self, corpus: Corpus) -> TopicAlgorithm[Any]:
         graph = build_graph(corpus.counts, with_private_authors(corpus.tags))
-        return AuthorSampling(graph, corpus.n_tags, **self._chain())
+        return AuthorSampling(graph=graph, n_tags=corpus.n_tags, **self._chain())
 
     def _infer(self, counts: Any, tags: Any) -> Float32:
         """Return the mean topics of a document's known tags; without known tags, infer from its words."""
@@ -80,50 +69,32 @@ class AuthorSample(NamedTuple):
     kept: Kept  # of doc_sums, author_sums and word_sums
 
 
-@dataclass(frozen=True)
-class AuthorSampling:
+@dataclass(frozen=True, kw_only=True)
+class AuthorSampling(Chain):
     """Sweeps over all tokens of a corpus whose documents all have an author; see `with_private_authors`.
 
-    Attributes:
-        graph: the corpus; the tags of its slots are the A authors.
-        n_tags: how many of the authors, the first ones, are tags.
-        priors: alpha, of each author's topics, and beta.
-        seed, max_iter, n_threads, anchored, averaged: as in `GibbsSampling`.
-        kernels: `gibbs_loops`, or `gibbs_reference` to check it.
+    The tags of the slots of the graph are the A authors; alpha is the prior of each author's topics.
     """
 
-    graph: FactorGraph
-    n_tags: int
-    priors: Priors
-    seed: int
-    max_iter: int
-    n_threads: int = 1
-    anchored: bool = True
-    averaged: float = AVERAGED
-    kernels: ModuleType = gibbs_loops
-    settles: ClassVar[bool] = False
+    n_tags: int  # how many of the authors, the first ones, are tags
 
     def init(self) -> AuthorSample:
         """Return the first topics and authors, and their sums."""
-        tokens, seed = token_offsets(self.graph), np.uint64(self.seed)
-        K, N = len(self.priors.doc_topic), int(tokens[-1])
+        K, N, seed = len(self.priors.doc_topic), int(self.tokens[-1]), np.uint64(self.seed)
         topics, slots = np.empty(N, dtype=np.int32), np.empty(N, dtype=np.int32)
         doc_sums, word_sums = np.zeros((self.graph.n_docs, K)), np.zeros((self.graph.n_words, K))
         author_sums = np.zeros((self.graph.n_tags, K))
-        self.kernels.start(self.graph, tokens, first_topics(self), seed, topics, doc_sums, word_sums)
-        self.kernels.first_authors(self.graph, tokens, seed, N, topics, slots, author_sums)
+        self.kernels.start(self.graph, self.tokens, self.first_topics(), seed, topics, doc_sums, word_sums)
+        self.kernels.first_authors(self.graph, self.tokens, seed, N, topics, slots, author_sums)
         return AuthorSample(0, topics, slots, author_sums, word_sums, Kept(0, ()))
 
     def step(self, sample: AuthorSample) -> tuple[AuthorSample, float]:
         """Return the sample after one sweep, and twice the share of tokens whose topic changed."""
-        tokens = token_offsets(self.graph)
-        clock = (sample.iteration + 2) * int(tokens[-1])
-        chain = (chain_priors(self.priors), np.uint64(self.seed), clock)
+        sweep = sample.iteration + 1
+        given = (self.graph, self.tokens, *self.draws(sweep + 1))  # the first pass drew authors
         arrays = (sample.topics, sample.slots, sample.author_sums, sample.word_sums)
-        moved = self.kernels.sweep_authors(self.graph, tokens, *chain, *arrays)
-        first = first_kept(self.max_iter, self.averaged)
-        kept = keep(sample.kept, self._sums(sample)) if sample.iteration + 1 >= first else sample.kept
-        after = sample._replace(iteration=sample.iteration + 1, kept=kept)
+        moved = self.kernels.sweep_authors(*given, *arrays)
+        after = sample._replace(iteration=sweep, kept=self.keep(sample.kept, sweep, self._sums(sample)))
         return after, 2 * moved / max(float(sample.word_sums.sum()), 1e-300)
 
     def learned(self, sample: AuthorSample) -> Learned:
@@ -136,7 +107,7 @@ class AuthorSampling:
 
     def _sums(self, sample: AuthorSample) -> tuple[Float64, ...]:
         doc_sums = np.zeros((self.graph.n_docs, sample.word_sums.shape[1]))
-        self.kernels.topic_counts(self.graph, token_offsets(self.graph), sample.topics, doc_sums)
+        self.kernels.topic_counts(self.graph, self.tokens, sample.topics, doc_sums)
         return doc_sums, sample.author_sums, sample.word_sums
 
 

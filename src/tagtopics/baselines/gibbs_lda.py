@@ -7,6 +7,7 @@ result is the mean over the last sweeps, because a single sample is noisy (decis
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType
 from typing import Any, ClassVar, NamedTuple
 
@@ -54,7 +55,7 @@ class GibbsModel(TopicModel):
         self.n_jobs = n_jobs
 
     def _chain(self) -> dict[str, Any]:
-        """Return the settings of a chain, by the name that samplers give them."""
+        """Return the fields of a `Chain` that parameters determine."""
         return {
             "priors": self._priors(),
             "seed": self._seed(),
@@ -90,7 +91,7 @@ class GibbsLDA(GibbsModel):
     }  # fmt: skip
 
     def _algorithm(self, corpus: Corpus) -> TopicAlgorithm[Any]:
-        return GibbsSampling(build_graph(corpus.counts), corpus.tags, **self._chain())
+        return GibbsSampling(graph=build_graph(corpus.counts), tags=corpus.tags, **self._chain())
 
 
 class ChainPriors(NamedTuple):
@@ -134,59 +135,72 @@ class Links(NamedTuple):
         return Groups(self.matrix.indptr.astype(np.int64), self.matrix.indices.astype(np.int64))
 
 
-@dataclass(frozen=True)
-class GibbsSampling:
-    """Sweeps over all tokens of a corpus.
+@dataclass(frozen=True, kw_only=True)
+class Chain:
+    """A Gibbs sampler of a corpus: what all of them share."""
 
-    Attributes:
-        graph: the corpus.
-        tags: CSR (D, T), whose profiles are computed, too; they do not influence the sampling.
-        priors: alpha and beta.
-        seed: of the start and of the chain.
-        max_iter: total number of sweeps, which determines the last ones.
-        n_threads: for the anchors; any number gives the same bits.
-        anchored: draw the first topics around anchor words; else uniformly.
-        links: between documents, or None.
-        averaged: share of the sweeps, the last ones, whose mean is the result; 0 for the last one alone.
-        kernels: `gibbs_loops`, or `gibbs_reference` to check it.
-    """
-
-    graph: FactorGraph
-    tags: Any
-    priors: Priors
-    seed: int
-    max_iter: int
-    n_threads: int = 1
-    anchored: bool = True
-    links: Links | None = None
-    averaged: float = AVERAGED
-    kernels: ModuleType = gibbs_loops
+    graph: FactorGraph  # the corpus
+    priors: Priors  # alpha and beta
+    seed: int  # of the start and of the chain
+    max_iter: int  # total number of sweeps, which determines the last ones
+    n_threads: int = 1  # for the anchors; any number gives the same bits
+    anchored: bool = True  # draw the first topics around anchor words; else uniformly
+    averaged: float = AVERAGED  # share of the sweeps, the last ones, whose mean is the result; 0: the last
+    kernels: ModuleType = gibbs_loops  # or `gibbs_reference` to check it
     settles: ClassVar[bool] = False
+
+    @cached_property
+    def tokens(self) -> Int64:
+        """The number of the first token of each document, (D + 1,)."""
+        return token_offsets(self.graph)
+
+    def first_topics(self) -> Float32:
+        """Return the initial p(topic | word), (W, K), up to a factor."""
+        executor = MemoryExecutor(self.graph, n_threads=self.n_threads)
+        return initial_topics(executor, len(self.priors.doc_topic), self.seed, self.anchored)
+
+    def draws(self, pass_: int) -> tuple[ChainPriors, np.uint64, int]:
+        """Return what a kernel draws with in a pass over all tokens: priors, seed and the first counter."""
+        priors = ChainPriors(self.priors.doc_topic.astype(np.float64), float(self.priors.topic_word))
+        return priors, np.uint64(self.seed), pass_ * int(self.tokens[-1])
+
+    def keep(self, kept: Kept, sweep: int, sums: tuple[Float64, ...]) -> Kept:
+        """Return what is kept after a sweep: its sums are added if it is one of the last."""
+        if sweep <= self.max_iter - max(1, int(self.averaged * self.max_iter)):
+            return kept
+        if not kept.n:
+            return Kept(1, tuple(array.copy() for array in sums))
+        for total, array in zip(kept.sums, sums, strict=True):
+            total += array
+        return Kept(kept.n + 1, kept.sums)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GibbsSampling(Chain):
+    """Sweeps over all tokens of a corpus, for LDA and the relational topic model."""
+
+    tags: Any  # CSR (D, T), whose profiles are computed, too; they do not influence the sampling
+    links: Links | None = None  # between documents
 
     def init(self) -> Sample:
         """Return the first topics and their sums."""
-        tokens = token_offsets(self.graph)
         K = len(self.priors.doc_topic)
-        topics = np.empty(int(tokens[-1]), dtype=np.int32)
+        topics = np.empty(int(self.tokens[-1]), dtype=np.int32)
         doc_sums, word_sums = np.zeros((self.graph.n_docs, K)), np.zeros((self.graph.n_words, K))
         arguments = (np.uint64(self.seed), topics, doc_sums, word_sums)
-        self.kernels.start(self.graph, tokens, first_topics(self), *arguments)
+        self.kernels.start(self.graph, self.tokens, self.first_topics(), *arguments)
         return Sample(0, topics, doc_sums, word_sums, Kept(0, ()), self._link_probabilities(doc_sums))
 
     def step(self, sample: Sample) -> tuple[Sample, float]:
         """Return the sample after one sweep, and twice the share of tokens that changed."""
-        tokens = token_offsets(self.graph)
-        weights = sample.doc_sums.sum(1)
+        sweep, weights = sample.iteration + 1, sample.doc_sums.sum(1)
         groups = _no_links(self.graph.n_docs) if self.links is None else self.links.groups
         eta = np.log(sample.link_probabilities[:-1]) - np.log(sample.link_probabilities[-1])
-        clock = (sample.iteration + 1) * int(tokens[-1])
-        chain = (chain_priors(self.priors), np.uint64(self.seed), clock)
         sums = (sample.doc_sums, sample.word_sums)
-        moved = self.kernels.sweep(self.graph, tokens, groups, eta, weights, *chain, sample.topics, *sums)
-        first = first_kept(self.max_iter, self.averaged)
-        kept = keep(sample.kept, sums) if sample.iteration + 1 >= first else sample.kept
-        fresh = self._link_probabilities(sample.doc_sums)
-        after = sample._replace(iteration=sample.iteration + 1, kept=kept, link_probabilities=fresh)
+        given = (self.graph, self.tokens, groups, eta, weights, *self.draws(sweep))
+        moved = self.kernels.sweep(*given, sample.topics, *sums)
+        kept, fresh = self.keep(sample.kept, sweep, sums), self._link_probabilities(sample.doc_sums)
+        after = sample._replace(iteration=sweep, kept=kept, link_probabilities=fresh)
         return after, 2 * moved / max(float(weights.sum()), 1e-300)
 
     def learned(self, sample: Sample) -> Learned:
@@ -235,32 +249,6 @@ def token_offsets(graph: FactorGraph) -> Int64:
             f"{MOST_TOKENS:,}; use belief propagation (LDA, TTM) or fewer documents"
         )
     return edges[graph.doc_edges].astype(np.int64)
-
-
-def first_topics(algorithm: Any) -> Float32:
-    """Return the initial p(topic | word), (W, K), up to a factor, of an algorithm with a graph."""
-    executor = MemoryExecutor(algorithm.graph, n_threads=algorithm.n_threads)
-    n_topics = len(algorithm.priors.doc_topic)
-    return initial_topics(executor, n_topics, algorithm.seed, algorithm.anchored)
-
-
-def first_kept(max_iter: int, averaged: float) -> int:
-    """Return the number of the first sweep to keep; `averaged` is the share kept, at least one sweep."""
-    return max_iter - max(1, int(averaged * max_iter)) + 1
-
-
-def keep(kept: Kept, sums: tuple[Float64, ...]) -> Kept:
-    """Return what is kept with the sums of one more sweep added."""
-    if not kept.n:
-        return Kept(1, tuple(array.copy() for array in sums))
-    for total, array in zip(kept.sums, sums, strict=True):
-        total += array
-    return Kept(kept.n + 1, kept.sums)
-
-
-def chain_priors(priors: Priors) -> ChainPriors:
-    """Return the priors as the kernels take them."""
-    return ChainPriors(priors.doc_topic.astype(np.float64), float(priors.topic_word))
 
 
 def _no_links(n_docs: int) -> Groups:

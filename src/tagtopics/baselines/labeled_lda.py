@@ -134,22 +134,14 @@ class LabeledInput(NamedTuple):
 
 @dataclass(frozen=True)
 class LabeledPropagation:
-    """Sweeps over all messages of a corpus whose slots are the topics of each document.
+    """Sweeps over all messages of a corpus whose slots are the topics of each document."""
 
-    Attributes:
-        graph: the corpus; the tags of its slots are the K topics, from `as_topics`.
-        alpha, beta: pseudo-counts of each slot, and of each word in each topic.
-        seed: of the random start.
-        n_threads: any number gives the same bits.
-        kernels: `labeled_loops`, or `labeled_reference` to check it.
-    """
-
-    graph: FactorGraph
-    alpha: float
-    beta: float
-    seed: int
-    n_threads: int = 1
-    kernels: ModuleType = labeled_loops
+    graph: FactorGraph  # the corpus; the tags of its slots are the K topics, from `as_topics`
+    alpha: float  # pseudo-count of each slot
+    beta: float  # pseudo-count of each word in each topic
+    seed: int  # of the random start
+    n_threads: int = 1  # any number gives the same bits
+    kernels: ModuleType = labeled_loops  # or `labeled_reference` to check it
     settles: ClassVar[bool] = True
 
     def init(self) -> LabeledState:

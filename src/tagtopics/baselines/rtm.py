@@ -97,7 +97,7 @@ class RTM(GibbsModel):
             start: a state to resume from, as in `LDA.fit`.
         """
         corpus = self._fit_topics(X, y, callbacks, start, links=links)
-        self._learn_tags(corpus, callbacks)
+        self._learn_recommender(corpus, callbacks)
         return self
 
     def fit_topics(
@@ -120,7 +120,7 @@ class RTM(GibbsModel):
         else:
             matrix = _read_links(links, corpus.n_docs)
         pairs = Links(matrix, float(self.negative_ratio))
-        return GibbsSampling(build_graph(corpus.counts), corpus.tags, links=pairs, **chain)
+        return GibbsSampling(graph=build_graph(corpus.counts), tags=corpus.tags, links=pairs, **chain)
 
     def link_score(self, docs_a: Any, docs_b: Any) -> Float64:
         """Return (N,): the probability of a link between document i of `docs_a` and document i of `docs_b`.

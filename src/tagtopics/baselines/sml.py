@@ -212,15 +212,7 @@ def log_likelihood(x: Float32, densities: Densities) -> float:
 def fit_mixture(
     x: Float32, n_components: int, floor: Float32, rng: np.random.Generator, max_iter: int
 ) -> Mixture:
-    """Fit a mixture to samples by EM from randomly chosen ones.
-
-    Args:
-        x: (n, d) samples.
-        n_components: maximum of K; fewer if there are fewer samples.
-        floor: (d,) smallest variances.
-        rng: for choosing the start.
-        max_iter: EM steps.
-    """
+    """Fit a mixture to samples (n, d) by EM from randomly chosen ones; `floor` are the smallest variances."""
     K = min(n_components, len(x))
     means = x[rng.choice(len(x), K, replace=False)]
     spread = np.maximum(x.var(0), floor)
@@ -252,8 +244,10 @@ def merge_mixtures(
     variances = np.concatenate([m.variances for m in mixtures])
     K = min(n_components, len(means))
     power = (weights * len(weights) / len(mixtures))[:, np.newaxis]
-    start = rng.choice(len(means), K, replace=False, p=_chances(weights))
-    parent = Mixture(np.full(K, 1 / K, np.float32), means[start], np.tile(_pooled(means, variances), (K, 1)))
+    chances = weights.astype(np.float64) + 1e-9
+    start = rng.choice(len(means), K, replace=False, p=chances / chances.sum())
+    pooled = variances.mean(0) + means.var(0)
+    parent = Mixture(np.full(K, 1 / K, np.float32), means[start], np.tile(pooled, (K, 1)))
     for _ in range(max_iter):
         flat = parent._replace(weights=np.ones(K, np.float32))
         fit = densities_of(flat)(means) - 0.5 * (variances @ (1.0 / parent.variances).T)
@@ -264,15 +258,6 @@ def merge_mixtures(
         second = (weighted.T @ (variances + means**2)) / total[:, np.newaxis]
         parent = Mixture(total / total.sum(), new_means, np.maximum(second - new_means**2, floor))
     return parent
-
-
-def _pooled(means: Float32, variances: Float32) -> Float32:
-    return np.asarray(variances.mean(0) + means.var(0))
-
-
-def _chances(weights: Float32) -> Float64:
-    chances = weights.astype(np.float64) + 1e-9
-    return np.asarray(chances / chances.sum())
 
 
 def _shares(log_weights: Float32) -> Float32:

@@ -91,25 +91,15 @@ class VariationalState(NamedTuple):
 
 @dataclass(frozen=True)
 class VariationalBayes:
-    """Sweeps over all documents of a corpus.
+    """Sweeps over all documents of a corpus."""
 
-    Attributes:
-        graph: the corpus.
-        tags: CSR (D, T), whose profiles are computed, too; they do not influence the updates.
-        priors: alpha and beta.
-        seed: of the random start.
-        n_threads: any number gives the same bits.
-        anchored: start from topics around anchor words; else from noise.
-        kernels: `vb_loops`, or `vb_reference` to check it.
-    """
-
-    graph: FactorGraph
-    tags: Any
-    priors: Priors
-    seed: int
-    n_threads: int = 1
-    anchored: bool = True
-    kernels: ModuleType = vb_loops
+    graph: FactorGraph  # the corpus
+    tags: Any  # CSR (D, T), whose profiles are computed, too; they do not influence the updates
+    priors: Priors  # alpha and beta
+    seed: int  # of the random start
+    n_threads: int = 1  # any number gives the same bits
+    anchored: bool = True  # start from topics around anchor words; else from noise
+    kernels: ModuleType = vb_loops  # or `vb_reference` to check it
     settles: ClassVar[bool] = True
 
     def init(self) -> VariationalState:

@@ -10,7 +10,6 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from types import MappingProxyType
 from typing import Annotated, Any
 
 import typer
@@ -19,24 +18,22 @@ from tagtopics.cli.options import grouped
 from tagtopics.cli.output import PipeClosedError, clean_line, note, pending_notes, write_error
 from tagtopics.errors import CorpusWarning, InputError
 
-COMMANDS: Mapping[str, str] = MappingProxyType(
-    {
-        "demo": "demo.command",
-        "fit": "fit.command",
-        "update": "update.command",
-        "topics": "topics.topics_command",
-        "tags": "topics.tags_command",
-        "explain": "explain.command",
-        "recommend": "recommend.recommend_command",
-        "related": "recommend.related_command",
-        "evaluate": "evaluate.command",
-        "reproduce": "reproduce.command",
-        "report": "report.report_command",
-        "serve": "report.serve_command",
-        "shard": "shard.command",
-        "datasets": "datasets.command",
-    }
-)
+COMMANDS: Mapping[str, str] = {
+    "demo": "demo.command",
+    "fit": "fit.command",
+    "update": "update.command",
+    "topics": "topics.topics_command",
+    "tags": "topics.tags_command",
+    "explain": "explain.command",
+    "recommend": "recommend.recommend_command",
+    "related": "recommend.related_command",
+    "evaluate": "evaluate.command",
+    "reproduce": "reproduce.command",
+    "report": "report.report_command",
+    "serve": "report.serve_command",
+    "shard": "shard.command",
+    "datasets": "datasets.command",
+}
 """The commands in the order of the help, and the function of each in `tagtopics.cli`."""
 
 SUCCESS, INTERNAL_ERROR, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -75,7 +72,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", CorpusWarning)
-            warnings.showwarning = _note_warning
+            warnings.showwarning = lambda message, *_, **__: note(str(message))
             code = _invoke(given)
         sys.stdout.flush()
     except (BrokenPipeError, PipeClosedError):
@@ -141,10 +138,6 @@ def _outcome(error: BaseException) -> tuple[int, str]:
         return BAD_INPUT, "tagtopics: error: not enough memory; try fewer topics or a smaller vocabulary"
     what = clean_line(f"{type(error).__name__}: {error}")[:300]
     return INTERNAL_ERROR, f"tagtopics: internal error: {what}; please report it with the output of --debug"
-
-
-def _note_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    note(str(message))
 
 
 def _redirect_to_null() -> None:

@@ -47,7 +47,7 @@ def command(output: OutputOptions, out: ModelOutOption = "demo.tt", topics: Topi
     say(f"   such as {', '.join(_samples(corpus, 4))}", "dim")
     say("   80 % of the documents for training, 20 % for testing", "dim")
     train, test = (corpus.select(rows) for rows in train_test(corpus, 0))
-    say(f"2  Learning {topics} topics with TTM-H, the higher-order tag-topic model")
+    say(f"2  Learning {topics} topics with a tag-topic model, and what the tags say")
     say("   the first run on a machine compiles the kernels, which takes up to a minute", "dim")
     start = time.perf_counter()
     model.fit(train, callbacks=progress_bar(output))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tagtopics.cli.options import ModelOptions, OutputOptions
@@ -15,17 +14,15 @@ from tagtopics.errors import InputError
 if TYPE_CHECKING:
     from tagtopics.models.base import TopicModel
 
-MODELS: Mapping[str, str] = MappingProxyType(
-    {
-        "lda": "LDA",
-        "ttm": "TTM",
-        "atm": "ATM",
-        "rtm": "RTM",
-        "llda": "LabeledLDA",
-        "gibbs": "GibbsLDA",
-        "vb": "VBLDA",
-    }
-)
+MODELS: Mapping[str, str] = {
+    "lda": "LDA",
+    "ttm": "TTM",
+    "atm": "ATM",
+    "rtm": "RTM",
+    "llda": "LabeledLDA",
+    "gibbs": "GibbsLDA",
+    "vb": "VBLDA",
+}
 """Values of `--model`, and the public estimator class of each."""
 
 PARAMETERS = {
@@ -88,11 +85,30 @@ def _set_tag_pseudo_count(model: TopicModel, options: ModelOptions) -> None:
     model.set_params(preset=replace(preset, tag_pseudo_count=options.tag_pseudo_count))
 
 
-def weights_of(model: Any) -> dict[str, float] | None:
-    """Return the tag weights of a fitted model, given or learned; None if it has none."""
+def weights_of(model: Any) -> dict[str, float | None] | None:
+    """Return the tag weights of a fitted model; None if it has none."""
     names = ("pairwise_weight", "higher_order_weight", "tag_pseudo_count")
     known = model.get_params(deep=False)
     return {name: getattr(model, f"{name}_") for name in names} if "pairwise_weight" in known else None
+
+
+def strengths_of(model: Any) -> dict[str, dict[str, Any]] | None:
+    """Return how many tokens each part of a document's prior is worth, with tags hidden and known.
+
+    Parts that each kind of tag has are by kind, "tags" if tags have no kinds. None if the model has no
+    strengths, or uses a given pseudo-count instead.
+    """
+    if getattr(model, "settings_", None) is None or model.tag_pseudo_count_ is not None:
+        return None
+    kinds = [kind or "tags" for kind in model.tag_kinds_]
+    settings = {"hidden": model.settings_.hidden, "known": model.settings_.known}
+    return {
+        name: {
+            part: dict(zip(kinds, value, strict=True)) if isinstance(value, tuple) else value
+            for part, value in strengths._asdict().items()
+        }
+        for name, strengths in settings.items()
+    }
 
 
 def name_of_model(model: TopicModel) -> str:
@@ -104,10 +120,7 @@ def name_of_model(model: TopicModel) -> str:
 def progress_bar(output: OutputOptions, title: str = "Fitting", parts: int = 1) -> list[Any]:
     """Return the callbacks of a fit: a progress bar if standard error is a terminal.
 
-    Args:
-        output: what the command prints.
-        title: what the bar is called.
-        parts: steps of one iteration.
+    An iteration has `parts` steps.
     """
     from tagtopics.inference.callbacks import Progress
     from tagtopics.kernels.compiling import has_compiled

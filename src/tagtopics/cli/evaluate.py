@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from tagtopics.cli.estimators import build_model
 from tagtopics.cli.options import (
@@ -16,6 +20,7 @@ from tagtopics.cli.options import (
 )
 from tagtopics.cli.output import make_table, show
 from tagtopics.cli.sources import read_training
+from tagtopics.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,22 +40,66 @@ TaskOption = Annotated[
 KnownOption = Annotated[bool, flag("Let the model use the tags of the test documents.", "--tags-known")]
 
 
+def _percentages(value: str) -> tuple[float, ...]:
+    """Parse numbers with commas between them."""
+    try:
+        return tuple(int(part) if part.strip().isdecimal() else float(part) for part in value.split(","))
+    except ValueError:
+        raise typer.BadParameter(f"{value[:40]!r} is not a list of numbers such as 5,20,80") from None
+
+
+SeenOption = Annotated[
+    Any,
+    option("Perplexity with these per cent of the words seen, 0 to 80: 5,20,80.", metavar="N,N",
+           default="no curve", parser=_percentages),
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class EvaluatedColumns(ColumnOptions):
+    """Columns of a table, and what is known of the tags of test documents."""
+
+    tags: Annotated[
+        list[str] | None,
+        option("Perplexity with the tags of test documents hidden, known or inferred (known,inferred for a "
+               "comparison); any other value is a tag column, as in `fit`.",
+               default="tags hidden, column tags", metavar="HOW|COLUMN", panel="Input"),
+    ] = None  # fmt: skip
+
+    def split(self) -> tuple[ColumnOptions, tuple[str, ...]]:
+        """Return the columns, and what is known of the tags."""
+        from tagtopics.tasks.perplexity import TAGS
+
+        columns, known = [], []
+        for value in self.tags or ():
+            names = value.split(",")
+            (known.extend(names) if set(names) <= set(TAGS) else columns.append(value))
+        values = {field.name: getattr(self, field.name) for field in fields(ColumnOptions)}
+        return ColumnOptions(**values | {"tags": columns or None}), tuple(dict.fromkeys(known))
+
+
 def command(
     corpus: CorpusArgument,
     model: ModelOptions,
-    columns: ColumnOptions,
+    columns: EvaluatedColumns,
     text: TextOptions,
     output: OutputOptions,
     task: TaskOption = "perplexity",
     tags_known: KnownOption = False,
+    seen: SeenOption = None,
 ) -> None:
     """Fit on training documents and score on test documents: the official split, else a random 80/20."""
     from tagtopics.tasks import find_task
 
     score = find_task(task)
     estimator = build_model(model)
-    documents = read_training(corpus, columns, text, output)
-    result = score(documents, estimator, seed=model.seed, tags_known=tags_known)
+    table, tags = columns.split()
+    if task != "perplexity" and (seen or tags):
+        raise InputError(f"--seen and --tags {'|'.join(tags) or 'known'} need --task perplexity; "
+                         "for other tasks use --tags-known")  # fmt: skip
+    curve = {"seen": seen or (), "tags": tags} if seen or tags else {}
+    documents = read_training(corpus, table, text, output)
+    result = score(documents, estimator, seed=model.seed, tags_known=tags_known, **curve)
     payload = {
         "task": task,
         "model": model.model,
@@ -58,6 +107,7 @@ def command(
         "seed": model.seed,
         "metrics": result["metrics"],
         "seconds": result["seconds"],
+        **({"curve": result["curve"]} if curve else {}),
     }
     show(output.json, payload, lambda console: _draw(console, payload))
 
@@ -71,4 +121,16 @@ def _draw(console: Console, payload: dict[str, Any]) -> None:
         table.add_row(name.replace("_", " "), text)
     for name, value in payload["seconds"].items():
         table.add_row(f"seconds to {name}", f"{value:.2f}")
+    console.print(table)
+    if "curve" in payload:
+        _draw_curve(console, payload["curve"])
+
+
+def _draw_curve(console: Console, curve: Sequence[dict[str, Any]]) -> None:
+    """Print a row for each share of words seen, and a column for each setting of the tags."""
+    found = {(row["seen"], row["tags"]): row["perplexity"] for row in curve}
+    tags, shares = (list(dict.fromkeys(row[name] for row in curve)) for name in ("tags", "seen"))
+    table = make_table("perplexity by share of words seen", [">seen", *(f">tags {name}" for name in tags)])
+    for share in shares:
+        table.add_row(f"{share:g} %", *(f"{found[share, name]:,.1f}" for name in tags))
     console.print(table)

@@ -71,7 +71,9 @@ def command(
     elif not output.json:
         corpus = corpus.select(range(min(_SHOWN, n_docs)))
     if out is not None:
-        return _show_maps(_mapped_folder(loaded, input, corpus, out), output)
+        names = enumerate(corpus.ids)
+        rows = [_mapped(loaded, str(Path(input) / name), name, corpus.tags_of(d), out) for d, name in names]
+        return _show_maps(rows, output)
     documents = credited_documents(loaded, corpus)
 
     def draw(console: Console) -> None:
@@ -81,7 +83,7 @@ def command(
         if doc is None and n_docs > len(documents):
             console.print(f"... and {n_docs - len(documents):,} more documents: --doc or --json", style="dim")
 
-    show(output.json, {"documents": [_first_words(document, top) for document in documents]}, draw)
+    show(output.json, {"documents": [row | {"words": row["words"][:top]} for row in documents]}, draw)
 
 
 def _row(corpus: Corpus, doc: str) -> int:
@@ -93,18 +95,7 @@ def _row(corpus: Corpus, doc: str) -> int:
     raise InputError(f"--doc {doc}: no such id; numbers go from 0 to {corpus.n_docs - 1}")
 
 
-def _first_words(document: dict[str, Any], top: int | None) -> dict[str, Any]:
-    return {**document, "words": document["words"][:top]}
-
-
 # ------------------------------------------------------------------------------------------- images
-
-
-def _mapped_folder(model: Any, source: str, corpus: Corpus, out: str) -> list[dict[str, Any]]:
-    return [
-        _mapped(model, str(Path(source) / name), name, corpus.tags_of(d), out)
-        for d, name in enumerate(corpus.ids)
-    ]
 
 
 def _mapped(model: Any, path: str, name: str, tags: Sequence[str], out: str | None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tagtopics._io import check_space, check_target
-from tagtopics.cli.estimators import STOP_REASONS, build_model, progress_bar, weights_of
+from tagtopics.cli.estimators import STOP_REASONS, build_model, progress_bar, strengths_of, weights_of
 from tagtopics.cli.options import (
     ColumnOptions,
     CorpusArgument,
@@ -191,6 +191,7 @@ def _payload(
         "change": history[-1]["change"] if history else None,
         "stop_reason": estimator.stop_reason_,
         "weights": weights_of(estimator),
+        "strengths": strengths_of(estimator),
         "seconds": seconds,
         "topics": topic_rows(estimator, 8),
     }
@@ -201,9 +202,12 @@ def _draw(console: Console, fitted: dict[str, Any]) -> None:
         "corpus": size_text(fitted),
         "model": f"{fitted['model']}, {fitted['n_topics']} topics, seed {fitted['seed']}",
     }
-    if fitted["weights"]:
-        values = [f"{name.replace('_', ' ')} {value:g}" for name, value in fitted["weights"].items()]
-        facts["tags"] = ", ".join(values)
+    weights = [
+        f"{name.replace('_', ' ')} {value:g}" for name, value in (fitted["weights"] or {}).items() if value
+    ]
+    facts |= {"tags": ", ".join(weights)} if weights else {}
+    for name, parts in (fitted["strengths"] or {}).items():
+        facts[f"tags {name}"] = _strengths_text(parts)
     seconds = fitted["seconds"]
     facts |= {
         "sweeps": f"{fitted['iterations']} ({STOP_REASONS[fitted['stop_reason']]})",
@@ -214,3 +218,14 @@ def _draw(console: Console, fitted: dict[str, Any]) -> None:
     largest = sorted(fitted["topics"], key=lambda row: -row["share"])[:_SHOWN]
     title = "Topics" if len(largest) == fitted["n_topics"] else f"The {len(largest)} largest topics"
     console.print(topic_table(largest, title))
+
+
+def _strengths_text(parts: dict[str, Any]) -> str:
+    """Return the parts of a document's prior that count, in tokens."""
+    single = {
+        f"{part} {kind}" if kind != "tags" else part: value
+        for part, values in parts.items()
+        for kind, value in (values.items() if isinstance(values, dict) else [("tags", values)])
+    }
+    shown = [f"{name} {value:.3g}" for name, value in single.items() if value]
+    return f"prior of {', '.join(shown)} tokens" if shown else "no prior"

@@ -176,25 +176,28 @@ class ModelOptions:
 
     model: Annotated[
         str,
-        _model("ttm (the paper's TTM-H), lda, atm, rtm, llda, gibbs or vb.", True, "NAME",
+        _model("ttm, lda, atm, rtm, llda, gibbs or vb.", True, "NAME",
                autocompletion=_model_names),
     ] = "ttm"  # fmt: skip
     topics: Annotated[int | None, _model("Number of topics.", "20")] = None
     preset: Annotated[
         str | None,
-        _model("default, paper, or fast: fewer sweeps, slightly different topics.", "default", "NAME"),
+        _model(
+            "default, paper (TTM-H), or fast: fewer sweeps, slightly different topics.", "default", "NAME"
+        ),
     ] = None
     order: Annotated[int | None, _model("Maximum number of tags in a higher-order relation.", "3")] = None
     pairwise_weight: Annotated[
-        Any, _number_or_auto("Weight of documents that share a tag, or 'auto' to learn it.", "0.1")
+        Any,
+        _number_or_auto("Weight of documents that share a tag, while topics are learned.", "0; paper: 0.1"),
     ] = None
     higher_order_weight: Annotated[
-        Any, _number_or_auto("Weight of all tags of a document together, or 'auto'.", "0.05")
+        Any, _number_or_auto("Weight of all tags of a document together, likewise.", "0; paper: 0.05")
     ] = None
     tag_pseudo_count: Annotated[
         Any,
-        _number_or_auto("Number of tokens that the known tags of a new document are worth, or 'auto'.",
-                        "by preset"),
+        _number_or_auto("Tokens that the known tags of a document are worth; 'auto' learns what tags say.",
+                        "auto; paper: 5"),
     ] = None  # fmt: skip
     iterations: Annotated[int | None, _model("Maximum number of sweeps.", "200")] = None
     tolerance: Annotated[float | None, _model("Stop when the mean change is below this.", "0.002", "X")] = (

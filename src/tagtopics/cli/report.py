@@ -112,11 +112,8 @@ def _load_with_data(
 ) -> tuple[TopicModel, TopicData]:
     """Load a model, and return it with the record that viewers show.
 
-    Args:
-        path: the model folder.
-        corpus: a matrix folder or data set name; None for the corpus saved with the model.
-        title: of the collection; None for the name of the folder.
-        output: what the command prints.
+    The corpus is a matrix folder or data set name; None for the one saved with the model. The title of the
+    collection is by default the name of the folder.
     """
     from pathlib import Path
 

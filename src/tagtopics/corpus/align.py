@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.recipe import TextRecipe
+from tagtopics.corpus.core import Corpus, TextRecipe
 from tagtopics.corpus.text import passes
 from tagtopics.errors import InputError
 
@@ -47,6 +46,17 @@ def align_columns(matrix: Any, have: Sequence[str], want: Sequence[str]) -> tupl
     return aligned, int(csr.data[~kept].sum(dtype=np.float64))
 
 
+def in_columns(corpus: Corpus, words: Sequence[str], tags: Sequence[str]) -> Corpus:
+    """Return a corpus with other columns; words and tags are matched by name, others are left out."""
+    return replace(
+        corpus,
+        counts=align_columns(corpus.counts, corpus.vocabulary, words)[0],
+        tags=align_columns(corpus.tags, corpus.tag_names, tags)[0],
+        vocabulary=tuple(words),
+        tag_names=tuple(tags),
+    )
+
+
 def join_corpora(first: Corpus, second: Corpus) -> Corpus:
     """Return the documents of two corpora as one; words and tags are matched by name.
 
@@ -55,11 +65,10 @@ def join_corpora(first: Corpus, second: Corpus) -> Corpus:
     """
     words = extended(first.vocabulary, second.vocabulary)
     tags = extended(first.tag_names, second.tag_names)
-    counts = [align_columns(corpus.counts, corpus.vocabulary, words)[0] for corpus in (first, second)]
-    tagged = [align_columns(corpus.tags, corpus.tag_names, tags)[0] for corpus in (first, second)]
+    both = [in_columns(corpus, words, tags) for corpus in (first, second)]
     return Corpus(
-        counts=sp.csr_array(sp.vstack(counts)),
-        tags=sp.csr_array(sp.vstack(tagged)),
+        counts=sp.csr_array(sp.vstack([corpus.counts for corpus in both])),
+        tags=sp.csr_array(sp.vstack([corpus.tags for corpus in both])),
         vocabulary=words,
         tag_names=tags,
         ids=first.ids + second.ids,

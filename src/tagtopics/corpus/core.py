@@ -1,20 +1,22 @@
-"""The corpus, what readers hand over to make one, and the checks of its matrices."""
+"""The corpus, the recipe of its text, what readers get and hand over, and the checks of matrices."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from tagtopics.corpus.recipe import TextRecipe
-from tagtopics.errors import InputError
+from tagtopics.errors import InputError, one_line
 
 INT32_MAX = int(np.iinfo(np.int32).max)
+Tokenizer = Callable[[str], Iterable[str]]
 Where = Callable[[int], str]
 """Names a row of a source in errors."""
 
@@ -22,6 +24,98 @@ Where = Callable[[int], str]
 def document_number(row: int) -> str:
     """Name a document by its row, if nothing better is known."""
     return f"document {row}"
+
+
+def _check_pattern(pattern: str) -> str:
+    try:
+        groups = re.compile(pattern).groups
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ValueError(f"not a regular expression ({error})") from None
+    if groups > 1:
+        raise ValueError("must have one group at most")
+    return pattern
+
+
+def _check_range(values: tuple[int, int]) -> tuple[int, int]:
+    if values[0] > values[1]:
+        raise ValueError("must ascend")
+    return values
+
+
+def _check_frequency(value: int | float) -> int | float:
+    if not (value >= 1 if isinstance(value, int) else 0 <= value <= 1):
+        raise ValueError("must be a whole number from 1, or a share from 0.0 to 1.0")
+    return value
+
+
+def _check_stop_words(words: tuple[str, ...] | str | None) -> tuple[str, ...] | str | None:
+    if isinstance(words, str) and words != "english":
+        raise ValueError("must be 'english', a tuple of words, or None")
+    return words
+
+
+Count = Annotated[int, Field(ge=1)]
+Frequency = Annotated[int | float, AfterValidator(_check_frequency)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextRecipe:
+    """The settings with which text becomes words; see `tagtopics.corpus.text`.
+
+    Attributes:
+        lowercase: fold case.
+        token_pattern: regular expression of one word; None for the Unicode-safe default.
+        min_length: shortest word kept, in characters.
+        ngram_range: smallest and largest number of words that make one term.
+        stop_words: words to leave out; "english" for a built-in list.
+        min_df: least number (int) or share (float) of documents that a word must occur in.
+        max_df: most documents, likewise.
+        max_words: keep only this many of the most frequent words.
+    """
+
+    lowercase: bool = True
+    token_pattern: Annotated[str, AfterValidator(_check_pattern)] | None = None
+    min_length: Count = 2
+    ngram_range: Annotated[tuple[Count, Count], AfterValidator(_check_range)] = (1, 1)
+    stop_words: Annotated[tuple[str, ...] | str | None, AfterValidator(_check_stop_words)] = "english"
+    min_df: Frequency = 1
+    max_df: Frequency = 1.0
+    max_words: Count | None = None
+
+    def __post_init__(self) -> None:
+        _validate(vars(self))
+
+
+def recipe_to_json(recipe: TextRecipe) -> dict[str, Any]:
+    """Return a recipe as a dictionary for JSON."""
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(recipe).items()}
+
+
+def recipe_from_json(value: Any) -> TextRecipe:
+    """Return the recipe that `recipe_to_json` wrote; anything else is an `InputError`."""
+    if not isinstance(value, Mapping):
+        raise InputError(f"text recipe: expected a JSON object, got {type(value).__name__}")
+    settings: dict[str, Any] = {
+        str(name): tuple(v) if isinstance(v, list) else v for name, v in value.items()
+    }
+    _validate(settings)
+    return TextRecipe(**settings)
+
+
+def _settings_model() -> type[BaseModel]:
+    hints = get_type_hints(TextRecipe, include_extras=True)
+    settings: dict[str, Any] = {f.name: (hints[f.name], f.default) for f in fields(TextRecipe)}
+    return create_model("TextRecipe", __config__=ConfigDict(strict=True, extra="forbid"), **settings)
+
+
+_SETTINGS = _settings_model()
+
+
+def _validate(settings: Mapping[str, Any]) -> None:
+    try:
+        _SETTINGS.model_validate(dict(settings))
+    except ValidationError as error:
+        raise InputError(f"text recipe: {one_line(error)}") from None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -134,46 +228,48 @@ class Corpus:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ReadOptions:
+    """What the caller of `read_corpus` or `shard_corpus` asked for.
+
+    Where the source is a table, `text`, `tags`, `id` and `label` name columns; elsewhere `tags`, `id` and
+    `label` are the values themselves.
+    """
+
+    text: Any = None
+    tags: Any = None
+    id: Any = None
+    label: Any = None
+    separator: str | None = None
+    recipe: TextRecipe = field(default_factory=TextRecipe)
+    tokenizer: Tokenizer | None = None
+    vocabulary: Sequence[str] | None = None
+    tag_names: Sequence[str] | None = None
+    visual: Any = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Documents:
     """What a reader found in a source, before words and tags get the columns of a corpus.
 
     The words come as `texts` (with `counts` and `bags` None), as `bags`, or as `counts`.
-
-    Attributes:
-        source: names the source in errors.
-        texts: the text of each document.
-        bags: the words of each document with their counts.
-        counts: documents x words, any matrix that `canonical_counts` takes.
-        vocabulary: the words of the columns of `counts`; None if they have no names.
-        tags: a list of tags for each document, or a documents x tags matrix; None for no tags.
-        tag_names: the tags of the columns of `tags`, if it is a matrix with names.
-        ids: a name for each document.
-        labels: a class for each document.
-        split: "train" or "test" for each document.
-        links: CSR array, documents x documents.
-        recipe: how text became `counts`.
-        visual: the `VisualVocabulary` that made `counts`.
-        warnings: lines that the user should see now.
-        notices: the same lines for `Corpus.notices`, in full.
-        where: names a row in errors.
     """
 
-    source: str
+    source: str  # names the source in errors
     texts: Sequence[str] | None = None
-    bags: Sequence[Mapping[str, Any]] | None = None
-    counts: Any = None
-    vocabulary: Sequence[str] | None = None
-    tags: Any = None
-    tag_names: Sequence[str] | None = None
+    bags: Sequence[Mapping[str, Any]] | None = None  # the words of each document with their counts
+    counts: Any = None  # documents x words, any matrix that `canonical_counts` takes
+    vocabulary: Sequence[str] | None = None  # of the columns of `counts`; None if they have no names
+    tags: Any = None  # a list of tags for each document, or a documents x tags matrix; None for no tags
+    tag_names: Sequence[str] | None = None  # of the columns of `tags`, if it is a matrix with names
     ids: Sequence[str] | None = None
     labels: Sequence[str | None] | None = None
-    split: Sequence[str] | None = None
-    links: sp.csr_array | None = None
-    recipe: TextRecipe | None = None
-    visual: Any = None
-    warnings: Sequence[str] = ()
-    notices: Sequence[str] = ()
-    where: Where = document_number
+    split: Sequence[str] | None = None  # "train" or "test"
+    links: sp.csr_array | None = None  # documents x documents
+    recipe: TextRecipe | None = None  # how text became `counts`
+    visual: Any = None  # the `VisualVocabulary` that made `counts`
+    warnings: Sequence[str] = ()  # lines that the user should see now
+    notices: Sequence[str] = ()  # the same lines for `Corpus.notices`, in full
+    where: Where = document_number  # names a row in errors
 
     @property
     def are_texts(self) -> bool:
@@ -245,9 +341,16 @@ def checked_csr(
     return csr
 
 
-def tag_matrix(doc_tags: Iterable[Iterable[str]], tag_names: Sequence[str]) -> sp.csr_array:
-    """Return the (D, T) indicator of lists of tag names; repeats count once, unknown names are left out."""
-    column = {name: t for t, name in enumerate(tag_names)}
+def tag_matrix(
+    doc_tags: Iterable[Iterable[str]], tag_names: Sequence[str] | Mapping[str, int]
+) -> sp.csr_array:
+    """Return the (D, T) indicator of lists of tag names; repeats count once, unknown names are left out.
+
+    Args:
+        doc_tags: the tags of each document.
+        tag_names: the T tags in column order, or the column of each.
+    """
+    column = tag_names if isinstance(tag_names, Mapping) else {name: t for t, name in enumerate(tag_names)}
     indices: list[int] = []
     indptr = [0]
     for names in doc_tags:

@@ -18,7 +18,16 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from tagtopics.corpus.align import align_columns
-from tagtopics.corpus.core import Corpus, Documents, canonical_counts, canonical_tags, tag_matrix
+from tagtopics.corpus.core import (
+    Corpus,
+    Documents,
+    ReadOptions,
+    TextRecipe,
+    Tokenizer,
+    canonical_counts,
+    canonical_tags,
+    tag_matrix,
+)
 from tagtopics.corpus.formats.bags import read_ldac, read_svmlight, read_uci
 from tagtopics.corpus.formats.mat import read_mat
 from tagtopics.corpus.formats.matrix_folder import read_folder
@@ -34,7 +43,6 @@ from tagtopics.corpus.formats.tables import (
     texts_of,
 )
 from tagtopics.corpus.images.decode import holds_images, is_image
-from tagtopics.corpus.recipe import ReadOptions, TextRecipe, Tokenizer
 from tagtopics.corpus.tags import distinct_tags, name_of, read_tags, tags_of_file
 from tagtopics.corpus.text import TermCounter, count_bags, learn
 from tagtopics.errors import CorpusWarning, InputError
@@ -153,13 +161,8 @@ def assemble(
 ) -> tuple[Corpus, Findings]:
     """Give the words and tags of documents their columns.
 
-    Args:
-        documents: all documents, or a part of them if `options` names the vocabulary and the tags.
-        options: what the user asked for.
-        counter: counts the vocabulary of `options`; made here if it is None.
-
-    Returns:
-        The corpus, without notices, and what is unusual about it.
+    Return the corpus, without notices, and what is unusual about it. The documents are all, or a part of them
+    if `options` names the vocabulary, which `counter` then counts, and the tags.
     """
     if documents.are_texts:
         counts, vocabulary, n_unknown = _count_texts(documents, options, counter)
@@ -187,25 +190,15 @@ def assemble(
 
 @dataclass(frozen=True)
 class Findings:
-    """What the user may not expect of some documents; the findings of the parts of a corpus add up.
-
-    Attributes:
-        wordless: documents without a word.
-        first_wordless: the id of the first of them.
-        untagged: documents without a tag.
-        first_untagged: the id of the first of them.
-        unknown_words: tokens of words outside a given vocabulary.
-        unknown_tags: tags of documents that are not among the given ones.
-        repeated: tags that a document repeats.
-    """
+    """What the user may not expect of some documents; the findings of the parts of a corpus add up."""
 
     wordless: int = 0
-    first_wordless: str | None = None
+    first_wordless: str | None = None  # the id of the first document without a word
     untagged: int = 0
     first_untagged: str | None = None
-    unknown_words: int = 0
-    unknown_tags: int = 0
-    repeated: int = 0
+    unknown_words: int = 0  # tokens of words outside a given vocabulary
+    unknown_tags: int = 0  # tags of documents that are not among the given ones
+    repeated: int = 0  # tags that a document repeats
 
     @classmethod
     def of(cls, corpus: Corpus, unknown_words: int, unknown_tags: int, repeated: int) -> Findings:

@@ -10,8 +10,11 @@ from tagtopics.corpus.core import Corpus, canonical_counts
 from tagtopics.errors import InputError
 
 Rows = npt.NDArray[np.int64]
-_MOST_TOKENS = 10**9
+MOST_TOKENS = 10**9
 """The limit below which NumPy's hypergeometric draws are exact."""
+
+_LARGE = 0.8
+"""The largest share of seen tokens: the others are held out."""
 
 
 def train_test(corpus: Corpus, seed: int, test_share: float = 0.2) -> tuple[Rows, Rows]:
@@ -54,9 +57,9 @@ def completion(counts: sp.csr_array, seed: int, share: float = 0.8) -> tuple[sp.
     _check_share(share, "share")
     counts = canonical_counts(counts)
     sizes = np.asarray(counts.sum(axis=1, dtype=np.int64))
-    if sizes.max(initial=0) >= _MOST_TOKENS:
+    if sizes.max(initial=0) >= MOST_TOKENS:
         raise InputError(
-            f"split: document {sizes.argmax()} has {sizes.max():,} tokens; at most {_MOST_TOKENS:,}"
+            f"split: document {sizes.argmax()} has {sizes.max():,} tokens; at most {MOST_TOKENS:,}"
         )
     n_seen = np.clip(np.rint(share * sizes).astype(np.int64), np.minimum(sizes, 1), np.maximum(sizes - 1, 1))
     generator = np.random.default_rng(seed)
@@ -66,6 +69,29 @@ def completion(counts: sp.csr_array, seed: int, share: float = 0.8) -> tuple[sp.
         seen[row] = generator.multivariate_hypergeometric(counts.data[row], n_seen[d], method="marginals")
     held_out = counts.data - seen
     return _with_data(counts, seen), _with_data(counts, held_out)
+
+
+def seen_part(counts: sp.csr_array, seed: int, seen: float) -> tuple[sp.csr_array, sp.csr_array]:
+    """Hold out a fifth of the tokens of each document, and show a share of all its tokens.
+
+    The held-out tokens depend on the seed alone; with `seen` of 0.8 the split is that of `completion`.
+
+    Args:
+        counts: documents x words (D, W).
+        seed: seed of the draw.
+        seen: share of a document's tokens that is seen, from 0 to 0.8.
+
+    Returns:
+        Seen and held-out counts, (D, W) each.
+    """
+    if not 0 <= seen <= _LARGE:
+        raise InputError(f"split: the share of words seen must be from 0 to {_LARGE}, not {seen:g}")
+    rest, held_out = completion(counts, seed, _LARGE)
+    if seen == _LARGE:
+        return rest, held_out
+    if seen == 0:
+        return sp.csr_array(rest.shape, dtype=rest.dtype), held_out
+    return completion(rest, seed, seen / _LARGE)[0], held_out
 
 
 def _with_data(like: sp.csr_array, data: npt.NDArray[np.int32]) -> sp.csr_array:

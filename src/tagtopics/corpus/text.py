@@ -15,6 +15,7 @@ import unicodedata
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -22,24 +23,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Int64
-from tagtopics.corpus.core import INT32_MAX, Where, canonical_counts
-from tagtopics.corpus.recipe import TextRecipe, Tokenizer
+from tagtopics.corpus.core import INT32_MAX, TextRecipe, Tokenizer, Where, canonical_counts
 from tagtopics.errors import InputError
 
 
 def learn(
     texts: Sequence[str], recipe: TextRecipe, tokenizer: Tokenizer | None = None
 ) -> tuple[sp.csr_array, tuple[str, ...]]:
-    """Learn the vocabulary of texts and count their words.
+    """Learn the vocabulary of D texts: return their counts (D, W), and the W words, sorted.
 
-    Args:
-        texts: D texts.
-        recipe: how text becomes words.
-        tokenizer: replaces the recipe's pattern, case, length and stop words; n-grams and the choice of the
-            vocabulary are still those of the recipe.
-
-    Returns:
-        counts (D, W) and the W words, sorted.
+    A tokenizer replaces the recipe's pattern, case, length and stop words; n-grams and the choice of the
+    vocabulary are still those of the recipe.
     """
     counter = TermCounter(None, recipe, tokenizer)
     found, _ = counter.count(texts)
@@ -55,31 +49,10 @@ def learn(
     return canonical_counts(counts if len(kept) == W else counts[:, kept]), vocabulary
 
 
-def apply(
-    texts: Sequence[str], vocabulary: Sequence[str], recipe: TextRecipe, tokenizer: Tokenizer | None = None
-) -> tuple[sp.csr_array, int]:
-    """Count the words of a known vocabulary in new texts.
-
-    Args:
-        texts: D texts.
-        vocabulary: the W words to count, in column order.
-        recipe: the recipe that the vocabulary was learnt with.
-        tokenizer: the tokenizer that it was learnt with, if any.
-
-    Returns:
-        counts (D, W), and the number of tokens of words outside the vocabulary.
-    """
-    return TermCounter(vocabulary, recipe, tokenizer).count(texts)
-
-
 class TermCounter:
-    """Counts words in batches of texts.
+    """Counts the words of a vocabulary, in column order, in batches of texts.
 
-    Args:
-        vocabulary: the W words to count, in column order; None to count all words, in columns in order of
-            their first occurrence.
-        recipe: how text becomes words.
-        tokenizer: a custom tokenizer, if any.
+    Without a vocabulary, it counts all words, in columns in order of their first occurrence.
     """
 
     def __init__(
@@ -169,11 +142,6 @@ def choose_words(word_docs: Int64, word_tokens: Int64, n_docs: int, recipe: Text
             f"(min_df={recipe.min_df}, max_df={recipe.max_df}); lower min_df or raise max_df"
         )
     return kept
-
-
-def words_of(text: str, recipe: TextRecipe) -> list[str]:
-    """Return the words of one text in order, before n-grams are made."""
-    return _reader(recipe)(text)
 
 
 def clean_name(value: str) -> str:
@@ -297,19 +265,14 @@ class Span(NamedTuple):
 
 
 class SpanFinder:
-    """Finds the words of a vocabulary in texts, as a recipe counts them.
-
-    Args:
-        vocabulary: the W words, in column order.
-        recipe: the recipe that the vocabulary was learnt with.
-    """
+    """Finds the words of a vocabulary in texts, as the recipe counts them that it was learnt with."""
 
     def __init__(self, vocabulary: Sequence[str], recipe: TextRecipe) -> None:
         self._column = {word: w for w, word in enumerate(vocabulary)}
         self._recipe = recipe
         pattern = recipe.token_pattern
         self._pattern = default_pattern() if pattern is None else re.compile(pattern)
-        self._words_of = _reader(recipe)
+        self._words_of = analyzer(replace(recipe, ngram_range=(1, 1)), None)
         self._kept: dict[str, bool] = {}  # of words of the vocabulary only: texts of strangers are endless
 
     def find(self, text: str) -> tuple[str, list[Span]]:

@@ -12,8 +12,7 @@ from typing import Any
 import scipy.sparse as sp
 
 from tagtopics._io import atomic_file, atomic_folder, check_target
-from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.recipe import recipe_to_json
+from tagtopics.corpus.core import Corpus, recipe_to_json
 from tagtopics.errors import InputError
 
 FOLDER_FILES = (
@@ -69,13 +68,10 @@ def check_folder(path: str | Path, what: str, is_ours: Callable[[str], bool], ma
     """Return the path of a folder that may be written: nothing is there, or only files of such a folder.
 
     Args:
-        path: the folder that the user named.
+        path: the folder that the user named; an `InputError` if anything in it would be lost.
         what: the kind of folder, for errors.
         is_ours: tells whether a file of this name belongs to such a folder.
         mark: a file that an existing folder must contain, unless it is empty.
-
-    Raises:
-        InputError: if anything would be lost, or the folder cannot be written.
     """
     target = _resolved(path)
     if target.is_file():

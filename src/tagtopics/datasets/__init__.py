@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from tagtopics._lazy import lazy
 
 if TYPE_CHECKING:
     from tagtopics.datasets.docstrings import load_docstrings
@@ -30,18 +31,13 @@ __all__ = [
     "write_scenes",
 ]
 
-_HOMES = {
-    "docstrings": ("load_docstrings",),
-    "load": ("DatasetRow", "list_datasets", "load_dataset"),
-    "registry": ("DatasetEntry", "fetch_dataset", "read_registry"),
-    "scenes": ("Scene", "make_scene_corpus", "make_scenes", "write_scenes"),
-    "synthetic": ("SyntheticCorpus", "TagGroup", "make_large_corpus", "make_tagged_corpus"),
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import the module of a public name when it is first used."""
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(f"tagtopics.datasets.{home}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy(
+    __name__,
+    {
+        "docstrings": ("load_docstrings",),
+        "load": ("DatasetRow", "list_datasets", "load_dataset"),
+        "registry": ("DatasetEntry", "fetch_dataset", "read_registry"),
+        "scenes": ("Scene", "make_scene_corpus", "make_scenes", "write_scenes"),
+        "synthetic": ("SyntheticCorpus", "TagGroup", "make_large_corpus", "make_tagged_corpus"),
+    },
+)

@@ -112,13 +112,8 @@ def join_blocks(
 ) -> list[str]:
     """Join the blocks of each document into its text, without the templates.
 
-    Args:
-        documents: the blocks of each document.
-        names: the name of each object; blocks that differ only in it are equal.
-        limit: a block that at least this many documents share is a template.
-
-    Returns:
-        One text per document.
+    A block that at least `limit` documents share is a template; blocks that differ only in the name of their
+    object are equal.
     """
     keys = [_templates(blocks, name) for blocks, name in zip(documents, names, strict=True)]
     frequency = Counter(key for blocks in keys for key in set(blocks))

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics.corpus.core import Corpus, canonical_tags, tag_matrix
-from tagtopics.corpus.recipe import TextRecipe
+from tagtopics.corpus.core import Corpus, TextRecipe, canonical_tags, tag_matrix
 from tagtopics.corpus.text import learn
 from tagtopics.datasets.docstring_text import (
     join_blocks,
@@ -199,25 +198,15 @@ lacks is skipped; tests, and modules with side effects on import, are not listed
 
 @dataclass(frozen=True)
 class PublicObject:
-    """One documented object of a library.
+    """One documented object of a library."""
 
-    Attributes:
-        name: canonical qualified name, such as `scipy.sparse.linalg.svds`.
-        module: the public subpackage, such as `scipy.sparse.linalg`.
-        kind: function, class, exception, ufunc, distribution or object.
-        docstring: the raw docstring.
-        bases: public base classes of a class or of an instance's class.
-        methods: public methods of a class.
-        aliases: every public name of the same object.
-    """
-
-    name: str
-    module: str
-    kind: str
+    name: str  # canonical qualified name, such as `scipy.sparse.linalg.svds`
+    module: str  # the public subpackage, such as `scipy.sparse.linalg`
+    kind: str  # function, class, exception, ufunc, distribution or object
     docstring: str
-    bases: tuple[str, ...] = ()
-    methods: frozenset[str] = frozenset()
-    aliases: list[str] = field(default_factory=list)
+    bases: tuple[str, ...] = ()  # public base classes of a class or of an instance's class
+    methods: frozenset[str] = frozenset()  # public methods of a class
+    aliases: list[str] = field(default_factory=list)  # every public name of the same object
 
     @property
     def package(self) -> str:
@@ -253,19 +242,15 @@ def _modules() -> Iterator[types.ModuleType]:
 
 def _members(module: types.ModuleType) -> Iterator[tuple[str, Any]]:
     """Yield the public names and values of a module, sorted: its `__all__`, else what it defines."""
-    listed = getattr(module, "__all__", None)
-    names = (
-        listed if listed is not None else [n for n, v in vars(module).items() if _is_defined_in(v, module)]
-    )
+    names = getattr(module, "__all__", None)
+    if names is None:
+        homes = {name: getattr(value, "__module__", None) for name, value in vars(module).items()}
+        names = [name for name, home in homes.items() if home == module.__name__]
     for name in sorted({n for n in names if not n.startswith("_")}):
         try:
             yield name, getattr(module, name)
         except (AttributeError, ImportError):
             continue
-
-
-def _is_defined_in(value: Any, module: types.ModuleType) -> bool:
-    return getattr(value, "__module__", None) == module.__name__
 
 
 def _describe(value: Any, name: str, module: str) -> PublicObject | None:

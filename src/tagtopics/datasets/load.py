@@ -97,15 +97,7 @@ def list_datasets() -> list[DatasetRow]:
 
 
 def build_dataset(entry: DatasetEntry, folder: Path) -> Corpus:
-    """Build a registered corpus from its files in a folder, and check it.
-
-    Args:
-        entry: an entry of the registry.
-        folder: the folder of its files.
-
-    Returns:
-        The corpus, with `split` if the data set has an official one.
-    """
+    """Build a registered corpus from its files in a folder, and check it; with its official split, if any."""
     corpus = read_corpus(folder / entry.file("counts").name, format=entry.format)
     entry.check(corpus)
     if entry.n_train is None:

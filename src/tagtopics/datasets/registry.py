@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from types import MappingProxyType
 from typing import IO, Any
 
 from pydantic import BaseModel, ConfigDict
@@ -27,41 +26,24 @@ class _Record(BaseModel):
 
 
 class RemoteFile(_Record):
-    """One file of a data set.
+    """One file of a data set."""
 
-    Attributes:
-        role: counts (the file to read; the reader finds the others beside it), tags, vocabulary, tag_names.
-        name: name in the cache.
-        address: where to download it; it names a commit, so its content cannot change.
-        size: bytes, also the limit of a download.
-        sha256: hexadecimal checksum.
-    """
-
-    role: str
-    name: str
-    address: str
-    size: int
+    role: str  # counts (the file to read; the reader finds the others beside it), tags, vocabulary, tag_names
+    name: str  # in the cache
+    address: str  # it names a commit, so its content cannot change
+    size: int  # bytes, also the limit of a download
     sha256: str
 
 
 class ExpectedStatistics(_Record):
-    """The exact statistics of a corpus built from the registered files.
-
-    Attributes:
-        n_docs: documents, D.
-        n_tags: tags, T.
-        n_words: words, W.
-        n_tokens: tokens in all; I_d is this over D.
-        n_edges: non-zero counts in all; W_d is this over D.
-        n_slots: pairs of document and tag; T_d is this over D.
-    """
+    """The exact statistics of a corpus built from the registered files."""
 
     n_docs: int
     n_tags: int
     n_words: int
-    n_tokens: int
-    n_edges: int
-    n_slots: int
+    n_tokens: int  # I_d of the paper is this over D
+    n_edges: int  # non-zero counts; W_d is this over D
+    n_slots: int  # pairs of document and tag; T_d is this over D
 
     @classmethod
     def of(cls, corpus: Corpus) -> ExpectedStatistics:
@@ -124,7 +106,7 @@ def read_registry() -> Mapping[str, DatasetEntry]:
     """Return all registered data sets by name, in the order of the file."""
     text = files("tagtopics.datasets").joinpath("registry.toml").read_text(encoding="utf-8")
     tables = tomllib.loads(text)
-    return MappingProxyType({name: DatasetEntry(name=name, **table) for name, table in tables.items()})
+    return {name: DatasetEntry(name=name, **table) for name, table in tables.items()}
 
 
 Progress = Callable[[str, int, int], None]

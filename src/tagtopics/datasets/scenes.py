@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -169,9 +168,12 @@ def _crown(rng: np.random.Generator, height: int, width: int) -> npt.NDArray[np.
     return np.asarray(np.hypot((x - centre[0]) / 1.25, y - centre[1]) < ragged)
 
 
-_THINGS: Mapping[str, Callable[[np.random.Generator, int, int], npt.NDArray[np.bool_]]] = MappingProxyType(
-    {"brick": _wall, "wood": _wall, "foliage": _crown, "rock": _crown}
-)
+_THINGS: Mapping[str, Callable[[np.random.Generator, int, int], npt.NDArray[np.bool_]]] = {
+    "brick": _wall,
+    "wood": _wall,
+    "foliage": _crown,
+    "rock": _crown,
+}
 
 # -------------------------------------------------------------------------------------------- materials
 
@@ -286,10 +288,10 @@ def _wood(rng: np.random.Generator, height: int, width: int) -> Float64:
     return np.where((x % 14 < 1)[..., np.newaxis], np.array([0.16, 0.09, 0.04]), boards)
 
 
-TEXTURES: Mapping[str, Texture] = MappingProxyType({
+TEXTURES: Mapping[str, Texture] = {
     "sky": _sky, "sunset": _sunset, "night": _night, "water": _water, "grass": _grass, "sand": _sand,
     "snow": _snow, "field": _field, "brick": _brick, "foliage": _foliage, "rock": _rock, "wood": _wood,
-})  # fmt: skip
+}  # fmt: skip
 """The materials by name."""
 
 MATERIALS: tuple[str, ...] = tuple(TEXTURES)

@@ -7,53 +7,56 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """One claim.
+    """One claim."""
 
-    Attributes:
-        text: the claim in one line.
-        source: where the paper makes it.
-        kind: how it is checked; a name of `verdicts.CHECKS`.
-        task: of the records it is about.
-        measure: of those records' metrics.
-        datasets: on which it is checked.
-        models: the models it compares; the first, or each before the next, is claimed to be better.
-        stated: the size of the effect, or the value; 0 for a claim of direction.
-        elsewhere: data sets of the claim that are not run here.
-        without_artefact: whether it is about CORA without the documents that share one long list of authors.
-    """
+    text: str  # in one line
+    source: str  # where the paper makes it
+    kind: str  # how it is checked; a name of `verdicts.CHECKS`
+    task: str  # of the records it is about
+    measure: str  # of those records' metrics
+    datasets: tuple[str, ...]  # on which it is checked
+    models: tuple[str, ...]  # compared; the first, or each before the next, is claimed to be better
+    stated: float = 0.0  # the size of the effect, or the value; 0 for a claim of direction
+    elsewhere: str = ""  # data sets of the claim that are not run here
+    without_artefact: bool = False  # about CORA without the documents that share one long list of authors
 
-    text: str
+
+class Figure(NamedTuple):
+    """A figure of the paper: one measure of a task against the number of topics."""
+
+    measure: str  # of the records' metrics
+    axis: str
+    heading: str
+    title: str  # of our tables
     source: str
-    kind: str
-    task: str
-    measure: str
-    datasets: tuple[str, ...]
-    models: tuple[str, ...]
-    stated: float = 0.0
-    elsewhere: str = ""
-    without_artefact: bool = False
 
+
+FIGURES: Mapping[str, Figure] = {
+    "perplexity": Figure("perplexity", "perplexity", "Word prediction",
+                         "Perplexity of held-out words (lower is better)",
+                         "Section 5.2.1, the figure of perplexity"),
+    "links": Figure("f1", "F-measure", "Link prediction",
+                    "F-measure of link prediction (higher is better)",
+                    "Section 5.2.2, the figure of link prediction"),
+    "classification": Figure("accuracy", "accuracy", "Document classification",
+                             "Accuracy of document classification (higher is better)",
+                             "Section 5.2.3, the figure of classification"),
+}  # fmt: skip
+"""The figures by task."""
 
 _NO_C30K = "C30K (not available)"
 
-_FIGURES = {
-    "perplexity": ("Section 5.2.1, the figure of perplexity", "perplexity"),
-    "links": ("Section 5.2.2, the figure of link prediction", "f1"),
-    "classification": ("Section 5.2.3, the figure of classification", "accuracy"),
-}
-"""Source and measure of all claims about one figure, by task."""
-
 
 def _claim(task: str, text: str, kind: str, models: tuple[str, ...], stated: float = 0.0) -> Claim:
-    source, measure = _FIGURES[task]
     no_med = task == "classification"
     return Claim(
-        text=text, source=source, kind=kind, task=task, measure=measure, models=models, stated=stated,
+        text=text, source=FIGURES[task].source, kind=kind, task=task, measure=FIGURES[task].measure,
+        models=models, stated=stated,
         datasets=("cora", "corel5k-thin") if no_med else ("cora", "med", "corel5k-thin"),
         elsewhere=f"MED (its classes could not be found), {_NO_C30K}" if no_med else _NO_C30K,
     )  # fmt: skip
@@ -102,24 +105,27 @@ GOALS: tuple[Claim, ...] = (
 )  # fmt: skip
 """Our own goals, checked in the same way."""
 
-TABLE_THREE: Mapping[str, tuple[float, float, float]] = MappingProxyType(
-    {
-        "TTM-H": (0.33, 0.22, 0.5385),
-        "TTM-P": (0.30, 0.21, 0.4929),
-        "L-LDA": (0.26, 0.14, 0.5077),
-        "SML": (0.29, 0.23, 0.5269),
-    }
-)
+TABLE_THREE: Mapping[str, tuple[float, float, float]] = {
+    "TTM-H": (0.33, 0.22, 0.5385),
+    "TTM-P": (0.30, 0.21, 0.4929),
+    "L-LDA": (0.26, 0.14, 0.5077),
+    "SML": (0.29, 0.23, 0.5269),
+}
 """Table III, C5K: recall, precision and Rate+."""
 
-DATASET_NAMES: Mapping[str, str] = MappingProxyType(
-    {"cora": "CORA", "med": "MED", "corel5k-images": "C5K", "corel5k": "C5K (blobs)",
-     "corel5k-thin": "C5K (1/50 of the tokens)",
-     "corel5k-pixels": "C5K (from pixels)", "bibtex": "bibtex", "reuters": "reuters"}
-)  # fmt: skip
+DATASET_NAMES: Mapping[str, str] = {
+    "cora": "CORA", "med": "MED", "corel5k-images": "C5K", "corel5k": "C5K (blobs)",
+    "corel5k-thin": "C5K (1/50 of the tokens)", "corel5k-pixels": "C5K (from pixels)",
+    "bibtex": "bibtex", "reuters": "reuters",
+}  # fmt: skip
 """Names of the data sets in tables."""
 
-TABLE_TWO_ROW: Mapping[str, str] = MappingProxyType(
-    {"cora": "cora", "med": "med"} | dict.fromkeys(("corel5k-images", "corel5k", "corel5k-pixels"), "corel5k")
+TABLE_TWO_ROW: Mapping[str, str] = {"cora": "cora", "med": "med"} | dict.fromkeys(
+    ("corel5k-images", "corel5k", "corel5k-pixels"), "corel5k"
 )
 """The registry entry with the paper's row of Table II."""
+
+
+def full_name(dataset: str, without_artefact: bool) -> str:
+    """Return the name of a data set in tables, with what was left out of it."""
+    return f"{DATASET_NAMES[dataset]}{' without the artefact' if without_artefact else ''}"

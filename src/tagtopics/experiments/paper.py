@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
-from tagtopics.experiments.claims import DATASET_NAMES, TABLE_THREE, TABLE_TWO_ROW
+from tagtopics.experiments.claims import DATASET_NAMES, FIGURES, TABLE_THREE, TABLE_TWO_ROW, full_name
 from tagtopics.experiments.spec import MODELS, Record
 
 Cells = Mapping[tuple[int, int], float]
@@ -29,20 +29,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The difference between two models: mean over K, paired over splits.
+    """The difference between two models: mean over K, paired over splits."""
 
-    Attributes:
-        mean: over splits; positive if the first is better.
-        error: standard error of the mean; NaN for one split.
-        p_value: two-sided, of the corrected resampled t-test (Nadeau and Bengio 2003); NaN for one split.
-        topics: the numbers of topics compared.
-        n_splits: the number of splits.
-    """
-
-    mean: float
-    error: float
-    p_value: float
-    topics: tuple[int, ...]
+    mean: float  # over splits; positive if the first is better
+    error: float  # standard error of the mean; NaN for one split
+    p_value: float  # two-sided, corrected resampled t-test (Nadeau and Bengio 2003); NaN for one split
+    topics: tuple[int, ...]  # the numbers of topics compared
     n_splits: int
 
 
@@ -87,20 +79,12 @@ def compare(better: Cells, worse: Cells, measure: str) -> Comparison | None:
     common = sorted(set(better) & set(worse))
     if not common:
         return None
-    gain = _reduction if measure == "perplexity" else _difference
     splits: dict[int, list[float]] = {}
     for K, seed in common:
-        splits.setdefault(seed, []).append(gain(better[K, seed], worse[K, seed]))
+        a, b = better[K, seed], worse[K, seed]
+        splits.setdefault(seed, []).append(1 - a / b if measure == "perplexity" else a - b)
     mean, error, n = summary([fmean(values) for values in splits.values()])
     return Comparison(mean, error, _p_value(mean, error, n), tuple(sorted({K for K, _ in common})), n)
-
-
-def _reduction(better: float, worse: float) -> float:
-    return 1 - better / worse
-
-
-def _difference(better: float, worse: float) -> float:
-    return better - worse
 
 
 def _p_value(mean: float, error: float, n: int) -> float:
@@ -158,9 +142,10 @@ def _printed(value: float, column: str) -> str:
 
 
 def curve_table(
-    records: Sequence[Record], dataset: str, task: str, measure: str, without_artefact: bool = False
+    records: Sequence[Record], dataset: str, task: str, without_artefact: bool = False
 ) -> Table | None:
     """Return a measure against the number of topics, mean and standard error over splits, for every model."""
+    measure = FIGURES[task].measure
     show = number_format(measure)
     lines = {}
     for model, name in MODELS.items():
@@ -176,17 +161,10 @@ def curve_table(
         for name, found in lines.items()
     ]
     splits = sorted({n for found in lines.values() for _, _, n in found.values()})
-    title = f"{TITLES[task]}, {DATASET_NAMES[dataset]}{' without the artefact' if without_artefact else ''}"
+    title = f"{FIGURES[task].title}, {full_name(dataset, without_artefact)}"
     note = f"Mean ± standard error over {_range(splits)} split(s); the last column is the mean over K."
     header = ("model", *(f"K = {K}" for K in topics), "mean")
     return Table(title, header, tuple(rows), note)
-
-
-TITLES = {
-    "perplexity": "Perplexity of held-out words (lower is better)",
-    "links": "F-measure of link prediction (higher is better)",
-    "classification": "Accuracy of document classification (higher is better)",
-}
 
 
 def number_format(measure: str) -> Callable[[float], str]:
@@ -283,15 +261,10 @@ TopWords = Mapping[str, float]
 
 @dataclass(frozen=True)
 class MatchedTopic:
-    """A topic found by all models: its ten top words in each, and how similar they are.
+    """A topic found by all models: its ten top words in each, and how similar they are."""
 
-    Attributes:
-        words: model -> ten words.
-        similarity: mean cosine between the topics of the other models and the reference.
-    """
-
-    words: Mapping[str, tuple[str, ...]]
-    similarity: float
+    words: Mapping[str, tuple[str, ...]]  # model -> ten words
+    similarity: float  # mean cosine between the topics of the other models and the reference
 
 
 def topics_of(records: Sequence[Record]) -> dict[str, list[TopWords]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from tagtopics._io import atomic_file
 from tagtopics.errors import MissingExtraError
-from tagtopics.experiments.claims import DATASET_NAMES
+from tagtopics.experiments.claims import DATASET_NAMES, FIGURES, full_name
 from tagtopics.experiments.paper import (
     Table,
     cells,
@@ -28,11 +28,6 @@ from tagtopics.experiments.paper import (
 from tagtopics.experiments.spec import MODELS, Record
 from tagtopics.experiments.verdicts import CERTAIN, ENOUGH, Verdict, all_verdicts, gain_text
 
-HEADINGS = {
-    "perplexity": "Word prediction",
-    "links": "Link prediction",
-    "classification": "Document classification",
-}
 _PAIRS = (
     ("ttm-h", "ttm-p"), ("ttm-h", "lda"), ("ttm-h", "rtm"), ("ttm-h", "atm"), ("ttm-p", "lda"),
     ("ttm-p", "rtm"), ("ttm-p", "atm"), ("lda", "rtm"), ("lda", "atm"),
@@ -52,9 +47,7 @@ splits and is stricter than the rule."""
 def write_page(records: Sequence[Record], target: Path) -> list[Verdict]:
     """Write the page, with its figures in `images/` beside it, and return the verdicts.
 
-    Args:
-        records: in any order; those of data sets outside the grids are ignored.
-        target: the file of the page.
+    Records of data sets outside the grids are ignored.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     records = sorted((r for r in records if r.spec.dataset in DATASET_NAMES), key=_place)
@@ -77,7 +70,7 @@ def _page(records: Sequence[Record], verdicts: Sequence[Verdict], figures: dict[
     yield from _opening(records, verdicts)
     yield from _verdict_section(verdicts)
     yield from _section("The data", [table_two(records)])
-    for task in MEASURES:
+    for task in FIGURES:
         yield from _task_section(records, task, figures)
     yield from _top_words(records)
     recommended = [table_three(records, dataset) for dataset in DATASET_NAMES]
@@ -109,7 +102,7 @@ def _coverage(records: Sequence[Record]) -> Table:
             groups.setdefault((spec.task, spec.dataset, spec.without_artefact), []).append(record)
     rows = []
     for (task, dataset, without), members in sorted(groups.items()):
-        name = f"{DATASET_NAMES[dataset]}{' without the artefact' if without else ''}"
+        name = full_name(dataset, without)
         topics = sorted({r.spec.n_topics for r in members if r.spec.n_topics and r.spec.system != "linear"})
         splits = len({r.spec.seed for r in members})
         fit = sum(r.seconds["fit"] for r in members)
@@ -129,19 +122,19 @@ def _verdict_section(verdicts: Sequence[Verdict]) -> Iterable[str]:
 
 
 def _task_section(records: Sequence[Record], task: str, figures: dict[str, str]) -> Iterable[str]:
-    measure = MEASURES[task]
+    heading = FIGURES[task].heading
     tables: list[Table | None] = []
     for without in (False, True):
         for dataset in DATASET_NAMES:
-            tables.append(curve_table(records, dataset, task, measure, without))
+            tables.append(curve_table(records, dataset, task, without))
             tables.append(_differences(records, dataset, task, without))
     if not any(tables):
         return
-    yield f"## {HEADINGS[task]}"
+    yield f"## {heading}"
     yield ""
     picture = figures.get(f"reproduction-{task}")
     if picture is not None:
-        yield f"![{HEADINGS[task]} against the number of topics](images/{picture})"
+        yield f"![{heading} against the number of topics](images/{picture})"
         yield ""
     if task == "perplexity":
         yield _unigram(records)
@@ -183,22 +176,16 @@ def _origins(records: Sequence[Record]) -> Table | None:
 
 def _differences(records: Sequence[Record], dataset: str, task: str, without: bool) -> Table | None:
     """Return the differences between pairs of models, tags hidden, paired over splits."""
-    measure = MEASURES[task]
+    measure = FIGURES[task].measure
     found = {m: cells(records, dataset, task, measure, m, without_artefact=without) for m in MODELS}
     rows = []
     for better, worse in _PAIRS:
         result = compare(found[better], found[worse], measure)
         if result is not None:
             rows.append((f"{MODELS[better]} over {MODELS[worse]}", gain_text(result, measure)))
-    what = "perplexity saved" if task == "perplexity" else f"gain in {number_name(measure)}"
-    name = f"{DATASET_NAMES[dataset]}{' without the artefact' if without else ''}"
-    title = f"Differences in the mean over K, paired over splits, {name}"
+    what = "perplexity saved" if task == "perplexity" else f"gain in {'F' if measure == 'f1' else measure}"
+    title = f"Differences in the mean over K, paired over splits, {full_name(dataset, without)}"
     return Table(title, ("models", what), tuple(rows)) if rows else None
-
-
-def number_name(measure: str) -> str:
-    """Return the usual name of a measure."""
-    return {"f1": "F"}.get(measure, measure)
 
 
 def _top_words(records: Sequence[Record]) -> Iterable[str]:
@@ -250,10 +237,6 @@ def _markdown(table: Table | None) -> Iterable[str]:
         yield ""
 
 
-MEASURES = {"perplexity": "perplexity", "links": "f1", "classification": "accuracy"}
-"""The measure shown for each task."""
-
-_AXES = {"perplexity": "perplexity", "links": "F-measure", "classification": "accuracy"}
 _STYLE = {
     "lda": ("#7f7f7f", "o", "--"),
     "atm": ("#1f77b4", "s", "-"),
@@ -275,7 +258,7 @@ def draw_figures(records: Sequence[Record], folder: Path) -> list[Path]:
     drawn = []
     settings = {"svg.hashsalt": "tagtopics", "svg.fonttype": "path", "font.size": 9}
     with matplotlib.rc_context(settings):
-        for task in MEASURES:
+        for task in FIGURES:
             datasets = [name for name in DATASET_NAMES if _curves(records, name, task)]
             if datasets:
                 path = folder / f"reproduction-{task}.svg"
@@ -298,7 +281,7 @@ def _draw(
             panel.errorbar(list(curve), means, yerr=errors, label=MODELS[model], linewidth=1.2, **look)
         panel.set_title(DATASET_NAMES[dataset])
         panel.set_xlabel("number of topics, K")
-        panel.set_ylabel(_AXES[task])
+        panel.set_ylabel(FIGURES[task].axis)
         panel.grid(alpha=0.3)
     fullest = max(panels[0], key=lambda panel: len(panel.containers))
     fullest.legend(fontsize=7)
@@ -309,7 +292,8 @@ def _draw(
 def _curves(
     records: Sequence[Record], dataset: str, task: str
 ) -> dict[str, dict[int, tuple[float, float, int]]]:
-    found = {model: over_topics(cells(records, dataset, task, MEASURES[task], model)) for model in _STYLE}
+    measure = FIGURES[task].measure
+    found = {model: over_topics(cells(records, dataset, task, measure, model)) for model in _STYLE}
     return {model: curve for model, curve in found.items() if curve}
 
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,13 +39,7 @@ Progress = Callable[[int, int, str], None]
 
 
 def run_one(spec: ExperimentSpec, corpus: Corpus, n_threads: int | None = None) -> Record:
-    """Run one experiment; equal specs and corpora give equal metrics.
-
-    Args:
-        spec: the experiment.
-        corpus: its data set, from `load_corpus`.
-        n_threads: of the model; does not change the result.
-    """
+    """Run one experiment; equal specs and corpora give equal metrics, with any number of threads."""
     return measure(spec, corpus, _shared_model(spec, n_threads))
 
 
@@ -170,9 +164,7 @@ def _measure_sml(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str, 
     return {"metrics": metrics, "seconds": {"fit": fitted - began, "score": time.perf_counter() - fitted}}
 
 
-_MEASURES: Mapping[str, _Measure] = MappingProxyType(
-    {"statistics": _measure_statistics, "topics": _measure_topics}
-)
+_MEASURES: Mapping[str, _Measure] = {"statistics": _measure_statistics, "topics": _measure_topics}
 
 
 def _plain(metrics: Mapping[str, Any]) -> dict[str, Any]:
@@ -321,7 +313,7 @@ def loaded(name: str, data: Path | None) -> Corpus:
 
 def without_artefact(corpus: Corpus) -> Corpus:
     """Remove documents that share one list of more than `ARTEFACT_TAGS` tags."""
-    lists = [tuple(row) for row in _rows(corpus.tags)]
+    lists = [tuple(corpus.tags.indices[a:b].tolist()) for a, b in pairwise(corpus.tags.indptr)]
     long = [tags for tags in lists if len(tags) > ARTEFACT_TAGS]
     shared = {tags for tags in long if long.count(tags) > 1}
     return corpus.select([d for d, tags in enumerate(lists) if tags not in shared])
@@ -342,11 +334,6 @@ def thinned(corpus: Corpus, share: float = 1 / THINNING) -> Corpus:
     counts.data = np.random.default_rng(0).binomial(counts.data, share).astype(counts.data.dtype)
     counts.eliminate_zeros()
     return replace(corpus, counts=counts, split=None)
-
-
-def _rows(matrix: Any) -> Iterator[list[int]]:
-    for start, stop in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True):
-        yield matrix.indices[start:stop].tolist()
 
 
 # ----------------------------------------------------------------------------------------- photos of C5K
@@ -372,9 +359,7 @@ def photo_folder() -> Path:
 def with_pixel_counts(specs: Sequence[ExperimentSpec], data: Path) -> list[ExperimentSpec]:
     """Return the specs with those of C5K replaced by its Table III, computed from photos.
 
-    Args:
-        specs: of any data sets.
-        data: the folder for the new counts, a matrix folder; they are computed if missing.
+    The new counts are a matrix folder in `data`; they are computed if missing.
     """
     if not (data / PIXELS / "words.npz").is_file():
         from tagtopics.corpus import write_matrix_folder

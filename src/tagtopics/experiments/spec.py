@@ -7,14 +7,15 @@ import json
 import os
 import platform
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
 from tagtopics import __version__
-from tagtopics.errors import InputError
+from tagtopics.errors import InputError, one_line
 from tagtopics.tasks import TASKS
 
 DATASETS = ("cora", "med", "corel5k-images", "corel5k", "corel5k-thin", "bibtex", "reuters")
@@ -26,45 +27,34 @@ THIN = "corel5k-thin"
 OWN_TASKS = ("statistics", "topics")
 """Tasks that only experiments have: Table II, and top words."""
 
-MODELS: Mapping[str, str] = MappingProxyType(
-    {
-        "lda": "LDA",
-        "atm": "ATM",
-        "atm-last": "ATM, last sample",
-        "rtm": "RTM",
-        "rtm-last": "RTM, last sample",
-        "ttm-p": "TTM-P",
-        "ttm-h": "TTM-H",
-        "llda": "L-LDA",
-        "sml": "SML",
-    }
-)
+MODELS: Mapping[str, str] = {
+    "lda": "LDA",
+    "atm": "ATM",
+    "atm-last": "ATM, last sample",
+    "rtm": "RTM",
+    "rtm-last": "RTM, last sample",
+    "ttm-p": "TTM-P",
+    "ttm-h": "TTM-H",
+    "llda": "L-LDA",
+    "sml": "SML",
+}
 """The models of the grids, and their names in tables."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExperimentSpec:
-    """One experiment.
+    """One experiment: one task of one model on one split."""
 
-    Attributes:
-        dataset: a name for `load_dataset`.
-        task: of `tagtopics.tasks.TASKS`, or "statistics" (of the corpus) or "topics" (top words).
-        model: of `MODELS`; empty for "statistics".
-        n_topics: the number of topics; 0 if the tags determine it, or there is no model.
-        seed: of the split, of the tokens held out and of the model.
-        tags_known: whether the model may use the tags of test documents.
-        without_artefact: leave out the documents that share one long list of tags (41 of CORA).
-        system: of the recommendation task; "photographs" for SML, which is fitted to photos; else empty.
-    """
+    __pydantic_config__ = ConfigDict(strict=True, extra="forbid")
 
-    dataset: str
-    task: str
-    model: str = ""
-    n_topics: int = 0
-    seed: int = 0
-    tags_known: bool = False
-    without_artefact: bool = False
-    system: str = ""
+    dataset: str  # a name for `load_dataset`
+    task: str  # of `tagtopics.tasks.TASKS` or `OWN_TASKS`
+    model: str = ""  # of `MODELS`; empty for "statistics"
+    n_topics: int = 0  # 0 if the tags determine it, or there is no model
+    seed: int = 0  # of the split, of the tokens held out and of the model
+    tags_known: bool = False  # whether the model may use the tags of test documents
+    without_artefact: bool = False  # leave out documents that share one long list of tags (41 of CORA)
+    system: str = ""  # of the recommendation task; "photographs" for SML, which is fitted to photos
 
     def __post_init__(self) -> None:
         if self.task not in (*TASKS, *OWN_TASKS):
@@ -92,53 +82,41 @@ class ExperimentSpec:
         words += [f"K={self.n_topics}"] if self.n_topics else []
         return " ".join([*words, f"split {self.seed}"] if self.model else words)
 
-    @classmethod
-    def from_mapping(cls, values: Mapping[str, Any]) -> ExperimentSpec:
-        """Read a spec from JSON; unknown names or wrong types are an `InputError`."""
-        defaults = {field.name: field.default for field in fields(cls)}
-        for name, value in values.items():
-            wanted = str if name in ("dataset", "task") else type(defaults.get(name))
-            if name not in defaults or type(value) is not wanted:
-                raise InputError(f"experiment: {name[:40]!r} is no field of a spec, or has a wrong type")
-        try:
-            return cls(**values)
-        except TypeError:
-            raise InputError("experiment: a spec needs at least a dataset and a task") from None
-
 
 def quick_grid() -> list[ExperimentSpec]:
     """Return what `reproduce --quick` measures: two numbers of topics, two splits, the paper's own data."""
     topics, seeds = (20, 50), (0, 1)
     return _in_order(
         [
-            *_statistics(),
+            *_grid(dataset=DATASETS[:4], task=["statistics"]),
             *_compared(("cora", "med"), ("perplexity",), topics, seeds),
             *_compared(("cora",), ("links", "classification"), topics, seeds),
             *_known_tags(topics, seeds),
-            *_without_artefact(topics[:1], seeds),
+            *_compared(("cora",), _FIGURES, topics[:1], seeds, without_artefact=[True]),
             *_last_samples(("cora",), topics[1:], seeds),
-            *_top_words(),
-            *_table_three(("corel5k-images",)),
+            *_grid(dataset=["cora"], task=["topics"], model=_COMPARED[1:], n_topics=[20]),
+            *_recommended(("corel5k-images",), _TABLE_THREE),
         ]
     )
 
 
 def full_grid() -> list[ExperimentSpec]:
     """Return what `reproduce` measures: K = 10, 20 ... 100, five splits, all available data sets."""
-    topics, seeds = tuple(range(10, 101, 10)), tuple(range(5))
+    topics, seeds, texts = tuple(range(10, 101, 10)), tuple(range(5)), ("bibtex", "reuters")
     return _in_order(
         [
-            *_statistics(),
+            *_grid(dataset=DATASETS[:4], task=["statistics"]),
             *_compared(("cora", "med"), ("perplexity", "links"), topics, seeds),
             *_compared(("cora",), ("classification",), topics, seeds),
-            *_compared((THIN,), ("perplexity", "links", "classification"), (20, 50), seeds[:3]),
+            *_compared((THIN,), _FIGURES, (20, 50), seeds[:3]),
             *_known_tags(topics, seeds),
-            *_without_artefact((20, 50, 100), seeds),
+            *_compared(("cora",), _FIGURES, (20, 50, 100), seeds, without_artefact=[True]),
             *_last_samples(("cora", "med"), (20, 50), seeds),
-            *_top_words(),
-            *_table_three(("corel5k-images", "corel5k")),
-            *_texts(("bibtex", "reuters")),
-            *_credit(("reuters", "bibtex"), seeds),
+            *_grid(dataset=["cora"], task=["topics"], model=_COMPARED[1:], n_topics=[20]),
+            *_recommended(("corel5k-images", "corel5k"), _TABLE_THREE),
+            *_recommended(texts, [("ttm-h", 50, "best"), ("lda", 2, "linear")]),
+            *_grid(dataset=texts, task=["credit"], model=["ttm-h"], n_topics=[50], seed=seeds),
+            *_grid(dataset=texts, task=["credit"], model=["llda"], seed=seeds),
         ]
     )
 
@@ -180,54 +158,40 @@ def _in_order(specs: Iterable[ExperimentSpec]) -> list[ExperimentSpec]:
 
 
 _COMPARED = ("lda", "atm", "rtm", "ttm-p", "ttm-h")
+_FIGURES = ("perplexity", "links", "classification")
+"""The tasks of the figures of Section 5."""
+
+_TABLE_THREE = [
+    ("ttm-h", 20, "best"), ("ttm-h", 20, "two-stage"), ("ttm-p", 20, "best"), ("ttm-p", 20, "two-stage"),
+    ("llda", 0, "scores"), ("lda", 2, "linear"), ("sml", 0, "photographs"),
+]  # fmt: skip
+"""The rows of Table III, and two of ours: model, number of topics, system."""
 
 
-def _statistics() -> list[ExperimentSpec]:
-    return [ExperimentSpec(dataset=name, task="statistics") for name in DATASETS[:4]]
+def _grid(**axes: Sequence[Any]) -> list[ExperimentSpec]:
+    """Return a spec for each combination of the given values of fields."""
+    return [ExperimentSpec(**dict(zip(axes, values, strict=True))) for values in product(*axes.values())]
 
 
 def _compared(
-    datasets: Sequence[str], tasks: Sequence[str], topics: Sequence[int], seeds: Sequence[int]
+    datasets: Sequence[str], tasks: Sequence[str], topics: Sequence[int], seeds: Sequence[int], **more: Any
 ) -> list[ExperimentSpec]:
-    """Figures of Section 5: perplexity, links and classification of every model."""
-    every = product(datasets, tasks, _COMPARED, topics, seeds)
-    return [
-        ExperimentSpec(dataset=dataset, task=task, model=model, n_topics=K, seed=seed)
-        for dataset, task, model, K, seed in every
-    ]
+    return _grid(dataset=datasets, task=tasks, model=_COMPARED, n_topics=topics, seed=seeds, **more)
 
 
 def _known_tags(topics: Sequence[int], seeds: Sequence[int]) -> list[ExperimentSpec]:
-    tasks = ("perplexity", "classification")
-    specs = _compared(("cora",), tasks, topics, seeds)
-    return [replace(spec, tags_known=True) for spec in specs if spec.model.startswith("ttm")]
-
-
-def _without_artefact(topics: Sequence[int], seeds: Sequence[int]) -> list[ExperimentSpec]:
-    specs = _compared(("cora",), ("perplexity", "links", "classification"), topics, seeds)
-    return [replace(spec, without_artefact=True) for spec in specs]
+    specs = _compared(("cora",), ("perplexity", "classification"), topics, seeds, tags_known=[True])
+    return [spec for spec in specs if spec.model.startswith("ttm")]
 
 
 def _last_samples(
     datasets: Sequence[str], topics: Sequence[int], seeds: Sequence[int]
 ) -> list[ExperimentSpec]:
-    every = product(datasets, ("atm-last", "rtm-last"), topics, seeds)
-    return [
-        ExperimentSpec(dataset=dataset, task="perplexity", model=model, n_topics=K, seed=seed)
-        for dataset, model, K, seed in every
-    ]
+    models = ("atm-last", "rtm-last")
+    return _grid(dataset=datasets, task=["perplexity"], model=models, n_topics=topics, seed=seeds)
 
 
-def _top_words() -> list[ExperimentSpec]:
-    return [
-        ExperimentSpec(dataset="cora", task="topics", model=model, n_topics=20) for model in _COMPARED[1:]
-    ]
-
-
-def _table_three(datasets: Sequence[str]) -> list[ExperimentSpec]:
-    """Table III: the paper's two-stage system, the default recommender, L-LDA, SML, words alone; J = 20."""
-    rows = [(model, 20, system) for model in ("ttm-h", "ttm-p") for system in ("best", "two-stage")]
-    rows += [("llda", 0, "scores"), ("lda", 2, "linear"), ("sml", 0, "photographs")]
+def _recommended(datasets: Sequence[str], rows: Sequence[tuple[str, int, str]]) -> list[ExperimentSpec]:
     return [
         ExperimentSpec(dataset=dataset, task="recommendation", model=model, n_topics=K, system=system)
         for dataset, (model, K, system) in product(datasets, rows)
@@ -235,38 +199,14 @@ def _table_three(datasets: Sequence[str]) -> list[ExperimentSpec]:
     ]
 
 
-def _texts(datasets: Sequence[str]) -> list[ExperimentSpec]:
-    rows = (("ttm-h", 50, "best"), ("lda", 2, "linear"))
-    return [
-        ExperimentSpec(dataset=dataset, task="recommendation", model=model, n_topics=K, system=system)
-        for dataset, (model, K, system) in product(datasets, rows)
-    ]
-
-
-def _credit(datasets: Sequence[str], seeds: Sequence[int]) -> list[ExperimentSpec]:
-    every = product(datasets, (("ttm-h", 50), ("llda", 0)), seeds)
-    return [
-        ExperimentSpec(dataset=dataset, task="credit", model=model, n_topics=K, seed=seed)
-        for dataset, (model, K), seed in every
-    ]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """The result of one experiment.
-
-    Attributes:
-        spec: the experiment.
-        metrics: of the task; numbers, and the top words for "topics".
-        seconds: `fit` and `score`.
-        version: of tagtopics.
-        python: of Python.
-    """
+    """The result of one experiment."""
 
     spec: ExperimentSpec
-    metrics: Mapping[str, Any]
-    seconds: Mapping[str, float]
-    version: str = __version__
+    metrics: dict[str, Any]  # of the task; numbers, and the top words for "topics"
+    seconds: dict[str, float]  # `fit` and `score`
+    version: str = __version__  # of tagtopics
     python: str = field(default_factory=platform.python_version)
 
     def to_line(self) -> str:
@@ -277,14 +217,9 @@ class Record:
     def from_line(cls, line: str) -> Record:
         """Parse a line; anything but a record is an `InputError`."""
         try:
-            values = json.loads(line)
-            spec = ExperimentSpec.from_mapping(values["spec"])
-            parts = {name: values[name] for name in ("metrics", "seconds", "version", "python")}
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"not a record of an experiment: {str(error)[:80]}") from None
-        if not isinstance(parts["metrics"], dict) or not isinstance(parts["seconds"], dict):
-            raise InputError("not a record of an experiment: metrics and seconds must be objects")
-        return cls(spec=spec, **parts)
+            return TypeAdapter(cls).validate_json(line)
+        except ValidationError as error:
+            raise InputError(f"not a record of an experiment: {one_line(error)}") from None
 
 
 def read_records(path: Path) -> list[Record]:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
-from types import MappingProxyType
 
 from tagtopics.experiments.claims import CLAIMS, DATASET_NAMES, GOALS, TABLE_THREE, Claim
 from tagtopics.experiments.paper import (
@@ -46,19 +45,12 @@ Figures = Sequence[float] | None
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim, its status, and the evidence.
+    """A claim, its status, and the evidence."""
 
-    Attributes:
-        text: the claim in one line.
-        source: where it is made.
-        status: `HOLDS`, `SMALLER`, `IN_PART`, `UNCERTAIN`, `FAILS` or `UNKNOWN`.
-        evidence: the figures in one line.
-    """
-
-    text: str
-    source: str
-    status: str
-    evidence: str
+    text: str  # the claim in one line
+    source: str  # where it is made
+    status: str  # `HOLDS`, `SMALLER`, `IN_PART`, `UNCERTAIN`, `FAILS` or `UNKNOWN`
+    evidence: str  # the figures in one line
 
     def to_json(self) -> dict[str, str]:
         """Return the verdict as JSON."""
@@ -229,19 +221,17 @@ def _intruder(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
 
 
 Check = Callable[[Sequence[Record], Claim], tuple[str, str]]
-CHECKS: Mapping[str, Check] = MappingProxyType(
-    {
-        "one-over-all": _one_over_all,
-        "all-over-all": _all_over_all,
-        "order": _order,
-        "best-at-every-k": _best_at_every_k,
-        "improves-with-k": _improves_with_k,
-        "wavers-with-k": _wavers_with_k,
-        "near": _near,
-        "close": _close,
-        "intruder": _intruder,
-    }
-)
+CHECKS: Mapping[str, Check] = {
+    "one-over-all": _one_over_all,
+    "all-over-all": _all_over_all,
+    "order": _order,
+    "best-at-every-k": _best_at_every_k,
+    "improves-with-k": _improves_with_k,
+    "wavers-with-k": _wavers_with_k,
+    "near": _near,
+    "close": _close,
+    "intruder": _intruder,
+}
 """The check for each kind of claim: from records and a claim to a status and its evidence."""
 
 

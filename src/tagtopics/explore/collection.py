@@ -110,12 +110,9 @@ class Collection:
 
 
 class AnswerCache:
-    """The JSON of recent answers, least recently used first, up to a number of bytes.
+    """The JSON of recent answers, least recently used first, up to a number of bytes in all.
 
     It is used from the event loop only; the answers themselves are computed elsewhere.
-
-    Args:
-        max_bytes: of all answers together.
     """
 
     def __init__(self, max_bytes: int) -> None:

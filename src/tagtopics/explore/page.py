@@ -56,21 +56,13 @@ def report_page(title: str, settings: dict[str, Any], blocks: Sequence[Block]) -
         f"default-src 'none'; script-src '{_hash(script(False))}'; style-src '{_hash(style())}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-    return _render(
-        title,
-        settings,
-        blocks=blocks,
-        policy=policy,
-        style=style(),
-        script=script(False),
-        live=False,
-        base="",
-    )
+    parts = {"style": style(), "script": script(False)}
+    return _render(title, settings, blocks=blocks, policy=policy, live=False, **parts)
 
 
 def live_page(title: str, settings: dict[str, Any]) -> str:
     """Return the page of the server, which loads style sheet, script and data from the same origin."""
-    return _render(title, settings, blocks=(), policy="", style="", script="", live=True, base="")
+    return _render(title, settings, blocks=(), policy="", style="", script="", live=True)
 
 
 def _render(title: str, settings: dict[str, Any], **parts: Any) -> str:

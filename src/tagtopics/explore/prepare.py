@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import combinations, pairwise
 from typing import Any
@@ -24,6 +25,7 @@ _WORD_TOPICS = 4
 _SNIPPET = 110
 _MAP_STEPS = 300
 _MAP_GAP = 0.012
+_YEAR = re.compile("year:[1-9][0-9]{3}")
 
 
 def known_words(data: TopicData) -> tuple[Int64, Int64]:
@@ -35,12 +37,7 @@ def known_words(data: TopicData) -> tuple[Int64, Int64]:
 
 
 def index_of(data: TopicData, docs: Int64) -> dict[str, Any]:
-    """Return the index of a model and some of its documents, ready for JSON.
-
-    Args:
-        data: the record.
-        docs: the documents to list, in the order in which bodies are stored.
-    """
+    """Return the index of a model, ready for JSON; `docs` are listed in the order of their bodies."""
     chosen, number = known_words(data)
     return {
         "version": data.version,
@@ -114,10 +111,7 @@ def _postings(data: TopicData, docs: Int64, number: Int64, n_words: int) -> list
     place = np.full(len(table.ids), -1, dtype=np.int64)
     place[docs] = np.arange(len(docs))
     doc = np.repeat(place, np.diff(table.word_offsets))
-    length = np.bincount(
-        np.repeat(np.arange(len(place)), np.diff(table.word_offsets)), table.word_count, len(place)
-    )
-    share = table.word_count / (np.repeat(length, np.diff(table.word_offsets)) + 20.0)
+    share = table.word_count / (np.repeat(_lengths(data), np.diff(table.word_offsets)) + 20.0)
     word = number[table.word_index]
     kept = np.flatnonzero((doc >= 0) & (word >= 0))
     order = kept[np.lexsort((doc[kept], -share[kept], word[kept]))]
@@ -173,11 +167,8 @@ def suggested_groups(data: TopicData, n: int = 12) -> list[dict[str, Any]]:
     names, n_docs, profiles = data.tags.names, data.tags.n_docs, data.tags.profiles.astype(np.float64)
     scored = []
     for (s, t), together in _pairs(data).items():
-        if (
-            together < 3
-            or together > 0.7 * min(n_docs[s], n_docs[t])
-            or _kind(names[s]) == _kind(names[t]) != ""
-        ):
+        of_one_kind = _kind(names[s]) == _kind(names[t]) != ""
+        if of_one_kind or not 3 <= together <= 0.7 * min(n_docs[s], n_docs[t]):
             continue
         joint = data.tags.joint([s, t])
         k = int(np.argmax(joint))
@@ -205,7 +196,7 @@ def _pairs(data: TopicData) -> Counter[tuple[int, int]]:
 
 def years_of(data: TopicData) -> dict[str, Any] | None:
     """Return the share of every topic in every year, from tags `year:1999`; None if there are none."""
-    years = {t: int(name[5:]) for t, name in enumerate(data.tags.names) if _is_year(name)}
+    years = {t: int(name[5:]) for t, name in enumerate(data.tags.names) if _YEAR.fullmatch(name)}
     table = data.documents
     rows = np.repeat(np.arange(len(table.ids)), np.diff(table.tag_offsets))
     year = np.array([years.get(t, 0) for t in table.tag_index.tolist()], dtype=np.int64)
@@ -218,16 +209,6 @@ def years_of(data: TopicData) -> dict[str, Any] | None:
         "documents": [int((year == one).sum()) for one in known],
         "shares": [rounded(s) for s in shares],
     }
-
-
-def _is_year(name: str) -> bool:
-    return (
-        name.startswith("year:")
-        and len(name) == 9
-        and name[5:].isascii()
-        and name[5:].isdigit()
-        and name[5] != "0"
-    )
 
 
 def _kind(name: str) -> str:
@@ -294,16 +275,11 @@ MOST_TEXT = 40_000
 
 
 def body_of(data: TopicData, doc: int, number: Int64) -> dict[str, Any]:
-    """Return the body of one document, ready for JSON.
+    """Return the body of one document, ready for JSON; `number` is that of `known_words`.
 
     `w` words (numbers in the index), `n` their counts, `k` the topic of each, `c` credits in 255ths, words x
     tags; `p` the photo with its heat maps; `t` the text, `s` its spans: for each the gap before it, its
     length, and the position of its word in `w`.
-
-    Args:
-        data: the record.
-        doc: which document.
-        number: (W,) the number of each word in the index, or -1.
     """
     table = data.documents
     entries = slice(*table.word_offsets[doc : doc + 2])

@@ -24,20 +24,15 @@ _FADING = 0.95
 class BeliefPropagation:
     """Sweeps over all messages of a corpus, in memory, on shards or on a cluster.
 
-    Attributes:
-        executor: holds the documents and applies the sweeps.
-        priors: priors and weights of the first sweep.
-        seed: of the random start.
-        anchored: start from topics around anchor words; else from noise.
-        earlier: sums of documents learned before (`models.online`). Then messages start around their
-            p(topic | word), and sums are not relaxed.
+    With `earlier` documents (`models.online`) messages start around their p(topic | word), and sums are not
+    relaxed.
     """
 
-    executor: Executor
-    priors: Priors
-    seed: int
-    anchored: bool = True
-    earlier: CorpusSums | None = None
+    executor: Executor  # holds the documents and applies the sweeps
+    priors: Priors  # of the first sweep
+    seed: int  # of the random start
+    anchored: bool = True  # start from topics around anchor words; else from noise
+    earlier: CorpusSums | None = None  # sums of documents learned before
     settles: ClassVar[bool] = True
 
     @property

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, JsonValue
 
 from tagtopics._io import atomic_file, check_target, digest_arrays, digest_bytes, sweep_leftovers
 from tagtopics.corpus.core import Corpus
@@ -137,7 +137,7 @@ def load_checkpoint(path: str | Path, identity: Mapping[str, Any] | None = None)
         ]:
             raise ValueError("its history does not have one entry for each sweep")
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: damaged checkpoint ({_one_line(error)}); start again without it") from None
+        raise InputError(f"{path}: damaged checkpoint ({one_line(error)}); start again without it") from None
     if identity is not None:
         check_identity(record.identity, identity, str(path))
     return Belief(record.sweep, sums, previous, Priors(alpha, **dict(record.priors)), docs), history
@@ -198,7 +198,7 @@ def write_arrays(path: Path, arrays: _Arrays, metadata: Mapping[str, str]) -> No
         with atomic_file(path) as temporary:
             save_file(arrays, temporary, metadata=described)
     except SafetensorError as error:
-        raise InputError(f"{path}: cannot be written ({_one_line(error)}); nothing was changed") from None
+        raise InputError(f"{path}: cannot be written ({one_line(error)}); nothing was changed") from None
 
 
 def read_arrays(path: str | Path, format: str) -> tuple[_Arrays, dict[str, str]]:
@@ -212,7 +212,7 @@ def read_arrays(path: str | Path, format: str) -> tuple[_Arrays, dict[str, str]]
         with safe_open(path, "numpy") as file:
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: damaged ({_one_line(error)}); start again without it") from None
+        raise InputError(f"{path}: damaged ({one_line(error)}); start again without it") from None
     if metadata.pop("digest", None) != _digest(arrays, metadata):
         raise InputError(f"{path}: damaged (its digest differs); start again without it")
     return arrays, metadata
@@ -228,7 +228,7 @@ def read_metadata(path: str | Path) -> dict[str, str]:
         with safe_open(path, "numpy") as file:
             return dict(file.metadata() or {})
     except (SafetensorError, OSError, ValueError) as error:
-        raise InputError(f"{path}: not a file of tagtopics, or damaged ({_one_line(error)})") from None
+        raise InputError(f"{path}: not a file of tagtopics, or damaged ({one_line(error)})") from None
 
 
 def _digest(arrays: _Arrays, metadata: Mapping[str, str]) -> str:
@@ -246,10 +246,3 @@ def _as_json(value: Mapping[str, Any]) -> dict[str, Any]:
 def _short(value: Any) -> str:
     text = json.dumps(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def _one_line(error: BaseException) -> str:
-    if isinstance(error, ValidationError):
-        first = error.errors()[0]
-        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"[:200]
-    return one_line(error)

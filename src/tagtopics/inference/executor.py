@@ -135,18 +135,11 @@ class Executor(Protocol):
 
 @dataclass(frozen=True)
 class MemoryExecutor:
-    """Documents in memory.
-
-    Attributes:
-        graph: the documents.
-        lean: recompute messages in each sweep instead of storing them; see `kernels.reference.recall`.
-        n_threads: any number gives the same bits.
-        kernels: compiled, or the reference.
-    """
+    """Documents in memory."""
 
     graph: FactorGraph
-    lean: bool = False
-    n_threads: int = 1
+    lean: bool = False  # recompute messages in each sweep instead of storing them; see `reference.recall`
+    n_threads: int = 1  # any number gives the same bits
     kernels: Kernels = compiled
 
     @property
@@ -182,11 +175,7 @@ class MemoryExecutor:
 def initial_topics(executor: Executor, n_topics: int, seed: int, anchored: bool) -> Float32:
     """Return the initial p(topic | word), (W, K), up to a factor for each word.
 
-    Args:
-        executor: has the documents.
-        n_topics: the number of topics, K.
-        seed: of the random projection.
-        anchored: topics around anchor words, plus a little noise; else all ones.
+    Anchored, these are topics around anchor words, plus a little noise; else all ones.
     """
     word_docs = executor.totals.word_docs
     if not anchored:

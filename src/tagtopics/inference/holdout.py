@@ -23,44 +23,27 @@ class Holdout(NamedTuple):
     graph: FactorGraph  # the documents to learn from
     seen: Any  # CSR (D, W): tokens of the documents set aside that are given
     hidden: Any  # CSR (D, W): tokens to predict
-    tags: Any  # CSR (D, T): tags of the documents set aside
 
 
-def set_aside(counts: Any, tags: Any, chosen: Int64, seed: int, n_draws: int = 1) -> Holdout:
-    """Set documents aside, and hide a fifth of the tokens of each.
-
-    Args:
-        counts: all documents, CSR (D, W).
-        tags: their tags, CSR (D, T).
-        chosen: numbers of the documents to set aside, in any order.
-        seed: of the choice of tokens.
-        n_draws: how often tokens are hidden; each draw adds one copy of the documents.
-    """
+def set_aside(counts: Any, tags: Any, chosen: Int64, seed: int) -> Holdout:
+    """Set the chosen documents aside, and hide a fifth of the tokens of each."""
     others = np.setdiff1d(np.arange(counts.shape[0]), chosen)
     aside = np.sort(chosen)
-    draws = [completion(counts[aside], seed + i) for i in range(n_draws)]
-    seen, hidden = (sp.csr_array(sp.vstack(part, format="csr")) for part in zip(*draws, strict=True))
-    repeated = sp.csr_array(sp.vstack([tags[aside]] * n_draws, format="csr"))
-    return Holdout(build_graph(counts[others], tags[others]), seen, hidden, repeated)
+    seen, hidden = completion(counts[aside], seed)
+    return Holdout(build_graph(counts[others], tags[others]), seen, hidden)
 
 
-def log_likelihood(held_out: Any, doc_topic: Float32, phi: Float32) -> float:
-    """Return the sum over held-out tokens (CSR, D x W) of log sum_k theta_d(k) phi_w(k).
-
-    Args:
-        held_out: counts of the tokens to predict.
-        doc_topic: (D, K) theta.
-        phi: (W, K) p(word | topic).
-    """
+def log_likelihoods(held_out: Any, doc_topic: Float32, phi: Float32) -> Float64:
+    """Return (D,): log probabilities of held-out tokens, CSR (D, W), under theta (D, K) and phi (W, K)."""
     docs = np.repeat(np.arange(held_out.shape[0]), np.diff(held_out.indptr))
-    total = 0.0
+    logs = np.empty(held_out.nnz)
     step = max(1, _BATCH // phi.shape[1])
     for i in range(0, held_out.nnz, step):
         part = slice(i, i + step)
         theta = doc_topic[docs[part]].astype(np.float64)
         probability = np.einsum("ek,ek->e", theta, phi[held_out.indices[part]].astype(np.float64))
-        total += float(held_out.data[part] @ np.log(np.maximum(probability, 1e-300)))
-    return total
+        logs[part] = np.log(np.maximum(probability, 1e-300))
+    return np.bincount(docs, held_out.data * logs, held_out.shape[0]).astype(np.float64)
 
 
 def perplexity(log_likelihood: float, n_tokens: float) -> float:

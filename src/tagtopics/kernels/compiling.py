@@ -117,7 +117,6 @@ def _stamp() -> str:
     paths = [
         *sorted((package / "kernels").rglob("*.py")),
         *sorted((package / "baselines").glob("*_loops.py")),
-        package / "credit" / "loops.py",
     ]
     contents = [numba.__version__.encode(), *(path.read_bytes() for path in paths)]
     return digest_bytes(b"".join(contents))[:16]

@@ -1,4 +1,4 @@
-"""What all estimators share: fitting, inference, and queries about topics, tags and documents."""
+"""What all estimators share: fitting, inference and prediction."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.splits import completion
+from tagtopics.corpus.splits import seen_part
 from tagtopics.corpus.tags import tags_of_labels
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.graph import FactorGraph, Priors, build_graph
@@ -23,7 +22,6 @@ from tagtopics.inference import holdout
 from tagtopics.inference.bp import BeliefPropagation
 from tagtopics.inference.executor import MemoryExecutor, is_lean
 from tagtopics.inference.fold_in import FoldIn
-from tagtopics.inference.holdout import topic_coherence
 from tagtopics.inference.learn_priors import initial_alpha, learn_alpha
 from tagtopics.inference.loop import Callback, FitResult, Learned, Step, TopicAlgorithm, run
 from tagtopics.kernels.threads import resolve_threads
@@ -33,15 +31,16 @@ from tagtopics.models.inputs import (
     canonical,
     check_codebooks,
     corpus_from_matrices,
+    inferred_tags,
     is_unnamed,
     without_tags,
 )
-from tagtopics.models.results import RelatedDocument, TopicTable, top_weighted
-from tagtopics.models.validation import AUTO, Preset, check_parameters, resolve_preset
-from tagtopics.recommend.recommender import Recommendation, TagRecommender, fit_recommender
+from tagtopics.models.queries import Queries
+from tagtopics.models.validation import AUTO, INFERRED, Preset, check_parameters, resolve_preset
+from tagtopics.recommend.recommender import TagRecommender, fit_recommender
 
 
-class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TopicModel(Queries):
     """Base of the estimators. X is a `Corpus`, or counts (documents x words) with tags as y.
 
     Subclasses store their parameters in `__init__` and define `_algorithm`. A fitted model keeps no training
@@ -64,7 +63,6 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     memory: str
     random_state: Any
     n_jobs: int | None
-    recommender_: TagRecommender | None = None
     tag_words_: Any = None  # CSR (T, W), tokens credited to each tag; of models with `explain`
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -79,7 +77,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         callbacks: Sequence[Callback[Any]] = (),
         start: tuple[Any, Sequence[Step]] | None = None,
     ) -> Self:
-        """Learn topics, then (where there are tags) the words of each tag and the recommender.
+        """Learn topics, then (where there are tags) what each tag says and the recommender.
 
         Args:
             X: a `Corpus`, or non-negative counts (D, W), dense or sparse.
@@ -90,7 +88,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 uninterrupted fit.
         """
         corpus = self._fit_topics(X, y, callbacks, start)
-        self._learn_tags(corpus, callbacks)
+        self._learn_recommender(corpus, callbacks)
         return self
 
     def fit_topics(
@@ -101,7 +99,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         callbacks: Sequence[Callback[Any]] = (),
         start: tuple[Any, Sequence[Step]] | None = None,
     ) -> Self:
-        """Learn topics only, as `fit` does, without the words of tags and without a recommender."""
+        """Learn as `fit` does, without a recommender."""
         self._fit_topics(X, y, callbacks, start)
         return self
 
@@ -126,11 +124,37 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Args:
             X: a `Corpus` (columns are matched by name) or counts (D, W) in the columns of the fit.
-            tags: the known tags of the documents, as `y` in `fit`, or the corpus itself. By default tags are
-                unknown, as in the paper.
+            tags: the known tags of the documents, as `y` in `fit`, or the corpus itself; "inferred" uses the
+                tags that the recommender infers from the words. By default tags are unknown, as in the paper.
         """
         counts, indicator = self._new_documents(X, tags)
-        return self._infer(counts, indicator)
+        return self._infer(counts, self._resolved(counts, indicator))
+
+    def predict_words(self, X: Any, tags: Any = None) -> Float32:
+        """Return (D, W): the probability of each word in the rest of a document; rows add up to one.
+
+        Args:
+            X: the words seen of each document, as in `transform`; a document may have none.
+            tags: their tags, as in `transform`. With tags alone, this is what they write about.
+        """
+        counts, indicator = self._new_documents(X, tags)
+        return self._word_probabilities(counts, self._resolved(counts, indicator))
+
+    def log_likelihood(self, seen: Any, held_out: Any, tags: Any = None) -> Float64:
+        """Return (D,): the log probability of the held-out words of each document, given the words seen.
+
+        Args:
+            seen: the words seen, as in `transform`.
+            held_out: the words to predict, documents in the same order.
+            tags: their tags, as in `transform`.
+        """
+        counts, indicator = self._new_documents(seen, tags)
+        hidden, _ = self._new_documents(held_out, None)
+        if hidden.shape[0] != counts.shape[0]:
+            raise InputError(
+                f"log_likelihood: {counts.shape[0]} documents seen, but {hidden.shape[0]} to predict"
+            )
+        return self._log_likelihoods(counts, hidden, self._resolved(counts, indicator))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log probability of a token, for model selection; higher is better.
@@ -140,92 +164,25 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         counts, _ = self._new_documents(X, None)
         return float(-np.log(self.perplexity(X, completed=_are_whole(counts))))
 
-    def perplexity(self, X: Any, tags: Any = None, *, completed: bool = True, seed: int = 0) -> float:
+    def perplexity(
+        self, X: Any, tags: Any = None, *, completed: bool = True, seed: int = 0, seen: float = 0.8
+    ) -> float:
         """Return the perplexity of words; lower is better.
 
         Args:
             X: documents, as in `transform`.
-            tags: their known tags, as in `transform`.
-            completed: document completion: proportions from a random 80 % of each document's tokens, scored
-                on the other 20 %. False uses all tokens for both, as the paper did, and is too optimistic.
+            tags: their tags, as in `transform`; inferred tags come from the words seen.
+            completed: document completion: a fifth of each document's tokens, drawn at random, are predicted
+                from others. False uses all tokens for both, as the paper did, and is too optimistic.
             seed: for the split of the tokens.
+            seen: the share of a document's tokens that are seen, from 0 to 0.8.
         """
         counts, indicator = self._new_documents(X, tags)
         if completed and not _are_whole(counts):
             raise InputError("perplexity: document completion needs whole counts; use completed=False")
-        seen, held_out = completion(counts, seed) if completed else (counts, counts)
-        theta = self._infer(seen, indicator)
-        total = holdout.log_likelihood(held_out, theta, self._phi())
-        return holdout.perplexity(total, float(held_out.sum(dtype=np.float64)))
-
-    def top_words(self, n: int = 10) -> list[list[tuple[str, float]]]:
-        """Return for each topic its n most probable words with their probabilities."""
-        check_is_fitted(self)
-        return [top_weighted(self.vocabulary_, topic, n) for topic in self.components_]
-
-    def topic_table(self, n_words: int = 10) -> TopicTable:
-        """Return all topics with their share of the tokens and most probable words, largest first."""
-        share, words = self.topic_shares(), self.top_words(n_words)
-        order = np.argsort(-share, kind="stable").tolist()
-        return TopicTable(
-            topic=tuple(order),
-            share=tuple(float(share[k]) for k in order),
-            words=tuple(tuple(word for word, _ in words[k]) for k in order),
-        )
-
-    def topic_shares(self) -> Float64:
-        """Return (K,): the share of all training tokens that each topic has."""
-        check_is_fitted(self)
-        return np.asarray(self.topic_sums_ / max(float(self.topic_sums_.sum()), 1e-300), dtype=np.float64)
-
-    def tag_means(self) -> Float64:
-        """Return (T, K): the mean profile of each tag, S_t / n_t; uniform for a tag without words."""
-        check_is_fitted(self)
-        docs = self.tag_sums_.sum(1, keepdims=True)  # n_t, or less if documents have been forgotten
-        means = self.tag_sums_ / np.where(docs > 0, docs, 1.0)
-        return np.asarray(np.where(docs > 0, means, 1.0 / self.components_.shape[0]))
-
-    def coherence(self, corpus: Corpus, n_words: int = 10) -> Float64:
-        """Return the NPMI coherence of each topic, (K,), from -1 to 1: how often its top words co-occur.
-
-        Args:
-            corpus: where co-occurrence is counted: the training corpus, or better another one.
-            n_words: how many top words of each topic.
-        """
-        return topic_coherence(corpus, [[word for word, _ in words] for words in self.top_words(n_words)])
-
-    def related(self, X: Any, top: int = 10, tags: Any = None) -> list[list[RelatedDocument]]:
-        """Return for each document the training documents with the most similar topic proportions."""
-        queries = np.sqrt(self.transform(X, tags))
-        trained = np.sqrt(self.doc_topic_)
-        with single_thread():
-            similarities = queries @ trained.T
-        answers = []
-        for similarity in similarities:
-            best = np.argsort(-similarity, kind="stable")[:top]
-            rows = [RelatedDocument(self.doc_ids_[d], int(d), float(similarity[d])) for d in best]
-            answers.append(rows)
-        return answers
-
-    def recommend(self, X: Any, top: int = 5) -> list[list[Recommendation]]:
-        """Return for each document the tags it needs, each with its probability, most probable first.
-
-        Args:
-            X: documents, as in `transform`; tags they may have are ignored.
-            top: the number of tags.
-        """
-        recommender, counts, theta = self._recommender_for(X, top)
-        return recommender.recommend(counts, theta, top)
-
-    def recommend_with_reasons(self, X: Any, top: int = 5, n_words: int = 5) -> list[list[Recommendation]]:
-        """Return recommendations, each with the words of the document that contribute most to it."""
-        recommender, counts, theta = self._recommender_for(X, top)
-        return recommender.reasons(counts, theta, top, self.vocabulary_, n_words)
-
-    def tag_probabilities(self, X: Any) -> Float32:
-        """Return (D, T): the probability of each tag, in the order of `recommender_.tag_names`."""
-        recommender, counts, theta = self._recommender_for(X, 1)
-        return recommender.probabilities(counts, theta)
+        known, held_out = seen_part(counts, seed, seen) if completed else (counts, counts)
+        total = self._log_likelihoods(known, held_out, self._resolved(known, indicator)).sum()
+        return holdout.perplexity(float(total), float(held_out.sum(dtype=np.float64)))
 
     def save(self, path: str | Path, *, corpus: Corpus | None = None) -> None:
         """Write the fitted model to a folder, as one atomic unit.
@@ -245,6 +202,11 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _algorithm(self, corpus: Corpus) -> TopicAlgorithm[Any]:
         """Return the algorithm that `fit` iterates."""
         return self._belief_propagation(build_graph(corpus.counts, corpus.tags), self._priors_for(corpus))
+
+    @property
+    def infers_tags(self) -> bool:
+        """Whether tags inferred from the words of a document say more about it than its words alone."""
+        return False
 
     def _n_topics(self, n_tags: int) -> int:
         """Return the number of topics of a model with `n_tags` tags."""
@@ -282,6 +244,27 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         fold_in = FoldIn(self._phi(), self.doc_topic_prior_, n_threads=resolve_threads(self.n_jobs))
         return fold_in.doc_topic(counts, self._tag_pseudo_counts(tags))
 
+    def _log_likelihoods(self, seen: Any, held_out: Any, tags: Any) -> Float64:
+        """Return the log probability of the held-out words of each document, (D,)."""
+        return holdout.log_likelihoods(held_out, self._infer(seen, tags), self._phi())
+
+    def _word_probabilities(self, counts: Any, tags: Any) -> Float32:
+        """Return p(word | document), (D, W)."""
+        with single_thread():
+            return np.asarray(self._infer(counts, tags) @ self.components_)
+
+    def _resolved(self, counts: Any, tags: Any) -> Any:
+        """Return tags as they are, or inferred from the words if that is what they say."""
+        if not isinstance(tags, str):
+            return tags
+        if not self.tag_names_ or self.recommender_ is None:
+            raise InputError(
+                "inferred tags need a recommender: call fit, or fit_recommender, with tags first"
+            )
+        probabilities = self.recommender_.probabilities(counts, self._infer(counts, None))
+        probabilities[np.diff(counts.indptr) == 0] = 0  # nothing can be inferred from no words
+        return inferred_tags(probabilities, self.recommender_.tag_names, self.tag_names_)
+
     def _tag_pseudo_counts(self, tags: Any) -> Float32 | None:
         """Return what known tags (CSR (D, T) or None) add to the prior of new documents, (D, K) or None."""
         return None
@@ -299,6 +282,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         corpus = self._training_corpus(X, y)
         seen = without_tags(corpus) if self._ignores_tags else corpus
         self._learn(seen, self._algorithm(seen, **options), callbacks, start)
+        self._learn_evidence(seen, callbacks)
         return corpus
 
     def _learn(
@@ -340,9 +324,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.history_ = [step._asdict() for step in history]
         self.stop_reason_ = result.reason
 
-    def _learn_tags(self, corpus: Corpus, callbacks: Sequence[Callback[Any]] = ()) -> None:
-        """Learn the words of each tag and the recommender; if that fails, warn and continue."""
-        self._learn_tag_words(corpus, callbacks)
+    def _learn_recommender(self, corpus: Corpus, callbacks: Sequence[Callback[Any]] = ()) -> None:
+        """Train the recommender if there are tags; if that fails, warn and continue."""
         if not (np.diff(corpus.tags.indptr)[np.diff(corpus.counts.indptr) > 0]).any():
             return
         announce(callbacks, "Training the recommender")
@@ -353,23 +336,21 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             message = f"the recommender could not be trained ({what}); the topics are not affected"
             warnings.warn(message, CorpusWarning, stacklevel=3)
 
-    def _learn_tag_words(self, corpus: Corpus, callbacks: Sequence[Callback[Any]]) -> None:
-        """Credit the words of documents to their tags; of models with `explain`."""
+    def _learn_evidence(self, corpus: Corpus, callbacks: Sequence[Callback[Any]]) -> None:
+        """Learn what tags say about topics and words, with the topics fixed; of models with `explain`."""
+
+    def _numbers(self) -> dict[str, float]:
+        """Return the fitted numbers that are saved, by name."""
+        return {name: float(getattr(self, name)) for name in self._saved_numbers}
+
+    def _set_numbers(self, numbers: dict[str, float]) -> None:
+        """Set the fitted numbers of a loaded model."""
+        for name in self._saved_numbers:
+            setattr(self, name, numbers[name])
 
     def _trained_recommender(self, corpus: Corpus) -> TagRecommender:
         counts = align_words(corpus, self.vocabulary_)
         return fit_recommender(counts, corpus.tags, self._infer(counts, None), corpus.tag_names)
-
-    def _recommender_for(self, X: Any, top: int) -> tuple[TagRecommender, Any, Float32]:
-        """Return the recommender, and the counts and topic proportions of new documents."""
-        if top < 1:
-            raise InputError(f"recommend: top must be 1 or more, not {top}")
-        counts, _ = self._new_documents(X, None)
-        if self.recommender_ is None:
-            raise InputError(
-                "recommend: this model has no recommender; call fit_recommender with all of its documents"
-            )
-        return self.recommender_, counts, self._infer(counts, None)
 
     def _training_corpus(self, X: Any, y: Any) -> Corpus:
         if isinstance(X, Corpus):
@@ -380,8 +361,10 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return corpus_from_matrices(X, y, vocabulary=getattr(self, "feature_names_in_", None))
 
     def _new_documents(self, X: Any, tags: Any) -> tuple[Any, Any]:
-        """Return new documents and their known tags, or None, as CSR in the columns of the fit."""
+        """Return new documents and their tags, as CSR in the columns of the fit; None or "inferred" stay."""
         check_is_fitted(self)
+        if isinstance(tags, str) and tags != INFERRED:
+            raise InputError(f"tags must be the tags of each document, or {INFERRED!r}, not {tags[:40]!r}")
         if isinstance(X, Corpus):
             check_codebooks(X.visual, self.visual_)
             counts = align_words(X, self.vocabulary_)
@@ -389,6 +372,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 return counts, align_tags(X, self.tag_names_)
         else:
             counts = canonical(self._validated(X, reset=False))
+        if isinstance(tags, str):
+            return counts, tags
         return counts, None if tags is None else tags_of_labels(tags, counts.shape[0], self.tag_names_)[0]
 
     def _columns_of(self, y: Any) -> tuple[str, ...] | None:

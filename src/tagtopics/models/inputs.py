@@ -32,14 +32,10 @@ def corpus_from_matrices(
     tag_names: Sequence[str] | None = None,
     first_id: int = 0,
 ) -> Corpus:
-    """Return scikit-learn's X and y as a corpus, whose documents are numbered.
+    """Return scikit-learn's X and y as a corpus, whose documents are numbered from `first_id` on.
 
-    Args:
-        counts: validated, (D, W); weights that are no whole numbers stay as they are.
-        y: tags, anything that `tags_of_labels` reads.
-        vocabulary: the W words; by default word0, word1, ...
-        tag_names: the columns of an indicator that does not name them.
-        first_id: the number of the first document.
+    Counts are validated; weights that are no whole numbers stay as they are. Words without a vocabulary are
+    word0, word1, ...; `tag_names` are the columns of an indicator that does not name them.
     """
     D, W = counts.shape
     if counts.size and counts.max() > _MOST_TOKENS:
@@ -84,6 +80,28 @@ def check_codebooks(of_corpus: Any, of_model: Any) -> None:
 def align_tags(corpus: Corpus, tag_names: Sequence[str]) -> Any:
     """Return the tags of a corpus in the columns of a model; unknown tags are dropped with a warning."""
     return _in_columns(corpus.tags, corpus.tag_names, tag_names, "tag")
+
+
+_MOST_INFERRED, _LEAST_PROBABILITY = 20, 0.01
+"""Inferred tags: at most so many of a document, each at least so probable."""
+
+
+def inferred_tags(probabilities: Any, have: Sequence[str], want: Sequence[str]) -> sp.csr_array:
+    """Return CSR (D, T): the most probable tags of documents, with their probabilities.
+
+    Args:
+        probabilities: (D, T') of the tags named `have`.
+        have: T' names.
+        want: T names, the columns of the result.
+    """
+    n = min(_MOST_INFERRED, probabilities.shape[1])
+    rows = np.arange(len(probabilities))[:, np.newaxis]
+    best = np.sort(np.argsort(-probabilities, axis=1, kind="stable")[:, :n], axis=1)
+    values = np.where(probabilities[rows, best] >= _LEAST_PROBABILITY, probabilities[rows, best], 0.0)
+    offsets = n * np.arange(len(probabilities) + 1)
+    tags = sp.csr_array((values.ravel().astype(np.float64), best.ravel(), offsets), probabilities.shape)
+    tags.eliminate_zeros()
+    return align_columns(tags, have, want)[0]
 
 
 def _in_columns(matrix: Any, have: Sequence[str], want: Sequence[str], what: str) -> Any:

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from tagtopics._typing import Float64
-from tagtopics.corpus.align import align_columns, extended, join_corpora
+from tagtopics.corpus.align import extended, in_columns, join_corpora
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.graph import CorpusSums, build_graph
@@ -76,7 +75,7 @@ class OnlineModel(TopicModel):
                 raise InputError("partial_fit: there are no documents to start from")
             first, *batches = _batches(without_tags(corpus) if self._ignores_tags else corpus, batch_size)
             self._learn(first, self._algorithm(first), callbacks)
-            self._learn_tag_words(first, callbacks)
+            self._learn_evidence(first, callbacks)
         for batch in batches:
             self._learn_more(batch, forgetting, callbacks)
         return self
@@ -106,19 +105,19 @@ class OnlineModel(TopicModel):
         """Learn from one mini-batch, next to the sums of all documents before."""
         words = extended(self.vocabulary_, corpus.vocabulary)
         tags = extended(self.tag_names_, corpus.tag_names)
-        counts = align_columns(corpus.counts, corpus.vocabulary, words)[0]
-        tagged = align_columns(corpus.tags, corpus.tag_names, tags)[0]
-        grown = replace(corpus, counts=counts, tags=tagged, vocabulary=words, tag_names=tags)
+        grown = in_columns(corpus, words, tags)
         share = 1.0 if forgetting is None else float(0.5 ** (corpus.n_docs / forgetting))
         earlier = self._earlier(len(words), len(tags), share)
         priors = self._priors()._replace(doc_topic=self.doc_topic_prior_)
         seed = len(self.doc_ids_)  # independent of random_state: a loaded model continues the same
-        executor = MemoryExecutor(build_graph(counts, tagged), n_threads=resolve_threads(self.n_jobs))
+        executor = MemoryExecutor(
+            build_graph(grown.counts, grown.tags), n_threads=resolve_threads(self.n_jobs)
+        )
         algorithm = BeliefPropagation(executor, priors, seed, earlier=earlier)
         result = run(algorithm, max_iter=max(self.max_iter, 1), tol=self.tol, callbacks=callbacks)
         self._store_more(grown, algorithm.learned(result.state))
         self._store_history(result)
-        self._credit_more(counts, tagged)
+        self._credit_more(grown.counts, grown.tags)
 
     def _earlier(self, n_words: int, n_tags: int, share: float) -> CorpusSums:
         """Return the sums of earlier documents, each of which counts for a share of a new one.
@@ -196,7 +195,8 @@ def update_model(
     known.resize((known.shape[0], len(model.vocabulary_)))
     joined = None if old is None else join_corpora(old, corpus)
     if joined is not None:
-        model._learn_tags(joined, callbacks)
+        model._learn_evidence(joined, callbacks)
+        model._learn_recommender(joined, callbacks)
     return Updated(
         new_words=model.vocabulary_[len(words) :],
         new_tags=tuple(tag for tag in corpus.tag_names if tag not in tags),

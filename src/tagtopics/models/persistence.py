@@ -22,9 +22,9 @@ from safetensors.numpy import load, save
 
 from tagtopics._io import atomic_folder, check_target, digest_bytes, digest_file, snapshot, sweep_leftovers
 from tagtopics.corpus import Corpus, read_corpus, write_matrix_folder
+from tagtopics.corpus.core import recipe_from_json, recipe_to_json
 from tagtopics.corpus.images.vocabulary import visual_from, visual_to_arrays, visual_to_json
-from tagtopics.corpus.recipe import recipe_from_json, recipe_to_json
-from tagtopics.errors import CorpusWarning, InputError
+from tagtopics.errors import CorpusWarning, InputError, one_line
 from tagtopics.inference.checkpoint import plain_value
 from tagtopics.models.base import TopicModel
 from tagtopics.models.schema_1 import upgraded
@@ -121,13 +121,7 @@ def is_model_folder(path: Path) -> bool:
 
 
 def save_model(model: TopicModel, path: str | Path, corpus: Corpus | None = None) -> None:
-    """Write a fitted model to a new folder, or in place of an older model.
-
-    Args:
-        model: fitted.
-        path: the folder.
-        corpus: the documents to store with it, if any.
-    """
+    """Write a fitted model, with its documents if given, to a new folder or in place of an older model."""
     arrays = {name: np.ascontiguousarray(getattr(model, name)) for name in _arrays_of(model)}
     for name, array in arrays.items():
         if not np.isfinite(array).all():
@@ -168,7 +162,7 @@ def _description(model: TopicModel, files: dict[str, str]) -> Description:
         "visual": visual_to_json(model.visual_),
         "recommender": recommender_to_json(model.recommender_),
         "names": {name: list(getattr(model, name)) for name in _NAMES},
-        "numbers": {name: float(getattr(model, name)) for name in model._saved_numbers},
+        "numbers": model._numbers(),
         "history": model.history_,
         "stop_reason": model.stop_reason_,
         "made_with": {name: metadata.version(name) for name in packages},
@@ -251,9 +245,7 @@ def _read_model(folder: Path, raw: dict[str, Any]) -> TopicModel:
         description = Description.model_validate(raw)
         return _restored(description, _read_arrays(folder, description.files))
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"model.json is damaged: {where}: {first['msg']}") from None
+        raise InputError(f"model.json is damaged: {one_line(error)}") from None
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         if isinstance(error, InputError):
             raise
@@ -307,8 +299,7 @@ def _restored(description: Description, arrays: dict[str, Any]) -> TopicModel:
     for name in _arrays_of(model):
         setattr(model, name, arrays[name])
     model.components_ = np.asfortranarray(model.components_)  # the layout that `fit` leaves
-    for name in model._saved_numbers:
-        setattr(model, name, _number(description.numbers[name], name))
+    model._set_numbers({name: _number(value, name) for name, value in description.numbers.items()})
     model.recipe_ = None if description.recipe is None else recipe_from_json(description.recipe)
     model.n_features_in_ = W
     model.history_ = [step.model_dump() for step in description.history]

@@ -54,7 +54,7 @@ def _parameters(kind: str, old: dict[str, Any]) -> dict[str, Any]:
     if parameters.get("doc_topic_prior") == "learned":
         parameters["doc_topic_prior"] = 0.1 if kind in _UNUSED else AUTO
     if parameters.pop("weights", "given") == AUTO:
-        parameters["pairwise_weight"] = AUTO
+        parameters |= {"pairwise_weight": AUTO, "higher_order_weight": AUTO}
     if "word_weight" not in parameters:
         return parameters
     settings = {

@@ -1,76 +1,97 @@
-"""Tag-topic models: LDA with messages between documents that share one tag or several."""
+"""Tag-topic models: topics, and what the tags of a document say about its topics and words."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from tagtopics._typing import Float32
+from tagtopics._typing import Float32, Float64
 from tagtopics.corpus.core import Corpus
-from tagtopics.credit.attribution import CreditTable, credit_words, learn_tag_words
 from tagtopics.errors import InputError
-from tagtopics.graph import Priors, joint_profile
-from tagtopics.inference.learn_priors import (
-    SHARES,
-    LearnedWeights,
-    can_learn_weights,
-    learn_weights,
-    weights_holdout,
+from tagtopics.evidence.credit import CreditTable
+from tagtopics.evidence.learn import (
+    MOST_PILOT,
+    PILOT_SWEEPS,
+    Pilot,
+    TagSettings,
+    can_learn,
+    choose_aside,
+    default_settings,
+    learn_settings,
+    settings_from_numbers,
+    settings_to_numbers,
+    tag_words_of,
 )
-from tagtopics.inference.loop import Callback
+from tagtopics.evidence.parts import Profiles, kinds_of, pairs_of
+from tagtopics.evidence.prediction import TaggedInference
+from tagtopics.graph import Belief, Priors, build_graph, joint_profile, normalised
+from tagtopics.inference.loop import Callback, run
+from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.base import announce
 from tagtopics.models.inputs import align_tags, align_words
 from tagtopics.models.online import OnlineModel
 from tagtopics.models.results import TagProfile, top_weighted
 from tagtopics.models.validation import AUTO, Preset
 
-_PAIRWISE, _HIGHER_ORDER, _PSEUDO_COUNT = 0.1, 0.05, 5.0
-"""The largest weights that "auto" tries, and the pseudo-count of tags where there is too little to learn."""
+_PAIRWISE, _HIGHER_ORDER = 0.1, 0.05
+"""Weights of the paper's TTM-H."""
+
+_TAG_TOKENS = 5.0
+"""Tokens that the tags of a document are worth where there is too little to learn from."""
 
 
 class TTM(OnlineModel):
-    """Tag-topic model with pairwise and higher-order tag relations, learned by loopy belief propagation.
+    """Tag-topic model.
 
-    The defaults are the paper's TTM-H; `TTM.pairwise()` is its TTM-P. With both weights zero it equals `LDA`
-    bit for bit. Documents without tags are allowed.
+    Topics are learned first, then what tags say: a document's prior adds up a flat part, the topics of the
+    corpus, the mean profile of its tags and what they say together, each worth a learned number of tokens;
+    and each tag has words of its own. Where tags do not help to predict held-out words, they get no weight.
+    The topics equal those of `LDA` bit for bit, unless tag messages are switched on: `preset="paper"` is the
+    paper's TTM-H, `TTM.pairwise()` its TTM-P. Documents without tags are allowed.
 
     Args:
         n_topics: the number of topics, K.
         preset: "default", "paper", "fast", or a `Preset`: exponent of the words, over-relaxation, start, and
-            the pseudo-count of known tags.
-        pairwise_weight: weight of the message from documents with a common tag; in the paper, omega_1. "auto"
-            takes the largest share of 0.1 (all, half, a quarter, an eighth, none) that costs at most 0.2 %
-            perplexity on held-out documents, and scales the higher-order weight by the same share; this takes
-            five times forty more sweeps. With fewer than 200 documents the share is one.
+            how much the known tags of a document count.
+        pairwise_weight: weight of the message from documents with a common tag while topics are learned; in
+            the paper, omega_1. "auto" is 0.1 in the preset "paper", otherwise 0.
         higher_order_weight: weight of the joint message of all tags of a document; in the paper, omega_2.
-            "auto" is 0.05, scaled together with `pairwise_weight`.
-        order: largest number of tags that a joint relation connects; any order costs the same.
+            "auto" is 0.05 in the preset "paper", otherwise 0.
+        order: largest number of tags that a joint message connects; any order costs the same. 1 leaves out
+            what several tags say together.
         doc_topic_prior, topic_word_prior, max_iter, tol, memory, random_state, n_jobs: as in `LDA`.
 
     Attributes:
         components_, doc_topic_, n_iter_, history_, stop_reason_, vocabulary_, doc_ids_: as in `LDA`.
         tag_names_: the T tags.
         tag_docs_: (T,) number of training documents with words that carry each tag.
-        tag_words_: CSR (T, W), tokens of each word credited to each tag in training; None before `fit`.
-        pairwise_weight_, higher_order_weight_, tag_pseudo_count_: as given, or as learned.
+        tag_words_: CSR (T, W), tokens of each word credited to each tag, beyond what topics explain.
+        settings_: how many tokens each part of a document's prior is worth, with tags hidden and known.
+        tag_kinds_: the kinds of tags, each with strengths of its own; one empty name if tags have no kinds.
+        pairwise_weight_, higher_order_weight_: as used.
+        tag_pseudo_count_: as given in the preset; None if the strengths of `settings_` are used instead.
     """
 
-    _saved_numbers: ClassVar[tuple[str, ...]] = (
-        "pairwise_weight_", "higher_order_weight_", "tag_pseudo_count_",
-    )  # fmt: skip
+    _saved_numbers: ClassVar[tuple[str, ...]] = ("pairwise_weight_", "higher_order_weight_")
+
+    settings_: TagSettings
+    _prepared: TaggedInference
+    tag_kinds_: tuple[str, ...]
+    tag_pseudo_count_: float | None
 
     def __init__(
         self,
         n_topics: int = 20,
         *,
         preset: str | Preset = "default",
-        pairwise_weight: float | str = _PAIRWISE,
-        higher_order_weight: float | str = _HIGHER_ORDER,
+        pairwise_weight: float | str = AUTO,
+        higher_order_weight: float | str = AUTO,
         order: int = 3,
         doc_topic_prior: float | str = 0.1,
         topic_word_prior: float = 0.05,
@@ -96,12 +117,12 @@ class TTM(OnlineModel):
     @classmethod
     def pairwise(cls, n_topics: int = 20) -> Self:
         """Return the paper's TTM-P: pairwise relations only, with weight 0.2."""
-        return cls(n_topics, pairwise_weight=0.2, higher_order_weight=0.0)
+        return cls(n_topics, preset="paper", pairwise_weight=0.2, higher_order_weight=0.0)
 
     @classmethod
     def higher_order(cls, n_topics: int = 20) -> Self:
         """Return the paper's TTM-H: pairwise weight 0.1, higher-order weight 0.05, three tags."""
-        return cls(n_topics, pairwise_weight=0.1, higher_order_weight=0.05, order=3)
+        return cls(n_topics, preset="paper")
 
     def explain(self, X: Any, tags: Any = None) -> CreditTable:
         """Return how much of each word each tag of its document accounts for, p(tag | word, document).
@@ -114,36 +135,133 @@ class TTM(OnlineModel):
         if tags is None:
             raise InputError("explain: the tags of each document are missing; give tags=...")
         counts, indicator = self._new_documents(X, tags)
-        claims, shares = credit_words(counts, indicator, self.tag_means(), self._phi(), self._known_words())
-        doc = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))[claims.edge]
+        credit = self._tagged_inference().credit(counts, indicator)
+        doc = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))[credit.edge]
         words, names = np.array(self.vocabulary_, dtype=object), np.array(self.tag_names_, dtype=object)
-        return CreditTable(doc, words[claims.word], claims.tokens, names[claims.tag], shares)
+        tokens, shares = credit.tokens.astype(np.float64), credit.shares.astype(np.float64)
+        return CreditTable(doc, words[credit.word], tokens, names[credit.tag], shares)
 
     def tag_profile(self, *tags: str, n_words: int = 10) -> TagProfile:
         """Return the topics and words of a tag, or of several tags together.
 
-        For one tag: the mean of its slot means. For several: their hyperedge factor of full order, the topics
-        that all of them share, which may be a minor part of each one alone.
+        For one tag: the mean of its slot means, and its own words next to those of its topics. For several:
+        their hyperedge factor of full order, the topics that all of them share, which may be a minor part of
+        each one alone.
         """
         check_is_fitted(self)
         columns = [self._column(tag) for tag in tags]
         if not columns:
             raise InputError("tag_profile: name at least one tag")
         topics = joint_profile(self.tag_means()[columns])
-        words = tuple(top_weighted(self.vocabulary_, topics @ self.components_, n_words))
+        probabilities = topics @ self.components_
+        if len(columns) == 1:
+            own, shrinkage = self._known_words()[columns].toarray()[0], self.settings_.shrinkage
+            probabilities = (own + shrinkage * probabilities) / (own.sum() + shrinkage)
+        words = tuple(top_weighted(self.vocabulary_, probabilities, n_words))
         return TagProfile(tags, topics, words, tuple(int(self.tag_docs_[t]) for t in columns))
 
-    def _learn_tag_words(self, corpus: Corpus, callbacks: Sequence[Callback[Any]]) -> None:
-        announce(callbacks, "Crediting words to tags")
+    @property
+    def infers_tags(self) -> bool:
+        """Whether tags inferred from the words of a document say more about it than its words alone."""
+        return (
+            self.tag_pseudo_count_ is None and sum(self.settings_.known.mean) + self.settings_.known.joint > 0
+        )
+
+    # ------------------------------------------------------------------ learning what tags say
+
+    def _learn_evidence(self, corpus: Corpus, callbacks: Sequence[Callback[Any]]) -> None:
         counts, tags = align_words(corpus, self.vocabulary_), align_tags(corpus, self.tag_names_)
-        self.tag_words_ = learn_tag_words(counts, tags, self.tag_means(), self._phi())
+        self.tag_kinds_ = kinds_of(self.tag_names_)[0]
+        n_kinds, count = len(self.tag_kinds_), self._preset().tag_pseudo_count
+        learned = isinstance(count, str)
+        self.tag_pseudo_count_ = None if isinstance(count, str) else float(count)
+        tokens = _TAG_TOKENS if self.tag_pseudo_count_ is None else self.tag_pseudo_count_
+        self.settings_ = default_settings(self.doc_topic_prior_, n_kinds, tokens)
+        if learned and can_learn(counts, tags):
+            announce(callbacks, "Learning what tags say")
+            self.settings_ = self._learned_settings(counts, tags)
+        announce(callbacks, "Crediting words to tags")
+        threads, alpha = resolve_threads(self.n_jobs), self.doc_topic_prior_
+        tokens_of = np.asarray(counts.sum(1), dtype=np.float32)[:, np.newaxis]
+        doc_sums = np.maximum(self.doc_topic_ * (tokens_of + alpha.sum()) - alpha, np.float32(0))
+        fitted = Pilot(counts, tags, doc_sums, self._phi(), self._profiles())
+        self.tag_words_ = tag_words_of(fitted, self.settings_, threads)
+        self._prepare()
+
+    def _learned_settings(self, counts: Any, tags: Any) -> TagSettings:
+        """Learn topics without some documents, and the strengths from those documents."""
+        seed, threads = self._seed(), resolve_threads(self.n_jobs)
+        rest, aside = choose_aside(counts.shape[0], seed)
+        rest = rest[:: 1 + len(rest) // MOST_PILOT]
+        known = sp.csr_array(counts[rest]), sp.csr_array(tags[rest])
+        priors = self._priors()._replace(doc_topic=self.doc_topic_prior_)
+        graph = build_graph(*known)
+        algorithm = self._belief_propagation(graph, priors)
+        belief = run(algorithm, max_iter=min(PILOT_SWEEPS, self.max_iter), tol=self.tol).state
+        pilot = self._pilot(known, belief, graph.totals.tag_docs)
+        aside_part = counts[aside], tags[aside]
+        return learn_settings(pilot, *aside_part, seed, threads, joint=self.order > 1)
+
+    def _pilot(self, known: tuple[Any, Any], belief: Belief, tag_docs: Any) -> Pilot:
+        """Return what a belief says of the documents it was learned from."""
+        assert belief.docs is not None
+        raised = belief.sums.words + float(self.topic_word_prior)
+        phi = np.ascontiguousarray((raised / raised.sum(0)).astype(np.float32))
+        docs = np.maximum(tag_docs, 1)[:, np.newaxis]
+        K = belief.sums.words.shape[1]
+        means = np.where(tag_docs[:, np.newaxis] > 0, belief.sums.tags / docs, 1.0 / K)
+        base = normalised(belief.sums.words.sum(0))
+        return Pilot(*known, belief.docs.doc_sums, phi, self._profiles_of(base, means, tag_docs))
+
+    def _profiles(self) -> Profiles:
+        return self._profiles_of(self.topic_shares(), self.tag_means(), self.tag_docs_)
+
+    def _profiles_of(self, base: Float64, means: Float64, tag_docs: Any) -> Profiles:
+        kinds = kinds_of(self.tag_names_, self.tag_kinds_)[1]
+        narrow, docs = means.astype(np.float32), tag_docs.astype(np.float64)
+        return Profiles(base, narrow, docs, kinds, len(self.tag_kinds_))
+
+    def _prepare(self) -> None:
+        """Put together what queries need; call this when topics, tags or their words have changed."""
+        words, settings = self._known_words(), self.settings_
+        pairs = pairs_of(words, np.full(len(self.tag_names_), settings.shrinkage))
+        self._prepared = TaggedInference(self._phi(), self._profiles(), settings, words, pairs)
+
+    def _tagged_inference(self) -> TaggedInference:
+        """Return topics, tag words and strengths, to infer new documents from."""
+        check_is_fitted(self)
+        return replace(self._prepared, n_threads=resolve_threads(self.n_jobs))
+
+    # ------------------------------------------------------------------ new documents
+
+    def _infer(self, counts: Any, tags: Any) -> Float32:
+        if tags is None or self.tag_pseudo_count_ is not None:
+            return super()._infer(counts, tags)
+        return self._tagged_inference().doc_topic(counts, tags, self.doc_topic_prior_)
+
+    def _log_likelihoods(self, seen: Any, held_out: Any, tags: Any) -> Float64:
+        if self.tag_pseudo_count_ is not None:
+            return super()._log_likelihoods(seen, held_out, tags)
+        inference = self._tagged_inference()
+        return inference.log_likelihoods(inference.infer(seen, self._or_none(tags, seen)), held_out)
+
+    def _word_probabilities(self, counts: Any, tags: Any) -> Float32:
+        if self.tag_pseudo_count_ is not None:
+            return super()._word_probabilities(counts, tags)
+        inference = self._tagged_inference()
+        return inference.word_probabilities(inference.infer(counts, self._or_none(tags, counts)))
+
+    def _or_none(self, tags: Any, counts: Any) -> Any:
+        """Return tags, CSR (D, T); without entries if they are hidden."""
+        return sp.csr_array((counts.shape[0], len(self.tag_names_))) if tags is None else tags
 
     def _credit_more(self, counts: Any, tags: Any) -> None:
         """Add the words of more documents to the words credited to their tags."""
-        known = self._known_words()
-        claims, shares = credit_words(counts, tags, self.tag_means(), self._phi(), known)
-        credited = (shares * claims.tokens).astype(np.float32), (claims.tag, claims.word)
+        self._prepare()
+        known, credit = self._known_words(), self._tagged_inference().credit(counts, tags)
+        credited = (credit.own * credit.tokens).astype(np.float32), (credit.tag, credit.word)
         self.tag_words_ = sp.csr_array(known + sp.csr_array(credited, shape=known.shape))
+        self._prepare()
 
     def _known_words(self) -> sp.csr_array:
         """Return CSR (T, W): the tokens credited to each tag; for new words and tags, none."""
@@ -157,38 +275,38 @@ class TTM(OnlineModel):
         return grown
 
     def _priors(self) -> Priors:
-        pairwise, higher_order = self.pairwise_weight, self.higher_order_weight
-        priors = super()._priors()
-        return priors._replace(
-            pairwise_weight=_PAIRWISE if isinstance(pairwise, str) else float(pairwise),
-            higher_order_weight=_HIGHER_ORDER if isinstance(higher_order, str) else float(higher_order),
-            order=int(self.order),
-        )
+        paper = not isinstance(self._preset().tag_pseudo_count, str)
+        pairwise, joint = self.pairwise_weight, self.higher_order_weight if self.order > 1 else 0.0
+        w1 = (_PAIRWISE if paper else 0.0) if isinstance(pairwise, str) else float(pairwise)
+        w2 = (_HIGHER_ORDER if paper else 0.0) if isinstance(joint, str) else float(joint)
+        priors, order = super()._priors(), max(int(self.order), 2)
+        return priors._replace(pairwise_weight=w1, higher_order_weight=w2, order=order)
 
     def _priors_for(self, corpus: Corpus) -> Priors:
         """Return the priors of a fit; what is "auto" is learned from the corpus."""
-        learned = self._weighed(corpus, super()._priors_for(corpus))
-        self.pairwise_weight_ = learned.priors.pairwise_weight
-        self.higher_order_weight_ = learned.priors.higher_order_weight
-        self.tag_pseudo_count_ = learned.tag_pseudo_count
-        return learned.priors
+        priors = super()._priors_for(corpus)
+        self.pairwise_weight_, self.higher_order_weight_ = priors.pairwise_weight, priors.higher_order_weight
+        return priors
 
-    def _weighed(self, corpus: Corpus, priors: Priors) -> LearnedWeights:
-        count = self._preset().tag_pseudo_count
-        given = _PSEUDO_COUNT if isinstance(count, str) else float(count)
-        wanted = AUTO in (self.pairwise_weight, count)
-        if not (wanted and can_learn_weights(corpus.counts, corpus.tags)):
-            return LearnedWeights(priors, given)
-        parts = weights_holdout(corpus.counts, corpus.tags, self._seed())
-        if not parts.hidden.nnz:
-            return LearnedWeights(priors, given)
-        shares = SHARES if self.pairwise_weight == AUTO else (1.0,)
-        found = learn_weights(parts, self._belief_propagation(parts.graph, priors), shares)
-        return found if count == AUTO else found._replace(tag_pseudo_count=given)
+    def _numbers(self) -> dict[str, float]:
+        found = super()._numbers()
+        if self.tag_pseudo_count_ is not None:
+            found["tag_pseudo_count_"] = self.tag_pseudo_count_
+        return found | settings_to_numbers(self.settings_, self.tag_kinds_)
+
+    def _set_numbers(self, numbers: dict[str, float]) -> None:
+        super()._set_numbers(numbers)
+        self.tag_pseudo_count_ = numbers.get("tag_pseudo_count_")
+        if "shrinkage" in numbers:
+            self.tag_kinds_, self.settings_ = settings_from_numbers(numbers)
+        else:  # a model of 0.1.0
+            self.tag_kinds_, count = ("",), self.tag_pseudo_count_ or 0.0
+            self.settings_ = default_settings(self.doc_topic_prior_, 1, count)
+        self._prepare()
 
     def _tag_pseudo_counts(self, tags: Any) -> Float32 | None:
         """Spread `tag_pseudo_count_` tokens over the mean profile of the known tags of each document."""
-        if tags is None:
+        if tags is None or self.tag_pseudo_count_ is None:
             return None
         known = (self.tag_docs_ > 0)[:, np.newaxis]
         n_known = tags @ known.astype(np.float64)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,9 @@ from tagtopics.errors import InputError
 
 AUTO = "auto"
 """The value of every parameter that is to be learned from the data."""
+
+INFERRED = "inferred"
+"""In place of the tags of documents: tags are inferred from their words."""
 
 _LARGEST = 1e6
 _SMALLEST_PRIOR = 1e-9
@@ -30,21 +32,22 @@ class Preset:
             reaches the same quality in fewer sweeps.
         init: "anchors" starts from topics around anchor words, "random" from noise. Anchors need fewer sweeps
             and recover planted topics more reliably.
-        tag_pseudo_count: how many tokens the known tags of a new document are worth (TTM). "auto" takes the
-            largest number that costs at most 0.2 % perplexity on held-out documents (5 for fewer than 200
-            documents).
+        tag_pseudo_count: how many tokens the mean profile of the known tags of a document is worth (TTM), 5
+            in the paper. "auto" learns how much tags say about topics and words, on documents set aside.
     """
 
     word_exponent: float = 1.0
     relaxation: float = 0.0
     init: str = "anchors"
-    tag_pseudo_count: float | str = 5.0
+    tag_pseudo_count: float | str = AUTO
 
 
-PRESETS: Mapping[str, Preset] = MappingProxyType(
-    {"default": Preset(), "paper": Preset(), "fast": Preset(word_exponent=0.75, relaxation=0.8)}
-)
-"""The presets by name. "paper" is what the paper describes; today "default" equals it."""
+PRESETS: Mapping[str, Preset] = {
+    "default": Preset(),
+    "paper": Preset(tag_pseudo_count=5.0),
+    "fast": Preset(word_exponent=0.75, relaxation=0.8),
+}
+"""The presets by name; "paper" is what the paper describes."""
 
 
 def resolve_preset(preset: str | Preset) -> Preset:
@@ -85,38 +88,32 @@ def _is_n_jobs(value: Any) -> bool:
     return value is None or (_is_whole(value) and value != 0 and -1024 <= value <= 1024)
 
 
-def _is_tol(value: Any) -> bool:
-    return _is_real(value) and value >= 0
-
-
 def _is_preset(value: Any) -> bool:
     return isinstance(value, Preset) or (isinstance(value, str) and value in PRESETS)
 
 
 _PRIOR = _real(_SMALLEST_PRIOR, _LARGEST)
-_RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = MappingProxyType(
-    {
-        "n_topics": _whole(1, 100_000),
-        "preset": (_is_preset, f"{', '.join(map(repr, PRESETS))} or a Preset"),
-        "word_exponent": _real(0, 1),
-        "relaxation": _real(0, 1),
-        "init": _one_of("anchors", "random"),
-        "tag_pseudo_count": _real(0, _LARGEST, auto=True),
-        "doc_topic_prior": _PRIOR,
-        "topic_word_prior": _PRIOR,
-        "pairwise_weight": _real(0, 1, auto=True),
-        "higher_order_weight": _real(0, 1, auto=True),
-        "order": _whole(2),
-        "max_iter": _whole(0),
-        "tol": (_is_tol, "a number, 0 or more"),
-        "memory": _one_of("auto", "stored", "lean"),
-        "n_common_topics": _whole(0, 100_000),
-        "averaged_share": _real(0, 1),
-        "links_per_tag": _whole(0),
-        "negative_ratio": _PRIOR,
-        "n_jobs": (_is_n_jobs, "None, a number of threads up to 1024, or -1 for all cores"),
-    }
-)
+_RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "n_topics": _whole(1, 100_000),
+    "preset": (_is_preset, f"{', '.join(map(repr, PRESETS))} or a Preset"),
+    "word_exponent": _real(0, 1),
+    "relaxation": _real(0, 1),
+    "init": _one_of("anchors", "random"),
+    "tag_pseudo_count": _real(0, _LARGEST, auto=True),
+    "doc_topic_prior": _PRIOR,
+    "topic_word_prior": _PRIOR,
+    "pairwise_weight": _real(0, 1, auto=True),
+    "higher_order_weight": _real(0, 1, auto=True),
+    "order": _whole(1),
+    "max_iter": _whole(0),
+    "tol": (lambda v: _is_real(v) and v >= 0, "a number, 0 or more"),
+    "memory": _one_of("auto", "stored", "lean"),
+    "n_common_topics": _whole(0, 100_000),
+    "averaged_share": _real(0, 1),
+    "links_per_tag": _whole(0),
+    "negative_ratio": _PRIOR,
+    "n_jobs": (_is_n_jobs, "None, a number of threads up to 1024, or -1 for all cores"),
+}
 _AUTO_PRIOR = _real(_SMALLEST_PRIOR, _LARGEST, auto=True)
 """The rule of `doc_topic_prior` for estimators that can learn it: those with a preset."""
 
@@ -141,8 +138,6 @@ def _check_rules(kind: str, values: Mapping[str, Any], rules: Mapping[str, Any])
 
 
 def _check_weights(kind: str, pairwise: float | str, higher_order: float | str) -> None:
-    if higher_order == AUTO and pairwise != AUTO:
-        raise InputError(f"{kind}: higher_order_weight 'auto' needs pairwise_weight 'auto', its scale")
     if not isinstance(pairwise, str) and not isinstance(higher_order, str) and pairwise + higher_order > 1:
         raise InputError(
             f"{kind}: pairwise_weight and higher_order_weight add up to {pairwise + higher_order:g}; "

@@ -1,10 +1,20 @@
-"""Corpora larger than memory: shards on disk, and fits to them, on one machine or on a cluster."""
+"""Corpora larger than memory: shards on disk, and fits to them, on one machine or on a cluster.
 
-from tagtopics.scale.fit import fit_shards
-from tagtopics.scale.format import Manifest, ShardEntry, ShardFolder, holds_shards
-from tagtopics.scale.ingest import shard_corpus
-from tagtopics.scale.shard_executor import local_executor, remove_run
-from tagtopics.scale.writer import ShardWriter
+Names are imported on first use: the workers of a cluster need no estimators, whose import takes a second.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tagtopics._lazy import lazy
+
+if TYPE_CHECKING:
+    from tagtopics.scale.fit import fit_shards
+    from tagtopics.scale.format import Manifest, ShardEntry, ShardFolder, holds_shards
+    from tagtopics.scale.ingest import shard_corpus
+    from tagtopics.scale.shard_executor import local_executor, remove_run
+    from tagtopics.scale.writer import ShardWriter
 
 __all__ = [
     "Manifest",
@@ -17,3 +27,14 @@ __all__ = [
     "remove_run",
     "shard_corpus",
 ]
+
+__getattr__ = lazy(
+    __name__,
+    {
+        "fit": ("fit_shards",),
+        "format": ("Manifest", "ShardEntry", "ShardFolder", "holds_shards"),
+        "ingest": ("shard_corpus",),
+        "shard_executor": ("local_executor", "remove_run"),
+        "writer": ("ShardWriter",),
+    },
+)

@@ -77,7 +77,8 @@ def fit_shards(
     theta = np.concatenate([states.of(number) for number in sample])
     model._store(corpus, algorithm.learned(result.state)._replace(doc_topic=theta), result)
     model.tag_docs_ = folder.totals.tag_docs.copy()
-    model._learn_tags(corpus, callbacks)
+    model._learn_evidence(corpus, callbacks)
+    model._learn_recommender(corpus, callbacks)
     if doc_topic is not None:
         states.write(Path(doc_topic))
     return model

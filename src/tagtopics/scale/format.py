@@ -31,8 +31,7 @@ from safetensors.numpy import load, load_file
 
 from tagtopics._io import atomic_file, digest_bytes
 from tagtopics._typing import Int32, Int64
-from tagtopics.corpus.core import Corpus, checked_csr
-from tagtopics.corpus.recipe import TextRecipe, recipe_from_json, recipe_to_json
+from tagtopics.corpus.core import Corpus, TextRecipe, checked_csr, recipe_from_json, recipe_to_json
 from tagtopics.errors import InputError, one_line
 from tagtopics.graph import FactorGraph, Totals, wire
 
@@ -188,10 +187,7 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         return TypeAdapter(Manifest).validate_json(json.dumps(value))
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        reason = " ".join(f"{where} {first['msg']}".split())[:200]
-        raise InputError(f"{path}: damaged ({reason}); {_AGAIN}") from None
+        raise InputError(f"{path}: damaged ({one_line(error)}); {_AGAIN}") from None
 
 
 class ShardFolder:

@@ -19,10 +19,9 @@ from typing import Any
 import numpy as np
 
 from tagtopics._typing import Int64
-from tagtopics.corpus.core import Corpus, Documents
+from tagtopics.corpus.core import Corpus, Documents, ReadOptions, TextRecipe, Tokenizer
 from tagtopics.corpus.formats.tables import TABLE_KINDS, Table, TableLayout, stream_table
 from tagtopics.corpus.read import CUSTOM_TOKENIZER, Findings, assemble, find_source, read_corpus, single_tags
-from tagtopics.corpus.recipe import ReadOptions, TextRecipe, Tokenizer
 from tagtopics.corpus.text import TermCounter, analyzer, choose_words
 from tagtopics.errors import InputError
 from tagtopics.scale.format import ShardFolder

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tagtopics.errors import InputError
@@ -35,15 +34,13 @@ __all__ = [
     "find_task",
 ]
 
-TASKS: Mapping[str, str] = MappingProxyType(
-    {
-        "perplexity": "tagtopics.tasks.perplexity",
-        "links": "tagtopics.tasks.prediction",
-        "classification": "tagtopics.tasks.prediction",
-        "recommendation": "tagtopics.tasks.recommendation",
-        "credit": "tagtopics.tasks.credit",
-    }
-)
+TASKS: Mapping[str, str] = {
+    "perplexity": "tagtopics.tasks.perplexity",
+    "links": "tagtopics.tasks.prediction",
+    "classification": "tagtopics.tasks.prediction",
+    "recommendation": "tagtopics.tasks.recommendation",
+    "credit": "tagtopics.tasks.credit",
+}
 """The tasks, and the module of each; its function is `evaluate_<name>`."""
 
 

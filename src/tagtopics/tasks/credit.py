@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -23,18 +21,10 @@ Shares = Float64
 
 @dataclass(frozen=True, eq=False)
 class MixedCorpus:
-    """Documents with exactly two tags, each made of two documents with one.
+    """Documents with exactly two tags, each made of two documents with one."""
 
-    E edges are the non-zeros of `corpus.counts`, in CSR order.
-
-    Attributes:
-        corpus: the mixed documents.
-        truth: (E, 2) tokens of each edge that came from the document of its first and second tag, in the
-            order of the tag matrix; rows add up to the counts.
-    """
-
-    corpus: Corpus
-    truth: Int64
+    corpus: Corpus  # the mixed documents; its E edges are the non-zeros of `counts`, in CSR order
+    truth: Int64  # (E, 2) tokens of each edge from the document of its first and of its second tag
 
     def accuracy(self, shares: Shares) -> float:
         """Return the share of tokens whose source is the tag with the most credit; a tie counts half."""
@@ -90,7 +80,7 @@ def evaluate_credit(
     began = time.perf_counter()
     mixed = mix_documents(corpus, seed)
     started = time.perf_counter()
-    model.fit(mixed.corpus)  # not `fit_topics`: credits need the tag words
+    model.fit_topics(mixed.corpus)
     fit = time.perf_counter() - started
     metrics = {
         "accuracy": mixed.accuracy(credit_of(model, mixed.corpus)),
@@ -103,12 +93,11 @@ def evaluate_credit(
 
 def credit_of(model: TopicModel, corpus: Corpus) -> Shares:
     """Return the credit that a fitted model gives the two tags of each edge; every document has two tags."""
-    name = type(model).__name__
     if hasattr(model, "explain"):
         return np.asarray(model.explain(corpus).credit, dtype=np.float64).reshape(-1, 2)
-    if name not in _CREDITS:
-        raise InputError(f"credit: {name} does not credit words to tags; use ttm or llda")
-    return _CREDITS[name](model, corpus)
+    if hasattr(model, "tag_scores"):  # labelled LDA
+        return _labelled_shares(model, corpus)
+    raise InputError(f"credit: {type(model).__name__} does not credit words to tags; use ttm or llda")
 
 
 def naive_bayes_shares(corpus: Corpus, prior: float = 0.01) -> Shares:
@@ -133,9 +122,6 @@ def _labelled_shares(model: Any, corpus: Corpus) -> Shares:
     words = corpus.counts.indices[:, np.newaxis]
     joint = model.components_[pair, words].astype(np.float64) * theta[docs[:, np.newaxis], pair]
     return np.asarray(joint / np.maximum(joint.sum(1, keepdims=True), 1e-300))
-
-
-_CREDITS: Mapping[str, Callable[[Any, Corpus], Shares]] = MappingProxyType({"LabeledLDA": _labelled_shares})
 
 
 def _pairs(tag_of: Any, generator: np.random.Generator) -> Int64:

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import completion
+from tagtopics.errors import InputError
 from tagtopics.inference import holdout as heldout
 from tagtopics.models.base import TopicModel
 from tagtopics.tasks.fitted_split import fit_train_part, result
 
+TAGS = ("hidden", "known", "inferred")
+"""What the model is told of the tags of test documents."""
+
 
 def evaluate_perplexity(
-    corpus: Corpus, model: TopicModel, *, seed: int = 0, tags_known: bool = False
+    corpus: Corpus,
+    model: TopicModel,
+    *,
+    seed: int = 0,
+    tags_known: bool = False,
+    seen: Sequence[float] = (),
+    tags: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Fit on training documents and measure document completion on test documents.
 
@@ -24,19 +35,54 @@ def evaluate_perplexity(
         model: an estimator; it is fitted here.
         seed: of the split of documents, and of the split of tokens into seen and held-out ones.
         tags_known: whether the model may use the tags of the test documents.
+        seen: shares of the words seen, in per cent from 0 to 80, for a curve; the held-out words are the same
+            for all of them.
+        tags: for the curve: "hidden", "known" and "inferred"; "hidden" by default. A model that ignores tags
+            has the same perplexity for all.
 
     Returns:
         `metrics`: `perplexity`, and `unigram_perplexity` of the same held-out tokens under the word
-        frequencies of the training part; `seconds`: `fit` and `score`.
+        frequencies of the training part; `seconds`: `fit` and `score`; with `seen` or `tags` also `curve`, a
+        list of `seen`, `tags` and `perplexity`.
     """
     began = time.perf_counter()
+    _check(seen, tags)
     train, test, seconds = fit_train_part(corpus, model, seed)
     known = test if tags_known and model.tag_names_ else None
     metrics = {
         "perplexity": model.perplexity(test, tags=known, seed=seed),
         "unigram_perplexity": unigram_perplexity(train, test, prior=model.topic_word_prior, seed=seed),
     }
-    return result(metrics, seconds, began)
+    if not (seen or tags):
+        return result(metrics, seconds, began)
+    curve = _curve(model, train, test, seed, seen or (80,), tags or ("hidden",))
+    return result(metrics, seconds, began) | {"curve": curve}
+
+
+def _check(seen: Sequence[float], tags: Sequence[str]) -> None:
+    for percent in seen:
+        if not 0 <= percent <= 80:
+            raise InputError(f"seen must be per cent from 0 to 80, not {percent:g}; a fifth is held out")
+    for name in tags:
+        if name not in TAGS:
+            raise InputError(f"tags must be {', '.join(TAGS)}, not {name[:40]!r}")
+
+
+def _curve(
+    model: TopicModel, train: Corpus, test: Corpus, seed: int, seen: Sequence[float], tags: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return the perplexity for each setting of the tags and each share of words seen."""
+    uses_tags = bool(model.tag_names_)
+    if uses_tags and "inferred" in tags:
+        model.fit_recommender(train)
+    of_tags: dict[str, Any] = {"hidden": None, "known": test, "inferred": "inferred"}
+    rows: list[dict[str, Any]] = []
+    for name in tags:
+        for percent in seen:
+            given = of_tags[name] if uses_tags else None
+            found = model.perplexity(test, tags=given, seed=seed, seen=percent / 100)
+            rows.append({"seen": percent, "tags": name, "perplexity": found})
+    return rows
 
 
 def unigram_perplexity(train: Corpus, test: Corpus, *, prior: float, seed: int = 0) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -54,12 +53,7 @@ def evaluate_recommendation(
 
 
 def measured_scores(truth: Any, scores: Any) -> dict[str, float]:
-    """Return all measures of the five tags with the highest scores, which are also the predicted tags.
-
-    Args:
-        truth: (D, T) which tags the documents carry.
-        scores: (D, T) higher is better.
-    """
+    """Return all measures of the five tags with the highest scores, which are also the predicted tags."""
     return all_measures(truth, *_listed(scores))
 
 
@@ -95,9 +89,12 @@ def _listed(scores: Any) -> _Answer:
     return lists, predicted
 
 
-SYSTEMS: Mapping[str, Callable[[TopicModel, FittedSplit], _Answer]] = MappingProxyType(
-    {"best": _best, "two-stage": _two_stage, "scores": _own_scores, "linear": _linear}
-)
+SYSTEMS: Mapping[str, Callable[[TopicModel, FittedSplit], _Answer]] = {
+    "best": _best,
+    "two-stage": _two_stage,
+    "scores": _own_scores,
+    "linear": _linear,
+}
 """Recommenders: functions of a fitted model and a split that return lists (D, 5) and predictions (D, T)."""
 
 
@@ -113,11 +110,6 @@ def two_stage_scores(train_topics: Float32, tags: Any, test_topics: Float32) -> 
 
     The first stage has one classifier per tag against all others, with probabilities that sum to one.
     LIBSVM's one-against-one would need 68,000 classifiers for the 371 tags of Corel.
-
-    Args:
-        train_topics: (D', K) proportions of the training documents.
-        tags: CSR (D', T) their tags.
-        test_topics: (D, K) proportions of the test documents.
     """
     first_train, first_test = _first_stage(np.sqrt(train_topics), tags, np.sqrt(test_topics))
     second_test = np.zeros_like(first_test)
@@ -215,13 +207,9 @@ def _platt(decisions: Any, is_member: Any) -> Callable[[Any], Any]:
 def per_tag(truth: Marks, lists: Int64) -> dict[str, float]:
     """Return recall, precision and Rate+ of the paper, as fractions, averaged over tags.
 
-    For a tag, N_h test documents carry it, N_s get it recommended, N_c both. Recall N_c / N_h and precision
-    N_c / N_s (0 if it is never recommended) are averaged over the tags of the test part, those with
-    N_h > 0; Rate+ is the share of them with N_c > 0.
-
-    Args:
-        truth: (D, T) which tags the documents carry.
-        lists: (D, n) columns of the tags recommended.
+    For a tag, N_h test documents carry it, by `truth` (D, T); N_s get it recommended, by `lists` (D, n) of
+    columns; N_c both. Recall N_c / N_h and precision N_c / N_s (0 if it is never recommended) are averaged
+    over the tags of the test part, those with N_h > 0; Rate+ is the share of them with N_c > 0.
     """
     given = np.zeros_like(truth)
     np.put_along_axis(given, lists, True, axis=1)
@@ -240,9 +228,7 @@ def per_tag(truth: Marks, lists: Int64) -> dict[str, float]:
 def per_document(truth: Marks, lists: Int64) -> dict[str, float]:
     """Return precision@1, precision@5 and nDCG@5, averaged over documents with at least one tag.
 
-    Args:
-        truth: (D, T) which tags the documents carry.
-        lists: (D, 5 or more) columns of the tags recommended, best first; all tags if there are fewer.
+    `lists` are columns of `truth`, best first, five or more; all tags if there are fewer.
     """
     tagged = truth.any(1)
     truth, lists = truth[tagged], lists[tagged, :5]
@@ -260,12 +246,7 @@ def per_document(truth: Marks, lists: Int64) -> dict[str, float]:
 
 
 def f_measures(truth: Marks, predicted: Marks) -> dict[str, float]:
-    """Return F1 over all pairs of document and tag, and the mean F1 of the tags of the test part.
-
-    Args:
-        truth: (D, T) which tags the documents carry.
-        predicted: (D, T) which tags are predicted, any number of them.
-    """
+    """Return F1 over all pairs of document and tag, and the mean F1 of the tags of the test part."""
     from sklearn.metrics import f1_score
 
     asked = truth.any(0)

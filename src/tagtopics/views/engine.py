@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from tagtopics.corpus.core import Corpus, tag_matrix
 from tagtopics.corpus.text import SpanFinder, TermCounter, clean_text
 from tagtopics.errors import InputError
-from tagtopics.models.ttm import TTM
+from tagtopics.models.results import RelatedDocument as RelatedDocument
 from tagtopics.views.heat_maps import PhotographAnswer, pictured
 
 
@@ -60,15 +60,6 @@ class RecommendedTag:
     tag: str
     score: float
     words: list[str]  # words of the document that contribute most
-
-
-@dataclass(frozen=True)
-class RelatedDocument:
-    """A document of the collection with similar topics."""
-
-    id: str
-    row: int
-    score: float
 
 
 class Engine(Protocol):
@@ -135,8 +126,8 @@ class ModelEngine:
 
     def transform(self, questions: Sequence[Question]) -> list[TransformOut]:
         """Return the topics of each document; known tags are used."""
-        model, corpus, unknown = self._counted(questions)
-        theta = model.transform(corpus, corpus if self._tags else None)
+        corpus, unknown = self._corpus(questions)
+        theta = self._model.transform(corpus, corpus if self._tags else None)
         tokens = np.asarray(corpus.counts.sum(1)).ravel()
         rows = zip(theta, tokens, unknown, strict=True)
         return [TransformOut(_numbers(row), int(known), missing) for row, known, missing in rows]
@@ -150,10 +141,10 @@ class ModelEngine:
         for question in questions:
             if not question.tags:
                 raise InputError("explain: every document needs at least one tag")
-        model, corpus, _ = self._counted(questions)
-        theta = model.transform(corpus, corpus)
+        corpus, _ = self._corpus(questions)
+        theta = self._model.transform(corpus, corpus)
         known = corpus.counts.nnz > 0
-        credit = np.asarray(model.explain(corpus).credit if known else (), dtype=np.float64)
+        credit = np.asarray(self._model.explain(corpus).credit if known else (), dtype=np.float64)
         sizes = np.diff(corpus.counts.indptr) * np.diff(corpus.tags.indptr)
         parts = np.split(credit, np.cumsum(sizes)[:-1])
         return [self._explained(corpus, d, theta[d], part) for d, part in enumerate(parts)]
@@ -162,7 +153,7 @@ class ModelEngine:
         """Return for each document its recommended tags."""
         if "recommend" not in self.offers:
             raise NotOfferedError(f"this {type(self._model).__name__} does not recommend tags")
-        _, corpus, _ = self._counted([Question(question.text) for question in questions])
+        corpus, _ = self._corpus([Question(question.text) for question in questions])
         answers = self._model.recommend_with_reasons(corpus, top=top, n_words=_WORDS_BEHIND)
         return [
             [RecommendedTag(one.tag, float(one.probability), [word for word, _ in one.words]) for one in row]
@@ -171,12 +162,11 @@ class ModelEngine:
 
     def related(self, questions: Sequence[Question], top: int) -> list[list[RelatedDocument]]:
         """Return for each document the documents of the collection with the most similar topics."""
-        model, corpus, _ = self._counted(questions)
-        answers = model.related(corpus, top, tags=corpus if self._tags else None)
-        return [
-            [RelatedDocument(found.id, int(found.row), float(found.score)) for found in row]
-            for row in answers
-        ]
+        corpus, _ = self._corpus(questions)
+        found: list[list[RelatedDocument]] = self._model.related(
+            corpus, top, tags=corpus if self._tags else None
+        )
+        return found
 
     def photograph(self, content: bytes, top: int) -> PhotographAnswer:
         """Return topics, tags and heat maps of a photograph."""
@@ -190,37 +180,26 @@ class ModelEngine:
             except InputError as error:
                 raise InputError(str(error).replace(f"{folder}/", "")) from None
 
-    def _counted(self, questions: Sequence[Question]) -> tuple[Any, Corpus, list[int]]:
-        """Return the model to ask, new texts as a corpus in its columns, and the unknown words of each."""
-        if self._model.recipe_ is None:
+    def _corpus(self, questions: Sequence[Question]) -> tuple[Corpus, list[int]]:
+        """Return new texts as a corpus in the columns of the model, and the unknown words of each."""
+        model = self._model
+        if model.recipe_ is None:
             raise NotOfferedError("the model was fitted to counts and has no text recipe")
         for question in questions:
             if unknown := sorted(tag for tag in question.tags if tag not in self._tags):
                 raise InputError(f"the model has no tag {clean_text(unknown[0])[:80]!r}")
-        model = self._with_tags({tag for question in questions for tag in question.tags})
         texts = tuple(clean_text(question.text) for question in questions)
         counted = [self._counter.count([text]) for text in texts]
         corpus = Corpus(
             counts=sp.csr_array(sp.vstack([counts for counts, _ in counted], format="csr")),
-            tags=tag_matrix([question.tags for question in questions], model.tag_names_),
+            tags=tag_matrix([question.tags for question in questions], self._tags),
             vocabulary=model.vocabulary_,
             tag_names=model.tag_names_,
             ids=tuple(str(i) for i in range(len(texts))),
             texts=texts,
             recipe=model.recipe_,
         )
-        return model, corpus, [unknown for _, unknown in counted]
-
-    def _with_tags(self, tags: Collection[str]) -> Any:
-        """Return the model with some of its tags only: an answer costs what its own tags cost."""
-        if not isinstance(self._model, TTM):
-            return self._model
-        model, columns = copy.copy(self._model), sorted(self._tags[tag] for tag in tags)
-        model.tag_names_ = tuple(self._model.tag_names_[t] for t in columns)
-        model.tag_docs_, model.tag_sums_ = model.tag_docs_[columns], model.tag_sums_[columns]
-        if model.tag_words_ is not None:
-            model.tag_words_ = model.tag_words_[columns]
-        return model
+        return corpus, [unknown for _, unknown in counted]
 
     def _explained(self, corpus: Corpus, d: int, theta: Any, credit: Any) -> ExplainOut:
         tags = list(corpus.tags_of(d))

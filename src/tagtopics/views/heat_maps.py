@@ -26,24 +26,14 @@ _RAMP = np.array([[20, 11, 82], [135, 32, 107], [220, 72, 62], [251, 159, 28], [
 """Colours from no credit to full credit, dark to light, so that they are readable in grey too."""
 
 
-"""Pixels between the pictures of a contact sheet, and the height of a caption."""
-
-
 @dataclass(frozen=True)
 class TagMaps:
-    """Heat maps of one image.
+    """Heat maps of one image."""
 
-    Attributes:
-        name: of the image.
-        tags: the T tags.
-        credit: (T, rows, columns) share of each tile that each tag accounts for; adds up to one over tags.
-        tiles: the image and its grid of tiles.
-    """
-
-    name: str
-    tags: tuple[str, ...]
-    credit: Float32
-    tiles: TileMap
+    name: str  # of the image
+    tags: tuple[str, ...]  # the T tags
+    credit: Float32  # (T, rows, columns) share of each tile that each tag accounts for; 1 in all over tags
+    tiles: TileMap  # the image and its grid of tiles
 
     def at_pixels(self) -> Float32:
         """Return (T, height, width): the credit at each pixel of the image at its working size."""
@@ -86,6 +76,8 @@ def tag_maps(model: Any, image: Any, tags: Sequence[str], *, smoothing: float = 
         tags: tags of the image that the model knows.
         smoothing: standard deviation of the Gaussian, in tiles; 0 for none.
     """
+    from scipy.ndimage import gaussian_filter
+
     visual = visual_of(model)
     names = tuple(dict.fromkeys(tags))
     if not names:
@@ -96,18 +88,24 @@ def tag_maps(model: Any, image: Any, tags: Sequence[str], *, smoothing: float = 
         model.tag_profile(tag, n_words=1)  # raises for an unknown tag, with similar names
     tiles = visual.tile_map(image)
     credit = _credit_of_words(model, tiles, names)[:, tiles.words].mean(1)
-    return TagMaps(display_name(image), names, _smoothed(credit, smoothing), tiles)
+    if smoothing:
+        credit = np.stack([gaussian_filter(layer, smoothing, mode="nearest") for layer in credit])
+    return TagMaps(display_name(image), names, np.asarray(credit, dtype=np.float32), tiles)
 
 
 def recommended_tags(model: Any, image: Any, top: int = 5) -> list[str]:
     """Return the recommended tags of an image, down to the recommender's threshold, at least one."""
-    visual = visual_of(model)
+    found = model.recommend(_counts_of(visual_of(model), image), top=top)[0]
+    threshold = model.recommender_.calibration.threshold
+    return [tag for rank, (tag, likely, *_) in enumerate(found) if rank == 0 or likely >= threshold]
+
+
+def _counts_of(visual: Any, image: Any) -> Any:
+    """Return the visual words of one image, (1, W)."""
     counts, faults = visual.count([image])
     if faults:
         raise InputError(faults[0].reason)
-    (found,) = model.recommend(counts, top=top)
-    threshold = model.recommender_.calibration.threshold
-    return [tag for rank, (tag, likely, *_) in enumerate(found) if rank == 0 or likely >= threshold]
+    return counts
 
 
 def write_maps(maps: TagMaps, folder: str | Path) -> list[Path]:
@@ -161,14 +159,6 @@ def _credit_of_words(model: Any, tiles: TileMap, tags: tuple[str, ...]) -> Float
     columns = [column[word] for word in table.word]
     credit[rows, columns] = table.credit
     return credit
-
-
-def _smoothed(credit: Float32, smoothing: float) -> Float32:
-    from scipy.ndimage import gaussian_filter
-
-    if smoothing:
-        credit = np.stack([gaussian_filter(layer, smoothing, mode="nearest") for layer in credit])
-    return np.asarray(credit, dtype=np.float32)
 
 
 def _slug(name: str) -> str:
@@ -234,9 +224,7 @@ def _picture(data: TopicData, model: Any, doc: int, path: Path) -> Picture | Non
 def pictured(model: Any, path: Path, top: int) -> PhotographAnswer:
     """Return topics, tags and heat maps of a new photograph; one with too many pixels is not decoded."""
     _check_pixels(path)
-    counts, faults = model.visual_.count([str(path)])
-    if faults:
-        raise InputError(faults[0].reason)
+    counts = _counts_of(model.visual_, str(path))
     (found,) = model.recommend(counts, top=top)
     known = [one for one in found if one.tag in model.tag_names_]
     if not known:

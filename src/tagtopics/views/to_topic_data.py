@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,14 +11,14 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.corpus.align import in_columns
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import completion
 from tagtopics.corpus.text import SpanFinder
-from tagtopics.errors import CorpusWarning, InputError
+from tagtopics.errors import InputError
 from tagtopics.inference import holdout
 from tagtopics.inference.checkpoint import plain_value
 from tagtopics.models.base import TopicModel
-from tagtopics.models.inputs import align_tags, align_words
 from tagtopics.models.validation import Preset
 from tagtopics.views.topic_data import DocumentTable, TagTable, TopicData
 
@@ -54,7 +52,11 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
     return TopicData(
         title=title or "Untitled collection",
         model=type(model).__name__,
-        parameters={name: value for name, value in parameters.items() if _is_plain(value)},
+        parameters={
+            name: value
+            for name, value in parameters.items()
+            if value is None or isinstance(value, bool | int | float | str)
+        },
         facts=facts,
         words=tuple(model.vocabulary_),
         word_tokens=np.asarray(weights, dtype=np.float64),
@@ -73,16 +75,7 @@ def _matched(model: TopicModel, corpus: Corpus) -> Corpus:
             f"this corpus ({corpus.n_docs} documents) is not the one the model was fitted to "
             f"({len(model.doc_ids_)} documents); give that one, or omit it"
         )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CorpusWarning)  # a model that ignores tags has none
-        counts, tags = align_words(corpus, model.vocabulary_), align_tags(corpus, model.tag_names_)
-    return replace(
-        corpus,
-        counts=sp.csr_array(counts),
-        tags=sp.csr_array(tags),
-        vocabulary=tuple(model.vocabulary_),
-        tag_names=tuple(model.tag_names_),
-    )
+    return in_columns(corpus, model.vocabulary_, model.tag_names_)
 
 
 def _credits(model: TopicModel, corpus: Corpus) -> tuple[Float32, Any]:
@@ -191,7 +184,3 @@ def _spans(model: TopicModel, corpus: Corpus | None) -> tuple[tuple[str, ...] | 
     finder = SpanFinder(model.vocabulary_, recipe)
     found = [finder.find(text) for text in corpus.texts]
     return tuple(text for text, _ in found), [spans for _, spans in found]
-
-
-def _is_plain(value: Any) -> bool:
-    return value is None or isinstance(value, bool | int | float | str)

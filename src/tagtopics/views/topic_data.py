@@ -19,23 +19,14 @@ VERSION = 2
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TagTable:
-    """The T tags.
+    """The T tags."""
 
-    Attributes:
-        names: a tag of a kind is spelt `kind:name`.
-        n_docs: (T,) number of training documents that carry each tag.
-        profiles: (T, K) mean of the credited topics of each tag's documents, rows add up to one.
-        word_offsets: (T + 1,) where the words of each tag begin in `word_index` and `word_credit`.
-        word_index: the words credited to the tag that distinguish it, most distinctive first.
-        word_credit: number of tokens of each credited to the tag.
-    """
-
-    names: tuple[str, ...]
-    n_docs: Int64
-    profiles: Float32
-    word_offsets: Int64
-    word_index: Int32
-    word_credit: Float32
+    names: tuple[str, ...]  # a tag of a kind is spelt `kind:name`
+    n_docs: Int64  # (T,) number of training documents that carry each tag
+    profiles: Float32  # (T, K) mean of the credited topics of each tag's documents, rows add up to one
+    word_offsets: Int64  # (T + 1,) where the words of each tag begin in `word_index` and `word_credit`
+    word_index: Int32  # the words credited to the tag that distinguish it, most distinctive first
+    word_credit: Float32  # number of tokens of each credited to the tag
 
     def joint(self, tags: Sequence[int]) -> Float64:
         """Return (K,): the topics that tags, given by their numbers, have in common."""
@@ -44,37 +35,20 @@ class TagTable:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DocumentTable:
-    """The D documents. Without the corpus, all fields but names and topics are empty.
-
-    Attributes:
-        ids: their names.
-        topics: (D, K) topic proportions, rows add up to one.
-        tag_offsets: (D + 1,) where each document's tags begin in `tag_index`.
-        tag_index: the tags.
-        word_offsets: (D + 1,) where each document's distinct words begin in `word_index` and `word_count`.
-        word_index: the words.
-        word_count: how often each word occurs.
-        credit: p(tag | word, document): for each document its words x its tags, flat; empty if the model has
-            no credits.
-        span_offsets: (D + 1,) where each document's spans begin in `span_start`, `span_stop`, `span_word`.
-        span_start: where in the text a word begins, in code points.
-        span_stop: where it ends.
-        span_word: which word it is.
-        texts: the texts, or None.
-    """
+    """The D documents. Without the corpus, all fields but names and topics are empty."""
 
     ids: tuple[str, ...]
-    topics: Float32
-    tag_offsets: Int64
+    topics: Float32  # (D, K) topic proportions, rows add up to one
+    tag_offsets: Int64  # (D + 1,) where each document's tags begin in `tag_index`
     tag_index: Int32
-    word_offsets: Int64
+    word_offsets: Int64  # (D + 1,) where each document's distinct words begin in the next two
     word_index: Int32
-    word_count: Float32
-    credit: Float32
-    span_offsets: Int64
-    span_start: Int32
-    span_stop: Int32
-    span_word: Int32
+    word_count: Float32  # how often each word occurs
+    credit: Float32  # p(tag | word, document): each document's words x its tags, flat; empty without credits
+    span_offsets: Int64  # (D + 1,) where each document's spans begin in the next three
+    span_start: Int32  # where in the text a word begins, in code points
+    span_stop: Int32  # where it ends
+    span_word: Int32  # which word it is
     texts: tuple[str, ...] | None
 
     def by_topic(self) -> Int64:
@@ -102,21 +76,13 @@ class DocumentTable:
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """A document that is an image, with a heat map for each of its tags.
+    """A document that is an image, with a heat map for each of its tags."""
 
-    Attributes:
-        doc: the row of the document.
-        jpeg: the image, small, as base64.
-        rows: of each heat map.
-        columns: of each heat map.
-        heat: credit of each tile, tags x rows x columns, in 255ths, one byte each, as base64.
-    """
-
-    doc: int
-    jpeg: str
-    rows: int
+    doc: int  # the row of the document
+    jpeg: str  # the image, small, as base64
+    rows: int  # of each heat map
     columns: int
-    heat: str
+    heat: str  # credit of each tile, tags x rows x columns, in 255ths, one byte each, as base64
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics.corpus.core import Documents
+from tagtopics.corpus.core import Documents, ReadOptions
 from tagtopics.corpus.formats.text_files import (
     MAX_UNNAMED,
     companion,
     distinct_names,
     existing,
     names_beside,
+    only_file,
     open_bytes,
     text_lines,
 )
-from tagtopics.corpus.recipe import ReadOptions
 from tagtopics.corpus.tags import read_tags, tags_of_file
 from tagtopics.errors import InputError
 
@@ -32,7 +32,7 @@ def read_uci(path: Path, options: ReadOptions) -> Documents:
     `MAX_UNNAMED` words without a file that names them.
     """
     if path.is_dir():
-        path = _only_docword(path)
+        path = only_file(path, "docword.*", "docword file")
     lines = (line for _, line in text_lines(path))
     n_docs, n_words, n_entries = _uci_header(path, lines)
     entries = _uci_entries(path, lines)
@@ -56,14 +56,6 @@ def read_uci(path: Path, options: ReadOptions) -> Documents:
     return Documents(source=str(path), counts=counts, vocabulary=vocabulary)
 
 
-def _only_docword(folder: Path) -> Path:
-    found = sorted(folder.glob("docword.*"))
-    if len(found) != 1:
-        names = ", ".join(path.name for path in found) or "none"
-        raise InputError(f"{folder}: expected one docword file, found {names}; name the file itself")
-    return found[0]
-
-
 def _uci_header(path: Path, lines: Iterator[str]) -> list[int]:
     values = []
     for number, line in enumerate(islice(lines, 3), start=1):
@@ -83,7 +75,7 @@ def _uci_entries(path: Path, lines: Iterator[str]) -> np.ndarray[tuple[int, int]
     if first is None:
         raise InputError(f"{path}: no entries; expected lines 'document word count'")
     try:
-        entries = np.loadtxt(_with(first, lines), dtype=np.int64, ndmin=2, comments=None)
+        entries = np.loadtxt(chain([first], lines), dtype=np.int64, ndmin=2, comments=None)
     except InputError:
         raise
     except (ValueError, OverflowError) as error:
@@ -91,11 +83,6 @@ def _uci_entries(path: Path, lines: Iterator[str]) -> np.ndarray[tuple[int, int]
     if entries.shape[1] != 3:
         raise InputError(f"{path}, line 4: {entries.shape[1]} numbers; expected 'document word count'")
     return entries
-
-
-def _with(first: str, rest: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from rest
 
 
 def _check_range(path: Path, numbers: np.ndarray[tuple[int], np.dtype[np.int64]], n: int, what: str) -> None:

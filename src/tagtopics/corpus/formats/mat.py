@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics.corpus.core import Documents, checked_csr
-from tagtopics.corpus.formats.text_files import max_expanded
-from tagtopics.corpus.recipe import ReadOptions
+from tagtopics.corpus.core import Documents, ReadOptions, checked_csr
+from tagtopics.corpus.formats.text_files import max_expanded, only_file
 from tagtopics.errors import InputError
 
 _CODE = "from tagtopics.corpus.formats.mat import _convert; _convert()"
@@ -31,12 +30,10 @@ _BASE_MEMORY = 4 * 2**30
 def read_mat(path: Path, options: ReadOptions) -> Documents:
     """Read `NAME_wd.mat` (words x documents), and `_ad` (tags x documents), `_voc`, `_author` if they exist.
 
-    Args:
-        path: the `_wd` file, or a folder that contains one.
-        options: not used.
+    The path is the `_wd` file, or a folder that contains one.
     """
     if path.is_dir():
-        path = _only_counts(path)
+        path = only_file(path, "*_wd.mat", "file NAME_wd.mat")
     if not path.name.endswith("_wd.mat"):
         raise InputError(f"{path}: give the file of counts, NAME_wd.mat; its siblings are found by its name")
     prefix = path.name.removesuffix("_wd.mat")
@@ -55,14 +52,6 @@ def read_mat(path: Path, options: ReadOptions) -> Documents:
         tags=tags,
         tag_names=None if tags is None else _names(siblings["author"], stored, tags.shape[1]),
     )
-
-
-def _only_counts(folder: Path) -> Path:
-    found = sorted(folder.glob("*_wd.mat"))
-    if len(found) != 1:
-        names = ", ".join(path.name for path in found) or "none"
-        raise InputError(f"{folder}: expected one file NAME_wd.mat, found {names}; name the file itself")
-    return found[0]
 
 
 def _matrix(path: Path, parts: Mapping[str, Any]) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import zipfile
 import zlib
 from pathlib import Path
@@ -10,10 +9,16 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics.corpus.core import Documents, canonical_tags, checked_csr
+from tagtopics.corpus.core import (
+    Documents,
+    ReadOptions,
+    TextRecipe,
+    canonical_tags,
+    checked_csr,
+    recipe_from_json,
+)
 from tagtopics.corpus.formats.tables import read_table
-from tagtopics.corpus.formats.text_files import distinct_names, existing, name_lines, text_lines
-from tagtopics.corpus.recipe import ReadOptions, TextRecipe, recipe_from_json
+from tagtopics.corpus.formats.text_files import distinct_names, existing, name_lines, read_json
 from tagtopics.corpus.text import clean_text
 from tagtopics.errors import InputError
 
@@ -125,9 +130,8 @@ def _texts(folder: Path, n_docs: int) -> tuple[str, ...] | None:
 def _recipe(path: Path) -> TextRecipe | None:
     if not path.is_file():
         return None
+    value = read_json(path)
     try:
-        return recipe_from_json(json.loads("".join(line for _, line in text_lines(path))))
+        return recipe_from_json(value)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not valid JSON ({error})") from None

@@ -12,9 +12,8 @@ from xml.etree import ElementTree
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics.corpus.core import Documents
+from tagtopics.corpus.core import Documents, ReadOptions
 from tagtopics.corpus.formats.text_files import open_bytes, text_lines
-from tagtopics.corpus.recipe import ReadOptions
 from tagtopics.errors import InputError
 
 XML_LIMIT = 16 * 2**20

@@ -18,9 +18,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from tagtopics.corpus.core import Documents, Where
+from tagtopics.corpus.core import Documents, ReadOptions, Where
 from tagtopics.corpus.formats.text_files import LINE_LIMIT, Watch, max_expanded, text_lines, too_expanded
-from tagtopics.corpus.recipe import ReadOptions
 from tagtopics.corpus.tags import STRONG, WEAK, TagLists, has_strong, is_missing, name_of, read_tags
 from tagtopics.corpus.text import clean_text
 from tagtopics.errors import InputError, MissingExtraError
@@ -36,23 +35,14 @@ _ROW_COST = 64
 
 @dataclass(frozen=True)
 class Table:
-    """Some columns of a table of documents, or of a part of it.
+    """Some columns of a table of documents, or of a part of it."""
 
-    Attributes:
-        source: names the table in errors.
-        columns: the values of each wanted column that exists.
-        names: the names of all columns, wanted or not.
-        n_rows: the number of documents.
-        lines: the line of the file on which each document starts, if there are lines.
-        first_row: the number of documents before this part.
-    """
-
-    source: str
-    columns: Mapping[str, Sequence[Any]]
-    names: Sequence[str]
+    source: str  # names the table in errors
+    columns: Mapping[str, Sequence[Any]]  # the values of each wanted column that exists
+    names: Sequence[str]  # of all columns, wanted or not
     n_rows: int
-    lines: Sequence[int] | None = None
-    first_row: int = 0
+    lines: Sequence[int] | None = None  # on which each document starts, if the file has lines
+    first_row: int = 0  # the number of documents before this part
 
     def where(self, row: int) -> str:
         """Name a row in an error."""
@@ -82,12 +72,7 @@ def stream_table(
 ) -> Iterator[Table]:
     """Yield the wanted columns of a file in tables of about `size` characters, at least one table.
 
-    Args:
-        path: a file of a kind in `TABLE_KINDS`.
-        kind: its format.
-        wanted: the columns to keep.
-        size: `math.inf` for one table.
-        watch: called now and then with the bytes read so far.
+    `kind` is one of `TABLE_KINDS`; `watch` is called now and then with the bytes read so far.
     """
     return TABLE_KINDS[kind](path, wanted, size, watch)
 

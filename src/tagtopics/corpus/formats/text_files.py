@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,10 +33,7 @@ def text_lines(path: Path, watch: Watch | None = None) -> Iterator[tuple[int, st
     """Yield the number, from 1, and the text of each line of a file, line ends included.
 
     Memory is bounded by `LINE_LIMIT`. Anything but UTF-8 text is an `InputError`, and so is an empty file.
-
-    Args:
-        path: the file.
-        watch: called now and then with the bytes read so far.
+    `watch` is called now and then with the bytes read so far.
     """
     number = 0
     with open_bytes(path) as file:
@@ -50,6 +48,16 @@ def text_lines(path: Path, watch: Watch | None = None) -> Iterator[tuple[int, st
             yield number, _decode(raw, path, number)
     if number == 0:
         raise InputError(f"{path}: the file is empty")
+
+
+def read_json(path: Path) -> Any:
+    """Return the JSON value in a file; anything else is an `InputError`."""
+    try:
+        return json.loads("".join(line for _, line in text_lines(path)))
+    except InputError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not valid JSON ({str(error)[:100]})") from None
 
 
 def name_lines(path: Path) -> tuple[str, ...]:
@@ -88,6 +96,15 @@ def companion(path: Path, suffix: str) -> Path | None:
 def existing(*candidates: Path) -> Path | None:
     """Return the first of some paths that is a file."""
     return next((path for path in candidates if path.is_file()), None)
+
+
+def only_file(folder: Path, pattern: str, what: str) -> Path:
+    """Return the only file of a folder that matches a pattern; none or several are an `InputError`."""
+    found = sorted(folder.glob(pattern))
+    if len(found) != 1:
+        names = ", ".join(path.name for path in found) or "none"
+        raise InputError(f"{folder}: expected one {what}, found {names}; name the file itself")
+    return found[0]
 
 
 def max_expanded(path: Path) -> int:

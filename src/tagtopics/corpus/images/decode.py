@@ -59,9 +59,7 @@ def read_image(source: Any, sizing: Sizing) -> Uint8:
             return _pixels(pillow, image, sizing)
     except InputError:
         raise
-    except pillow.DecompressionBombError:
-        raise InputError(f"{name}: {_too_large(sizing)}") from None
-    except pillow.DecompressionBombWarning:
+    except (pillow.DecompressionBombError, pillow.DecompressionBombWarning):
         raise InputError(f"{name}: {_too_large(sizing)}") from None
     except FileNotFoundError:
         raise InputError(f"no such image: {name}") from None
@@ -251,10 +249,8 @@ def each_image(
 ) -> tuple[list[T | None], list[Fault]]:
     """Apply a function to the number and the image of each image in a list.
 
-    BLAS runs on one thread, so that the number of threads does not change results.
-
-    Returns:
-        The results in order, None for an image on which the function raised an `InputError`, and the reasons.
+    Return the results in order, None for an image on which the function raised an `InputError`, and the
+    reasons. BLAS runs on one thread, so that the number of threads does not change results.
     """
 
     def attempt(at: int) -> T | Fault:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from tagtopics.corpus.core import Corpus, Documents
+from tagtopics.corpus.core import Corpus, Documents, ReadOptions
 from tagtopics.corpus.formats.tables import Table, read_table, table_of_rows
-from tagtopics.corpus.formats.text_files import text_lines
+from tagtopics.corpus.formats.text_files import read_json
 from tagtopics.corpus.images.decode import SUFFIXES, display_name, images_in
 from tagtopics.corpus.images.vocabulary import VisualVocabulary
-from tagtopics.corpus.recipe import ReadOptions
 from tagtopics.corpus.tags import TagLists, name_of, read_tags
 from tagtopics.errors import InputError
 
@@ -33,19 +31,12 @@ _SUFFIXES = (".csv", ".tsv", ".jsonl", ".json")
 
 @dataclass(frozen=True, kw_only=True)
 class ImageTags:
-    """What is known about N images, in their order.
+    """What is known about N images, in their order."""
 
-    Attributes:
-        tags: the tags of each image; None if there are none at all.
-        labels: a class for each image, None where unknown.
-        split: "train" or "test" for each image; None unless all are known.
-        unusual: one line for each thing the user may not expect.
-    """
-
-    tags: TagLists | None = None
+    tags: TagLists | None = None  # None if there are none at all
     labels: list[str | None] | None = None
-    split: list[str] | None = None
-    unusual: list[str] = field(default_factory=list)
+    split: list[str] | None = None  # "train" or "test" for each image; None unless all are known
+    unusual: list[str] = field(default_factory=list)  # one line for each thing the user may not expect
 
 
 def image_tags(folder: Path, names: Sequence[str], options: ReadOptions) -> ImageTags:
@@ -102,7 +93,7 @@ def _from_file(path: Path, names: Sequence[str], options: ReadOptions) -> ImageT
 
 def _read_json(path: Path, columns: Collection[str]) -> Table:
     """Read one JSON value: {image: tags}, {image: {"tags": ...}}, or a list of objects."""
-    value = _json(path)
+    value = read_json(path)
     if isinstance(value, Mapping):
         value = [
             {"image": name, **(cell if isinstance(cell, Mapping) else {"tags": cell})}
@@ -111,15 +102,6 @@ def _read_json(path: Path, columns: Collection[str]) -> Table:
     if not isinstance(value, list) or not all(isinstance(row, Mapping) for row in value):
         raise InputError(f"{path}: expected an object of images and their tags, or a list of objects")
     return table_of_rows(value, columns, str(path))
-
-
-def _json(path: Path) -> Any:
-    try:
-        return json.loads("".join(line for _, line in text_lines(path)))
-    except InputError:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not valid JSON ({str(error)[:100]})") from None
 
 
 def _from_table(table: Table, source: str, names: Sequence[str], options: ReadOptions) -> ImageTags:
@@ -204,7 +186,7 @@ def _sidecar(folder: Path, name: str) -> Path | None:
 def _from_sidecars(sidecars: Sequence[Path | None], options: ReadOptions) -> ImageTags:
     cells: list[Any] = []
     for path in sidecars:
-        value = None if path is None else _json(path)
+        value = None if path is None else read_json(path)
         if isinstance(value, Mapping):
             if "tags" not in value:
                 raise InputError(
@@ -234,13 +216,8 @@ def _named(before: str, after: str, names: Sequence[str]) -> list[str]:
 def read_images(path: Path, options: ReadOptions) -> Documents:
     """Read a folder of images, or a single image.
 
-    Images that cannot be read are left out, each with a notice that names it, or refused if the vocabulary
-    has `on_error="raise"`.
-
-    Args:
-        path: the folder or the image.
-        options: `tags` says where the tags are, see `image_tags`; `visual` is the vocabulary, which learns
-            its codebooks here if it is not fitted.
+    `options.visual` learns its codebooks here if it is not fitted; `image_tags` finds the tags. Images that
+    cannot be read are left out, each with a notice, or refused if the vocabulary has `on_error="raise"`.
     """
     paths = sorted(images_in(path)) if path.is_dir() else [path]
     if not paths:
@@ -273,11 +250,8 @@ def read_images(path: Path, options: ReadOptions) -> Documents:
 def build_corel_from_pixels(folder: str | Path, visual: VisualVocabulary | None = None) -> Corpus:
     """Build the paper's C5K from its photographs: new codebooks, new counts, the folder's tags and split.
 
-    Codebooks are learnt from the training photographs alone.
-
-    Args:
-        folder: a matrix folder whose `images/ID.jpeg` are the photographs that `ids.txt` names.
-        visual: the vocabulary; None for one with the settings of the paper.
+    In the matrix folder, `images/ID.jpeg` are the photographs that `ids.txt` names. Codebooks are learnt from
+    the training photographs alone, with the settings of the paper if `visual` is None.
     """
     from tagtopics.corpus.read import read_corpus
 

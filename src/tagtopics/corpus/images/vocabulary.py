@@ -31,8 +31,7 @@ from tagtopics.corpus.images.decode import (
     skipped,
 )
 from tagtopics.corpus.images.descriptors import DESCRIPTORS, Described, Descriptor
-from tagtopics.corpus.recipe import first_problem
-from tagtopics.errors import CorpusWarning, InputError
+from tagtopics.errors import CorpusWarning, InputError, one_line
 
 _SAMPLE_IMAGES = 1500
 """The most images to learn codebooks from; more only take longer."""
@@ -40,19 +39,12 @@ _SAMPLE_IMAGES = 1500
 
 @dataclass(frozen=True)
 class TileMap:
-    """The visual words of one image by position.
+    """The visual words of one image by position."""
 
-    Attributes:
-        words: (blocks, rows, columns) int32, the word of each tile, a column of the counts.
-        pixels: (height, width, 3) uint8, the image at its working size.
-        window: side of a tile in pixels.
-        step: pixels from one tile to the next.
-    """
-
-    words: Int32
-    pixels: Uint8
-    window: int
-    step: int
+    words: Int32  # (blocks, rows, columns) the word of each tile, a column of the counts
+    pixels: Uint8  # (height, width, 3) the image at its working size
+    window: int  # side of a tile in pixels
+    step: int  # pixels from one tile to the next
 
 
 class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -111,7 +103,7 @@ class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, images: Iterable[Any], y: Any = None) -> Self:
         """Learn the codebooks by k-means from a random sample of the images' tiles."""
-        self._check()
+        check_settings(self)
         found = listed(images)
         rng = np.random.default_rng(self.random_state)
         chosen = np.sort(rng.permutation(len(found))[:_SAMPLE_IMAGES])
@@ -221,10 +213,6 @@ class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             for word in range(len(codebook))
         )
 
-    def _check(self) -> None:
-
-        check_settings(self)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
@@ -328,7 +316,7 @@ def _check(model: type[_Stored], settings: dict[str, Any]) -> None:
     try:
         checked = model.model_validate(settings)
     except ValidationError as error:
-        raise InputError(f"VisualVocabulary: {first_problem(error)}") from None
+        raise InputError(f"VisualVocabulary: {one_line(error)}") from None
     descriptor = DESCRIPTORS.get(checked.descriptor)
     if descriptor is None:
         known = ", ".join(DESCRIPTORS)

@@ -1,0 +1,32 @@
+"""Compile the kernels, so that later processes find them in the cache: `make test` runs this first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tagtopics as tt
+
+
+def main() -> None:
+    """Fit and query one model of each kind."""
+    corpus = tt.make_tagged_corpus(n_docs=60, n_words=80, n_topics=6, n_tags=10).corpus
+    settings: dict[str, Any] = {"max_iter": 2, "random_state": 0, "n_jobs": 1}
+    for model in (
+        *(tt.TTM(4, order=order, memory="stored", **settings) for order in (2, 3, 4, 5)),
+        tt.TTM(4, pairwise_weight="auto", doc_topic_prior="auto", preset="fast", memory="lean", **settings),
+        tt.LDA(4, preset=tt.Preset(init="random"), **settings),
+        tt.GibbsLDA(4, **settings),
+        tt.VBLDA(4, **settings),
+        tt.ATM(4, **settings),
+        tt.RTM(4, **settings),
+        tt.LabeledLDA(**settings),
+    ):
+        model.fit(corpus).transform(corpus)
+        if isinstance(model, tt.TTM):
+            model.transform(corpus, corpus)
+            model.explain(corpus)
+            model.partial_fit(corpus)
+
+
+if __name__ == "__main__":
+    main()

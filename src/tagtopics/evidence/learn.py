@@ -1,0 +1,223 @@
+"""Learn how much tags say: the strengths of the parts of a prior, and the shrinkage of tag words.
+
+A pilot fit learns topics from four fifths of the documents, or all but 1000; the others are set aside, and
+their held-out words are predicted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tagtopics._blas import single_thread
+from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.corpus.splits import MOST_TOKENS
+from tagtopics.evidence import strengths as fixed_point
+from tagtopics.evidence.parts import Profiles, Strengths
+from tagtopics.evidence.strengths import Fit, Rows, cross_fitted, draw_rows, gains, maximise, words_of
+from tagtopics.evidence.tag_words import Training, learn_tag_words, training_of
+
+MIN_DOCS = 50
+"""Corpora with fewer documents keep the default settings."""
+
+PILOT_SWEEPS, MOST_PILOT = 40, 50_000
+"""Sweeps of the pilot, and the largest number of documents it learns from."""
+
+_SHARE = 5
+"""One document in five is set aside, at most `strengths.ROWS`."""
+
+_SHRINKAGES = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0)
+_FIRST = 2
+"""Values of M that are tried, beginning with 10 and going on in the direction that is better."""
+
+_PSEUDO_COUNT = 2.0
+"""Pseudo-count of the words of tags before it is learned."""
+
+
+class TagSettings(NamedTuple):
+    """How much tags say."""
+
+    hidden: Strengths  # of documents whose tags are not known
+    known: Strengths
+    shrinkage: float  # M: tokens that the topics of a tag weigh, next to the words credited to it
+
+    @property
+    def slot_strengths(self) -> Float64:
+        """The pseudo-count of the words of each kind of tag; the default where words do not help."""
+        words = np.array(self.known.words)
+        return np.where(words > 0, words, _PSEUDO_COUNT)
+
+
+class Pilot(NamedTuple):
+    """Topics learned without the documents set aside."""
+
+    counts: Any  # CSR (D, W), the documents learned from
+    tags: Any  # CSR (D, T)
+    doc_sums: Float32  # (D, K)
+    phi: Float32  # (W, K) p(word | topic)
+    profiles: Profiles
+
+
+def default_settings(alpha: Float32, n_kinds: int, tag_tokens: float) -> TagSettings:
+    """Return settings for small corpora: a flat prior, and the mean profile of the tags."""
+    flat = float(alpha.sum(dtype=np.float64))
+    means, no_words = (tag_tokens / n_kinds,) * n_kinds, (0.0,) * n_kinds
+    hidden = Strengths(flat, 0.0, (0.0,) * n_kinds, 0.0, no_words)
+    return TagSettings(hidden, hidden._replace(mean=means), _SHRINKAGES[_FIRST])
+
+
+def can_learn(counts: Any, tags: Any) -> bool:
+    """Return whether there are enough documents, tags, and whole counts that can be split."""
+    enough = counts.shape[0] >= MIN_DOCS and tags.nnz > 0
+    whole = enough and bool(np.array_equal(counts.data, np.rint(counts.data)))
+    return whole and bool(np.asarray(counts.sum(1, dtype=np.float64)).max() < MOST_TOKENS)
+
+
+def choose_aside(n_docs: int, seed: int) -> tuple[Int64, Int64]:
+    """Return the rows of the documents to learn from, and of those set aside, both ascending."""
+    order = np.random.default_rng(seed).permutation(n_docs)
+    n = min(n_docs // _SHARE, fixed_point.ROWS)
+    return np.sort(order[n:]), np.sort(order[:n])
+
+
+@single_thread()
+def learn_settings(
+    pilot: Pilot, counts: Any, tags: Any, seed: int, n_threads: int, *, joint: bool = True
+) -> TagSettings:
+    """Return the settings that suit documents set aside.
+
+    Args:
+        pilot: topics learned without them.
+        counts: the documents set aside, CSR (D, W).
+        tags: their tags, CSR (D, T).
+        seed: of the choice of the words that are held out.
+        n_threads: any number gives the same bits.
+        joint: whether to use what the tags of a document say together.
+    """
+    rows = draw_rows(counts, tags, pilot.profiles, pilot.phi, seed)
+    n_kinds, n = pilot.profiles.n_kinds, len(rows.parts)
+    if rows.hidden.nnz == 0:
+        alpha = np.full(pilot.phi.shape[1], 0.1, dtype=np.float32)
+        return default_settings(alpha, n_kinds, 5.0)
+    plain, tagged, worded = (_use(n, n_kinds, used, joint) for used in (2, n, n + n_kinds))
+    has_tags = np.asarray(pilot.profiles.known(rows.tags).sum(1)).ravel() > 0
+    hidden = maximise(rows, None, pilot.phi, plain, n_threads)
+    of_plain = _strengths(hidden.values, n_kinds)
+    if not has_tags.any():
+        return TagSettings(of_plain, of_plain, _SHRINKAGES[_FIRST])
+    known = maximise(rows, None, pilot.phi, tagged, n_threads, has_tags)
+    shrinkage, words, best = _learn_words(pilot, rows, hidden, known, worded, has_tags, n_threads)
+
+    def tested(used: Float64, start: Fit, of_tags: Any, mask: Any) -> Float64:
+        found = cross_fitted(
+            lambda half: maximise(rows, of_tags, pilot.phi, used, n_threads, half & mask, start.values, 4),
+            rows,
+        )
+        return np.asarray(found)
+
+    everyone = np.ones_like(has_tags)
+    without = tested(plain, hidden, None, everyone)
+    with_tags = np.where(has_tags, tested(tagged, known, None, has_tags), without)
+    with_words = np.where(has_tags, tested(worded, best, words, has_tags), without)
+    plainer = with_tags if gains(with_tags, without, rows) else without
+    if gains(with_words, plainer, rows):
+        return TagSettings(of_plain, _strengths(best.values, n_kinds), shrinkage)
+    if plainer is with_tags:
+        return TagSettings(of_plain, _strengths(known.values, n_kinds), shrinkage)
+    return TagSettings(of_plain, of_plain, shrinkage)
+
+
+def training_of_pilot(pilot: Pilot, hidden: Strengths, n_threads: int) -> Training:
+    """Return what the words of tags are learned from."""
+    profiles, K = pilot.profiles, len(pilot.profiles.base)
+    prior = hidden.flat / K + hidden.base * profiles.base
+    shares = profiles.slot_shares(pilot.tags)
+    return training_of(
+        pilot.counts, pilot.tags, shares, pilot.doc_sums, prior, profiles.means, pilot.phi, n_threads
+    )
+
+
+def tag_words_of(pilot: Pilot, settings: TagSettings, n_threads: int) -> Any:
+    """Return CSR (T, W): the tokens of each word that documents credit to each tag."""
+    training = training_of_pilot(pilot, settings.hidden, n_threads)
+    strengths = settings.slot_strengths[pilot.profiles.kinds[training.graph.slot_tag]]
+    slot_prior = (strengths * training.slot_shares).astype(np.float32)
+    shrinkage = np.full(len(pilot.profiles.kinds), settings.shrinkage)
+    topic_prior = float(settings.known.topics.sum())
+    return learn_tag_words(training, shrinkage, topic_prior, slot_prior, n_threads)[0]
+
+
+def _learn_words(
+    pilot: Pilot, rows: Rows, hidden: Fit, known: Fit, used: Float64, has_tags: Any, n_threads: int
+) -> tuple[float, Any, Fit]:
+    """Return the best shrinkage, the words of the rows under it, and the strengths."""
+    n, profiles, phi = len(rows.parts), pilot.profiles, pilot.phi
+    training = training_of_pilot(pilot, _strengths(hidden.values, profiles.n_kinds), n_threads)
+    kinds = profiles.kinds[training.graph.slot_tag]
+    topic_prior = float(known.values[:n].sum())
+
+    def attempt(index: int, shares: Any, start: Float64, n_rounds: int) -> tuple[float, Fit, Any, Any]:
+        shrinkage = np.full(len(profiles.kinds), _SHRINKAGES[index])
+        slot_prior = (start[n:][kinds] * training.slot_shares).astype(np.float32)
+        credited, shares = learn_tag_words(
+            training, shrinkage, topic_prior, slot_prior, n_threads, shares, n_rounds
+        )
+        words = words_of(rows, credited, shrinkage, profiles, phi, n_threads)
+        fit = maximise(rows, words, phi, used, n_threads, has_tags, start, 4)
+        return float(fit.likelihoods[has_tags].sum()), fit, shares, words
+
+    start = np.concatenate([known.values[:n], np.full(profiles.n_kinds, _PSEUDO_COUNT)])
+    tried = {_FIRST: attempt(_FIRST, None, start, 6)}
+    for step in (1, -1):
+        index = _FIRST + step
+        while 0 <= index < len(_SHRINKAGES):
+            tried[index] = attempt(index, tried[index - step][2], start, 4)
+            if tried[index][0] < tried[index - step][0]:
+                break
+            index += step
+    best = max(tried, key=lambda i: tried[i][0])
+    _, fit, _, words = attempt(best, tried[best][2], tried[best][1].values, 4)
+    return _SHRINKAGES[best], words, maximise(rows, words, phi, used, n_threads, has_tags, fit.values)
+
+
+def _use(n_topic_parts: int, n_kinds: int, n_used: int, joint: bool) -> Float64:
+    """Return ones for the first parts, up to `n_used`, and zero for the joint part if it is not wanted."""
+    number = np.arange(n_topic_parts + n_kinds)
+    used = (number < n_used) & (joint | (number != n_topic_parts - 1))
+    return np.asarray(used, dtype=np.float64)
+
+
+def _strengths(values: Float64, n_kinds: int) -> Strengths:
+    flat, base, *others = (float(value) for value in values)
+    return Strengths(flat, base, tuple(others[:n_kinds]), others[n_kinds], tuple(others[n_kinds + 1 :]))
+
+
+def settings_to_numbers(settings: TagSettings, kinds: Sequence[str]) -> dict[str, float]:
+    """Return settings by name, as a model file stores them: `known.mean.author`."""
+    numbers = {"shrinkage": settings.shrinkage}
+    for name, strengths in (("hidden", settings.hidden), ("known", settings.known)):
+        for part in ("flat", "base", "joint"):
+            numbers[f"{name}.{part}"] = getattr(strengths, part)
+        for part in ("mean", "words"):
+            values = zip(kinds, getattr(strengths, part), strict=True)
+            numbers |= {f"{name}.{part}.{kind}": value for kind, value in values}
+    return numbers
+
+
+def settings_from_numbers(numbers: Mapping[str, float]) -> tuple[tuple[str, ...], TagSettings]:
+    """Return the kinds of tags and the settings that `settings_to_numbers` named."""
+    first = "known.mean."
+    kinds = tuple(name.removeprefix(first) for name in numbers if name.startswith(first))
+    if not kinds:
+        raise KeyError(first)
+
+    def strengths(name: str) -> Strengths:
+        flat, base, joint = (numbers[f"{name}.{part}"] for part in ("flat", "base", "joint"))
+        mean, words = (
+            tuple(numbers[f"{name}.{part}.{kind}"] for kind in kinds) for part in ("mean", "words")
+        )
+        return Strengths(flat, base, mean, joint, words)
+
+    return kinds, TagSettings(strengths("hidden"), strengths("known"), numbers["shrinkage"])

@@ -1,0 +1,174 @@
+"""Topics and words of new documents, given the words seen and their tags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from tagtopics._blas import single_thread
+from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.evidence.learn import TagSettings
+from tagtopics.evidence.parts import Profiles, claims_of, combined
+from tagtopics.graph import build_graph
+from tagtopics.kernels import mixture
+from tagtopics.kernels.mixture import Pairs
+
+_BATCH = 1 << 22
+"""Numbers of a batch of documents: edges times topics, and claims."""
+
+
+class Mixture(NamedTuple):
+    """What documents are mixed of: tokens of topics and of the words of tags, prior included."""
+
+    topics: Float32  # (D, K)
+    tags: Any  # CSR (D, T)
+
+
+class Credit(NamedTuple):
+    """The claims of documents: each word of a document with each tag of that document, word by word."""
+
+    edge: Int64  # (P,) position of the word in the counts
+    tag: Any  # (P,) column of the tag
+    word: Any  # (P,) column of the word
+    tokens: Any  # (P,) how often the word occurs in the document
+    shares: Float32  # (P,) p(tag | word, document); adds up to one over the tags
+    own: Float32  # (P,) the part of it that the tag's own words account for, not its topics
+
+
+@dataclass(frozen=True, eq=False)
+class TaggedInference:
+    """Topics, tag words and the strengths of tags, to infer new documents from.
+
+    Attributes:
+        phi: (W, K) p(word | topic).
+        profiles: the topics of tags.
+        settings: how much tags say.
+        tag_words: CSR (T, W) tokens credited to each tag.
+        pairs: the same, as the kernels read it.
+        n_threads: any number gives the same bits.
+        max_iter: the largest number of iterations of a document.
+        tol: the share of its tokens that may still move.
+    """
+
+    phi: Float32
+    profiles: Profiles
+    settings: TagSettings
+    tag_words: Any
+    pairs: Pairs
+    n_threads: int = 1
+    max_iter: int = 100
+    tol: float = 2e-2
+
+    def hidden_prior(self) -> Float32:
+        """Return the prior (K,) of a document whose tags are not known."""
+        hidden, base = self.settings.hidden, self.profiles.base
+        return np.asarray(hidden.flat / len(base) + hidden.base * base + 1e-9, dtype=np.float32)
+
+    def infer(self, counts: Any, tags: Any, plain_prior: Float32 | None = None) -> Mixture:
+        """Return the mixture of documents.
+
+        Args:
+            counts: the words seen, CSR (D, W); a document may have none.
+            tags: CSR (D, T), weights from 0 to 1: one for a known tag, its probability for an inferred one.
+            plain_prior: (K,) in place of the learned flat and base parts.
+        """
+        tags = sp.csr_array(tags, dtype=np.float64)
+        topics = np.empty((counts.shape[0], self.phi.shape[1]), dtype=np.float32)
+        weights = np.empty(tags.nnz, dtype=np.float32)
+        for first, last in _batches(counts, tags, self.phi.shape[1]):
+            slots = slice(tags.indptr[first], tags.indptr[last])
+            batch = counts[first:last], tags[first:last]
+            topics[first:last], weights[slots] = self._infer_batch(*batch, plain_prior)
+        return Mixture(topics, sp.csr_array((weights, tags.indices, tags.indptr), shape=tags.shape))
+
+    def doc_topic(self, counts: Any, tags: Any, alpha: Float32) -> Float32:
+        """Return the topic proportions (D, K); the words of a tag count for the topics of the tag.
+
+        The flat part is alpha (K,), as without tags: learned strengths predict words best, but proportions
+        that describe documents and are compared with each other need more smoothing.
+        """
+        found = self.infer(counts, tags, alpha)
+        total = found.topics + found.tags @ self.profiles.means
+        return np.asarray(total / total.sum(1, keepdims=True, dtype=np.float64), dtype=np.float32)
+
+    def log_likelihoods(self, found: Mixture, held_out: Any) -> Float64:
+        """Return (D,): the log probability of the held-out words, CSR (D, W), of each document."""
+        D = held_out.shape[0]
+        result = np.empty(D)
+        norm = found.topics.sum(1, dtype=np.float64) + np.asarray(found.tags.sum(1), dtype=np.float64).ravel()
+        for first, last in _batches(held_out, found.tags, self.phi.shape[1]):
+            part, tags = held_out[first:last], found.tags[first:last]
+            doc = np.repeat(np.arange(last - first), np.diff(part.indptr))
+            values = np.einsum(
+                "ek,ek->e", found.topics[first:last][doc].astype(np.float64), self.phi[part.indices]
+            )
+            graph = build_graph(part, tags)
+            edge, slot = claims_of(part, tags)
+            values += np.bincount(edge, tags.data[slot].astype(np.float64) * self._said(graph), part.nnz)
+            logs = np.log(np.maximum(values / norm[first:last][doc], 1e-300))
+            result[first:last] = np.bincount(doc, part.data * logs, last - first)
+        return result
+
+    def word_probabilities(self, found: Mixture) -> Float32:
+        """Return p(word | document), (D, W); rows add up to one."""
+        shrinkage = self.settings.shrinkage
+        credited = self.pairs.totals.astype(np.float64) + shrinkage
+        scaled = sp.csr_array(found.tags) / credited
+        topics = found.topics + shrinkage * (scaled @ self.profiles.means)
+        with single_thread():
+            values = topics @ self.phi.T.astype(np.float64)
+        values += (scaled @ self.tag_words).toarray()
+        return np.asarray(values / values.sum(1, keepdims=True), dtype=np.float32)
+
+    def credit(self, counts: Any, tags: Any) -> Credit:
+        """Return how much of each word each tag of its document accounts for.
+
+        Args:
+            counts: CSR (D, W).
+            tags: CSR (D, T); every one counts in full.
+        """
+        found, graph = self.infer(counts, tags), build_graph(counts, tags)
+        arguments = (self._said(graph), found.topics, found.tags.data, self.profiles.means, self.n_threads)
+        shares, own = mixture.credit_claims(graph, self.phi, *arguments)
+        edge, slot = claims_of(counts, tags)
+        return Credit(edge, tags.indices[slot], counts.indices[edge], counts.data[edge], shares, own)
+
+    def _infer_batch(self, counts: Any, tags: Any, plain: Float32 | None) -> tuple[Float32, Float32]:
+        """Return the topics (D, K) and the weight of each tag, (S,), of a few documents.
+
+        The prior of a document whose tags are uncertain lies between that of hidden and of known tags.
+        """
+        profiles, known = self.profiles, self.settings.known
+        parts = profiles.parts(tags)
+        certain = np.minimum(np.asarray(profiles.known(tags).sum(1)), 1.0)[:, np.newaxis]
+        parts[:2] *= certain if plain is None else 0  # the parts of tags have it already
+        untagged = (1 - certain) * self.hidden_prior() if plain is None else plain
+        prior = combined(parts, known) + untagged.astype(np.float32)
+        strengths = np.array(known.words)[profiles.kinds[tags.indices]]
+        slot_prior = (strengths * profiles.slot_shares(tags).data).astype(np.float32)
+        graph = build_graph(counts, tags)
+        settings = (self.max_iter, self.tol, self.n_threads)
+        sums, slot_sums = mixture.fold_in_mixture(
+            graph, self.phi, self._said(graph), prior, slot_prior, *settings
+        )
+        return sums + prior, slot_sums + slot_prior
+
+    def _said(self, graph: Any) -> Float32:
+        """Return p(word | tag) of every claim of documents."""
+        return mixture.claim_probabilities(graph, self.pairs, self.profiles.means, self.phi, self.n_threads)
+
+
+def _batches(counts: Any, tags: Any, n_topics: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges of documents of about `_BATCH` numbers, at least one document each."""
+    sizes = np.diff(counts.indptr) * (n_topics + np.diff(tags.indptr)) + n_topics
+    ends = np.cumsum(sizes.astype(np.int64))
+    first, D = 0, len(sizes)
+    while first < D:
+        before = ends[first - 1] if first else 0
+        last = min(max(int(np.searchsorted(ends, before + _BATCH, side="right")), first + 1), D)
+        yield first, last
+        first = last

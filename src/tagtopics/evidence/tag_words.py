@@ -1,0 +1,102 @@
+"""The words that tags own: learned by expectation maximisation with the topics fixed."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from tagtopics._typing import Float32, Float64
+from tagtopics.graph import FactorGraph, build_graph
+from tagtopics.kernels import tag_words as loops
+from tagtopics.kernels.mixture import Pairs, first_claims
+
+ROUNDS, ITERATIONS = 6, 5
+"""Rounds of expectation maximisation, and iterations of each document in a round."""
+
+_MOST_CLAIMS = 1 << 26
+"""Pairs of a word of a document and a tag of it; above that, every n-th document is used."""
+
+
+class Training(NamedTuple):
+    """Training documents, what topics say of them, and the tags and words that occur together."""
+
+    graph: FactorGraph
+    topics: Float32  # (E,) p(word | topics of its document)
+    pairs: Pairs
+    slot_shares: Float32  # (S,) see `Profiles.slot_shares`
+    n_words: int
+
+
+def training_of(
+    counts: Any,
+    tags: Any,
+    slot_shares: Any,
+    doc_sums: Float32,
+    prior: Float64,
+    profiles: Float32,
+    phi: Float32,
+    n_threads: int,
+) -> Training:
+    """Return what the words of tags are learned from.
+
+    Args:
+        counts: CSR (D, W).
+        tags: CSR (D, T).
+        slot_shares: CSR (D, T) with the entries of `tags`.
+        doc_sums: (D, K) tokens of each topic.
+        prior: (K,) pseudo-counts of topics.
+        profiles: (T, K) p(topic | tag).
+        phi: (W, K) p(word | topic).
+        n_threads: any number gives the same bits.
+    """
+    n_claims = int(np.diff(counts.indptr).astype(np.int64) @ np.diff(tags.indptr))
+    step = 1 + n_claims // _MOST_CLAIMS
+    if step > 1:
+        counts, tags, slot_shares, doc_sums = (a[::step] for a in (counts, tags, slot_shares, doc_sums))
+    graph = build_graph(counts, tags)
+    occurs = sp.csr_array((np.ones(counts.nnz, np.float32), counts.indices, counts.indptr), counts.shape)
+    carried = sp.csr_array((np.ones(tags.nnz, np.float32), tags.indices, tags.indptr), tags.shape)
+    found = sp.csr_array(carried.T @ occurs)
+    found.sort_indices()
+    offsets, words = found.indptr.astype(np.int64), found.indices.astype(np.int32)
+    predicted = loops.pair_predictions(offsets, words, profiles, phi, n_threads)
+    none, T = np.zeros(len(words), np.float32), tags.shape[1]
+    pairs = Pairs(offsets, words, none, predicted, np.zeros(T, np.float32), np.ones(T, np.float32))
+    at_least = (prior + 1e-9).astype(np.float32)  # without its own part a document may have nothing else
+    topics = loops.topic_probabilities(graph, phi, doc_sums, at_least, n_threads)
+    return Training(graph, topics, pairs, slot_shares.data.astype(np.float32), counts.shape[1])
+
+
+def learn_tag_words(
+    training: Training,
+    shrinkage: Float64,
+    topic_prior: float,
+    slot_prior: Float32,
+    n_threads: int,
+    shares: Float32 | None = None,
+    rounds: int = ROUNDS,
+) -> tuple[sp.csr_array, Float32]:
+    """Return CSR (T, W), the tokens of each word credited to each tag, and the shares behind them.
+
+    Args:
+        training: from `training_of`.
+        shrinkage: (T,) M_t, tokens that the topics of a tag weigh.
+        topic_prior: pseudo-count of all topics together.
+        slot_prior: (S,) pseudo-counts of the tags of each document.
+        n_threads: any number gives the same bits.
+        shares: (P,) where to start; by default no word is credited to any tag.
+        rounds: rounds of expectation maximisation.
+    """
+    graph, topics, pairs, _, n_words = training
+    n_claims = int(first_claims(graph)[-1])
+    shares = np.zeros(n_claims, np.float32) if shares is None else shares.copy()
+    pairs = loops.collect_claims(
+        graph, pairs._replace(shrinkage=shrinkage.astype(np.float32)), shares, n_threads
+    )
+    for _ in range(rounds):
+        loops.share_claims(graph, pairs, topics, topic_prior, slot_prior, shares, ITERATIONS, n_threads)
+        pairs = loops.collect_claims(graph, pairs, shares, n_threads)
+    shape = (len(pairs.totals), n_words)
+    return sp.csr_array((pairs.tokens, pairs.words, pairs.offsets), shape=shape), shares

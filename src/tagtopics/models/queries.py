@@ -1,0 +1,103 @@
+"""Queries about the topics of a fitted model, similar documents and recommended tags."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from tagtopics._blas import single_thread
+from tagtopics._typing import Float32, Float64
+from tagtopics.corpus.core import Corpus
+from tagtopics.errors import InputError
+from tagtopics.inference.holdout import topic_coherence
+from tagtopics.models.results import RelatedDocument, TopicTable, top_weighted
+from tagtopics.recommend.recommender import Recommendation, TagRecommender
+
+
+class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """The queries of `TopicModel`; none of them changes the model."""
+
+    recommender_: TagRecommender | None = None
+
+    def top_words(self, n: int = 10) -> list[list[tuple[str, float]]]:
+        """Return for each topic its n most probable words with their probabilities."""
+        check_is_fitted(self)
+        return [top_weighted(self.vocabulary_, topic, n) for topic in self.components_]
+
+    def topic_table(self, n_words: int = 10) -> TopicTable:
+        """Return all topics with their share of the tokens and most probable words, largest first."""
+        share, words = self.topic_shares(), self.top_words(n_words)
+        order = np.argsort(-share, kind="stable").tolist()
+        return TopicTable(
+            topic=tuple(order),
+            share=tuple(float(share[k]) for k in order),
+            words=tuple(tuple(word for word, _ in words[k]) for k in order),
+        )
+
+    def topic_shares(self) -> Float64:
+        """Return (K,): the share of all training tokens that each topic has."""
+        check_is_fitted(self)
+        return np.asarray(self.topic_sums_ / max(float(self.topic_sums_.sum()), 1e-300), dtype=np.float64)
+
+    def tag_means(self) -> Float64:
+        """Return (T, K): the mean profile of each tag, S_t / n_t; uniform for a tag without words."""
+        check_is_fitted(self)
+        docs = self.tag_sums_.sum(1, keepdims=True)  # n_t, or less if documents have been forgotten
+        means = self.tag_sums_ / np.where(docs > 0, docs, 1.0)
+        return np.asarray(np.where(docs > 0, means, 1.0 / self.components_.shape[0]))
+
+    def coherence(self, corpus: Corpus, n_words: int = 10) -> Float64:
+        """Return the NPMI coherence of each topic, (K,), from -1 to 1: how often its top words co-occur.
+
+        Args:
+            corpus: where co-occurrence is counted: the training corpus, or better another one.
+            n_words: how many top words of each topic.
+        """
+        return topic_coherence(corpus, [[word for word, _ in words] for words in self.top_words(n_words)])
+
+    def related(self, X: Any, top: int = 10, tags: Any = None) -> list[list[RelatedDocument]]:
+        """Return for each document the training documents with the most similar topic proportions."""
+        queries = np.sqrt(self.transform(X, tags))
+        trained = np.sqrt(self.doc_topic_)
+        with single_thread():
+            similarities = queries @ trained.T
+        answers = []
+        for similarity in similarities:
+            best = np.argsort(-similarity, kind="stable")[:top]
+            rows = [RelatedDocument(self.doc_ids_[d], int(d), float(similarity[d])) for d in best]
+            answers.append(rows)
+        return answers
+
+    def recommend(self, X: Any, top: int = 5) -> list[list[Recommendation]]:
+        """Return for each document the tags it needs, each with its probability, most probable first.
+
+        Args:
+            X: documents, as in `transform`; tags they may have are ignored.
+            top: the number of tags.
+        """
+        recommender, counts, theta = self._recommender_for(X, top)
+        return recommender.recommend(counts, theta, top)
+
+    def recommend_with_reasons(self, X: Any, top: int = 5, n_words: int = 5) -> list[list[Recommendation]]:
+        """Return recommendations, each with the words of the document that contribute most to it."""
+        recommender, counts, theta = self._recommender_for(X, top)
+        return recommender.reasons(counts, theta, top, self.vocabulary_, n_words)
+
+    def tag_probabilities(self, X: Any) -> Float32:
+        """Return (D, T): the probability of each tag, in the order of `recommender_.tag_names`."""
+        recommender, counts, theta = self._recommender_for(X, 1)
+        return recommender.probabilities(counts, theta)
+
+    def _recommender_for(self, X: Any, top: int) -> tuple[TagRecommender, Any, Float32]:
+        """Return the recommender, and the counts and topic proportions of new documents."""
+        if top < 1:
+            raise InputError(f"recommend: top must be 1 or more, not {top}")
+        counts, _ = self._new_documents(X, None)
+        if self.recommender_ is None:
+            raise InputError(
+                "recommend: this model has no recommender; call fit_recommender with all of its documents"
+            )
+        return self.recommender_, counts, self._infer(counts, None)
