@@ -105,6 +105,8 @@ class ModelEngine:
     def __init__(self, model: Any) -> None:
         self._model = copy.copy(model)
         self._model.n_jobs = 1  # the server runs several requests in parallel
+        means = model.tag_means()
+        self._model.tag_means = lambda: means  # (T, K), the same in every request
         self._tags = {name: t for t, name in enumerate(model.tag_names_)}
         if model.recipe_ is not None:
             self._finder = SpanFinder(model.vocabulary_, model.recipe_)
