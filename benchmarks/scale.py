@@ -63,7 +63,9 @@ class Sweeps(Callback[Any]):
 def sweeps(given: argparse.Namespace) -> dict[str, Any]:
     """Fit for some sweeps; what each took, and the most memory."""
     folder, watch = ShardFolder.open(given.shards), Sweeps()
-    model = tt.TTM(given.topics, random_state=0, max_iter=given.sweeps, tol=0, n_jobs=given.threads)
+    model = tt.TTM(
+        given.topics, preset="paper", random_state=0, max_iter=given.sweeps, tol=0, n_jobs=given.threads
+    )
     began = time.perf_counter()
     with _work(given.shards) as work:
         fit_shards(model, folder, work, callbacks=[watch])
@@ -159,7 +161,7 @@ def loss(given: argparse.Namespace) -> dict[str, Any]:
         for seed in range(given.seeds):
             row: dict[str, float] = {"seed": seed}
             for lost in (0, 1, 4):
-                model = tt.TTM(given.topics, random_state=seed, max_iter=60, tol=0)
+                model = tt.TTM(given.topics, preset="paper", random_state=seed, max_iter=60, tol=0)
                 work = Path(place) / f"work-{seed}-{lost}"
                 executor = local_executor(2, refit=True)
                 fit_shards(model, shards, work, executor=executor, callbacks=[_Lose(work, 35, lost)])

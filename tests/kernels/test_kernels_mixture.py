@@ -17,7 +17,8 @@ from tagtopics.kernels.mixture import Pairs
 
 # Single precision against double: roundings of 6e-8 where small differences of sums of tokens are taken.
 CLOSE: dict[str, Any] = {"rtol": 2e-4, "atol": 2e-5}
-quick = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+examples = min(25, settings().max_examples)  # fewer where kernels are not compiled
+quick = settings(max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 N_TAGS = 6
 
 
@@ -189,6 +190,7 @@ def test_tag_words(case: Case, seed: int) -> None:
     assert (shares >= 0).all()
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("threads", [2, 3])
 def test_the_same_bits_at_any_number_of_threads(threads: int) -> None:
     case = large_case()

@@ -189,15 +189,18 @@ class ModelOptions:
     order: Annotated[int | None, _model("Maximum number of tags in a higher-order relation.", "3")] = None
     pairwise_weight: Annotated[
         Any,
-        _number_or_auto("Weight of documents that share a tag, while topics are learned.", "0; paper: 0.1"),
+        _number_or_auto(
+            "Weight of documents that share a tag while topics are learned: 0; paper: 0.1.", "by preset"
+        ),
     ] = None
     higher_order_weight: Annotated[
-        Any, _number_or_auto("Weight of all tags of a document together, likewise.", "0; paper: 0.05")
+        Any,
+        _number_or_auto("Weight of all tags of a document together, likewise: 0; paper: 0.05.", "by preset"),
     ] = None
     tag_pseudo_count: Annotated[
         Any,
         _number_or_auto("Tokens that the known tags of a document are worth; 'auto' learns what tags say.",
-                        "auto; paper: 5"),
+                        "by preset"),
     ] = None  # fmt: skip
     iterations: Annotated[int | None, _model("Maximum number of sweeps.", "200")] = None
     tolerance: Annotated[float | None, _model("Stop when the mean change is below this.", "0.002", "X")] = (
