@@ -10,18 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.corpus.core import checked_csr
 from tagtopics.errors import InputError
 from tagtopics.recommend.calibration import Calibration, calibrate, evidence, picked, probabilities
-from tagtopics.recommend.ridge import (
-    PARTS,
-    chi2_features,
-    dot_products,
-    exact_ridge,
-    landmark_ridge,
-    single_thread,
-)
+from tagtopics.recommend.ridge import PARTS, chi2_features, dot_products, exact_ridge, landmark_ridge
 
 TOPIC_WEIGHT = 0.1
 """Share of the topics in the similarity of two documents; the other share is that of the words."""

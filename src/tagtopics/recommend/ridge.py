@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +10,6 @@ import scipy.sparse as sp
 from scipy.linalg import lapack
 from sklearn.kernel_approximation import AdditiveChi2Sampler
 from sklearn.preprocessing import normalize
-from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from tagtopics._typing import Float32, Float64
 
@@ -32,9 +27,6 @@ _BLOCK = 2048
 
 _JITTERS = (1e-6, 1e-4, 1e-2)
 """Shares of the mean diagonal added to a matrix of moments until it is positive definite."""
-
-_lock = threading.Lock()
-_state: dict[str, Any] = {"users": 0, "limiter": None}
 
 
 class Ridge(NamedTuple):
@@ -131,29 +123,3 @@ def _factor(gram: Float64) -> Float64:
         if not failed:
             return np.asarray(factor)
     raise np.linalg.LinAlgError("the matrix of moments is not positive definite")
-
-
-@contextmanager
-def single_thread() -> Iterator[None]:
-    """Run the matrix products of a block on one thread each.
-
-    The setting belongs to the whole process. Threads may enter and leave in any order: the first one to enter
-    sets the limit, the last one to leave removes it.
-    """
-    with _lock:
-        _state["users"] += 1
-        if _state["users"] == 1:
-            _state["limiter"] = _controller().limit(limits=1)
-    try:
-        yield
-    finally:
-        with _lock:
-            _state["users"] -= 1
-            if _state["users"] == 0:
-                _state["limiter"].restore_original_limits()
-
-
-@cache
-def _controller() -> Any:
-    """Return the controller of the linear algebra libraries that numpy and scipy have loaded."""
-    return ThreadpoolController()
