@@ -7,7 +7,7 @@ BIN    := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 # size would take hours that way; mark such tests in these folders as `compiled`.
 UNCOMPILED = $(wildcard tests/graph tests/kernels tests/inference tests/credit)
 
-.PHONY: help demo test check coverage crash fuzz docs bench bench-quick browser clean
+.PHONY: help demo test check coverage crash fuzz bits docs bench bench-quick browser clean
 
 help:
 	@echo "make demo         fit a model to docstrings and show its answers"
@@ -15,6 +15,7 @@ help:
 	@echo "make check        linters and type checks only"
 	@echo "make coverage     branch coverage; kernels run uncompiled"
 	@echo "make crash fuzz   kill writers at every system call; try 10,000 mutated inputs, 8,000 flipped bits"
+	@echo "make bits         compare digests of all results between numbers of threads, cores and more"
 	@echo "make docs         build the documentation"
 	@echo "make bench        the full benchmark (hours); make bench-quick for minutes"
 	@echo "make clean        remove everything that these targets create"
@@ -52,6 +53,11 @@ crash: $(VENV)/.test
 
 fuzz: $(VENV)/.test
 	TAGTOPICS_FUZZ_FACTOR=100 $(BIN)/python -m pytest tests/fuzz
+
+# The same bits whatever the number of threads, cores and BLAS threads, after a fork, and with little memory.
+BITS_CORPUS ?=
+bits: $(VENV)/.test
+	$(BIN)/python scripts/check_bits.py --compare $(if $(BITS_CORPUS),--corpus $(BITS_CORPUS))
 
 docs: $(VENV)/.docs
 	$(BIN)/mkdocs build --strict

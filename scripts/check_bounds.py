@@ -3,7 +3,8 @@
     python scripts/check_bounds.py lowest
     python scripts/check_bounds.py newest --python 3.13 tests/corpus
 
-`lowest` installs the lower bounds of pyproject.toml, `newest` the newest versions it allows, `locked` the
+`lowest` installs the lower bounds of pyproject.toml, or the oldest versions above them that have a wheel for
+the interpreter, `newest` the newest versions it allows, `locked` the
 versions in requirements-lock.txt, with their hashes checked. Needs uv: `pip install --group bounds`.
 """
 
@@ -29,8 +30,9 @@ def install_commands(versions: str, python: Path) -> list[list[str]]:
             [*install, "--require-hashes", "--requirement", str(LOCK)],
             [*install, "--no-deps", "--editable", "."],
         ]
-    resolution = "lowest-direct" if versions == "lowest" else "highest"
-    return [[*install, "--resolution", resolution, "--editable", f".[{EXTRAS}]", "--group", "test"]]
+    if versions == "lowest":  # a bound may be older than the interpreter: the oldest version with a wheel
+        install += ["--resolution", "lowest-direct", "--only-binary", ":all:"]
+    return [[*install, "--editable", f".[{EXTRAS}]", "--group", "test"]]
 
 
 def make_environment(versions: str, interpreter: str) -> Path:

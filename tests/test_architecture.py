@@ -13,7 +13,7 @@ import tagtopics
 
 SOURCE = Path(tagtopics.__file__).parent
 LAYERS = [
-    {"errors", "_typing", "_io", "_lazy"},
+    {"errors", "_typing", "_io", "_lazy", "_blas"},
     {"corpus"},
     {"datasets"},
     {"graph"},
@@ -100,7 +100,9 @@ def test_files_are_short() -> None:
 
 def test_explore_sees_no_model() -> None:
     for path in (SOURCE / "explore").rglob("*.py"):
-        assert imported(path) <= {"explore", "views", "errors", "_io", "_typing", "__version__"}, path
+        assert imported(path) <= {"explore", "views", "errors", "_io", "_typing", "_blas", "__version__"}, (
+            path
+        )
 
 
 def test_only_scale_imports_ray() -> None:

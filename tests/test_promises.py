@@ -74,7 +74,7 @@ def test_numbers_of_the_page_are_those_of_the_source() -> None:
             f"an image {limits.photograph_bytes / 1e6:g} MB",
             f"within {limits.body_seconds:g} s",
         ],
-        "the headers": [f"within {listener.HEADER_SECONDS:g} s"],
+        "the headers": [f"within {listener.HEADER_SECONDS:g} s", f"; {listener.MOST_WAITING} connections"],
         "requests at a time": [f"{limits.workers} computed, {limits.queue} waiting", f"{limits.seconds:g} s"],
     }
     for start, numbers in expected.items():

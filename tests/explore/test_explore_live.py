@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -170,6 +171,30 @@ def test_half_sent_headers_are_dropped_and_block_nobody(
         connection.close()
     server.should_exit = True
     thread.join(10)
+
+
+def test_300_half_sent_requests_block_nobody(data: TopicData, model: tt.TTM) -> None:
+    """No timer helps here: the headers have 10 s, and the oldest connections are closed before."""
+    bound = listener.bind("127.0.0.1", 0)
+    server = listener.make_server(create_app(data, Recommending(model, model.tag_names_[:3])), Limits())
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
+    thread.start()
+    port = bound.getsockname()[1]
+    body = b"POST /api/v1/transform HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{"
+    stalled = [socket.create_connection(("127.0.0.1", port)) for _ in range(300)]
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
+        for i, connection in enumerate(stalled):
+            with contextlib.suppress(OSError):  # those that the server has closed
+                connection.sendall(body if i % 10 == 0 else b"GET /health HTTP/1.1\r\nHost:")
+            if i % 100 == 99:
+                assert client.get("/health").status_code == 200
+                assert client.post("/api/v1/transform", json={"documents": [{"text": "wave"}]}).is_success
+    protocol: Any = server.config.http_protocol_class
+    assert 0 < len(protocol.waiting) <= listener.MOST_WAITING
+    for connection in stalled:
+        connection.close()
+    server.should_exit = True
+    thread.join(20)
 
 
 def _answers(address: str) -> Any:

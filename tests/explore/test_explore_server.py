@@ -130,6 +130,23 @@ def test_collection_answers_are_computed_in_a_worker_and_cached(data: TopicData,
     assert threads[0].startswith("tagtopics")
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/v1/topics", "/api/v1/tags?n=3", "/api/v1/tags/together?tag=place:sea", "/api/v1/documents",
+        "/api/v1/documents/1", "/data/index", "/data/bodies/0", "/static/explorer.js", "/static/explorer.css",
+    ],
+)  # fmt: skip
+def test_what_a_client_has_is_not_sent_again(ask: Client, path: str) -> None:
+    first = ask("GET", path)
+    assert first.status_code == 200
+    tag = first.headers["etag"]
+    again = ask("GET", path, headers={"if-none-match": f'"other", W/{tag}'})
+    assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
+    assert ask("GET", path, headers={"if-none-match": '"other"'}).content == first.content
+    assert ask("GET", "/api/v1/topics?words=9").headers["etag"] != tag
+
+
 def test_the_cache_is_bounded() -> None:
     cache = AnswerCache(max_bytes=10)
     for key in "abc":
@@ -139,11 +156,50 @@ def test_the_cache_is_bounded() -> None:
     assert cache.get("d") is None
 
 
-def test_batch_gives_what_singles_give(ask: Client) -> None:
-    documents = [{"text": "wave tide"}, {"text": ""}, {"text": "violin chord opera"}]
-    whole = posted(ask, "transform", *documents)
-    singles = [posted(ask, "transform", document)[0] for document in documents]
+@pytest.mark.parametrize("path", ["transform", "explain", "related"])
+def test_batch_gives_what_singles_give(ask: Client, path: str) -> None:
+    documents = [
+        {"text": text, "tags": tags}
+        for text, tags in (
+            ("wave tide", ["place:sea", "also:garden"]),
+            ("", ["also:music"]),
+            ("violin chord opera", ["place:sea"]),
+        )
+    ]
+    whole = posted(ask, path, *documents)
+    singles = [posted(ask, path, document)[0] for document in documents]
     assert whole == singles
+
+
+def test_a_batch_of_recommendations_is_that_of_the_model(ask: Client) -> None:
+    documents = [{"text": "wave tide salt"}, {"text": "violin chord"}, {"text": ""}]
+    whole = posted(ask, "recommend", *documents, top=3)
+    for row, document in zip(whole, documents, strict=True):
+        (alone,) = posted(ask, "recommend", document, top=3)
+        assert [one["tag"] for one in row] == [one["tag"] for one in alone]
+        assert np.allclose([one["score"] for one in row], [one["score"] for one in alone], rtol=1e-5)
+
+
+def test_unknown_words_of_strangers_are_not_kept(model: tt.TTM) -> None:
+    engine = ModelEngine(model)
+    for i in range(20):
+        engine.explain([Question(f"wave unheard{i}", ("place:sea",))])
+    assert set(engine._finder._kept) <= set(model.vocabulary_)
+
+
+def test_large_answers_are_written_in_a_worker(data: TopicData, model: tt.TTM) -> None:
+    """The event loop only sends the bytes: whatever takes long is computed elsewhere."""
+    threads: set[str] = set()
+
+    class Slow(list[Any]):
+        def __iter__(self) -> Any:
+            threads.add(threading.current_thread().name)
+            return super().__iter__()
+
+    engine: Any = ModelEngine(model)
+    engine.transform = lambda questions: Slow([TransformOut([1.0], 0, 0) for _ in questions])
+    posted(Client(create_app(data, engine)), "transform", {"text": "wave"})
+    assert {name.split("_")[0] for name in threads} <= {"tagtopics"}
 
 
 @pytest.mark.parametrize(

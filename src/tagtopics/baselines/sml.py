@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64
 from tagtopics.corpus.images.decode import WORKING_PIXELS, Effort, Sizing, each_image, listed, read_image
 from tagtopics.corpus.images.descriptors import planes_of, windows
@@ -90,7 +90,7 @@ class SML(BaseEstimator):  # type: ignore[misc]
         by_tag = tags.tocsc()
         members = [by_tag.indices[a:b] for a, b in zip(by_tag.indptr[:-1], by_tag.indptr[1:], strict=True)]
         merge = partial(self._mixture_of_tag, of_images=of_images, members=members)
-        with threadpool_limits(limits=1), ThreadPoolExecutor(resolve_threads(self.n_jobs)) as pool:
+        with single_thread(), ThreadPoolExecutor(resolve_threads(self.n_jobs)) as pool:
             self.mixtures_ = list(pool.map(merge, range(len(members))))
         return self
 

@@ -84,7 +84,7 @@ def serve_command(
     host: HostOption = "127.0.0.1",
     port: PortOption = 8000,
     workers: WorkersOption = 2,
-    queue: QueueOption = 32,
+    queue: QueueOption = 128,
     timeout: SecondsOption = 30.0,
 ) -> None:
     """Serve a model: its pages, a workbench for new texts, and a JSON API under /api/v1."""

@@ -338,9 +338,16 @@ def checked_csr(
     return csr
 
 
-def tag_matrix(doc_tags: Iterable[Iterable[str]], tag_names: Sequence[str]) -> sp.csr_array:
-    """Return the (D, T) indicator of lists of tag names; repeats count once, unknown names are left out."""
-    column = {name: t for t, name in enumerate(tag_names)}
+def tag_matrix(
+    doc_tags: Iterable[Iterable[str]], tag_names: Sequence[str] | Mapping[str, int]
+) -> sp.csr_array:
+    """Return the (D, T) indicator of lists of tag names; repeats count once, unknown names are left out.
+
+    Args:
+        doc_tags: the tags of each document.
+        tag_names: the T tags in column order, or the column of each.
+    """
+    column = tag_names if isinstance(tag_names, Mapping) else {name: t for t, name in enumerate(tag_names)}
     indices: list[int] = []
     indptr = [0]
     for names in doc_tags:

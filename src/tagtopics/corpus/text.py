@@ -274,7 +274,7 @@ class SpanFinder:
         pattern = recipe.token_pattern
         self._pattern = WordPattern(default_pattern(), False) if pattern is None else compile_pattern(pattern)
         self._words_of = analyzer(replace(recipe, ngram_range=(1, 1)), None)
-        self._kept: dict[str, bool] = {}
+        self._kept: dict[str, bool] = {}  # of words of the vocabulary only: texts of strangers are endless
 
     def find(self, text: str) -> tuple[str, list[Span]]:
         """Return the text, normalised as the positions need it, and its disjoint spans, left to right.
@@ -304,7 +304,16 @@ class SpanFinder:
         return spans
 
     def _is_word(self, token: str) -> bool:
-        """Tell whether the recipe keeps a token: it is long enough, has a letter, and is no stop word."""
-        if token not in self._kept:
-            self._kept[token] = bool(token) and self._words_of(token) == [token]
-        return self._kept[token]
+        """Tell whether the recipe keeps a token: it is long enough, has a letter, and is no stop word.
+
+        Without n-grams, tokens outside the vocabulary make no difference and are not kept.
+        """
+        if token in self._kept:
+            return self._kept[token]
+        known = token in self._column
+        if not known and self._recipe.ngram_range == (1, 1):
+            return False
+        kept = bool(token) and self._words_of(token) == [token]
+        if known:
+            self._kept[token] = kept
+        return kept

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.corpus.splits import MOST_TOKENS
 from tagtopics.evidence import strengths as fixed_point
 from tagtopics.evidence.parts import Profiles, Strengths
 from tagtopics.evidence.strengths import Fit, Rows, cross_fitted, draw_rows, gains, maximise, words_of
 from tagtopics.evidence.tag_words import Training, learn_tag_words, training_of
-from tagtopics.recommend.ridge import single_thread
 
 MIN_DOCS = 50
 """Corpora with fewer documents keep the default settings."""

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.evidence.learn import TagSettings
 from tagtopics.evidence.parts import Profiles, claims_of, combined
 from tagtopics.graph import build_graph
 from tagtopics.kernels import mixture
 from tagtopics.kernels.mixture import Pairs
-from tagtopics.recommend.ridge import single_thread
 
 _BATCH = 1 << 22
 """Numbers of a batch of documents: edges times topics, and claims."""

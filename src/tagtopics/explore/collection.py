@@ -8,7 +8,8 @@ from collections.abc import Callable, Hashable, Sequence
 import numpy as np
 from pydantic import BaseModel
 
-from tagtopics._typing import Float32, Float64
+from tagtopics._blas import single_thread
+from tagtopics._typing import Float32
 from tagtopics.errors import InputError
 from tagtopics.explore import schemas
 from tagtopics.views.topic_data import TopicData
@@ -47,7 +48,7 @@ class Collection:
         """Return the tags whose name contains the query, most frequent first."""
         wanted = query.casefold()
         found = [t for t in self._by_size if wanted in self._folded_tags[t]]
-        rows = [self._profile([t], n_words) for t in found[skip : skip + n]]
+        rows = self._profiles([[t] for t in found[skip : skip + n]], n_words)
         return schemas.TagList(total=len(found), tags=rows)
 
     def together(self, names: Sequence[str], n_words: int) -> schemas.TagOut:
@@ -55,7 +56,8 @@ class Collection:
         for name in names:
             if name not in self._column:
                 raise InputError(f"the model has no tag {name[:80]!r}")
-        return self._profile([self._column[name] for name in dict.fromkeys(names)], n_words)
+        (row,) = self._profiles([[self._column[name] for name in dict.fromkeys(names)]], n_words)
+        return row
 
     def documents(self, query: str, n: int, skip: int) -> schemas.DocumentList:
         """Return the documents whose id contains the query."""
@@ -71,15 +73,21 @@ class Collection:
             raise NoSuchDocumentError(f"no document {row}; rows go from 0 to {n_docs - 1}")
         return self._document(row, with_text=True)
 
-    def _profile(self, columns: Sequence[int], n_words: int) -> schemas.TagOut:
+    def _profiles(self, groups: Sequence[Sequence[int]], n_words: int) -> list[schemas.TagOut]:
+        """Return the joint profile of each group of tags; the words of all come from one matrix product."""
         data = self._data
-        joint = data.tags.joint(columns)
-        return schemas.TagOut(
-            tags=[data.tags.names[t] for t in columns],
-            n_docs=[int(data.tags.n_docs[t]) for t in columns],
-            topics=joint.tolist(),
-            words=self._words(joint @ data.topic_word, n_words),
-        )
+        joint = np.array([data.tags.joint(columns) for columns in groups]).reshape(-1, data.n_topics)
+        with single_thread():
+            weights = joint.astype(np.float32) @ data.topic_word
+        return [
+            schemas.TagOut(
+                tags=[data.tags.names[t] for t in columns],
+                n_docs=[int(data.tags.n_docs[t]) for t in columns],
+                topics=topics.tolist(),
+                words=self._words(row, n_words),
+            )
+            for columns, topics, row in zip(groups, joint, weights, strict=True)
+        ]
 
     def _document(self, row: int, with_text: bool) -> schemas.DocumentOut:
         table = self._data.documents
@@ -92,9 +100,13 @@ class Collection:
             text=table.texts[row] if with_text and table.texts is not None else None,
         )
 
-    def _words(self, weights: Float32 | Float64, n: int) -> list[schemas.Weighted]:
-        best = np.argsort(-weights, kind="stable")[:n]
-        return [schemas.Weighted(name=self._data.words[w], weight=float(weights[w])) for w in best]
+    def _words(self, weights: Float32, n: int) -> list[schemas.Weighted]:
+        n = min(n, len(weights))
+        least = np.partition(weights, len(weights) - n)[len(weights) - n]
+        large = np.flatnonzero(weights >= least)  # all that a full sort could put first
+        best = large[np.argsort(-weights[large], kind="stable")[:n]]
+        names, values = (self._data.words[w] for w in best), weights[best].tolist()
+        return [schemas.Weighted(name=name, weight=value) for name, value in zip(names, values, strict=True)]
 
 
 class AnswerCache:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import socket
-from typing import Any
+from typing import Any, ClassVar
 
 import h11
 import uvicorn
@@ -17,6 +17,9 @@ from tagtopics.explore.server import Limits
 
 HEADER_SECONDS = 10.0
 """Time in which the headers of a request must arrive."""
+
+MOST_WAITING = 128
+"""Connections that may wait for headers at a time; the one that has waited longest is closed first."""
 
 
 def allowed_hosts(host: str) -> tuple[str, ...] | None:
@@ -62,7 +65,7 @@ def make_server(app: Application, limits: Limits) -> uvicorn.Server:
     return uvicorn.Server(
         uvicorn.Config(
             app,
-            http=TimedProtocol,
+            http=type("Protocol", (TimedProtocol,), {"waiting": {}}),
             log_level="warning",
             access_log=False,
             server_header=False,
@@ -74,9 +77,12 @@ def make_server(app: Application, limits: Limits) -> uvicorn.Server:
 
 
 class TimedProtocol(H11Protocol):
-    """HTTP/1.1 with a time limit on headers: uvicorn alone waits for them without end."""
+    """HTTP/1.1 with limits on headers: uvicorn alone waits for any number of them without end.
 
-    _timer: asyncio.TimerHandle | None = None
+    Each server has a subclass, whose `waiting` holds the timers of connections without headers, oldest first.
+    """
+
+    waiting: ClassVar[dict[TimedProtocol, asyncio.TimerHandle]]
 
     def connection_made(self, transport: Any) -> None:
         """Start the timer with the connection."""
@@ -94,13 +100,15 @@ class TimedProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def _update_timer(self) -> None:
-        waiting = self.conn.their_state is h11.IDLE
-        if waiting and self._timer is None:
-            self._timer = self.loop.call_later(HEADER_SECONDS, self.transport.close)
-        elif not waiting:
+        if self.conn.their_state is not h11.IDLE:
             self._stop_timer()
+        elif self not in self.waiting:
+            self.waiting[self] = self.loop.call_later(HEADER_SECONDS, self.transport.close)
+            if len(self.waiting) > MOST_WAITING:
+                oldest = next(iter(self.waiting))
+                oldest._stop_timer()
+                oldest.transport.close()
 
     def _stop_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        if self in self.waiting:
+            self.waiting.pop(self).cancel()

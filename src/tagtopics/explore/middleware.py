@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
@@ -196,17 +197,19 @@ class Gate:
     """
 
     def __init__(self, workers: int, queue: int, seconds: float) -> None:
-        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="tagtopics")
-        self._places = workers + queue
-        self._seconds = seconds
+        self._workers, self._places, self._seconds = workers, workers + queue, seconds
+        self._pools: dict[int, ThreadPoolExecutor] = {}  # by process: a forked server has no threads yet
         self.pending = 0
 
     async def run(self, work: Callable[[], T]) -> T:
         """Return the result of `work`, or raise `OverloadedError` or `TooSlowError`."""
+        if os.getpid() not in self._pools:
+            self._pools = {os.getpid(): ThreadPoolExecutor(self._workers, thread_name_prefix="tagtopics")}
+            self.pending = 0
         if self.pending >= self._places:
             raise OverloadedError
         self.pending += 1
-        future = asyncio.get_running_loop().run_in_executor(self._pool, work)
+        future = asyncio.get_running_loop().run_in_executor(self._pools[os.getpid()], work)
         future.add_done_callback(self._leave)
         try:
             return await asyncio.wait_for(asyncio.shield(future), self._seconds)
@@ -215,7 +218,8 @@ class Gate:
 
     def close(self) -> None:
         """Wait for running functions and refuse new ones."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        if os.getpid() in self._pools:
+            self._pools.pop(os.getpid()).shutdown(wait=True, cancel_futures=True)
 
     def _leave(self, future: asyncio.Future[T]) -> None:
         self.pending -= 1

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import gzip
-from collections.abc import AsyncIterator, Callable, Hashable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, TypeVar
 
+import xxhash
 from fastapi import APIRouter, FastAPI, HTTPException, Path, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
@@ -27,6 +28,7 @@ from tagtopics.views.topic_data import TopicData
 
 Count = Annotated[int, Query(ge=1, le=500)]
 Skip = Annotated[int, Query(ge=0, le=10**9)]
+Text = Annotated[str, Query(max_length=200)]
 
 _Answer = TypeVar("_Answer")
 _PHOTOGRAPH: dict[str, Any] = {
@@ -45,7 +47,7 @@ class Limits:
     """Limits on the work of the server."""
 
     workers: int = 2  # requests computed at the same time
-    queue: int = 32  # requests that may wait
+    queue: int = 128  # requests that may wait
     seconds: float = 30.0  # for one answer, waiting included
     body_bytes: int = 2_000_000
     photograph_bytes: int = 12_000_000
@@ -116,15 +118,15 @@ def _pages(data: TopicData, offers: frozenset[str]) -> APIRouter:
         return HTMLResponse(page)
 
     @router.get("/static/explorer.js")
-    async def code() -> Response:
-        return Response(script(True), media_type="text/javascript; charset=utf-8")
+    async def code(request: Request) -> Response:
+        return _unless_known(request, script(True).encode(), "text/javascript; charset=utf-8")
 
     @router.get("/static/explorer.css")
-    async def looks() -> Response:
-        return Response(style(), media_type="text/css; charset=utf-8")
+    async def looks(request: Request) -> Response:
+        return _unless_known(request, style().encode(), "text/css; charset=utf-8")
 
     @router.get("/data/index")
-    async def whole_index(request: Request) -> Response:
+    def whole_index(request: Request) -> Response:
         return _zipped(index, request)
 
     @router.get("/data/bodies/{at}")
@@ -138,9 +140,20 @@ def _pages(data: TopicData, offers: frozenset[str]) -> APIRouter:
 
 def _zipped(content: bytes, request: Request) -> Response:
     if "gzip" in request.headers.get("accept-encoding", ""):
-        headers = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
-        return Response(content, media_type="application/json", headers=headers)
-    return Response(gzip.decompress(content), media_type="application/json")
+        return _unless_known(request, content, "application/json", {"Content-Encoding": "gzip"})
+    return _unless_known(request, gzip.decompress(content), "application/json")
+
+
+def _unless_known(
+    request: Request, content: bytes, media_type: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return content with an ETag, or status 304 if the client has it already."""
+    tag = f'"{xxhash.xxh3_128_hexdigest(content)}"'
+    headers = {"ETag": tag, "Cache-Control": "no-cache", "Vary": "Accept-Encoding", **(headers or {})}
+    known = request.headers.get("if-none-match", "")
+    if tag in (one.strip().removeprefix("W/") for one in known.split(",")):
+        return Response(status_code=304, headers=headers)
+    return Response(content, media_type=media_type, headers=headers)
 
 
 def _health(metrics: Metrics, data: TopicData) -> APIRouter:
@@ -163,43 +176,44 @@ def _collection(collection: Collection, gate: Gate, cache: AnswerCache) -> APIRo
     """Serve what the model has learned: topics, tags, documents. Answers are cached by query."""
     router = APIRouter(tags=["collection"])
 
-    async def answer(key: Hashable, compute: Callable[[], BaseModel]) -> Response:
+    async def answer(request: Request, compute: Callable[..., BaseModel], *given: Any) -> Response:
+        key = (compute.__name__, *given)
         content = cache.get(key)
         if content is None:
-            content = await _compute(gate, lambda: as_json(compute))
+            content = await _compute(gate, lambda: as_json(lambda: compute(*given)))
             cache.put(key, content)
-        return Response(content, media_type="application/json")
+        return _unless_known(request, content, "application/json")
 
     @router.get("/topics", response_model=schemas.TopicList)
-    async def topics(words: Count = 10) -> Response:
+    async def topics(request: Request, words: Count = 10) -> Response:
         """Return all topics with their most probable words."""
-        return await answer(("topics", words), lambda: collection.topics(words))
+        return await answer(request, collection.topics, words)
 
     @router.get("/tags", response_model=schemas.TagList)
     async def tags(
-        query: Annotated[str, Query(max_length=200)] = "", n: Count = 50, skip: Skip = 0, words: Count = 10
+        request: Request, query: Text = "", n: Count = 50, skip: Skip = 0, words: Count = 10
     ) -> Response:
         """Return the tags whose name contains the query, most frequent first, with their profiles."""
-        return await answer(("tags", query, n, skip, words), lambda: collection.tags(query, n, skip, words))
+        return await answer(request, collection.tags, query, n, skip, words)
 
     @router.get("/tags/together", response_model=schemas.TagOut)
     async def together(
-        tag: Annotated[list[schemas.Tag], Query(min_length=1, max_length=10)], words: Count = 10
+        request: Request,
+        tag: Annotated[list[schemas.Tag], Query(min_length=1, max_length=10)],
+        words: Count = 10,
     ) -> Response:
         """Return the joint profile of several tags."""
-        return await answer(("together", tuple(tag), words), lambda: collection.together(tag, words))
+        return await answer(request, collection.together, tuple(tag), words)
 
     @router.get("/documents", response_model=schemas.DocumentList)
-    async def documents(
-        query: Annotated[str, Query(max_length=200)] = "", n: Count = 50, skip: Skip = 0
-    ) -> Response:
+    async def documents(request: Request, query: Text = "", n: Count = 50, skip: Skip = 0) -> Response:
         """Return the documents whose id contains the query, in the order of the collection."""
-        return await answer(("documents", query, n, skip), lambda: collection.documents(query, n, skip))
+        return await answer(request, collection.documents, query, n, skip)
 
     @router.get("/documents/{row}", response_model=schemas.DocumentOut)
-    async def document(row: Annotated[int, Path(ge=0, le=10**9)]) -> Response:
+    async def document(request: Request, row: Annotated[int, Path(ge=0, le=10**9)]) -> Response:
         """Return one document by its row in the collection."""
-        return await answer(("document", row), lambda: collection.document(row))
+        return await answer(request, collection.document, row)
 
     return router
 
@@ -208,23 +222,26 @@ def _questions(engine: Engine, gate: Gate) -> APIRouter:
     """Serve answers about new documents, one or a batch at a time."""
     router = APIRouter(tags=["new documents"])
 
-    @router.post("/transform")
-    async def transform(batch: schemas.Batch) -> schemas.TransformAnswer:
+    async def answer(compute: Callable[[], BaseModel]) -> Response:
+        content = await _compute(gate, lambda: as_json(compute))  # large answers would block the event loop
+        return Response(content, media_type="application/json")
+
+    @router.post("/transform", response_model=schemas.TransformAnswer)
+    async def transform(batch: schemas.Batch) -> Response:
         """Return the topics of new documents."""
-        found = await _compute(gate, lambda: engine.transform(_read(batch)))
-        return schemas.TransformAnswer(documents=found)
+        return await answer(lambda: schemas.TransformAnswer(documents=engine.transform(_read(batch))))
 
-    @router.post("/explain")
-    async def explain(batch: schemas.Batch) -> schemas.ExplainAnswer:
+    @router.post("/explain", response_model=schemas.ExplainAnswer)
+    async def explain(batch: schemas.Batch) -> Response:
         """Return how much of each word each of the given tags accounts for."""
-        found = await _compute(gate, lambda: engine.explain(_read(batch)))
-        return schemas.ExplainAnswer(documents=found)
+        return await answer(lambda: schemas.ExplainAnswer(documents=engine.explain(_read(batch))))
 
-    @router.post("/recommend")
-    async def recommend(batch: schemas.RankedBatch) -> schemas.RecommendAnswer:
+    @router.post("/recommend", response_model=schemas.RecommendAnswer)
+    async def recommend(batch: schemas.RankedBatch) -> Response:
         """Recommend tags for new documents, with the words that suggest each."""
-        found = await _compute(gate, lambda: engine.recommend(_read(batch), batch.top))
-        return schemas.RecommendAnswer(documents=found)
+        return await answer(
+            lambda: schemas.RecommendAnswer(documents=engine.recommend(_read(batch), batch.top))
+        )
 
     @router.post("/photograph", openapi_extra=_PHOTOGRAPH)
     async def photograph(request: Request, top: Annotated[int, Query(ge=1, le=20)] = 5) -> PhotographAnswer:
@@ -235,11 +252,10 @@ def _questions(engine: Engine, gate: Gate) -> APIRouter:
         content = await request.body()
         return await _compute(gate, lambda: engine.photograph(content, top))
 
-    @router.post("/related")
-    async def related(batch: schemas.RankedBatch) -> schemas.RelatedAnswer:
+    @router.post("/related", response_model=schemas.RelatedAnswer)
+    async def related(batch: schemas.RankedBatch) -> Response:
         """Return documents of the collection that resemble new ones."""
-        found = await _compute(gate, lambda: engine.related(_read(batch), batch.top))
-        return schemas.RelatedAnswer(documents=found)
+        return await answer(lambda: schemas.RelatedAnswer(documents=engine.related(_read(batch), batch.top)))
 
     return router
 

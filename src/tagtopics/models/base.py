@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import seen_part
@@ -37,7 +38,6 @@ from tagtopics.models.inputs import (
 from tagtopics.models.queries import Queries
 from tagtopics.models.validation import AUTO, INFERRED, Preset, check_parameters, resolve_preset
 from tagtopics.recommend.recommender import TagRecommender, fit_recommender
-from tagtopics.recommend.ridge import single_thread
 
 
 class TopicModel(Queries):

@@ -98,7 +98,7 @@ def matrix_to_arrays(matrix: Any, name: str) -> dict[str, Any]:
         return {}
     return {
         f"{name}.data": np.asarray(matrix.data, dtype=np.float32),
-        f"{name}.indices": np.asarray(matrix.indices, dtype=np.int64),
+        f"{name}.indices": np.asarray(matrix.indices, dtype=np.int32),
         f"{name}.indptr": np.asarray(matrix.indptr, dtype=np.int64),
     }
 

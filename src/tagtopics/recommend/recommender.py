@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.errors import InputError
 from tagtopics.kernels.threads import resolve_threads
@@ -33,7 +34,6 @@ from tagtopics.recommend.ridge import (
     documents_of,
     kernel_of,
     neighbours,
-    single_thread,
     solve_part,
 )
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import lapack
-from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from tagtopics._typing import Float32, Int32, Int64
 from tagtopics.kernels.threads import run_ranges
@@ -28,9 +23,6 @@ PART = 8000
 
 NEIGHBOURS = 200
 """Training documents that a document is regressed on: decision 033."""
-
-_lock = threading.Lock()
-_state: dict[str, Any] = {"users": 0, "limiter": None}
 
 
 class Documents(NamedTuple):
@@ -121,29 +113,3 @@ def solve_part(kernel: Float32, targets: Float32) -> tuple[Float32, Float32]:
     inverse, _ = lapack.spotri(factor, lower=1, overwrite_c=1)
     diagonal = np.maximum(np.diag(inverse), 1e-6)
     return np.ascontiguousarray(coefficients), np.asarray(1 / diagonal - RIDGE, dtype=np.float32)
-
-
-@contextmanager
-def single_thread() -> Iterator[None]:
-    """Run the matrix products of a block on one thread each.
-
-    The setting belongs to the whole process. Threads may enter and leave in any order: the first one to enter
-    sets the limit, the last one to leave removes it.
-    """
-    with _lock:
-        _state["users"] += 1
-        if _state["users"] == 1:
-            _state["limiter"] = _controller().limit(limits=1)
-    try:
-        yield
-    finally:
-        with _lock:
-            _state["users"] -= 1
-            if _state["users"] == 0:
-                _state["limiter"].restore_original_limits()
-
-
-@cache
-def _controller() -> Any:
-    """Return the controller of the linear algebra libraries that numpy and scipy have loaded."""
-    return ThreadpoolController()

@@ -105,8 +105,12 @@ class ModelEngine:
     def __init__(self, model: Any) -> None:
         self._model = copy.copy(model)
         self._model.n_jobs = 1  # the server runs several requests in parallel
-        self._tags = frozenset(model.tag_names_)
-        self._finder = None if model.recipe_ is None else SpanFinder(model.vocabulary_, model.recipe_)
+        means = model.tag_means()
+        self._model.tag_means = lambda: means  # (T, K), the same in every request
+        self._tags = {name: t for t, name in enumerate(model.tag_names_)}
+        if model.recipe_ is not None:
+            self._finder = SpanFinder(model.vocabulary_, model.recipe_)
+            self._counter = TermCounter(model.vocabulary_, model.recipe_)
 
     @property
     def offers(self) -> frozenset[str]:
@@ -184,14 +188,13 @@ class ModelEngine:
         if model.recipe_ is None:
             raise NotOfferedError("the model was fitted to counts and has no text recipe")
         for question in questions:
-            if unknown := sorted(set(question.tags) - self._tags):
+            if unknown := sorted(tag for tag in question.tags if tag not in self._tags):
                 raise InputError(f"the model has no tag {clean_text(unknown[0])[:80]!r}")
         texts = tuple(clean_text(question.text) for question in questions)
-        counter = TermCounter(model.vocabulary_, model.recipe_)
-        counted = [counter.count([text]) for text in texts]
+        counted = [self._counter.count([text]) for text in texts]
         corpus = Corpus(
             counts=sp.csr_array(sp.vstack([counts for counts, _ in counted], format="csr")),
-            tags=tag_matrix([question.tags for question in questions], model.tag_names_),
+            tags=tag_matrix([question.tags for question in questions], self._tags),
             vocabulary=model.vocabulary_,
             tag_names=model.tag_names_,
             ids=tuple(str(i) for i in range(len(texts))),
@@ -206,7 +209,6 @@ class ModelEngine:
         columns = corpus.counts.indices[entries]
         posterior = self._model.components_[:, columns].T * theta
         place = {int(w): i for i, w in enumerate(columns)}
-        assert self._finder is not None  # `_corpus` has checked it
         assert corpus.texts is not None
         text, spans = self._finder.find(corpus.texts[d])
         return ExplainOut(

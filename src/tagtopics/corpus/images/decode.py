@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from tagtopics._blas import single_thread
 from tagtopics.errors import InputError, MissingExtraError
 
 Uint8: TypeAlias = npt.NDArray[np.uint8]
@@ -270,7 +270,7 @@ def each_image(
 
     results: list[T | None] = []
     faults: list[Fault] = []
-    with quiet_decoders(), threadpool_limits(limits=1), ThreadPoolExecutor(_threads(effort.n_jobs)) as pool:
+    with quiet_decoders(), single_thread(), ThreadPoolExecutor(_threads(effort.n_jobs)) as pool:
         for result in _with_progress(pool.map(attempt, range(len(images))), len(images), effort.verbose):
             if isinstance(result, Fault):
                 if effort.on_error == "raise":

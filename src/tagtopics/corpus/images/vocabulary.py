@@ -14,8 +14,8 @@ import scipy.sparse as sp
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Int32
 from tagtopics.corpus.images.decode import (
     MAX_PIXELS,
@@ -114,7 +114,7 @@ class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         blocks = [np.concatenate(parts) for parts in zip(*(s for s in sampled if s is not None), strict=True)]
         if not blocks:
             raise InputError(f"no image can be read; the first: {faults[0].reason}")
-        with threadpool_limits(limits=1):
+        with single_thread():
             self.codebooks_ = tuple(
                 learn_codebook(tiles, size, self.random_state)
                 for tiles, size in zip(blocks, self._sizes(), strict=True)
@@ -140,7 +140,7 @@ class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def tile_map(self, image: Any) -> TileMap:
         """Return the visual words of one image by position."""
         check_is_fitted(self)
-        with quiet_decoders(), threadpool_limits(limits=1):
+        with quiet_decoders(), single_thread():
             pixels = read_image(image, self._sizing())
             words = self._words(pixels)
         return TileMap(words, pixels, self._window(), self._step())
