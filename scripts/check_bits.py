@@ -81,7 +81,7 @@ def results(corpus: Corpus, n_jobs: int | None, quick: bool) -> Iterator[tuple[s
 
 def _of_model(model: Any, corpus: Corpus) -> Iterator[tuple[str, Any]]:
     from tagtopics.explore.html_report import write_report
-    from tagtopics.recommend.recommender import recommender_to_arrays
+    from tagtopics.recommend.arrays import recommender_to_arrays
     from tagtopics.views.to_topic_data import topic_data
 
     for name in ("components_", "doc_topic_", "topic_sums_", "tag_sums_", "tag_words_"):
