@@ -251,7 +251,7 @@ CASES: dict[str, tuple[Case, str]] = {
     "weight is an unknown word": (good("--pairwise-weight", "best"), "--pairwise-weight"),
     "pseudo-count is no number": (good("--tag-pseudo-count", "many"), "--tag-pseudo-count"),  # needs: models
     "unknown preset": (good("--preset", "slow"), "--preset"),  # needs: models
-    "order of one": (good("--order", 1), "--order"),
+    "order of zero": (good("--order", 0), "--order"),
     "negative sweeps": (good("--iterations", -1), "--iterations"),
     "zero prior": (good("--doc-topic-prior", 0), "--doc-topic-prior"),
     "zero threads": (good("--threads", 0), "--threads"),

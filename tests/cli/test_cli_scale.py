@@ -95,7 +95,7 @@ BAD: dict[str, tuple[Callable[[Path, Path], list[object]], str]] = {
     "no sweeps between checkpoints": (lambda s, _: [s, "--checkpoint-every", 0], "must be 1 or more"),
     "minutes that are no number": (lambda s, _: [s, "--checkpoint-minutes", "nan"], "0 or more"),
     "a model that needs all documents": (lambda s, _: [s, "--model", "atm"], "LDA and TTM"),
-    "the folder of the fit is something else": (lambda s, t: [s, "--checkpoint", t], "choose another path"),
+    "the folder of the fit is something else": (lambda s, t: [s, "--checkpoint", t], "choose"),
     "a shard is missing": (
         lambda s, _: [without(s, "shard-00001.safetensors")],
         "shard-00001.safetensors: missing",

@@ -183,7 +183,7 @@ def test_fit_topics_learns_the_same_topics_and_no_recommender(model: Any, plante
 def test_a_recommender_that_fails_does_not_lose_the_topics(
     model: Any, planted: SyntheticCorpus, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def fail(*arguments: Any) -> None:
+    def fail(*arguments: Any, **options: Any) -> None:
         raise np.linalg.LinAlgError("not positive definite")
 
     monkeypatch.setattr("tagtopics.models.base.fit_recommender", fail)

@@ -181,4 +181,4 @@ def test_server_workers_forked_from_a_server_that_has_answered() -> None:
         for child in children:
             child.terminate()
             child.join(SECONDS)
-    assert [child.exitcode for child in children] in ([0, 0], [-signal.SIGTERM] * 2)
+    assert {abs(child.exitcode or 0) for child in children} <= {0, signal.SIGTERM}

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from tagtopics.corpus.core import checked_csr
 from tagtopics.errors import InputError
 from tagtopics.recommend.calibration import N_COLUMNS, Calibration
-from tagtopics.recommend.recommender import FEW_TAGS, TagRecommender
+from tagtopics.recommend.recommender import TagRecommender, uses_all
 
 _PREFIX = "recommender."
 _MATRICES = ("counts", "tags")
@@ -68,7 +68,7 @@ def recommender_from(
 
 def _check(own: dict[str, Any], n_tags: int, n_topics: int) -> None:
     N = len(own["rows"])
-    M = N if n_tags <= FEW_TAGS else 0
+    M = N if uses_all(N, n_tags) else 0
     wanted = {
         "coefficients": ((M, n_tags), np.float32),
         "own": ((M,), np.float32),

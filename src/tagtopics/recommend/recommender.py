@@ -37,11 +37,11 @@ from tagtopics.recommend.ridge import (
     solve_part,
 )
 
-FEW_TAGS = 1000
-"""Up to this many tags, documents are regressed on all training documents; above, on the nearest ones."""
+_FEW_TAGS, _MOST_COEFFICIENTS = 1000, 1 << 24
+"""Up to this many tags, of many training documents only so many are kept that the table stays this small."""
 
-MOST_COEFFICIENTS = 1 << 24
-"""Training documents times tags that are kept if tags are few."""
+_LARGEST_TABLE = 1 << 26
+"""Training documents times tags up to which all documents are used; above, the nearest ones."""
 
 _PAIRS_FOR_WIDTH = 300
 """Documents whose mean distance sets the width of the kernel."""
@@ -263,7 +263,7 @@ def fit_recommender(
     if not len(used):
         raise InputError("fit_recommender: no document has both words and tags")
     generator = np.random.default_rng(seed)
-    few = MOST_COEFFICIENTS // len(tag_names) if len(tag_names) <= FEW_TAGS else MOST_DOCS
+    few = _MOST_COEFFICIENTS // len(tag_names) if len(tag_names) <= _FEW_TAGS else MOST_DOCS
     used = used[_drawn(generator, len(used), min(MOST_DOCS, few))]
     counts, theta = (
         sp.csr_array(counts[used], dtype=np.float32),
@@ -286,6 +286,11 @@ def fit_recommender(
         on_progress(1.0)  # also if it failed
 
 
+def uses_all(n_docs: int, n_tags: int) -> bool:
+    """Return whether tags are regressed on all training documents, not only on the nearest ones."""
+    return n_docs * n_tags <= _LARGEST_TABLE
+
+
 @single_thread()
 def _regressed(
     counts: Any, tags: Any, theta: Float32, bandwidth: float, generator: np.random.Generator, n_threads: int
@@ -295,7 +300,7 @@ def _regressed(
     Each part of the documents has a regression of its own; the answers of the parts are averaged.
     """
     N, T = tags.shape
-    if T > FEW_TAGS:
+    if not uses_all(N, T):
         return np.zeros((0, T), dtype=np.float32), np.zeros(0, dtype=np.float32)
     coefficients, own = np.zeros((N, T), dtype=np.float32), np.zeros(N, dtype=np.float32)
     share = np.asarray(tags.mean(0), dtype=np.float32)
