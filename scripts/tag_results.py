@@ -145,7 +145,8 @@ def curve_table(by_corpus: dict[str, list[dict[str, Any]]], system: str) -> list
         "|---" * (len(SEEN) + 2) + "|",
     ]
     for name, rows in by_corpus.items():
-        cells = ["{:+.1f} ± {:.1f}".format(*change(rows, system, place)) for place in range(len(SEEN))]
+        form = "{:+.1f} ± {:.1f}" if len(rows) > 1 else "{:+.1f}"
+        cells = [form.format(*change(rows, system, place)) for place in range(len(SEEN))]
         lines.append(f"| {name} | {len(rows)} | " + " | ".join(cells) + " |")
     return lines
 
@@ -229,7 +230,11 @@ HEAD = """# What tags are worth
 Perplexity of held-out words against LDA with learned priors, in per cent: mean over random splits, and half
 of the 90 % interval; below zero is better. The columns are the share of a document's words that are seen; the
 held-out words are the same for all. 50 topics, at most 100 sweeps. TTM-H is the paper's model,
-`TTM(preset="paper")`. Written by `scripts/tag_results.py`."""
+`TTM(preset="paper")`. Written by `scripts/tag_results.py`.
+
+Most corpora have been measured on one split so far, on a busy machine: the seconds below are no comparison of
+speed. Inferred tags were measured with the recommender before
+[decision 033](decisions/033-ridge-on-parts-or-neighbours.md)."""
 
 TABLES = {
     "Tags known": "known",
