@@ -5,7 +5,7 @@ BIN    := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
 # Tests that `make coverage` runs with kernels as plain Python, so that coverage sees inside them. Fits of real
 # size would take hours that way; mark such tests in these folders as `compiled`.
-UNCOMPILED = $(wildcard tests/graph tests/kernels tests/inference tests/credit)
+UNCOMPILED = $(wildcard tests/graph tests/kernels tests/inference tests/evidence)
 
 .PHONY: help demo test check coverage crash fuzz bits docs bench bench-quick browser clean
 
