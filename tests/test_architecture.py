@@ -14,10 +14,10 @@ import tagtopics
 SOURCE = Path(tagtopics.__file__).parent
 LAYERS = [
     {"errors", "_typing", "_io", "_lazy", "_blas"},
-    {"corpus"},
-    {"datasets"},
     {"graph"},
     {"kernels"},
+    {"corpus"},
+    {"datasets"},
     {"inference"},
     {"evidence", "recommend"},
     {"models"},

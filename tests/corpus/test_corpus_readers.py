@@ -16,9 +16,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 
 import tagtopics.corpus.formats.text_files
 from tagtopics.corpus import Corpus, TextRecipe, read_corpus
+from tagtopics.corpus.formats.tables import _json_object
 from tagtopics.errors import CorpusWarning, InputError, MissingExtraError
 
 ROWS: list[dict[str, Any]] = [
@@ -319,3 +322,46 @@ def test_real_texts_give_the_counts_of_their_folder(data_directory: Path) -> Non
     assert (again.tags != folder.tags).nnz == 0
     assert again.texts == folder.texts
     assert again.ids == folder.ids
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text()
+    | st.sampled_from(["\\ud800", "é", "0" * 30]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(JSON, st.booleans(), st.integers(0), st.text(max_size=2))
+def test_lines_are_read_as_the_json_module_reads_them(
+    value: Any, ascii_only: bool, at: int, put: str
+) -> None:
+    line = json.dumps({"a": value}, ensure_ascii=ascii_only)
+    for text in (line, line[: at % len(line)] + put + line[at % len(line) :]):
+        try:
+            expected = repr(json.loads(text))
+        except ValueError:
+            with pytest.raises(InputError, match="line 7"):
+                _json_object(text, Path("x.jsonl"), 7)
+        else:
+            assert repr(_json_object(text, Path("x.jsonl"), 7)) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": -0, "b": -0.0, "c": 1e400, "d": 5e-324}',
+        '{"a": 2.2250738585072011e-308, "b": 9007199254740993.0}',
+        '{"a": 123456789012345678901234567890, "b": NaN, "c": -Infinity}',
+        '{"a": 1, "b": 2, "a": 3}',
+        '{"a": "\\ud800", "b": "\\ud83d\\ude00", "c": "\\udc00\\ud800"}',
+        '{"a": ' + "[" * 300 + "]" * 300 + "}",
+        '\t{"a": "\x7f"} \r\n',
+    ],
+)
+def test_unusual_json(text: str) -> None:
+    assert repr(_json_object(text, Path("x"), 1)) == repr(json.loads(text))

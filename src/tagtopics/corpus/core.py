@@ -348,16 +348,15 @@ def tag_matrix(
         tag_names: the T tags in column order, or the column of each.
     """
     column = tag_names if isinstance(tag_names, Mapping) else {name: t for t, name in enumerate(tag_names)}
-    indices: list[int] = []
-    indptr = [0]
-    for names in doc_tags:
-        indices.extend(sorted({column[name] for name in names if name in column}))
-        indptr.append(len(indices))
-    ones = np.ones(len(indices), dtype=np.int8)
-    shape = (len(indptr) - 1, len(tag_names))
-    return sp.csr_array(
-        (ones, np.array(indices, dtype=np.int32), np.array(indptr, dtype=np.int32)), shape=shape
-    )
+    lists = [list(names) for names in doc_tags]
+    n_tags = len(tag_names)
+    docs = np.repeat(np.arange(len(lists)), np.fromiter(map(len, lists), dtype=np.int64, count=len(lists)))
+    tags = np.array([column.get(name, -1) for names in lists for name in names], dtype=np.int64)
+    pairs = np.unique(docs[tags >= 0] * n_tags + tags[tags >= 0])
+    indptr = np.searchsorted(pairs, np.arange(len(lists) + 1) * n_tags).astype(np.int32)
+    ones = np.ones(len(pairs), dtype=np.int8)
+    indices = (pairs % max(n_tags, 1)).astype(np.int32)
+    return sp.csr_array((ones, indices, indptr), shape=(len(lists), n_tags))
 
 
 def _csr(matrix: Any, what: str) -> sp.csr_array:

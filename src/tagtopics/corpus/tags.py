@@ -56,7 +56,8 @@ def read_tags(
         where: names a row in errors.
     """
     split = _splitter(cells, separator)
-    lists = (_tags_of_cell(cell, split, partial(where, row)) for row, cell in enumerate(cells))
+    clean = _CleanNames()
+    lists = (_tags_of_cell(cell, split, partial(where, row), clean) for row, cell in enumerate(cells))
     return [tags if kind is None else [f"{kind}:{tag}" for tag in tags] for tags in lists]
 
 
@@ -88,7 +89,10 @@ def tags_of_labels(
         y = np.asarray(y)
     if is_indicator(y):
         return _tags_of_indicator(y, n_docs, tag_names)
-    lists = [_tags_of_cell(value, _unsplit, partial(document_number, row)) for row, value in enumerate(y)]
+    clean = _CleanNames()
+    lists = [
+        _tags_of_cell(value, _unsplit, partial(document_number, row), clean) for row, value in enumerate(y)
+    ]
     _check_length(len(lists), n_docs)
     found = distinct_tags(lists)
     names = found if tag_names is None else tuple(tag_names)
@@ -113,12 +117,12 @@ def name_of(value: Any, where: Callable[[], str], what: str = "tag") -> str | No
         where: names the place in errors.
         what: names the thing in errors.
     """
+    if isinstance(value, str):
+        return clean_name(value) or None
     if isinstance(value, np.generic):
         value = value.item()
     if is_missing(value):
         return None
-    if isinstance(value, str):
-        return clean_name(value) or None
     if isinstance(value, datetime.date):
         return value.isoformat()
     if isinstance(value, float) and value.is_integer():
@@ -140,12 +144,21 @@ def has_strong(cells: Sequence[Any]) -> bool:
     return any(isinstance(cell, str) and STRONG.search(cell) for cell in cells)
 
 
-def _tags_of_cell(cell: Any, split: Callable[[str], list[str]], where: Callable[[], str]) -> list[str]:
+class _CleanNames(dict[str, str]):
+    """The clean name of each string that was looked up, empty for a missing one: most tags occur often."""
+
+    def __missing__(self, value: str) -> str:
+        return self.setdefault(value, clean_name(value))
+
+
+def _tags_of_cell(
+    cell: Any, split: Callable[[str], list[str]], where: Callable[[], str], clean: _CleanNames
+) -> list[str]:
     values = _as_list(cell)
     if values is None:
         values = split(cell) if isinstance(cell, str) else [cell]
-    names = (name_of(value, where) for value in values)
-    return [name for name in names if name is not None]
+    names = [clean[value] if type(value) is str else name_of(value, where) for value in values]
+    return [name for name in names if name]
 
 
 def _as_list(cell: Any) -> list[Any] | None:

@@ -10,11 +10,10 @@ Scripts without spaces (Chinese, Japanese, Thai) need a custom tokenizer.
 from __future__ import annotations
 
 import re
-import sys
 import unicodedata
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -27,6 +26,9 @@ from tagtopics.corpus.core import INT32_MAX, TextRecipe, Tokenizer, Where, canon
 from tagtopics.corpus.patterns import WordPattern, compile_pattern
 from tagtopics.errors import InputError
 
+_COMPILED_FROM = 1 << 21
+"""Characters of text from which compiled code is used; loading or compiling it takes longer for fewer."""
+
 
 def learn(
     texts: Sequence[str], recipe: TextRecipe, tokenizer: Tokenizer | None = None
@@ -36,60 +38,85 @@ def learn(
     A tokenizer replaces the recipe's pattern, case, length and stop words; n-grams and the choice of the
     vocabulary are still those of the recipe.
     """
-    counter = TermCounter(None, recipe, tokenizer)
-    found, _ = counter.count(texts)
-    words, W = counter.words, found.shape[1]
-    order = np.array(sorted(range(W), key=words.__getitem__), dtype=np.int32)
-    rank = np.empty(W, dtype=np.int32)
-    rank[order] = np.arange(W)
-    indptr = found.indptr.astype(np.int32 if found.nnz <= INT32_MAX else np.int64)
-    counts = sp.csr_array((found.data, rank[found.indices], indptr), shape=found.shape)
-    docs = np.bincount(counts.indices, minlength=W)
-    kept = choose_words(docs, np.asarray(counts.sum(axis=0)).ravel(), len(texts), recipe)
-    vocabulary = tuple(words[w] for w in order[kept].tolist())
-    return canonical_counts(counts if len(kept) == W else counts[:, kept]), vocabulary
+    counts, words = count_all(texts, recipe, tokenizer)
+    kept = choose_words(*frequencies(counts), len(texts), recipe)
+    if len(kept) < len(words):
+        counts, words = counts[:, kept], [words[w] for w in kept.tolist()]
+    return canonical_counts(counts), tuple(words)
+
+
+def count_all(
+    texts: Sequence[str], recipe: TextRecipe, tokenizer: Tokenizer | None = None
+) -> tuple[sp.csr_array, Sequence[str]]:
+    """Return the counts (D, W) of all terms of D texts, and the W terms, sorted."""
+    if _is_large(texts, recipe, tokenizer):
+        from tagtopics.corpus.terms import CompiledCounter
+
+        return CompiledCounter(recipe).count(texts)[:2]
+    column: dict[str, int] = defaultdict(lambda: len(column))
+    analyze = analyzer(recipe, tokenizer)
+    found = _csr_of(([column[term] for term in analyze(text)] for text in texts), column)
+    terms = sorted(column)
+    rank = np.empty(len(terms), dtype=np.int32)
+    rank[[column[term] for term in terms]] = np.arange(len(terms))
+    counts = sp.csr_array((found.data, rank[found.indices], found.indptr), shape=found.shape)
+    counts.sort_indices()
+    return counts, terms
+
+
+def frequencies(counts: sp.csr_array) -> tuple[Int64, Int64]:
+    """Return in how many documents each word of counts (D, W) occurs, and how often; both of shape (W,)."""
+    return np.bincount(counts.indices, minlength=counts.shape[1]), np.asarray(counts.sum(axis=0)).ravel()
 
 
 class TermCounter:
-    """Counts the words of a vocabulary, in column order, in batches of texts.
-
-    Without a vocabulary, it counts all words, in columns in order of their first occurrence.
-    """
+    """Counts the words of a vocabulary, in column order, in batches of texts."""
 
     def __init__(
-        self, vocabulary: Sequence[str] | None, recipe: TextRecipe, tokenizer: Tokenizer | None = None
+        self, vocabulary: Sequence[str], recipe: TextRecipe, tokenizer: Tokenizer | None = None
     ) -> None:
-        self._column: dict[str, int] = {word: w for w, word in enumerate(vocabulary or ())}
-        if len(self._column) < len(vocabulary or ()):
+        self._column = {word: w for w, word in enumerate(vocabulary)}
+        if len(self._column) < len(vocabulary):
             raise InputError("vocabulary: a word occurs twice; every word must have one column")
-        self._known = vocabulary is not None
-        if vocabulary is None:
-            self._column = defaultdict(lambda: len(self._column))
+        self._recipe, self._tokenizer = recipe, tokenizer
         self._analyze = analyzer(recipe, tokenizer)
-
-    @property
-    def words(self) -> list[str]:
-        """The words of the columns so far."""
-        return list(self._column)
+        self._compiled: Any = None
 
     def count(self, texts: Sequence[str]) -> tuple[sp.csr_array, int]:
         """Return the counts (D, W) of D texts, and the number of tokens outside the vocabulary."""
-        column = self._column
-        indices = array("i")
-        indptr = [0]
-        n_unknown = 0
-        for text in texts:
+        if _is_large(texts, self._recipe, self._tokenizer):
+            from tagtopics.corpus.terms import CompiledCounter
+
+            self._compiled = self._compiled or CompiledCounter(self._recipe, list(self._column))
+            counts, _, n_unknown = self._compiled.count(texts)
+            return canonical_counts(counts), n_unknown
+        column, n_terms = self._column, 0
+
+        def columns(text: str) -> list[int]:
+            nonlocal n_terms
             terms = self._analyze(text)
-            if self._known:
-                known = [column[term] for term in terms if term in column]
-            else:
-                known = [column[term] for term in terms]
-            n_unknown += len(terms) - len(known)
-            indices.extend(known)
-            indptr.append(len(indices))
-        ones = np.ones(len(indices), dtype=np.int32)
-        parts = (ones, np.asarray(indices), indptr)
-        return canonical_counts(sp.csr_array(parts, shape=(len(texts), len(column)))), n_unknown
+            n_terms += len(terms)
+            return [column[term] for term in terms if term in column]
+
+        counts = _csr_of(map(columns, texts), column)
+        return counts, n_terms - int(counts.sum(dtype=np.int64))
+
+
+def _is_large(texts: Sequence[str], recipe: TextRecipe, tokenizer: Tokenizer | None) -> bool:
+    """Tell whether compiled code can count texts, and is worth it."""
+    plain = tokenizer is None and recipe.token_pattern is None
+    return plain and sum(map(len, texts)) >= _COMPILED_FROM
+
+
+def _csr_of(documents: Iterable[list[int]], columns: Collection[str]) -> sp.csr_array:
+    """Return the counts (D, W) of D documents that are lists of column numbers."""
+    indices, indptr = array("i"), [0]
+    for of_doc in documents:
+        indices.extend(of_doc)
+        indptr.append(len(indices))
+    offsets = np.array(indptr, dtype=np.int32 if len(indices) <= INT32_MAX else np.int64)
+    parts = (np.ones(len(indices), dtype=np.int32), np.asarray(indices), offsets)
+    return canonical_counts(sp.csr_array(parts, shape=(len(indptr) - 1, len(columns))))
 
 
 def count_bags(bags: Sequence[Mapping[str, Any]], where: Where) -> tuple[sp.csr_array, tuple[str, ...]]:
@@ -150,14 +177,16 @@ def clean_name(value: str) -> str:
 
     Zero bytes and byte order marks count as white space.
     """
+    if value.isascii() and value.isprintable() and "  " not in value:
+        return value.strip()
     value = value.replace("\0", " ").replace("\ufeff", " ")
-    if value.isascii():
-        return " ".join(value.split())
     return " ".join(unicodedata.normalize("NFC", clean_text(value)).split())
 
 
 def clean_text(value: str) -> str:
     """Return text that UTF-8 can hold: lone surrogates, which JSON may contain, become question marks."""
+    if value.isascii():
+        return value
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -181,11 +210,18 @@ def default_pattern() -> re.Pattern[str]:
 
 def _mark_ranges() -> str:
     """Return the combining marks of Unicode as ranges of a character class."""
-    points = np.array(
-        [c for c in range(0x300, sys.maxunicode + 1) if unicodedata.category(chr(c)) in {"Mn", "Mc", "Me"}]
-    )
-    runs = np.split(points, np.flatnonzero(np.diff(points) > 1) + 1)
+    marks = combining_marks()
+    runs = np.split(marks, np.flatnonzero(np.diff(marks) > 1) + 1)
     return "".join(f"{chr(run[0])}-{chr(run[-1])}" for run in runs)
+
+
+@lru_cache(maxsize=1)
+def combining_marks() -> Int64:
+    """Return the code points of the combining marks of Unicode, ascending; other planes have none."""
+    assigned = [*range(0x40000), *range(0xE0000, 0xE1000)]
+    categories = "".join(map(unicodedata.category, map(chr, assigned)))
+    marks: Int64 = np.array(assigned)[np.frombuffer(categories.encode(), dtype="S1")[::2] == b"M"]
+    return marks
 
 
 def analyzer(recipe: TextRecipe, tokenizer: Tokenizer | None) -> Callable[[str], list[str]]:
@@ -210,7 +246,7 @@ def _reader(recipe: TextRecipe) -> Callable[[str], list[str]]:
     """Return the function from one text to its words."""
     pattern = None if recipe.token_pattern is None else compile_pattern(recipe.token_pattern)
     find = default_pattern().findall if pattern is None else pattern.words
-    stop = _stop_words(recipe)
+    stop = stop_words(recipe)
     shortest = recipe.min_length
 
     def read(text: str) -> list[str]:
@@ -237,7 +273,8 @@ def _has_letter(token: str) -> bool:
     return token.isalpha() or any(character.isalpha() for character in token)
 
 
-def _stop_words(recipe: TextRecipe) -> frozenset[str]:
+def stop_words(recipe: TextRecipe) -> frozenset[str]:
+    """Return the words that a recipe leaves out, normalised like those of a text."""
     if recipe.stop_words is None:
         return frozenset()
     if recipe.stop_words == "english":

@@ -41,6 +41,8 @@ _OPTIONS: dict[str, Any] = {
     # The compiler may reorder sums, so that they vectorise, but not assume away NaN or infinity.
     "fastmath": {"reassoc", "contract", "nsz", "arcp"},
 }
+_INTEGER_OPTIONS: dict[str, Any] = {"nogil": True, "cache": True, "_nrt": False}
+_UNWRAPPED: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _INNER_OPTIONS: dict[str, Any] = _OPTIONS | {"forceinline": True, "_nrt": False}
 
 
@@ -54,6 +56,18 @@ def exact_kernel(function: Any) -> Any:
     """Compile like `kernel`, but keep every sum in the order in which it is written, as NumPy code has it."""
     with _numba_cache():
         return numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+
+
+def integer_kernel(function: Any) -> Any:
+    """Compile code on integers that allocates nothing; no order of its operations can change a result."""
+    with _numba_cache():
+        return numba.njit(**_INTEGER_OPTIONS)(function)
+
+
+def integer_inner(function: Any) -> Any:
+    """Compile a function that only integer kernels call."""
+    with _numba_cache():
+        return numba.njit(**_INTEGER_OPTIONS, **_UNWRAPPED)(function)
 
 
 def inner(function: Any) -> Any:

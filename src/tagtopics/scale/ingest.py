@@ -22,7 +22,7 @@ from tagtopics._typing import Int64
 from tagtopics.corpus.core import Corpus, Documents, ReadOptions, TextRecipe, Tokenizer
 from tagtopics.corpus.formats.tables import TABLE_KINDS, Table, TableLayout, stream_table
 from tagtopics.corpus.read import CUSTOM_TOKENIZER, Findings, assemble, find_source, read_corpus, single_tags
-from tagtopics.corpus.text import TermCounter, analyzer, choose_words
+from tagtopics.corpus.text import TermCounter, choose_words, count_all, frequencies
 from tagtopics.errors import InputError
 from tagtopics.scale.format import ShardFolder
 from tagtopics.scale.writer import ShardWriter, check_shard_target
@@ -150,7 +150,7 @@ class _Stream:
         layout = TableLayout(self.options)
         counts = self._count(layout, max_candidates)
         options, notices = self._chosen(layout, counts)
-        counter = TermCounter(options.vocabulary, options.recipe, options.tokenizer)
+        counter = TermCounter(options.vocabulary or (), options.recipe, options.tokenizer)
         tag_docs = np.zeros(len(options.tag_names or ()), dtype=np.int64)
         findings, n_docs = Findings(), 0
         keeps_recipe = not layout.counted and options.tokenizer is None
@@ -225,7 +225,6 @@ class _Candidates:
         self.n_docs = 0
         self.words, self.tags = Tally(limit), Tally(limit)
         self._options = options
-        self._analyze = analyzer(options.recipe, options.tokenizer)
 
     def add(self, documents: Documents, n_docs: int) -> None:
         """Count the words and tags of some documents."""
@@ -234,7 +233,8 @@ class _Candidates:
             if documents.texts is None:
                 self.words.add([list(bag) for bag in documents.bags or ()])
             else:
-                self.words.add([self._analyze(text) for text in documents.texts])
+                counts, words = count_all(documents.texts, self._options.recipe, self._options.tokenizer)
+                self.words.add_counts(words, *frequencies(counts))
         if self._options.tag_names is None and documents.tags is not None:
             self.tags.add(documents.tags)
 
@@ -265,8 +265,13 @@ class Tally:
         """Count the names of some documents."""
         self._docs.update(chain.from_iterable(map(set, documents)))
         self._tokens.update(chain.from_iterable(documents))
-        if len(self._docs) > self.limit:
-            self._drop_rare()
+        self._bound()
+
+    def add_counts(self, names: Sequence[str], docs: Int64, tokens: Int64) -> None:
+        """Count N names of which some documents are known to have (N,), with (N,) occurrences."""
+        self._docs.update(dict(zip(names, docs.tolist(), strict=True)))
+        self._tokens.update(dict(zip(names, tokens.tolist(), strict=True)))
+        self._bound()
 
     def names(self) -> list[str]:
         """Return the names, sorted."""
@@ -289,7 +294,10 @@ class Tally:
             f"counts were up to {self.lost:,} documents short when the {what} were chosen"
         ]
 
-    def _drop_rare(self) -> None:
+    def _bound(self) -> None:
+        """Drop rare names if there are too many."""
+        if len(self._docs) <= self.limit:
+            return
         counts = np.fromiter(self._docs.values(), dtype=np.int64, count=len(self._docs))
         place = len(counts) - 1 - self.limit // 2
         cut = int(np.partition(counts, place)[place])

@@ -18,6 +18,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import from_json
+
 from tagtopics.corpus.core import Documents, ReadOptions, Where
 from tagtopics.corpus.formats.text_files import LINE_LIMIT, ROW_COST, Watch, check_expanded, text_lines
 from tagtopics.corpus.tags import STRONG, WEAK, TagLists, has_strong, is_missing, name_of, read_tags
@@ -177,7 +179,7 @@ class TableLayout:
 
     def _read_texts(self, table: Table) -> list[str]:
         columns = [texts_of(table.cells(name), table.where, name) for name in self._text_columns()]
-        return ["\n".join(of_doc) for of_doc in zip(*columns, strict=True)]
+        return columns[0] if len(columns) == 1 else ["\n".join(parts) for parts in zip(*columns, strict=True)]
 
     def _read_tags(self, table: Table) -> TagLists | None:
         tags, separator = self._options.tags, self._options.separator
@@ -193,6 +195,8 @@ class TableLayout:
             )
             for name in self._tag_columns()
         ]
+        if len(columns) == 1:
+            return columns[0]
         return [list(chain.from_iterable(of_doc)) for of_doc in zip(*columns, strict=True)]
 
 
@@ -267,43 +271,56 @@ def _columns_of_rows(
 
 def _stream_jsonl(path: Path, wanted: Collection[str], size: float, watch: Watch | None) -> Iterator[Table]:
     """Yield JSON lines; a key that a line lacks is None there, and the names are those of the part alone."""
-    rows: list[dict[str, Any]] = []
+    columns: dict[str, list[Any]] = {name: [] for name in wanted}
     lines: list[int] = []
     names: dict[str, None] = {}
     n_chars = n_before = 0
     for number, line in text_lines(path, watch):
-        if not line.strip():
+        if line.isspace():
             continue
         row = _json_object(line, path, number)
         names.update(dict.fromkeys(row))
-        rows.append({name: row[name] for name in wanted if name in row})
+        for name, cells in columns.items():
+            cells.append(row.get(name))
         lines.append(number)
         n_chars += len(line)
         if n_chars >= size:
-            columns = _columns_of_rows(rows, names, wanted)
-            yield Table(str(path), columns, list(names), len(rows), lines, n_before)
-            n_before += len(rows)
-            rows, lines, names, n_chars = [], [], {}, 0
-    if rows or not n_before:
-        columns = _columns_of_rows(rows, names, wanted)
-        yield Table(str(path), columns, list(names), len(rows), lines, n_before)
+            yield _part(path, columns, names, lines, n_before)
+            n_before += len(lines)
+            columns, lines, names, n_chars = {name: [] for name in wanted}, [], {}, 0
+    if lines or not n_before:
+        yield _part(path, columns, names, lines, n_before)
+
+
+def _part(
+    path: Path, columns: Mapping[str, list[Any]], names: Mapping[str, None], lines: list[int], n_before: int
+) -> Table:
+    found = {name: columns[name] for name in names if name in columns}
+    return Table(str(path), found, list(names), len(lines), lines, n_before)
 
 
 def _json_object(line: str, path: Path, number: int) -> dict[str, Any]:
     try:
-        value = json.loads(line)
-    except RecursionError:
-        raise InputError(f"{path}, line {number}: nested too deeply") from None
-    except ValueError as error:
-        raise InputError(
-            f"{path}, line {number}: not valid JSON ({error}); a line must hold one whole object"
-        ) from None
+        value = from_json(line)
+    except ValueError:  # it refuses some JSON that the json module reads, and its messages differ
+        value = _read_json(line, path, number)
     if not isinstance(value, dict):
         raise InputError(
             f"{path}, line {number}: expected one JSON object per line, got {type(value).__name__}; "
             "write each document on its own line"
         )
     return value
+
+
+def _read_json(line: str, path: Path, number: int) -> Any:
+    try:
+        return json.loads(line)
+    except RecursionError:
+        raise InputError(f"{path}, line {number}: nested too deeply") from None
+    except ValueError as error:
+        raise InputError(
+            f"{path}, line {number}: not valid JSON ({error}); a line must hold one whole object"
+        ) from None
 
 
 def _stream_delimited(
