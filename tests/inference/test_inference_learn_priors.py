@@ -121,6 +121,17 @@ def test_over_relaxation_begins_late_and_only_if_sums_still_move(planted: Synthe
     assert slow[1].state.priors.relaxation == (2.5 if moves else 0)
 
 
+def test_small_factors_relax_the_first_sweeps(planted: SyntheticCorpus) -> None:
+    graph = build_graph(planted.corpus.counts)
+    priors = Priors(np.full(4, 0.1, dtype=np.float32), 0.05)
+    plain, relaxed = (
+        run(BeliefPropagation(MemoryExecutor(graph), priors._replace(relaxation=factor), 0), max_iter=4)
+        for factor in (0.0, 0.8)
+    )
+    assert not np.array_equal(plain.state.sums.words, relaxed.state.sums.words)
+    assert relaxed.state.priors.relaxation == pytest.approx(0.8 * 0.95**4)
+
+
 @pytest.mark.parametrize("slow", [0.0, 1.0])
 def test_relaxation_fades_or_never_starts(
     planted: SyntheticCorpus, monkeypatch: pytest.MonkeyPatch, slow: float

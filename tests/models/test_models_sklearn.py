@@ -66,7 +66,7 @@ def test_estimators_have_at_most_twelve_parameters() -> None:
 def test_named_presets_are_presets() -> None:
     counts = CountVectorizer().fit_transform(TEXTS)
     settings: dict[str, Any] = {"max_iter": 6, "random_state": 0}
-    fast = tt.Preset(word_exponent=0.75)
+    fast = tt.Preset(word_exponent=0.75, relaxation=0.8)
     named, given = (tt.LDA(2, preset=preset, **settings).fit(counts) for preset in ("fast", fast))
     np.testing.assert_array_equal(named.components_, given.components_)
     weights: dict[str, Any] = {"pairwise_weight": 0.1, "higher_order_weight": 0.05}
