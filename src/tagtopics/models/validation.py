@@ -28,9 +28,9 @@ class Preset:
     Args:
         word_exponent: exponent of a word's message, from 0 to 1, rounded to sixteenths; 1 in the paper. Below
             1 topics predict real documents better, and recover planted topics less exactly.
-        relaxation: over-relaxation factor for the word sums, from 0 to 4, which decays. Above 1 it begins after
-            15 sweeps, if they leave much change: a long fit needs half the sweeps. With 0.8 the first sweeps
-            learn more, which suits fits that end after 10 to 30 sweeps.
+        relaxation: over-relaxation factor for the word sums, from 0 to 4, which decays. Above 1 it begins
+            after 15 sweeps, if they leave much change: a long fit needs half the sweeps. With 0.8 the first
+            sweeps learn more, which suits fits that end after 10 to 30 sweeps.
         init: "anchors" starts from topics around anchor words, "random" from noise. Anchors need fewer sweeps
             and recover planted topics more reliably.
         tag_pseudo_count: how many tokens the mean profile of the known tags of a document is worth (TTM), 5
