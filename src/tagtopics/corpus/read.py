@@ -81,6 +81,7 @@ def read_corpus(
     tag_separator: str | None = None,
     format: str | None = None,
     visual: Any = None,
+    on_stage: Callable[[str], None] | None = None,
 ) -> Corpus:
     """Read a corpus from a file, a folder, a table, texts, images, or a matrix of counts.
 
@@ -109,6 +110,7 @@ def read_corpus(
             from the name of the file.
         visual: for images, the `VisualVocabulary` of a model (`model.visual_`), or a new one that learns its
             codebooks from the images; None for one with the settings of the paper.
+        on_stage: called with the name of each stage when it begins: "Reading", then "Counting words".
 
     Returns:
         The corpus, with a notice for each decision that was made.
@@ -128,10 +130,13 @@ def read_corpus(
         tag_names=tag_names,
         visual=visual,
     )
+    begin = on_stage or (lambda stage: None)
+    begin("Reading")
     if isinstance(source, str | Path):
         documents = _read_path(*find_source(source, format), options)
     else:
         documents = _read_memory(source, options)
+    begin("Counting words")
     corpus, warned = _with_notices(documents, *assemble(documents, options), options)
     if warned:
         warnings.warn("; ".join(warned), CorpusWarning, stacklevel=2)
@@ -298,7 +303,7 @@ def _place_tags(
     if isinstance(tags, list):
         names = distinct_tags(tags) if tag_names is None else tuple(tag_names)
         matrix = tag_matrix(tags, names)
-        n_distinct = sum(len(set(of_doc)) for of_doc in tags)
+        n_distinct = matrix.nnz if tag_names is None else sum(len(set(of_doc)) for of_doc in tags)
         return matrix, names, n_distinct - matrix.nnz, sum(map(len, tags)) - n_distinct
     matrix = canonical_tags(tags, f"{documents.source}: tags")
     return *_place(matrix, documents.tag_names, tag_names, "tag", f"{documents.source}: tag_names"), 0

@@ -9,6 +9,7 @@ Scripts without spaces (Chinese, Japanese, Thai) need a custom tokenizer.
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from array import array
@@ -53,7 +54,7 @@ def count_all(
         from tagtopics.corpus.terms import CompiledCounter
 
         return CompiledCounter(recipe).count(texts)[:2]
-    column: dict[str, int] = defaultdict(lambda: len(column))
+    column: dict[str, int] = defaultdict(itertools.count().__next__)
     analyze = analyzer(recipe, tokenizer)
     found = _csr_of(([column[term] for term in analyze(text)] for text in texts), column)
     terms = sorted(column)
