@@ -7,7 +7,7 @@ BIN    := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 # size would take hours that way; mark such tests in these folders as `compiled`.
 UNCOMPILED = $(wildcard tests/graph tests/kernels tests/inference tests/evidence)
 
-.PHONY: help demo test check coverage crash fuzz bits docs bench bench-quick browser clean
+.PHONY: help demo test check coverage crash fuzz bits docs bench bench-quick bench-e2e browser clean
 
 help:
 	@echo "make demo         fit a model to docstrings and show its answers"
@@ -18,6 +18,7 @@ help:
 	@echo "make bits         compare digests of all results between numbers of threads, cores and more"
 	@echo "make docs         build the documentation"
 	@echo "make bench        the full benchmark (hours); make bench-quick for minutes"
+	@echo "make bench-e2e    from JSON lines to a report, ours and peers (half an hour)"
 	@echo "make clean        remove everything that these targets create"
 
 demo: $(VENV)/.core
@@ -67,6 +68,9 @@ bench: $(VENV)/.bench
 
 bench-quick: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.run --quick
+
+bench-e2e: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.e2e
 
 # The explorer's tests need Chromium. It is installed from Debian packages if possible; otherwise these tests
 # are skipped with a message.
