@@ -3,15 +3,18 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+
 # Tests that `make coverage` runs with kernels as plain Python, so that coverage sees inside them. Fits of real
 # size would take hours that way; mark such tests in these folders as `compiled`.
 UNCOMPILED = $(wildcard tests/graph tests/kernels tests/inference tests/evidence)
 
-.PHONY: help demo test check coverage crash fuzz bits docs bench bench-quick bench-e2e browser clean
+.PHONY: help demo test test-slow check coverage crash fuzz bits docs bench bench-quick bench-e2e browser clean
 
 help:
 	@echo "make demo         fit a model to docstrings and show its answers"
-	@echo "make test         linters, type checks and all tests (about 5 minutes on two cores)"
+	@echo "make test         linters, type checks and tests (about 5 minutes on two cores)"
+	@echo "make test-slow    tests of clusters, packages, killed processes and the benchmark (5 minutes more)"
 	@echo "make check        linters and type checks only"
 	@echo "make coverage     branch coverage; kernels run uncompiled"
 	@echo "make crash fuzz   kill writers at every system call; try 10,000 mutated inputs, 8,000 flipped bits"
@@ -28,7 +31,12 @@ demo: $(VENV)/.core
 test: $(VENV)/.test browser
 	$(BIN)/python scripts/compile_kernels.py & $(MAKE) --no-print-directory check && wait
 	@echo "== tests (two processes) =="
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(PYTEST) -m "not slow"
+
+# What `make test` leaves out; continuous integration runs both.
+test-slow: $(VENV)/.test
+	@echo "== slow tests (two processes) =="
+	$(PYTEST) -m slow
 
 # Two runs, one figure: first the core without compilation, then all other tests as usual.
 coverage: $(VENV)/.test browser
@@ -37,7 +45,7 @@ coverage: $(VENV)/.test browser
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m "not compiled" --cov=tagtopics --cov-branch --cov-report= \
 	  -W "ignore:overflow encountered:RuntimeWarning" $(UNCOMPILED)
 	@echo "== all other tests, and the compiled ones =="
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --cov=tagtopics --cov-branch --cov-append \
+	$(PYTEST) -q --cov=tagtopics --cov-branch --cov-append \
 	  --cov-report=term:skip-covered tests
 
 check: $(VENV)/.test
@@ -102,7 +110,7 @@ clean:
 
 # The tests without a browser and without real data, for machines where `make test` takes too long.
 test-quick: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --ignore tests/explore/test_explore_browser.py -m "not real_data"
+	$(PYTEST) --ignore tests/explore/test_explore_browser.py -m "not real_data and not slow"
 
 # The core tests with the oldest (newest) versions that pyproject.toml allows, in an environment of their own
 # under build/bounds. BOUNDS_TESTS selects other tests; BOUNDS_PYTHON another interpreter.

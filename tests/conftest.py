@@ -25,16 +25,22 @@ def _data_directory() -> Path | None:
     return next((path for path in candidates if path.is_dir()), None)
 
 
-SLOW = ("scale_cluster", "packaging_distribution", "crash_points", "bench_smoke", "docs", "models_contract",
-        "cli_scale", "explore_browser", "kernels_cache", "scale_killed", "fuzz", "inference_learn_priors",
+SLOW = ("scale_cluster", "packaging_distribution", "crash_points", "bench_smoke", "kernels_cache",
+        "scale_killed", "process_bits")  # fmt: skip
+"""The files of `make test-slow`: clusters, packages, killed processes, compilation, and the benchmark."""
+
+LONG = ("docs", "models_contract", "cli_scale", "explore_browser", "fuzz", "inference_learn_priors",
         "kernels_twins", "models_planted", "images_cli")  # fmt: skip
-"""The files that take longest, longest first: two processes that start with them end at the same time."""
+"""The other files that take long, longest first: two processes that start with them end at the same time."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put slow files first; the order within a file stays."""
-    place = {f"test_{name}": i for i, name in enumerate(SLOW)}
-    items.sort(key=lambda item: place.get(item.path.stem, len(SLOW)))
+    """Mark slow files, and put them and long ones first; the order within a file stays."""
+    place = {f"test_{name}": i for i, name in enumerate(SLOW + LONG)}
+    items.sort(key=lambda item: place.get(item.path.stem, len(place)))
+    for item in items:
+        if place.get(item.path.stem, len(place)) < len(SLOW):
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
