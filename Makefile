@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 # size would take hours that way; mark such tests in these folders as `compiled`.
 UNCOMPILED = $(wildcard tests/graph tests/kernels tests/inference tests/evidence)
 
-.PHONY: help demo test test-slow check coverage crash fuzz bits docs bench bench-quick browser clean
+.PHONY: help demo test test-slow check coverage crash fuzz bits docs bench bench-quick bench-e2e browser clean
 
 help:
 	@echo "make demo         fit a model to docstrings and show its answers"
@@ -21,6 +21,7 @@ help:
 	@echo "make bits         compare digests of all results between numbers of threads, cores and more"
 	@echo "make docs         build the documentation"
 	@echo "make bench        the full benchmark (hours); make bench-quick for minutes"
+	@echo "make bench-e2e    from JSON lines to a report, ours and peers (half an hour)"
 	@echo "make clean        remove everything that these targets create"
 
 demo: $(VENV)/.core
@@ -75,6 +76,9 @@ bench: $(VENV)/.bench
 
 bench-quick: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.run --quick
+
+bench-e2e: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.e2e
 
 # The explorer's tests need Chromium. It is installed from Debian packages if possible; otherwise these tests
 # are skipped with a message.

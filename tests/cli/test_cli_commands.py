@@ -39,7 +39,12 @@ def test_fit_says_what_it_did(tmp_path: Path) -> None:
     assert (answer["n_docs"], answer["n_tags"]) == (18, 5)
     assert answer["iterations"] <= 4
     assert answer["stop_reason"] in ("max_iter", "converged")
-    assert set(answer["seconds"]) == {"read", "fit"}
+    steps = {"read", "count", "start", "sweeps", "tags", "recommender", "save"}
+    assert set(answer["seconds"]) == {*steps, "fit"}
+    assert all(answer["seconds"][step] > 0 for step in steps)
+    assert answer["seconds"]["fit"] == pytest.approx(
+        sum(answer["seconds"][step] for step in steps - {"read", "count"})
+    )
     assert len(answer["topics"]) == 3
     fitted = load(out)
     assert (fitted.n_topics, fitted.random_state, fitted.max_iter) == (3, 5, 4)
@@ -288,6 +293,7 @@ def shown_defaults(group: type) -> dict[str, str]:
     hints = get_type_hints(group, include_extras=True)
     shown = {name: hint.__metadata__[0].show_default for name, hint in hints.items()}
     in_words = {"no limit", "Unicode words", "lowercase", "all cores", "by preset"}
+    in_words.add("1; 2 from 100, 3 from 1,000 documents on")
     return {name: text for name, text in shown.items() if isinstance(text, str) and text not in in_words}
 
 

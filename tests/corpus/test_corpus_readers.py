@@ -47,7 +47,7 @@ def check(corpus: Corpus) -> None:
     assert corpus.ids == ("p1", "p2")
     assert corpus.labels == ("x", "y")
     assert corpus.texts == ("Cats chase mice", "Mice eat cheese, cheese")
-    assert corpus.recipe == TextRecipe()
+    assert corpus.recipe == TextRecipe(min_df=1)
     assert corpus.notices == ("1 of 2 tags on a single document",)
 
 

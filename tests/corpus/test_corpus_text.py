@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tagtopics.corpus.core import TextRecipe, recipe_from_json, recipe_to_json
-from tagtopics.corpus.text import TermCounter, analyzer, clean_name, learn
+from tagtopics.corpus.text import Learned, TermCounter, analyzer, clean_name, learn
 from tagtopics.errors import InputError
 
 PLAIN = TextRecipe(stop_words=None)
@@ -48,7 +48,7 @@ def test_case_length_and_stop_words() -> None:
 
 
 def test_learn_counts_words_in_sorted_columns() -> None:
-    counts, vocabulary = learn(["b a b", "c"], TextRecipe(stop_words=None, min_length=1))
+    counts, vocabulary, *_ = learn(["b a b", "c"], TextRecipe(stop_words=None, min_length=1))
     assert vocabulary == ("a", "b", "c")
     assert counts.toarray().tolist() == [[1, 2, 0], [0, 0, 1]]
     assert counts.dtype == "int32"
@@ -63,6 +63,41 @@ def test_ngrams_thresholds_and_size() -> None:
     assert learn(texts, replace(recipe, max_words=1))[1] == ("red",)
 
 
+def rare_texts(n_docs: int) -> list[str]:
+    """Return texts with a word of their own each, a word that two texts share, and one that all share."""
+    return [f"common pair{row // 2}x own{row}x" for row in range(n_docs)]
+
+
+@pytest.mark.parametrize(
+    ("n_docs", "least", "n_words"), [(3, 1, 6), (99, 1, 150), (100, 2, 51), (1000, 3, 1)]
+)
+def test_rare_words_are_left_out_by_default(n_docs: int, least: int, n_words: int) -> None:
+    texts = rare_texts(n_docs)
+    learned = learn(texts, TextRecipe())
+    assert len(learned.vocabulary) == n_words
+    assert learned.recipe == TextRecipe(min_df=least)
+    assert parts_of(learn(texts, learned.recipe)) == parts_of(learned)
+    assert len(learn(texts, TextRecipe(min_df=1)).notices) == 0
+    if least == 1:
+        assert learned.notices == []
+    else:
+        (line,) = learned.notices
+        share = {2: "100 of 151 words are in fewer than 2 documents and left out, 33.3% of all tokens"}
+        share[3] = "1,500 of 1,501 words are in fewer than 3 documents and left out, 66.7% of all tokens"
+        assert line == f"{share[least]}; keep them with min_df=1 (--min-df 1)"
+
+
+def parts_of(learned: Learned) -> tuple[Any, ...]:
+    return learned.vocabulary, learned.counts.toarray().tolist()
+
+
+def test_rare_words_are_kept_if_there_are_no_others() -> None:
+    learned = learn([f"own{row}x" for row in range(200)], TextRecipe())
+    assert len(learned.vocabulary) == 200
+    assert learned.recipe.min_df == 1
+    assert learned.notices == []
+
+
 def test_apply_counts_what_it_leaves_out() -> None:
     counts, n_unknown = TermCounter(["dog", "cat"], TextRecipe()).count(["cat dog cat", "bird", ""])
     assert counts.toarray().tolist() == [[1, 2], [0, 0], [0, 0]]
@@ -72,7 +107,7 @@ def test_apply_counts_what_it_leaves_out() -> None:
 
 
 def test_custom_tokenizer() -> None:
-    counts, vocabulary = learn(
+    counts, vocabulary, *_ = learn(
         ["The-1", "the"], TextRecipe(), tokenizer=lambda text: [*text.split("-"), " \n"]
     )
     assert vocabulary == ("1", "The", "the")
@@ -155,7 +190,7 @@ def test_words_are_words(text: str) -> None:
 @given(st.lists(st.text(), min_size=1, max_size=5))
 def test_apply_repeats_learn(texts: list[str]) -> None:
     try:
-        counts, vocabulary = learn(texts, PLAIN)
+        counts, vocabulary, *_ = learn(texts, PLAIN)
     except InputError:
         return
     again, n_unknown = TermCounter(vocabulary, PLAIN).count(texts)

@@ -281,6 +281,13 @@ def test_a_tally_never_counts_too_much() -> None:
     assert 0 < difference.max() <= lossy.lost
 
 
+def test_rare_words_are_left_out_as_in_memory(tmp_path: Path) -> None:
+    rows = [{"text": f"common pair{row // 2}x own{row}x"} for row in range(150)]
+    shards = agree(write_jsonl(rows, tmp_path / "c.jsonl"), tmp_path / "out")
+    assert len(shards.vocabulary) == 76
+    assert "150 of 226 words are in fewer than 2 documents" in "".join(shards.manifest.notices)
+
+
 def test_memory_does_not_grow_with_the_documents(tmp_path: Path) -> None:
     peaks = []
     for n in (1_000, 4_000):

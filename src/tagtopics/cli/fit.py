@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tagtopics._io import check_apart, check_space, check_target
+from tagtopics.cli.clock import StepClock
 from tagtopics.cli.estimators import (
     STOP_REASONS,
     build_model,
@@ -70,21 +70,23 @@ def command(
     _check_scale(scale, sharded)
     if scale.checkpoint is not None:
         check_apart(out=target, checkpoint=scale.checkpoint)
-    began = read = time.perf_counter()
+    clock = StepClock("read", "count", "start", "sweeps", "tags", "recommender", "save")
     if sharded:
-        sizes = _fit_shards(estimator, corpus, target, scale, output, keep)
+        sizes = _fit_shards(estimator, corpus, target, scale, output, keep, clock)
     else:
         visual = visual_vocabulary(corpus, images, model.seed, output)
-        documents = read_training(corpus, columns, text, output, visual)
+        documents = read_training(corpus, columns, text, output, visual, clock.on_stage)
+        clock.begin("start")
         check_space(target, model_bytes(estimator, documents, keep))
-        read = time.perf_counter()
         checkpoints, start = _checkpoint(estimator, documents, scale)
         fit = estimator.fit if recommender else estimator.fit_topics
-        fit(documents, callbacks=[*progress_bar(output), *checkpoints], **({"start": start} if start else {}))
+        callbacks = [clock, *progress_bar(output), *checkpoints]
+        fit(documents, callbacks=callbacks, **({"start": start} if start else {}))
+        clock.begin("save")
         sizes = _sizes_of(documents)
         estimator.save(target, corpus=documents if keep else None)
-    seconds = {"read": read - began, "fit": time.perf_counter() - read}
-    payload = _payload(estimator, sizes, model, target, seconds)
+    clock.begin("read")
+    payload = _payload(estimator, sizes, model, target, clock.seconds)
     show(output.json, payload, lambda console: _draw(console, payload))
 
 
@@ -145,7 +147,13 @@ def _checkpoint_bytes(model: TopicModel, corpus: Corpus) -> int:
 
 
 def _fit_shards(
-    estimator: TopicModel, source: str, target: Path, scale: ScaleOptions, output: OutputOptions, keep: bool
+    estimator: TopicModel,
+    source: str,
+    target: Path,
+    scale: ScaleOptions,
+    output: OutputOptions,
+    keep: bool,
+    clock: StepClock,
 ) -> dict[str, int]:
     """Fit an estimator to a folder of shards, save it, and return the sizes of the corpus."""
     from tagtopics.kernels.threads import resolve_threads
@@ -154,6 +162,7 @@ def _fit_shards(
     from tagtopics.scale.shard_executor import local_executor, remove_run
 
     folder = ShardFolder.open(source)
+    clock.begin("start")
     check_space(target, 4 * estimator._n_topics(folder.manifest.n_tags) * folder.manifest.n_words)
     work = Path(scale.checkpoint) if scale.checkpoint else target.with_name(f"{target.name}.run")
     local = scale.engine == "local"
@@ -166,7 +175,8 @@ def _fit_shards(
         from tagtopics.scale.ray_executor import ray_executor
 
         executor = ray_executor(scale.workers or 2, scale.address, refit=refit)
-    fit_shards(estimator, folder, work, resume=scale.resume, executor=executor, callbacks=bar)
+    fit_shards(estimator, folder, work, resume=scale.resume, executor=executor, callbacks=[clock, *bar])
+    clock.begin("save")
     estimator.save(target, corpus=folder.corpus(sampled_shards(folder)) if keep else None)
     remove_run(work)
     m = folder.manifest
@@ -202,7 +212,7 @@ def _payload(
         "stop_reason": estimator.stop_reason_,
         "weights": weights_of(estimator),
         "strengths": strengths_of(estimator),
-        "seconds": seconds,
+        "seconds": seconds | {"fit": sum(seconds.values()) - seconds["read"] - seconds["count"]},
         "topics": topic_rows(estimator, 8),
     }
 
@@ -221,7 +231,7 @@ def _draw(console: Console, fitted: dict[str, Any]) -> None:
     seconds = fitted["seconds"]
     facts |= {
         "sweeps": f"{fitted['iterations']} ({STOP_REASONS[fitted['stop_reason']]}{_unrest(fitted)})",
-        "seconds": f"{seconds['read']:.1f} to read, {seconds['fit']:.1f} to fit",
+        "seconds": f"{seconds['read'] + seconds['count']:.1f} to read, {seconds['fit']:.1f} to fit",
         "saved to": fitted["path"],
     }
     console.print(fact_table(facts))

@@ -122,8 +122,8 @@ class TextOptions:
 
     min_df: Annotated[
         Any,
-        _text("Minimum number (5) or share (0.01) of documents with a word.", default="1",
-              parser=share_or_number),
+        _text("Minimum number (5) or share (0.01) of documents with a word.",
+              default="1; 2 from 100, 3 from 1,000 documents on", parser=share_or_number),
     ] = None  # fmt: skip
     max_df: Annotated[
         Any, _text("Maximum number or share of documents with a word.", default="1.0", parser=share_or_number)

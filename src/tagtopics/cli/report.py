@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from tagtopics.cli.clock import StepClock
 from tagtopics.cli.options import ModelArgument, OutputOptions, flag, option
 from tagtopics.cli.output import console, fact_table, note, plain, show
 from tagtopics.cli.sources import is_path, load, load_named
@@ -52,10 +53,13 @@ def report_command(
     from tagtopics.views.heat_maps import with_pictures
 
     check_report_target(out, overwrite=overwrite)
-    loaded, data = _load_with_data(model, corpus, title, output)
+    clock = StepClock("load", "record", "render")
+    loaded, data = _load_with_data(model, corpus, title, output, clock)
     if images is not None:
         data = with_pictures(data, loaded, images)
+    clock.begin("render")
     size = write_report(data, out, max_mb, overwrite=overwrite)
+    clock.begin("load")
     payload = {
         "path": out,
         "bytes": size.n_bytes,
@@ -64,6 +68,7 @@ def report_command(
         "n_texts": size.n_bodies,
         "n_topics": data.n_topics,
         "n_tags": len(data.tags.names),
+        "seconds": clock.seconds,
     }
     if data.documents.has_words and size.n_bodies < size.n_docs:
         left = size.n_docs - size.n_bodies
@@ -96,7 +101,7 @@ def serve_command(
     from tagtopics.views.engine import ModelEngine
 
     listening = bind(host, port)
-    loaded, data = _load_with_data(model, corpus, title, output)
+    loaded, data = _load_with_data(model, corpus, title, output, StepClock("load", "record"))
     limits = Limits(workers=workers, queue=queue, seconds=timeout)
     app = create_app(data, ModelEngine(loaded), limits, allowed_hosts(host))
     if not output.quiet:
@@ -108,7 +113,7 @@ def serve_command(
 
 
 def _load_with_data(
-    path: str, corpus: str | None, title: str | None, output: OutputOptions
+    path: str, corpus: str | None, title: str | None, output: OutputOptions, clock: StepClock
 ) -> tuple[TopicModel, TopicData]:
     """Load a model, and return it with the record that viewers show.
 
@@ -129,4 +134,5 @@ def _load_with_data(
     else:
         model = load(path)
         documents = read_corpus(corpus) if is_path(corpus) else load_named(corpus, output)
+    clock.begin("record")
     return model, topic_data(model, documents, title or Path(path).resolve().stem)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,12 +45,18 @@ def load_tagged(path: str) -> TTM:
 
 
 def read_training(
-    source: str, columns: ColumnOptions, text: TextOptions, output: OutputOptions, visual: Any = None
+    source: str,
+    columns: ColumnOptions,
+    text: TextOptions,
+    output: OutputOptions,
+    visual: Any = None,
+    on_stage: Callable[[str], None] = lambda stage: None,
 ) -> Corpus:
     """Read the corpus to fit a model to, and note what the reader reports."""
     recipe = text_recipe(text)
     if is_path(source):
-        corpus = _read(source, columns, recipe=recipe, visual=visual)
+        with _stages(output, on_stage) as begin:
+            corpus = _read(source, columns, recipe=recipe, visual=visual, on_stage=begin)
     else:
         if columns != ColumnOptions() or text != TextOptions():
             note(f"{source} is a data set: input and text options have no effect")
@@ -213,6 +220,21 @@ def _read(source: Any, columns: ColumnOptions, **settings: Any) -> Corpus:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CorpusWarning)  # the corpus has them as notices
         return read_corpus(source, label=columns.label, **column_settings(columns), **settings)
+
+
+@contextmanager
+def _stages(output: OutputOptions, on_stage: Callable[[str], None]) -> Iterator[Callable[[str], None]]:
+    """Yield `on_stage`; on a terminal, show the name of the stage, too, until the context ends."""
+    if output.quiet or not sys.stderr.isatty():
+        yield on_stage
+        return
+    with error_console().status("Reading") as status:
+
+        def begin(stage: str) -> None:
+            on_stage(stage)
+            status.update(stage)
+
+        yield begin
 
 
 def _note_all(corpus: Corpus) -> None:

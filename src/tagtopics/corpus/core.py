@@ -65,7 +65,9 @@ class TextRecipe:
         min_length: shortest word kept, in characters.
         ngram_range: smallest and largest number of words that make one term, at most 10.
         stop_words: words to leave out; "english" for a built-in list.
-        min_df: least number (int) or share (float) of documents that a word must occur in.
+        min_df: least number (int) or share (float) of documents that a word must occur in. None for 3 if
+            there are 1,000 documents or more, 2 if there are 100 or more, else 1; the recipe of a corpus
+            says which.
         max_df: most documents, likewise.
         max_words: keep only this many of the most frequent words.
     """
@@ -75,7 +77,7 @@ class TextRecipe:
     min_length: Count = 2
     ngram_range: Annotated[tuple[_Length, _Length], AfterValidator(_check_range)] = (1, 1)
     stop_words: Annotated[tuple[str, ...] | str | None, AfterValidator(_check_stop_words)] = "english"
-    min_df: Frequency = 1
+    min_df: Frequency | None = None
     max_df: Frequency = 1.0
     max_words: Count | None = None
 
@@ -352,7 +354,8 @@ def tag_matrix(
     n_tags = len(tag_names)
     docs = np.repeat(np.arange(len(lists)), np.fromiter(map(len, lists), dtype=np.int64, count=len(lists)))
     tags = np.array([column.get(name, -1) for names in lists for name in names], dtype=np.int64)
-    pairs = np.unique(docs[tags >= 0] * n_tags + tags[tags >= 0])
+    pairs = np.sort(docs[tags >= 0] * n_tags + tags[tags >= 0])
+    pairs = pairs[np.diff(pairs, prepend=-1) > 0]
     indptr = np.searchsorted(pairs, np.arange(len(lists) + 1) * n_tags).astype(np.int32)
     ones = np.ones(len(pairs), dtype=np.int8)
     indices = (pairs % max(n_tags, 1)).astype(np.int32)

@@ -81,6 +81,7 @@ def read_corpus(
     tag_separator: str | None = None,
     format: str | None = None,
     visual: Any = None,
+    on_stage: Callable[[str], None] | None = None,
 ) -> Corpus:
     """Read a corpus from a file, a folder, a table, texts, images, or a matrix of counts.
 
@@ -109,6 +110,7 @@ def read_corpus(
             from the name of the file.
         visual: for images, the `VisualVocabulary` of a model (`model.visual_`), or a new one that learns its
             codebooks from the images; None for one with the settings of the paper.
+        on_stage: called with the name of each stage when it begins: "Reading", then "Counting words".
 
     Returns:
         The corpus, with a notice for each decision that was made.
@@ -128,10 +130,13 @@ def read_corpus(
         tag_names=tag_names,
         visual=visual,
     )
+    begin = on_stage or (lambda stage: None)
+    begin("Reading")
     if isinstance(source, str | Path):
         documents = _read_path(*find_source(source, format), options)
     else:
         documents = _read_memory(source, options)
+    begin("Counting words")
     corpus, warned = _with_notices(documents, *assemble(documents, options), options)
     if warned:
         warnings.warn("; ".join(warned), CorpusWarning, stacklevel=2)
@@ -164,14 +169,15 @@ def assemble(
     Return the corpus, without notices, and what is unusual about it. The documents are all, or a part of them
     if `options` names the vocabulary, which `counter` then counts, and the tags.
     """
+    used, rare = options.recipe, list[str]()
     if documents.are_texts:
-        counts, vocabulary, n_unknown = _count_texts(documents, options, counter)
+        counts, vocabulary, n_unknown, used, rare = _count_texts(documents, options, counter)
     else:
         counts, vocabulary, n_unknown = _place_counts(documents, options)
     if 0 in counts.shape:
         raise InputError(f"{documents.source}: no {'words' if counts.shape[0] else 'documents'}")
     tags, tag_names, unknown_tags, repeated = _place_tags(documents, counts.shape[0], options.tag_names)
-    recipe = None if options.tokenizer is not None else options.recipe
+    recipe = None if options.tokenizer is not None else used
     corpus = Corpus(
         counts=counts,
         tags=tags,
@@ -185,7 +191,7 @@ def assemble(
         recipe=recipe if documents.are_texts else documents.recipe,
         visual=documents.visual,
     )
-    return corpus, Findings.of(corpus, n_unknown, unknown_tags, repeated)
+    return corpus, replace(Findings.of(corpus, n_unknown, unknown_tags, repeated), rare="".join(rare) or None)
 
 
 @dataclass(frozen=True)
@@ -199,6 +205,7 @@ class Findings:
     unknown_words: int = 0  # tokens of words outside a given vocabulary
     unknown_tags: int = 0  # tags of documents that are not among the given ones
     repeated: int = 0  # tags that a document repeats
+    rare: str | None = None  # a line on the rare words that were left out
 
     @classmethod
     def of(cls, corpus: Corpus, unknown_words: int, unknown_tags: int, repeated: int) -> Findings:
@@ -246,6 +253,7 @@ def _with_notices(
     """Return a corpus with its notices, and those of them that deserve a warning."""
     unusual = findings.lines() + _repeated_ids(corpus.ids)
     usual = [CUSTOM_TOKENIZER] if options.tokenizer is not None and documents.are_texts else []
+    usual += [findings.rare] if findings.rare else []
     usual += single_tags(np.bincount(corpus.tags.indices, minlength=corpus.n_tags))
     n_blank = sum(label is None for label in corpus.labels or ())
     usual += [f"{_n(n_blank, 'document')} with a blank label"] if n_blank else []
@@ -267,15 +275,18 @@ def _repeated_ids(ids: Sequence[str]) -> list[str]:
 
 def _count_texts(
     documents: Documents, options: ReadOptions, counter: TermCounter | None
-) -> tuple[sp.csr_array, tuple[str, ...], int]:
+) -> tuple[sp.csr_array, tuple[str, ...], int, TextRecipe, list[str]]:
+    """Return counts, words, tokens of other words, the recipe that was used, and a line on rare words."""
     texts = documents.texts or ()
     if not len(texts):
         raise InputError(f"{documents.source}: no documents")
     if options.vocabulary is None:
-        return *learn(texts, options.recipe, options.tokenizer), 0
+        learned = learn(texts, options.recipe, options.tokenizer)
+        return learned.counts, learned.vocabulary, 0, learned.recipe, learned.notices
     counter = counter or TermCounter(options.vocabulary, options.recipe, options.tokenizer)
     counts, n_unknown = counter.count(texts)
-    return counts, tuple(options.vocabulary), n_unknown
+    recipe = replace(options.recipe, min_df=1) if options.recipe.min_df is None else options.recipe
+    return counts, tuple(options.vocabulary), n_unknown, recipe, []
 
 
 def _place_counts(documents: Documents, options: ReadOptions) -> tuple[sp.csr_array, tuple[str, ...], int]:
@@ -298,7 +309,7 @@ def _place_tags(
     if isinstance(tags, list):
         names = distinct_tags(tags) if tag_names is None else tuple(tag_names)
         matrix = tag_matrix(tags, names)
-        n_distinct = sum(len(set(of_doc)) for of_doc in tags)
+        n_distinct = matrix.nnz if tag_names is None else sum(len(set(of_doc)) for of_doc in tags)
         return matrix, names, n_distinct - matrix.nnz, sum(map(len, tags)) - n_distinct
     matrix = canonical_tags(tags, f"{documents.source}: tags")
     return *_place(matrix, documents.tag_names, tag_names, "tag", f"{documents.source}: tag_names"), 0

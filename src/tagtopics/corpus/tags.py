@@ -154,7 +154,7 @@ class _CleanNames(dict[str, str]):
 def _tags_of_cell(
     cell: Any, split: Callable[[str], list[str]], where: Callable[[], str], clean: _CleanNames
 ) -> list[str]:
-    values = _as_list(cell)
+    values = cell if type(cell) is list else _as_list(cell)
     if values is None:
         values = split(cell) if isinstance(cell, str) else [cell]
     names = [clean[value] if type(value) is str else name_of(value, where) for value in values]

@@ -9,6 +9,7 @@ Scripts without spaces (Chinese, Japanese, Thai) need a custom tokenizer.
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from array import array
@@ -30,19 +31,55 @@ _COMPILED_FROM = 1 << 21
 """Characters of text from which compiled code is used; loading or compiling it takes longer for fewer."""
 
 
-def learn(
-    texts: Sequence[str], recipe: TextRecipe, tokenizer: Tokenizer | None = None
-) -> tuple[sp.csr_array, tuple[str, ...]]:
-    """Learn the vocabulary of D texts: return their counts (D, W), and the W words, sorted.
+_RARE = ((1000, 3), (100, 2))
+"""From how many documents on a word must occur in how many of them, by default."""
+
+
+class Learned(NamedTuple):
+    """The vocabulary of D texts, and their counts."""
+
+    counts: sp.csr_array  # (D, W)
+    vocabulary: tuple[str, ...]  # the W words, sorted
+    recipe: TextRecipe  # with the `min_df` that was used
+    notices: list[str]
+
+
+def learn(texts: Sequence[str], recipe: TextRecipe, tokenizer: Tokenizer | None = None) -> Learned:
+    """Learn the vocabulary of D texts, and count them.
 
     A tokenizer replaces the recipe's pattern, case, length and stop words; n-grams and the choice of the
     vocabulary are still those of the recipe.
     """
     counts, words = count_all(texts, recipe, tokenizer)
-    kept = choose_words(*frequencies(counts), len(texts), recipe)
+    found = frequencies(counts)
+    used, notices = with_min_df(recipe, *found, len(texts))
+    kept = choose_words(*found, len(texts), used)
     if len(kept) < len(words):
         counts, words = counts[:, kept], [words[w] for w in kept.tolist()]
-    return canonical_counts(counts), tuple(words)
+    return Learned(canonical_counts(counts), tuple(words), used, notices)
+
+
+def with_min_df(
+    recipe: TextRecipe, word_docs: Int64, word_tokens: Int64, n_docs: int
+) -> tuple[TextRecipe, list[str]]:
+    """Return a recipe with the default `min_df` for a corpus, if it has none, and a line on what is lost.
+
+    The arguments are those of `passes`. If no word occurs in enough documents, all are kept.
+    """
+    if recipe.min_df is not None:
+        return recipe, []
+    least = next((least for n, least in _RARE if n_docs >= n), 1)
+    rare = word_docs < least
+    if rare.all():
+        least, rare = 1, rare[:0]
+    used = replace(recipe, min_df=least)
+    if not rare.any():
+        return used, []
+    share = word_tokens[rare].sum() / word_tokens.sum()
+    return used, [
+        f"{rare.sum():,} of {len(rare):,} words are in fewer than {least} documents and left out, "
+        f"{share:.1%} of all tokens; keep them with min_df=1 (--min-df 1)"
+    ]
 
 
 def count_all(
@@ -53,7 +90,7 @@ def count_all(
         from tagtopics.corpus.terms import CompiledCounter
 
         return CompiledCounter(recipe).count(texts)[:2]
-    column: dict[str, int] = defaultdict(lambda: len(column))
+    column: dict[str, int] = defaultdict(itertools.count().__next__)
     analyze = analyzer(recipe, tokenizer)
     found = _csr_of(([column[term] for term in analyze(text)] for text in texts), column)
     terms = sorted(column)
@@ -141,14 +178,21 @@ def passes(word_docs: Int64, word_tokens: Int64, n_docs: int, recipe: TextRecipe
         word_docs: (W,) number of documents with each word.
         word_tokens: (W,) occurrences of each word.
         n_docs: number of documents.
-        recipe: `min_df` and `max_df` decide which words may be kept.
+        recipe: `min_df`, 1 if it is None, and `max_df` decide which words may be kept.
         limit: of these, keep only so many of the most frequent ones; None for all.
     """
-    least, most = (df if isinstance(df, int) else df * n_docs for df in (recipe.min_df, recipe.max_df))
+    least, most = _limits(recipe, n_docs)
     kept = np.flatnonzero((word_docs <= most) & (word_docs >= least))
     if limit is not None and len(kept) > limit:
         kept = np.sort(kept[np.argsort(-word_tokens[kept])[:limit]])
     return kept
+
+
+def _limits(recipe: TextRecipe, n_docs: int) -> tuple[float, float]:
+    """Return the least and the most documents that a word may occur in."""
+    least = 1 if recipe.min_df is None else recipe.min_df
+    least, most = (df if isinstance(df, int) else df * n_docs for df in (least, recipe.max_df))
+    return least, most
 
 
 def choose_words(word_docs: Int64, word_tokens: Int64, n_docs: int, recipe: TextRecipe) -> Int64:
@@ -157,7 +201,7 @@ def choose_words(word_docs: Int64, word_tokens: Int64, n_docs: int, recipe: Text
         raise InputError(
             "text: no words found; all documents are empty or hold only stop words, numbers or short words"
         )
-    least, most = (df if isinstance(df, int) else df * n_docs for df in (recipe.min_df, recipe.max_df))
+    least, most = _limits(recipe, n_docs)
     if most < least:
         raise InputError(
             f"text recipe: max_df={recipe.max_df} allows fewer of the {n_docs} documents than "

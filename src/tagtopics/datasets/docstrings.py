@@ -92,7 +92,7 @@ def load_docstrings() -> Corpus:
     """
     objects, sections, texts = _documents()
     recipe = docstring_recipe()
-    counts, vocabulary = learn(texts, recipe)
+    counts, vocabulary, *_ = learn(texts, recipe)
     doc_tags = [list(_tags(found, parts)) for found, parts in zip(objects, sections, strict=True)]
     tag_names = _common_tags(doc_tags)
     return Corpus(

@@ -22,7 +22,7 @@ from tagtopics._typing import Int64
 from tagtopics.corpus.core import Corpus, Documents, ReadOptions, TextRecipe, Tokenizer
 from tagtopics.corpus.formats.tables import TABLE_KINDS, Table, TableLayout, stream_table
 from tagtopics.corpus.read import CUSTOM_TOKENIZER, Findings, assemble, find_source, read_corpus, single_tags
-from tagtopics.corpus.text import TermCounter, choose_words, count_all, frequencies
+from tagtopics.corpus.text import TermCounter, choose_words, count_all, frequencies, with_min_df
 from tagtopics.errors import InputError
 from tagtopics.scale.format import ShardFolder
 from tagtopics.scale.writer import ShardWriter, check_shard_target
@@ -195,16 +195,21 @@ class _Stream:
         notices = [*counts.words.notices("words"), *counts.tags.notices("tags")]
         if options.tokenizer is not None and not layout.counted:
             notices.append(CUSTOM_TOKENIZER)
-        vocabulary = options.vocabulary
+        vocabulary, recipe = options.vocabulary, options.recipe
         if vocabulary is None:
             vocabulary = counts.words.names()
             if not layout.counted:
-                kept = choose_words(*counts.words.counts(vocabulary), counts.n_docs, options.recipe)
+                found = counts.words.counts(vocabulary)
+                recipe, rare = with_min_df(recipe, *found, counts.n_docs)
+                kept = choose_words(*found, counts.n_docs, recipe)
                 vocabulary = [vocabulary[w] for w in kept.tolist()]
+                notices += rare
         if not len(vocabulary):
             raise InputError(f"{self.path}: no words")
         tag_names = counts.tags.names() if options.tag_names is None else options.tag_names
-        return replace(options, vocabulary=tuple(vocabulary), tag_names=tuple(tag_names)), notices
+        recipe = replace(recipe, min_df=1) if recipe.min_df is None else recipe
+        chosen = replace(options, recipe=recipe, vocabulary=tuple(vocabulary), tag_names=tuple(tag_names))
+        return chosen, notices
 
     def _parts(self, layout: TableLayout, reading: str) -> Iterator[Table]:
         """Yield the table in parts, and report progress."""

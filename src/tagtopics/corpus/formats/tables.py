@@ -301,7 +301,7 @@ def _part(
 
 def _json_object(line: str, path: Path, number: int) -> dict[str, Any]:
     try:
-        value = from_json(line)
+        value = from_json(line, cache_strings="keys")
     except ValueError:  # it refuses some JSON that the json module reads, and its messages differ
         value = _read_json(line, path, number)
     if not isinstance(value, dict):

@@ -52,7 +52,7 @@ def both_ways(monkeypatch: pytest.MonkeyPatch, call: Any) -> list[Any]:
     return results
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(TEXTS, RECIPES)
 @example(["a\u200d\u0301b", "a\u200db\u200d", "\u200da", "a\u0301\u200d\u200db"], TextRecipe(stop_words=None))
 @example([], TextRecipe())
@@ -73,6 +73,7 @@ def test_equal_to_the_plain_way(texts: list[str], recipe: TextRecipe) -> None:
         assert parts(counts) == parts(plain_counts)
 
 
+@pytest.mark.compiled
 def test_tables_grow_and_threads_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     texts = [" ".join(f"w{n}é" for n in rng.zipf(1.3, size=50) % 5000) for _ in range(400)]
@@ -107,6 +108,7 @@ def test_classes_of_all_characters() -> None:
         assert kind == (expected or JOINER * (character in "\u200c\u200d")), hex(c)
 
 
+@pytest.mark.compiled
 @pytest.mark.real_data
 @pytest.mark.parametrize(
     ("name", "column"),

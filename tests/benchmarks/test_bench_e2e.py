@@ -1,0 +1,55 @@
+"""The benchmark from file to report runs; what it measures is not looked at here."""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from benchmarks import e2e, e2e_page, e2e_peers
+
+
+def test_ours_and_a_peer_on_generated_documents(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    peers = [name for name in ("tomotopy",) if find_spec(name)]
+    places = ["--out", str(tmp_path / "records"), "--docs-folder", str(tmp_path)]
+    size = ["--docs", "60", "--topics", "3", "--corpora", "generated"]
+    e2e.main([*size, *places, "--systems", "ours", *peers])
+    records = [json.loads(path.read_text()) for path in sorted((tmp_path / "records").glob("*.json"))]
+    assert [record["job"]["system"] for record in records] == ["ours", *peers]
+    for record in records:
+        assert set(record["seconds"]) <= set(e2e_page.STEPS)
+        assert sum(record["seconds"].values()) == pytest.approx(record["total"])
+        assert record["peak_mb"] > 0
+    page = (tmp_path / "benchmarks-e2e.md").read_text()
+    assert "## Generated" in page
+    assert "60 documents, 7,200 tokens" in page
+    assert (tmp_path / "images" / "bench-e2e.svg").read_text().startswith("<?xml")
+
+
+@pytest.mark.real_data
+def test_abstracts_are_the_same_each_time(data_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not (data_directory / "anthology" / "papers.jsonl.gz").exists():
+        pytest.skip("no anthology")
+    monkeypatch.setenv("TAGTOPICS_DATA", str(data_directory))
+    rows = list(e2e.abstracts(9_100))
+    assert len(rows) == 9_100
+    assert rows[-1]["id"] == "mixed-9099"
+    assert rows == list(e2e.abstracts(9_100))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_every_peer_gives_what_a_page_needs() -> None:
+    pytest.importorskip("gensim")
+    pytest.importorskip("tomotopy")
+    import numpy as np
+    import scipy.sparse as sp
+
+    counts = sp.csr_matrix(np.random.default_rng(0).poisson(1.0, (30, 12)))
+    words = np.array([f"w{i}" for i in range(12)], dtype=object)
+    for name, fit in e2e_peers.PEERS.items():
+        fitted = fit(counts, words, 3)
+        assert fitted.topics.shape == (3, 12), name
+        assert np.asarray(fitted.documents).shape == (30, 3), name
