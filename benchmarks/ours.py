@@ -114,7 +114,7 @@ class _Observer(Callback[Any]):
 
     def _topics(self, state: Any) -> tuple[Any, Any]:
         priors = find(state, "priors")
-        beta = self.model.topic_word_prior if priors is None else priors.topic_word
+        beta = self.model.topic_word_prior_ if priors is None else priors.topic_word
         found = find(state, "words")
         sums = np.asarray(find(state, "word_sums") if found is None else found, dtype=np.float64)
         self.phi = (sums + beta) / (sums.sum(0) + len(sums) * beta)

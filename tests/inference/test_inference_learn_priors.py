@@ -9,10 +9,15 @@ import pytest
 import scipy.sparse as sp
 
 import tagtopics as tt
+from tagtopics.corpus.splits import train_test
 from tagtopics.datasets.synthetic import SyntheticCorpus
-from tagtopics.graph import Priors
-from tagtopics.inference import learn_priors
+from tagtopics.errors import InputError
+from tagtopics.graph import Priors, build_graph
+from tagtopics.inference import bp, learn_priors
+from tagtopics.inference.bp import BeliefPropagation
+from tagtopics.inference.executor import MemoryExecutor
 from tagtopics.inference.learn_priors import alpha_step
+from tagtopics.inference.loop import run
 
 pytestmark = pytest.mark.compiled  # fits to a thousand documents
 
@@ -76,3 +81,56 @@ def test_small_corpora_keep_the_prior_they_start_from() -> None:
 def test_samplers_take_numbers_only() -> None:
     with pytest.raises(tt.InputError, match="doc_topic_prior must be a number from 1e-09"):
         tt.ATM(2).set_params(doc_topic_prior="auto").fit_topics(np.eye(5, dtype=int), list("ababa"))
+
+
+def test_default_priors_are_the_papers_for_few_topics_and_smaller_for_many() -> None:
+    rng = np.random.default_rng(0)
+    counts = sp.csr_array(rng.poisson(0.3, (80, 60)).astype(np.int32))
+    tokens, words = counts.sum(), np.count_nonzero(counts.sum(0))
+
+    def priors(K: int, **more: Any) -> tuple[float, float]:
+        model = tt.LDA(K, max_iter=1, random_state=0, n_jobs=1, **more).fit_topics(counts)
+        return float(model.doc_topic_prior_[0]), model.topic_word_prior_
+
+    assert priors(2) == (float(np.float32(0.1)), 0.05)
+    alpha, beta = priors(200)
+    assert alpha == np.float32(5 / 200)
+    assert beta == pytest.approx(tokens / (8 * 200 * words))
+    assert priors(200, preset="paper") == (float(np.float32(0.1)), 0.05)
+    assert priors(200, doc_topic_prior=0.3, topic_word_prior=0.2) == (float(np.float32(0.3)), 0.2)
+
+
+def test_scaled_priors_predict_better_with_many_topics() -> None:
+    corpus = tt.load_dataset("docstrings")
+    train, test = (corpus.select(rows) for rows in train_test(corpus, 0))
+    scaled, fixed = (
+        tt.LDA(100, preset=preset, max_iter=20, random_state=0).fit_topics(train).perplexity(test)
+        for preset in (tt.Preset(relaxation=0), tt.Preset(relaxation=0, scales_priors=False))
+    )
+    assert scaled < fixed
+
+
+def test_over_relaxation_begins_late_and_only_if_sums_still_move(planted: SyntheticCorpus) -> None:
+    graph = build_graph(planted.corpus.counts, planted.corpus.tags)
+    priors = Priors(np.full(4, 0.1, dtype=np.float32), 0.05)
+    plain = BeliefPropagation(MemoryExecutor(graph), priors, 0)
+    relaxed = BeliefPropagation(MemoryExecutor(graph), priors._replace(relaxation=2.5), 0)
+    slow = run(plain, max_iter=15), run(relaxed, max_iter=15)
+    assert slow[0].history[-1].change == slow[1].history[-1].change
+    moves = slow[1].history[-1].change > bp._SLOW
+    assert slow[1].state.priors.relaxation == (2.5 if moves else 0)
+
+
+@pytest.mark.parametrize("slow", [0.0, 1.0])
+def test_relaxation_fades_or_never_starts(
+    planted: SyntheticCorpus, monkeypatch: pytest.MonkeyPatch, slow: float
+) -> None:
+    monkeypatch.setattr(bp, "_SLOW", slow)
+    graph = build_graph(planted.corpus.counts)
+    priors = Priors(np.full(4, 0.1, dtype=np.float32), 0.05, relaxation=2.5)
+    algorithm = BeliefPropagation(MemoryExecutor(graph), priors, 0)
+    state = run(algorithm, max_iter=17).state
+    assert state.priors.relaxation == pytest.approx(2.5 * 0.97**2 if slow == 0 else 0)
+    algorithm.check(state)
+    with pytest.raises(InputError, match="another relaxation"):
+        algorithm.check(state._replace(priors=state.priors._replace(relaxation=1.9)))

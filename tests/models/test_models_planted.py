@@ -97,7 +97,10 @@ def test_without_weights_ttm_is_lda_bit_for_bit(planted: SyntheticCorpus) -> Non
 def test_presets_are_the_papers() -> None:
     p, h = tt.TTM.pairwise(7), tt.TTM.higher_order(7)
     assert (p.n_topics, p.pairwise_weight, p.higher_order_weight) == (7, 0.2, 0.0)
+    h._set_topic_word_prior(1000, 50)
     priors = h._priors()
+    assert (priors.doc_topic[0], priors.topic_word, priors.relaxation) == (np.float32(0.1), 0.05, 0)
+    assert h._most_sweeps() == 200
     assert (priors.pairwise_weight, priors.higher_order_weight, priors.order) == (0.1, 0.05, 3)
 
 

@@ -66,7 +66,7 @@ def test_estimators_have_at_most_twelve_parameters() -> None:
 def test_named_presets_are_presets() -> None:
     counts = CountVectorizer().fit_transform(TEXTS)
     settings: dict[str, Any] = {"max_iter": 6, "random_state": 0}
-    fast = tt.Preset(word_exponent=0.75, relaxation=0.8)
+    fast = tt.Preset(word_exponent=0.75)
     named, given = (tt.LDA(2, preset=preset, **settings).fit(counts) for preset in ("fast", fast))
     np.testing.assert_array_equal(named.components_, given.components_)
     weights: dict[str, Any] = {"pairwise_weight": 0.1, "higher_order_weight": 0.05}
@@ -117,7 +117,10 @@ def test_wrong_tags(y: Any, says: str) -> None:
         ({"preset": tt.Preset(tag_pseudo_count="many")}, "tag_pseudo_count must be a number from 0 to 1e"),
         ({"preset": tt.Preset(init="best")}, "init must be 'anchors' or 'random', not 'best'"),
         ({"preset": tt.Preset(word_exponent=2)}, "word_exponent must be a number from 0 to 1, not 2"),
-        ({"doc_topic_prior": 0}, "doc_topic_prior must be a number from 1e-09 to 1e.06, or 'auto', not 0"),
+        (
+            {"doc_topic_prior": 0},
+            "doc_topic_prior must be a number from 1e-09 to 1e.06, or 'auto', or None for the default, not 0",
+        ),
         ({"topic_word_prior": float("nan")}, "topic_word_prior must be"),
         ({"n_jobs": 0}, "n_jobs must be"),
         ({"tol": -1}, "tol must be"),

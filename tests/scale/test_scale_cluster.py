@@ -24,6 +24,7 @@ from tagtopics.scale.shard_executor import ExecutorMaker, ShardStates
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_worker_niceness", "0")  # with Ray's default, 15, other tests starve the workers
 ray = pytest.importorskip("ray", reason="no ray: the tests of the cluster are skipped")
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # old versions of Ray leave files open
 
 
 @pytest.fixture(scope="module")

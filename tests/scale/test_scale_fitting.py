@@ -19,6 +19,7 @@ from tagtopics.inference.callbacks import Callback
 from tagtopics.inference.checkpoint import read_arrays, write_arrays
 from tagtopics.inference.executor import MemoryExecutor
 from tagtopics.inference.loop import run
+from tagtopics.models.inputs import sizes_of
 from tagtopics.scale.fit import fit_shards
 from tagtopics.scale.format import ShardFolder
 from tagtopics.scale.shard_executor import STATE_FORMAT, remove_run
@@ -60,6 +61,7 @@ def test_shards_give_the_bits_of_memory(
     blocks = np.array([*firsts, corpus.n_docs])
     graph = build_graph(corpus.counts, corpus.tags)._replace(doc_blocks=blocks)
     model = ttm(memory=memory)
+    model._set_topic_word_prior(*sizes_of(corpus.counts))
     algorithm = BeliefPropagation(MemoryExecutor(graph, memory == "lean", 2), model._priors(), 5)
     whole = algorithm.learned(run(algorithm, max_iter=6).state)
 

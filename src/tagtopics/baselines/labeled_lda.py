@@ -99,8 +99,9 @@ class LabeledLDA(TopicModel):
                 "n_common_topics of 1 or more"
             )
         graph = build_graph(corpus.counts, as_topics(corpus.tags, int(self.n_common_topics)))
-        alpha, beta = float(self.doc_topic_prior), float(self.topic_word_prior)
-        return LabeledPropagation(graph, alpha, beta, self._seed(), resolve_threads(self.n_jobs))
+        assert self.doc_topic_prior is not None
+        priors = float(self.doc_topic_prior), self.topic_word_prior_
+        return LabeledPropagation(graph, *priors, self._seed(), resolve_threads(self.n_jobs))
 
     def _tag_pseudo_counts(self, tags: Any) -> Float32 | None:
         """Return what turns the prior of unknown tags into that of the known ones, (D, K)."""

@@ -99,7 +99,7 @@ def _answers(model: TTM, train: Corpus, test: Corpus) -> dict[str, Any]:
         "document": documents[chosen],
         "related": [{"id": found.id, "score": found.score} for found in model.related(row, 3, tags=row)[0]],
         "metrics": {
-            "unigram_perplexity": unigram_perplexity(train, test, prior=model.topic_word_prior),
+            "unigram_perplexity": unigram_perplexity(train, test),
             "perplexity": model.perplexity(test),
         },
     }

@@ -220,7 +220,7 @@ def _draw(console: Console, fitted: dict[str, Any]) -> None:
         facts[f"tags {name}"] = _strengths_text(parts)
     seconds = fitted["seconds"]
     facts |= {
-        "sweeps": f"{fitted['iterations']} ({STOP_REASONS[fitted['stop_reason']]})",
+        "sweeps": f"{fitted['iterations']} ({STOP_REASONS[fitted['stop_reason']]}{_unrest(fitted)})",
         "seconds": f"{seconds['read']:.1f} to read, {seconds['fit']:.1f} to fit",
         "saved to": fitted["path"],
     }
@@ -228,6 +228,13 @@ def _draw(console: Console, fitted: dict[str, Any]) -> None:
     largest = sorted(fitted["topics"], key=lambda row: -row["share"])[:_SHOWN]
     title = "Topics" if len(largest) == fitted["n_topics"] else f"The {len(largest)} largest topics"
     console.print(topic_table(largest, title))
+
+
+def _unrest(fitted: dict[str, Any]) -> str:
+    """Return how much the last sweep changed, if the fit has not converged."""
+    if fitted["stop_reason"] == "converged" or not fitted["change"]:
+        return ""
+    return f"; the last one changed {fitted['change']:.1%} of the messages"
 
 
 def _strengths_text(parts: dict[str, Any]) -> str:

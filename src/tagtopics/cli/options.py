@@ -202,15 +202,22 @@ class ModelOptions:
         _number_or_auto("Tokens that the known tags of a document are worth; 'auto' learns what tags say.",
                         "by preset"),
     ] = None  # fmt: skip
-    iterations: Annotated[int | None, _model("Maximum number of sweeps.", "200")] = None
+    iterations: Annotated[int | None, _model("Maximum number of sweeps: 100; paper: 200.", "by preset")] = (
+        None
+    )
     tolerance: Annotated[float | None, _model("Stop when the mean change is below this.", "0.002", "X")] = (
         None
     )
     doc_topic_prior: Annotated[
-        Any, _number_or_auto("Pseudo-count of each topic in a document, or 'auto' to learn it.", "0.1")
+        Any,
+        _number_or_auto(
+            "Pseudo-count of each topic in a document: 0.1, less for many topics; 'auto' learns it.",
+            "by preset",
+        ),
     ] = None
     topic_word_prior: Annotated[
-        float | None, _model("Pseudo-count of each word in a topic.", "0.05", "X")
+        float | None,
+        _model("Pseudo-count of each word in a topic: 0.05, less for many topics.", "by preset", "X"),
     ] = None
     memory: Annotated[
         str | None,

@@ -22,8 +22,8 @@ from tagtopics.evidence.tag_words import Training, learn_tag_words, training_of
 MIN_DOCS = 50
 """Corpora with fewer documents keep the default settings."""
 
-PILOT_SWEEPS, MOST_PILOT = 40, 50_000
-"""Sweeps of the pilot, and the largest number of documents it learns from."""
+PILOT_SWEEPS, PILOT_RELAXATION, MOST_PILOT = 40, 1.0, 50_000
+"""Sweeps of the pilot, its largest over-relaxation, and the largest number of documents it learns from."""
 
 _SHARE = 5
 """One document in five is set aside, at most `strengths.ROWS`."""

@@ -16,8 +16,11 @@ from tagtopics.kernels.constants import NOISE
 
 __all__ = ["Belief", "BeliefPropagation"]
 
-_FADING = 0.95
-"""The relaxation is multiplied by this after each sweep: a long fit ends with plain sweeps and converges."""
+_PLAIN, _SLOW, _FADING = 15, 0.02, 0.97
+"""If so many plain sweeps leave so much change, sums are over-relaxed, less by this factor in each sweep.
+
+A fit that converges quickly needs no relaxation, and a long one ends with plain sweeps and settles.
+"""
 
 
 @dataclass(frozen=True)
@@ -55,13 +58,15 @@ class BeliefPropagation:
         number, sums, previous, priors, docs = belief
         everything = self._with_earlier(sums)
         tag_docs = totals.tag_docs if everything.tag_docs is None else everything.tag_docs
-        arguments = (previous, priors, executor.lean, executor.n_threads)
+        used = priors if number >= _PLAIN else priors._replace(relaxation=0.0)
+        arguments = (previous, used, executor.lean, executor.n_threads)
         given = executor.kernels.sweep_input(everything, tag_docs, *arguments)
         sums.clear()
-        moved = executor.sweep(Sweep(number + 1, given, priors), docs, sums)
-        faded = priors._replace(relaxation=_FADING * priors.relaxation)
-        after = Belief(number + 1, sums, given.words.sums, faded, docs)
-        return after, moved / max(float(totals.n_tokens), 1e-300)
+        moved = executor.sweep(Sweep(number + 1, given, used), docs, sums)
+        change = moved / max(float(totals.n_tokens), 1e-300)
+        factor = _FADING if number >= _PLAIN else float(number + 1 < _PLAIN or change > _SLOW)
+        faded = priors._replace(relaxation=factor * priors.relaxation)
+        return Belief(number + 1, sums, given.words.sums, faded, docs), change
 
     def learned(self, belief: Belief) -> Learned:
         """Return topics, topic proportions and the profiles of the tags; no proportions without `docs`."""
@@ -81,13 +86,14 @@ class BeliefPropagation:
         n_previous = W if self.executor.lean or len(belief.previous) else 0
         check_array(belief.previous, (n_previous, K), np.float32, "start: previous word sums")
         check_array(belief.priors.doc_topic, (K,), np.float32, "start: doc_topic prior")
-        self._check_priors(belief.priors)
+        self._check_priors(belief.priors, belief.sweep)
         self.executor.check(belief.sums, belief.docs)
 
-    def _check_priors(self, found: Priors) -> None:
+    def _check_priors(self, found: Priors, sweep: int) -> None:
         if not np.array_equal(found.doc_topic, self.priors.doc_topic):
             raise InputError("start: was begun with another doc_topic_prior; use the same")
-        if not 0 <= found.relaxation <= self.priors.relaxation:
+        wanted = self.priors.relaxation * _FADING ** max(sweep - _PLAIN, 0)
+        if not np.isclose(found.relaxation, wanted) and (found.relaxation != 0 or sweep < _PLAIN):
             raise InputError("start: was begun with another relaxation; use the same")
         for name in ("topic_word", "pairwise_weight", "higher_order_weight", "order", "word_exponent"):
             there, here = getattr(found, name), getattr(self.priors, name)

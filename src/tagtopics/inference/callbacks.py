@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -129,3 +130,9 @@ class EarlyStop(Callback[Any]):
         else:
             self._since += 1
         return self._since >= self.patience
+
+
+def announce(callbacks: Sequence[Callback[Any]], stage: str) -> None:
+    """Tell callbacks that a stage of the work begins."""
+    for callback in callbacks:
+        callback.on_stage(stage)

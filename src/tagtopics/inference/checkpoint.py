@@ -42,7 +42,7 @@ class _Scalars(BaseModel):
     higher_order_weight: _Share
     order: Annotated[int, Field(ge=2)]
     word_exponent: _Share
-    relaxation: _Share
+    relaxation: Annotated[float, Field(ge=0, le=4)]
 
 
 class _Record(BaseModel):

@@ -38,14 +38,28 @@ _ALPHA_SHARE, _ALPHA_DOCS = 10, 500
 _ALPHA_SWEEPS, _FIRST, _EVERY = 20, 4, 2
 """Topics are learned for 20 sweeps; alpha is improved from sweep 4 on, in every second sweep."""
 
-_ALPHA = 0.1
+_ALPHA, _BETA = 0.1, 0.05
+"""The priors of the paper, and of models with few topics."""
+
+_DOC_TOKENS, _TOPIC_SHARE = 5.0, 0.125
+"""Most that the scaled priors add up to: tokens of a document, and a share of the tokens of a mean topic."""
+
 _MIN_ALPHA, _MAX_ALPHA = 1e-3, 10.0
-"""Alpha starts at 0.1 and stays between these bounds."""
+"""Bounds of a learned alpha."""
+
+_RELAXATION = 1.0
+"""Largest relaxation while priors are learned; with more, so few sweeps end in mid-swing."""
 
 
-def initial_alpha(prior: float | str) -> float:
-    """Return the number a prior is, or the start of learning it."""
-    return _ALPHA if isinstance(prior, str) else float(prior)
+def default_alpha(n_topics: int, scaled: bool) -> float:
+    """Return the pseudo-count of a topic in a document; less for many topics if it is scaled."""
+    return min(_ALPHA, _DOC_TOKENS / n_topics) if scaled else _ALPHA
+
+
+def default_beta(n_topics: int, n_tokens: float, n_words: int, scaled: bool) -> float:
+    """Return the pseudo-count of a word in a topic; less if topics have few tokens, if it is scaled."""
+    most = _TOPIC_SHARE * n_tokens / (n_topics * max(n_words, 1))
+    return max(min(_BETA, most), 1e-4) if scaled else _BETA
 
 
 def can_learn(counts: Any) -> bool:
@@ -71,8 +85,10 @@ def learn_alpha(counts: Any, tags: Any, priors: Priors, seed: int, n_threads: in
     chosen = np.random.default_rng(seed).choice(n_docs, n, replace=False)
     holdout = set_aside(counts, tags, chosen, seed)
     executor = MemoryExecutor(holdout.graph, n_threads=n_threads)
-    algorithm = _AlphaLearning(BeliefPropagation(executor, priors, seed, anchored), holdout)
-    return run(algorithm, max_iter=_ALPHA_SWEEPS).state.priors
+    calm = priors._replace(relaxation=min(priors.relaxation, _RELAXATION))
+    algorithm = _AlphaLearning(BeliefPropagation(executor, calm, seed, anchored), holdout)
+    learned = run(algorithm, max_iter=_ALPHA_SWEEPS).state.priors
+    return priors._replace(doc_topic=learned.doc_topic)
 
 
 @dataclass(frozen=True)

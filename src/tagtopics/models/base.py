@@ -20,9 +20,10 @@ from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.graph import FactorGraph, Priors, build_graph
 from tagtopics.inference import holdout
 from tagtopics.inference.bp import BeliefPropagation
+from tagtopics.inference.callbacks import announce
 from tagtopics.inference.executor import MemoryExecutor, is_lean
 from tagtopics.inference.fold_in import FoldIn
-from tagtopics.inference.learn_priors import initial_alpha, learn_alpha
+from tagtopics.inference.learn_priors import default_alpha, default_beta, learn_alpha
 from tagtopics.inference.loop import Callback, FitResult, Learned, Step, TopicAlgorithm, run
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.inputs import (
@@ -33,6 +34,7 @@ from tagtopics.models.inputs import (
     corpus_from_matrices,
     inferred_tags,
     is_unnamed,
+    sizes_of,
     without_tags,
 )
 from tagtopics.models.queries import Queries
@@ -56,9 +58,10 @@ class TopicModel(Queries):
 
     n_topics: int
     preset: str | Preset = "default"
-    doc_topic_prior: float | str
-    topic_word_prior: float
-    max_iter: int
+    doc_topic_prior: float | str | None
+    topic_word_prior: float | None
+    topic_word_prior_: float  # as used
+    max_iter: int | None
     tol: float = 0.0
     memory: str
     random_state: Any
@@ -218,14 +221,28 @@ class TopicModel(Queries):
 
     def _priors(self) -> Priors:
         """Return the priors as given; where they are to be learned, the values that learning starts from."""
-        alpha = np.full(self.n_topics, initial_alpha(self.doc_topic_prior), dtype=np.float32)
-        preset = self._preset()
+        preset, alpha = self._preset(), self.doc_topic_prior
+        if alpha is None or isinstance(alpha, str):
+            alpha = default_alpha(self.n_topics, preset.scales_priors)
         return Priors(
-            alpha,
-            float(self.topic_word_prior),
+            np.full(self.n_topics, alpha, dtype=np.float32),
+            self.topic_word_prior_,
             word_exponent=float(preset.word_exponent),
             relaxation=float(preset.relaxation),
         )
+
+    def _set_topic_word_prior(self, n_tokens: float, n_words: int) -> None:
+        """Set the prior of a fit to so many tokens of so many different words."""
+        beta = self.topic_word_prior
+        if beta is None:
+            beta = default_beta(self.n_topics, n_tokens, n_words, self._preset().scales_priors)
+        self.topic_word_prior_ = float(beta)
+
+    def _most_sweeps(self) -> int:
+        """Return the largest number of sweeps: as given, or 100, without over-relaxation 200."""
+        if self.max_iter is not None:
+            return int(self.max_iter)
+        return 100 if self._preset().relaxation > 0 else 200
 
     def _priors_for(self, corpus: Corpus) -> Priors:
         """Return the priors of a fit; what is "auto" is learned from the corpus."""
@@ -263,8 +280,12 @@ class TopicModel(Queries):
                 "inferred tags need a recommender: call fit, or fit_recommender, with tags first"
             )
         probabilities = self.recommender_.probabilities(counts, self._infer(counts, None))
-        probabilities[np.diff(counts.indptr) == 0] = 0  # nothing can be inferred from no words
+        probabilities *= self._trust(np.asarray(counts.sum(1), dtype=np.float64))[:, np.newaxis]
         return inferred_tags(probabilities, self.recommender_.tag_names, self.tag_names_)
+
+    def _trust(self, n_tokens: Float64) -> Float32:
+        """Return how far to trust tags inferred from so many tokens, from 0 to 1; with none, 0."""
+        return (n_tokens > 0).astype(np.float32)
 
     def _tag_pseudo_counts(self, tags: Any) -> Float32 | None:
         """Return what known tags (CSR (D, T) or None) add to the prior of new documents, (D, K) or None."""
@@ -282,6 +303,7 @@ class TopicModel(Queries):
         check_parameters(self)
         corpus = self._training_corpus(X, y)
         seen = without_tags(corpus) if self._ignores_tags else corpus
+        self._set_topic_word_prior(*sizes_of(seen.counts))
         self._learn(seen, self._algorithm(seen, **options), callbacks, start)
         self._learn_evidence(seen, callbacks)
         return corpus
@@ -294,8 +316,8 @@ class TopicModel(Queries):
         start: tuple[Any, Sequence[Step]] | None = None,
     ) -> None:
         """Iterate the algorithm and store what it learned."""
-        tol = self.tol if algorithm.settles else 0.0
-        result = run(algorithm, max_iter=self.max_iter, tol=tol, callbacks=callbacks, start=start)
+        tol, most = self.tol if algorithm.settles else 0.0, self._most_sweeps()
+        result = run(algorithm, max_iter=most, tol=tol, callbacks=callbacks, start=start)
         self._store(corpus, algorithm.learned(result.state), result)
 
     def _store(self, corpus: Corpus, learned: Learned, result: FitResult[Any]) -> None:
@@ -314,7 +336,7 @@ class TopicModel(Queries):
 
     def _store_topics(self, word_sums: Float64) -> None:
         """Set what follows from the sums of the words, (W, K)."""
-        beta, topic_sums = float(self.topic_word_prior), word_sums.sum(0)
+        beta, topic_sums = self.topic_word_prior_, word_sums.sum(0)
         phi = (word_sums + beta) / (topic_sums + len(word_sums) * beta)
         self.components_ = phi.astype(np.float32).T  # word by word, as `transform` reads it
         self.topic_sums_ = topic_sums
@@ -342,10 +364,12 @@ class TopicModel(Queries):
 
     def _numbers(self) -> dict[str, float]:
         """Return the fitted numbers that are saved, by name."""
-        return {name: float(getattr(self, name)) for name in self._saved_numbers}
+        names = ("topic_word_prior_", *self._saved_numbers)
+        return {name: float(getattr(self, name)) for name in names}
 
     def _set_numbers(self, numbers: dict[str, float]) -> None:
         """Set the fitted numbers of a loaded model."""
+        self.topic_word_prior_ = numbers.get("topic_word_prior_", self.topic_word_prior or 0.0)
         for name in self._saved_numbers:
             setattr(self, name, numbers[name])
 
@@ -417,12 +441,6 @@ class TopicModel(Queries):
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
-
-
-def announce(callbacks: Sequence[Callback[Any]], stage: str) -> None:
-    """Tell callbacks that a stage of the work begins."""
-    for callback in callbacks:
-        callback.on_stage(stage)
 
 
 def _are_whole(counts: Any) -> bool:

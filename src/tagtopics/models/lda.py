@@ -16,10 +16,12 @@ class LDA(OnlineModel):
     Args:
         n_topics: the number of topics, K.
         preset: "default", "paper", "fast", or a `Preset`: exponent of the words, over-relaxation and start.
-        doc_topic_prior: pseudo-count of each topic in each document; in the paper, alpha. "auto" learns it
-            on held-out documents, which takes about twenty more sweeps.
-        topic_word_prior: pseudo-count of each word in each topic; in the paper, beta.
-        max_iter: maximum number of sweeps.
+        doc_topic_prior: pseudo-count of each topic in each document; in the paper, alpha. None is 0.1, or 5
+            over the number of topics if that is less. "auto" learns it on held-out documents, which takes
+            about twenty more sweeps.
+        topic_word_prior: pseudo-count of each word in each topic; in the paper, beta. None is 0.05, or less
+            if there are few tokens per topic, so that no more than an eighth of them are added.
+        max_iter: maximum number of sweeps; None is 100, or 200 in the preset "paper".
         tol: stop when the mean change of a token's message in a sweep falls below this.
         memory: "stored" keeps all messages in memory, which is fastest. "lean" recomputes them in each sweep
             and needs memory for documents, words and tags only. "auto" is "stored" up to 8 GiB of messages,
@@ -44,9 +46,9 @@ class LDA(OnlineModel):
         n_topics: int = 20,
         *,
         preset: str | Preset = "default",
-        doc_topic_prior: float | str = 0.1,
-        topic_word_prior: float = 0.05,
-        max_iter: int = 200,
+        doc_topic_prior: float | str | None = None,
+        topic_word_prior: float | None = None,
+        max_iter: int | None = None,
         tol: float = 2e-3,
         memory: str = "auto",
         random_state: Any = None,

@@ -23,7 +23,7 @@ from tagtopics.inference.executor import MemoryExecutor
 from tagtopics.inference.loop import Callback, Learned, run
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.base import TopicModel
-from tagtopics.models.inputs import align_words, check_codebooks, corpus_from_matrices, without_tags
+from tagtopics.models.inputs import align_words, check_codebooks, corpus_from_matrices, sizes_of, without_tags
 from tagtopics.models.validation import check_online, check_parameters
 
 BATCH_SIZE = 4000
@@ -74,6 +74,7 @@ class OnlineModel(TopicModel):
             if corpus.n_docs == 0:
                 raise InputError("partial_fit: there are no documents to start from")
             first, *batches = _batches(without_tags(corpus) if self._ignores_tags else corpus, batch_size)
+            self._set_topic_word_prior(*sizes_of(first.counts))
             self._learn(first, self._algorithm(first), callbacks)
             self._learn_evidence(first, callbacks)
         for batch in batches:
@@ -114,7 +115,7 @@ class OnlineModel(TopicModel):
             build_graph(grown.counts, grown.tags), n_threads=resolve_threads(self.n_jobs)
         )
         algorithm = BeliefPropagation(executor, priors, seed, earlier=earlier)
-        result = run(algorithm, max_iter=max(self.max_iter, 1), tol=self.tol, callbacks=callbacks)
+        result = run(algorithm, max_iter=max(self._most_sweeps(), 1), tol=self.tol, callbacks=callbacks)
         self._store_more(grown, algorithm.learned(result.state))
         self._store_history(result)
         self._credit_more(grown.counts, grown.tags)
@@ -131,7 +132,7 @@ class OnlineModel(TopicModel):
 
     def _word_sums(self) -> Float64:
         """Return (W, K): the sums behind phi, from what is saved, so that a loaded model can continue."""
-        beta, W = float(self.topic_word_prior), self.components_.shape[1]
+        beta, W = self.topic_word_prior_, self.components_.shape[1]
         tokens = self.topic_sums_ + W * beta
         return np.asarray(np.maximum(self.components_.T.astype(np.float64) * tokens - beta, 0.0))
 

@@ -64,12 +64,18 @@ def fit_shards(
     sample = sampled_shards(folder, documents)
     corpus, lean, threads = folder.corpus(sample), model.memory != "stored", resolve_threads(model.n_jobs)
     run = ShardRun(work, identity_of(model, digest_file(folder.path / MANIFEST)), resume=resume)
+    totals = folder.totals
+    model._set_topic_word_prior(totals.n_tokens, int(np.count_nonzero(totals.word_docs)))
     priors = model._priors_for(corpus)
     workers = (executor or local_executor(threads))(folder, run.states, len(priors.doc_topic), lean)
     algorithm = BeliefPropagation(workers, priors, model._seed(), model._preset().init == "anchors")
     try:
         result = loop.run(
-            algorithm, max_iter=model.max_iter, tol=model.tol, callbacks=[run, *callbacks], start=run.start
+            algorithm,
+            max_iter=model._most_sweeps(),
+            tol=model.tol,
+            callbacks=[run, *callbacks],
+            start=run.start,
         )
     finally:
         workers.close()

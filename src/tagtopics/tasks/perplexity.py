@@ -51,7 +51,7 @@ def evaluate_perplexity(
     known = test if tags_known and model.tag_names_ else None
     metrics = {
         "perplexity": model.perplexity(test, tags=known, seed=seed),
-        "unigram_perplexity": unigram_perplexity(train, test, prior=model.topic_word_prior, seed=seed),
+        "unigram_perplexity": unigram_perplexity(train, test, seed=seed),
     }
     if not (seen or tags):
         return result(metrics, seconds, began)
@@ -85,7 +85,7 @@ def _curve(
     return rows
 
 
-def unigram_perplexity(train: Corpus, test: Corpus, *, prior: float, seed: int = 0) -> float:
+def unigram_perplexity(train: Corpus, test: Corpus, *, prior: float = 0.05, seed: int = 0) -> float:
     """Return the perplexity of word frequencies alone, on the tokens that `TopicModel.perplexity` holds out.
 
     Args:
