@@ -153,7 +153,9 @@ class TaggedInference:
         """
         profiles, known = self.profiles, self.settings.known
         parts = profiles.parts(tags)
-        certain = np.minimum(np.asarray(profiles.known(tags).sum(1)), 1.0)[:, np.newaxis]
+        doc = np.repeat(np.arange(tags.shape[0]), np.diff(tags.indptr))
+        known_tags = tags.data * (profiles.tag_docs[tags.indices] > 0)
+        certain = np.minimum(np.bincount(doc, known_tags, tags.shape[0]), 1.0)[:, np.newaxis]
         parts[:2] *= certain if plain is None else 0  # the parts of tags have it already
         untagged = (1 - certain) * self.hidden_prior() if plain is None else plain
         prior = combined(parts, known) + untagged.astype(np.float32)
