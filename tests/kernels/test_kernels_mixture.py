@@ -174,17 +174,19 @@ def test_tag_words(case: Case, seed: int) -> None:
     """Crediting words to tags, and adding up what was credited, twice in turn."""
     rng = np.random.default_rng(seed)
     graph, topics = case.graph, rng.uniform(0.01, 0.5, case.graph.n_edges).astype(np.float32)
-    n_claims = int(mixture.first_claims(graph)[-1])
-    shares = np.zeros(n_claims, np.float32)
-    pairs = tag_words.collect_claims(graph, case.pairs, shares, 2)
+    offsets, words = case.pairs.offsets, case.pairs.words
+    numbers = tag_words.claim_pairs(graph, offsets, words, 2)
+    np.testing.assert_array_equal(numbers, reference.claim_pairs(graph, offsets, words))
+    shares = np.zeros(len(numbers), np.float32)
+    pairs = tag_words.collect_claims(graph, numbers, case.pairs, shares, 2)
     assert not pairs.tokens.any()
     for _ in range(2):
         expected = shares.astype(np.float64)
-        reference.share_claims(graph, pairs, topics, 3.0, case.slot_prior, expected, 3)
-        tag_words.share_claims(graph, pairs, topics, 3.0, case.slot_prior, shares, 3, 2)
+        reference.share_claims(graph, numbers, pairs, topics, 3.0, case.slot_prior, expected, 3)
+        tag_words.share_claims(graph, numbers, pairs, topics, 3.0, case.slot_prior, shares, 3, 2)
         np.testing.assert_allclose(shares, expected, **CLOSE)
-        slow = reference.collect_claims(graph, pairs, shares)
-        pairs = tag_words.collect_claims(graph, pairs, shares, 2)
+        slow = reference.collect_claims(graph, numbers, pairs, shares)
+        pairs = tag_words.collect_claims(graph, numbers, pairs, shares, 2)
         np.testing.assert_allclose(pairs.tokens, slow.tokens, **CLOSE)
         np.testing.assert_allclose(pairs.totals, slow.totals, **CLOSE)
     assert (shares >= 0).all()
@@ -203,8 +205,9 @@ def test_the_same_bits_at_any_number_of_threads(threads: int) -> None:
         predicted = tag_words.pair_predictions(pairs.offsets, pairs.words, profiles, phi, n)
         topics = tag_words.topic_probabilities(graph, phi, folded[0], case.prior[0], n)
         shares = np.zeros(len(said), np.float32)
-        tag_words.share_claims(graph, pairs, topics, 2.0, case.slot_prior, shares, 4, n)
-        collected = tag_words.collect_claims(graph, pairs, shares, n)
+        numbers = tag_words.claim_pairs(graph, pairs.offsets, pairs.words, n)
+        tag_words.share_claims(graph, numbers, pairs, topics, 2.0, case.slot_prior, shares, 4, n)
+        collected = tag_words.collect_claims(graph, numbers, pairs, shares, n)
         return [said, *folded, *credit, predicted, topics, shares, collected.tokens, collected.totals]
 
     for one, many in zip(everything(1), everything(threads), strict=True):

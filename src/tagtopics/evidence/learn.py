@@ -22,7 +22,7 @@ from tagtopics.evidence.tag_words import Training, learn_tag_words, training_of
 MIN_DOCS = 50
 """Corpora with fewer documents keep the default settings."""
 
-PILOT_SWEEPS, PILOT_RELAXATION, MOST_PILOT = 40, 1.0, 50_000
+PILOT_SWEEPS, PILOT_RELAXATION, MOST_PILOT = 40, 1.0, 20_000
 """Sweeps of the pilot, its largest over-relaxation, and the largest number of documents it learns from."""
 
 _SHARE = 5

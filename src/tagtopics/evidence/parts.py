@@ -94,20 +94,23 @@ class Profiles:
 
     def parts(self, tags: Any) -> Float64:
         """Return (n_kinds + 3, D, K): flat, base, mean of each kind, joint; see the module docstring."""
-        used, column = np.unique(tags.indices, return_inverse=True)  # a query has few of many tags
-        tags = sp.csr_array((tags.data, column, tags.indptr), (tags.shape[0], len(used)), dtype=np.float64)
-        means, kinds, docs = self.means[used].astype(np.float64), self.kinds[used], self.tag_docs[used]
+        D, docs, kinds = tags.shape[0], self.tag_docs[tags.indices], self.kinds[tags.indices]
+        doc, count = np.repeat(np.arange(D), np.diff(tags.indptr)), np.asarray(tags.data, dtype=np.float64)
         weight, base = (docs / (docs + SHRINK))[:, np.newaxis], np.maximum(self.base, _LEAST)
-        parts = np.empty((self.n_kinds + 3, tags.shape[0], len(base)))
+        profiles = weight * self.means[tags.indices].astype(np.float64)  # a row for each slot, not each tag
+        parts, totals = np.zeros((self.n_kinds + 3, D, len(base))), np.zeros((self.n_kinds, D))
         parts[0], parts[1] = 1.0 / len(base), self.base
-        for kind in range(self.n_kinds):
-            own = _masked(tags, kinds == kind)
-            parts[2 + kind] = (own @ (weight * means)) / _at_least_one(own.sum(1))
-        known, said = _masked(tags, docs > 0), weight * means + (1 - weight) * base
-        logs = (known @ np.log(np.maximum(said, _LEAST) / base)) / np.sqrt(_at_least_one(known.sum(1)))
+        np.add.at(parts, (2 + kinds, doc), count[:, np.newaxis] * profiles)
+        np.add.at(totals, (kinds, doc), count)
+        parts[2:-1] /= np.maximum(totals, 1.0)[:, :, np.newaxis]
+        known, logs = count * (docs > 0), parts[-1]
+        said = np.log(np.maximum(profiles + (1 - weight) * base, _LEAST) / base)
+        np.add.at(logs, doc, known[:, np.newaxis] * said)
+        logs /= np.sqrt(_at_least_one(np.bincount(doc, known, D)))
         joint = base * np.exp(logs - logs.max(1, keepdims=True))
         joint /= joint.sum(1, keepdims=True)
-        parts[-1] = joint * (known @ weight) / _at_least_one(tags.sum(1))
+        trust = np.bincount(doc, known * weight[:, 0], D)[:, np.newaxis]
+        parts[-1] = joint * trust / _at_least_one(np.bincount(doc, count, D))
         return parts
 
     def slot_shares(self, tags: Any) -> sp.csr_array:

@@ -13,9 +13,9 @@ from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.evidence.learn import TagSettings
 from tagtopics.evidence.parts import Profiles, claims_of, combined
-from tagtopics.graph import build_graph
+from tagtopics.graph import FactorGraph, build_graph
 from tagtopics.kernels import mixture
-from tagtopics.kernels.mixture import Pairs
+from tagtopics.kernels.mixture import Pairs, first_claims
 
 _BATCH = 1 << 22
 """Numbers of a batch of documents: edges times topics, and claims."""
@@ -81,8 +81,9 @@ class TaggedInference:
         weights = np.empty(tags.nnz, dtype=np.float32)
         for first, last in _batches(counts, tags, self.phi.shape[1]):
             slots = slice(tags.indptr[first], tags.indptr[last])
-            batch = counts[first:last], tags[first:last]
-            topics[first:last], weights[slots] = self._infer_batch(*batch, plain_prior)
+            graph = build_graph(counts[first:last], tags[first:last])
+            found = self._infer_batch(graph, self._said(graph), tags[first:last], plain_prior)
+            topics[first:last], weights[slots] = found
         return Mixture(topics, sp.csr_array((weights, tags.indices, tags.indptr), shape=tags.shape))
 
     def doc_topic(self, counts: Any, tags: Any, alpha: Float32) -> Float32:
@@ -131,30 +132,37 @@ class TaggedInference:
             counts: CSR (D, W).
             tags: CSR (D, T); every one counts in full.
         """
-        found, graph = self.infer(counts, tags), build_graph(counts, tags)
-        arguments = (self._said(graph), found.topics, found.tags.data, self.profiles.means, self.n_threads)
-        shares, own = mixture.credit_claims(graph, self.phi, *arguments)
-        edge, slot = claims_of(counts, tags)
+        (edge, slot), done = claims_of(counts, tags), 0
+        shares, own = np.empty(len(edge), dtype=np.float32), np.empty(len(edge), dtype=np.float32)
+        for first, last in _batches(counts, tags, self.phi.shape[1]):
+            graph = build_graph(counts[first:last], tags[first:last])
+            said, claims = self._said(graph), slice(done, done + int(first_claims(graph)[-1]))
+            topics, weights = self._infer_batch(graph, said, sp.csr_array(tags[first:last]))
+            arguments = (said, topics, weights, self.profiles.means, self.n_threads)
+            shares[claims], own[claims] = mixture.credit_claims(graph, self.phi, *arguments)
+            done = claims.stop
         return Credit(edge, tags.indices[slot], counts.indices[edge], counts.data[edge], shares, own)
 
-    def _infer_batch(self, counts: Any, tags: Any, plain: Float32 | None) -> tuple[Float32, Float32]:
+    def _infer_batch(
+        self, graph: FactorGraph, said: Float32, tags: Any, plain: Float32 | None = None
+    ) -> tuple[Float32, Float32]:
         """Return the topics (D, K) and the weight of each tag, (S,), of a few documents.
 
-        The prior of a document whose tags are uncertain lies between that of hidden and of known tags.
+        `said` is p(word | tag) of their claims. The prior of a document whose tags are uncertain lies between
+        that of hidden and of known tags.
         """
         profiles, known = self.profiles, self.settings.known
         parts = profiles.parts(tags)
-        certain = np.minimum(np.asarray(profiles.known(tags).sum(1)), 1.0)[:, np.newaxis]
+        doc = np.repeat(np.arange(tags.shape[0]), np.diff(tags.indptr))
+        known_tags = tags.data * (profiles.tag_docs[tags.indices] > 0)
+        certain = np.minimum(np.bincount(doc, known_tags, tags.shape[0]), 1.0)[:, np.newaxis]
         parts[:2] *= certain if plain is None else 0  # the parts of tags have it already
         untagged = (1 - certain) * self.hidden_prior() if plain is None else plain
         prior = combined(parts, known) + untagged.astype(np.float32)
         strengths = np.array(known.words)[profiles.kinds[tags.indices]]
         slot_prior = (strengths * profiles.slot_shares(tags).data).astype(np.float32)
-        graph = build_graph(counts, tags)
         settings = (self.max_iter, self.tol, self.n_threads)
-        sums, slot_sums = mixture.fold_in_mixture(
-            graph, self.phi, self._said(graph), prior, slot_prior, *settings
-        )
+        sums, slot_sums = mixture.fold_in_mixture(graph, self.phi, said, prior, slot_prior, *settings)
         return sums + prior, slot_sums + slot_prior
 
     def _said(self, graph: Any) -> Float32:

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics._typing import Float32, Float64
+from tagtopics._typing import Float32, Float64, Int32
 from tagtopics.graph import FactorGraph, build_graph
 from tagtopics.kernels import tag_words as loops
-from tagtopics.kernels.mixture import Pairs, first_claims
+from tagtopics.kernels.mixture import Pairs
 
 ROUNDS, ITERATIONS = 6, 5
 """Rounds of expectation maximisation, and iterations of each document in a round."""
@@ -24,6 +24,7 @@ class Training(NamedTuple):
 
     graph: FactorGraph
     topics: Float32  # (E,) p(word | topics of its document)
+    numbers: Int32  # (P,) the pair of every claim
     pairs: Pairs
     slot_shares: Float32  # (S,) see `Profiles.slot_shares`
     n_words: int
@@ -66,7 +67,8 @@ def training_of(
     pairs = Pairs(offsets, words, none, predicted, np.zeros(T, np.float32), np.ones(T, np.float32))
     at_least = (prior + 1e-9).astype(np.float32)  # without its own part a document may have nothing else
     topics = loops.topic_probabilities(graph, phi, doc_sums, at_least, n_threads)
-    return Training(graph, topics, pairs, slot_shares.data.astype(np.float32), counts.shape[1])
+    numbers = loops.claim_pairs(graph, offsets, words, n_threads)
+    return Training(graph, topics, numbers, pairs, slot_shares.data.astype(np.float32), counts.shape[1])
 
 
 def learn_tag_words(
@@ -89,14 +91,13 @@ def learn_tag_words(
         shares: (P,) where to start; by default no word is credited to any tag.
         rounds: rounds of expectation maximisation.
     """
-    graph, topics, pairs, _, n_words = training
-    n_claims = int(first_claims(graph)[-1])
-    shares = np.zeros(n_claims, np.float32) if shares is None else shares.copy()
-    pairs = loops.collect_claims(
-        graph, pairs._replace(shrinkage=shrinkage.astype(np.float32)), shares, n_threads
-    )
+    graph, topics, numbers, pairs, _, n_words = training
+    shares = np.zeros(len(numbers), np.float32) if shares is None else shares.copy()
+    pairs = pairs._replace(shrinkage=shrinkage.astype(np.float32))
+    pairs = loops.collect_claims(graph, numbers, pairs, shares, n_threads)
+    settings = topic_prior, slot_prior, shares, ITERATIONS, n_threads
     for _ in range(rounds):
-        loops.share_claims(graph, pairs, topics, topic_prior, slot_prior, shares, ITERATIONS, n_threads)
-        pairs = loops.collect_claims(graph, pairs, shares, n_threads)
+        loops.share_claims(graph, numbers, pairs, topics, *settings)
+        pairs = loops.collect_claims(graph, numbers, pairs, shares, n_threads)
     shape = (len(pairs.totals), n_words)
     return sp.csr_array((pairs.tokens, pairs.words, pairs.offsets), shape=shape), shares

@@ -12,6 +12,7 @@ from tagtopics._blas import single_thread
 from tagtopics._typing import Float32
 from tagtopics.errors import InputError
 from tagtopics.explore import schemas
+from tagtopics.explore.prepare import largest
 from tagtopics.views.topic_data import TopicData
 
 
@@ -101,10 +102,7 @@ class Collection:
         )
 
     def _words(self, weights: Float32, n: int) -> list[schemas.Weighted]:
-        n = min(n, len(weights))
-        least = np.partition(weights, len(weights) - n)[len(weights) - n]
-        large = np.flatnonzero(weights >= least)  # all that a full sort could put first
-        best = large[np.argsort(-weights[large], kind="stable")[:n]]
+        best = largest(weights, n)
         names, values = (self._data.words[w] for w in best), weights[best].tolist()
         return [schemas.Weighted(name=name, weight=value) for name, value in zip(names, values, strict=True)]
 

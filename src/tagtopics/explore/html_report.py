@@ -12,7 +12,7 @@ from tagtopics._io import atomic_file, check_target
 from tagtopics._typing import Int64
 from tagtopics.errors import InputError
 from tagtopics.explore.page import Block, base64_of, packed, report_page
-from tagtopics.explore.prepare import CHUNK, body_of, index_of, known_words
+from tagtopics.explore.prepare import CHUNK, body_of, fixed_index, index_of, known_words
 from tagtopics.views.topic_data import TopicData
 
 DEFAULT_MB = 15.0
@@ -106,18 +106,25 @@ def _page(data: TopicData, index: bytes, bodies: list[bytes], n_bodies: int) -> 
 
 def _fitting_index(data: TopicData, space: int) -> tuple[Int64, bytes]:
     """Return the documents to list and the packed index; fewer if texts would not fit otherwise."""
-    order = data.documents.by_topic()
+    order, fixed = data.documents.by_topic(), fixed_index(data)
+
+    def pack(n: int) -> tuple[bytes, int]:
+        index = packed(index_of(data, order[:n], fixed))
+        return index, -(-len(index) // 3) * 4  # bytes as base64
+
     n = len(order)
-    least = len(base64_of(packed(index_of(data, order[:0]))))  # topics, words and tags alone
+    index, size = pack(n)
+    share = 1 - _FOR_BODIES if data.documents.has_words else 1
+    if size <= share * space:
+        return order, index
+    least = pack(0)[1]  # topics, words and tags alone
     if least > space:
         raise InputError(f"the topics, words and tags alone need {least / 1e6:.1f} MB; raise max_mb")
-    limit = least + (space - least) * (1 - _FOR_BODIES if data.documents.has_words else 1)
-    while True:
-        index = packed(index_of(data, order[:n]))
-        size = len(base64_of(index))
-        if size <= limit or n == 0:
-            return order[:n], index
+    limit = least + (space - least) * share
+    while size > limit and n > 0:
         n = min(int(n * 0.95 * (limit - least) / (size - least)), n - 1)
+        index, size = pack(n)
+    return order[:n], index
 
 
 def _fitting_bodies(data: TopicData, docs: Int64, space: int) -> tuple[list[bytes], int]:

@@ -110,7 +110,7 @@ def safe_json(value: Any) -> str:
 
 def packed(value: Any) -> bytes:
     """Return compressed JSON; equal values give equal bytes."""
-    return gzip.compress(safe_json(value).encode(), compresslevel=8, mtime=0)
+    return gzip.compress(safe_json(value).encode(), compresslevel=6, mtime=0)
 
 
 def base64_of(data: bytes) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.explore.page import root_bytes, rounded
@@ -36,9 +37,27 @@ def known_words(data: TopicData) -> tuple[Int64, Int64]:
     return chosen, number
 
 
-def index_of(data: TopicData, docs: Int64) -> dict[str, Any]:
-    """Return the index of a model, ready for JSON; `docs` are listed in the order of their bodies."""
+def fixed_index(data: TopicData) -> dict[str, Any]:
+    """Return the parts of the index that do not depend on the documents listed."""
     chosen, number = known_words(data)
+    return {
+        "topics": _topics(data, chosen),
+        "words": _words(data, chosen),
+        "tags": _tags(data, number),
+        "groups": suggested_groups(data),
+        "years": years_of(data),
+    }
+
+
+def index_of(data: TopicData, docs: Int64, fixed: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return the index of a model, ready for JSON.
+
+    Args:
+        data: the record.
+        docs: the documents to list, in the order of their bodies.
+        fixed: from `fixed_index`, if the index is needed more than once.
+    """
+    fixed = fixed or fixed_index(data)
     return {
         "version": data.version,
         "title": data.title,
@@ -52,20 +71,22 @@ def index_of(data: TopicData, docs: Int64) -> dict[str, Any]:
             "topics": data.n_topics,
             "listed": len(docs),
         },
-        "topics": _topics(data, chosen),
-        "words": _words(data, chosen, docs, number),
-        "tags": _tags(data, number),
+        "topics": fixed["topics"],
+        "words": fixed["words"] | {"documents": _postings(data, docs)},
+        "tags": fixed["tags"],
         "documents": _documents(data, docs),
-        "groups": suggested_groups(data),
-        "years": years_of(data),
+        "groups": fixed["groups"],
+        "years": fixed["years"],
         "pictures": len(data.pictures),
     }
 
 
-def relevance(topic_word: Float32, word_share: Float64, weight: float) -> Float64:
-    """Return (K, W): weight log p(w | k) + (1 - weight) log p(w | k) / p(w), as of Sievert and Shirley."""
-    log_phi = np.log(np.maximum(topic_word, 1e-12))
-    return np.asarray(log_phi - (1 - weight) * np.log(np.maximum(word_share, 1e-12)))
+def largest(values: Any, n: int) -> Int64:
+    """Return the places of the n largest values, largest first, the first of equals first."""
+    n = min(n, len(values))
+    least = np.partition(values, len(values) - n)[len(values) - n] if n else np.inf
+    large = np.flatnonzero(values >= least)  # all that a full sort could put first
+    return large[np.argsort(-values[large], kind="stable")[:n]]
 
 
 def _topics(data: TopicData, chosen: Int64) -> dict[str, Any]:
@@ -73,10 +94,11 @@ def _topics(data: TopicData, chosen: Int64) -> dict[str, Any]:
     phi, known = data.topic_word[:, chosen], share[chosen]
     frequent = known * data.word_tokens.sum() >= min(2.0, data.word_tokens.max())
     found: list[set[int]] = [set() for _ in range(data.n_topics)]
-    for weight in _WEIGHTS:
-        scores = np.where(frequent, relevance(phi, known, float(weight)), -np.inf)
-        for k, row in enumerate(np.argsort(-scores, axis=1, kind="stable")[:, :TOPIC_WORDS]):
-            found[k].update(row.tolist())
+    log_phi, log_share = np.log(np.maximum(phi, 1e-12)), np.log(np.maximum(known, 1e-12))
+    for weight in _WEIGHTS:  # relevance, as of Sievert and Shirley
+        scores = np.where(frequent, log_phi - (1 - float(weight)) * log_share, -np.inf)
+        for k, row in enumerate(scores):
+            found[k].update(largest(row, TOPIC_WORDS).tolist())
     words = [sorted(row, key=lambda w: -phi[k, w]) for k, row in enumerate(found)]
     places, radii = topic_map(data.topic_word, data.topic_share)
     return {
@@ -90,8 +112,8 @@ def _topics(data: TopicData, chosen: Int64) -> dict[str, Any]:
     }
 
 
-def _words(data: TopicData, chosen: Int64, docs: Int64, number: Int64) -> dict[str, Any]:
-    posterior = data.topic_word[:, chosen].T * data.topic_share
+def _words(data: TopicData, chosen: Int64) -> dict[str, Any]:
+    posterior = data.word_topic[chosen] * data.topic_share
     posterior /= np.maximum(posterior.sum(1, keepdims=True), 1e-300)
     n = min(_WORD_TOPICS, data.n_topics)
     best = np.argsort(-posterior, axis=1, kind="stable")[:, :n]
@@ -101,22 +123,29 @@ def _words(data: TopicData, chosen: Int64, docs: Int64, number: Int64) -> dict[s
         "perTopic": n,
         "topics": best.ravel().tolist(),
         "shares": root_bytes(np.take_along_axis(posterior, best, 1), 8),
-        "documents": _postings(data, docs, number, len(chosen)),
     }
 
 
-def _postings(data: TopicData, docs: Int64, number: Int64, n_words: int) -> list[list[int]]:
+def _postings(data: TopicData, docs: Int64) -> list[list[int]]:
     """Return for each word the documents in which its share is largest, as positions in the list."""
-    table = data.documents
-    place = np.full(len(table.ids), -1, dtype=np.int64)
-    place[docs] = np.arange(len(docs))
-    doc = np.repeat(place, np.diff(table.word_offsets))
+    table, (chosen, _) = data.documents, known_words(data)
     share = table.word_count / (np.repeat(_lengths(data), np.diff(table.word_offsets)) + 20.0)
-    word = number[table.word_index]
-    kept = np.flatnonzero((doc >= 0) & (word >= 0))
-    order = kept[np.lexsort((doc[kept], -share[kept], word[kept]))]
-    first = np.searchsorted(word[order], np.arange(n_words + 1))
-    return [doc[order[a : min(a + _WORD_DOCS, b)]].tolist() for a, b in pairwise(first)]
+    shape = (len(table.ids), len(data.words))
+    listed = sp.csr_array((share, table.word_index, table.word_offsets), shape=shape)[docs]
+    by_word = sp.csc_array(listed if len(chosen) == shape[1] else listed[:, chosen])
+    share, word = by_word.data, np.repeat(np.arange(len(chosen)), np.diff(by_word.indptr))
+    found = [(word[:0], by_word.indices[:0])]
+    for _ in range(_WORD_DOCS):  # the best document of each word, then the second best, ...
+        best = np.zeros(len(chosen))
+        np.maximum.at(best, word, share)
+        equal = np.flatnonzero((share == best[word]) & (share > 0))
+        first = equal[np.diff(word[equal], prepend=-1) > 0]
+        found.append((word[first], by_word.indices[first]))
+        share[first] = 0
+    words, places = (np.concatenate(part) for part in zip(*found, strict=True))
+    order = np.argsort(words, kind="stable")
+    ends = np.searchsorted(words[order], np.arange(1, len(chosen)))
+    return [part.tolist() for part in np.split(places[order], ends)]
 
 
 def _tags(data: TopicData, number: Int64) -> dict[str, Any]:
@@ -164,34 +193,43 @@ def suggested_groups(data: TopicData, n: int = 12) -> list[dict[str, Any]]:
     largest joint topic over either tag alone, times the log of the number of documents with both. Each tag
     and each topic is suggested at most twice.
     """
-    names, n_docs, profiles = data.tags.names, data.tags.n_docs, data.tags.profiles.astype(np.float64)
+    n_docs, profiles = data.tags.n_docs, data.tags.profiles.astype(np.float64)
+    one, other, together = _pairs(data)
+    kinds = np.array([_kind(name) for name in data.tags.names], dtype=str)
+    of_one_kind = (kinds[one] == kinds[other]) & (kinds[one] != "")
+    kept = ~of_one_kind & (together >= 3) & (together <= 0.7 * np.minimum(n_docs[one], n_docs[other]))
     scored = []
-    for (s, t), together in _pairs(data).items():
-        of_one_kind = _kind(names[s]) == _kind(names[t]) != ""
-        if of_one_kind or not 3 <= together <= 0.7 * min(n_docs[s], n_docs[t]):
-            continue
+    for s, t, n_both in zip(one[kept].tolist(), other[kept].tolist(), together[kept].tolist(), strict=True):
         joint = data.tags.joint([s, t])
         k = int(np.argmax(joint))
         gain = float(joint[k] - max(profiles[s, k], profiles[t, k]))
-        scored.append((gain * float(np.log1p(together)), s, t, together, k))
+        scored.append((gain * float(np.log1p(n_both)), s, t, n_both, k))
     scored.sort(key=lambda row: (-row[0], row[1], row[2]))
     chosen: list[dict[str, Any]] = []
     used: Counter[tuple[str, int]] = Counter()
-    for score, s, t, together, k in scored:
+    for score, s, t, n_both, k in scored:
         parts = (("tag", s), ("tag", t), ("topic", k))
         if score > 0 and all(used[part] < 2 for part in parts):
             used.update(parts)
-            chosen.append({"tags": [s, t], "documents": together, "topic": k})
+            chosen.append({"tags": [s, t], "documents": n_both, "topic": k})
     return chosen[:n]
 
 
-def _pairs(data: TopicData) -> Counter[tuple[int, int]]:
-    """Return the number of documents with each pair of tags; only a document's first twelve tags count."""
+def _pairs(data: TopicData) -> tuple[Int64, Int64, Int64]:
+    """Return pairs of tags, the first before the second, and the number of documents with both.
+
+    Only a document's first twelve tags count.
+    """
     table = data.documents
-    counts: Counter[tuple[int, int]] = Counter()
-    for a, b in pairwise(table.tag_offsets):
-        counts.update(combinations(sorted(table.tag_index[a:b].tolist())[:12], 2))
-    return counts
+    place = np.arange(len(table.tag_index)) - np.repeat(table.tag_offsets[:-1], np.diff(table.tag_offsets))
+    shape = (len(table.ids), len(data.tags.names))
+    ones = np.ones(len(place), dtype=np.int64)
+    tags = sp.csr_array((ones, table.tag_index, table.tag_offsets), shape=shape, copy=True)
+    tags.sort_indices()
+    tags.data[place >= 12] = 0
+    tags.eliminate_zeros()
+    both = sp.coo_array(sp.triu(tags.T @ tags, 1))
+    return both.row.astype(np.int64), both.col.astype(np.int64), both.data
 
 
 def years_of(data: TopicData) -> dict[str, Any] | None:
@@ -285,43 +323,42 @@ def body_of(data: TopicData, doc: int, number: Int64) -> dict[str, Any]:
     entries = slice(*table.word_offsets[doc : doc + 2])
     words = table.word_index[entries]
     known = np.flatnonzero(number[words] >= 0)
-    posterior = data.topic_word[:, words[known]].T * table.topics[doc]
+    posterior = data.word_topic[words[known]] * table.topics[doc]
     n_tags = int(np.diff(table.tag_offsets[doc : doc + 2])[0])
     body: dict[str, Any] = {
         "w": number[words[known]].tolist(),
-        "n": [round(float(count), 2) for count in table.word_count[entries][known]],
+        "n": [round(count, 2) for count in table.word_count[entries][known].tolist()],
         "k": posterior.argmax(1).tolist(),
     }
     if len(table.credit) and n_tags:
         shares = table.credit[slice(*table.credit_offsets[doc : doc + 2])].reshape(-1, n_tags)[known]
         body["c"] = np.rint(shares * 255).astype(int).ravel().tolist()
     if table.texts is not None:
-        body |= _text(data, doc, {int(w): i for i, w in enumerate(words[known])})
+        place = np.full(len(number), -1)
+        place[words[known]] = np.arange(len(known))
+        body |= _text(data, doc, place)
     if picture := data.picture_of.get(doc):
         body["p"] = {"j": picture.jpeg, "r": picture.rows, "c": picture.columns, "h": picture.heat}
     return body
 
 
-def _text(data: TopicData, doc: int, place: dict[int, int]) -> dict[str, Any]:
-    table = data.documents
-    text = (table.texts or ())[doc][:MOST_TEXT]
-    cut = len((table.texts or ())[doc]) > MOST_TEXT
-    units = _utf16(text)
-    spans: list[int] = []
-    before = 0
-    for i in range(*table.span_offsets[doc : doc + 2]):
-        start, stop = int(table.span_start[i]), int(table.span_stop[i])
-        word = place.get(int(table.span_word[i]))
-        if word is None or stop > len(text):
-            continue
-        spans += (int(units[start]) - before, int(units[stop] - units[start]), word)
-        before = int(units[stop])
+def _text(data: TopicData, doc: int, place: Int64) -> dict[str, Any]:
+    """Return a text and the spans of its words, whose positions in the body are given by `place` (W,)."""
+    whole = (data.documents.texts or ())[doc]
+    text, cut = whole[:MOST_TEXT], len(whole) > MOST_TEXT
+    found = [] if data.spans is None else data.spans.find(whole)
+    start, stop, word = np.array(found, dtype=np.int64).reshape(-1, 3).T
+    word = place[word]
+    kept = (word >= 0) & (stop <= len(text))
+    start, stop = (_utf16(text)[ends[kept]] for ends in (start, stop))
+    gap = start - np.concatenate([[0], stop])[: len(start)]
+    spans = np.stack([gap, stop - start, word[kept]], axis=1).ravel().tolist()
     return {"t": text, "s": spans} | ({"cut": 1} if cut else {})
 
 
 def _utf16(text: str) -> Int64:
     """Return (n + 1,): the offset in UTF-16 units, as JavaScript counts, of every code point of a text."""
-    if not text or max(text) <= "\uffff":
+    if text.isascii() or max(text) <= "\uffff":
         return np.arange(len(text) + 1)
     wide = np.fromiter((ord(character) > 0xFFFF for character in text), dtype=np.int64, count=len(text))
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(1 + wide)])

@@ -36,6 +36,7 @@ class _NoAlias(Compiler):
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
     "cache": True,
+    "no_cfunc_wrapper": True,  # C code calls none of them; every wrapper takes time to compile
     "error_model": "numpy",
     "pipeline_class": _NoAlias,
     # The compiler may reorder sums, so that they vectorise, but not assume away NaN or infinity.
@@ -43,7 +44,11 @@ _OPTIONS: dict[str, Any] = {
 }
 _INTEGER_OPTIONS: dict[str, Any] = {"nogil": True, "cache": True, "_nrt": False}
 _UNWRAPPED: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-_INNER_OPTIONS: dict[str, Any] = _OPTIONS | {"forceinline": True, "_nrt": False}
+_INNER_OPTIONS: dict[str, Any] = _OPTIONS | {
+    "forceinline": True,
+    "_nrt": False,
+    "no_cpython_wrapper": True,
+}
 
 
 def kernel(function: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tagtopics._typing import Float64
+from tagtopics._typing import Float64, Int64
 from tagtopics.graph import FactorGraph
 from tagtopics.kernels.constants import FOLD_RELAXATION
 
@@ -149,8 +149,18 @@ def topic_probabilities(
     return values
 
 
+def claim_pairs(graph: FactorGraph, offsets: Any, words: Any, n_threads: int = 1) -> Int64:
+    """Return (P,): the pair of every claim. Claims are numbered tag by tag within a document here."""
+    numbers = [np.empty(0, dtype=np.int64)]
+    for doc in documents(graph):
+        for t in doc.tags:
+            numbers.append(offsets[t] + np.searchsorted(words[offsets[t] : offsets[t + 1]], doc.words))
+    return np.concatenate(numbers)
+
+
 def share_claims(
     graph: FactorGraph,
+    numbers: Any,
     pairs: Any,
     topics: Any,
     topic_prior: float,
@@ -163,18 +173,14 @@ def share_claims(
 
     What a document itself has credited to its tags is subtracted from the tag words.
     """
-    tokens, predicted = (
-        matrix_of(pairs.offsets, pairs.words, values, graph.n_words)
-        for values in (pairs.tokens, pairs.predicted)
-    )
     for doc in documents(graph):
-        mine = np.reshape(shares[doc.claims], doc.shape).astype(np.float64)
+        mine, pair = (np.reshape(values[doc.claims], doc.shape[::-1]).T for values in (shares, numbers))
+        mine = mine.astype(np.float64)
         given, of_topics = slot_prior[doc.slots], topics[doc.edges]
-        cells, M = np.ix_(doc.tags, doc.words), pairs.shrinkage[doc.tags]
-        credited = mine * doc.counts[:, np.newaxis]
-        known = np.maximum(tokens[cells].T - credited, 0)
+        credited, M = mine * doc.counts[:, np.newaxis], pairs.shrinkage[doc.tags]
+        known = np.maximum(pairs.tokens[pair] - credited, 0)
         total = np.maximum(pairs.totals[doc.tags] - credited.sum(0), 0) + M
-        said = (known + M * predicted[cells].T) / total
+        said = (known + M * pairs.predicted[pair]) / total
         for _ in range(n_iter):
             own = doc.counts @ mine
             left = doc.counts.sum() - own.sum()
@@ -182,17 +188,17 @@ def share_claims(
             tag = (np.maximum(own - mine, 0) + given) * said
             total = topic[:, np.newaxis] + tag.sum(1, keepdims=True)
             mine = np.divide(tag, total, out=np.zeros_like(tag), where=total > 0)
-        shares[doc.claims] = mine.ravel()
+        shares[doc.claims] = mine.T.ravel()
 
 
-def collect_claims(graph: FactorGraph, pairs: Any, shares: Any, n_threads: int = 1) -> Any:
+def collect_claims(graph: FactorGraph, numbers: Any, pairs: Any, shares: Any, n_threads: int = 1) -> Any:
     """Return the pairs with the tokens that the claims credit to each."""
-    credited = np.zeros((len(pairs.totals), graph.n_words))
+    tokens, totals = np.zeros(len(pairs.words)), np.zeros(len(pairs.totals))
     for doc in documents(graph):
-        mine = np.reshape(shares[doc.claims], doc.shape).astype(np.float64) * doc.counts[:, np.newaxis]
-        credited[np.ix_(doc.tags, doc.words)] += mine.T
-    tags = np.repeat(np.arange(len(pairs.totals)), np.diff(pairs.offsets))
-    return pairs._replace(tokens=credited[tags, pairs.words], totals=credited.sum(1))
+        mine = np.reshape(shares[doc.claims], doc.shape[::-1]).astype(np.float64) * doc.counts
+        np.add.at(tokens, numbers[doc.claims], mine.ravel())
+        totals[doc.tags] += mine.sum(1)
+    return pairs._replace(tokens=tokens, totals=totals)
 
 
 def _joined(matrices: list[Any]) -> Float64:

@@ -7,7 +7,7 @@ import numpy as np
 from tagtopics._typing import Float32, Int32, Int64
 from tagtopics.graph import FactorGraph
 from tagtopics.kernels.compiling import inner, kernel
-from tagtopics.kernels.mixture import Pairs, find_pair, first_claims
+from tagtopics.kernels.mixture import Pairs, first_claims
 from tagtopics.kernels.threads import run_ranges
 
 
@@ -71,8 +71,39 @@ def _topic_probabilities(first, last, graph, phi, doc_sums, prior, values):
             values[e] = total / left
 
 
+def claim_pairs(graph: FactorGraph, offsets: Int64, words: Int32, n_threads: int) -> Int32:
+    """Return (P,): the pair of every claim. Claims are numbered tag by tag within a document here.
+
+    Claim `first_claim[d] + j E_d + i` is edge i and tag j of document d, so that loops run over edges.
+    """
+    numbers = np.zeros(int(first_claims(graph)[-1]), dtype=np.int32)
+    arguments = (graph, first_claims(graph), _slot_doc(graph), offsets, words, numbers)
+    run_ranges(_claim_pairs, offsets, 8, n_threads, *arguments)
+    return numbers
+
+
+def _slot_doc(graph: FactorGraph) -> Int64:
+    return np.repeat(np.arange(graph.n_docs), np.diff(graph.doc_slots)).astype(np.int64)
+
+
+@kernel
+def _claim_pairs(first, last, graph, claims, slot_doc, offsets, words, numbers):
+    number = np.empty(len(graph.totals.word_docs), dtype=np.int32)
+    for t in range(first, last):
+        for u in range(offsets[t], offsets[t + 1]):
+            number[words[u]] = u
+        for m in range(graph.tag_slots.offsets[t], graph.tag_slots.offsets[t + 1]):
+            s = graph.tag_slots.members[m]
+            d = slot_doc[s]
+            start, n_edges = graph.doc_edges[d], graph.doc_edges[d + 1] - graph.doc_edges[d]
+            p = claims[d] + (s - graph.doc_slots[d]) * n_edges
+            for i in range(n_edges):
+                numbers[p + i] = number[graph.edge_word[start + i]]
+
+
 def share_claims(
     graph: FactorGraph,
+    numbers: Int32,
     pairs: Pairs,
     topics: Float32,
     topic_prior: float,
@@ -87,6 +118,7 @@ def share_claims(
 
     Args:
         graph: training documents with their tags.
+        numbers: (P,) from `claim_pairs`.
         pairs: the tag words.
         topics: (E,) from `topic_probabilities`.
         topic_prior: pseudo-count of the topics together.
@@ -97,12 +129,12 @@ def share_claims(
     """
     claims = first_claims(graph)
     settings = (np.float32(topic_prior), n_iter)
-    arguments = (graph, claims, pairs, topics, slot_prior, settings, shares)
+    arguments = (graph, claims, numbers, pairs, topics, slot_prior, settings, shares)
     run_ranges(_share_claims, claims, 8 * n_iter, n_threads, *arguments)
 
 
 @kernel
-def _share_claims(first, last, graph, claims, pairs, topics, slot_prior, settings, shares):
+def _share_claims(first, last, graph, claims, numbers, pairs, topics, slot_prior, settings, shares):
     topic_prior, n_iter = settings
     for d in range(first, last):
         start, first_slot = graph.doc_edges[d], graph.doc_slots[d]
@@ -110,80 +142,80 @@ def _share_claims(first, last, graph, claims, pairs, topics, slot_prior, setting
         if n_tags == 0 or n_edges == 0:
             continue
         counts = graph.edge_count[start : start + n_edges]
-        mine = shares[claims[d] : claims[d + 1]].reshape(n_edges, n_tags)
-        own = np.zeros(n_tags, dtype=np.float32)
-        tokens = np.float32(0)
-        for i in range(n_edges):
-            tokens += counts[i]
-            for j in range(n_tags):
-                own[j] += mine[i, j] * counts[i]
-        said = np.empty((n_edges, n_tags), dtype=np.float32)
-        for i in range(n_edges):
-            for j in range(n_tags):
-                t = graph.slot_tag[first_slot + j]
-                u = find_pair(t, graph.edge_word[start + i], pairs)
-                known = max(pairs.tokens[u] - mine[i, j] * counts[i], np.float32(0))
-                total = max(pairs.totals[t] - own[j], np.float32(0)) + pairs.shrinkage[t]
-                said[i, j] = (known + pairs.shrinkage[t] * pairs.predicted[u]) / total
-        fresh, of_topics, given = np.empty(n_tags, np.float32), topics[start:], slot_prior[first_slot:]
+        mine = shares[claims[d] : claims[d + 1]].reshape(n_tags, n_edges)
+        own, said = np.zeros(n_tags, dtype=np.float32), np.empty((n_tags, n_edges), dtype=np.float32)
+        for j in range(n_tags):
+            t, p = graph.slot_tag[first_slot + j], claims[d] + j * n_edges
+            for i in range(n_edges):
+                own[j] += mine[j, i] * counts[i]
+            total = max(pairs.totals[t] - own[j], np.float32(0)) + pairs.shrinkage[t]
+            for i in range(n_edges):
+                u = numbers[p + i]
+                known = max(pairs.tokens[u] - mine[j, i] * counts[i], np.float32(0))
+                said[j, i] = (known + pairs.shrinkage[t] * pairs.predicted[u]) / total
+        of_topics, given = topics[start : start + n_edges], slot_prior[first_slot : first_slot + n_tags]
+        total = np.empty(n_edges, dtype=np.float32)
         for _ in range(n_iter):
-            _share_once(counts, tokens, of_topics, topic_prior, given, said, own, mine, fresh)
+            _share_once(counts, of_topics, topic_prior, given, said, own, mine, total)
 
 
 @inner
-def _share_once(counts, tokens, topics, topic_prior, slot_prior, said, own, mine, fresh):
-    """Update the shares (E, T) of a document and the tokens of its tags, `own` (T,); `fresh` is scratch."""
-    n_edges, n_tags = mine.shape
-    of_topics = tokens
-    for j in range(n_tags):
-        of_topics -= own[j]
-        fresh[j] = 0
+def _share_once(counts, topics, topic_prior, slot_prior, said, own, mine, total):
+    """Update the shares (T, E) of a document and the tokens of its tags, `own` (T,); `total` is scratch."""
+    n_tags, n_edges = mine.shape
+    left = np.float32(0)  # tokens of the topics
     for i in range(n_edges):
-        left = np.float32(1)  # the share of the topics
-        for j in range(n_tags):
-            left -= mine[i, j]
-        total = (max(of_topics - left, np.float32(0)) + topic_prior) * topics[i]
-        for j in range(n_tags):
-            mine[i, j] = (max(own[j] - mine[i, j], np.float32(0)) + slot_prior[j]) * said[i, j]
-            total += mine[i, j]
-        for j in range(n_tags):
-            mine[i, j] = mine[i, j] / total if total > 0 else np.float32(0)
-            fresh[j] += mine[i, j] * counts[i]
+        left += counts[i]
+        total[i] = 1
     for j in range(n_tags):
-        own[j] = fresh[j]
+        left -= own[j]
+        for i in range(n_edges):
+            total[i] -= mine[j, i]
+    for i in range(n_edges):
+        total[i] = (max(left - total[i], np.float32(0)) + topic_prior) * topics[i]
+    for j in range(n_tags):
+        for i in range(n_edges):
+            mine[j, i] = (max(own[j] - mine[j, i], np.float32(0)) + slot_prior[j]) * said[j, i]
+            total[i] += mine[j, i]
+    for i in range(n_edges):
+        total[i] = np.float32(1) / total[i] if total[i] > 0 else np.float32(0)
+    for j in range(n_tags):
+        fresh = np.float32(0)
+        for i in range(n_edges):
+            mine[j, i] *= total[i]
+            fresh += mine[j, i] * counts[i]
+        own[j] = fresh
 
 
-def collect_claims(graph: FactorGraph, pairs: Pairs, shares: Float32, n_threads: int) -> Pairs:
+def collect_claims(
+    graph: FactorGraph, numbers: Int32, pairs: Pairs, shares: Float32, n_threads: int
+) -> Pairs:
     """Return the pairs with the tokens that the claims credit to each; one thread adds up a tag, in order.
 
     Args:
         graph: training documents with their tags.
+        numbers: (P,) from `claim_pairs`.
         pairs: the tag words; `tokens` and `totals` are replaced.
         shares: (P,) from `share_claims`.
         n_threads: any number gives the same bits.
     """
     tokens, totals = np.zeros(len(pairs.words), np.float32), np.zeros(len(pairs.totals), np.float32)
-    slot_doc = np.repeat(np.arange(graph.n_docs), np.diff(graph.doc_slots)).astype(np.int64)
-    arguments = (graph, first_claims(graph), slot_doc, pairs, shares, tokens, totals)
+    arguments = (graph, first_claims(graph), _slot_doc(graph), numbers, shares, tokens, totals)
     run_ranges(_collect_claims, pairs.offsets, 8, n_threads, *arguments)
     return pairs._replace(tokens=tokens, totals=totals)
 
 
 @kernel
-def _collect_claims(first, last, graph, claims, slot_doc, pairs, shares, tokens, totals):
-    number = np.empty(len(graph.totals.word_docs), dtype=np.int64)
+def _collect_claims(first, last, graph, claims, slot_doc, numbers, shares, tokens, totals):
     for t in range(first, last):
-        for u in range(pairs.offsets[t], pairs.offsets[t + 1]):
-            number[pairs.words[u]] = u
         total = 0.0
         for m in range(graph.tag_slots.offsets[t], graph.tag_slots.offsets[t + 1]):
             s = graph.tag_slots.members[m]
             d = slot_doc[s]
-            n_tags = graph.doc_slots[d + 1] - graph.doc_slots[d]
-            p = claims[d] + s - graph.doc_slots[d]
-            for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
-                credited = shares[p] * graph.edge_count[e]
-                tokens[number[graph.edge_word[e]]] += credited
+            start, n_edges = graph.doc_edges[d], graph.doc_edges[d + 1] - graph.doc_edges[d]
+            p = claims[d] + (s - graph.doc_slots[d]) * n_edges
+            for i in range(n_edges):
+                credited = shares[p + i] * graph.edge_count[start + i]
+                tokens[numbers[p + i]] += credited
                 total += credited
-                p += n_tags
         totals[t] = total

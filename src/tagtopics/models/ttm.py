@@ -202,6 +202,7 @@ class TTM(OnlineModel):
         algorithm = self._belief_propagation(graph, priors)
         belief = run(algorithm, max_iter=min(PILOT_SWEEPS, self._most_sweeps()), tol=self.tol).state
         pilot = self._pilot(known, belief, graph.totals.tag_docs)
+        del algorithm, belief  # the messages are the largest part of a fit
         aside_part = counts[aside], tags[aside]
         return learn_settings(pilot, *aside_part, seed, threads, joint=self.order > 1)
 

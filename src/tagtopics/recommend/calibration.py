@@ -166,13 +166,16 @@ def fair_thresholds(tags: Int64, likely: Float32, truth: Any, expected: Float64,
     """
     if not len(likely):
         return np.full(len(expected), 0.5)
-    order = np.lexsort((-likely, tags))
+    order = np.argsort(-likely, kind="stable")
+    narrow = tags[order].astype(np.min_scalar_type(len(expected)))  # sorted by radix if it has 16 bits
+    order = order[np.argsort(narrow, kind="stable")]
     tags, likely, truth = tags[order], likely[order].astype(np.float64), truth[order]
-    first = np.searchsorted(tags, tags)  # of the tag of each pair
+    starts = np.flatnonzero(np.diff(tags, prepend=-1))
+    first = np.repeat(starts, np.diff(starts, append=len(tags)))  # of the tag of each pair
     sums = np.concatenate([[0.0], np.cumsum(likely)])
     rank = np.arange(1, len(tags) + 1) - first
     best = np.zeros(len(expected))
-    np.maximum.at(best, tags, (sums[1:] - sums[first]) / (rank + expected[tags]))
+    best[tags[starts]] = np.maximum.reduceat((sums[1:] - sums[first]) / (rank + expected[tags]), starts)
     single = best_threshold(likely, truth, n_true)
     own = np.where(best > 0, np.maximum(best, 1e-3), single)
 

@@ -27,19 +27,18 @@ def weigh(first, last, new, own, index, settings, rows, weights):
     topic_weight, bandwidth, ridge = settings
     n_docs, n = index.topics.shape[0], rows.shape[1]
     alike = np.empty(n_docs, dtype=np.float32)
-    gram = np.empty((n, n), dtype=np.float32)
-    newest = np.full(len(index.word_offsets) - 1, -1, dtype=np.int64)
+    gram, heap = np.empty((n, n), dtype=np.float32), np.empty(n, dtype=np.float32)
+    ends = np.empty(len(index.word_offsets), dtype=np.int64)
     for d in range(first, last):
         _compare(d, new, index, topic_weight, alike)
         if own[d] >= 0:
             alike[own[d]] = -1
-        least = np.partition(alike, n_docs - n)[n_docs - n]
-        _take(d, alike, least, rows)
+        _take(d, alike, _least(alike, heap), rows)
         n_entries = 0
         for a in range(n):
             n_entries += index.doc_offsets[rows[d, a] + 1] - index.doc_offsets[rows[d, a]]
-        entries = np.empty((n_entries, 3), dtype=np.int64)
-        _compare_neighbours(d, index, topic_weight, rows, newest, entries, gram)
+        who, shares = np.empty(n_entries, dtype=np.int32), np.empty(n_entries, dtype=np.float32)
+        _compare_neighbours(d, index, topic_weight, rows, ends, who, shares, gram)
         for a in range(n):
             weights[d, a] = np.exp(bandwidth * (alike[rows[d, a]] - np.float32(1)))
             for b in range(a):
@@ -66,6 +65,26 @@ def _compare(d, new, index, topic_weight, alike):
 
 
 @inner
+def _least(values, heap):
+    """Return the n-th largest value; `heap` (n,) is scratch: the largest so far, the least of them first."""
+    n = len(heap)
+    heap[:] = -np.inf
+    for value in values:
+        if value > heap[0]:
+            place = 0
+            while 2 * place + 1 < n:
+                child = 2 * place + 1
+                if child + 1 < n and heap[child + 1] < heap[child]:
+                    child += 1
+                if heap[child] >= value:
+                    break
+                heap[place] = heap[child]
+                place = child
+            heap[place] = value
+    return heap[0]
+
+
+@inner
 def _take(d, alike, least, rows):
     """Set `rows` of document d to the n documents that are most alike, in order of rows; earlier ones win."""
     n, above = rows.shape[1], 0
@@ -80,14 +99,15 @@ def _take(d, alike, least, rows):
 
 
 @inner
-def _compare_neighbours(d, index, topic_weight, rows, newest, entries, gram):
+def _compare_neighbours(d, index, topic_weight, rows, ends, who, shares, gram):
     """Set the lower half of `gram` (n, n) to the similarities of the neighbours of document d.
 
-    `newest` (W,) is the last entry of each word so far, -1 before and after. An entry is a word of a
-    neighbour: its number, the place of the word in the index, and the entry of the same word before it.
+    The rest is scratch: the neighbours `who` have each word and its `shares`, (E,) each, word by word; `ends`
+    (W + 1,) is where the neighbours of the words before each one end.
     """
     scale = np.float32(2) * (np.float32(1) - topic_weight)
-    n, m = rows.shape[1], 0
+    n = rows.shape[1]
+    ends[:] = 0
     for a in range(n):
         for b in range(a):
             total = np.float32(0)
@@ -95,17 +115,21 @@ def _compare_neighbours(d, index, topic_weight, rows, newest, entries, gram):
                 total += index.topics[rows[d, a], k] * index.topics[rows[d, b], k]
             gram[a, b] = topic_weight * total
         for e in range(index.doc_offsets[rows[d, a]], index.doc_offsets[rows[d, a] + 1]):
-            w, x = index.doc_words[e], index.doc_shares[e]
-            p = newest[w]
-            while p >= 0:
-                y = index.doc_shares[entries[p, 1]]
-                gram[a, entries[p, 0]] += scale * x * y / (x + y)
-                p = entries[p, 2]
-            entries[m, 0], entries[m, 1], entries[m, 2] = a, e, newest[w]
-            newest[w] = m
-            m += 1
-    for p in range(m):
-        newest[index.doc_words[entries[p, 1]]] = -1
+            ends[index.doc_words[e] + 1] += 1
+    for w in range(len(ends) - 1):
+        ends[w + 1] += ends[w]
+    for a in range(n):
+        for e in range(index.doc_offsets[rows[d, a]], index.doc_offsets[rows[d, a] + 1]):
+            place = ends[index.doc_words[e]]  # moves to the end of the word
+            who[place], shares[place] = a, index.doc_shares[e]
+            ends[index.doc_words[e]] += 1
+    start = 0
+    for w in range(len(ends) - 1):
+        for i in range(start, ends[w]):
+            x, a = shares[i], who[i]
+            for j in range(start, i):
+                gram[a, who[j]] += scale * x * shares[j] / (x + shares[j])
+        start = ends[w]
 
 
 @inner

@@ -49,8 +49,8 @@ _PAIRS_FOR_WIDTH = 300
 MOST_DOCS = 1 << 16
 """Training documents that are kept; of more, a random sample."""
 
-_CALIBRATED_DOCS = 2000
-"""Training documents that calibration uses."""
+_CALIBRATED_DOCS, _CALIBRATED_BY_NEIGHBOURS = 2000, 1000
+"""Training documents that calibration uses, if all documents answer, and if the nearest ones do."""
 
 _CALIBRATED_PAIRS = 1 << 24
 """Most document-tag pairs that calibration uses."""
@@ -279,7 +279,8 @@ def fit_recommender(
     trained = TagRecommender(
         counts, theta, carried, used, coefficients, own, bandwidth, unset, tag_names, n_threads
     )
-    sample = _drawn(generator, len(used), min(_CALIBRATED_DOCS, _CALIBRATED_PAIRS // T + 1))
+    most = _CALIBRATED_DOCS if len(coefficients) else _CALIBRATED_BY_NEIGHBOURS
+    sample = _drawn(generator, len(used), min(most, _CALIBRATED_PAIRS // T + 1))
     try:
         return replace(trained, calibration=_calibrated(trained, sample, on_progress))
     finally:

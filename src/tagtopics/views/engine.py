@@ -13,10 +13,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics.corpus.core import Corpus, tag_matrix
-from tagtopics.corpus.text import SpanFinder, TermCounter, clean_text
+from tagtopics.corpus.text import TermCounter, clean_text
 from tagtopics.errors import InputError
 from tagtopics.models.results import RelatedDocument as RelatedDocument
 from tagtopics.views.heat_maps import PhotographAnswer, pictured
+from tagtopics.views.spans import TextSpans, normalised_text
 
 
 class NotOfferedError(Exception):
@@ -109,7 +110,7 @@ class ModelEngine:
         self._model.tag_means = lambda: means  # (T, K), the same in every request
         self._tags = {name: t for t, name in enumerate(model.tag_names_)}
         if model.recipe_ is not None:
-            self._finder = SpanFinder(model.vocabulary_, model.recipe_)
+            self._spans = TextSpans(model.vocabulary_, model.recipe_)
             self._counter = TermCounter(model.vocabulary_, model.recipe_)
 
     @property
@@ -210,7 +211,7 @@ class ModelEngine:
         posterior = self._model.components_[:, columns].T * theta
         place = {int(w): i for i, w in enumerate(columns)}
         assert corpus.texts is not None
-        text, spans = self._finder.find(corpus.texts[d])
+        text = normalised_text(corpus.texts[d], self._model.recipe_)
         return ExplainOut(
             tags=tags,
             words=[self._model.vocabulary_[w] for w in columns],
@@ -218,7 +219,7 @@ class ModelEngine:
             word_topics=posterior.argmax(1).tolist(),
             credit=credit.reshape(len(columns), len(tags)).tolist(),
             text=text,
-            spans=[(span.start, span.stop, place[span.word]) for span in spans if span.word in place],
+            spans=[(a, b, place[w]) for a, b, w in self._spans.find(text) if w in place],
         )
 
 

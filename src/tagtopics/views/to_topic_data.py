@@ -12,20 +12,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.corpus.align import in_columns
-from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.core import Corpus, TextRecipe
 from tagtopics.corpus.splits import completion
-from tagtopics.corpus.text import SpanFinder
 from tagtopics.errors import InputError
+from tagtopics.evidence.parts import claims_of
 from tagtopics.inference import holdout
 from tagtopics.inference.checkpoint import plain_value
 from tagtopics.models.base import TopicModel
 from tagtopics.models.validation import Preset
+from tagtopics.views.spans import normalised_text
 from tagtopics.views.topic_data import DocumentTable, TagTable, TopicData
 
 WORDS_OF_A_TAG = 40
 """Credited words kept for each tag."""
 
-_CHUNK = 2000
+_CHUNK = 8000
 """Documents explained at a time."""
 
 _SCORED = 1000
@@ -41,6 +42,7 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
         title: of the collection.
     """
     check_is_fitted(model)
+    recipe = model.recipe_ or (None if corpus is None else corpus.recipe)
     weights = model.topic_sums_ @ model.components_.astype(np.float64)
     credit, tag_words = np.empty(0, dtype=np.float32), sp.csr_array((len(model.tag_names_), len(weights)))
     if corpus is not None:
@@ -64,7 +66,8 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
         topic_share=model.topic_shares(),
         coherence=np.empty(0) if corpus is None else np.nan_to_num(model.coherence(corpus)),
         tags=_tag_table(model, tag_words, weights),
-        documents=_document_table(model, corpus, credit),
+        documents=_document_table(model, corpus, credit, recipe),
+        recipe=recipe,
     )
 
 
@@ -88,28 +91,23 @@ def _credits(model: TopicModel, corpus: Corpus) -> tuple[Float32, Any]:
     for rows in np.array_split(np.arange(corpus.n_docs), max(1, -(-corpus.n_docs // _CHUNK))):
         chunk = corpus.select(rows)
         shares = np.asarray(model.explain(chunk).credit, dtype=np.float32)
-        tags, words, counts = _pairs(chunk)
-        if len(shares) != len(tags):  # the model has another kind of credit table
+        edge, slot = claims_of(chunk.counts, chunk.tags)
+        if len(shares) != len(edge):  # the model has another kind of credit table
             return np.empty(0, dtype=np.float32), sp.csr_array(shape)
         parts.append(shares)
-        total = total + sp.csr_array((shares * counts, (tags, words)), shape=shape, dtype=np.float64)
+        total = total + _tokens_of_tags(chunk, shares * chunk.counts.data[edge].astype(np.float64), slot)
     return np.concatenate(parts), total
 
 
-def _pairs(corpus: Corpus) -> tuple[Int64, Int64, Float64]:
-    """Return tag, word and count of every (word, tag) pair of every document, in the order of `explain`."""
-    tags, words, counts = [], [], []
-    bounds = zip(pairwise(corpus.counts.indptr), pairwise(corpus.tags.indptr), strict=True)
-    for (a, b), (s, t) in bounds:
-        tags.append(np.tile(corpus.tags.indices[s:t], b - a))
-        words.append(np.repeat(corpus.counts.indices[a:b], t - s))
-        counts.append(np.repeat(corpus.counts.data[a:b], t - s))
-    empty = np.empty(0, dtype=np.int64)
-    return (
-        np.concatenate([empty, *tags]),
-        np.concatenate([empty, *words]),
-        np.concatenate([empty, *counts]).astype(np.float64),
-    )
+def _tokens_of_tags(corpus: Corpus, tokens: Float64, slot: Int64) -> sp.csr_array:
+    """Return CSR (T, W): the sum of the tokens of claims, (P,), by tag and word, with their slots (P,)."""
+    E = corpus.counts.nnz
+    width = np.repeat(np.diff(corpus.tags.indptr), np.diff(corpus.counts.indptr))
+    ends = np.concatenate([[0], np.cumsum(width)])
+    claimed = sp.csr_array((tokens, corpus.tags.indices[slot], ends), shape=(E, corpus.n_tags))
+    ones = np.ones(E)
+    words = sp.csr_array((ones, corpus.counts.indices, np.arange(E + 1)), shape=(E, corpus.n_words))
+    return sp.csr_array((sp.csr_array(words.T) @ claimed).T)
 
 
 def _facts(model: TopicModel, corpus: Corpus) -> dict[str, float]:
@@ -155,10 +153,13 @@ def _telling_words(credited: Any, probability: Float64) -> Iterator[tuple[Any, A
         yield words[best], tokens[best]
 
 
-def _document_table(model: TopicModel, corpus: Corpus | None, credit: Float32) -> DocumentTable:
-    D = len(model.doc_ids_)
+def _document_table(
+    model: TopicModel, corpus: Corpus | None, credit: Float32, recipe: TextRecipe | None
+) -> DocumentTable:
+    D, texts = len(model.doc_ids_), None if corpus is None else corpus.texts
+    if texts is not None and recipe is not None:
+        texts = tuple(normalised_text(text, recipe) for text in texts)
     none, empty = np.zeros(D + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
-    texts, spans = _spans(model, corpus)
     return DocumentTable(
         ids=tuple(model.doc_ids_),
         topics=np.asarray(model.doc_topic_, dtype=np.float32),
@@ -169,20 +170,4 @@ def _document_table(model: TopicModel, corpus: Corpus | None, credit: Float32) -
         word_count=(empty if corpus is None else corpus.counts.data).astype(np.float32),
         credit=credit,
         texts=texts,
-        span_offsets=np.cumsum([0, *map(len, spans)], dtype=np.int64) if spans else none,
-        span_start=np.array([span.start for row in spans for span in row], dtype=np.int32),
-        span_stop=np.array([span.stop for row in spans for span in row], dtype=np.int32),
-        span_word=np.array([span.word for row in spans for span in row], dtype=np.int32),
     )
-
-
-def _spans(model: TopicModel, corpus: Corpus | None) -> tuple[tuple[str, ...] | None, list[Any]]:
-    """Return the texts and, if there is a recipe, the positions of the words in them."""
-    if corpus is None or corpus.texts is None:
-        return None, []
-    recipe = model.recipe_ or corpus.recipe
-    if recipe is None:
-        return corpus.texts, []
-    finder = SpanFinder(model.vocabulary_, recipe)
-    found = [finder.find(text) for text in corpus.texts]
-    return tuple(text for text, _ in found), [spans for _, spans in found]

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from tagtopics._typing import Float32, Float64, Int32, Int64
+from tagtopics.corpus.core import TextRecipe, recipe_from_json, recipe_to_json
 from tagtopics.errors import InputError
 from tagtopics.graph import joint_profile
+from tagtopics.views.spans import TextSpans
 
-VERSION = 2
+VERSION = 3
 """Version of the record; records of a newer version are refused."""
 
 
@@ -45,10 +47,6 @@ class DocumentTable:
     word_index: Int32
     word_count: Float32  # how often each word occurs
     credit: Float32  # p(tag | word, document): each document's words x its tags, flat; empty without credits
-    span_offsets: Int64  # (D + 1,) where each document's spans begin in the next three
-    span_start: Int32  # where in the text a word begins, in code points
-    span_stop: Int32  # where it ends
-    span_word: Int32  # which word it is
     texts: tuple[str, ...] | None
 
     def by_topic(self) -> Int64:
@@ -102,6 +100,7 @@ class TopicData:
         tags: the tags.
         documents: the documents.
         pictures: of those documents that are images.
+        recipe: how words are found in the texts; None if that is unknown.
         version: of this layout.
     """
 
@@ -117,6 +116,7 @@ class TopicData:
     tags: TagTable
     documents: DocumentTable
     pictures: tuple[Picture, ...] = ()
+    recipe: TextRecipe | None = None
     version: int = field(default=VERSION)
 
     def __post_init__(self) -> None:
@@ -139,6 +139,16 @@ class TopicData:
         """The pictures, by document."""
         return {picture.doc: picture for picture in self.pictures}
 
+    @cached_property
+    def spans(self) -> TextSpans | None:
+        """Finds the words in texts; None without a recipe."""
+        return None if self.recipe is None else TextSpans(self.words, self.recipe)
+
+    @cached_property
+    def word_topic(self) -> Float32:
+        """(W, K) p(word | topic), word by word."""
+        return np.ascontiguousarray(self.topic_word.T)
+
     @property
     def n_topics(self) -> int:
         """The number of topics, K."""
@@ -159,7 +169,11 @@ class TopicData:
         try:
             own = dict(value)
             if version == 1:
-                own["word_tokens"], own["version"] = own.pop("word_weight"), VERSION
+                own["word_tokens"] = own.pop("word_weight")
+            if version < VERSION:  # these stored the positions of words, and no recipe to find them with
+                own["documents"] = {k: v for k, v in own["documents"].items() if not k.startswith("span_")}
+                own["version"] = VERSION
+            own["recipe"] = None if own.get("recipe") is None else recipe_from_json(own["recipe"])
             own["tags"] = TagTable(**_arrays(TagTable, own["tags"]))
             own["documents"] = DocumentTable(**_arrays(DocumentTable, own["documents"]))
             own["pictures"] = tuple(Picture(**picture) for picture in own["pictures"])
@@ -177,7 +191,6 @@ class TopicData:
             ("words of tags", tags.word_offsets, tags.word_index, T, W),
             ("tags of documents", docs.tag_offsets, docs.tag_index, D, T),
             ("words of documents", docs.word_offsets, docs.word_index, D, W),
-            ("spans of documents", docs.span_offsets, docs.span_word, D, W),
         )
 
 
@@ -191,6 +204,8 @@ def _plain(value: Any) -> Any:
         return {part.name: _plain(getattr(value, part.name)) for part in fields(value)}
     if isinstance(value, Picture):
         return asdict(value)
+    if isinstance(value, TextRecipe):
+        return recipe_to_json(value)
     return [_plain(part) for part in value] if isinstance(value, tuple) else value
 
 

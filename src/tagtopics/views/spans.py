@@ -1,0 +1,43 @@
+"""Where the words of a vocabulary are in texts."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+from tagtopics.corpus.core import TextRecipe
+from tagtopics.corpus.patterns import WordPattern, compile_pattern
+from tagtopics.corpus.text import SpanFinder, analyzer, default_pattern, fold_case
+
+
+def normalised_text(text: str, recipe: TextRecipe) -> str:
+    """Return a text in the form that the positions of its words count in."""
+    if text.isascii():
+        return text
+    text = unicodedata.normalize("NFC", text)
+    folded = fold_case(text) if recipe.lowercase else text
+    return text if len(folded) == len(text) else folded
+
+
+class TextSpans:
+    """Finds the words of a vocabulary in texts, as `SpanFinder` does, but faster where no n-grams are words.
+
+    Args:
+        vocabulary: the words, in column order.
+        recipe: of the texts that they were learned from.
+    """
+
+    def __init__(self, vocabulary: Sequence[str], recipe: TextRecipe) -> None:
+        self._lowercase, pattern = recipe.lowercase, recipe.token_pattern
+        self._pattern = WordPattern(default_pattern(), False) if pattern is None else compile_pattern(pattern)
+        self._finder = None if recipe.ngram_range == (1, 1) else SpanFinder(vocabulary, recipe)
+        words_of = analyzer(recipe, None)
+        self._column = {word: w for w, word in enumerate(vocabulary) if words_of(word) == [word]}
+
+    def find(self, text: str) -> list[tuple[int, int, int]]:
+        """Return start, stop (code points) and column of each word of a normalised text, left to right."""
+        if self._finder is not None:
+            return [(*span,) for span in self._finder.find(text)[1]]
+        folded, column = fold_case(text) if self._lowercase else text, self._column
+        spans = self._pattern.spans(folded)
+        return [(a, b, column[word]) for a, b in spans if (word := folded[a:b]) in column]
