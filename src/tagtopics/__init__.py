@@ -19,6 +19,8 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tagtopics.analysis.choose import choose_topics
+    from tagtopics.analysis.compare import compare
     from tagtopics.baselines import ATM, RTM, SML, VBLDA, GibbsLDA, LabeledLDA
     from tagtopics.corpus import Corpus, TextRecipe, read_corpus, write_jsonl, write_matrix_folder
     from tagtopics.corpus.images.vocabulary import VisualVocabulary
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 _HOMES = {
     name: f"tagtopics.{home}"
     for home, names in {
+        "analysis.choose": ("choose_topics",),
+        "analysis.compare": ("compare",),
         "baselines": ("ATM", "GibbsLDA", "LabeledLDA", "RTM", "SML", "VBLDA"),
         "corpus": ("Corpus", "TextRecipe", "read_corpus", "write_jsonl", "write_matrix_folder"),
         "corpus.images.vocabulary": ("VisualVocabulary",),
@@ -74,6 +78,8 @@ __all__ = [
     "Progress",
     "TextRecipe",
     "VisualVocabulary",
+    "choose_topics",
+    "compare",
     "evaluate",
     "fit_shards",
     "list_datasets",
