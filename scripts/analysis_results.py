@@ -22,7 +22,7 @@ import numpy as np
 import tagtopics as tt
 from tagtopics.analysis.choose import choice_rows, recommend
 from tagtopics.analysis.grid import fit_grid, make_restarts
-from tagtopics.analysis.matching import found_again
+from tagtopics.analysis.matching import found_again, match_topics
 from tagtopics.corpus.splits import train_test
 
 GRID = (5, 10, 15, 25, 35, 50, 75, 100, 150)
@@ -96,7 +96,66 @@ def reuters() -> Any:
     return result
 
 
-PARTS: dict[str, Callable[[], Any]] = {"planted": planted, "coherence": coherence, "reuters": reuters}
+def corpus_with_effects(seed: int) -> tuple[tt.Corpus, Any, Any, dict[str, Any]]:
+    """Draw documents whose topic shares depend on their year and venue.
+
+    Returns:
+        The corpus with tags `year:...` and `venue:...`, the topics (K, W), the shares of documents (D, K), and
+        the true effect of each term, (K,).
+    """
+    rng = np.random.default_rng([17, seed])
+    K, W, D = int(rng.integers(4, 9)), int(rng.integers(300, 601)), int(rng.integers(250, 451))
+    years, venues = rng.integers(2010, 2020, D), rng.choice(3, D, p=[0.5, 0.3, 0.2])
+    slope = rng.permutation(np.linspace(-1, 1, K)) * 0.25 / K / 4.5
+    of_venue = rng.normal(size=(3, K)) * 0.15 / K
+    of_venue -= of_venue.mean(1, keepdims=True)
+    means = 1 / K + np.outer(years - 2014.5, slope) + of_venue[venues]
+    concentration = float(rng.choice([1.0, 2.0, 4.0]))
+    shares = np.array([rng.dirichlet(concentration * np.maximum(mean, 1e-3)) for mean in means])
+    topics = rng.dirichlet(np.full(W, 0.05), size=K)
+    lengths = np.maximum(rng.poisson(rng.integers(50, 121), D), 5)
+    counts = np.array([rng.multinomial(n, share @ topics) for n, share in zip(lengths, shares, strict=True)])
+    names = [[f"year:{year}", f"venue:{'abc'[venue]}"] for year, venue in zip(years, venues, strict=True)]
+    corpus = tt.read_corpus(counts, tags=names)
+    weights = np.bincount(venues, minlength=3) / D
+    centred = of_venue - weights @ of_venue
+    return corpus, topics, shares, {"year": slope, **{f"venue:{'abc'[v]}": centred[v] for v in range(3)}}
+
+
+def coverage(corpora: int = 200, refits: int = 50) -> Any:
+    """Return how many 90 % intervals contain the planted effects."""
+    covered: dict[str, list[bool]] = {}
+    errors: dict[str, list[float]] = {}
+    for seed in range(corpora):
+        corpus, topics, _, truth = corpus_with_effects(seed)
+        model = tt.LDA(len(topics), random_state=seed).fit_topics(corpus)
+        found = tt.effects(model, corpus, on=["year"], kinds=["venue"], refits=refits, seed=seed)
+        pairs = match_topics(topics, model.components_)
+        planted_of = {int(k): int(j) for j, k in zip(pairs.rows, pairs.columns, strict=True)}
+        for row in found.rows:
+            true = truth[row.term][planted_of[row.topic]]
+            kind = row.term.partition(":")[0]
+            covered.setdefault(kind, []).append(bool(row.low <= true <= row.high))
+            errors.setdefault(kind, []).append(float(row.estimate - true))
+        if seed % 10 == 9:
+            note(seed + 1, {kind: (len(v), float(np.mean(v))) for kind, v in covered.items()})
+    return {
+        "corpora": corpora,
+        "refits": refits,
+        "rows": [
+            {"kind": kind, "intervals": len(v), "coverage": float(np.mean(v)),
+             "rmse": float(np.sqrt(np.mean(np.square(errors[kind]))))}
+            for kind, v in covered.items()
+        ],
+    }  # fmt: skip
+
+
+PARTS: dict[str, Callable[[], Any]] = {
+    "planted": planted,
+    "coherence": coherence,
+    "reuters": reuters,
+    "coverage": coverage,
+}
 
 
 def main() -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from tagtopics.analysis.choose import choose_topics
     from tagtopics.analysis.compare import compare
+    from tagtopics.analysis.effects import effects
     from tagtopics.baselines import ATM, RTM, SML, VBLDA, GibbsLDA, LabeledLDA
     from tagtopics.corpus import Corpus, TextRecipe, read_corpus, write_jsonl, write_matrix_folder
     from tagtopics.corpus.images.vocabulary import VisualVocabulary
@@ -42,6 +43,7 @@ _HOMES = {
     for home, names in {
         "analysis.choose": ("choose_topics",),
         "analysis.compare": ("compare",),
+        "analysis.effects": ("effects",),
         "baselines": ("ATM", "GibbsLDA", "LabeledLDA", "RTM", "SML", "VBLDA"),
         "corpus": ("Corpus", "TextRecipe", "read_corpus", "write_jsonl", "write_matrix_folder"),
         "corpus.images.vocabulary": ("VisualVocabulary",),
@@ -80,6 +82,7 @@ __all__ = [
     "VisualVocabulary",
     "choose_topics",
     "compare",
+    "effects",
     "evaluate",
     "fit_shards",
     "list_datasets",

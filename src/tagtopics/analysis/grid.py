@@ -42,6 +42,11 @@ class Restart(NamedTuple):
     seed: int
 
 
+def lanes_for(n_edges: int, n_topics: int, threads: int) -> int:
+    """Return how many fits run side by side; each of them has messages for all of its edges."""
+    return threads if 4 * n_topics * n_edges * threads <= _MOST_BYTES else 1
+
+
 def restart_seeds(seed: int, restarts: int) -> list[int]:
     """Return a seed for each restart; the first ones do not depend on how many there are."""
     return [int(np.random.SeedSequence([seed, r]).generate_state(1)[0]) for r in range(restarts)]
@@ -96,7 +101,7 @@ def _fit_row(
     """Return the fits of one number of topics."""
     fitted: dict[int, tuple[float, Float32]] = {}
     edges = max(restart.train.counts.nnz for restart in restarts)
-    lanes = threads if 4 * n_topics * edges * threads <= _MOST_BYTES else 1
+    lanes = lanes_for(edges, n_topics, threads)
 
     def lane(waiting: Iterator[int]) -> None:
         for r in waiting:
