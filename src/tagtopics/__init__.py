@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tagtopics.analysis.choose import choose_topics
     from tagtopics.analysis.compare import compare
     from tagtopics.analysis.effects import effects
+    from tagtopics.analysis.trends import trends
     from tagtopics.baselines import ATM, RTM, SML, VBLDA, GibbsLDA, LabeledLDA
     from tagtopics.corpus import Corpus, TextRecipe, read_corpus, write_jsonl, write_matrix_folder
     from tagtopics.corpus.images.vocabulary import VisualVocabulary
@@ -44,6 +45,7 @@ _HOMES = {
         "analysis.choose": ("choose_topics",),
         "analysis.compare": ("compare",),
         "analysis.effects": ("effects",),
+        "analysis.trends": ("trends",),
         "baselines": ("ATM", "GibbsLDA", "LabeledLDA", "RTM", "SML", "VBLDA"),
         "corpus": ("Corpus", "TextRecipe", "read_corpus", "write_jsonl", "write_matrix_folder"),
         "corpus.images.vocabulary": ("VisualVocabulary",),
@@ -97,6 +99,7 @@ __all__ = [
     "shard_corpus",
     "tag_maps",
     "topic_data",
+    "trends",
     "write_jsonl",
     "write_matrix_folder",
     "write_report",

@@ -28,6 +28,9 @@ from tagtopics.models.lda import LDA
 GRID = (10, 20, 50, 100)
 """The default numbers of topics."""
 
+_SWEEPS = 60
+"""Most sweeps of a fit of the grid; more change scores by less than their errors. The final fit has more."""
+
 _SAMPLES = 1000
 _TEST_RATIO = 0.25
 """Test documents per training document; part of the variance of repeated splits (Nadeau and Bengio)."""
@@ -152,7 +155,7 @@ def choose_topics(
     grid = _check(corpus, topics, restarts, seed)
     base = LDA() if model is None else model
     made = make_restarts(corpus, restarts, seed)
-    fitted = list(fit_grid(made, grid, base, n_jobs, on_progress))
+    fitted = list(fit_grid(made, grid, grid_model() if model is None else model, n_jobs, on_progress))
     choice = recommend(fitted, seed)
     place = grid.index(choice.recommended)
     chosen = clone(base).set_params(n_topics=choice.recommended, random_state=seed, n_jobs=n_jobs)
@@ -169,6 +172,11 @@ def choose_topics(
         notes=_notes(grid, choice, restarts),
         model=chosen.set_params(n_jobs=base.n_jobs),
     )
+
+
+def grid_model() -> LDA:
+    """Return the estimator of the grid, if none is given."""
+    return LDA(max_iter=_SWEEPS)
 
 
 class Recommendation(NamedTuple):

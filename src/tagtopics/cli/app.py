@@ -29,6 +29,8 @@ COMMANDS: Mapping[str, str] = {
     "related": "recommend.related_command",
     "choose": "choose.choose_command",
     "compare": "choose.compare_command",
+    "effects": "effects.effects_command",
+    "trends": "effects.trends_command",
     "evaluate": "evaluate.command",
     "reproduce": "reproduce.command",
     "report": "report.report_command",
