@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, cg
 from scipy.stats import norm
 from sklearn.utils.validation import check_is_fitted
 
@@ -262,7 +263,8 @@ def tag_drifts(
 ) -> tuple[TagDrift, ...]:
     """Return how much the topics of each tag drift, tested by permuting the times of its documents.
 
-    The trend of all documents is removed first. The statistic is the sum over topics of the squared slopes.
+    The trend of all documents and the mean profiles of all tags are removed first; a document is the mean of
+    its tags. The statistic is the sum over topics of the squared slopes. Decision 112.
 
     Args:
         shares: (D, K) topic shares of documents.
@@ -272,22 +274,42 @@ def tag_drifts(
         seed: of the permutations.
     """
     rest = shares - shares.mean(0) - np.outer(times - times.mean(), _slopes(times, shares))
+    parts = sp.csc_array(sp.diags_array(1 / np.maximum(np.asarray(tags.sum(1)).ravel(), 1)) @ tags)
+    rest = rest - _profiles_part(parts, rest)
     rows = []
     for t, name in enumerate(names):
-        docs = tags.indices[tags.indptr[t] : tags.indptr[t + 1]]
+        span = slice(parts.indptr[t], parts.indptr[t + 1])
+        docs, part = parts.indices[span], parts.data[span]
         if np.ptp(times[docs]) > 0:
-            rows.append(_drift(name, rest[docs], times[docs], np.random.default_rng([seed, t])))
+            rows.append(_drift(name, rest[docs], times[docs], part, np.random.default_rng([seed, t])))
     accepted = _accepted(np.array([row.p_value for row in rows]))
     marked = [row._replace(drifts=bool(ok)) for row, ok in zip(rows, accepted, strict=True)]
     return tuple(sorted(marked, key=lambda row: (-row.score, row.tag)))
 
 
-def _drift(name: str, rest: Float64, times: Float64, rng: np.random.Generator) -> TagDrift:
+def _profiles_part(parts: Any, rest: Float64) -> Float64:
+    """Return what the tags of each document explain of its shares, (D, K), by ridge regression.
+
+    Args:
+        parts: CSC (D, N), the part of each tag in each document.
+        rest: (D, K).
+    """
+    N, back = parts.shape[1], sp.csr_array(parts.T)
+    if not N:
+        return np.zeros_like(rest)
+    matrix = LinearOperator((N, N), matvec=lambda v: back @ (parts @ v) + v, dtype=np.float64)
+    profiles = np.column_stack([cg(matrix, column, rtol=1e-6)[0] for column in (back @ rest).T])
+    return np.asarray(parts @ profiles)
+
+
+def _drift(name: str, rest: Float64, times: Float64, part: Float64, rng: np.random.Generator) -> TagDrift:
+    """Return the drift of a tag: regression of `rest` (n, K) on time times the part of the tag, (n,)."""
     centred = times - times.mean()
-    slopes = _slopes(times, rest)
     permuted = rng.permuted(np.tile(centred, (_PERMUTATIONS, 1)), axis=1)
     with single_thread():
-        chance = ((permuted @ rest / (centred @ centred)) ** 2).sum(1)
+        slopes = (centred * part) @ rest / ((centred * part) @ (centred * part))
+        scales = (permuted**2) @ (part**2)
+        chance = (((permuted * part) @ rest / scales[:, np.newaxis]) ** 2).sum(1)
     statistic = float((slopes**2).sum())
     score = (statistic - float(chance.mean())) / max(float(chance.std()), 1e-300)
     order = np.argsort(-slopes, kind="stable")
