@@ -14,6 +14,7 @@ from itertools import chain
 from typing import Any
 
 from tagtopics.corpus.core import Documents, ReadOptions, Where
+from tagtopics.corpus.metadata import DEFAULT_COLUMNS, METADATA, read_metadata
 from tagtopics.corpus.tags import STRONG, WEAK, TagLists, has_strong, is_missing, name_of, read_tags
 from tagtopics.corpus.text import clean_text
 from tagtopics.errors import InputError
@@ -89,8 +90,8 @@ class TableLayout:
     """
 
     def __init__(self, options: ReadOptions) -> None:
-        for name in ("id", "label"):
-            value = getattr(options, name)
+        metadata = options.metadata or {}
+        for name, value in {"id": options.id, "label": options.label, **metadata}.items():
             if not (value is None or isinstance(value, str)):
                 raise InputError(f"{name}: expected the name of a column, got {type(value).__name__}")
         self._text, self._tags = _listed(options.text, "text"), _listed(options.tags, "tags")
@@ -101,8 +102,10 @@ class TableLayout:
 
     def wanted(self) -> frozenset[str]:
         """Return the names of the columns to read."""
-        named = {name for name in (self._options.id, self._options.label) if name is not None}
-        return frozenset({*_DEFAULTS, *named, *self._text, *self._tags})
+        metadata = self._options.metadata
+        named = {self._options.id, self._options.label, *(metadata or {}).values()} - {None}
+        defaults = () if metadata is None else chain.from_iterable(DEFAULT_COLUMNS.values())
+        return frozenset({*_DEFAULTS, *defaults, *named, *self._text, *self._tags})
 
     def update(self, table: Table) -> bool:
         """Take one more part of the table into account; return whether earlier parts must be read anew."""
@@ -121,6 +124,8 @@ class TableLayout:
             wanted += [(name, "the tags") for name in self._tags]
             wanted += [(self._options.id, "the ids")] if self._options.id else []
             wanted += [(self._options.label, "the labels")] if self._options.label else []
+            metadata = self._options.metadata or {}
+            wanted += [(name, f"the {METADATA[what]}") for what, name in metadata.items() if name]
         for name, what in wanted:
             if name not in self._names:
                 raise _no_column(source, name, what, self._names)
@@ -129,6 +134,8 @@ class TableLayout:
         """Return the documents of a part of the table."""
         ids = _names(table, self._options.id, "id") or [None] * table.n_rows
         bags = _bags(table, self._text_columns()[0]) if self.counted else None
+        columns, by_default = self._metadata_columns()
+        metadata, left_out = read_metadata({what: table.cells(name) for what, name in columns.items()})
         return Documents(
             source=table.source,
             texts=None if self.counted else self._read_texts(table),
@@ -138,6 +145,9 @@ class TableLayout:
             labels=_names(table, self._options.label, "label"),
             split=_split(table),
             where=table.where,
+            warnings=left_out,
+            notices=[*by_default, *left_out],
+            **metadata,  # type: ignore[arg-type]
         )
 
     def _text_columns(self) -> tuple[str, ...]:
@@ -147,6 +157,25 @@ class TableLayout:
 
     def _tag_columns(self) -> tuple[str, ...]:
         return self._tags or ("tags",)
+
+    def _metadata_columns(self) -> tuple[dict[str, str], list[str]]:
+        """Return the columns of titles, dates and addresses, and a line on those that the user did not name.
+
+        A column of the tags, or the only one of the text, is not taken up unless the user says so.
+        """
+        if self._options.metadata is None:
+            return {}, []
+        text = self._text_columns()
+        used = {*self._tag_columns(), *(text if len(text) == 1 else ())}
+        columns, found = dict[str, str](), list[str]()
+        for what, defaults in DEFAULT_COLUMNS.items():
+            named = self._options.metadata.get(what)
+            default = next((name for name in defaults if name in self._names and name not in used), None)
+            if named or default:
+                columns[what] = str(named or default)
+            if default and not named:
+                found.append(f"{METADATA[what]} from {default!r}")
+        return columns, [f"not tags, but kept with the documents: {', '.join(found)}"] if found else []
 
     def _read_texts(self, table: Table) -> list[str]:
         columns = [texts_of(table.cells(name), table.where, name) for name in self._text_columns()]
