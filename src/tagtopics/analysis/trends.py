@@ -220,10 +220,14 @@ def _topic_trends(found: Any, model: Any, n_words: int) -> tuple[TopicTrend, ...
     low, high = np.clip(found.low[1:], 0, 1), np.clip(found.high[1:], 0, 1)
     return tuple(
         TopicTrend(
-            int(k),
-            tuple(word for word, _ in words[k]),
-            *(float(a[0, k]) for a in (found.estimate, found.low, found.high)),
-            *(tuple(a[:, k].tolist()) for a in (found.estimate[1:], low, high)),
+            topic=int(k),
+            words=tuple(word for word, _ in words[k]),
+            slope=float(found.estimate[0, k]),
+            low=float(found.low[0, k]),
+            high=float(found.high[0, k]),
+            shares=tuple(found.estimate[1:, k].tolist()),
+            lows=tuple(low[:, k].tolist()),
+            highs=tuple(high[:, k].tolist()),
         )
         for k in order
     )

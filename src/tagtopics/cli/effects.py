@@ -200,9 +200,10 @@ def _draw_trends(console: Console, payload: dict[str, Any], limit: int) -> None:
     for row in _ends(payload["topics"], limit):
         table.add_row(str(row["topic"]), *_trend_cells(row), join(row["words"]))
     console.print(table)
-    if payload["tags"]:
+    clear = [tag for tag in payload["tags"] if tag["direction"] != "unclear"]
+    if clear:
         table = make_table("tags over time", ["tag", ">documents", *columns[1:-1]])
-        for row in _ends([tag for tag in payload["tags"] if tag["direction"] != "unclear"], limit):
+        for row in _ends(clear, limit):
             table.add_row(plain(row["tag"]), str(row["n_docs"]), *_trend_cells(row))
         console.print(table)
     drifts = [row for row in payload["drifts"] if row["drifts"]]
