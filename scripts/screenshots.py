@@ -15,7 +15,7 @@ import numpy as np
 
 import tagtopics as tt
 from tagtopics.explore import write_report
-from tagtopics.explore.prepare import suggested_groups
+from tagtopics.explore.groups import suggested_groups
 from tagtopics.views.to_topic_data import topic_data
 from tagtopics.views.topic_data import TopicData
 

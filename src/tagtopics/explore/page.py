@@ -17,7 +17,7 @@ import numpy as np
 
 from tagtopics._typing import Float32, Float64
 
-_SCRIPTS = ("dom", "data", "charts", "widgets", "overview", "topic", "tag", "document")
+_SCRIPTS = ("dom", "address", "data", "charts", "widgets", "overview", "topic", "tag", "document")
 _LIVE_SCRIPTS = ("workbench",)
 
 ICON = (
@@ -93,6 +93,19 @@ def root_bytes(values: Float32 | Float64, bits: int) -> str:
     most = (1 << bits) - 1
     steps = np.rint(np.sqrt(np.clip(values, 0, 1)) * most)
     return base64.b64encode(steps.astype("<u1" if bits == 8 else "<u2").tobytes()).decode()
+
+
+def root_planes(values: Float32 | Float64, exact_from: float) -> str:
+    """Return numbers between 0 and 1 as base64: square roots in 16 bits, all high bytes before all low ones.
+
+    Numbers below `exact_from` are rounded to the high byte: their low bytes are zero, which compresses well.
+    """
+    roots = np.sqrt(np.clip(np.asarray(values, dtype=np.float64), 0, 1)).ravel()
+    most = np.ceil(np.sqrt(exact_from) * 65535 / 256) - 1  # they stay below
+    coarse = np.minimum(np.rint(roots * 65535 / 256), most) * 256
+    steps = np.where(roots**2 >= exact_from, np.rint(roots * 65535), coarse).astype(np.uint16)
+    planes = np.concatenate([steps >> 8, steps & 255]).astype(np.uint8)
+    return base64.b64encode(planes.tobytes()).decode()
 
 
 def rounded(values: Any, digits: int = 4) -> list[float]:

@@ -26,13 +26,12 @@ async function asked(path, body) {
   return value;
 }
 
-// Square roots of proportions as integers of 8 or 16 bits: proportion = (q / most)^2.
-function rootsOf(base64, bits) {
+// Square roots of proportions in 16 bits, all high bytes before all low bytes: proportion = (q / 65535)^2.
+function rootsOf(base64) {
   const bytes = bytesOf(base64);
-  const steps = bits === 8 ? bytes : new Uint16Array(bytes.buffer);
-  const most = bits === 8 ? 255 : 65535;
-  const roots = new Float32Array(steps.length);
-  for (let i = 0; i < steps.length; i++) roots[i] = steps[i] / most;
+  const n = bytes.length / 2;
+  const roots = new Float32Array(n);
+  for (let i = 0; i < n; i++) roots[i] = (256 * bytes[i] + bytes[n + i]) / 65535;
   return roots;
 }
 
@@ -41,10 +40,10 @@ async function load() {
   Object.assign(store, index);
   const { tags, documents, words, sizes } = index;
   store.K = sizes.topics;
-  store.tagRoots = rootsOf(tags.profiles, 16);
-  store.docRoots = rootsOf(documents.topics, 8);
-  store.wordShares = rootsOf(words.shares, 8);
-  store.tokens = words.weight.reduce((sum, n) => sum + n, 0);
+  store.tagRoots = rootsOf(tags.profiles);
+  store.docRoots = rootsOf(documents.topics);
+  store.wordShares = rootsOf(words.shares);
+  store.tokens = words.total;
   store.docsOfTag = tags.names.map(() => []);
   documents.tags.forEach((row, d) => row.forEach((t) => store.docsOfTag[t].push(d)));
   store.kinds = kindsOf(tags.names);
@@ -54,6 +53,28 @@ async function load() {
       : relevant(k, 0.6, 4).map(([w]) => words.names[w]),
   );
 }
+
+// How many documents have all of these tags; documents that are not listed count, too.
+function countWith(tags) {
+  const has = (row) => tags.every((t) => row.includes(t));
+  return store.docsOfTag[tags[0]].filter((d) => has(store.documents.tags[d])).length + store.counted.filter(has).length;
+}
+// The tags of the documents that have a tag: tag and number of documents, most frequent first.
+function tagsWith(t, n) {
+  const counts = new Map();
+  const add = (row) =>
+    row.forEach((u) => {
+      if (u !== t) counts.set(u, (counts.get(u) || 0) + 1);
+    });
+  store.docsOfTag[t].forEach((d) => add(store.documents.tags[d]));
+  store.counted.filter((row) => row.includes(t)).forEach(add);
+  return [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, n);
+}
+// Said where a count covers only a part of the collection.
+const ofListed = () =>
+  store.sizes.counted < store.sizes.documents
+    ? ` among the ${whole(store.sizes.counted)} documents in this file`
+    : "";
 
 function kindsOf(names) {
   const kinds = new Map();
@@ -168,5 +189,35 @@ async function body(d) {
     packs.set(at, settings.live ? asked(`data/bodies/${at}`) : unpacked(byId(`bodies-${at}`).textContent));
     if (packs.size > 24) packs.delete(packs.keys().next().value);
   }
-  return (await packs.get(at))[d % settings.chunk];
+  return wholeBody((await packs.get(at))[d % settings.chunk]);
+}
+
+// A body as the pages use it. Words that stand in the text as they are in the index are found here.
+const PLAIN_WORD = /[0-9A-Za-z_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]+/g;
+const numbersOf = (letters) => Array.from(letters, (letter) => letter.codePointAt(0) - 35);
+function wholeBody(packed) {
+  const found = { ...packed, k: numbersOf(packed.k) };
+  if (packed.w === undefined && packed.t !== undefined) Object.assign(found, wordsIn(packed.t));
+  if (packed.f && packed.f.length)
+    found.c = packed.c ? numbersOf(packed.c).map((p) => p * 2.55) : found.w.map(() => 255);
+  return found;
+}
+function wordsIn(text) {
+  const hits = [];
+  const counts = new Map();
+  for (const match of text.matchAll(PLAIN_WORD)) {
+    const word = placeOf("word", store.words.names).get(match[0].toLowerCase());
+    if (word === undefined) continue;
+    hits.push([match.index, match[0].length, word]);
+    counts.set(word, (counts.get(word) || 0) + 1);
+  }
+  const w = [...counts.keys()].sort((a, b) => a - b);
+  const place = new Map(w.map((word, i) => [word, i]));
+  let at = 0;
+  const s = hits.flatMap(([start, length, word]) => {
+    const gap = start - at;
+    at = start + length;
+    return [gap, length, place.get(word)];
+  });
+  return { w, n: w.map((word) => counts.get(word)), s };
 }

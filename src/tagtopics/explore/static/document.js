@@ -113,7 +113,12 @@ function piecesOf(found) {
 function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])) {
   const n = names.length;
   const credit = (i, j) => found.c[i * n + j] / 255;
-  const state = { by: found.c && n ? "tag" : "topic", on: names.map(() => true) };
+  const usual = found.c && n ? "tag" : "topic";
+  const asked = stateOf().get("colour");
+  const state = {
+    by: asked === "topic" || asked === "none" || (usual === "tag" && byTag(asked)) ? asked : usual,
+    on: names.map(() => true),
+  };
   const isText = found.t !== undefined && found.s.length > 0;
   const text = h("div", {
     class: isText ? "text" : "text bag",
@@ -150,7 +155,7 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
           state.by === "tag" ? strength(credit(i, best), n) : Math.min(1, Math.max(0, 2 * (weigh(best) - 1))),
         ];
   }
-  const part = names.map((_, j) => {
+  const part = found.f || names.map((_, j) => {
     let sum = 0;
     let all = 0;
     found.n.forEach((count, i) => {
@@ -192,6 +197,7 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
       { class: "tools" },
       choice("Colour by", `by-${++boxes}`, modes, state.by, (mode) => {
         state.by = mode;
+        keepState("colour", mode, usual);
         toggles.hidden = !byTag(mode);
         paint();
       }),
@@ -253,7 +259,7 @@ function tipOf(found, i, names, credit) {
                   { class: "track" },
                   h("span", { class: "fill", vars: { "--hue": slotHue(j), "--part": `${100 * p}%` } }),
                 ),
-                h("span", { class: "figure" }, percent(p)),
+                h("span", { class: "figure" }, credited(p)),
               ),
             ),
         )
@@ -328,6 +334,6 @@ const reasonsOf = (row) =>
   h(
     "p",
     { class: "reasons" },
-    row.topics.map((k) => link(`#/topic/${k}`, { class: "reason" }, badge(k), topicLabel(k, 2))),
+    row.topics.map((k) => link(topicHref(k), { class: "reason" }, badge(k), topicLabel(k, 2))),
     row.tags.slice(0, 5).map((t) => tagChip(t)),
   );

@@ -84,8 +84,8 @@ function topicRows() {
         "li",
         { on: { mouseenter: () => spot(k, true), mouseleave: () => spot(k, false) } },
         link(
-          `#/topic/${k}`,
-          { "aria-label": `${topicName(k)}: ${topicLabel(k, 4)}, ${percent(store.topics.share[k])}` },
+          topicHref(k),
+          {},
           badge(k),
           h("span", { class: "said" }, store.labels[k].join("  ·  ")),
           h(
@@ -114,7 +114,7 @@ function groupCards(n) {
           "li",
           {},
           link(
-            `#/groups/${group.tags.join("+")}`,
+            groupHref(group.tags),
             {},
             h(
               "span",
@@ -148,7 +148,7 @@ function tagKinds() {
             {},
             best.map((t) => tagChip(t, whole(store.tags.documents[t]))),
             tags.length > best.length
-              ? link(`#/tags/${encodeURIComponent(kind)}`, { class: "all" }, `all ${whole(tags.length)}`)
+              ? link(`#/tags?kind=${encodeURIComponent(kind)}`, { class: "all" }, `all ${whole(tags.length)}`)
               : null,
           ),
         ];
@@ -159,7 +159,8 @@ function tagKinds() {
 
 // Lists of topics, tags and documents.
 function topicsPage() {
-  let order = "share";
+  const keys = ["share", "number", ...(store.topics.coherence.length ? ["coherence"] : [])];
+  let order = keys.includes(stateOf().get("order")) ? stateOf().get("order") : "share";
   const box = h("div", { class: "decks" });
   const draw = () =>
     box.replaceChildren(
@@ -177,6 +178,7 @@ function topicsPage() {
     h("h1", {}, plural(store.K, "topic")),
     choice("Order by", "order", orders, order, (value) => {
       order = value;
+      keepState("order", value, "share");
       draw();
     }),
     box,
@@ -187,7 +189,7 @@ function topicDeck(k) {
   return h(
     "article",
     { class: "deck", vars: { "--hue": topicHue(k) } },
-    h("h2", {}, link(`#/topic/${k}`, {}, badge(k), topicName(k))),
+    h("h2", {}, link(topicHref(k), {}, badge(k), topicName(k))),
     h(
       "p",
       {},
@@ -236,7 +238,7 @@ function tagsPage(kind) {
           link("#/tags", { class: "chip", "aria-current": shown === null ? "true" : null }, "all"),
           kinds.map((name) =>
             link(
-              `#/tags/${encodeURIComponent(name)}`,
+              `#/tags?kind=${encodeURIComponent(name)}`,
               { class: "chip", "aria-current": shown === name ? "true" : null },
               name || "other",
             ),
@@ -254,14 +256,14 @@ function tagsPage(kind) {
         return h(
           "li",
           {},
-          link(`#/tag/${t}`, { class: "name" }, h("bdi", {}, store.tags.names[t])),
+          link(tagHref(t), { class: "name" }, h("bdi", {}, store.tags.names[t])),
           h("small", {}, plural(store.tags.documents[t], "document")),
           h(
             "span",
             { class: "points" },
             best.map((k) =>
               link(
-                `#/topic/${k}`,
+                topicHref(k),
                 { title: topicLabel(k, 4), "aria-label": `${topicName(k)}: ${topicLabel(k)}` },
                 badge(k),
               ),

@@ -7,8 +7,8 @@ function tagPage(t) {
     .map((w, i) => ({
       label: h("bdi", {}, store.words.names[w]),
       value: store.tags.credits[t][i],
-      text: whole(store.tags.credits[t][i]),
-      href: `#/word/${w}`,
+      text: tokens(store.tags.credits[t][i]),
+      href: wordHref(w),
     }));
   return [
     h(
@@ -21,7 +21,7 @@ function tagPage(t) {
         { class: "lead" },
         plural(store.tags.documents[t], "document"),
         " · ",
-        link(`#/groups/${t}`, {}, "compare with other tags"),
+        link(groupHref([t]), {}, "compare with other tags"),
       ),
     ),
     h(
@@ -55,13 +55,7 @@ function neighbours(t) {
     u === t ? -1 : overlap(store.tagRoots, t, store.tagRoots, u),
   );
   const near = topOf(alike, 8).filter((u) => alike[u] > 0);
-  const counts = new Map();
-  store.docsOfTag[t].forEach((d) =>
-    store.documents.tags[d].forEach((u) => {
-      if (u !== t) counts.set(u, (counts.get(u) || 0) + 1);
-    }),
-  );
-  const often = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, 8);
+  const often = tagsWith(t, 8);
   const row = (u, text) =>
     h(
       "li",
@@ -69,7 +63,7 @@ function neighbours(t) {
       tagChip(u),
       h("span", { class: "figure" }, text),
       link(
-        `#/groups/${t}+${u}`,
+        groupHref([t, u]),
         { class: "joint", "aria-label": `See ${store.tags.names[t]} and ${store.tags.names[u]} together` },
         "together",
       ),
@@ -89,7 +83,7 @@ function neighbours(t) {
     often.length
       ? card(
           "Often used with",
-          null,
+          `Tags of the same documents${ofListed()}, with the number of documents that have both.`,
           h(
             "ul",
             { class: "neighbours" },
@@ -116,7 +110,7 @@ function tagDocuments(tags) {
   );
   docs.sort((a, b) => fit.get(b) - fit.get(a) || a - b);
   return card(
-    tags.length > 1 ? `${plural(docs.length, "document")} with all of them` : "Documents",
+    tags.length > 1 ? `${plural(countWith(tags), "document")} with all of them${ofListed()}` : "Documents",
     "Most typical first.",
     growing(
       docs,
@@ -140,7 +134,7 @@ function groupsPage(tags) {
   tags = [...new Set(tags)].filter((t) => t >= 0 && t < store.tags.names.length).slice(0, 6);
   if (!store.tags.names.length) return [h("h1", {}, "Tag groups"), h("p", {}, "This model has no tags.")];
   const go = (next) => {
-    location.hash = `#/groups/${next.join("+")}`;
+    location.hash = next.length ? groupHref(next) : "#/groups";
   };
   const chosen = tags.length
     ? h(
@@ -150,7 +144,7 @@ function groupsPage(tags) {
           h(
             "li",
             { vars: { "--hue": slotHue(i + 1) } },
-            link(`#/tag/${t}`, {}, h("bdi", {}, store.tags.names[t])),
+            link(tagHref(t), {}, h("bdi", {}, store.tags.names[t])),
             h(
               "button",
               {
@@ -203,7 +197,7 @@ function groupsPage(tags) {
 function verdict(tags, joint, alone) {
   const k = topOf(joint, 1)[0];
   const parts = tags.map((t, i) => [
-    percent(alone[i][k]),
+    share(alone[i][k]),
     " of ",
     h("strong", {}, h("bdi", {}, store.tags.names[t])),
   ]);
@@ -211,7 +205,7 @@ function verdict(tags, joint, alone) {
     "p",
     { class: "verdict", vars: { "--hue": topicHue(k) } },
     "Together, their main topic is ",
-    link(`#/topic/${k}`, {}, badge(k), topicLabel(k)),
+    link(topicHref(k), {}, badge(k), topicLabel(k)),
     ` with ${percent(joint[k])}. Alone, it has `,
     parts.flatMap((part, i) => [i ? (i === parts.length - 1 ? " and " : ", ") : "", ...part]),
     ".",
@@ -226,8 +220,8 @@ function brought(joint, alone, first) {
   if (k === first || gain[k] < 0.03) return null;
   return [
     " The largest gain is ",
-    link(`#/topic/${k}`, {}, badge(k), topicLabel(k)),
-    `: ${percent(joint[k])} together, at most ${percent(joint[k] - gain[k])} alone.`,
+    link(topicHref(k), {}, badge(k), topicLabel(k)),
+    `: ${percent(joint[k])} together, at most ${share(joint[k] - gain[k])} alone.`,
   ];
 }
 
@@ -249,7 +243,7 @@ function groupTopics(tags, joint, alone) {
         h(
           "li",
           {},
-          link(`#/topic/${k}`, { class: "label" }, badge(k), h("span", {}, topicLabel(k))),
+          link(topicHref(k), { class: "label" }, badge(k), h("span", {}, topicLabel(k))),
           h(
             "span",
             { class: "stack" },
@@ -257,14 +251,14 @@ function groupTopics(tags, joint, alone) {
               "span",
               { class: "both" },
               h("span", { class: "fill ink", vars: { "--part": `${100 * joint[k]}%` } }),
-              h("span", { class: "figure" }, percent(joint[k])),
+              h("span", { class: "figure" }, share(joint[k])),
             ),
             alone.map((one, i) =>
               h(
                 "span",
                 { class: "single" },
                 h("span", { class: "fill", vars: { "--hue": slotHue(i + 1), "--part": `${100 * one[k]}%` } }),
-                h("span", { class: "hidden" }, `${store.tags.names[tags[i]]}: ${percent(one[k])}`),
+                h("span", { class: "hidden" }, `${store.tags.names[tags[i]]}: ${share(one[k])}`),
               ),
             ),
           ),
@@ -309,10 +303,8 @@ function groupFigure(tags, joint) {
       return spot;
     }),
   );
-  const together = store.docsOfTag[tags[0]].filter((d) =>
-    tags.every((t) => store.documents.tags[d].includes(t)),
-  ).length;
-  return card("On the map", `${plural(together, "document has", "documents have")} all of them.`, map);
+  const n = countWith(tags);
+  return card("On the map", `${plural(n, "document has", "documents have")} all of them${ofListed()}.`, map);
 }
 
 function groupWords(tags, joint, alone) {

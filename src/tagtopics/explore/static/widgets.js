@@ -1,12 +1,12 @@
 // Shared components: tag chips, lists of documents, a combobox.
 const tagChip = (t, note) =>
   link(
-    `#/tag/${t}`,
+    tagHref(t),
     { class: "chip" },
     h("bdi", {}, store.tags.names[t]),
     note ? h("small", {}, note) : null,
   );
-const wordLink = (w) => link(`#/word/${w}`, { class: "word" }, h("bdi", {}, store.words.names[w]));
+const wordLink = (w) => link(wordHref(w), { class: "word" }, h("bdi", {}, store.words.names[w]));
 
 function documentRow(d, { figure, reasons } = {}) {
   const snippet = store.documents.snippets && store.documents.snippets[d];
@@ -16,7 +16,7 @@ function documentRow(d, { figure, reasons } = {}) {
     h(
       "div",
       { class: "headline" },
-      link(`#/document/${d}`, {}, h("bdi", {}, store.documents.ids[d])),
+      link(documentHref(d), {}, h("bdi", {}, store.documents.ids[d])),
       figure ? h("span", { class: "figure" }, figure) : null,
     ),
     snippet ? h("p", { class: "snippet" }, snippet, " …") : null,
