@@ -108,7 +108,7 @@ class Watched:
         self.page.evaluate("place => { location.hash = place; }", place)
         wait_until(
             self.page,
-            "place => document.documentElement.dataset.place === place && !!document.querySelector('main h1')",
+            "at => document.documentElement.dataset.place === at && !!document.querySelector('main h1')",
             place,
         )
         self.page.wait_for_timeout(60)

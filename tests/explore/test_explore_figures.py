@@ -86,8 +86,11 @@ def shown(request: Any, data_directory: Path, tmp_path_factory: pytest.TempPathF
 def test_overview_counts_everything(shown: Shown) -> None:
     page, corpus = shown.pages["#/"], shown.corpus
     assert page["sizes"] == {
-        "documents": len(corpus.ids), "words": len(corpus.vocabulary), "tags": len(corpus.tag_names), "topics": 7,
-    }  # fmt: skip
+        "documents": len(corpus.ids),
+        "words": len(corpus.vocabulary),
+        "tags": len(corpus.tag_names),
+        "topics": 7,
+    }
     assert page["facts"]["tokens"] == shown.counts.sum()
     assert np.allclose(page["shares"], shown.share)
     assert page["tags"] == {name: int(shown.has[:, t].sum()) for name, t in shown.tag.items()}
@@ -121,7 +124,7 @@ def test_topics(shown: Shown) -> None:
             w = shown.word[name]
             assert p == pytest.approx(shown.phi[k, w], rel=1e-4)
             assert lift == pytest.approx(shown.phi[k, w] / unigram[w], rel=1e-4)
-        relevance = 0.6 * np.log(shown.phi[k]) + 0.4 * np.log(shown.phi[k] / unigram)
+        relevance = 0.6 * np.log(shown.phi[k]) + 0.4 * np.log(shown.phi[k] / np.maximum(unigram, 1e-12))
         relevance[shown.counts.sum(0) < 2] = -np.inf
         best = np.sort(relevance)[::-1][: len(page["words"])]
         assert np.allclose([relevance[shown.word[name]] for name, _, _ in page["words"]], best, atol=1e-4)

@@ -150,7 +150,7 @@ def _fitting_index(data: TopicData, space: int) -> tuple[Int64, bytes]:
 
 
 def _counted(data: TopicData, order: Int64, n: int, fixed: dict[str, Any], space: int) -> bytes | None:
-    """Return the packed index with the tags of the documents that are not listed, if there is room for them."""
+    """Return the packed index with the tags of all documents, if there is room for them."""
     index = packed(index_of(data, order[:n], fixed, order[n:]))
     share = 1 - _FOR_BODIES / 2 if data.documents.has_words else 1
     return index if -(-len(index) // 3) * 4 <= share * space else None

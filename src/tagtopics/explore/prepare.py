@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.explore.groups import suggested_groups
-from tagtopics.explore.page import root_bytes, root_planes, rounded
+from tagtopics.explore.page import root_planes, rounded
 from tagtopics.explore.timeline import periods_of, time_of
 from tagtopics.views.topic_data import TopicData
 
@@ -93,6 +93,7 @@ def index_of(
         "groups": fixed["groups"],
         "time": fixed["time"],
         "pictures": len(data.pictures),
+        "corpus": data.documents.has_words,
     }
 
 

@@ -102,8 +102,8 @@ const topicName = (k) => `Topic ${k}`;
 const topicLabel = (k, n = 3) => store.labels[k].slice(0, n).join(", ");
 const square = (roots, row) =>
   Float64Array.from(roots.subarray(row * store.K, (row + 1) * store.K), (x) => x * x);
-const tagProfile = (t) => normal(square(store.tagRoots, t));
-const docTopics = (d) => normal(square(store.docRoots, d));
+const tagProfile = (t) => square(store.tagRoots, t);
+const docTopics = (d) => square(store.docRoots, d);
 
 function normal(values) {
   let sum = 0;

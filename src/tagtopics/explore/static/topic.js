@@ -162,7 +162,7 @@ function wordPage(w) {
       h(
         "p",
         { class: "lead" },
-        store.words.inDocuments[w]
+        store.corpus
           ? `A word that occurs ${plural(store.words.weight[w], "time")}, in ${plural(store.words.inDocuments[w], "document")}.`
           : `A word that occurs about ${plural(store.words.weight[w], "time")}, by the model; the corpus itself is not known.`,
       ),
