@@ -128,7 +128,7 @@ def _topic_pages(
 
 def topic_key(data: TopicData, k: int) -> str:
     """Return the name of a topic in addresses."""
-    return str(k)
+    return data.names[k]
 
 
 def topic_words(data: TopicData, k: int, weight: float = RELEVANCE) -> list[list[Any]]:

@@ -49,7 +49,8 @@ def suggested_groups(data: TopicData, n: int = 12) -> list[dict[str, Any]]:
 
     Tags that nearly always occur together, and years, are left out. The score is the gain of the largest
     joint topic over either tag alone, times the log of the number of documents with both. Each tag and each
-    topic is suggested at most twice, and each pair of kinds at most n / 2 times if there are others.
+    topic is suggested at most twice, and each pair of kinds at most n / 2 times if there are others. Background
+    topics do not count.
     """
     n_docs = data.tags.n_docs
     one, other, together = pair_counts(data, _LEAST_TOGETHER)
@@ -71,6 +72,7 @@ def _gains(data: TopicData, one: Int64, other: Int64) -> tuple[Int64, Float64]:
         left, right = (profiles[tags[part]].astype(np.float64) for tags in (one, other))
         joint = left * right
         joint /= np.maximum(joint.sum(1, keepdims=True), 1e-300)
+        joint[:, data.background] = 0.0
         best, rows = joint.argmax(1), np.arange(len(joint))
         topic[part] = best
         gain[part] = joint[rows, best] - np.maximum(left[rows, best], right[rows, best])

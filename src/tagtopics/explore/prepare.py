@@ -121,6 +121,8 @@ def _topics(data: TopicData, chosen: Int64) -> dict[str, Any]:
     return {
         "share": rounded(data.topic_share),
         "coherence": rounded(data.coherence),
+        "names": list(data.names),
+        "background": data.background.tolist(),
         "words": words,
         "phi": [rounded(phi[k, row]) for k, row in enumerate(words)],
         "near": near.tolist(),

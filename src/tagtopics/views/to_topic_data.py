@@ -68,6 +68,8 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
         coherence=np.empty(0) if corpus is None else np.nan_to_num(model.coherence(corpus)),
         tags=_tag_table(model, tag_words, weights),
         documents=_document_table(model, corpus, credit, recipe),
+        names=model.topic_names(),
+        background=model.background_topics(),
         recipe=recipe,
     )
 
@@ -171,4 +173,7 @@ def _document_table(
         word_count=(empty if corpus is None else corpus.counts.data).astype(np.float32),
         credit=credit,
         texts=texts,
+        titles=None if corpus is None else corpus.titles,
+        dates=None if corpus is None else corpus.dates,
+        urls=None if corpus is None else corpus.urls,
     )
