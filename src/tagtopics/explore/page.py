@@ -17,7 +17,21 @@ import numpy as np
 
 from tagtopics._typing import Float32, Float64
 
-_SCRIPTS = ("dom", "address", "data", "charts", "widgets", "overview", "topic", "tag", "document")
+_SCRIPTS = (
+    "dom",
+    "address",
+    "data",
+    "charts",
+    "widgets",
+    "overview",
+    "topic",
+    "tag",
+    "document",
+    "time",
+    "names",
+    "about",
+    "share",
+)
 _LIVE_SCRIPTS = ("workbench",)
 
 ICON = (
@@ -47,7 +61,7 @@ def script(live: bool) -> str:
 @lru_cache(maxsize=1)
 def style() -> str:
     """Return the style sheet."""
-    return _asset("static", "explorer.css")
+    return _asset("static", "explorer.css") + _asset("static", "pages.css")
 
 
 def report_page(title: str, settings: dict[str, Any], blocks: Sequence[Block]) -> str:
@@ -72,8 +86,8 @@ def _render(title: str, settings: dict[str, Any], **parts: Any) -> str:
     environment = Environment(autoescape=select_autoescape(default=True))
     template = environment.from_string(_asset("templates", "page.html"))
     ours = {name: Markup(parts.pop(name)) for name in ("style", "script")}  # trusted: from this package
-    safe = Markup(safe_json(settings))
     version = metadata.version("tagtopics")
+    safe = Markup(safe_json({**settings, "version": version}))
     return template.render(title=title, settings=safe, icon=ICON, version=version, **ours, **parts)
 
 

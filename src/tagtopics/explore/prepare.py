@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.corpus.core import recipe_to_json
 from tagtopics.explore.groups import suggested_groups
 from tagtopics.explore.page import root_planes, rounded
 from tagtopics.explore.timeline import periods_of, time_of
@@ -92,6 +93,7 @@ def index_of(
         "counted": _tag_rows(data, counted),
         "groups": fixed["groups"],
         "time": fixed["time"],
+        "recipe": None if data.recipe is None else recipe_to_json(data.recipe),
         "pictures": len(data.pictures),
         "corpus": data.documents.has_words,
     }
@@ -227,12 +229,19 @@ def _documents(data: TopicData, docs: Int64) -> dict[str, Any]:
         "ids": [table.ids[d] for d in docs],
         "tags": _tag_rows(data, docs),
         "topics": root_planes(table.topics[docs], LEAST_SHARE),
+        "titles": _of(table.titles, docs),
+        "dates": _of(table.dates, docs),
+        "urls": _of(table.urls, docs),
         "snippets": None
-        if texts is None
+        if texts is None or table.titles is not None
         else [" ".join(texts[d][: 2 * _SNIPPET].split())[:_SNIPPET] for d in docs],
         "tokens": [round(float(n)) for n in lengths(data)[docs]],
         "period": None if period is None else period[1][docs].tolist(),
     }
+
+
+def _of(values: tuple[str | None, ...] | None, docs: Int64) -> list[str | None] | None:
+    return None if values is None else [values[d] for d in docs.tolist()]
 
 
 def _tag_rows(data: TopicData, docs: Int64) -> list[list[int]]:

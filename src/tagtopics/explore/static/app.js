@@ -5,6 +5,8 @@ const PAGES = [
   ["tags", "Tags"],
   ["groups", "Tag groups"],
   ["documents", "Documents"],
+  ["time", "Time"],
+  ["about", "How to read"],
 ];
 if (settings.live && ["transform", "photograph"].some((kind) => settings.offers.includes(kind)))
   PAGES.push(["workbench", "Workbench"]);
@@ -21,6 +23,8 @@ const ROUTES = {
   tags: (rest) => (rest ? tagsTogether(rest) : tagsPage(stateOf().get("kind") ?? undefined)),
   groups: (rest) => (rest ? tagsTogether(rest) : groupsPage([])),
   documents: () => documentsPage(),
+  time: () => (store.time ? timePage() : missingPage("page")),
+  about: () => aboutPage(),
   document: (rest) => at(documentAt(decoded(rest), stateOf().get("row") ?? undefined), documentHref, documentPage),
   search: (rest) => searchPage(decoded(rest)),
 };
@@ -60,7 +64,7 @@ function route() {
   main.setAttribute("aria-busy", "false");
   const current = ownerOf(parts);
   byId("pages").replaceChildren(
-    ...PAGES.map(([name, text]) =>
+    ...PAGES.filter(([name]) => name !== "time" || store.time).map(([name, text]) =>
       link(`#/${name}`, { "aria-current": name === current && parts[0] !== "search" ? "page" : null }, text),
     ),
   );

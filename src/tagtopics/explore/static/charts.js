@@ -17,7 +17,7 @@ function bars(rows, { most, name } = {}) {
           "span",
           { class: "track", "aria-hidden": "true" },
           h("span", {
-            class: "fill",
+            class: row.grey ? "fill grey" : "fill",
             vars: {
               "--hue": row.hue ?? 255,
               "--part": `${Math.min(100, (100 * row.value) / top).toFixed(2)}%`,
@@ -38,8 +38,9 @@ function topicBars(profile, n, least = 0.01) {
       value: profile[k],
       text: percent(profile[k]),
       hue: topicHue(k),
+      grey: isBackground(k),
       href: topicHref(k),
-      title: `${topicName(k)}: ${topicLabel(k, 4)}`,
+      title: `${topicName(k)}: ${topicLabel(k, 4)}${isBackground(k) ? " (background topic)" : ""}`,
     })),
     { name: "Topics" },
   );

@@ -47,6 +47,7 @@ async function load() {
   store.docsOfTag = tags.names.map(() => []);
   documents.tags.forEach((row, d) => row.forEach((t) => store.docsOfTag[t].push(d)));
   store.kinds = kindsOf(tags.names);
+  readNames();
   store.labels = index.topics.words.map((_, k) =>
     index.pictures
       ? typicalTags(k, 4).map((t) => tags.names[t])
@@ -76,11 +77,15 @@ const ofListed = () =>
     ? ` among the ${whole(store.sizes.counted)} documents in this file`
     : "";
 
+function kindIn(name) {
+  const at = name.indexOf(":");
+  return at > 0 && at < name.length - 1 ? name.slice(0, at) : "";
+}
+
 function kindsOf(names) {
   const kinds = new Map();
   names.forEach((name, t) => {
-    const at = name.indexOf(":");
-    const kind = at > 0 ? name.slice(0, at) : "";
+    const kind = kindIn(name);
     if (!kinds.has(kind)) kinds.set(kind, []);
     kinds.get(kind).push(t);
   });
@@ -98,8 +103,26 @@ function typicalTags(k, n) {
   return topOf(scores, n).filter((t) => scores[t] > 0);
 }
 
-const topicName = (k) => `Topic ${k}`;
-const topicLabel = (k, n = 3) => store.labels[k].slice(0, n).join(", ");
+// The name of a topic; with more than three words, those instead.
+const topicName = (k) => ownNames.get(k) ?? store.topics.names[k];
+const topicLabel = (k, n = 3) => (n > 3 ? store.labels[k].slice(0, n).join(", ") : topicName(k));
+const isBackground = (k) => store.topics.background[k];
+// The largest topics of a profile that characterise it: without those of the whole collection.
+const tellingTopics = (profile, n) => topOf(profile, n + store.K).filter((k) => !isBackground(k)).slice(0, n);
+const titleOf = (d) => (store.documents.titles && store.documents.titles[d]) || store.documents.ids[d];
+const dateOf = (d) => (store.documents.dates && store.documents.dates[d]) || "";
+// The address of a document elsewhere; anything but http and https is left out.
+function sourceOf(d) {
+  try {
+    const url = new URL((store.documents.urls && store.documents.urls[d]) || "");
+    return url.protocol === "http:" || url.protocol === "https:" ? url.href : null;
+  } catch {
+    return null;
+  }
+}
+const tagKind = (t) => (store.kinds.size > 1 || !store.kinds.has("") ? kindIn(store.tags.names[t]) : "");
+const tagShort = (t) => (tagKind(t) ? store.tags.names[t].slice(tagKind(t).length).replace(/^:+/, "") : store.tags.names[t]);
+const tagLabel = (t) => [tagKind(t) ? h("span", { class: "kind" }, tagKind(t)) : null, h("bdi", {}, tagShort(t))];
 const square = (roots, row) =>
   Float64Array.from(roots.subarray(row * store.K, (row + 1) * store.K), (x) => x * x);
 const tagProfile = (t) => square(store.tagRoots, t);
@@ -174,7 +197,7 @@ function relatedDocuments(d, n) {
     return {
       doc: e,
       score: scores[e],
-      topics: topOf(parts, 2).filter((k) => parts[k] > 0.08),
+      topics: tellingTopics(parts, 2).filter((k) => parts[k] > 0.08),
       tags: store.documents.tags[e].filter((t) => mine.has(t)),
     };
   });

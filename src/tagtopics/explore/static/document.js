@@ -22,7 +22,14 @@ function documentPage(d) {
       "div",
       { class: "hero" },
       h("p", { class: "eyebrow" }, "Document"),
-      h("h1", {}, h("bdi", {}, store.documents.ids[d])),
+      h("h1", {}, h("bdi", {}, titleOf(d))),
+      sourceLine(d),
+      h(
+        "p",
+        { class: "lead" },
+        `A document${store.documents.tokens[d] ? ` of ${plural(store.documents.tokens[d], "word")}` : ""} with ${plural(tags.length, "tag")}`,
+        mostlyAbout(topics),
+      ),
       ribbon(topics),
     ),
     h(
@@ -32,6 +39,16 @@ function documentPage(d) {
       h("div", {}, card("Topics", null, topicBars(topics, 6, 0.02)), relatives(d)),
     ),
   ];
+}
+
+function sourceLine(d) {
+  const source = sourceOf(d);
+  const parts = [
+    titleOf(d) === store.documents.ids[d] ? null : h("bdi", {}, store.documents.ids[d]),
+    dateOf(d) ? h("span", {}, dateOf(d)) : null,
+    source ? h("a", { href: source, rel: "noopener noreferrer external", target: "_blank" }, "Open the source") : null,
+  ].filter(Boolean);
+  return parts.length ? h("p", { class: "source" }, parts) : null;
 }
 
 function withoutBody(box, tags) {
@@ -124,6 +141,7 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
     class: isText ? "text" : "text bag",
     role: "group",
     tabindex: "0",
+    dir: "auto",
     "aria-label": "Words of the document; use the arrow keys to move between words",
   });
   const marks = [];
@@ -181,7 +199,7 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
         },
       },
       h("i", {}),
-      h("bdi", {}, name),
+      tags[j] === undefined ? h("bdi", {}, name) : tagLabel(tags[j]),
       found.c ? h("small", {}, percent(part[j])) : null,
     ),
   );
@@ -217,7 +235,7 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
       "p",
       { class: "note" },
       found.c
-        ? "Point at a word, or use the arrow keys, to see p(tag | word, document). Contrast: the tag whose share of the word exceeds its share of the document. "
+        ? "Point at a word, or use the arrow keys, to see how likely each tag accounts for it. These credits are about vocabulary, not about who contributed what. Contrast: the tag whose share of the word exceeds its share of the document. "
         : "",
       h(
         "span",

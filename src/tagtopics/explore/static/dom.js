@@ -52,15 +52,17 @@ function link(href, props, ...children) {
   return h("a", { href, ...props }, ...children);
 }
 const badge = (k) =>
-  h("span", { class: "badge", vars: { "--hue": topicHue(k) }, "aria-hidden": "true" }, String(k));
+  h("span", { class: isBackground(k) ? "badge plain" : "badge", vars: { "--hue": topicHue(k) }, "aria-hidden": "true" }, String(k));
 
 // A panel with a heading; `note` explains the content in one line.
 function card(title, note, ...children) {
-  return h(
+  const section = h(
     "section",
     { class: "card" },
     h("h2", {}, title),
     note ? h("p", { class: "note" }, note) : null,
     ...children,
   );
+  section.append(shareMenu(section, title));
+  return section;
 }

@@ -119,9 +119,9 @@ function groupCards(n) {
             h(
               "span",
               { class: "pair" },
-              h("bdi", {}, store.tags.names[group.tags[0]]),
+              h("span", {}, tagLabel(group.tags[0])),
               h("span", { class: "plus", "aria-label": "and" }, "+"),
-              h("bdi", {}, store.tags.names[group.tags[1]]),
+              h("span", {}, tagLabel(group.tags[1])),
             ),
             h("span", { class: "points" }, badge(group.topic), h("span", {}, topicLabel(group.topic))),
             h("small", {}, plural(group.documents, "document")),
@@ -252,11 +252,11 @@ function tagsPage(kind) {
       ordered,
       (t) => {
         const profile = tagProfile(t);
-        const best = topOf(profile, 3).filter((k) => profile[k] > 0.08);
+        const best = tellingTopics(profile, 3).filter((k) => profile[k] > 0.08);
         return h(
           "li",
           {},
-          link(tagHref(t), { class: "name" }, h("bdi", {}, store.tags.names[t])),
+          link(tagHref(t), { class: "name" }, tagLabel(t)),
           h("small", {}, plural(store.tags.documents[t], "document")),
           h(
             "span",

@@ -14,12 +14,13 @@ function tagPage(t) {
     h(
       "div",
       { class: "hero" },
-      h("p", { class: "eyebrow" }, "Tag"),
-      h("h1", {}, h("bdi", {}, store.tags.names[t])),
+      h("p", { class: "eyebrow" }, tagKind(t) ? `Tag · ${tagKind(t)}` : "Tag"),
+      h("h1", {}, h("bdi", {}, tagShort(t))),
       h(
         "p",
         { class: "lead" },
-        plural(store.tags.documents[t], "document"),
+        `${plural(store.tags.documents[t], "document has", "documents have")} this tag`,
+        mostlyAbout(tagProfile(t)),
         " · ",
         link(groupHref([t]), {}, "compare with other tags"),
       ),
@@ -35,6 +36,7 @@ function tagPage(t) {
           "Mean topics of the words credited to this tag.",
           topicBars(tagProfile(t), 10),
         ),
+        tagLine(t),
         neighbours(t),
       ),
       rows.length
@@ -47,6 +49,48 @@ function tagPage(t) {
     ),
     tagDocuments([t]),
   ];
+}
+
+// "; mostly about A (40 %) and B (20 %)": background topics do not count.
+function mostlyAbout(profile) {
+  const best = tellingTopics(profile, 2).filter((k) => profile[k] >= 0.05);
+  if (!best.length) return ".";
+  return `; mostly about ${best.map((k) => `${topicName(k)} (${percent(profile[k])})`).join(" and ")}.`;
+}
+
+// Two tags: the credited words that one has and the other has not, or less of.
+function separating(tags) {
+  if (tags.length !== 2 || tags.some((t) => !store.tags.words[t].length)) return null;
+  const shares = tags.map((t) => {
+    const all = store.tags.credits[t].reduce((sum, n) => sum + n, 0);
+    return new Map(store.tags.words[t].map((w, i) => [w, store.tags.credits[t][i] / all]));
+  });
+  const only = (i) =>
+    [...shares[i]]
+      .map(([w, p]) => [w, p - (shares[1 - i].get(w) || 0)])
+      .filter(([, gap]) => gap > 0)
+      .sort((a, b) => b[1] - a[1] || a[0] - b[0])
+      .slice(0, 14);
+  return card(
+    "Words that separate them",
+    "Among the most characteristic words credited to each tag, those that the other has not, or has less of.",
+    h(
+      "div",
+      { class: "columns" },
+      tags.map((t, i) =>
+        h(
+          "div",
+          { vars: { "--hue": slotHue(i + 1) } },
+          h("h3", {}, tagLabel(t)),
+          h(
+            "ol",
+            {},
+            only(i).map(([w]) => h("li", {}, wordLink(w))),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 function neighbours(t) {
@@ -144,7 +188,7 @@ function groupsPage(tags) {
           h(
             "li",
             { vars: { "--hue": slotHue(i + 1) } },
-            link(tagHref(t), {}, h("bdi", {}, store.tags.names[t])),
+            link(tagHref(t), {}, tagLabel(t)),
             h(
               "button",
               {
@@ -189,6 +233,7 @@ function groupsPage(tags) {
     ...head,
     verdict(tags, joint, alone),
     h("div", { class: "split wide-left" }, groupTopics(tags, joint, alone), groupFigure(tags, joint)),
+    separating(tags),
     groupWords(tags, joint, alone),
     tagDocuments(tags),
   ];
@@ -341,7 +386,7 @@ function groupWords(tags, joint, alone) {
         true,
       ),
       columns.map((words, i) =>
-        column(h("bdi", {}, store.tags.names[tags[i]]), words, slotHue(i + 1), false),
+        column(tagLabel(tags[i]), words, slotHue(i + 1), false),
       ),
     ),
   );

@@ -13,13 +13,19 @@ function topicPage(k) {
         at > 0 ? link(topicHref(order[at - 1]), { rel: "prev" }, "← larger") : h("span", {}),
         at < store.K - 1 ? link(topicHref(order[at + 1]), { rel: "next" }, "smaller →") : null,
       ),
-      h("h1", {}, badge(k), h("span", {}, topicName(k))),
-      h("p", { class: "lead" }, store.labels[k].join(" · ")),
+      h("p", { class: "eyebrow" }, isBackground(k) ? `Topic ${k}: background, spread over the whole collection` : `Topic ${k}`),
+      h("h1", {}, badge(k), h("bdi", {}, topicName(k))),
+      h(
+        "p",
+        { class: "lead" },
+        `This topic accounts for ${percent(store.topics.share[k])} of all words; its most telling words are ${store.labels[k].join(", ")}.`,
+      ),
       h(
         "p",
         { class: "note" },
-        `${percent(store.topics.share[k])} of all words, number ${at + 1} of ${store.K}${store.topics.coherence.length ? `; coherence ${store.topics.coherence[k].toFixed(2)}` : ""}.`,
+        `Number ${at + 1} of ${store.K} by share${store.topics.coherence.length ? `; coherence ${store.topics.coherence[k].toFixed(2)}` : ""}.`,
       ),
+      nameEditor(k),
     ),
     h(
       "div",
@@ -103,7 +109,7 @@ function topicTags(k) {
     "Tags most typical of this topic, with its share in their profiles.",
     bars(
       best.map((t) => ({
-        label: h("bdi", {}, store.tags.names[t]),
+        label: tagLabel(t),
         value: own[t],
         text: share(own[t]),
         hue: topicHue(k),
@@ -195,7 +201,7 @@ function wordPage(w) {
               tags
                 .slice(0, 12)
                 .map((t) => ({
-                  label: h("bdi", {}, store.tags.names[t]),
+                  label: tagLabel(t),
                   value: credit(t),
                   text: tokens(credit(t)),
                   href: tagHref(t),

@@ -2,8 +2,8 @@
 const tagChip = (t, note) =>
   link(
     tagHref(t),
-    { class: "chip" },
-    h("bdi", {}, store.tags.names[t]),
+    { class: "chip", title: store.tags.names[t].length > 40 ? store.tags.names[t].slice(0, 300) : null },
+    tagLabel(t),
     note ? h("small", {}, note) : null,
   );
 const wordLink = (w) => link(wordHref(w), { class: "word" }, h("bdi", {}, store.words.names[w]));
@@ -16,10 +16,11 @@ function documentRow(d, { figure, reasons } = {}) {
     h(
       "div",
       { class: "headline" },
-      link(documentHref(d), {}, h("bdi", {}, store.documents.ids[d])),
+      link(documentHref(d), {}, h("bdi", {}, titleOf(d))),
+      dateOf(d) ? h("small", {}, dateOf(d)) : null,
       figure ? h("span", { class: "figure" }, figure) : null,
     ),
-    snippet ? h("p", { class: "snippet" }, snippet, " …") : null,
+    snippet ? h("p", { class: "snippet", dir: "auto" }, snippet, " …") : null,
     reasons || null,
   );
 }
