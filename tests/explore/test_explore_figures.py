@@ -248,8 +248,9 @@ def page(browser: Any, shown: Shown) -> Iterator[Watched]:
 
 
 def test_pages_show_the_numbers_of_topics_and_words(shown: Shown, page: Watched) -> None:
-    for (name,), figures in shown.of("topic"):
-        page.go(f"#/topic/{name}")
+    for address in _addresses(shown, "topic"):
+        figures = shown.pages[address]
+        page.go(address)
         tags = page.page.evaluate(_BARS, "Tags")
         assert len(tags) == len(figures["tags"])
         assert all(_same(text, p) for (_, text), (_, p) in zip(tags, figures["tags"], strict=True))

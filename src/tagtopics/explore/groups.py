@@ -49,8 +49,8 @@ def suggested_groups(data: TopicData, n: int = 12) -> list[dict[str, Any]]:
 
     Tags that nearly always occur together, and years, are left out. The score is the gain of the largest
     joint topic over either tag alone, times the log of the number of documents with both. Each tag and each
-    topic is suggested at most twice, and each pair of kinds at most n / 2 times if there are others. Background
-    topics do not count.
+    topic is suggested at most twice, and each pair of kinds at most n / 2 times if there are others.
+    Background topics do not count.
     """
     n_docs = data.tags.n_docs
     one, other, together = pair_counts(data, _LEAST_TOGETHER)

@@ -60,7 +60,8 @@ function ribbon(profile) {
       h(
         "span",
         {
-          title: `${topicName(k)}: ${topicLabel(k)} · ${percent(profile[k])}`,
+          class: isBackground(k) ? "grey" : null,
+          title: `${topicName(k)}: ${percent(profile[k])}`,
           vars: { "--hue": topicHue(k), "--part": profile[k] },
         },
         profile[k] > 0.07 ? String(k) : "",

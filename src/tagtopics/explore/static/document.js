@@ -164,13 +164,12 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
     if (state.by === "none") return [0, 0];
     if (state.by === "topic") return [topicHue(found.k[i]), 0.7];
     const weigh = state.by === "tag" ? (j) => credit(i, j) : (j) => credit(i, j) / Math.max(part[j], 1e-6);
-    let best = -1;
-    for (let j = 0; j < n; j++) if (state.on[j] && (best < 0 || weigh(j) > weigh(best))) best = j;
+    const [best = -1, next = -1] = topOf(names.map((_, j) => weigh(j)), 2, [...names.keys()].filter((j) => state.on[j]));
     return best < 0
       ? [0, 0]
       : [
           slotHue(best),
-          state.by === "tag" ? strength(credit(i, best), n) : Math.min(1, Math.max(0, 2 * (weigh(best) - 1))),
+          state.by === "tag" ? strength(credit(i, best) - (next < 0 ? 0 : credit(i, next)), n) : Math.min(1, Math.max(0, 2 * (weigh(best) - 1))),
         ];
   }
   const part = found.f || names.map((_, j) => {
@@ -248,12 +247,8 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
   paint();
 }
 
-// Opacity of a word's colour: a quarter for an even split, full if one tag has all the credit.
-const strength = (credit, n) =>
-  n < 2
-    ? 0.7
-    : 0.25 +
-      0.75 * Math.min(1, (Math.max(0, credit - 1 / n) / (1 - 1 / n)) * Math.min(4, Math.max(1, n / 2)));
+// Opacity of a word's colour: pale if two tags are equally likely, full if one is far ahead of the next.
+const strength = (lead, n) => (n < 2 ? 0.7 : 0.2 + 0.8 * Math.min(1, lead / 0.4));
 const byTag = (mode) => mode === "tag" || mode === "contrast";
 
 function tipOf(found, i, names, credit) {

@@ -176,6 +176,7 @@ function topicsPage() {
   draw();
   return [
     h("h1", {}, plural(store.K, "topic")),
+    h("p", { class: "lead" }, "Every topic with its most telling words; choose one to see its tags and documents."),
     choice("Order by", "order", orders, order, (value) => {
       order = value;
       keepState("order", value, "share");
@@ -247,6 +248,7 @@ function tagsPage(kind) {
       : null;
   return [
     h("h1", {}, plural(tags.length, "tag")),
+    h("p", { class: "lead" }, "Every tag with its number of documents, its main topics and its most telling words."),
     filter,
     ...growing(
       ordered,
@@ -293,6 +295,10 @@ function documentsPage() {
   const left = store.sizes.documents - store.sizes.listed;
   return [
     h("h1", {}, plural(store.sizes.documents, "document")),
+    h("p", { class: "lead" }, "Every document with its topics; choose one to read it, with its words coloured by tag."),
+    !left && settings.bodies < store.sizes.documents && store.corpus
+      ? h("p", { class: "note" }, `${whole(store.sizes.documents - settings.bodies)} texts are not in this file, which has a size limit (--max-mb).`)
+      : null,
     left
       ? h(
           "p",
