@@ -126,7 +126,7 @@ def _topics(data: TopicData, chosen: Int64) -> dict[str, Any]:
         "names": list(data.names),
         "background": data.background.tolist(),
         "words": words,
-        "phi": [rounded(phi[k, row]) for k, row in enumerate(words)],
+        "phi": [rounded(phi[k, row], 7) for k, row in enumerate(words)],
         "near": near.tolist(),
         "alike": [rounded(row) for row in alike],
         "x": rounded(places[:, 0]),
