@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int64
-from tagtopics.corpus.core import recipe_to_json
 from tagtopics.explore.groups import suggested_groups
 from tagtopics.explore.page import root_planes, rounded
 from tagtopics.explore.timeline import periods_of, time_of
@@ -93,7 +92,7 @@ def index_of(
         "counted": _tag_rows(data, counted),
         "groups": fixed["groups"],
         "time": fixed["time"],
-        "recipe": None if data.recipe is None else recipe_to_json(data.recipe),
+        "recipe": data.recipe_settings,
         "pictures": len(data.pictures),
         "corpus": data.documents.has_words,
     }

@@ -160,6 +160,11 @@ class TopicData:
         """Finds the words in texts; without a recipe, as words usually are found."""
         return TextSpans(self.words, self.recipe or ANY_WORDS)
 
+    @property
+    def recipe_settings(self) -> dict[str, Any] | None:
+        """The settings of the recipe, by name; None without a recipe."""
+        return None if self.recipe is None else recipe_to_json(self.recipe)
+
     @cached_property
     def word_topic(self) -> Float32:
         """(W, K) p(word | topic), word by word."""
