@@ -235,7 +235,7 @@ def _same(text: str, share: float) -> bool:
     if text.startswith("<"):
         return share < 0.0105
     digits = len(text.split()[0].partition(".")[2])
-    return abs(_number(text) - 100 * share) <= 0.5000001 * 10**-digits + 0.004
+    return bool(abs(_number(text) - 100 * share) <= 0.5000001 * 10**-digits + 0.004)
 
 
 @pytest.fixture(scope="module")
