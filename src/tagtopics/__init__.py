@@ -19,6 +19,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tagtopics.analysis.audit import audit
     from tagtopics.baselines import ATM, RTM, SML, VBLDA, GibbsLDA, LabeledLDA
     from tagtopics.corpus import Corpus, TextRecipe, read_corpus, write_jsonl, write_matrix_folder
     from tagtopics.corpus.images.vocabulary import VisualVocabulary
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 _HOMES = {
     name: f"tagtopics.{home}"
     for home, names in {
+        "analysis.audit": ("audit",),
         "baselines": ("ATM", "GibbsLDA", "LabeledLDA", "RTM", "SML", "VBLDA"),
         "corpus": ("Corpus", "TextRecipe", "read_corpus", "write_jsonl", "write_matrix_folder"),
         "corpus.images.vocabulary": ("VisualVocabulary",),
@@ -74,6 +76,7 @@ __all__ = [
     "Progress",
     "TextRecipe",
     "VisualVocabulary",
+    "audit",
     "evaluate",
     "fit_shards",
     "list_datasets",
