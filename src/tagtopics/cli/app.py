@@ -27,6 +27,8 @@ COMMANDS: Mapping[str, str] = {
     "explain": "explain.command",
     "recommend": "recommend.recommend_command",
     "related": "recommend.related_command",
+    "audit": "audit.audit_command",
+    "apply": "audit.apply_command",
     "evaluate": "evaluate.command",
     "reproduce": "reproduce.command",
     "report": "report.report_command",
