@@ -152,8 +152,14 @@ def _tagging_findings(
         similar = reasons.similar(t, d, _SIMILAR) if n_words else ()
         found.append(
             Finding(
-                kind, corpus.tag_names[t], float(score), corpus.ids[d], d, None,
-                words(t, d, n_words) if n_words else (), similar,
+                kind,
+                corpus.tag_names[t],
+                float(score),
+                corpus.ids[d],
+                d,
+                None,
+                words(t, d, n_words) if n_words else (),
+                similar,
             )  # fmt: skip
         )
     return found

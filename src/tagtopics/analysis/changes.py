@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tagtopics._io import atomic_file
-from tagtopics.analysis.findings import Finding
+from tagtopics.analysis.findings import PROBABLE, Finding
 from tagtopics.corpus.core import Corpus, tag_matrix
 from tagtopics.corpus.formats.tables import read_table
 from tagtopics.corpus.text import clean_name
@@ -57,7 +57,8 @@ def read_changes(path: str | Path, *, accept_from: float | None = None) -> tuple
 
     Args:
         path: a CSV file as `write_changes` writes it.
-        accept_from: also accept the lines with an empty `accept` and at least this score.
+        accept_from: also accept the lines with an empty `accept` and at least this score, of the kinds
+            whose score is the probability that the change is right.
 
     Raises:
         InputError: if a line is not a change; it names the line.
@@ -86,7 +87,7 @@ def _is_accepted(cells: dict[str, str], accept_from: float | None, where: str) -
         return answer in _YES
     if answer:
         raise InputError(f"{where}: accept must be yes, no or empty, not {cells['accept'][:40]!r}")
-    if accept_from is None:
+    if accept_from is None or cells["kind"].strip() not in PROBABLE:
         return False
     try:
         score = float(cells["score"])
@@ -223,5 +224,3 @@ def _rows_by_id(ids: Sequence[str]) -> dict[str, list[int]]:
 def _require(holds: bool, change: Change, problem: str) -> None:
     if not holds:
         raise InputError(f"{change.where}: {change.change} {change.tag[:60]!r}: {problem}")
-
-

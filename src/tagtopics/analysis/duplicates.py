@@ -92,7 +92,7 @@ def _learned_margin(corpus: Corpus, weighted: Any, features: Float64) -> Float64
         return np.full(len(features), prior)
     profiles = _profiles_of(weighted, tags)
     near = _neighbours(profiles)
-    same = {pair: True for pair in halves}
+    same = dict.fromkeys(halves, True)
     pairs = sorted(set(near) | set(same))
     a, b = np.array(pairs, dtype=np.int64).T
     outcome = np.array([pair in same for pair in pairs])

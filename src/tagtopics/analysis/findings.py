@@ -20,6 +20,8 @@ takes a tag off all documents.
 """
 
 KINDS = tuple(CHANGES)
+PROBABLE = frozenset({"doubtful", "missing", "duplicate"})
+"""The kinds whose score is the probability that the proposed change is right."""
 
 
 @dataclass(frozen=True)

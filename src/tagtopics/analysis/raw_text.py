@@ -22,7 +22,9 @@ def json_with(line: str, values: Mapping[str, Any]) -> str:
     ascii_only = line.isascii()
     new = {name: json.dumps(value, ensure_ascii=ascii_only) for name, value in values.items()}
     text = line
-    missing = [f"{json.dumps(name, ensure_ascii=ascii_only)}: {new[name]}" for name in new if name not in spans]
+    missing = [
+        f"{json.dumps(name, ensure_ascii=ascii_only)}: {new[name]}" for name in new if name not in spans
+    ]
     if missing:
         text = text[:end] + (", " if spans else "") + ", ".join(missing) + text[end:]
     for name in sorted(set(new) & set(spans), key=lambda key: -spans[key][0]):

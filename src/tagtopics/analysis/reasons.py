@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from tagtopics._typing import Float64, Int64
 from tagtopics.corpus.core import Corpus
 
-_MOST_COMPARED = 1000
+_MOST_COMPARED = 200
 """Documents of a tag that are compared with a document."""
 
 
@@ -24,7 +24,7 @@ class Reasons:
         self._present = sp.csr_array((ones, counts.indices, counts.indptr), shape=counts.shape)
         self._n_docs = np.bincount(counts.indices, minlength=corpus.n_words).astype(np.float64)
         self._carriers = sp.csc_array(corpus.tags)
-        self._tag_words: dict[int, Float64] = {}
+        self._tag_words: dict[int, tuple[Float64, Int64, Any]] = {}
         self._rarity = np.log((corpus.n_docs + 1) / (self._n_docs + 1))
 
     def carriers(self, tag: int) -> Int64:
@@ -56,13 +56,13 @@ class Reasons:
 
     def similar(self, tag: int, doc: int, n: int) -> tuple[str, ...]:
         """Return the ids of the documents with a tag that share most words with a document."""
-        rows = self.carriers(tag)
-        rows = rows[rows != doc][:_MOST_COMPARED]
-        row = self._present[[doc]]
-        alike = np.asarray((self._present[rows] @ sp.csr_array(row * self._rarity).T).toarray()).ravel()
-        lengths = np.sqrt(np.asarray(self._present[rows].sum(1)).ravel() + 1)
-        best = np.argsort(-alike / lengths, kind="stable")[:n]
-        return tuple(self._corpus.ids[rows[i]] for i in best)
+        _, rows, matrix = self._of_tag(tag)
+        weights = np.zeros(matrix.shape[1])
+        words = self._words_of(doc)
+        weights[words] = self._rarity[words]
+        alike = np.where(rows == doc, -1.0, (matrix @ weights) / np.sqrt(np.diff(matrix.indptr) + 1))
+        best = np.argsort(-alike, kind="stable")[:n]
+        return tuple(self._corpus.ids[rows[i]] for i in best if alike[i] >= 0)
 
     def examples(self, tag: int, n: int) -> tuple[str, ...]:
         """Return the ids of the first documents with a tag."""
@@ -72,13 +72,21 @@ class Reasons:
         begin, end = self._present.indptr[doc : doc + 2]
         return self._present.indices[begin:end]
 
-    def _strength(self, tag: int, without: int | None) -> Float64:
-        """Return (W,): the share of a tag's documents with each word, times the log of how typical it is."""
+    def _of_tag(self, tag: int) -> tuple[Float64, Int64, Any]:
+        """Return how many documents of a tag have each word, (W,), and some of its documents with their words."""
         if tag not in self._tag_words:
             if len(self._tag_words) > 256:
                 self._tag_words.clear()
-            self._tag_words[tag] = np.asarray(self._present[self.carriers(tag)].sum(0)).ravel()
-        found, n = self._tag_words[tag], len(self.carriers(tag))
+            rows = self.carriers(tag)
+            matrix = sp.csr_array(self._present[rows])
+            sums = np.bincount(matrix.indices, minlength=matrix.shape[1]).astype(np.float64)
+            some = slice(0, _MOST_COMPARED)
+            self._tag_words[tag] = sums, rows[some], sp.csr_array(matrix[some])
+        return self._tag_words[tag]
+
+    def _strength(self, tag: int, without: int | None) -> Float64:
+        """Return (W,): the share of a tag's documents with each word, times the log of how typical it is."""
+        found, n = self._of_tag(tag)[0], len(self.carriers(tag))
         if without is not None and self._corpus.tags[without, tag]:
             found, n = found.copy(), n - 1
             found[self._words_of(without)] -= 1

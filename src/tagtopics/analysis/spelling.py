@@ -52,7 +52,8 @@ def alike(one: Sequence[str], other: Sequence[str]) -> str | None:
         return "initials"
     if _digits(first) != _digits(second):
         return None
-    if min(len(first), len(second)) >= _SHORTEST_TYPO and _one_edit(first, second):
+    same_letters = _letters(one) == _letters(other)  # initials that differ are no typing errors
+    if same_letters and min(len(first), len(second)) >= _SHORTEST_TYPO and _one_edit(first, second):
         return "typo" if min(len(first), len(second)) >= _LONG else "short typo"
     few, many = sorted((one, other), key=len)
     return "part" if len(few) > 1 and len(few) < len(many) and not Counter(few) - Counter(many) else None
@@ -81,8 +82,9 @@ def _abbreviated(one: Sequence[str], other: Sequence[str]) -> bool:
     """Tell whether two names differ in order and in words that are the initials of others only."""
     left, right = Counter(one) - Counter(other), Counter(other) - Counter(one)
     common = any(len(word) > 1 for word in Counter(one) & Counter(other))
-    short = sorted(w for w in left.elements() if len(w) == 1), sorted(
-        w for w in right.elements() if len(w) == 1
+    short = (
+        sorted(w for w in left.elements() if len(w) == 1),
+        sorted(w for w in right.elements() if len(w) == 1),
     )
     long = sorted(w for w in left.elements() if len(w) > 1), sorted(w for w in right.elements() if len(w) > 1)
     return common and _initials(long[0]) == short[1] and _initials(long[1]) == short[0]
@@ -90,6 +92,10 @@ def _abbreviated(one: Sequence[str], other: Sequence[str]) -> bool:
 
 def _initials(words: Iterable[str]) -> list[str]:
     return sorted(word[0] for word in words)
+
+
+def _letters(words: Sequence[str]) -> list[str]:
+    return sorted(word for word in words if len(word) == 1)
 
 
 def _digits(name: str) -> str:
@@ -103,5 +109,7 @@ def _one_edit(one: str, other: str) -> bool:
     start = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
     if len(one) < len(other):
         return len(other) - len(one) == 1 and one[start:] == other[start + 1 :]
-    swapped = one[start : start + 2] == other[start : start + 2][::-1] and one[start + 2 :] == other[start + 2 :]
+    swapped = (
+        one[start : start + 2] == other[start : start + 2][::-1] and one[start + 2 :] == other[start + 2 :]
+    )
     return one[start + 1 :] == other[start + 1 :] or swapped

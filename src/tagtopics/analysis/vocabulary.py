@@ -12,6 +12,9 @@ from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.analysis.taggings import Taggings
 from tagtopics.corpus.core import Corpus
 
+_WIDE = 0.2
+"""Share of the documents that a tag must have to be called broad."""
+
 _FEWEST = 3
 """Documents that a tag must have for its words to be judged."""
 
@@ -55,6 +58,8 @@ def _lift(taggings: Taggings) -> Float64:
 def broad_tags(corpus: Corpus, doc_topic: Float32) -> TagScores:
     """Return tags with their share of the documents, times the overlap of their topics with those of all.
 
+    Tags on less than a fifth of the documents get 0.
+
     Args:
         corpus: D documents.
         doc_topic: (D, K) topic proportions.
@@ -65,7 +70,7 @@ def broad_tags(corpus: Corpus, doc_topic: Float32) -> TagScores:
     profiles = np.asarray(tags.T @ theta) / np.maximum(n_docs, 1)[:, np.newaxis]
     overlap = np.minimum(profiles, theta.mean(0)).sum(1)
     scores = n_docs / corpus.n_docs * np.minimum(overlap, 1.0)
-    return _ordered(np.where((n_docs > 1) & (corpus.n_docs > 2), scores, 0.0))
+    return _ordered(np.where(n_docs >= max(_WIDE * corpus.n_docs, 3), scores, 0.0))
 
 
 def inseparable_tags(corpus: Corpus) -> list[tuple[int, int, float]]:

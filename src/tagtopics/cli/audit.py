@@ -62,8 +62,8 @@ CollectionOption = Annotated[
 ]
 AcceptOption = Annotated[
     float | None,
-    option("Also accept lines with an empty `accept` and at least this score.", "--accept-from",
-           default="only yes", metavar="X"),
+    option("Also accept doubtful, missing and duplicate lines with an empty `accept` and at least this score.",
+           "--accept-from", default="only yes", metavar="X"),
 ]  # fmt: skip
 
 _TITLES = {
@@ -89,13 +89,15 @@ def audit_command(
     changes: ChangesOption = None,
     overwrite: OverwriteOption = False,
 ) -> None:
-    """Find doubtful, missing, duplicate and useless tags, each with a score, reasons and a proposed change."""
+    """Find doubtful, missing, duplicate and useless tags, with scores, reasons and proposed changes."""
     from tagtopics.analysis.audit import audit
     from tagtopics.analysis.changes import write_changes
     from tagtopics.analysis.findings import KINDS
 
     target = (
-        None if changes is None else check_target(changes, "file", None, overwrite=overwrite, option="--changes")
+        None
+        if changes is None
+        else check_target(changes, "file", None, overwrite=overwrite, option="--changes")
     )
     kinds = tuple(kind) if kind else KINDS
     unknown = [name for name in kinds if name not in KINDS]
