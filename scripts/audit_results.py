@@ -205,7 +205,9 @@ def measure_cleanlab(name: str, seed: int) -> dict[str, Any]:
 
 def cleanlab_quality(likely: Any, tags: Any) -> Any:
     """Return (D, T): the label quality of each tag of each document, some thousand tags at a time."""
-    from cleanlab.multilabel_classification.rank import get_label_quality_scores_per_class
+    from cleanlab.multilabel_classification.rank import (  # type: ignore[import-untyped]
+        get_label_quality_scores_per_class,
+    )
 
     parts = []
     for first in range(0, likely.shape[1], 2000):
@@ -274,7 +276,7 @@ def measure_duplicates(name: str, seed: int) -> dict[str, Any]:
     seconds = time.process_time() - began
     found = [(min(a, b), max(a, b)) for a, b in zip(pairs.kept.tolist(), pairs.other.tolist(), strict=True)]
     right = np.array([pair in true for pair in found])
-    nearest = {}
+    nearest: dict[int, float] = {}
     for pair, score in zip(found, pairs.scores, strict=True):
         for tag in pair:
             if pair not in true and not any(tag in both for both in true):
@@ -323,7 +325,8 @@ def run(what: str, names: list[str]) -> None:
                 record = MEASURES[what](name, seed)
             with RECORDS.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(record) + "\n")
-            print(json.dumps(record), flush=True)
+            sys.stdout.write(json.dumps(record) + "\n")
+            sys.stdout.flush()
 
 
 def records() -> Iterator[dict[str, Any]]:

@@ -92,7 +92,7 @@ def test_a_tag_on_one_document_is_not_judged(planted: Any) -> None:
         np.column_stack([corpus.tags.toarray(), np.arange(corpus.n_docs) == 5]).astype(np.int8)
     )
     single = replace(corpus, tags=tags, tag_names=(*corpus.tag_names, "once"))
-    model = tt.TTM(8, random_state=0, max_iter=5).fit(single)
+    model: Any = tt.TTM(8, random_state=0, max_iter=5).fit(single)
     pairs = collect_taggings(single, model.recommender_, single.counts, model.transform(single))
     assert corpus.n_tags not in doubtful_taggings(pairs).tags
 
@@ -101,7 +101,7 @@ def test_the_words_of_a_name_in_the_text_are_a_signal() -> None:
     texts = ["red apples and pears", "green pears", "blue sea", "the sea at night"] * 3
     lists = [["apple pie"], ["pear"], ["sea"], ["sea"]] * 3
     corpus = tt.read_corpus(texts, tags=lists)
-    model = tt.TTM(2, random_state=0, max_iter=5).fit(corpus)
+    model: Any = tt.TTM(2, random_state=0, max_iter=5).fit(corpus)
     pairs = collect_taggings(corpus, model.recommender_, corpus.counts, model.transform(corpus))
     named = {
         (int(d), corpus.tag_names[t]): value

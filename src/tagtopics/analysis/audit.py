@@ -44,8 +44,8 @@ def audit(
     """Return what may be wrong with the tags of a corpus, each with a score and a proposed change.
 
     Every document is judged by the others: what the recommender predicts without it, in closed form, and how
-    often the tag occurs with the document's other tags elsewhere. Neither the model nor the corpus changes. If
-    the recommender of the model was trained on other documents or tags, one is trained for the audit.
+    often the tag occurs with the document's other tags elsewhere. Neither the model nor the corpus changes.
+    If the recommender of the model was trained on other documents or tags, one is trained for the audit.
 
     Args:
         model: a fitted model, best of this corpus.
@@ -160,7 +160,7 @@ def _tagging_findings(
                 None,
                 words(t, d, n_words) if n_words else (),
                 similar,
-            )  # fmt: skip
+            )
         )
     return found
 

@@ -103,7 +103,7 @@ def _learned_margin(corpus: Corpus, weighted: Any, features: Float64) -> Float64
     margin = np.asarray((features - shift) / scale @ weights)
     odds = np.log(max(outcome.sum(), 1) / max((~outcome).sum(), 1))
     per_pair = _PRIOR * corpus.n_tags / max(len(features), 1)
-    return margin - odds + np.log(per_pair / (1 - min(per_pair, 0.5)))
+    return np.asarray(margin - odds + np.log(per_pair / (1 - min(per_pair, 0.5))))
 
 
 def _split_tags(corpus: Corpus) -> tuple[Any, list[tuple[int, int]]]:
@@ -160,7 +160,7 @@ def _neighbours(profiles: _Profiles) -> dict[tuple[int, int], tuple[int, int]]:
 
 
 def _ranked(rows: Any, often: Int64) -> dict[tuple[int, int], int]:
-    """Return the nearest tags of each tag of `often` among these, by the products of rows, with ranks from 0."""
+    """Return the nearest tags of each tag of `often` among these, by products of rows, ranked from 0."""
     rows = sp.csr_array(rows[often])
     turned, ranks = sp.csr_array(rows.T), dict[tuple[int, int], int]()
     for first in range(0, len(often), _CHUNK):

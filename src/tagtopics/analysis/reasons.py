@@ -73,7 +73,7 @@ class Reasons:
         return self._present.indices[begin:end]
 
     def _of_tag(self, tag: int) -> tuple[Float64, Int64, Any]:
-        """Return how many documents of a tag have each word, (W,), and some of its documents with their words."""
+        """Return how many documents of a tag have each word, (W,), some of its documents, and their words."""
         if tag not in self._tag_words:
             if len(self._tag_words) > 256:
                 self._tag_words.clear()

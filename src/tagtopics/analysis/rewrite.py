@@ -174,8 +174,8 @@ def _check(table: Table, cells: Cells, wanted: Sequence[set[str]], columns: TagC
     for row, (tags, expected) in enumerate(zip(found, wanted, strict=True)):
         if tags != expected:
             raise InputError(
-                f"{table.where(row)}: {min(tags ^ expected)[:60]!r} would not be read back as one tag of this "
-                "column; rename it, or give the separator of tags"
+                f"{table.where(row)}: {min(tags ^ expected)[:60]!r} would not be read back as one tag of "
+                "this column; rename it, or give the separator of tags"
             )
 
 

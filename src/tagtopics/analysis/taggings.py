@@ -121,8 +121,8 @@ def missing_taggings(taggings: Taggings) -> Verdicts:
     """Return tags that documents lack with the probability that each was left out.
 
     With p the share of documents with equal signals that have the tag, and a share s of all taggings left out
-    at random, the probability is s / (1 - s) times p / (1 - p). The odds come from a logistic regression; s is
-    the largest share that the data allow.
+    at random, the probability is s / (1 - s) times p / (1 - p). The odds come from a logistic regression; s
+    is the largest share that the data allow.
     """
     used = taggings.candidate & (taggings.n_others > 0)
     absent = used & ~taggings.carried
@@ -203,7 +203,8 @@ def _pairs_of(
     named = np.asarray(_named(rows, known, corpus))
     random = _drawn(carried, generator)
     candidate = np.zeros(carried.shape, dtype=bool)
-    for values in (scores, company, named):
+    tables: tuple[Any, ...] = (scores, company, named)
+    for values in tables:
         best = best_columns(values, _CANDIDATES)
         chosen = np.take_along_axis(values, best, 1) > 0
         np.put_along_axis(candidate, best, chosen | np.take_along_axis(candidate, best, 1), axis=1)
@@ -213,7 +214,8 @@ def _pairs_of(
     better = _ranks(scores, candidate)[d, t]
     signals = np.column_stack([
         np.ones(len(d)), score, np.log(np.maximum(score, 0) + _FLOOR), rarity, score * rarity,
-        np.log(np.maximum(company[d, t], 0) + _FLOOR), np.log((observed[d, t] + 0.1) / (expected[d, t] + 0.1)),
+        np.log(np.maximum(company[d, t], 0) + _FLOOR),
+        np.log((observed[d, t] + 0.1) / (expected[d, t] + 0.1)),
         named[d, t], company[d, t], np.log1p(better), (named[d, t] > 0.999).astype(np.float64),
     ])  # fmt: skip
     return Taggings(rows[d], t, carried[d, t], random[d, t], candidate[d, t], others, signals)

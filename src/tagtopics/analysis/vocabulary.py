@@ -1,4 +1,4 @@
-"""Tags that say nothing: without telling words, on nearly all documents, or always with the same other tag."""
+"""Tags that say nothing: without telling words, on most documents, or always with the same other tag."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tagtopics audit` and `tagtopics apply`: find what is wrong with the tags of a collection, and correct it."""
+"""`tagtopics audit` and `tagtopics apply`: find and correct wrong tags of a collection."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ CollectionOption = Annotated[
 ]
 AcceptOption = Annotated[
     float | None,
-    option("Also accept doubtful, missing and duplicate lines with an empty `accept` and at least this score.",
+    option("Also accept doubtful, missing and duplicate lines without an answer, from this score on.",
            "--accept-from", default="only yes", metavar="X"),
 ]  # fmt: skip
 

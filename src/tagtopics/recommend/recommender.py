@@ -230,7 +230,7 @@ class TagRecommender:
 
     @single_thread()
     def _scores(self, new: Documents, own: Int64 | None = None) -> Float32:
-        """Return (D, T): what the ridge predicts; `own` are the numbers of training documents, -1 for others."""
+        """Return (D, T): what the ridge predicts; `own` are numbers of training documents, -1 for others."""
         N = len(self.rows)
         share = (self._n_docs / N).astype(np.float32)
         if len(self.coefficients):
