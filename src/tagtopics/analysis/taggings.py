@@ -190,7 +190,7 @@ def _batches(rows: Int64, n_tags: int) -> Iterator[Int64]:
     return (rows[first : first + step] for first in range(0, len(rows), step))
 
 
-_DOUBT = 8
+_DOUBT = 10
 """Signals that doubtful taggings use: the first ones. The others compare the candidates of a document."""
 
 
@@ -212,11 +212,12 @@ def _pairs_of(
     others = known.n_docs[t] - carried[d, t]
     score, rarity = scores[d, t].astype(np.float64), np.log((others + 0.5) / corpus.n_docs)
     better = _ranks(scores, candidate)[d, t]
+    partners = np.diff(corpus.tags.indptr)[rows[d]] - carried[d, t]  # other tags of the document
     signals = np.column_stack([
         np.ones(len(d)), score, np.log(np.maximum(score, 0) + _FLOOR), rarity, score * rarity,
         np.log(np.maximum(company[d, t], 0) + _FLOOR),
         np.log((observed[d, t] + 0.1) / (expected[d, t] + 0.1)),
-        named[d, t], company[d, t], np.log1p(better), (named[d, t] > 0.999).astype(np.float64),
+        named[d, t], np.log1p(partners), partners == 0, company[d, t], np.log1p(better), (named[d, t] > 0.999).astype(np.float64),
     ])  # fmt: skip
     return Taggings(rows[d], t, carried[d, t], random[d, t], candidate[d, t], others, signals)
 
