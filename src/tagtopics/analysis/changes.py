@@ -16,7 +16,7 @@ from pathlib import Path
 from tagtopics._io import atomic_file
 from tagtopics.analysis.findings import PROBABLE, Finding
 from tagtopics.corpus.core import Corpus, tag_matrix
-from tagtopics.corpus.formats.tables import read_table
+from tagtopics.corpus.formats.streams import read_table
 from tagtopics.corpus.text import clean_name
 from tagtopics.errors import InputError
 

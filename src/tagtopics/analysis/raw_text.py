@@ -10,6 +10,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 from pathlib import Path
 from typing import Any
 
+from tagtopics.corpus.formats.streams import long_fields
 from tagtopics.corpus.formats.text_files import text_lines
 
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -63,9 +64,10 @@ def csv_records(path: Path, delimiter: str) -> Iterator[tuple[str, list[str]]]:
             pending.append(line)
             yield line
 
-    for fields in csv.reader(lines(), delimiter=delimiter, strict=True):
-        yield "".join(pending), fields
-        pending.clear()
+    with long_fields():
+        for fields in csv.reader(lines(), delimiter=delimiter, strict=True):
+            yield "".join(pending), fields
+            pending.clear()
 
 
 def csv_with(record: str, values: Mapping[int, str], delimiter: str) -> str:

@@ -23,7 +23,8 @@ from tagtopics._io import atomic_file, atomic_folder, check_apart, check_target
 from tagtopics.analysis.changes import Change, TagEditor, apply_changes
 from tagtopics.analysis.raw_text import csv_records, csv_with, json_with
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.formats.tables import TABLE_KINDS, Table, read_table
+from tagtopics.corpus.formats.streams import TABLE_KINDS, read_table
+from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import open_bytes, text_lines
 from tagtopics.corpus.read import find_source, read_corpus
 from tagtopics.corpus.tags import STRONG, WEAK, distinct_tags, has_strong, name_of, read_tags

@@ -217,7 +217,8 @@ def _pairs_of(
         np.ones(len(d)), score, np.log(np.maximum(score, 0) + _FLOOR), rarity, score * rarity,
         np.log(np.maximum(company[d, t], 0) + _FLOOR),
         np.log((observed[d, t] + 0.1) / (expected[d, t] + 0.1)),
-        named[d, t], np.log1p(partners), partners == 0, company[d, t], np.log1p(better), (named[d, t] > 0.999).astype(np.float64),
+        named[d, t], np.log1p(partners), partners == 0,
+        company[d, t], np.log1p(better), named[d, t] > 0.999,
     ])  # fmt: skip
     return Taggings(rows[d], t, carried[d, t], random[d, t], candidate[d, t], others, signals)
 
