@@ -19,6 +19,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tagtopics.analysis.audit import audit
     from tagtopics.analysis.choose import choose_topics
     from tagtopics.analysis.compare import compare
     from tagtopics.analysis.effects import effects
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 _HOMES = {
     name: f"tagtopics.{home}"
     for home, names in {
+        "analysis.audit": ("audit",),
         "analysis.choose": ("choose_topics",),
         "analysis.compare": ("compare",),
         "analysis.effects": ("effects",),
@@ -82,6 +84,7 @@ __all__ = [
     "Progress",
     "TextRecipe",
     "VisualVocabulary",
+    "audit",
     "choose_topics",
     "compare",
     "effects",

@@ -124,6 +124,16 @@ class TagRecommender:
             likely[batch] = probabilities(known, self.calibration.weights)
         return likely
 
+    def scores_without(self, counts: Any, doc_topic: Float32, own: Int64) -> Float32:
+        """Return (D, T): what the regression predicts for documents, each without itself.
+
+        Args:
+            counts: CSR (D, W) in the columns of the model.
+            doc_topic: (D, K) topic proportions, tags hidden.
+            own: (D,) the number of each document among the training documents, -1 for any other.
+        """
+        return self._scores(documents_of(sp.csr_array(counts, dtype=np.float32), doc_topic), own)
+
     def predicted(self, likely: Float32) -> Any:
         """Return (D, T) booleans: the tags that are probable enough, given their probabilities."""
         return likely >= self.calibration.threshold
@@ -220,13 +230,14 @@ class TagRecommender:
 
     @single_thread()
     def _scores(self, new: Documents, own: Int64 | None = None) -> Float32:
-        """Return (D, T): what the ridge predicts; `own` are the training documents that `new` are, if so."""
+        """Return (D, T): what the ridge predicts; `own` are numbers of training documents, -1 for others."""
         N = len(self.rows)
         share = (self._n_docs / N).astype(np.float32)
         if len(self.coefficients):
             scores = kernel_of(new, self._index, self.bandwidth, self._threads) @ self.coefficients + share
             if own is not None:
-                scores -= self.own[own, np.newaxis] * self.coefficients[own]
+                known = own >= 0
+                scores[known] -= self.own[own[known], np.newaxis] * self.coefficients[own[known]]
             return np.asarray(scores, dtype=np.float32)
         rows, weights = neighbours(new, self._index, self.bandwidth, self._threads, own)
         offsets = np.arange(len(rows) + 1) * rows.shape[1]
