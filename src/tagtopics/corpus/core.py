@@ -135,6 +135,7 @@ class Corpus:
         split: "train" or "test" for each document, if there is an official split.
         recipe: how text became counts, so that new text is treated the same way.
         visual: the `VisualVocabulary` that made words from images, for new images.
+        thesaurus: the `Thesaurus` with the names of tags; see `with_thesaurus`.
         notices: one line for each decision that the reader made for the user.
     """
 
@@ -149,6 +150,7 @@ class Corpus:
     split: tuple[str, ...] | None = None
     recipe: TextRecipe | None = None
     visual: Any = None
+    thesaurus: Any = None
     notices: tuple[str, ...] = field(default=())
 
     def __post_init__(self) -> None:

@@ -71,6 +71,8 @@ class Recommendation(NamedTuple):
     tag: str
     probability: float
     words: tuple[tuple[str, float], ...] = ()  # the words behind it with their weights, if requested
+    name: str = ""  # of the tag, if there is a thesaurus
+    found: tuple[str, ...] = ()  # the pieces of the text that are names of the tag
 
 
 @dataclass(frozen=True)
@@ -311,7 +313,7 @@ def _regressed(
         docs = documents_of(sp.csr_array(counts[rows]), theta[rows])
         kernel = kernel_of(docs, docs, bandwidth, n_threads or resolve_threads(None))
         solution, own[rows] = solve_part(kernel, tags[rows].toarray() - share)
-        coefficients[rows] = solution / n_parts
+        coefficients[rows] = (solution / n_parts).astype(np.float16)  # as they are saved
     return coefficients, own
 
 
