@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -187,7 +188,7 @@ def _graph(path: Path, kind: str) -> Any:
     try:
         import rdflib
     except ImportError:
-        raise MissingExtraError("skos", "reading SKOS vocabularies") from None
+        raise MissingExtraError("reading SKOS vocabularies", "skos") from None
     import gzip
     import logging
 
@@ -195,11 +196,30 @@ def _graph(path: Path, kind: str) -> Any:
     try:
         content = path.read_bytes()
         content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+        if kind == "json-ld":
+            _refuse_remote(json.loads(content))
         graph = rdflib.Graph()
         graph.parse(data=content, format=kind, publicID=path.resolve().as_uri())
         return graph
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
     except Exception as error:  # the parsers of rdflib raise what they like
         raise InputError(f"{path}: cannot be read as {kind} ({one_line(error)[:200]})") from None
+
+
+def _refuse_remote(value: Any) -> None:
+    """Raise an `InputError` if JSON-LD refers to a context on the network, which would be fetched."""
+    found = [value]
+    while found:
+        item = found.pop()
+        if isinstance(item, dict):
+            contexts = item.get("@context", [])
+            for context in contexts if isinstance(contexts, list) else [contexts]:
+                if isinstance(context, str):
+                    raise InputError(f"its @context {context[:60]!r} is on the network; put it into the file")
+            found.extend(item.values())
+        elif isinstance(item, list):
+            found.extend(item)
 
 
 def _pairs(graph: Any, property: str) -> list[tuple[Any, Any]]:

@@ -35,7 +35,7 @@ from tagtopics.recommend.name_features import (
     rows_of,
 )
 from tagtopics.recommend.name_index import Matches, NameIndex
-from tagtopics.recommend.recommender import TagRecommender
+from tagtopics.recommend.recommender import Choice, TagRecommender
 
 _LEARNED_DOCS, _COUNTED_DOCS = 2000, 10_000
 """Training documents that weights are learned from, and that are searched for names to count them."""
@@ -132,6 +132,16 @@ class TagNames:
             p = self._probabilities(rows.values)
             silent = (np.diff(counts.indptr)[part] == 0) & (np.bincount(found.doc, minlength=len(batch)) == 0)
             yield from self._ranked(rows, p, silent, matches, batch)
+
+    def chosen(self, found: Candidates, choice: Choice) -> list[int]:
+        """Return the places of the candidates to recommend."""
+        if choice.balanced:
+            raise InputError("recommend: balanced lists are not offered by a model with tag names")
+        admitted = choice.admits(self.tags) if choice.kind is not None else None
+        likely = np.flatnonzero(found.probabilities >= choice.threshold)
+        if admitted is not None:
+            likely = likely[admitted[found.tags[likely]]]
+        return [int(i) for i in likely[: choice.top]]
 
     def _ranked(self, rows: Rows, p: Float64, silent: Any, matches: Matches, texts: list[str]) -> Iterator[Candidates]:
         spans: dict[tuple[int, int], dict[str, None]] = {}
