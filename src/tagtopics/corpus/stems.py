@@ -1,7 +1,7 @@
 """Words without their inflection, so that a name is found in a text in any number and case.
 
-The rules strip endings of nouns and adjectives and nothing else: `policies` and `policy` are one stem, `policing` is
-another. They are small tables, not linguistics; decision 103 compares them with the Snowball stemmers.
+The rules strip endings of nouns and adjectives and nothing else: `policies` and `policy` are one stem,
+`policing` is another. They are small tables, not linguistics; see decision 103.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ RULES: Mapping[str, _Rules] = {
     ),
     "de": (
         ("innen", "in", 3), ("ungen", "ung", 2), ("heiten", "heit", 2), ("keiten", "keit", 2), ("ern", "", 4),
-        ("em", "", 4), ("en", "", 4), ("er", "", 4), ("es", "", 4), ("e", "", 4), ("n", "", 4), ("ss", "ss", 0),
-        ("s", "", 4),
+        ("em", "", 4), ("en", "", 4), ("er", "", 4), ("es", "", 4), ("e", "", 4), ("n", "", 4),
+        ("ss", "ss", 0), ("s", "", 4),
     ),
     "fr": (
-        ("eaux", "eau", 1), ("aux", "al", 2), ("elles", "el", 2), ("elle", "el", 2), ("es", "", 3), ("e", "", 3),
-        ("s", "", 3), ("x", "", 3),
+        ("eaux", "eau", 1), ("aux", "al", 2), ("elles", "el", 2), ("elle", "el", 2), ("es", "", 3),
+        ("e", "", 3), ("s", "", 3), ("x", "", 3),
     ),
     "es": (
-        ("iones", "ion", 2), ("ces", "z", 2), ("os", "", 3), ("as", "", 3), ("es", "", 3), ("o", "", 3), ("a", "", 3),
-        ("e", "", 3),
+        ("iones", "ion", 2), ("ces", "z", 2), ("os", "", 3), ("as", "", 3), ("es", "", 3), ("o", "", 3),
+        ("a", "", 3), ("e", "", 3),
     ),
     "it": (
-        ("chi", "c", 2), ("che", "c", 2), ("ghi", "g", 2), ("ghe", "g", 2), ("ie", "", 3), ("io", "", 3), ("ia", "", 3),
-        ("i", "", 3), ("e", "", 3), ("a", "", 3), ("o", "", 3),
+        ("chi", "c", 2), ("che", "c", 2), ("ghi", "g", 2), ("ghe", "g", 2), ("ie", "", 3), ("io", "", 3),
+        ("ia", "", 3), ("i", "", 3), ("e", "", 3), ("a", "", 3), ("o", "", 3),
     ),
     "pt": (
-        ("coes", "cao", 2), ("oes", "ao", 2), ("ais", "al", 2), ("eis", "el", 2), ("ns", "m", 2), ("os", "", 3),
-        ("as", "", 3), ("es", "", 3), ("o", "", 3), ("a", "", 3), ("e", "", 3),
+        ("coes", "cao", 2), ("oes", "ao", 2), ("ais", "al", 2), ("eis", "el", 2), ("ns", "m", 2),
+        ("os", "", 3), ("as", "", 3), ("es", "", 3), ("o", "", 3), ("a", "", 3), ("e", "", 3),
     ),
     "nl": (("heden", "heid", 2), ("en", "", 4), ("e", "", 4), ("s", "", 4)),
     "sv": (

@@ -121,7 +121,7 @@ def _read_table(path: Path) -> Thesaurus:
         cells = [clean_name(cell) for cell in row]
         if not any(cells) or (number == 1 and _is_header(cells)):
             continue
-        if len(cells) == 1 and not names and number == 1 or len(cells) < 2 and n_bare == 0 and not names:
+        if (len(cells) == 1 and not names and number == 1) or (len(cells) < 2 and n_bare == 0 and not names):
             raise InputError(f"{path}, line {number}: expected a tag, a tab and its name, found no tab")
         tag, name, *more = [*cells, ""][: max(len(cells), 2)]
         if not (tag and name):
@@ -271,8 +271,8 @@ def without_cycles(broader: Int64, n: int) -> tuple[Int64, int]:
 def in_tags(thesaurus: Thesaurus, tags: Sequence[str]) -> Thesaurus:
     """Return a thesaurus whose ids are written as the tags of documents are.
 
-    Tags may be ids, URIs in angle brackets, ends of URIs or names, all with the same kind in front (`subject:4021806-5`).
-    The form is the one that most tags have.
+    Tags may be ids, URIs in angle brackets, ends of URIs or names, all with the same kind in front
+    (`subject:4021806-5`). The form is the one that most tags have.
 
     Raises:
         InputError: if no tag is in the thesaurus.

@@ -41,7 +41,7 @@ def texts_of(X: Any) -> tuple[str, ...]:
     """Return the texts of documents, which names are looked for in."""
     if not isinstance(X, Corpus) or X.texts is None:
         raise InputError(
-            "recommend: this model looks for the names of tags in texts; give a corpus that was read from texts"
+            "recommend: this model looks for the names of tags; give a corpus that was read from texts"
         )
     return X.texts
 

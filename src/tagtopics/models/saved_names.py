@@ -38,8 +38,8 @@ def names_to_text(names: TagNames) -> str:
 
 def names_to_arrays(names: TagNames) -> dict[str, Any]:
     """Return the arrays of names, by name."""
-    arrays = {"broader": names.thesaurus.broader, "counts": names.counts, "mean": names.mean, "scale": names.scale,
-              "weights": names.weights}  # fmt: skip
+    arrays = {name: getattr(names, name) for name in ("counts", "mean", "scale", "weights")}
+    arrays["broader"] = names.thesaurus.broader
     return {_PREFIX + name: np.ascontiguousarray(array) for name, array in arrays.items()}
 
 

@@ -70,7 +70,7 @@ def recommender_from(
 
 
 def _halved(coefficients: Any) -> Any:
-    """Return coefficients in half precision, to which a fit rounds them; those of older models as they are."""
+    """Return coefficients in half precision, as a fit rounds them; those of older models as they are."""
     half = coefficients.astype(np.float16)
     return half if np.array_equal(half, coefficients) else coefficients
 

@@ -12,8 +12,9 @@ from tagtopics.recommend.calibration import best_columns
 from tagtopics.recommend.name_index import ALTERNATIVE, SHORTENED, Matches
 
 FEATURES = (
-    "score", "seen", "rarity", "found", "alternative", "shortened", "shared", "often", "lead", "late", "length",
-    "outermost", "common", "rate", "found seen", "words", "all words", "name words", "named", "crowd", "narrower",
+    "score", "seen", "rarity", "found", "alternative", "shortened", "shared", "often", "lead", "late",
+    "length", "outermost", "common", "rate", "found seen", "words", "all words", "name words", "named",
+    "crowd", "narrower",
 )  # fmt: skip
 """The columns of `rows_of`, in order."""
 
@@ -30,7 +31,7 @@ _LEVELS = 3
 """How far up the names of narrower tags count."""
 
 _RATE, _TRUST = 0.03, 4.0
-"""Share of the documents with a name that carry its tag, as far as nothing is known, and the weight of this."""
+"""Share of documents with a name that carry its tag if nothing is known, and how many documents it weighs."""
 
 
 class Names(NamedTuple):
@@ -68,7 +69,9 @@ class Rows(NamedTuple):
     values: Float64  # (M, features)
 
 
-def names_of(words: sp.csr_array, broader: Int64, columns: Int64, n_docs: int, counts: tuple[Int64, ...]) -> Names:
+def names_of(
+    words: sp.csr_array, broader: Int64, columns: Int64, n_docs: int, counts: tuple[Int64, ...]
+) -> Names:
     """Return what `rows_of` needs.
 
     Args:
@@ -80,7 +83,9 @@ def names_of(words: sp.csr_array, broader: Int64, columns: Int64, n_docs: int, c
     """
     V = words.shape[0]
     sizes = np.diff(words.indptr)
-    rarity = np.log((V + 1.0) / (np.bincount(words.indices, minlength=words.shape[1]) + 0.5)).astype(np.float32)
+    rarity = np.log((V + 1.0) / (np.bincount(words.indices, minlength=words.shape[1]) + 0.5)).astype(
+        np.float32
+    )
     values = np.maximum(rarity, 0.05)[words.indices]
     rows = np.repeat(np.arange(V), sizes)
     total = np.bincount(rows, weights=values, minlength=V)
@@ -114,11 +119,18 @@ def found_in(matches: Matches, n_tags: int) -> Found:
 def leads_of(texts: list[str]) -> Int64:
     """Return (D,): the characters of the title of each text: its first line, if it is short and not all."""
     lines = [text.partition("\n") for text in texts]
-    return np.array([len(line) if rest and len(line) <= _LEAD else 0 for line, _, rest in lines], dtype=np.int64)
+    return np.array(
+        [len(line) if rest and len(line) <= _LEAD else 0 for line, _, rest in lines], dtype=np.int64
+    )
 
 
 def rows_of(
-    names: Names, found: Found, occurs: sp.csr_array, leads: Int64, likely: Float32, truth: sp.csr_array | None
+    names: Names,
+    found: Found,
+    occurs: sp.csr_array,
+    leads: Int64,
+    likely: Float32,
+    truth: sp.csr_array | None,
 ) -> Rows:
     """Return the features of the tags that D documents may need.
 
@@ -195,8 +207,12 @@ def _outermost(matches: Matches) -> Int64:
     doc, first, last = matches.doc[order], matches.first[order], last[order]
     width = int(last.max(initial=0)) + 1
     reach = np.maximum.accumulate(doc * width + last) if len(doc) else doc  # a later document reaches further
-    same = (np.diff(doc, prepend=-1) == 0) & (np.diff(first, prepend=-1) == 0) & (np.diff(last, prepend=-1) == 0)
-    leader = np.maximum.accumulate(np.where(same, 0, np.arange(len(doc))))  # first of the names with this span
+    same = (
+        (np.diff(doc, prepend=-1) == 0) & (np.diff(first, prepend=-1) == 0) & (np.diff(last, prepend=-1) == 0)
+    )
+    leader = np.maximum.accumulate(
+        np.where(same, 0, np.arange(len(doc)))
+    )  # first of the names with this span
     before = np.where(leader > 0, reach[np.maximum(leader - 1, 0)], -1)
     free = np.empty(len(doc), dtype=np.int64)
     free[order] = before < doc * width + last

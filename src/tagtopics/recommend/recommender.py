@@ -183,7 +183,9 @@ class TagRecommender:
                     answers.append([])
                     continue
                 tags = tags[likely[d, tags] >= choice.threshold]
-                reasons = self._reasons(batch[d : d + 1], new.topics[d : d + 1] ** 2, tags, vocabulary, n_words)
+                reasons = self._reasons(
+                    batch[d : d + 1], new.topics[d : d + 1] ** 2, tags, vocabulary, n_words
+                )
                 named = zip(tags, reasons, strict=True)
                 answers.append(
                     [Recommendation(self.tag_names[t], float(likely[d, t]), why) for t, why in named]
@@ -232,6 +234,11 @@ class TagRecommender:
         carried = self.tags[rows][:, tags].toarray()
         mean = carried.T @ shared / np.maximum(carried.sum(0), 1)[:, np.newaxis]
         return np.asarray(np.where(carried.any(0)[:, np.newaxis], mean - shared.mean(0), 0), dtype=np.float64)
+
+    @property
+    def tag_docs(self) -> Int64:
+        """(T,) how many training documents carry each tag."""
+        return self._n_docs
 
     @cached_property
     def _n_docs(self) -> Int64:

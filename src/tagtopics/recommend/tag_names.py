@@ -1,7 +1,8 @@
 """Recommendation with the names of tags: what words and topics say, and which names are in the text.
 
-A logistic regression weighs both. It is learned from training documents, each answered without itself and with its own
-counts left out, so that it applies to new documents. Tags that no training document carries can be recommended.
+A logistic regression weighs both. It is learned from training documents, each answered without itself and
+with its own counts left out, so that it applies to new documents. Tags that no training document carries can
+be recommended.
 """
 
 from __future__ import annotations
@@ -143,7 +144,9 @@ class TagNames:
             likely = likely[admitted[found.tags[likely]]]
         return [int(i) for i in likely[: choice.top]]
 
-    def _ranked(self, rows: Rows, p: Float64, silent: Any, matches: Matches, texts: list[str]) -> Iterator[Candidates]:
+    def _ranked(
+        self, rows: Rows, p: Float64, silent: Any, matches: Matches, texts: list[str]
+    ) -> Iterator[Candidates]:
         spans: dict[tuple[int, int], dict[str, None]] = {}
         for doc, tag, start, stop in zip(matches.doc, matches.tag, matches.start, matches.stop, strict=True):
             spans.setdefault((int(doc), int(tag)), {})[texts[doc][start:stop]] = None
@@ -183,15 +186,17 @@ def fit_tag_names(
         on_progress: called with the share of the work done, from 0 to 1.
     """
     if len(texts) <= int(recommender.rows.max()):
-        raise InputError("tag names: the texts are not those of the documents that the recommender was fitted to")
+        raise InputError(
+            "tag names: the texts are not those of the documents that the recommender was fitted to"
+        )
     generator = np.random.default_rng(seed)
     counted = generator.permutation(len(recommender.rows))[:_COUNTED_DOCS]
     own = [unicodedata.normalize("NFC", texts[row]) for row in recommender.rows[counted]]
     tags, n = all_tags(thesaurus, recommender.tag_names), len(FEATURES)
     truth = _truth(recommender, tags, counted)
     blank = TagNames(
-        thesaurus, language_of(own), len(own), np.zeros((3, len(tags)), dtype=np.int64), np.zeros(n), np.ones(n),
-        np.zeros(n + 1), 0.5, recommender.tag_names,
+        thesaurus, language_of(own), len(own), np.zeros((3, len(tags)), dtype=np.int64), np.zeros(n),
+        np.ones(n), np.zeros(n + 1), 0.5, recommender.tag_names,
     )  # fmt: skip
     parts = []
     for first in range(0, len(own), _BATCH):
@@ -257,7 +262,7 @@ def _learned(
 
 
 def _regressed(columns: Float64, outcomes: Any, weight: Float64) -> Float64:
-    """Return the weights of a logistic regression, the constant first; the penalty is on standardised columns."""
+    """Return the weights of a logistic regression, the constant first, penalised on standardised columns."""
     if outcomes.all() or not outcomes.any():
         chance = (outcomes.sum() + 0.5) / (len(outcomes) + 1.0)
         return np.concatenate([[np.log(chance / (1 - chance))], np.zeros(columns.shape[1])])
