@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from tagtopics.corpus.core import checked_csr
 from tagtopics.errors import InputError
 from tagtopics.recommend.calibration import N_COLUMNS, Calibration
-from tagtopics.recommend.recommender import TagRecommender, uses_all
+from tagtopics.recommend.recommender import HALVED_FROM, TagRecommender, uses_all
 
 _PREFIX = "recommender."
 _MATRICES = ("counts", "tags")
@@ -25,7 +25,8 @@ def recommender_to_arrays(recommender: TagRecommender | None) -> dict[str, Any]:
     if recommender is None:
         return {}
     arrays = {name: getattr(recommender, name) for name in _ARRAYS} | recommender.calibration._asdict()
-    arrays["coefficients"] = _halved(arrays["coefficients"])
+    if arrays["coefficients"].size >= HALVED_FROM:
+        arrays["coefficients"] = _halved(arrays["coefficients"])
     for name in _MATRICES:
         arrays |= matrix_to_arrays(getattr(recommender, name), name)
     return {_PREFIX + name: np.ascontiguousarray(array) for name, array in arrays.items()}

@@ -43,6 +43,9 @@ _FEW_TAGS, _MOST_COEFFICIENTS = 1000, 1 << 24
 _LARGEST_TABLE = 1 << 26
 """Training documents times tags up to which all documents are used; above, the nearest ones."""
 
+HALVED_FROM = 1 << 23
+"""Coefficients from which they are rounded to half precision, and saved in it: decision 105."""
+
 _PAIRS_FOR_WIDTH = 300
 """Documents whose mean distance sets the width of the kernel."""
 
@@ -375,7 +378,8 @@ def _regressed(
         docs = documents_of(sp.csr_array(counts[rows]), theta[rows])
         kernel = kernel_of(docs, docs, bandwidth, n_threads or resolve_threads(None))
         solution, own[rows] = solve_part(kernel, tags[rows].toarray() - share)
-        coefficients[rows] = (solution / n_parts).astype(np.float16)  # as they are saved
+        solution /= n_parts
+        coefficients[rows] = solution if N * T < HALVED_FROM else solution.astype(np.float16)
     return coefficients, own
 
 

@@ -50,6 +50,9 @@ _SQUARES_FROM = 1000
 _PENALTY = 0.1
 """Inverse of the strength of the penalty on weights."""
 
+_LEAST_SCALE, _FARTHEST = 0.05, 4.0
+"""Least standard deviation of a feature, and how many of them a value may be from the mean."""
+
 _BATCH = 128
 
 
@@ -160,7 +163,8 @@ class TagNames:
 
     @single_thread()
     def _probabilities(self, values: Float64) -> Float64:
-        columns = _expanded((values - self.mean) / self.scale, len(self.weights) > len(FEATURES) + 1)
+        standard = _standardised(values, self.mean, self.scale)
+        columns = _expanded(standard, len(self.weights) > len(FEATURES) + 1)
         return np.asarray(expit(columns @ self.weights[1:] + self.weights[0]))
 
 
@@ -247,9 +251,8 @@ def _learned(
     names: TagNames, values: Float64, outcomes: Any, n_true: int, generator: np.random.Generator
 ) -> TagNames:
     """Learn the weights from pairs (M, features) and outcomes (M,); `n_true` pairs are true in all."""
-    mean, scale = values.mean(0), values.std(0)
-    scale = np.where(scale > 1e-9, scale, 1.0)
-    standard = (values - mean) / scale
+    mean, scale = values.mean(0), np.maximum(values.std(0), _LEAST_SCALE)
+    standard = _standardised(values, mean, scale)
     squares = int(outcomes.sum()) >= _SQUARES_FROM
     kept = outcomes | (generator.integers(_KEPT_WRONG, size=len(outcomes)) == 0)
     weight = np.where(outcomes[kept], 1.0, float(_KEPT_WRONG))
@@ -272,6 +275,11 @@ def _regressed(columns: Float64, outcomes: Any, weight: Float64) -> Float64:
     regression.fit((columns - mean) / scale, outcomes, sample_weight=weight)
     slopes = regression.coef_[0] / scale
     return np.concatenate([regression.intercept_ - (slopes * mean).sum(), slopes])
+
+
+def _standardised(values: Float64, mean: Float64, scale: Float64) -> Float64:
+    """Return features (M, F) in standard deviations, none so far out that few training pairs had it."""
+    return np.clip((values - mean) / scale, -_FARTHEST, _FARTHEST)
 
 
 def _expanded(values: Float64, squares: bool) -> Float64:
