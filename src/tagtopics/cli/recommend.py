@@ -55,7 +55,8 @@ def recommend_command(
     loaded = load(model)
     if tag_names is not None:
         name_tags(loaded, model, tag_names, output)
-    corpus = read_texts(input, columns, loaded, output)
+    read = read_documents if loaded.names_ is None else read_texts
+    corpus = read(input, columns, loaded, output)
     choice: dict[str, Any] = {"balanced": balanced, "threshold": threshold, "kind": kind}
     named = loaded.names_ is not None
     answers = [

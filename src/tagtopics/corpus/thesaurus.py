@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -199,7 +200,9 @@ def _graph(path: Path, kind: str) -> Any:
         if kind == "json-ld":
             _refuse_remote(json.loads(content))
         graph = rdflib.Graph()
-        graph.parse(data=content, format=kind, publicID=path.resolve().as_uri())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # rdflib warns of its own deprecated parts
+            graph.parse(data=content, format=kind, publicID=path.resolve().as_uri())
         return graph
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
