@@ -1,7 +1,7 @@
-"""Measure recommendation with the names of tags on random splits: `name_results.py RECORDS NAMES [--splits N]`.
+"""Measure recommendation with names of tags on random splits: `name_results.py RECORDS NAMES [--splits N]`.
 
-RECORDS are JSON lines with `title`, `abstract` and `subjects`; NAMES is a file for `--tag-names`. For each split
-one line of JSON with the measures of `evaluate --task recommendation`, with names and without, then the means.
+RECORDS are JSON lines with `title`, `abstract` and `subjects`; NAMES is a file for `--tag-names`. Prints one
+line of JSON for each split, with names and without: the measures of `evaluate --task recommendation`.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ def main() -> None:
         for seed in range(options.splits):
             part = validation_of(documents, seed) if options.validation else documents
             rows.append(measured(part, seed))
-            print(json.dumps({"system": system, "seed": seed} | rows[-1]), flush=True)
+            print(json.dumps({"system": system, "seed": seed} | rows[-1]), flush=True)  # noqa: T201
         means = {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
-        print(json.dumps({"system": system, "seed": "mean"} | means), flush=True)
+        print(json.dumps({"system": system, "seed": "mean"} | means), flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -141,9 +141,10 @@ def _divided(
     if columns.label is not None:
         raise InputError("--split and --label cannot be combined; rename the column of the split to 'split'")
     documents = read_training(source, replace(columns, label=split), text, output)
-    if documents.labels is None or not set(documents.labels) <= {"train", "test"}:
+    parts = tuple(part for part in documents.labels or () if part in ("train", "test"))
+    if len(parts) < documents.n_docs:
         raise InputError(f"--split: the column {split[:40]!r} must say train or test for each document")
-    return replace(documents, split=documents.labels, labels=None)
+    return replace(documents, split=parts, labels=None)
 
 
 def _draw(console: Console, payload: dict[str, Any]) -> None:

@@ -53,7 +53,7 @@ class Found(NamedTuple):
     doc: Int64
     tag: Int64
     kind: Int64
-    count: Int64
+    times: Int64
     first: Int64  # place of the first word
     start: Int64  # in characters
     length: Int64  # words of the longest
@@ -171,7 +171,7 @@ def rows_of(
     values = [
         np.where(seen, np.log(np.maximum(p, 1e-4) / (1 - np.minimum(p, 0.999))), 0.0),
         seen, np.log((carriers + 0.5) / 0.5), hit, of(found.kind, 0) == ALTERNATIVE,
-        of(found.kind, 0) == SHORTENED, np.log(of(found.shared, 1)), np.log(of(found.count, 1)),
+        of(found.kind, 0) == SHORTENED, np.log(of(found.shared, 1)), np.log(of(found.times, 1)),
         hit & (of(found.start, 1 << 40) < leads[doc]), np.log1p(of(found.first, 0)) / 5,
         np.minimum(of(found.length, 0), 4), of(found.outermost, 0), hit * np.log((with_name + 0.5) / n),
         hit * rate, hit & seen, share, share >= 0.999, np.log1p(names.n_words[tag]),

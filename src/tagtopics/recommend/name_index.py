@@ -91,7 +91,10 @@ class NameIndex:
         """Return the words of a text; each is looked up once."""
         text = unicodedata.normalize("NFC", text)
         folded = fold_case(text)
-        stems, spans, joined, parts = [], [], [], []
+        stems: list[int] = []
+        spans: list[tuple[int, int]] = []
+        joined: list[bool] = []
+        parts: list[int] = []
         for match in default_pattern().finditer(folded):
             stem = self._stem(match.group())
             found = self._stems.get(stem, -1)
