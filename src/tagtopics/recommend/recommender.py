@@ -248,13 +248,8 @@ class TagRecommender:
         mean = carried.T @ shared / np.maximum(carried.sum(0), 1)[:, np.newaxis]
         return np.asarray(np.where(carried.any(0)[:, np.newaxis], mean - shared.mean(0), 0), dtype=np.float64)
 
-    @property
-    def tag_docs(self) -> Int64:
-        """(T,) how many training documents carry each tag."""
-        return self._n_docs
-
     @cached_property
-    def _n_docs(self) -> Int64:
+    def tag_docs(self) -> Int64:
         """(T,) how many training documents carry each tag."""
         return np.bincount(self.tags.indices, minlength=len(self.tag_names)).astype(np.int64)
 
@@ -266,7 +261,7 @@ class TagRecommender:
         together = sp.csr_array(self.tags.T @ self.tags)
         together.setdiag(0)
         together.eliminate_zeros()
-        together.data /= np.repeat(self._n_docs, np.diff(together.indptr)).astype(np.float32)
+        together.data /= np.repeat(self.tag_docs, np.diff(together.indptr)).astype(np.float32)
         return together
 
     @cached_property
@@ -283,23 +278,23 @@ class TagRecommender:
         for batch in self._batches(counts.shape[0]):
             part = sp.csr_array(counts[batch])
             new = documents_of(part, doc_topic[batch])
-            known = evidence(self._scores(new), self._n_docs, len(self.rows), self._company)
+            known = evidence(self._scores(new), self.tag_docs, len(self.rows), self._company)
             likely = probabilities(known, self.calibration.weights)
-            likely[np.diff(part.indptr) == 0] = self._n_docs / len(self.rows)
+            likely[np.diff(part.indptr) == 0] = self.tag_docs / len(self.rows)
             yield part, new, likely
 
     def _evidence_without(self, own: Int64) -> tuple[Float32, Any]:
         """Return the evidence of training documents, each without itself, and (D, T) the tags they carry."""
         new = documents_of(sp.csr_array(self.counts[own]), self.topics[own])
         truth = self.tags[own].toarray() > 0
-        n_docs = self._n_docs - truth
+        n_docs = self.tag_docs - truth
         return evidence(self._scores(new, own), n_docs, len(self.rows) - 1, self._company), truth
 
     @single_thread()
     def _scores(self, new: Documents, own: Int64 | None = None) -> Float32:
         """Return (D, T): what the ridge predicts; `own` are numbers of training documents, -1 for others."""
         N = len(self.rows)
-        share = (self._n_docs / N).astype(np.float32)
+        share = (self.tag_docs / N).astype(np.float32)
         if len(self.coefficients):
             scores = kernel_of(new, self._index, self.bandwidth, self._threads) @ self.coefficients + share
             if own is not None:
@@ -411,7 +406,7 @@ def _calibrated(
     balanced = np.zeros((0, T), dtype=np.float32)
     expected, pairs = np.zeros(T), []
     for scores, truth in scored:
-        n_docs, n_all = recommender._n_docs - truth, len(recommender.rows) - 1
+        n_docs, n_all = recommender.tag_docs - truth, len(recommender.rows) - 1
         likely = probabilities(evidence(scores, n_docs, n_all, recommender._company), weights)
         expected += likely.sum(0, dtype=np.float64)
         docs, tags = np.nonzero(likely >= _IMPROBABLE)
@@ -420,7 +415,7 @@ def _calibrated(
     n_true = int(recommender.tags[sample].sum())
     tags, likely, truth = (np.concatenate(part) for part in zip(*pairs, strict=True))
     threshold = fair_thresholds(tags, likely, truth, expected, n_true)
-    frequency = np.asarray((recommender._n_docs + 0.5) / (len(recommender.rows) + 1.0), dtype=np.float64)
+    frequency = np.asarray((recommender.tag_docs + 0.5) / (len(recommender.rows) + 1.0), dtype=np.float64)
     handicap = fair_handicap(balanced, recommender.tags[sample[: len(balanced)]].toarray() > 0, frequency)
     return Calibration(weights, handicap, threshold)
 
