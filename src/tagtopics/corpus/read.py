@@ -32,12 +32,11 @@ from tagtopics.corpus.formats.bags import read_ldac, read_svmlight, read_uci
 from tagtopics.corpus.formats.mat import read_mat
 from tagtopics.corpus.formats.matrix_folder import read_folder
 from tagtopics.corpus.formats.mulan import read_mulan
+from tagtopics.corpus.formats.streams import TABLE_KINDS, read_table
 from tagtopics.corpus.formats.tables import (
-    TABLE_KINDS,
     TableLayout,
     documents_of_table,
     frame_of,
-    read_table,
     table_of_frame,
     table_of_rows,
     texts_of,

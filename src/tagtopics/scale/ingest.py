@@ -20,7 +20,8 @@ import numpy as np
 
 from tagtopics._typing import Int64
 from tagtopics.corpus.core import Corpus, Documents, ReadOptions, TextRecipe, Tokenizer
-from tagtopics.corpus.formats.tables import TABLE_KINDS, Table, TableLayout, stream_table
+from tagtopics.corpus.formats.streams import TABLE_KINDS, stream_table
+from tagtopics.corpus.formats.tables import Table, TableLayout
 from tagtopics.corpus.read import CUSTOM_TOKENIZER, Findings, assemble, find_source, read_corpus, single_tags
 from tagtopics.corpus.text import TermCounter, choose_words, count_all, frequencies, with_min_df
 from tagtopics.errors import InputError

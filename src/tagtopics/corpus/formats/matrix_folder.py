@@ -22,7 +22,7 @@ from tagtopics.corpus.core import (
     checked_csr,
     recipe_from_json,
 )
-from tagtopics.corpus.formats.tables import read_table
+from tagtopics.corpus.formats.streams import read_table
 from tagtopics.corpus.formats.text_files import (
     check_expanded,
     distinct_names,
