@@ -12,6 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
 
+from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.patterns import compile_pattern
 from tagtopics.errors import InputError, one_line
 
@@ -70,6 +71,7 @@ class TextRecipe:
             says which.
         max_df: most documents, likewise.
         max_words: keep only this many of the most frequent words.
+        strip_html: remove HTML elements and entities from texts before words are found.
     """
 
     lowercase: bool = True
@@ -80,6 +82,7 @@ class TextRecipe:
     min_df: Frequency | None = None
     max_df: Frequency = 1.0
     max_words: Count | None = None
+    strip_html: bool = True
 
     def __post_init__(self) -> None:
         _validate(vars(self))
@@ -95,7 +98,8 @@ def recipe_from_json(value: Any) -> TextRecipe:
     if not isinstance(value, Mapping):
         raise InputError(f"text recipe: expected a JSON object, got {type(value).__name__}")
     settings: dict[str, Any] = {
-        str(name): tuple(v) if isinstance(v, list) else v for name, v in value.items()
+        str(name): tuple(v) if isinstance(v, list) else v
+        for name, v in {"strip_html": False, **value}.items()  # recipes of 0.1.0 kept HTML
     }
     _validate(settings)
     return TextRecipe(**settings)
@@ -134,6 +138,7 @@ class Corpus:
         texts: the raw text of each document.
         split: "train" or "test" for each document, if there is an official split.
         recipe: how text became counts, so that new text is treated the same way.
+        columns: which columns of a table it was read from, so that later tables are read the same way.
         visual: the `VisualVocabulary` that made words from images, for new images.
         notices: one line for each decision that the reader made for the user.
     """
@@ -148,6 +153,7 @@ class Corpus:
     texts: tuple[str, ...] | None = None
     split: tuple[str, ...] | None = None
     recipe: TextRecipe | None = None
+    columns: Columns | None = None
     visual: Any = None
     notices: tuple[str, ...] = field(default=())
 
@@ -244,6 +250,7 @@ class ReadOptions:
     vocabulary: Sequence[str] | None = None
     tag_names: Sequence[str] | None = None
     visual: Any = None
+    columns: Columns | None = None  # of an earlier table, for what is None here
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,6 +272,7 @@ class Documents:
     split: Sequence[str] | None = None  # "train" or "test"
     links: sp.csr_array | None = None  # documents x documents
     recipe: TextRecipe | None = None  # how text became `counts`
+    columns: Columns | None = None  # of a table
     visual: Any = None  # the `VisualVocabulary` that made `counts`
     warnings: Sequence[str] = ()  # lines that the user should see now
     notices: Sequence[str] = ()  # the same lines for `Corpus.notices`, in full
@@ -274,6 +282,10 @@ class Documents:
     def are_texts(self) -> bool:
         """Whether the words are still to be counted in `texts`."""
         return self.counts is None and self.bags is None
+
+    def noting(self, lines: Sequence[str], warned: Sequence[str] = ()) -> Documents:
+        """Return the documents with more notices, and warnings, before those there are."""
+        return replace(self, notices=[*lines, *self.notices], warnings=[*warned, *self.warnings])
 
 
 def canonical_counts(matrix: Any, what: str = "counts") -> sp.csr_array:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from tagtopics.corpus.align import align_columns
+from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import (
     Corpus,
     Documents,
@@ -42,7 +43,8 @@ from tagtopics.corpus.formats.tables import (
     texts_of,
 )
 from tagtopics.corpus.images.decode import holds_images, is_image
-from tagtopics.corpus.tags import distinct_tags, name_of, read_tags, tags_of_file
+from tagtopics.corpus.markup import HTML_REMOVED, plain_texts
+from tagtopics.corpus.tags import distinct_tags, name_of, noted_tags, tags_of_file
 from tagtopics.corpus.text import TermCounter, count_bags, learn
 from tagtopics.errors import CorpusWarning, InputError
 
@@ -79,6 +81,7 @@ def read_corpus(
     tag_names: Sequence[str] | None = None,
     tag_separator: str | None = None,
     format: str | None = None,
+    columns: Columns | None = None,
     visual: Any = None,
     on_stage: Callable[[str], None] | None = None,
 ) -> Corpus:
@@ -107,6 +110,8 @@ def read_corpus(
             the column, else `,`.
         format: jsonl, csv, tsv, parquet, folder, uci, ldac, svmlight, mulan, mat or images; None to tell it
             from the name of the file.
+        columns: the columns of an earlier table (`corpus.columns`, `model.columns_`) and what divided its
+            tags; used for what is not named here.
         visual: for images, the `VisualVocabulary` of a model (`model.visual_`), or a new one that learns its
             codebooks from the images; None for one with the settings of the paper.
         on_stage: called with the name of each stage when it begins: "Reading", then "Counting words".
@@ -128,9 +133,11 @@ def read_corpus(
         vocabulary=vocabulary,
         tag_names=tag_names,
         visual=visual,
+        columns=columns,
     )
     begin = on_stage or (lambda stage: None)
     begin("Reading")
+    source = _path_of(source)
     if isinstance(source, str | Path):
         documents = _read_path(*find_source(source, format), options)
     else:
@@ -188,6 +195,7 @@ def assemble(
         texts=_tuple(documents.texts),
         split=_tuple(documents.split),
         recipe=recipe if documents.are_texts else documents.recipe,
+        columns=documents.columns,
         visual=documents.visual,
     )
     return corpus, replace(Findings.of(corpus, n_unknown, unknown_tags, repeated), rare="".join(rare) or None)
@@ -350,6 +358,19 @@ def _read_path(path: Path, kind: str, options: ReadOptions) -> Documents:
     return _with_values(_MATRICES[kind](path, options), options)
 
 
+def _path_of(source: Any) -> Any:
+    """Return the path of an open file; anything else as it is."""
+    if not hasattr(source, "read") or hasattr(source, "columns"):
+        return source
+    name = getattr(source, "name", None)
+    if isinstance(name, str) and Path(name).is_file():
+        return name
+    raise InputError(
+        f"cannot read a corpus from {type(source).__name__}, which is no file on disk; "
+        "save it to a file, or give its documents as a list"
+    )
+
+
 def _read_memory(source: Any, options: ReadOptions) -> Documents:
     if sp.issparse(source) or (isinstance(source, np.ndarray) and source.ndim == 2):
         return _with_values(Documents(source="counts", counts=source), options)
@@ -374,8 +395,11 @@ def _documents_of_texts(rows: list[Any], options: ReadOptions) -> Documents:
     """Return a list of texts as documents, with the tags, ids and labels given beside it."""
     if options.text is not None:
         raise InputError("text: names a column, but the source is a list of texts; leave it out")
-    texts = texts_of(rows, "list, row {}".format, "a text")
-    documents = _with_values(Documents(source="list", texts=texts), options)
+    texts, n_html = texts_of(rows, "list, row {}".format, "a text"), 0
+    if options.recipe.strip_html:
+        texts, n_html = plain_texts(texts)
+    notices = [HTML_REMOVED] if n_html else []
+    documents = _with_values(Documents(source="list", texts=texts, notices=notices), options)
     if not (documents.tags is None or isinstance(documents.tags, list)):
         raise InputError("tags: for a list of texts, give a list of tags for each text")
     return documents
@@ -385,9 +409,11 @@ def _with_values(documents: Documents, options: ReadOptions) -> Documents:
     """Return documents with the tags, ids and labels that the user gave as values."""
     tags = options.tags
     if isinstance(tags, str | Path):
-        tags = tags_of_file(Path(tags), options.separator)
+        tags, *lines = tags_of_file(Path(tags), options.separator)
+        documents = documents.noting(*lines)
     elif tags is not None and not (sp.issparse(tags) or (isinstance(tags, np.ndarray) and tags.ndim == 2)):
-        tags = read_tags(list(tags), separator=options.separator)
+        tags, *lines = noted_tags(list(tags), options.separator)
+        documents = documents.noting(*lines)
     if tags is not None:
         documents = replace(documents, tags=tags, tag_names=None)
     ids, labels = _values(options.id, "id"), _values(options.label, "label")

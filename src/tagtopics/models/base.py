@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64
+from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import seen_part
 from tagtopics.corpus.tags import tags_of_labels
@@ -66,6 +67,7 @@ class TopicModel(Queries):
     memory: str
     random_state: Any
     n_jobs: int | None
+    columns_: Columns | None = None  # of the table that the documents came from
     tag_words_: Any = None  # CSR (T, W), tokens credited to each tag; of models with `explain`
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -329,7 +331,7 @@ class TopicModel(Queries):
         self.tag_docs_ = np.asarray(corpus.tags[has_words].sum(0), dtype=np.int64).ravel()
         self.n_features_in_ = corpus.n_words
         self.vocabulary_, self.tag_names_, self.doc_ids_ = corpus.vocabulary, corpus.tag_names, corpus.ids
-        self.recipe_, self.visual_ = corpus.recipe, corpus.visual
+        self.recipe_, self.visual_, self.columns_ = corpus.recipe, corpus.visual, corpus.columns
         for name, value in learned.more.items():
             setattr(self, name, value)
         self._store_history(result)

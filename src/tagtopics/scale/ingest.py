@@ -129,7 +129,8 @@ def shard_corpus(
 
 def _write_corpus(corpus: Corpus, make: MakeWriter) -> ShardFolder:
     """Write a corpus in memory."""
-    with make(corpus.vocabulary, corpus.tag_names, recipe=corpus.recipe) as writer:
+    settings = {"recipe": corpus.recipe, "columns": corpus.columns}
+    with make(corpus.vocabulary, corpus.tag_names, **settings) as writer:
         writer.notices.extend(corpus.notices)
         for start in range(0, corpus.n_docs, _RUN):
             run = slice(start, start + _RUN)
@@ -156,7 +157,8 @@ class _Stream:
         findings, n_docs = Findings(), 0
         keeps_recipe = not layout.counted and options.tokenizer is None
         recipe = options.recipe if keeps_recipe else None
-        with make(options.vocabulary, options.tag_names, recipe=recipe) as writer:
+        columns = layout.columns()
+        with make(options.vocabulary, options.tag_names, recipe=recipe, columns=columns) as writer:
             for table in self._parts(layout, WRITING):
                 part, found = assemble(layout.documents(table), options, counter)
                 writer.add(part.counts, part.tags, part.ids)
@@ -193,7 +195,11 @@ class _Stream:
     def _chosen(self, layout: TableLayout, counts: _Candidates) -> tuple[ReadOptions, list[str]]:
         """Return the options with the vocabulary and the tags that were chosen, and notices."""
         options = self.options
-        notices = [*counts.words.notices("words"), *counts.tags.notices("tags")]
+        notices = [
+            *layout.notices()[0],
+            *counts.words.notices("words"),
+            *counts.tags.notices("tags"),
+        ]
         if options.tokenizer is not None and not layout.counted:
             notices.append(CUSTOM_TOKENIZER)
         vocabulary, recipe = options.vocabulary, options.recipe
