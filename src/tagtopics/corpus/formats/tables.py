@@ -17,6 +17,7 @@ from tagtopics.corpus.cells import TagStyle, given_separators, is_missing_text
 from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import Documents, ReadOptions, Where
 from tagtopics.corpus.markup import HTML_REMOVED, plain_texts
+from tagtopics.corpus.metadata import DEFAULT_COLUMNS, METADATA, read_metadata
 from tagtopics.corpus.tags import TagLists, is_missing, name_of, read_tags
 from tagtopics.corpus.text import clean_text
 from tagtopics.errors import InputError
@@ -106,8 +107,8 @@ class TableLayout:
     """
 
     def __init__(self, options: ReadOptions) -> None:
-        for name in ("id", "label"):
-            value = getattr(options, name)
+        metadata = options.metadata or {}
+        for name, value in {"id": options.id, "label": options.label, **metadata}.items():
             if not (value is None or isinstance(value, str)):
                 raise InputError(f"{name}: expected the name of a column, got {type(value).__name__}")
         self._text, self._tags = _listed(options.text, "text"), _listed(options.tags, "tags")
@@ -120,10 +121,12 @@ class TableLayout:
 
     def wanted(self) -> frozenset[str]:
         """Return the names of the columns to read."""
-        named = {name for name in (self._options.id, self._options.label) if name is not None}
+        metadata = self._options.metadata
+        named = {self._options.id, self._options.label, *(metadata or {}).values()}
+        named |= {getattr(self._earlier, name) for name in (*_NAMED, *METADATA)}
         earlier = {*_listed(self._earlier.text, "text"), *_listed(self._earlier.tags, "tags")}
-        earlier |= {name for name in (self._earlier.id, self._earlier.label) if name is not None}
-        return frozenset({*_DEFAULTS, *named, *self._text, *self._tags, *earlier})
+        defaults = () if metadata is None else chain.from_iterable(DEFAULT_COLUMNS.values())
+        return frozenset({*_DEFAULTS, *defaults, *named, *self._text, *self._tags, *earlier} - {None})
 
     def update(self, table: Table) -> bool:
         """Take one more part of the table into account; return whether earlier parts must be read anew."""
@@ -145,6 +148,8 @@ class TableLayout:
             wanted += [(name, "the tags") for name in self._tags]
             wanted += [(self._options.id, "the ids")] if self._options.id else []
             wanted += [(self._options.label, "the labels")] if self._options.label else []
+            metadata = self._options.metadata or {}
+            wanted += [(name, f"the {METADATA[what]}") for what, name in metadata.items() if name]
         for name, what in wanted:
             if name not in self._names:
                 raise _no_column(source, name, what, self._names)
@@ -153,6 +158,8 @@ class TableLayout:
         """Return the documents of a part of the table."""
         ids = _names(table, self._column("id"), "id") or table.ids or [None] * table.n_rows
         bags = _bags(table, self._text_columns()[0]) if self.counted else None
+        columns, by_default = self._metadata_columns()
+        metadata, left_out = read_metadata({what: table.cells(name) for what, name in columns.items()})
         return Documents(
             source=table.source,
             texts=None if self.counted else self._read_texts(table),
@@ -163,6 +170,9 @@ class TableLayout:
             split=_split(table),
             where=table.where,
             columns=self.columns(),
+            warnings=left_out,
+            notices=[*by_default, *left_out],
+            **metadata,  # type: ignore[arg-type]
         )
 
     def columns(self) -> Columns:
@@ -170,6 +180,7 @@ class TableLayout:
         tags = self._tags_named() if self._tagged() else None
         divided = {name: style.separators for name, style in self._styles.items() if style.separators}
         names = {name: self._column(name) or (name if name in self._names else None) for name in _NAMED}
+        names |= self._metadata_columns()[0]
         text = self._text_columns()
         return Columns(
             text=text[0] if len(text) == 1 else text,
@@ -215,8 +226,12 @@ class TableLayout:
 
     def _column(self, what: str) -> str | None:
         """Return the column of the ids or labels that was named, now or before; None for the default."""
-        earlier = getattr(self._earlier, what)
-        return getattr(self._options, what) or (earlier if earlier in self._names else None)
+        return getattr(self._options, what) or self._before(what)
+
+    def _before(self, what: str) -> str | None:
+        """Return the column that the earlier table had, if this one has it, too."""
+        earlier: str | None = getattr(self._earlier, what)
+        return earlier if earlier in self._names else None
 
     def _given(self, name: str) -> tuple[str, ...] | None:
         """Return what divides the tags of a column, None if that is to be found."""
@@ -225,6 +240,25 @@ class TableLayout:
     def _meanings(self) -> dict[str, tuple[bool, bool]]:
         """Return what parts of the table read before depend on; for a new column, on nothing."""
         return {name: style.meaning for name, style in self._styles.items()}
+
+    def _metadata_columns(self) -> tuple[dict[str, str], list[str]]:
+        """Return the columns of titles, dates and addresses, and a line on those that the user did not name.
+
+        A column of the tags, or the only one of the text, is not taken up unless the user says so.
+        """
+        if self._options.metadata is None:
+            return {}, []
+        text = self._text_columns()
+        used = {*self._tag_columns(), *(text if len(text) == 1 else ())}
+        columns, found = dict[str, str](), list[str]()
+        for what, defaults in DEFAULT_COLUMNS.items():
+            named = self._options.metadata.get(what) or self._before(what)
+            default = next((name for name in defaults if name in self._names and name not in used), None)
+            if named or default:
+                columns[what] = str(named or default)
+            if default and not named:
+                found.append(f"{METADATA[what]} from {default!r}")
+        return columns, [f"not tags, but kept with the documents: {', '.join(found)}"] if found else []
 
     def _read_texts(self, table: Table) -> list[str]:
         columns = [texts_of(table.cells(name), table.where, name) for name in self._text_columns()]
