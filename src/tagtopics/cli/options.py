@@ -108,7 +108,14 @@ class ColumnOptions:
     url: Annotated[str | None, _input("Column of web addresses or DOIs.", "url")] = None
     format: Annotated[
         str | None,
-        _input("jsonl csv tsv parquet folder uci ldac svmlight mulan mat.", "from the file name", "NAME"),
+        _input(
+            "csv, xlsx, bibtex, mallet ...; `tagtopics fit` reads some thirty.", "from the file name", "NAME"
+        ),
+    ] = None
+    delimiter: Annotated[str | None, _input("Divides the values of a CSV line.", "found out", "CHAR")] = None
+    encoding: Annotated[str | None, _input("Encoding of text files.", "found out", "NAME")] = None
+    query: Annotated[
+        str | None, _input("SQL query for the documents of a SQLite database.", "the only table", "SQL")
     ] = None
     tag_separator: Annotated[
         str | None, _input("Separator between the tags of one cell.", "; or |, else ,", "TEXT")

@@ -189,6 +189,9 @@ def column_settings(columns: ColumnOptions) -> dict[str, Any]:
         "id": columns.id,
         "format": columns.format,
         "tag_separator": columns.tag_separator,
+        "delimiter": "\t" if columns.delimiter in ("\\t", "tab") else columns.delimiter,
+        "encoding": columns.encoding,
+        "query": columns.query,
     }
 
 

@@ -241,6 +241,15 @@ class Corpus:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FileOptions:
+    """How to read a file of documents; None where that is to be found out."""
+
+    delimiter: str | None = None  # between the values of a line
+    encoding: str | None = None  # of text
+    query: str | None = None  # to a database
+
+
+@dataclass(frozen=True, kw_only=True)
 class ReadOptions:
     """What the caller of `read_corpus` or `shard_corpus` asked for.
 
@@ -259,6 +268,7 @@ class ReadOptions:
     tag_names: Sequence[str] | None = None
     visual: Any = None
     columns: Columns | None = None  # of an earlier table, for what is None here
+    file: FileOptions = FileOptions()
     metadata: Mapping[str, Any] | None = None  # "title", "date", "url"; None if the caller cannot keep them
 
 

@@ -21,6 +21,7 @@ from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import (
     Corpus,
     Documents,
+    FileOptions,
     ReadOptions,
     TextRecipe,
     Tokenizer,
@@ -33,6 +34,7 @@ from tagtopics.corpus.formats.bags import read_ldac, read_svmlight, read_uci
 from tagtopics.corpus.formats.mat import read_mat
 from tagtopics.corpus.formats.matrix_folder import read_folder
 from tagtopics.corpus.formats.mulan import read_mulan
+from tagtopics.corpus.formats.recognise import find_source
 from tagtopics.corpus.formats.streams import TABLE_KINDS, read_table
 from tagtopics.corpus.formats.tables import (
     TableLayout,
@@ -42,7 +44,6 @@ from tagtopics.corpus.formats.tables import (
     table_of_rows,
     texts_of,
 )
-from tagtopics.corpus.images.decode import holds_images, is_image
 from tagtopics.corpus.markup import HTML_REMOVED, plain_texts
 from tagtopics.corpus.metadata import read_metadata
 from tagtopics.corpus.tags import distinct_tags, name_of, noted_tags, tags_of_file
@@ -57,15 +58,6 @@ _MATRICES: Mapping[str, Callable[[Path, ReadOptions], Documents]] = {
     "ldac": read_ldac,
     "svmlight": read_svmlight,
 }
-FORMATS = (*TABLE_KINDS, *_MATRICES, "images")
-"""The names that `read_corpus` accepts as a format."""
-
-_SUFFIXES = {
-    ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv",
-    ".parquet": "parquet", ".pq": "parquet", ".ldac": "ldac", ".lda-c": "ldac", ".dat": "ldac",
-    ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".arff": "mulan", ".mat": "mat",
-}  # fmt: skip
-
 CUSTOM_TOKENIZER = "words come from a custom tokenizer, which cannot be saved: give new texts as counts"
 
 
@@ -85,6 +77,9 @@ def read_corpus(
     tag_names: Sequence[str] | None = None,
     tag_separator: str | None = None,
     format: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    query: str | None = None,
     columns: Columns | None = None,
     visual: Any = None,
     on_stage: Callable[[str], None] | None = None,
@@ -116,8 +111,11 @@ def read_corpus(
         tag_names: the tags to keep, likewise.
         tag_separator: what divides the tags of one string. The default is `;` and `|` if either occurs in
             the column, else `,`.
-        format: jsonl, csv, tsv, parquet, folder, uci, ldac, svmlight, mulan, mat or images; None to tell it
-            from the name of the file.
+        format: the format of the file, such as csv, xlsx or bibtex; None to tell it from its name and, for
+            JSON and XML, from its content.
+        delimiter: what divides the values of a line of CSV; None to find out.
+        encoding: of text files, such as cp1252; None for UTF-8, UTF-16 or Windows-1252, whichever fits.
+        query: the SQL query whose rows are the documents of an SQLite database; None for the only table.
         columns: the columns of an earlier table (`corpus.columns`, `model.columns_`) and what divided its
             tags; used for what is not named here.
         visual: for images, the `VisualVocabulary` of a model (`model.visual_`), or a new one that learns its
@@ -142,6 +140,7 @@ def read_corpus(
         tag_names=tag_names,
         visual=visual,
         columns=columns,
+        file=FileOptions(delimiter=delimiter, encoding=encoding, query=query),
         metadata={"title": title, "date": date, "url": url},
     )
     begin = on_stage or (lambda stage: None)
@@ -156,24 +155,6 @@ def read_corpus(
     if warned:
         warnings.warn("; ".join(warned), CorpusWarning, stacklevel=2)
     return corpus
-
-
-def find_source(source: str | Path, format: str | None) -> tuple[Path, str]:
-    """Return the path that the user named, which must exist, and its format, one of `FORMATS`."""
-    path = Path(source)
-    try:
-        exists, regular = path.exists(), path.is_file() or path.is_dir()
-    except (OSError, ValueError):
-        exists = regular = False
-    if not exists:
-        raise InputError(
-            f"no such file: {str(source)[:200]!r}" if len(str(source)) > 200 else f"no such file: {source}"
-        )
-    if not regular:
-        raise InputError(f"{path}: not a regular file; save its content to a file first")
-    if format is not None and format not in FORMATS:
-        raise InputError(f"format: unknown {str(format)[:40]!r}; known are {', '.join(FORMATS)}")
-    return path, format or _guess_format(path)
 
 
 def assemble(
@@ -296,7 +277,8 @@ def _tuple(values: Sequence[Any] | None) -> tuple[Any, ...] | None:
 def _read_path(path: Path, kind: str, options: ReadOptions) -> Documents:
     if kind in TABLE_KINDS:
         layout = TableLayout(options)
-        return documents_of_table(read_table(path, kind, layout.wanted()), layout)
+        return documents_of_table(read_table(path, kind, layout.wanted(), options.file), layout)
+    _refuse_file_options(path, kind, options)
     if kind == "images":
         from tagtopics.corpus.images.folder import read_images
 
@@ -304,6 +286,12 @@ def _read_path(path: Path, kind: str, options: ReadOptions) -> Documents:
             raise InputError(f"{path}: title, date and url are not read for images; leave them out")
         return read_images(path, options)
     return _with_values(_MATRICES[kind](path, options), options)
+
+
+def _refuse_file_options(path: Path, kind: str, options: ReadOptions) -> None:
+    named = [name for name, value in vars(options.file).items() if value is not None]
+    if named:
+        raise InputError(f"{path}: {named[0]} is not an option for {kind}; leave it out")
 
 
 def _path_of(source: Any) -> Any:
@@ -394,21 +382,3 @@ def _refuse_column(values: Any, what: str) -> None:
         raise InputError(
             f"{what}: {values[:40]!r} names a column, but the source is no table; give the values"
         )
-
-
-def _guess_format(path: Path) -> str:
-    if path.is_dir():
-        if any(path.glob("docword.*")):
-            return "uci"
-        if any(path.glob("*_wd.mat")) and not (path / "words.npz").is_file():
-            return "mat"
-        return "images" if holds_images(path) else "folder"
-    if path.name.startswith("docword."):
-        return "uci"
-    bare = path.with_suffix("") if path.suffix == ".gz" else path
-    kind = "images" if is_image(path) else _SUFFIXES.get(bare.suffix.lower())
-    if kind is None:
-        raise InputError(
-            f"{path}: cannot tell the format from the name; say format= one of {', '.join(FORMATS)}"
-        )
-    return kind

@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 
 from tagtopics._typing import Int64
-from tagtopics.corpus.core import Corpus, Documents, ReadOptions, TextRecipe, Tokenizer
+from tagtopics.corpus.core import Corpus, Documents, FileOptions, ReadOptions, TextRecipe, Tokenizer
 from tagtopics.corpus.findings import Findings, single_tags
+from tagtopics.corpus.formats.recognise import find_source
 from tagtopics.corpus.formats.streams import TABLE_KINDS, stream_table
 from tagtopics.corpus.formats.tables import Table, TableLayout
-from tagtopics.corpus.read import CUSTOM_TOKENIZER, assemble, find_source, read_corpus
+from tagtopics.corpus.read import CUSTOM_TOKENIZER, assemble, read_corpus
 from tagtopics.corpus.text import TermCounter, choose_words, count_all, frequencies, with_min_df
 from tagtopics.errors import InputError
 from tagtopics.scale.format import ShardFolder
@@ -61,6 +62,9 @@ def shard_corpus(
     tag_names: Sequence[str] | None = None,
     tag_separator: str | None = None,
     format: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    query: str | None = None,
     shard_edges: int | None = None,
     overwrite: bool = False,
     max_candidates: int = MAX_CANDIDATES,
@@ -84,6 +88,9 @@ def shard_corpus(
         tag_names: the tags to keep, if they are known.
         tag_separator: what divides the tags of one string; as in `read_corpus`.
         format: the format of a path; None to tell it from the name.
+        delimiter: what divides the values of a line of CSV; as in `read_corpus`.
+        encoding: of text files; as in `read_corpus`.
+        query: to an SQLite database; as in `read_corpus`.
         shard_edges: distinct words summed over the documents of a shard; None for four times the
             vocabulary, at least 1,000,000.
         overwrite: replace the shards in the folder.
@@ -110,6 +117,7 @@ def shard_corpus(
         tokenizer=tokenizer,
         vocabulary=vocabulary,
         tag_names=tag_names,
+        file=FileOptions(delimiter=delimiter, encoding=encoding, query=query),
     )
     if isinstance(source, Corpus):
         return _write_corpus(source, make)
@@ -227,7 +235,7 @@ class _Stream:
             if self.progress is not None:
                 self.progress(reading, n_bytes, size)
 
-        yield from stream_table(self.path, self.kind, layout.wanted(), PART_SIZE, watch)
+        yield from stream_table(self.path, self.kind, layout.wanted(), PART_SIZE, watch, self.options.file)
         watch(size)
 
 

@@ -37,6 +37,9 @@ class Table:
     lines: Sequence[int] | None = None  # on which each document starts, if the file has lines
     first_row: int = 0  # the number of documents before this part
     ids: Sequence[str] | None = None  # names of the rows, used if no column has them
+    roles: Columns | None = None  # which columns hold what, if the format says so
+    notices: Sequence[str] = ()  # what the reader of the file decided
+    warnings: Sequence[str] = ()  # those of them that the user may not expect
 
     def where(self, row: int) -> str:
         """Name a row in an error."""
@@ -117,6 +120,7 @@ class TableLayout:
         self._names: dict[str, None] = {}
         self._styles: dict[str, TagStyle] = {}
         self._html = False
+        self._file_notices: tuple[list[str], list[str]] | None = None
         self.counted = False
 
     def wanted(self) -> frozenset[str]:
@@ -132,6 +136,10 @@ class TableLayout:
         """Take one more part of the table into account; return whether earlier parts must be read anew."""
         before = self._text_columns(), self.counted, self._meanings()
         self._names |= dict.fromkeys(table.names)
+        earlier = _listed(self._earlier.text, "text")
+        if table.roles is not None and not any(name in self._names for name in earlier):
+            self._earlier = table.roles
+        self._file_notices = self._file_notices or (list(table.notices), list(table.warnings))
         text = self._text_columns()
         cells = table.columns.get(text[0], ()) if len(text) == 1 else ()
         self.counted = self.counted or any(isinstance(cell, Mapping) for cell in cells)
@@ -200,7 +208,8 @@ class TableLayout:
         if lost and self._options.tags is None:
             names = ", ".join(map(repr, lost))
             lines.append(f"no column {names}, which had the tags when the model was fitted")
-        return [*warned, *lines], warned
+        of_file, warned_of_file = self._file_notices or ([], [])
+        return [*of_file, *warned, *lines], [*warned_of_file, *warned]
 
     def _text_columns(self) -> tuple[str, ...]:
         earlier = _listed(self._earlier.text, "text")
