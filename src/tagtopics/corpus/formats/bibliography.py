@@ -20,6 +20,12 @@ from tagtopics.corpus.text import clean_name
 from tagtopics.errors import InputError, MissingExtraError, one_line
 
 _KINDS = ("author", "keyword", "venue")
+_ESCAPE = re.compile(r"\\([%&_#$ {}])")
+_COMMAND = re.compile(
+    r"""\{?\\(?:["'`^~=.]\s*(?:\{[^{}]*\}|\\?[a-zA-Z])"""  # an accent over one letter
+    r"""|[a-zA-Z]+\s*(?:\{[^{}]*\}|\\?[a-zA-Z](?![a-zA-Z]))?)\}?"""
+)
+_BARE = str.maketrans({"{": None, "}": None, "$": None, "~": " "})
 _KEYWORDS = re.compile(r"\s*[;,]\s*")
 
 
@@ -179,20 +185,20 @@ def _split_people(value: str) -> list[str]:
 
 def plain_latex(value: str) -> str:
     """Return LaTeX as plain text on one line: accents as characters, commands and braces removed."""
-    if "\\" in value or "$" in value:
-        return clean_name(_latex_to_text(value))
-    return clean_name(value.replace("{", "").replace("}", "").replace("~", " "))
+    if "\\" in value:
+        value = _ESCAPE.sub(r"\1", _COMMAND.sub(lambda match: _command_to_text(match[0]), value))
+    return clean_name(value.translate(_BARE))
 
 
-@lru_cache(maxsize=100_000)
-def _latex_to_text(value: str) -> str:
+@lru_cache(maxsize=10_000)
+def _command_to_text(command: str) -> str:
+    """Return the text of one command with its argument; whole texts would take too long."""
     from pylatexenc.latex2text import LatexNodes2Text
 
-    escaped = re.sub(r"(?<!\\)([%#&_])", r"\\\1", value)  # in a bibliography, % begins no comment
     try:
-        return str(LatexNodes2Text(math_mode="text").latex_to_text(escaped, tolerant_parsing=True))
+        return str(LatexNodes2Text(math_mode="text").latex_to_text(command, tolerant_parsing=True))
     except Exception:  # hostile or broken LaTeX stays as it is
-        return value
+        return command
 
 
 # ----------------------------------------------------------------------------------------------- RIS

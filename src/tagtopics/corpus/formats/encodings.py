@@ -27,8 +27,8 @@ def find_encoding(path: Path, named: str | None = None) -> tuple[str, list[str]]
     """Return the encoding of a text file, and a notice if it was guessed.
 
     The whole file is read. It is UTF-8 if it is valid UTF-8; UTF-16 or UTF-32 if it begins with their mark,
-    or every other byte is zero; else Windows-1252, or Latin-1 if it has bytes that Windows-1252 does not use. If
-    most letters are outside ASCII, the text is not Western, and the user must name the encoding.
+    or every other byte is zero; else Windows-1252, or Latin-1 if it has bytes that Windows-1252 does not use.
+    If most letters are outside ASCII, the text is not Western, and the user must name the encoding.
 
     Args:
         path: the file, which may be packed with gzip.

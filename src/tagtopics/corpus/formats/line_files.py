@@ -74,7 +74,7 @@ def read_annif(path: Path, options: FileOptions) -> Table:
         texts.append(text)
         subjects.append(_SUBJECT.findall(rest))
         lines.append(number)
-    columns = {"text": texts, "tags": subjects}
+    columns: dict[str, list[Any]] = {"text": texts, "tags": subjects}
     return _table(path, columns, lines, Columns(text="text", tags="tags"), notices)
 
 

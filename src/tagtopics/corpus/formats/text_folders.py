@@ -1,8 +1,8 @@
 """Folders of text files, one document per file: .txt, .md and .pdf; and Annif's full-text corpora.
 
 What is known of the documents comes from `metadata.csv`, `.tsv`, `.jsonl`, `.json` or `.xlsx` in the folder;
-else from Annif's subject files beside each text (`NAME.key` with one label per line, `NAME.tsv` with `<uri>` and
-label); else the names of sub-folders are tags.
+else from Annif's subject files beside each text (`NAME.key` with one label per line, `NAME.tsv` with `<uri>`
+and label); else the names of sub-folders are tags.
 """
 
 from __future__ import annotations
