@@ -47,9 +47,16 @@ ROWS: list[dict[str, Any]] = [
 TITLES = tuple(row["title"] for row in ROWS)
 YEARS = ("2020", "2021", "2022")
 KINDED = {
-    "author:Ting Liu", "author:Wanxiang Che", "author:Zoë Müller", "keyword:baking", "keyword:drinks",
-    "keyword:wine", "keyword:traffic", "venue:Food", "venue:City",
-}  # fmt: skip
+    "author:Ting Liu",
+    "author:Wanxiang Che",
+    "author:Zoë Müller",
+    "keyword:baking",
+    "keyword:drinks",
+    "keyword:wine",
+    "keyword:traffic",
+    "venue:Food",
+    "venue:City",
+}
 PLAIN = {"Ting Liu", "Wanxiang Che", "Zoë Müller"}
 
 
@@ -138,29 +145,13 @@ def _openpyxl(place: Path) -> Path:
 
 
 def _ods(place: Path) -> Path:
+    """Write with pandas and odfpy, and pack again: the parser does not find the first file of odfpy's archive."""
     import zipfile
-    from xml.sax.saxutils import escape
 
-    rows = [list(ROWS[0]), *(list(row.values()) for row in _flat())]
-    cells = "".join(
-        "<table:table-row>"
-        + "".join(
-            f'<table:table-cell office:value-type="string"><text:p>{escape(cell)}</text:p></table:table-cell>'
-            for cell in row
-        )
-        + "</table:table-row>"
-        for row in rows
-    )
-    space = "urn:oasis:names:tc:opendocument:xmlns:"
-    content = (
-        f'<?xml version="1.0"?><office:document-content xmlns:office="{space}office:1.0" '
-        f'xmlns:table="{space}table:1.0" xmlns:text="{space}text:1.0"><office:body><office:spreadsheet>'
-        f'<table:table table:name="S">{cells}</table:table></office:spreadsheet></office:body>'
-        "</office:document-content>"
-    )
-    with zipfile.ZipFile(place / "a.ods", "w") as archive:
-        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
-        archive.writestr("content.xml", content)
+    _frame().to_excel(place / "odfpy.ods", index=False)
+    with zipfile.ZipFile(place / "odfpy.ods") as packed, zipfile.ZipFile(place / "a.ods", "w") as archive:
+        for name in packed.namelist():
+            archive.writestr(name, packed.read(name))
     return place / "a.ods"
 
 
@@ -309,8 +300,14 @@ def _pybtex(place: Path) -> Path:
 
     data = BibliographyData()
     for row in ROWS:
-        fields = [("title", row["title"]), ("abstract", row["abstract"]), ("keywords", ", ".join(row["keyword"])),
-                  ("journal", row["venue"]), ("year", row["date"][:4]), ("url", row["url"])]  # fmt: skip
+        fields = [
+            ("title", row["title"]),
+            ("abstract", row["abstract"]),
+            ("keywords", ", ".join(row["keyword"])),
+            ("journal", row["venue"]),
+            ("year", row["date"][:4]),
+            ("url", row["url"]),
+        ]
         people = {"author": [Person(name) for name in row["author"]]}
         data.add_entry(row["id"], Entry("article", fields, people))
     data.to_file(str(place / "a.bib"), "bibtex")
@@ -325,8 +322,15 @@ def _bibtexparser(place: Path) -> Path:
     entries = []
     for row in ROWS:
         names = " and ".join(", ".join(reversed(name.split())) for name in row["author"])
-        values = {"title": row["title"], "abstract": row["abstract"], "author": names, "date": row["date"],
-                  "keywords": "; ".join(row["keyword"]), "booktitle": row["venue"], "url": row["url"]}  # fmt: skip
+        values = {
+            "title": row["title"],
+            "abstract": row["abstract"],
+            "author": names,
+            "date": row["date"],
+            "keywords": "; ".join(row["keyword"]),
+            "booktitle": row["venue"],
+            "url": row["url"],
+        }
         fields = [Field(name, value) for name, value in values.items()]
         entries.append(Entry("inproceedings", row["id"], fields))
     bibtexparser.write_file(str(place / "a.bib"), Library(entries), encoding="utf-8")
@@ -336,8 +340,10 @@ def _bibtexparser(place: Path) -> Path:
 def _latex(place: Path) -> Path:
     text = r"""% made by hand
 @string{food = "Food"}
-@article{a1, title = {Bread in the {Oven}}, title2 = "x", abstract = {The na{\"\i}ve baker bakes bread, 5\% more.},
-  author = {Liu, Ting and Che, Wanxiang}, keywords = {baking}, journal = food, year = 2020, month = may, doi = {10.1000/a1}}
+@article{a1, title = {Bread in the {Oven}}, title2 = "x",
+  abstract = {The na{\"\i}ve baker bakes bread, 5\% more.},
+  author = {Liu, Ting and Che, Wanxiang}, keywords = {baking}, journal = food, year = 2020,
+  month = may, doi = {10.1000/a1}}
 @ARTICLE{a2, title = "Wine and glass", abstract = {A glass of wine, a caf\'e.}, author = "Ting Liu",
   keywords = {drinks, wine}, journal = food, year = "2021", url = {https://example.org/a2}}
 @comment{nothing}
@@ -353,12 +359,18 @@ def _rispy(place: Path) -> Path:
 
     entries = [
         {
-            "type_of_reference": "JOUR", "id": row["id"], "title": row["title"], "abstract": row["abstract"],
-            "authors": [", ".join(reversed(name.split())) for name in row["author"]], "keywords": row["keyword"],
-            "journal_name": row["venue"], "date": row["date"].replace("-", "/"), "urls": [row["url"]],
+            "type_of_reference": "JOUR",
+            "id": row["id"],
+            "title": row["title"],
+            "abstract": row["abstract"],
+            "authors": [", ".join(reversed(name.split())) for name in row["author"]],
+            "keywords": row["keyword"],
+            "journal_name": row["venue"],
+            "date": row["date"].replace("-", "/"),
+            "urls": [row["url"]],
         }
         for row in ROWS
-    ]  # fmt: skip
+    ]
     with (place / "a.ris").open("w", encoding="utf-8") as file:
         rispy.dump(entries, file)
     return place / "a.ris"
@@ -419,9 +431,15 @@ def _dublin_core(place: Path) -> Path:
         header = ElementTree.SubElement(record, f"{{{oai}}}header")
         ElementTree.SubElement(header, f"{{{oai}}}identifier").text = row["id"]
         inner = ElementTree.SubElement(ElementTree.SubElement(record, f"{{{oai}}}metadata"), f"{{{group}}}dc")
-        values = [("title", row["title"]), ("description", row["abstract"]), ("source", row["venue"]), ("date", row["date"]),
-                  ("identifier", row["url"]), *(("creator", name) for name in row["author"]),
-                  *(("subject", word) for word in row["keyword"])]  # fmt: skip
+        values = [
+            ("title", row["title"]),
+            ("description", row["abstract"]),
+            ("source", row["venue"]),
+            ("date", row["date"]),
+            ("identifier", row["url"]),
+            *(("creator", name) for name in row["author"]),
+            *(("subject", word) for word in row["keyword"]),
+        ]
         for name, value in values:
             ElementTree.SubElement(inner, f"{{{dc}}}{name}").text = value
     ElementTree.ElementTree(root).write(place / "a.xml", encoding="utf-8", xml_declaration=True)
@@ -444,8 +462,16 @@ def _folder(
                 subjects = [f"<https://example.org/{name.split()[1]}>\t{name}" for name in row["author"]]
                 (folder / f"{row['id']}.tsv").write_text("\n".join(subjects), encoding="utf-8")
         if metadata:
-            rows = [{"file": f"{row['id']}{suffix}", "title": row["title"], "date": row["date"], "url": row["url"],
-                     "tags": "; ".join(row["author"])} for row in ROWS]  # fmt: skip
+            rows = [
+                {
+                    "file": f"{row['id']}{suffix}",
+                    "title": row["title"],
+                    "date": row["date"],
+                    "url": row["url"],
+                    "tags": "; ".join(row["author"]),
+                }
+                for row in ROWS
+            ]
             with (folder / "metadata.csv").open("w", encoding="utf-8", newline="") as file:
                 writer = csv.DictWriter(file, list(rows[0]))
                 writer.writeheader()
@@ -493,19 +519,25 @@ KINDS: dict[str, Kind] = {
     "CSV, gzip": Kind(_csv("a.csv.gz", "utf-8"), FLAT, PLAIN, suffix=".csv.gz"),
     "CSV of Excel, byte order mark": Kind(_csv("a.csv", "utf-8-sig"), FLAT, PLAIN),
     "CSV of pandas": Kind(_pandas("a.csv", "to_csv"), FLAT, PLAIN),
-    "CSV, semicolons, Windows-1252": Kind(_csv("a.csv", "cp1252", delimiter=";"), FLAT, PLAIN, notice="cp1252"),
+    "CSV, semicolons, Windows-1252": Kind(
+        _csv("a.csv", "cp1252", delimiter=";"), FLAT, PLAIN, notice="cp1252"
+    ),
     "CSV, Latin-1": Kind(_csv("a.csv", "latin-1", quoting=csv.QUOTE_ALL), FLAT, PLAIN, notice="not UTF-8"),
-    "Unicode text of Excel, UTF-16, tabs": Kind(_csv("a.csv", "utf-16", delimiter="\t"), FLAT, PLAIN, notice="UTF-16"),
+    "Unicode text of Excel, UTF-16, tabs": Kind(
+        _csv("a.csv", "utf-16", delimiter="\t"), FLAT, PLAIN, notice="UTF-16"
+    ),
     "CSV, vertical bars": Kind(_csv("a.csv", "utf-8", delimiter="|"), FLAT, PLAIN, notice="vertical bars"),
     "CSV, backslashes before quotes": Kind(_escaped, {}, {"x", "y"}, **BARE, notice="backslash"),
     "TSV": Kind(_csv("a.tsv", "utf-8", delimiter="\t"), FLAT, PLAIN, suffix=".tsv"),
     "TSV, stray quotes": Kind(_unquoted, {}, {"x", "y"}, **BARE, notice="ordinary"),
     "xlsx of openpyxl": Kind(_openpyxl, FLAT, PLAIN, notice="'Papers' of 2", suffix=".xlsx"),
     "xlsx of pandas": Kind(_pandas("a.xlsx", "to_excel", index=False), FLAT, PLAIN),
-    "OpenDocument sheet": Kind(_ods, FLAT, PLAIN, suffix=".ods"),
+    "OpenDocument sheet of pandas and odfpy": Kind(_ods, FLAT, PLAIN, suffix=".ods"),
     "JSON array": Kind(_json("a.json"), FLAT, PLAIN, suffix=".json"),
     "JSON array of pandas": Kind(_pandas("a.json", "to_json", orient="records"), FLAT, PLAIN),
-    "JSON object with an array": Kind(_json("a.json", lambda rows: {"total": 3, "records": rows}), FLAT, PLAIN),
+    "JSON object with an array": Kind(
+        _json("a.json", lambda rows: {"total": 3, "records": rows}), FLAT, PLAIN
+    ),
     "Parquet of pandas": Kind(_pandas("a.parquet", "to_parquet"), FLAT, PLAIN, suffix=".parquet"),
     "SQLite, query": Kind(_sqlite, {**FLAT, "query": "SELECT * FROM papers"}, PLAIN, suffix=".sqlite"),
     "SQLite, one table": Kind(_one_table, FLAT, PLAIN, notice="'papers'", suffix=".db"),
@@ -522,15 +554,23 @@ KINDS: dict[str, Kind] = {
     "MARCXML of pymarc": Kind(_marcxml, suffix=".xml"),
     "Dublin Core": Kind(_dublin_core),
     "folder of text": Kind(_folder(".txt"), {}, set(), STEMS, False, False),
-    "folder of text in sub-folders": Kind(_folder(".txt", nested=True), {}, {"Ting Liu", "Zoë Müller"}, STEMS, False, False, "sub-folders"),
+    "folder of text in sub-folders": Kind(
+        _folder(".txt", nested=True), {}, {"Ting Liu", "Zoë Müller"}, STEMS, False, False, "sub-folders"
+    ),
     "folder of Markdown with a table": Kind(_folder(".md", metadata=True), {}, PLAIN),
     "folder of PDF of fpdf2": Kind(_pdf, {}, set(), TITLES, False, False),
     "Annif, folder with .key": Kind(_folder(".txt", ".key"), {}, PLAIN, STEMS, False, False),
     "Annif, folder with .tsv": Kind(_folder(".txt", ".tsv"), {}, PLAIN, STEMS, False, False),
     "Annif, TSV": Kind(_text("a.tsv", _subjects), {}, URIS, **BARE),
     "MALLET": Kind(
-        _text("a.mallet", lambda row: f"{row['id']} {row['venue']} {row['abstract']}"), {"format": "mallet"}, {"Food", "City"}, **BARE, suffix=".mallet"
+        _text("a.mallet", lambda row: f"{row['id']} {row['venue']} {row['abstract']}"),
+        {"format": "mallet"},
+        {"Food", "City"},
+        **BARE,
+        suffix=".mallet",
     ),
-    "one text per line": Kind(_text("a.txt", lambda row: row["abstract"]), {}, set(), **BARE, notice="per line"),
-}  # fmt: skip
+    "one text per line": Kind(
+        _text("a.txt", lambda row: row["abstract"]), {}, set(), **BARE, notice="per line"
+    ),
+}
 """All kinds of files, by a name for people."""

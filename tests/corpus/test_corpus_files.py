@@ -86,7 +86,7 @@ def test_unreadable_entries_are_left_out_and_repeated_keys_stay(tmp_path: Path) 
 def test_a_database_is_never_changed(tmp_path: Path) -> None:
     path = KINDS["SQLite, query"].write(tmp_path)
     before = path.read_bytes()
-    for query in ("DELETE FROM papers", "CREATE TABLE x (y)", "ATTACH 'other.db' AS o", "PRAGMA journal_mode=WAL",
+    for query in ("DELETE FROM papers", "CREATE TABLE x (y)", "ATTACH 'o.db' AS o", "PRAGMA user_version=3",
                   "SELECT load_extension('x')", "VACUUM", "SELECT 1; SELECT 2", "nonsense"):  # fmt: skip
         with pytest.raises(tt.InputError, match=r"a\.sqlite: cannot be read as SQLite"):
             read(path, {"query": query, "text": "abstract"})

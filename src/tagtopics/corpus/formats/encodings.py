@@ -19,7 +19,7 @@ _MARKS = (
 _UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 """Bytes that Windows-1252 does not use."""
 
-_WIDE_SHARE = 0.2
+_WIDE_SHARE = 0.3
 """UTF-16 without a mark has at least this share of zero bytes, if the text is Western."""
 
 
@@ -67,7 +67,7 @@ def _wide(sample: bytes) -> str | None:
     for mark, name in _MARKS:
         if sample.startswith(mark):
             return name
-    if len(sample) < 8 or (len(sample) % 2 and len(sample) < _CHUNK):
+    if len(sample) < 32 or (len(sample) % 2 and len(sample) < _CHUNK):
         return None
     even, odd = (sample[start::2].count(0) / (len(sample) / 2) for start in (0, 1))
     if odd > _WIDE_SHARE and even < odd / 10:

@@ -54,8 +54,7 @@ def _guess_format(path: Path) -> str:
             return "mat"
         if holds_images(path):
             return "images"
-        ours = (path / "words.npz").exists() or (path / "vocab.txt").exists()
-        return "texts" if not ours and holds_texts(path) else "folder"
+        return "texts" if not (path / "vocab.txt").exists() and holds_texts(path) else "folder"
     if path.name.startswith("docword."):
         return "uci"
     bare = path.with_suffix("") if path.suffix == ".gz" else path

@@ -25,6 +25,7 @@ METADATA_FILES = {"csv": "csv", "tsv": "tsv", "jsonl": "jsonl", "json": "json", 
 _FILE_COLUMNS = ("file", "filename", "file_name", "path", "document", "name", "id")
 _HEADING = re.compile(r"^#\s+(.+?)\s*#*$", re.MULTILINE)
 _SUBJECT = re.compile(r"<([^<>\s]+)>(?:\t(.*))?")
+_OURS = ("words.npz", "model.json", "manifest.json")
 _MOST_PAGES = 10_000
 
 
@@ -34,7 +35,10 @@ def holds_texts(folder: Path) -> bool:
 
 
 def _is_text(path: Path) -> bool:
-    return path.suffix.lower() in SUFFIXES and not path.name.startswith(".") and path.is_file()
+    """Tell whether a path is a text file, and none of a model, a matrix folder or shards."""
+    if path.suffix.lower() not in SUFFIXES or path.name.startswith(".") or not path.is_file():
+        return False
+    return not any((path.parent / name).exists() for name in _OURS)
 
 
 def read_text_folder(folder: Path, options: FileOptions) -> Table:
