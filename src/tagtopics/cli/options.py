@@ -111,7 +111,8 @@ class ColumnOptions:
         _input("jsonl csv tsv parquet folder uci ldac svmlight mulan mat.", "from the file name", "NAME"),
     ] = None
     tag_separator: Annotated[
-        str | None, _input("Separator between the tags of one cell.", "; or |, else ,", "TEXT")
+        str | None,
+        _input("Separator between the tags of one cell.", "as in the fit, else ; or |, else ,", "TEXT"),
     ] = None
 
 
@@ -145,6 +146,10 @@ class TextOptions:
     token_pattern: Annotated[
         str | None,
         _text("Regular expression that matches one word.", default="Unicode words", metavar="REGEX"),
+    ] = None
+    strip_html: Annotated[
+        bool | None,
+        _text("Remove HTML from texts.", "--strip-html/--keep-html", default="strip-html", metavar=None),
     ] = None
 
 
