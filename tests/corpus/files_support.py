@@ -145,7 +145,7 @@ def _openpyxl(place: Path) -> Path:
 
 
 def _ods(place: Path) -> Path:
-    """Write with pandas and odfpy, and pack again: the parser does not find the first file of odfpy's archive."""
+    """Write with pandas and odfpy, and pack again: the parser does not accept odfpy's archive."""
     import zipfile
 
     _frame().to_excel(place / "odfpy.ods", index=False)

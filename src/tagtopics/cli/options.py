@@ -118,7 +118,8 @@ class ColumnOptions:
         str | None, _input("SQL query for the documents of a SQLite database.", "the only table", "SQL")
     ] = None
     tag_separator: Annotated[
-        str | None, _input("Separator between the tags of one cell.", "; or |, else ,", "TEXT")
+        str | None,
+        _input("Separator between the tags of one cell.", "as in the fit, else ; or |, else ,", "TEXT"),
     ] = None
 
 
@@ -152,6 +153,10 @@ class TextOptions:
     token_pattern: Annotated[
         str | None,
         _text("Regular expression that matches one word.", default="Unicode words", metavar="REGEX"),
+    ] = None
+    strip_html: Annotated[
+        bool | None,
+        _text("Remove HTML from texts.", "--strip-html/--keep-html", default="strip-html", metavar=None),
     ] = None
 
 

@@ -177,10 +177,12 @@ def _value(quoted: str | None, bare: str) -> Any:
     """Return an item of a list, None if it is not valid."""
     if quoted is None:
         return bare if bare in MISSING else float(bare) if "." in bare else int(bare)
-    try:
-        return json.loads(quoted) if quoted[0] == '"' else ast.literal_eval(quoted)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return None
+    for read in (json.loads, ast.literal_eval) if quoted[0] == '"' else (ast.literal_eval,):
+        try:
+            return read(quoted)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+    return None
 
 
 def _short(text: str) -> str:

@@ -36,3 +36,8 @@ class Columns(BaseModel):
         if column not in self.separators and len(self.separators) == 1:
             return next(iter(self.separators.values()))
         return self.separators.get(column)
+
+    def used(self) -> frozenset[str]:
+        """Return the columns that hold something else than tags; dates may well be tags, too."""
+        text = (self.text,) if isinstance(self.text, str) else self.text or ()
+        return frozenset(name for name in (*text, self.id, self.label, self.title, self.url) if name)

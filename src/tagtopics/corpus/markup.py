@@ -60,8 +60,8 @@ _BLOCK = frozenset(
 )
 _HIDDEN = frozenset({"script", "style"})
 _NAMES = _INLINE | _BLOCK | _HIDDEN
-_TELLING = frozenset({"p", "br", "hr", "li", "td", "script", "style"})
-"""Elements without an end that are HTML by their name alone; `<em>` may be a company, `<b>` a comparison."""
+_TELLING = frozenset({"p", "br", "hr", "script", "style"})
+"""Elements without an end that are HTML by their name alone, in lower case; `<EM>` may be a company."""
 
 _ATTRIBUTE = r"""\s+[\w:-]+\s?=\s?(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+)"""
 _SURE = re.compile(rf"<(?:/([\w:]+)\s?|([\w:]+)((?:{_ATTRIBUTE})*)\s?/?)>", re.ASCII)
@@ -113,7 +113,7 @@ def plain_texts(texts: Sequence[str]) -> tuple[list[str], int]:
 
 
 def _is_sure(closed: str | None, opened: str | None, attributes: str | None) -> bool:
-    return _name(closed or opened or "") in (_NAMES if closed or attributes else _TELLING)
+    return _name(closed or opened or "") in _NAMES if closed or attributes else opened in _TELLING
 
 
 def _name(found: str) -> str:

@@ -35,8 +35,9 @@ from tagtopics.corpus.formats.mat import read_mat
 from tagtopics.corpus.formats.matrix_folder import read_folder
 from tagtopics.corpus.formats.mulan import read_mulan
 from tagtopics.corpus.formats.recognise import find_source
-from tagtopics.corpus.formats.streams import TABLE_KINDS, read_table
+from tagtopics.corpus.formats.streams import TABLE_KINDS, read_table, sample_table
 from tagtopics.corpus.formats.tables import (
+    Table,
     TableLayout,
     documents_of_table,
     frame_of,
@@ -46,6 +47,7 @@ from tagtopics.corpus.formats.tables import (
 )
 from tagtopics.corpus.markup import HTML_REMOVED, plain_texts
 from tagtopics.corpus.metadata import read_metadata
+from tagtopics.corpus.suggest import SAMPLE_ROWS, no_tags
 from tagtopics.corpus.tags import distinct_tags, name_of, noted_tags, tags_of_file
 from tagtopics.corpus.text import TermCounter, count_bags, learn
 from tagtopics.errors import CorpusWarning, InputError
@@ -201,7 +203,8 @@ def _with_notices(
     unusual = findings.lines() + repeated_ids(corpus.ids)
     usual = [CUSTOM_TOKENIZER] if options.tokenizer is not None and documents.are_texts else []
     usual += [findings.rare] if findings.rare else []
-    usual += single_tags(np.bincount(corpus.tags.indices, minlength=corpus.n_tags))
+    if options.tag_names is None:
+        usual += single_tags(np.bincount(corpus.tags.indices, minlength=corpus.n_tags))
     n_blank = sum(label is None for label in corpus.labels or ())
     usual += [f"{number_of(n_blank, 'document')} with a blank label"] if n_blank else []
     (unusual if corpus.tags.nnz else usual).extend(findings.untagged_lines())
@@ -276,8 +279,8 @@ def _tuple(values: Sequence[Any] | None) -> tuple[Any, ...] | None:
 
 def _read_path(path: Path, kind: str, options: ReadOptions) -> Documents:
     if kind in TABLE_KINDS:
-        layout = TableLayout(options)
-        return documents_of_table(read_table(path, kind, layout.wanted(), options.file), layout)
+        table = read_table(path, kind, TableLayout(options).wanted(), options.file)
+        return _of_table(table, options, partial(sample_table, path, kind, options=options.file))
     _refuse_file_options(path, kind, options)
     if kind == "images":
         from tagtopics.corpus.images.folder import read_images
@@ -313,8 +316,8 @@ def _read_memory(source: Any, options: ReadOptions) -> Documents:
     if not isinstance(source, list | tuple | np.ndarray):
         frame = frame_of(source)
         if frame is not None:
-            layout = TableLayout(options)
-            return documents_of_table(table_of_frame(frame, layout.wanted()), layout)
+            table = table_of_frame(frame, TableLayout(options).wanted())
+            return _of_table(table, options, partial(table_of_frame, frame.head(SAMPLE_ROWS)))
     if isinstance(source, Mapping | bytes) or not hasattr(source, "__iter__"):
         raise InputError(
             f"cannot read a corpus from {type(source).__name__}; "
@@ -322,9 +325,17 @@ def _read_memory(source: Any, options: ReadOptions) -> Documents:
         )
     rows = list(source)
     if rows and isinstance(rows[0], Mapping):
-        layout = TableLayout(options)
-        return documents_of_table(table_of_rows(rows, layout.wanted()), layout)
+        table = table_of_rows(rows, TableLayout(options).wanted())
+        return _of_table(table, options, partial(table_of_rows, rows[:SAMPLE_ROWS]))
     return _documents_of_texts(rows, options)
+
+
+def _of_table(table: Table, options: ReadOptions, sample: Callable[[Sequence[str]], Table]) -> Documents:
+    """Return the documents of a table; if it has no tags, note columns of a sample that look like it."""
+    documents = documents_of_table(table, TableLayout(options))
+    if documents.tags is not None or options.columns is not None or documents.columns is None:
+        return documents
+    return documents.noting(no_tags(sample(table.names).columns, documents.columns.used()))
 
 
 def _documents_of_texts(rows: list[Any], options: ReadOptions) -> Documents:

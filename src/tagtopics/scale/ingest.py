@@ -22,9 +22,10 @@ from tagtopics._typing import Int64
 from tagtopics.corpus.core import Corpus, Documents, FileOptions, ReadOptions, TextRecipe, Tokenizer
 from tagtopics.corpus.findings import Findings, single_tags
 from tagtopics.corpus.formats.recognise import find_source
-from tagtopics.corpus.formats.streams import TABLE_KINDS, stream_table
+from tagtopics.corpus.formats.streams import TABLE_KINDS, sample_table, stream_table
 from tagtopics.corpus.formats.tables import Table, TableLayout
 from tagtopics.corpus.read import CUSTOM_TOKENIZER, assemble, read_corpus
+from tagtopics.corpus.suggest import no_tags
 from tagtopics.corpus.text import TermCounter, choose_words, count_all, frequencies, with_min_df
 from tagtopics.errors import InputError
 from tagtopics.scale.format import ShardFolder
@@ -178,7 +179,8 @@ class _Stream:
                 raise InputError(f"{self.path}: changed while it was read; shard it again")
             if self.options.vocabulary is None:
                 findings = replace(findings, unknown_words=0)
-            notices += [*findings.lines(), *single_tags(tag_docs), *findings.untagged_lines()]
+            single = single_tags(tag_docs) if self.options.tag_names is None else []
+            notices += [*findings.lines(), *single, *findings.untagged_lines()]
             writer.notices.extend(notices)
         return ShardFolder.open(writer.folder)
 
@@ -204,8 +206,11 @@ class _Stream:
     def _chosen(self, layout: TableLayout, counts: _Candidates) -> tuple[ReadOptions, list[str]]:
         """Return the options with the vocabulary and the tags that were chosen, and notices."""
         options = self.options
+        columns = layout.columns()
+        sample = {} if columns.tags else sample_table(self.path, self.kind, layout.names, self.options.file).columns
         notices = [
             *layout.notices()[0],
+            *no_tags(sample, columns.used()),
             *counts.words.notices("words"),
             *counts.tags.notices("tags"),
         ]

@@ -34,10 +34,18 @@ _FIRST_ROWS, _MOST_ROWS = 16, 4096
 _SLICE = 64 * 2**20
 """Bytes of Parquet to unpack at a time."""
 
+_SAMPLE = 200_000
+
 
 def read_table(path: Path, kind: str, wanted: Collection[str], options: FileOptions | None = None) -> Table:
     """Read a file of a kind in `TABLE_KINDS` as one table."""
     with closing(stream_table(path, kind, wanted, math.inf, options=options)) as parts:  # type: ignore[type-var]
+        return next(parts)
+
+
+def sample_table(path: Path, kind: str, wanted: Collection[str], options: FileOptions | None = None) -> Table:
+    """Read the first rows of such a file, of about `_SAMPLE` characters."""
+    with closing(stream_table(path, kind, wanted, _SAMPLE, None, options)) as parts:  # type: ignore[type-var]
         return next(parts)
 
 

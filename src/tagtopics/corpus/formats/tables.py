@@ -123,6 +123,11 @@ class TableLayout:
         self._file_notices: tuple[list[str], list[str]] | None = None
         self.counted = False
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all columns found so far."""
+        return tuple(self._names)
+
     def wanted(self) -> frozenset[str]:
         """Return the names of the columns to read."""
         metadata = self._options.metadata
@@ -151,7 +156,8 @@ class TableLayout:
 
     def check(self, source: str, *, only_text: bool = False) -> None:
         """Check that the columns of the text, and all that the user named, exist."""
-        wanted = [(name, "the text") for name in self._text_columns()]
+        texts = "the text" if self._text or self._earlier.text is None else "the text, as in the fit"
+        wanted = [(name, texts) for name in self._text_columns()]
         if not only_text:
             wanted += [(name, "the tags") for name in self._tags]
             wanted += [(self._options.id, "the ids")] if self._options.id else []
