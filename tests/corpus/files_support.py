@@ -144,17 +144,6 @@ def _openpyxl(place: Path) -> Path:
     return place / "a.xlsx"
 
 
-def _ods(place: Path) -> Path:
-    """Write with pandas and odfpy, and pack again: the parser does not accept odfpy's archive."""
-    import zipfile
-
-    _frame().to_excel(place / "odfpy.ods", index=False)
-    with zipfile.ZipFile(place / "odfpy.ods") as packed, zipfile.ZipFile(place / "a.ods", "w") as archive:
-        for name in packed.namelist():
-            archive.writestr(name, packed.read(name))
-    return place / "a.ods"
-
-
 def _json(
     name: str, wrap: Callable[[list[Any]], Any] = lambda rows: rows, rows: Any = None
 ) -> Callable[[Path], Path]:
@@ -315,7 +304,7 @@ def _pybtex(place: Path) -> Path:
 
 
 def _bibtexparser(place: Path) -> Path:
-    import bibtexparser
+    from bibtexparser.entrypoint import write_file
     from bibtexparser.library import Library
     from bibtexparser.model import Entry, Field
 
@@ -333,7 +322,7 @@ def _bibtexparser(place: Path) -> Path:
         }
         fields = [Field(name, value) for name, value in values.items()]
         entries.append(Entry("inproceedings", row["id"], fields))
-    bibtexparser.write_file(str(place / "a.bib"), Library(entries), encoding="utf-8")
+    write_file(str(place / "a.bib"), Library(list[Any](entries)), encoding="utf-8")
     return place / "a.bib"
 
 
@@ -381,7 +370,7 @@ def _marc_records() -> list[Any]:
 
     records = []
     for row in ROWS:
-        record = Record(force_utf8=True)
+        record: Any = Record(force_utf8=True)
 
         def add(tag: str, record: Any = record, **codes: str) -> None:
             parts = [Subfield(code, value) for code, value in codes.items()]
@@ -531,8 +520,10 @@ KINDS: dict[str, Kind] = {
     "TSV": Kind(_csv("a.tsv", "utf-8", delimiter="\t"), FLAT, PLAIN, suffix=".tsv"),
     "TSV, stray quotes": Kind(_unquoted, {}, {"x", "y"}, **BARE, notice="ordinary"),
     "xlsx of openpyxl": Kind(_openpyxl, FLAT, PLAIN, notice="'Papers' of 2", suffix=".xlsx"),
-    "xlsx of pandas": Kind(_pandas("a.xlsx", "to_excel", index=False), FLAT, PLAIN),
-    "OpenDocument sheet of pandas and odfpy": Kind(_ods, FLAT, PLAIN, suffix=".ods"),
+    "xlsx of pandas": Kind(_pandas("a.xlsx", "to_excel", index=False, engine="openpyxl"), FLAT, PLAIN),
+    "OpenDocument sheet of pandas and odfpy": Kind(
+        _pandas("a.ods", "to_excel", index=False, engine="odf"), FLAT, PLAIN, suffix=".ods"
+    ),
     "JSON array": Kind(_json("a.json"), FLAT, PLAIN, suffix=".json"),
     "JSON array of pandas": Kind(_pandas("a.json", "to_json", orient="records"), FLAT, PLAIN),
     "JSON object with an array": Kind(

@@ -9,7 +9,7 @@ number of documents. All other sources are read whole and then cut.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -207,7 +207,9 @@ class _Stream:
         """Return the options with the vocabulary and the tags that were chosen, and notices."""
         options = self.options
         columns = layout.columns()
-        sample = {} if columns.tags else sample_table(self.path, self.kind, layout.names, self.options.file).columns
+        sample: Mapping[str, Any] = {}
+        if not columns.tags:
+            sample = sample_table(self.path, self.kind, layout.names, options.file).columns
         notices = [
             *layout.notices()[0],
             *no_tags(sample, columns.used()),
