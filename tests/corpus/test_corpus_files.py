@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -175,3 +178,35 @@ def test_damaged_files_give_one_line(tmp_path: Path) -> None:
                 assert corpus.n_docs >= 1, (name, at)
     assert n_refused >= 200, (n_refused, n_read)
     assert n_refused > 9 * n_read, (n_refused, n_read)
+
+
+@pytest.mark.real_data
+def test_a_real_bibliography(data_directory: Path, tmp_path: Path) -> None:
+    """All 8,993 papers of anthology, written as BibTeX by bibtexparser, come back with everything."""
+    from bibtexparser.entrypoint import write_file
+    from bibtexparser.library import Library
+    from bibtexparser.model import Entry, Field
+
+    with gzip.open(data_directory / "anthology" / "papers.jsonl.gz", "rt", encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    entries: list[Any] = []
+    for row in rows:
+        values = {name: str(row[name]) for name in ("title", "abstract", "year", "url")}
+        values |= {"booktitle": row["venue"], "author": " and ".join(row["authors"])}
+        safe = {
+            name: re.sub(r"([{}%&#_$~\\\\])", " ", value) for name, value in values.items() if name != "url"
+        }
+        fields = [Field(name, value) for name, value in {**safe, "url": values["url"]}.items()]
+        entries.append(Entry("inproceedings", row["id"], fields))
+    write_file(str(tmp_path / "a.bib"), Library(entries), encoding="utf-8")
+    corpus = read(tmp_path / "a.bib", {})
+    assert corpus.ids == tuple(row["id"] for row in rows)
+    assert corpus.dates == tuple(str(row["year"]) for row in rows)
+    assert corpus.urls == tuple(row["url"] for row in rows)
+    assert corpus.titles is not None
+    assert sum(t == " ".join(row["title"].split()) for t, row in zip(corpus.titles, rows, strict=True)) > 8700
+    kinds = {name.partition(":")[0] for name in corpus.tag_names}
+    assert kinds == {"author", "venue"}
+    n_authors = sum(len(set(row["authors"])) for row in rows)
+    authors = [name.startswith("author:") for name in corpus.tag_names]
+    assert abs(int(corpus.tags[:, np.flatnonzero(authors)].nnz) - n_authors) <= 0.001 * n_authors
