@@ -197,7 +197,7 @@ CASES: dict[str, tuple[Case, str]] = {
     "picture as JSON lines": (file("a.jsonl", PNG), "a.jsonl"),
     "picture as CSV": (file("a.csv", PNG), "a.csv"),
     "not UTF-8": (file("a.jsonl", GOOD + b'{"text": "caf\xe9"}\n'), "line 2"),
-    "UTF-16": (file("a.csv", "text\nbread\n".encode("utf-16")), "UTF-16"),
+    "UTF-16": (file("a.jsonl", '{"text": "bread"}'.encode("utf-16")), "UTF-16"),
     "truncated gzip": (file("a.jsonl.gz", gzip.compress(GOOD * 99, mtime=0)[:-20]), "gzip"),
     "one very long line": (long_line, "longer than"),
     # JSON lines

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from fuzz_files import fuzz_files
 from fuzz_states import flipped, hostile
 
 import tagtopics as tt
@@ -330,6 +331,7 @@ def mend_digests(folder: Path) -> None:
 
 CAMPAIGNS = {
     "readers": fuzz_readers,
+    "files": fuzz_files(_campaign, mutate, check_corpus),
     "models": fuzz_models,
     "checkpoints": hostile(_campaign),
     "model bits": flipped(("m.tt",), _campaign),

@@ -19,7 +19,14 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of memor
 
 @pytest.mark.parametrize(
     ("campaign", "n"),
-    [("readers", 100), ("models", 40), ("checkpoints", 20), ("model bits", 40), ("state bits", 40)],
+    [
+        ("readers", 100),
+        ("files", 80),
+        ("models", 40),
+        ("checkpoints", 20),
+        ("model bits", 40),
+        ("state bits", 40),
+    ],
 )
 def test_nothing_crashes_hangs_or_fills_the_memory(campaign: str, n: int, tmp_path: Path) -> None:
     environment = os.environ | {"TAGTOPICS_FUZZ_KEEP": str(tmp_path / "bad")}

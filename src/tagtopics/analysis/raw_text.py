@@ -10,7 +10,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 from pathlib import Path
 from typing import Any
 
-from tagtopics.corpus.formats.streams import long_fields
+from tagtopics.corpus.formats.delimited import long_fields
 from tagtopics.corpus.formats.text_files import text_lines
 
 _SPACE = re.compile(r"[ \t\r\n]*")

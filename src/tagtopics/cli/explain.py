@@ -18,7 +18,7 @@ from tagtopics.cli.options import (
     top_option,
 )
 from tagtopics.cli.output import make_table, per_cent, plain, show
-from tagtopics.cli.sources import is_image_file, load_tagged, read_documents
+from tagtopics.cli.sources import is_image_file, load_tagged, read_documents, require_tags
 from tagtopics.errors import InputError
 
 if TYPE_CHECKING:
@@ -71,8 +71,12 @@ def command(
     if image_tag:
         raise InputError(f"--image-tag: {input} is not an image; name the tag column with --tags")
     corpus = read_documents(input, columns, loaded, output)
+    require_tags(corpus, input, columns, loaded)
     if corpus.tags.nnz == 0:
-        raise InputError(f"{input}: no document has a tag that the model knows; name the tag column: --tags")
+        raise InputError(
+            f"{input}: no document has a tag that the model knows; check the tag column (--tags) and what "
+            "divides its tags (--tag-separator)"
+        )
     n_docs = corpus.n_docs
     if doc is not None:
         corpus = corpus.select([_row(corpus, doc)])

@@ -108,10 +108,18 @@ class ColumnOptions:
     url: Annotated[str | None, _input("Column of web addresses or DOIs.", "url")] = None
     format: Annotated[
         str | None,
-        _input("jsonl csv tsv parquet folder uci ldac svmlight mulan mat.", "from the file name", "NAME"),
+        _input(
+            "csv, xlsx, bibtex, mallet ...; `tagtopics fit` reads some thirty.", "from the file name", "NAME"
+        ),
+    ] = None
+    delimiter: Annotated[str | None, _input("Divides the values of a CSV line.", "found out", "CHAR")] = None
+    encoding: Annotated[str | None, _input("Encoding of text files.", "found out", "NAME")] = None
+    query: Annotated[
+        str | None, _input("SQL query for the documents of a SQLite database.", "the only table", "SQL")
     ] = None
     tag_separator: Annotated[
-        str | None, _input("Separator between the tags of one cell.", "; or |, else ,", "TEXT")
+        str | None,
+        _input("Separator between the tags of one cell.", "as in the fit, else ; or |, else ,", "TEXT"),
     ] = None
 
 
@@ -145,6 +153,10 @@ class TextOptions:
     token_pattern: Annotated[
         str | None,
         _text("Regular expression that matches one word.", default="Unicode words", metavar="REGEX"),
+    ] = None
+    strip_html: Annotated[
+        bool | None,
+        _text("Remove HTML from texts.", "--strip-html/--keep-html", default="strip-html", metavar=None),
     ] = None
 
 

@@ -17,6 +17,7 @@ from tagtopics.errors import CorpusWarning, InputError
 
 if TYPE_CHECKING:
     from tagtopics.corpus import Corpus, TextRecipe
+    from tagtopics.corpus.columns import Columns
     from tagtopics.models.base import TopicModel
     from tagtopics.models.ttm import TTM
 
@@ -84,6 +85,7 @@ def read_texts(source: str, columns: ColumnOptions, model: TopicModel, output: O
             recipe=model.recipe_,
             vocabulary=model.vocabulary_,
             tag_names=model.tag_names_ or None,
+            reuse=model.columns_,
             visual=_visual_of(model, source),
         )
         _require_counts(corpus, model, source)
@@ -106,6 +108,7 @@ def read_more(source: str, columns: ColumnOptions, model: TopicModel, output: Ou
             columns,
             recipe=None if recipe is None else replace(recipe, min_df=1, max_df=1.0, max_words=None),
             vocabulary=None if model.visual_ is None else model.vocabulary_,
+            reuse=model.columns_,
             visual=_visual_of(model, source),
         )
         _require_counts(corpus, model, source)
@@ -115,6 +118,16 @@ def read_more(source: str, columns: ColumnOptions, model: TopicModel, output: Ou
     if not set(corpus.vocabulary) & set(model.vocabulary_):
         note(f"{source} has no word that the model knew; is it the right model?")
     return corpus
+
+
+def require_tags(corpus: Corpus, source: str, columns: ColumnOptions, model: TopicModel) -> None:
+    """Raise `InputError` if the documents have no tags because their column is missing."""
+    earlier = None if model.columns_ is None else model.columns_.tags
+    if corpus.tags.nnz or columns.tags or earlier is None:
+        return
+    if corpus.columns is not None and corpus.columns.tags is None:
+        names = ", ".join(map(repr, [earlier] if isinstance(earlier, str) else earlier))
+        raise InputError(f"{source}: no column {names}, which had the tags in the fit; name it with --tags")
 
 
 def load_named(name: str, output: OutputOptions) -> Corpus:
@@ -159,6 +172,7 @@ def text_recipe(options: TextOptions) -> TextRecipe:
         "lowercase": options.lowercase,
         "token_pattern": options.token_pattern,
         "ngram_range": None if options.ngrams is None else (1, options.ngrams),
+        "strip_html": options.strip_html,
     }
     chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if options.stop_words is not None:
@@ -195,6 +209,9 @@ def column_settings(columns: ColumnOptions) -> dict[str, Any]:
         "id": columns.id,
         "format": columns.format,
         "tag_separator": columns.tag_separator,
+        "delimiter": "\t" if columns.delimiter in ("\\t", "tab") else columns.delimiter,
+        "encoding": columns.encoding,
+        "query": columns.query,
     }
 
 
@@ -220,13 +237,14 @@ def _stop_words(value: str) -> str | tuple[str, ...] | None:
 # ------------------------------------------------------------------------------------------ helpers
 
 
-def _read(source: Any, columns: ColumnOptions, **settings: Any) -> Corpus:
+def _read(source: Any, columns: ColumnOptions, *, reuse: Columns | None = None, **settings: Any) -> Corpus:
+    """Read a corpus; `reuse` are the columns of the model, for what the options do not name."""
     from tagtopics.corpus import read_corpus
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CorpusWarning)  # the corpus has them as notices
         named = {name: getattr(columns, name) for name in ("label", "title", "date", "url")}
-        return read_corpus(source, **named, **column_settings(columns), **settings)
+        return read_corpus(source, **named, **column_settings(columns), columns=reuse, **settings)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
 
+from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.patterns import compile_pattern
 from tagtopics.errors import InputError, one_line
 
@@ -74,6 +75,7 @@ class TextRecipe:
             says which.
         max_df: most documents, likewise.
         max_words: keep only this many of the most frequent words.
+        strip_html: remove HTML elements and entities from texts before words are found.
     """
 
     lowercase: bool = True
@@ -84,6 +86,7 @@ class TextRecipe:
     min_df: Frequency | None = None
     max_df: Frequency = 1.0
     max_words: Count | None = None
+    strip_html: bool = True
 
     def __post_init__(self) -> None:
         _validate(vars(self))
@@ -99,7 +102,8 @@ def recipe_from_json(value: Any) -> TextRecipe:
     if not isinstance(value, Mapping):
         raise InputError(f"text recipe: expected a JSON object, got {type(value).__name__}")
     settings: dict[str, Any] = {
-        str(name): tuple(v) if isinstance(v, list) else v for name, v in value.items()
+        str(name): tuple(v) if isinstance(v, list) else v
+        for name, v in {"strip_html": False, **value}.items()  # recipes of 0.1.0 kept HTML
     }
     _validate(settings)
     return TextRecipe(**settings)
@@ -141,6 +145,7 @@ class Corpus:
         dates: likewise; ISO strings of a year, a month or a day, such as 2020, 2020-05 or 2020-05-03.
         urls: likewise; http or https links.
         recipe: how text became counts, so that new text is treated the same way.
+        columns: which columns of a table it was read from, so that later tables are read the same way.
         visual: the `VisualVocabulary` that made words from images, for new images.
         thesaurus: the `Thesaurus` with the names of tags; see `with_thesaurus`.
         notices: one line for each decision that the reader made for the user.
@@ -159,6 +164,7 @@ class Corpus:
     dates: tuple[str | None, ...] | None = None
     urls: tuple[str | None, ...] | None = None
     recipe: TextRecipe | None = None
+    columns: Columns | None = None
     visual: Any = None
     thesaurus: Any = None
     notices: tuple[str, ...] = field(default=())
@@ -237,6 +243,15 @@ class Corpus:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FileOptions:
+    """How to read a file of documents; None where that is to be found out."""
+
+    delimiter: str | None = None  # between the values of a line
+    encoding: str | None = None  # of text
+    query: str | None = None  # to a database
+
+
+@dataclass(frozen=True, kw_only=True)
 class ReadOptions:
     """What the caller of `read_corpus` or `shard_corpus` asked for.
 
@@ -254,6 +269,8 @@ class ReadOptions:
     vocabulary: Sequence[str] | None = None
     tag_names: Sequence[str] | None = None
     visual: Any = None
+    columns: Columns | None = None  # of an earlier table, for what is None here
+    file: FileOptions = FileOptions()
     metadata: Mapping[str, Any] | None = None  # "title", "date", "url"; None if the caller cannot keep them
 
 
@@ -279,6 +296,7 @@ class Documents:
     urls: Sequence[str | None] | None = None
     links: sp.csr_array | None = None  # documents x documents
     recipe: TextRecipe | None = None  # how text became `counts`
+    columns: Columns | None = None  # of a table
     visual: Any = None  # the `VisualVocabulary` that made `counts`
     warnings: Sequence[str] = ()  # lines that the user should see now
     notices: Sequence[str] = ()  # the same lines for `Corpus.notices`, in full
@@ -288,6 +306,10 @@ class Documents:
     def are_texts(self) -> bool:
         """Whether the words are still to be counted in `texts`."""
         return self.counts is None and self.bags is None
+
+    def noting(self, lines: Sequence[str], warned: Sequence[str] = ()) -> Documents:
+        """Return the documents with more notices, and warnings, before those there are."""
+        return replace(self, notices=[*lines, *self.notices], warnings=[*warned, *self.warnings])
 
 
 def canonical_counts(matrix: Any, what: str = "counts") -> sp.csr_array:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tagtopics.corpus.cells import is_missing_text
 from tagtopics.corpus.tags import is_missing
 from tagtopics.corpus.text import clean_name
 
@@ -122,7 +123,7 @@ def read_metadata(cells: Mapping[str, Sequence[Any]]) -> tuple[Fields, list[str]
 def _given(value: Any) -> bool:
     """Tell whether a cell is not empty."""
     if isinstance(value, str):
-        return bool(value.strip())
+        return bool(value.strip()) and not is_missing_text(value)
     return not is_missing(value) and value not in ([], ())
 
 

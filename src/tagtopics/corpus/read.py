@@ -17,9 +17,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics.corpus.align import align_columns
+from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import (
     Corpus,
     Documents,
+    FileOptions,
     ReadOptions,
     TextRecipe,
     Tokenizer,
@@ -32,8 +34,10 @@ from tagtopics.corpus.formats.bags import read_ldac, read_svmlight, read_uci
 from tagtopics.corpus.formats.mat import read_mat
 from tagtopics.corpus.formats.matrix_folder import read_folder
 from tagtopics.corpus.formats.mulan import read_mulan
-from tagtopics.corpus.formats.streams import TABLE_KINDS, read_table
+from tagtopics.corpus.formats.recognise import find_source
+from tagtopics.corpus.formats.streams import TABLE_KINDS, read_table, sample_table
 from tagtopics.corpus.formats.tables import (
+    Table,
     TableLayout,
     documents_of_table,
     frame_of,
@@ -41,9 +45,10 @@ from tagtopics.corpus.formats.tables import (
     table_of_rows,
     texts_of,
 )
-from tagtopics.corpus.images.decode import holds_images, is_image
+from tagtopics.corpus.markup import HTML_REMOVED, plain_texts
 from tagtopics.corpus.metadata import read_metadata
-from tagtopics.corpus.tags import distinct_tags, name_of, read_tags, tags_of_file
+from tagtopics.corpus.suggest import SAMPLE_ROWS, no_tags
+from tagtopics.corpus.tags import distinct_tags, name_of, noted_tags, tags_of_file
 from tagtopics.corpus.text import TermCounter, count_bags, learn
 from tagtopics.errors import CorpusWarning, InputError
 
@@ -55,15 +60,6 @@ _MATRICES: Mapping[str, Callable[[Path, ReadOptions], Documents]] = {
     "ldac": read_ldac,
     "svmlight": read_svmlight,
 }
-FORMATS = (*TABLE_KINDS, *_MATRICES, "images")
-"""The names that `read_corpus` accepts as a format."""
-
-_SUFFIXES = {
-    ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv",
-    ".parquet": "parquet", ".pq": "parquet", ".ldac": "ldac", ".lda-c": "ldac", ".dat": "ldac",
-    ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".arff": "mulan", ".mat": "mat",
-}  # fmt: skip
-
 CUSTOM_TOKENIZER = "words come from a custom tokenizer, which cannot be saved: give new texts as counts"
 
 
@@ -83,6 +79,10 @@ def read_corpus(
     tag_names: Sequence[str] | None = None,
     tag_separator: str | None = None,
     format: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    query: str | None = None,
+    columns: Columns | None = None,
     visual: Any = None,
     on_stage: Callable[[str], None] | None = None,
 ) -> Corpus:
@@ -113,8 +113,13 @@ def read_corpus(
         tag_names: the tags to keep, likewise.
         tag_separator: what divides the tags of one string. The default is `;` and `|` if either occurs in
             the column, else `,`.
-        format: jsonl, csv, tsv, parquet, folder, uci, ldac, svmlight, mulan, mat or images; None to tell it
-            from the name of the file.
+        format: the format of the file, such as csv, xlsx or bibtex; None to tell it from its name and, for
+            JSON and XML, from its content.
+        delimiter: what divides the values of a line of CSV; None to find out.
+        encoding: of text files, such as cp1252; None for UTF-8, UTF-16 or Windows-1252, whichever fits.
+        query: the SQL query whose rows are the documents of an SQLite database; None for the only table.
+        columns: the columns of an earlier table (`corpus.columns`, `model.columns_`) and what divided its
+            tags; used for what is not named here.
         visual: for images, the `VisualVocabulary` of a model (`model.visual_`), or a new one that learns its
             codebooks from the images; None for one with the settings of the paper.
         on_stage: called with the name of each stage when it begins: "Reading", then "Counting words".
@@ -136,10 +141,13 @@ def read_corpus(
         vocabulary=vocabulary,
         tag_names=tag_names,
         visual=visual,
+        columns=columns,
+        file=FileOptions(delimiter=delimiter, encoding=encoding, query=query),
         metadata={"title": title, "date": date, "url": url},
     )
     begin = on_stage or (lambda stage: None)
     begin("Reading")
+    source = _path_of(source)
     if isinstance(source, str | Path):
         documents = _read_path(*find_source(source, format), options)
     else:
@@ -149,24 +157,6 @@ def read_corpus(
     if warned:
         warnings.warn("; ".join(warned), CorpusWarning, stacklevel=2)
     return corpus
-
-
-def find_source(source: str | Path, format: str | None) -> tuple[Path, str]:
-    """Return the path that the user named, which must exist, and its format, one of `FORMATS`."""
-    path = Path(source)
-    try:
-        exists, regular = path.exists(), path.is_file() or path.is_dir()
-    except (OSError, ValueError):
-        exists = regular = False
-    if not exists:
-        raise InputError(
-            f"no such file: {str(source)[:200]!r}" if len(str(source)) > 200 else f"no such file: {source}"
-        )
-    if not regular:
-        raise InputError(f"{path}: not a regular file; save its content to a file first")
-    if format is not None and format not in FORMATS:
-        raise InputError(f"format: unknown {str(format)[:40]!r}; known are {', '.join(FORMATS)}")
-    return path, format or _guess_format(path)
 
 
 def assemble(
@@ -200,6 +190,7 @@ def assemble(
         dates=_tuple(documents.dates),
         urls=_tuple(documents.urls),
         recipe=recipe if documents.are_texts else documents.recipe,
+        columns=documents.columns,
         visual=documents.visual,
     )
     return corpus, replace(Findings.of(corpus, n_unknown, unknown_tags, repeated), rare="".join(rare) or None)
@@ -212,7 +203,8 @@ def _with_notices(
     unusual = findings.lines() + repeated_ids(corpus.ids)
     usual = [CUSTOM_TOKENIZER] if options.tokenizer is not None and documents.are_texts else []
     usual += [findings.rare] if findings.rare else []
-    usual += single_tags(np.bincount(corpus.tags.indices, minlength=corpus.n_tags))
+    if options.tag_names is None:
+        usual += single_tags(np.bincount(corpus.tags.indices, minlength=corpus.n_tags))
     n_blank = sum(label is None for label in corpus.labels or ())
     usual += [f"{number_of(n_blank, 'document')} with a blank label"] if n_blank else []
     (unusual if corpus.tags.nnz else usual).extend(findings.untagged_lines())
@@ -287,8 +279,9 @@ def _tuple(values: Sequence[Any] | None) -> tuple[Any, ...] | None:
 
 def _read_path(path: Path, kind: str, options: ReadOptions) -> Documents:
     if kind in TABLE_KINDS:
-        layout = TableLayout(options)
-        return documents_of_table(read_table(path, kind, layout.wanted()), layout)
+        table = read_table(path, kind, TableLayout(options).wanted(), options.file)
+        return _of_table(table, options, partial(sample_table, path, kind, options=options.file))
+    _refuse_file_options(path, kind, options)
     if kind == "images":
         from tagtopics.corpus.images.folder import read_images
 
@@ -298,14 +291,33 @@ def _read_path(path: Path, kind: str, options: ReadOptions) -> Documents:
     return _with_values(_MATRICES[kind](path, options), options)
 
 
+def _refuse_file_options(path: Path, kind: str, options: ReadOptions) -> None:
+    named = [name for name, value in vars(options.file).items() if value is not None]
+    if named:
+        raise InputError(f"{path}: {named[0]} is not an option for {kind}; leave it out")
+
+
+def _path_of(source: Any) -> Any:
+    """Return the path of an open file; anything else as it is."""
+    if not hasattr(source, "read") or hasattr(source, "columns"):
+        return source
+    name = getattr(source, "name", None)
+    if isinstance(name, str) and Path(name).is_file():
+        return name
+    raise InputError(
+        f"cannot read a corpus from {type(source).__name__}, which is no file on disk; "
+        "save it to a file, or give its documents as a list"
+    )
+
+
 def _read_memory(source: Any, options: ReadOptions) -> Documents:
     if sp.issparse(source) or (isinstance(source, np.ndarray) and source.ndim == 2):
         return _with_values(Documents(source="counts", counts=source), options)
     if not isinstance(source, list | tuple | np.ndarray):
         frame = frame_of(source)
         if frame is not None:
-            layout = TableLayout(options)
-            return documents_of_table(table_of_frame(frame, layout.wanted()), layout)
+            table = table_of_frame(frame, TableLayout(options).wanted())
+            return _of_table(table, options, partial(table_of_frame, frame.head(SAMPLE_ROWS)))
     if isinstance(source, Mapping | bytes) or not hasattr(source, "__iter__"):
         raise InputError(
             f"cannot read a corpus from {type(source).__name__}; "
@@ -313,17 +325,28 @@ def _read_memory(source: Any, options: ReadOptions) -> Documents:
         )
     rows = list(source)
     if rows and isinstance(rows[0], Mapping):
-        layout = TableLayout(options)
-        return documents_of_table(table_of_rows(rows, layout.wanted()), layout)
+        table = table_of_rows(rows, TableLayout(options).wanted())
+        return _of_table(table, options, partial(table_of_rows, rows[:SAMPLE_ROWS]))
     return _documents_of_texts(rows, options)
+
+
+def _of_table(table: Table, options: ReadOptions, sample: Callable[[Sequence[str]], Table]) -> Documents:
+    """Return the documents of a table; if it has no tags, note columns of a sample that look like it."""
+    documents = documents_of_table(table, TableLayout(options))
+    if documents.tags is not None or options.columns is not None or documents.columns is None:
+        return documents
+    return documents.noting(no_tags(sample(table.names).columns, documents.columns.used()))
 
 
 def _documents_of_texts(rows: list[Any], options: ReadOptions) -> Documents:
     """Return a list of texts as documents, with the tags, ids and labels given beside it."""
     if options.text is not None:
         raise InputError("text: names a column, but the source is a list of texts; leave it out")
-    texts = texts_of(rows, "list, row {}".format, "a text")
-    documents = _with_values(Documents(source="list", texts=texts), options)
+    texts, n_html = texts_of(rows, "list, row {}".format, "a text"), 0
+    if options.recipe.strip_html:
+        texts, n_html = plain_texts(texts)
+    notices = [HTML_REMOVED] if n_html else []
+    documents = _with_values(Documents(source="list", texts=texts, notices=notices), options)
     if not (documents.tags is None or isinstance(documents.tags, list)):
         raise InputError("tags: for a list of texts, give a list of tags for each text")
     return documents
@@ -333,9 +356,11 @@ def _with_values(documents: Documents, options: ReadOptions) -> Documents:
     """Return documents with the tags, ids and labels that the user gave as values."""
     tags = options.tags
     if isinstance(tags, str | Path):
-        tags = tags_of_file(Path(tags), options.separator)
+        tags, *lines = tags_of_file(Path(tags), options.separator)
+        documents = documents.noting(*lines)
     elif tags is not None and not (sp.issparse(tags) or (isinstance(tags, np.ndarray) and tags.ndim == 2)):
-        tags = read_tags(list(tags), separator=options.separator)
+        tags, *lines = noted_tags(list(tags), options.separator)
+        documents = documents.noting(*lines)
     if tags is not None:
         documents = replace(documents, tags=tags, tag_names=None)
     ids, labels = _values(options.id, "id"), _values(options.label, "label")
@@ -368,21 +393,3 @@ def _refuse_column(values: Any, what: str) -> None:
         raise InputError(
             f"{what}: {values[:40]!r} names a column, but the source is no table; give the values"
         )
-
-
-def _guess_format(path: Path) -> str:
-    if path.is_dir():
-        if any(path.glob("docword.*")):
-            return "uci"
-        if any(path.glob("*_wd.mat")) and not (path / "words.npz").is_file():
-            return "mat"
-        return "images" if holds_images(path) else "folder"
-    if path.name.startswith("docword."):
-        return "uci"
-    bare = path.with_suffix("") if path.suffix == ".gz" else path
-    kind = "images" if is_image(path) else _SUFFIXES.get(bare.suffix.lower())
-    if kind is None:
-        raise InputError(
-            f"{path}: cannot tell the format from the name; say format= one of {', '.join(FORMATS)}"
-        )
-    return kind

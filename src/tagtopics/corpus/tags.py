@@ -5,8 +5,10 @@ point, and a missing value (None, NaN, an empty string) is no tag. A list holds 
 string means depends on where it is:
 
 - In a column of a table, and in a list of strings given as tags, a string holds all tags of a document. It is
-  split on the separator if one is given; else on `;` and `|` if either occurs anywhere in the column; else on
-  `,`. So `Doe, Jane; Roe, Richard` are two authors, and `Doe, Jane` in the same column is one.
+  split at the separator if one is given; else at `;` and `|` if either occurs anywhere in the column; else at
+  `,`, with a warning. So `Doe, Jane; Roe, Richard` are two authors, and `Doe, Jane` in the same column is
+  one. Lists written as text, such as `['a', 'b']`, are lists; `nan` and `None` are missing. See
+  `tagtopics.corpus.cells`.
 - In the labels `y` of an estimator, one string per document is one tag and is never split.
 """
 
@@ -15,7 +17,6 @@ from __future__ import annotations
 import datetime
 import math
 import numbers
-import re
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -26,14 +27,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics.corpus.align import align_columns
+from tagtopics.corpus.cells import TagStyle
 from tagtopics.corpus.core import Where, document_number, tag_matrix
 from tagtopics.corpus.formats.text_files import name_lines
 from tagtopics.corpus.text import clean_name
 from tagtopics.errors import CorpusWarning, InputError
-
-STRONG = re.compile(r"[;|]")
-WEAK = re.compile(",")
-"""The default separators of a column of strings: `STRONG` if it occurs at all."""
 
 TagLists = list[list[str]]
 """The tags of each document, in the order given; a document may repeat a tag."""
@@ -42,7 +40,8 @@ TagLists = list[list[str]]
 def read_tags(
     cells: Sequence[Any],
     *,
-    separator: str | re.Pattern[str] | None = None,
+    separator: str | None = None,
+    style: TagStyle | None = None,
     kind: str | None = None,
     where: Where = document_number,
 ) -> TagLists:
@@ -50,20 +49,31 @@ def read_tags(
 
     Args:
         cells: what was given for each of D documents.
-        separator: what divides the tags of a string; None for the default; a pattern if these cells are a
-            part of a column for which the default was decided.
+        separator: what divides the tags of a string; None for the default.
+        style: how strings are read, if these cells are a part of a column for which that was decided.
         kind: put before each tag, as in `author:Jane Doe`; None for plain tags.
         where: names a row in errors.
     """
-    split = _splitter(cells, separator)
+    split = (style or TagStyle.of(cells, separator)).splitter()
     clean = _CleanNames()
     lists = (_tags_of_cell(cell, split, partial(where, row), clean) for row, cell in enumerate(cells))
     return [tags if kind is None else [f"{kind}:{tag}" for tag in tags] for tags in lists]
 
 
-def tags_of_file(path: Path, separator: str | None) -> TagLists:
-    """Return the tags of a file with one line for each document."""
-    return read_tags(name_lines(path), separator=separator, where=lambda row: f"{path}, line {row + 1}")
+NotedTags = tuple[TagLists, list[str], list[str]]
+"""The tags of each document, lines on what was decided, and those of them that the user should see now."""
+
+
+def noted_tags(cells: Sequence[Any], separator: str | None, where: Where = document_number) -> NotedTags:
+    """Return the tags of a whole column, and what was decided."""
+    style = TagStyle.of(cells, separator)
+    warned = style.commas("tags")
+    return read_tags(cells, style=style, where=where), [*warned, *style.notices("tags")], warned
+
+
+def tags_of_file(path: Path, separator: str | None) -> NotedTags:
+    """Return the tags of a file with one line for each document, and what was decided."""
+    return noted_tags(name_lines(path), separator, lambda row: f"{path}, line {row + 1}")
 
 
 def distinct_tags(lists: TagLists) -> tuple[str, ...]:
@@ -139,11 +149,6 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def has_strong(cells: Sequence[Any]) -> bool:
-    """Tell whether a string of a column contains `;` or `|`."""
-    return any(isinstance(cell, str) and STRONG.search(cell) for cell in cells)
-
-
 class _CleanNames(dict[str, str]):
     """The clean name of each string that was looked up, empty for a missing one: most tags occur often."""
 
@@ -152,7 +157,7 @@ class _CleanNames(dict[str, str]):
 
 
 def _tags_of_cell(
-    cell: Any, split: Callable[[str], list[str]], where: Callable[[], str], clean: _CleanNames
+    cell: Any, split: Callable[[str], list[Any]], where: Callable[[], str], clean: _CleanNames
 ) -> list[str]:
     values = cell if type(cell) is list else _as_list(cell)
     if values is None:
@@ -172,16 +177,8 @@ def _as_list(cell: Any) -> list[Any] | None:
     return None
 
 
-def _unsplit(value: str) -> list[str]:
+def _unsplit(value: str) -> list[Any]:
     return [value]
-
-
-def _splitter(cells: Sequence[Any], separator: str | re.Pattern[str] | None) -> Callable[[str], list[str]]:
-    if separator == "":
-        raise InputError("tag_separator: must not be empty; leave it out for the default")
-    if separator is None:
-        separator = STRONG if has_strong(cells) else WEAK
-    return re.compile(re.escape(separator)).split if isinstance(separator, str) else separator.split
 
 
 def _tags_of_indicator(

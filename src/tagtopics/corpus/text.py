@@ -35,6 +35,14 @@ _RARE = ((1000, 3), (100, 2))
 """From how many documents on a word must occur in how many of them, by default."""
 
 
+_INVISIBLE = re.compile(
+    "[\u00ad\u200b\u200e\u200f\u2060-\u2064\u202a-\u202e\u2066-\u2069]"
+    "|(?<![\u0590-\u1fff\u2600-\u27bf\ufe0f\U0001f000-\U0001ffff])[\u200c\u200d]"
+    "|[\u200c\u200d](?![\u0590-\u1fff\u2600-\u27bf\U0001f000-\U0001ffff])"
+)
+"""Characters of names that cannot be seen; joiners only where there is nothing to join."""
+
+
 class Learned(NamedTuple):
     """The vocabulary of D texts, and their counts."""
 
@@ -219,11 +227,12 @@ def choose_words(word_docs: Int64, word_tokens: Int64, n_docs: int, recipe: Text
 def clean_name(value: str) -> str:
     """Return a name that fits on one line of UTF-8: NFC, single inner spaces, none at the ends.
 
-    Zero bytes and byte order marks count as white space.
+    Zero bytes and byte order marks count as white space. Characters that are not visible are removed; the
+    joiners of Persian and Indic scripts, and those between emoji, stay.
     """
     if value.isascii() and value.isprintable() and "  " not in value:
         return value.strip()
-    value = value.replace("\0", " ").replace("\ufeff", " ")
+    value = _INVISIBLE.sub("", value.replace("\0", " ").replace("\ufeff", " "))
     return " ".join(unicodedata.normalize("NFC", clean_text(value)).split())
 
 

@@ -9,13 +9,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import seen_part
-from tagtopics.corpus.tags import tags_of_labels
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.graph import FactorGraph, Priors, build_graph
 from tagtopics.inference import holdout
@@ -28,23 +27,17 @@ from tagtopics.inference.loop import Callback, FitResult, Learned, Step, TopicAl
 from tagtopics.inference.topic_names import find_phrases
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.inputs import (
-    align_tags,
-    align_words,
-    canonical,
-    check_codebooks,
-    corpus_from_matrices,
     inferred_tags,
-    is_unnamed,
     sizes_of,
     without_tags,
 )
 from tagtopics.models.queries import Queries
 from tagtopics.models.recommending import trained_recommender
-from tagtopics.models.validation import AUTO, INFERRED, Preset, check_parameters, resolve_preset
+from tagtopics.models.validation import AUTO, Preset, check_parameters, resolve_preset
 
 
 class TopicModel(Queries):
-    """Base of the estimators. X is a `Corpus`, or counts (documents x words) with tags as y.
+    """Base of the estimators. X is a `Corpus`, texts, a table with text, or counts (documents x words).
 
     Subclasses store their parameters in `__init__` and define `_algorithm`. A fitted model keeps no training
     documents, and queries do not change it.
@@ -84,8 +77,9 @@ class TopicModel(Queries):
         """Learn topics, then (where there are tags) what each tag says and the recommender.
 
         Args:
-            X: a `Corpus`, or non-negative counts (D, W), dense or sparse.
-            y: tags, if X is a matrix: None, one label per document, lists of strings, or an indicator matrix
+            X: a `Corpus`; texts, or a data frame or dictionaries with columns "text" and "tags", which are
+                read as `read_corpus` does; or non-negative counts (D, W), dense or sparse.
+            y: tags of texts or counts: None, one label per document, lists of strings, or an indicator matrix
                 (D, T). A corpus has its own.
             callbacks: called at every stage and iteration; see `tagtopics.inference.callbacks`.
             start: a state to resume from, from `load_checkpoint`; the result has the same bits as an
@@ -116,19 +110,18 @@ class TopicModel(Queries):
             callbacks: told of the progress.
         """
         check_is_fitted(self)
-        if not isinstance(X, Corpus):
-            counts = self._validated(X, reset=False)
-            X = corpus_from_matrices(counts, y, vocabulary=self.vocabulary_, tag_names=self._columns_of(y))
-        if X.tags.nnz == 0:
+        corpus = self._tagged_documents(X, y)
+        if corpus.tags.nnz == 0:
             raise InputError("fit_recommender: the documents have no tags to learn from")
-        self.recommender_, self.names_ = trained_recommender(self, X, callbacks)
+        self.recommender_, self.names_ = trained_recommender(self, corpus, callbacks)
         return self
 
     def transform(self, X: Any, tags: Any = None) -> Float32:
         """Return the topic proportions of documents, theta (D, K); rows add up to one.
 
         Args:
-            X: a `Corpus` (columns are matched by name) or counts (D, W) in the columns of the fit.
+            X: a `Corpus` (columns are matched by name); a text, a list of texts, dictionaries or a data
+                frame, read with the recipe and columns of the fit; or counts (D, W) in the order of the fit.
             tags: the known tags of the documents, as `y` in `fit`, or the corpus itself; "inferred" uses the
                 tags that the recommender infers from the words. By default tags are unknown, as in the paper.
         """
@@ -331,7 +324,7 @@ class TopicModel(Queries):
         self.tag_docs_ = np.asarray(corpus.tags[has_words].sum(0), dtype=np.int64).ravel()
         self.n_features_in_ = corpus.n_words
         self.vocabulary_, self.tag_names_, self.doc_ids_ = corpus.vocabulary, corpus.tag_names, corpus.ids
-        self.recipe_, self.visual_ = corpus.recipe, corpus.visual
+        self.recipe_, self.visual_, self.columns_ = corpus.recipe, corpus.visual, corpus.columns
         for name, value in learned.more.items():
             setattr(self, name, value)
         self._store_history(result)
@@ -374,40 +367,6 @@ class TopicModel(Queries):
         self.topic_word_prior_ = numbers.get("topic_word_prior_", self.topic_word_prior or 0.0)
         for name in self._saved_numbers:
             setattr(self, name, numbers[name])
-
-    def _training_corpus(self, X: Any, y: Any) -> Corpus:
-        if isinstance(X, Corpus):
-            if y is not None:
-                raise InputError("fit: a corpus has its own tags; omit y")
-            return X
-        X = self._validated(X, reset=True)
-        return corpus_from_matrices(X, y, vocabulary=getattr(self, "feature_names_in_", None))
-
-    def _new_documents(self, X: Any, tags: Any) -> tuple[Any, Any]:
-        """Return new documents and their tags, as CSR in the columns of the fit; None or "inferred" stay."""
-        check_is_fitted(self)
-        if isinstance(tags, str) and tags != INFERRED:
-            raise InputError(f"tags must be the tags of each document, or {INFERRED!r}, not {tags[:40]!r}")
-        if isinstance(X, Corpus):
-            check_codebooks(X.visual, self.visual_)
-            counts = align_words(X, self.vocabulary_)
-            if tags is X:
-                return counts, align_tags(X, self.tag_names_)
-        else:
-            counts = canonical(self._validated(X, reset=False))
-        if isinstance(tags, str):
-            return counts, tags
-        return counts, None if tags is None else tags_of_labels(tags, counts.shape[0], self.tag_names_)[0]
-
-    def _columns_of(self, y: Any) -> tuple[str, ...] | None:
-        """Return the tags that the columns of an indicator without names stand for."""
-        return (self.tag_names_ or None) if is_unnamed(y) else None
-
-    def _validated(self, X: Any, reset: bool) -> Any:
-        """Check a matrix as scikit-learn does: finite, non-negative, as many columns as in the fit."""
-        dtypes = [np.float64, np.float32, np.int64, np.int32]
-        rules = {"accept_sparse": "csr", "dtype": dtypes, "ensure_non_negative": True}
-        return validate_data(self, X, reset=reset, **rules)
 
     def _phi(self) -> Float32:
         return np.ascontiguousarray(self.components_.T)

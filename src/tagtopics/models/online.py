@@ -23,7 +23,7 @@ from tagtopics.inference.executor import MemoryExecutor
 from tagtopics.inference.loop import Callback, Learned, run
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.base import TopicModel
-from tagtopics.models.inputs import align_words, check_codebooks, corpus_from_matrices, sizes_of, without_tags
+from tagtopics.models.inputs import align_words, sizes_of, without_tags
 from tagtopics.models.validation import check_online, check_parameters
 
 BATCH_SIZE = 4000
@@ -54,9 +54,9 @@ class OnlineModel(TopicModel):
         Equal batches in equal order give equal bits.
 
         Args:
-            X: a `Corpus`, whose words and tags are matched by name and may be new; or counts in the columns
-                of the model.
-            y: tags, if X is a matrix, as in `fit`; names may be new.
+            X: a `Corpus` or raw documents, as in `fit`, whose words and tags are matched by name and may be
+                new; or counts in the columns of the model.
+            y: tags of texts or counts, as in `fit`; names may be new.
             batch_size: documents to learn from at a time. Larger batches learn better and need more memory.
             forgetting: half-life in documents: after this many, an old document counts for half. None
                 forgets nothing.
@@ -86,19 +86,8 @@ class OnlineModel(TopicModel):
         if len(self.components_) != self.n_topics:
             found = f"the model has {len(self.components_)} topics, n_topics is {self.n_topics}"
             raise InputError(f"partial_fit: {found}; call fit to change the number")
-        if isinstance(X, Corpus):
-            if y is not None:
-                raise InputError("partial_fit: a corpus has its own tags; omit y")
-            check_codebooks(X.visual, self.visual_)
-        else:
-            X = corpus_from_matrices(
-                self._validated(X, reset=False),
-                y,
-                vocabulary=self.vocabulary_,
-                tag_names=self._columns_of(y),
-                first_id=len(self.doc_ids_),
-            )
-        return without_tags(X) if self._ignores_tags else X
+        corpus = super()._more_documents(X, y)
+        return without_tags(corpus) if self._ignores_tags else corpus
 
     def _learn_more(
         self, corpus: Corpus, forgetting: float | None, callbacks: Sequence[Callback[Any]]

@@ -31,6 +31,7 @@ from tagtopics._io import (
     sweep_leftovers,
 )
 from tagtopics.corpus import Corpus, read_corpus, write_matrix_folder
+from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import recipe_from_json, recipe_to_json
 from tagtopics.corpus.images.vocabulary import visual_from, visual_to_arrays, visual_to_json
 from tagtopics.errors import CorpusWarning, InputError, one_line
@@ -100,6 +101,7 @@ class Description(BaseModel):
     class_: str = Field(alias="class")
     parameters: dict[str, Any]
     recipe: dict[str, Any] | None
+    columns: Columns | None = None
     visual: dict[str, Any] | None
     recommender: dict[str, Any] | None
     thesaurus: NamesDescription | None = None
@@ -179,6 +181,7 @@ def _description(model: TopicModel, files: dict[str, str]) -> Description:
         "class": type(model).__name__,
         "parameters": {name: plain_value(value) for name, value in parameters.items()},
         "recipe": None if model.recipe_ is None else recipe_to_json(model.recipe_),
+        "columns": model.columns_,
         "visual": visual_to_json(model.visual_),
         "recommender": recommender_to_json(model.recommender_),
         "thesaurus": names_to_json(model.names_) if model.names_ and model.recommender_ else None,
@@ -333,6 +336,7 @@ def _restored(description: Description, arrays: dict[str, Any]) -> TopicModel:
     model.components_ = np.asfortranarray(model.components_)  # the layout that `fit` leaves
     model._set_numbers({name: _number(value, name) for name, value in description.numbers.items()})
     model.recipe_ = None if description.recipe is None else recipe_from_json(description.recipe)
+    model.columns_ = description.columns
     model.phrases_ = tuple(description.phrases)
     model.n_features_in_ = W
     model.history_ = [step.model_dump() for step in description.history]

@@ -14,13 +14,14 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.inference.holdout import topic_coherence
 from tagtopics.inference.topic_names import background_topics, foreground, name_topics
+from tagtopics.models.documents import DocumentReader
 from tagtopics.models.recommending import texts_of, with_names
 from tagtopics.models.results import RelatedDocument, TopicTable, top_weighted
 from tagtopics.recommend.recommender import Choice, Recommendation, TagRecommender
 from tagtopics.recommend.tag_names import TagNames
 
 
-class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """The queries of `TopicModel`; none of them changes the model."""
 
     recommender_: TagRecommender | None = None
@@ -135,6 +136,8 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _recommended(self, X: Any, n_words: int, choice: Choice) -> list[list[Recommendation]]:
         choice.check()
+        check_is_fitted(self)
+        X = X if self.names_ is None else self._as_corpus(X)  # names are looked for in the texts
         recommender, counts, theta = self._recommender_for(X)
         if self.names_ is None:
             return recommender.recommend(counts, theta, choice, self.vocabulary_, n_words)

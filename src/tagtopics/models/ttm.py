@@ -130,11 +130,14 @@ class TTM(OnlineModel):
 
         Args:
             X: documents, as in `transform`.
-            tags: the tags of each document, as `y` in `fit`; a corpus has its own.
+            tags: the tags of each document, as `y` in `fit`; of a single text, its tags. A corpus, and a
+                table with a column of tags, has its own.
         """
-        tags = X if tags is None and isinstance(X, Corpus) else tags
         if tags is None:
-            raise InputError("explain: the tags of each document are missing; give tags=...")
+            found = self._as_corpus(X)
+            if not isinstance(found, Corpus) or (found is not X and not found.tags.nnz):
+                raise InputError("explain: the tags of each document are missing; give tags=...")
+            X = tags = found
         counts, indicator = self._new_documents(X, tags)
         credit = self._tagged_inference().credit(counts, indicator)
         doc = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))[credit.edge]

@@ -31,6 +31,7 @@ from safetensors.numpy import load, load_file
 
 from tagtopics._io import BLANK, digest_bytes, is_sealed, sealed
 from tagtopics._typing import Int32, Int64
+from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import Corpus, TextRecipe, checked_csr, recipe_from_json, recipe_to_json
 from tagtopics.errors import InputError, one_line
 from tagtopics.graph import FactorGraph, Totals, wire
@@ -91,6 +92,10 @@ def _read_recipe(value: Any) -> TextRecipe | None:
     return value if value is None or isinstance(value, TextRecipe) else recipe_from_json(value)
 
 
+def _read_columns(value: Any) -> Columns | None:
+    return value if value is None or isinstance(value, Columns) else Columns.model_validate(value)
+
+
 @dataclass(frozen=True, config=_STRICT)
 class Manifest:
     """What a folder of shards contains.
@@ -106,6 +111,7 @@ class Manifest:
         files: the other files of the folder by name.
         recipe: how text became counts, to process new text the same way; None if the source had counts.
         notices: one line for each decision made for the user.
+        columns: which columns of a table the documents came from; None if they came from elsewhere.
     """
 
     n_docs: _Whole
@@ -118,6 +124,7 @@ class Manifest:
     files: Mapping[str, FileEntry]
     recipe: Annotated[TextRecipe | None, PlainValidator(_read_recipe)] = None
     notices: tuple[str, ...] = ()
+    columns: Annotated[Columns | None, PlainValidator(_read_columns)] = None
     format: Literal["tagtopics shards"] = FORMAT
     version: Literal[1, 2] = VERSION
 
@@ -157,7 +164,8 @@ def write_manifest(manifest: Manifest, folder: Path) -> None:
     """Write the manifest of a new folder, with a digest of itself; `atomic_folder` puts it in its place."""
     recipe = None if manifest.recipe is None else recipe_to_json(manifest.recipe)
     marks = {"format": FORMAT, "version": VERSION, "digest": BLANK}
-    value = marks | asdict(manifest) | {"recipe": recipe}
+    columns = None if manifest.columns is None else manifest.columns.model_dump(mode="json")
+    value = marks | asdict(manifest) | {"recipe": recipe, "columns": columns}
     text = json.dumps(value, ensure_ascii=False, indent=1) + "\n"
     (folder / MANIFEST).write_text(sealed(text), encoding="utf-8")
 
@@ -301,6 +309,7 @@ class ShardFolder:
             tag_names=self.tag_names,
             ids=tuple(ids),
             recipe=self.manifest.recipe,
+            columns=self.manifest.columns,
             notices=self.manifest.notices if numbers is None else (),
         )
 

@@ -9,7 +9,7 @@ number of documents. All other sources are read whole and then cut.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -19,11 +19,13 @@ from typing import Any
 import numpy as np
 
 from tagtopics._typing import Int64
-from tagtopics.corpus.core import Corpus, Documents, ReadOptions, TextRecipe, Tokenizer
+from tagtopics.corpus.core import Corpus, Documents, FileOptions, ReadOptions, TextRecipe, Tokenizer
 from tagtopics.corpus.findings import Findings, single_tags
-from tagtopics.corpus.formats.streams import TABLE_KINDS, stream_table
+from tagtopics.corpus.formats.recognise import find_source
+from tagtopics.corpus.formats.streams import TABLE_KINDS, sample_table, stream_table
 from tagtopics.corpus.formats.tables import Table, TableLayout
-from tagtopics.corpus.read import CUSTOM_TOKENIZER, assemble, find_source, read_corpus
+from tagtopics.corpus.read import CUSTOM_TOKENIZER, assemble, read_corpus
+from tagtopics.corpus.suggest import no_tags
 from tagtopics.corpus.text import TermCounter, choose_words, count_all, frequencies, with_min_df
 from tagtopics.errors import InputError
 from tagtopics.scale.format import ShardFolder
@@ -61,6 +63,9 @@ def shard_corpus(
     tag_names: Sequence[str] | None = None,
     tag_separator: str | None = None,
     format: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    query: str | None = None,
     shard_edges: int | None = None,
     overwrite: bool = False,
     max_candidates: int = MAX_CANDIDATES,
@@ -84,6 +89,9 @@ def shard_corpus(
         tag_names: the tags to keep, if they are known.
         tag_separator: what divides the tags of one string; as in `read_corpus`.
         format: the format of a path; None to tell it from the name.
+        delimiter: what divides the values of a line of CSV; as in `read_corpus`.
+        encoding: of text files; as in `read_corpus`.
+        query: to an SQLite database; as in `read_corpus`.
         shard_edges: distinct words summed over the documents of a shard; None for four times the
             vocabulary, at least 1,000,000.
         overwrite: replace the shards in the folder.
@@ -110,6 +118,7 @@ def shard_corpus(
         tokenizer=tokenizer,
         vocabulary=vocabulary,
         tag_names=tag_names,
+        file=FileOptions(delimiter=delimiter, encoding=encoding, query=query),
     )
     if isinstance(source, Corpus):
         return _write_corpus(source, make)
@@ -130,7 +139,8 @@ def shard_corpus(
 
 def _write_corpus(corpus: Corpus, make: MakeWriter) -> ShardFolder:
     """Write a corpus in memory."""
-    with make(corpus.vocabulary, corpus.tag_names, recipe=corpus.recipe) as writer:
+    settings = {"recipe": corpus.recipe, "columns": corpus.columns}
+    with make(corpus.vocabulary, corpus.tag_names, **settings) as writer:
         writer.notices.extend(corpus.notices)
         for start in range(0, corpus.n_docs, _RUN):
             run = slice(start, start + _RUN)
@@ -157,7 +167,8 @@ class _Stream:
         findings, n_docs = Findings(), 0
         keeps_recipe = not layout.counted and options.tokenizer is None
         recipe = options.recipe if keeps_recipe else None
-        with make(options.vocabulary, options.tag_names, recipe=recipe) as writer:
+        columns = layout.columns()
+        with make(options.vocabulary, options.tag_names, recipe=recipe, columns=columns) as writer:
             for table in self._parts(layout, WRITING):
                 part, found = assemble(layout.documents(table), options, counter)
                 writer.add(part.counts, part.tags, part.ids)
@@ -168,7 +179,8 @@ class _Stream:
                 raise InputError(f"{self.path}: changed while it was read; shard it again")
             if self.options.vocabulary is None:
                 findings = replace(findings, unknown_words=0)
-            notices += [*findings.lines(), *single_tags(tag_docs), *findings.untagged_lines()]
+            single = single_tags(tag_docs) if self.options.tag_names is None else []
+            notices += [*findings.lines(), *single, *findings.untagged_lines()]
             writer.notices.extend(notices)
         return ShardFolder.open(writer.folder)
 
@@ -194,7 +206,16 @@ class _Stream:
     def _chosen(self, layout: TableLayout, counts: _Candidates) -> tuple[ReadOptions, list[str]]:
         """Return the options with the vocabulary and the tags that were chosen, and notices."""
         options = self.options
-        notices = [*counts.words.notices("words"), *counts.tags.notices("tags")]
+        columns = layout.columns()
+        sample: Mapping[str, Any] = {}
+        if not columns.tags:
+            sample = sample_table(self.path, self.kind, layout.names, options.file).columns
+        notices = [
+            *layout.notices()[0],
+            *no_tags(sample, columns.used()),
+            *counts.words.notices("words"),
+            *counts.tags.notices("tags"),
+        ]
         if options.tokenizer is not None and not layout.counted:
             notices.append(CUSTOM_TOKENIZER)
         vocabulary, recipe = options.vocabulary, options.recipe
@@ -221,7 +242,7 @@ class _Stream:
             if self.progress is not None:
                 self.progress(reading, n_bytes, size)
 
-        yield from stream_table(self.path, self.kind, layout.wanted(), PART_SIZE, watch)
+        yield from stream_table(self.path, self.kind, layout.wanted(), PART_SIZE, watch, self.options.file)
         watch(size)
 
 

@@ -16,6 +16,7 @@ from safetensors.numpy import save
 
 from tagtopics._io import atomic_folder, digest_bytes
 from tagtopics._typing import Int64
+from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import TextRecipe, canonical_counts, canonical_tags
 from tagtopics.corpus.write import check_folder, write_names
 from tagtopics.errors import InputError
@@ -84,6 +85,7 @@ class ShardWriter:
         vocabulary: the W words, in column order.
         tag_names: the T tags, in column order.
         recipe: how text became counts, if it did.
+        columns: which columns of a table the documents came from, if they did.
         shard_edges: a shard ends with the document that brings it to this many edges (or slots, or
             documents); None for four times the words, at least 1,000,000.
         overwrite: replace the shards in the folder.
@@ -96,6 +98,7 @@ class ShardWriter:
         tag_names: Sequence[str],
         *,
         recipe: TextRecipe | None = None,
+        columns: Columns | None = None,
         shard_edges: int | None = None,
         overwrite: bool = False,
     ) -> None:
@@ -107,7 +110,7 @@ class ShardWriter:
             raise InputError(f"shard_edges must be at least 1, not {shard_edges}")
         self.folder = check_shard_target(folder, overwrite=overwrite)
         self.notices: list[str] = []
-        self._recipe = recipe
+        self._recipe, self._columns = recipe, columns
         self._limit = shard_edges or default_shard_edges(len(vocabulary))
         self._shape = len(vocabulary), len(tag_names)
         self._statistics = np.zeros(len(vocabulary), np.int64), np.zeros(len(tag_names), np.int64)
@@ -167,6 +170,7 @@ class ShardWriter:
             shards=tuple(self._shards),
             files=self._files,
             recipe=self._recipe,
+            columns=self._columns,
             notices=tuple(self.notices),
         )
         write_manifest(manifest, self._new)

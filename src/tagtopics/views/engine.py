@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics.corpus.core import Corpus, tag_matrix
+from tagtopics.corpus.markup import without_html
 from tagtopics.corpus.text import TermCounter, clean_text
 from tagtopics.errors import InputError
 from tagtopics.models.results import RelatedDocument as RelatedDocument
@@ -191,7 +192,8 @@ class ModelEngine:
         for question in questions:
             if unknown := sorted(tag for tag in question.tags if tag not in self._tags):
                 raise InputError(f"the model has no tag {clean_text(unknown[0])[:80]!r}")
-        texts = tuple(clean_text(question.text) for question in questions)
+        strip = without_html if model.recipe_.strip_html else str
+        texts = tuple(strip(clean_text(question.text)) for question in questions)
         counted = [self._counter.count([text]) for text in texts]
         corpus = Corpus(
             counts=sp.csr_array(sp.vstack([counts for counts, _ in counted], format="csr")),

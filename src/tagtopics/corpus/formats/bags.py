@@ -111,11 +111,14 @@ def read_ldac(path: Path, options: ReadOptions) -> Documents:
     width = max(columns, default=-1) + 1 if known is None else n_words
     parts = (np.asarray(values), np.asarray(columns), starts)
     tagged = companion(path, ".tags")
+    tags, notices, warned = (None, [], []) if tagged is None else tags_of_file(tagged, options.separator)
     return Documents(
         source=str(path),
         counts=sp.csr_array(parts, shape=(len(starts) - 1, width)),
         vocabulary=vocabulary,
-        tags=None if tagged is None else tags_of_file(tagged, options.separator),
+        tags=tags,
+        notices=notices,
+        warnings=warned,
     )
 
 

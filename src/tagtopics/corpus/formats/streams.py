@@ -1,14 +1,13 @@
-"""Files of tables as streams: JSON lines, CSV, TSV, Parquet.
+"""Files of tables: JSON lines and Parquet, and the table of all formats.
 
 A file is read as a stream of `Table` parts of bounded size, or whole, as one part.
 """
 
 from __future__ import annotations
 
-import csv
 import json
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -16,8 +15,17 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from tagtopics.corpus.core import FileOptions
+from tagtopics.corpus.formats.bibliography import read_bibtex, read_ris
+from tagtopics.corpus.formats.delimited import stream_delimited
+from tagtopics.corpus.formats.json_files import read_crossref, read_csl, read_json_table, read_openalex
+from tagtopics.corpus.formats.library_records import read_dublin_core, read_marc, read_marcxml
+from tagtopics.corpus.formats.line_files import read_annif, read_lines, read_mallet
+from tagtopics.corpus.formats.sqlite_files import read_sqlite, read_zotero
 from tagtopics.corpus.formats.tables import Table
-from tagtopics.corpus.formats.text_files import LINE_LIMIT, ROW_COST, Watch, check_expanded, text_lines
+from tagtopics.corpus.formats.text_files import ROW_COST, Watch, check_expanded, text_lines
+from tagtopics.corpus.formats.text_folders import read_pdf, read_text_folder
+from tagtopics.corpus.formats.workbooks import read_workbook
 from tagtopics.errors import InputError, MissingExtraError
 
 _FIRST_ROWS, _MOST_ROWS = 16, 4096
@@ -26,30 +34,46 @@ _FIRST_ROWS, _MOST_ROWS = 16, 4096
 _SLICE = 64 * 2**20
 """Bytes of Parquet to unpack at a time."""
 
+_SAMPLE = 200_000
 
-def read_table(path: Path, kind: str, wanted: Collection[str]) -> Table:
+
+def read_table(path: Path, kind: str, wanted: Collection[str], options: FileOptions | None = None) -> Table:
     """Read a file of a kind in `TABLE_KINDS` as one table."""
-    with closing(stream_table(path, kind, wanted, math.inf)) as parts:  # type: ignore[type-var]
+    with closing(stream_table(path, kind, wanted, math.inf, options=options)) as parts:  # type: ignore[type-var]
+        return next(parts)
+
+
+def sample_table(path: Path, kind: str, wanted: Collection[str], options: FileOptions | None = None) -> Table:
+    """Read the first rows of such a file, of about `_SAMPLE` characters."""
+    with closing(stream_table(path, kind, wanted, _SAMPLE, None, options)) as parts:  # type: ignore[type-var]
         return next(parts)
 
 
 def stream_table(
-    path: Path, kind: str, wanted: Collection[str], size: float, watch: Watch | None = None
+    path: Path,
+    kind: str,
+    wanted: Collection[str],
+    size: float,
+    watch: Watch | None = None,
+    options: FileOptions | None = None,
 ) -> Iterator[Table]:
     """Yield the wanted columns of a file in tables of about `size` characters, at least one table.
 
     `kind` is one of `TABLE_KINDS`; `watch` is called now and then with the bytes read so far.
     """
-    return TABLE_KINDS[kind](path, wanted, size, watch)
+    _check_options(path, kind, options or FileOptions())
+    return TABLE_KINDS[kind](path, wanted, size, watch, options or FileOptions())
 
 
-def _stream_jsonl(path: Path, wanted: Collection[str], size: float, watch: Watch | None) -> Iterator[Table]:
+def _stream_jsonl(
+    path: Path, wanted: Collection[str], size: float, watch: Watch | None, options: FileOptions
+) -> Iterator[Table]:
     """Yield JSON lines; a key that a line lacks is None there, and the names are those of the part alone."""
     columns: dict[str, list[Any]] = {name: [] for name in wanted}
     lines: list[int] = []
     names: dict[str, None] = {}
     n_chars = n_before = 0
-    for number, line in text_lines(path, watch):
+    for number, line in text_lines(path, watch, options.encoding or "utf-8"):
         if line.isspace():
             continue
         row = _json_object(line, path, number)
@@ -97,71 +121,9 @@ def _read_json(line: str, path: Path, number: int) -> Any:
         ) from None
 
 
-def _stream_delimited(
-    path: Path, wanted: Collection[str], size: float, watch: Watch | None, delimiter: str
+def _stream_parquet(
+    path: Path, wanted: Collection[str], size: float, watch: Watch | None, options: FileOptions
 ) -> Iterator[Table]:
-    """Yield delimited values: a header line, quotes doubled inside quotes."""
-    with long_fields():
-        rows = _csv_rows(path, delimiter, watch)
-        _, header = next(rows, (0, []))
-        _check_header(header, path)
-        keep = [i for i, name in enumerate(header) if name in wanted]
-        kept: list[list[str]] = []
-        lines: list[int] = []
-        n_chars = n_before = 0
-        for number, row in rows:
-            if len(row) != len(header):
-                raise InputError(
-                    f"{path}, line {number}: {len(row)} fields, but the header has {len(header)}; "
-                    "put quotes around a field that contains the separator"
-                )
-            lines.append(number)
-            kept.append([row[i] for i in keep])
-            n_chars += 1 + sum(map(len, kept[-1]))
-            if n_chars >= size:
-                columns = {header[i]: [row[at] for row in kept] for at, i in enumerate(keep)}
-                yield Table(str(path), columns, header, len(kept), lines, n_before)
-                n_before += len(kept)
-                kept, lines, n_chars = [], [], 0
-        if kept or not n_before:
-            columns = {header[i]: [row[at] for row in kept] for at, i in enumerate(keep)}
-            yield Table(str(path), columns, header, len(kept), lines, n_before)
-
-
-def _csv_rows(path: Path, delimiter: str, watch: Watch | None) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows that are not blank, each with the line it starts on."""
-    reader = csv.reader((line for _, line in text_lines(path, watch)), delimiter=delimiter, strict=True)
-    while True:
-        start = reader.line_num + 1
-        try:
-            row = next(reader, None)
-        except csv.Error as error:
-            raise InputError(f"{path}, line {start}: not valid CSV ({error}); check the quotes") from None
-        if row is None:
-            return
-        if row:
-            yield start, row
-
-
-def _check_header(header: Sequence[str], path: Path) -> None:
-    seen: set[str] = set()
-    for name in header:
-        if name in seen:
-            raise InputError(f"{path}, line 1: two columns are named {name!r}; rename one")
-        seen.add(name)
-
-
-@contextmanager
-def long_fields() -> Iterator[None]:
-    """Let the csv module accept fields as long as a line may be; its default limit is 128 KiB."""
-    before = csv.field_size_limit(LINE_LIMIT)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
-
-
-def _stream_parquet(path: Path, wanted: Collection[str], size: float, watch: Watch | None) -> Iterator[Table]:
     """Yield the wanted columns of a Parquet file; one that expands too far is an `InputError`."""
     with _polars(path) as pl:
         names = list(pl.read_parquet_schema(path))
@@ -214,10 +176,54 @@ def _polars(path: Path) -> Iterator[Any]:
         raise InputError(f"{path}: cannot be read as Parquet ({reason})") from None
 
 
-TABLE_KINDS: Mapping[str, Callable[[Path, Collection[str], float, Watch | None], Iterator[Table]]] = {
+Stream = Callable[[Path, Collection[str], float, Watch | None, FileOptions], Iterator[Table]]
+
+
+def _whole(read: Callable[[Path, FileOptions], Table]) -> Stream:
+    """Return the reader of a file that is read whole, with all columns, as a stream of one part."""
+
+    def stream(
+        path: Path, wanted: Collection[str], size: float, watch: Watch | None, options: FileOptions
+    ) -> Iterator[Table]:
+        yield read(path, options)
+
+    return stream
+
+
+TABLE_KINDS: Mapping[str, Stream] = {
     "jsonl": _stream_jsonl,
-    "csv": partial(_stream_delimited, delimiter=","),
-    "tsv": partial(_stream_delimited, delimiter="\t"),
+    "csv": partial(stream_delimited, usual=","),
+    "tsv": partial(stream_delimited, usual="\t"),
     "parquet": _stream_parquet,
+    "xlsx": _whole(read_workbook),
+    "json": _whole(read_json_table),
+    "sqlite": _whole(read_sqlite),
+    "zotero": _whole(read_zotero),
+    "bibtex": _whole(read_bibtex),
+    "ris": _whole(read_ris),
+    "csl": _whole(read_csl),
+    "openalex": _whole(read_openalex),
+    "crossref": _whole(read_crossref),
+    "marc": _whole(read_marc),
+    "marcxml": _whole(read_marcxml),
+    "dublincore": _whole(read_dublin_core),
+    "lines": _whole(read_lines),
+    "mallet": _whole(read_mallet),
+    "annif": _whole(read_annif),
+    "pdf": _whole(read_pdf),
+    "texts": _whole(read_text_folder),
 }
-"""The formats of tables, which can be read in parts."""
+"""The formats of tables; the first four are read in parts, the others whole."""
+
+_OPTIONS = {
+    "delimiter": ("csv", "tsv"),
+    "query": ("sqlite",),
+    "encoding": ("jsonl", "csv", "tsv", "bibtex", "ris", "lines", "mallet", "annif", "texts"),
+}
+"""The formats that each of `FileOptions` is for."""
+
+
+def _check_options(path: Path, kind: str, options: FileOptions) -> None:
+    for name, kinds in _OPTIONS.items():
+        if getattr(options, name) is not None and kind not in kinds:
+            raise InputError(f"{path}: {name} is an option for {', '.join(kinds)}, not for {kind}")

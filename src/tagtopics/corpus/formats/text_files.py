@@ -1,8 +1,9 @@
-"""Text files: UTF-8 with or without a byte order mark, plain or gzip, with errors that name the line."""
+"""Text files: UTF-8 or a named encoding, plain or gzip, with errors that name the line."""
 
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import zlib
 from collections.abc import Callable, Iterator
@@ -32,12 +33,15 @@ _WATCH_EVERY = 256
 _MARKS_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-def text_lines(path: Path, watch: Watch | None = None) -> Iterator[tuple[int, str]]:
+def text_lines(path: Path, watch: Watch | None = None, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     """Yield the number, from 1, and the text of each line of a file, line ends included.
 
-    Memory is bounded by `LINE_LIMIT`. Anything but UTF-8 text is an `InputError`, and so is an empty file.
-    `watch` is called now and then with the bytes read so far.
+    Memory is bounded by `LINE_LIMIT`. Anything but text in the encoding is an `InputError`, and so is an
+    empty file. `watch` is called now and then with the bytes read so far.
     """
+    if is_wide(encoding):
+        yield from _wide_lines(path, encoding)
+        return
     number = 0
     with open_bytes(path) as file:
         while raw := file.readline(LINE_LIMIT + 1):
@@ -48,7 +52,26 @@ def text_lines(path: Path, watch: Watch | None = None) -> Iterator[tuple[int, st
                 )
             if watch is not None and number % _WATCH_EVERY == 0:
                 watch(_position(file))
-            yield number, _decode(raw, path, number)
+            yield number, _decode(raw, path, number, encoding)
+    if number == 0:
+        raise InputError(f"{path}: the file is empty")
+
+
+def is_wide(encoding: str) -> bool:
+    """Tell whether an encoding has characters of two or four bytes, so that lines cannot be cut by bytes."""
+    return encoding.lower().replace("_", "-").startswith(("utf-16", "utf-32"))
+
+
+def _wide_lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
+    number = 0
+    with open_bytes(path) as file, io.TextIOWrapper(file, encoding=encoding, newline="\n") as text:
+        try:
+            while line := text.readline(LINE_LIMIT):
+                number += 1
+                yield number, line.removeprefix("\ufeff") if number == 1 else line
+        except UnicodeError as error:
+            reason = str(getattr(error, "reason", error))
+            raise InputError(f"{path}, line {number + 1}: not {encoding} ({reason})") from None
     if number == 0:
         raise InputError(f"{path}: the file is empty")
 
@@ -176,7 +199,7 @@ def _position(file: Any) -> int:
     return int(getattr(file, "fileobj", file).tell())
 
 
-def _decode(raw: bytes, path: Path, number: int) -> str:
+def _decode(raw: bytes, path: Path, number: int, encoding: str) -> str:
     if number == 1:
         if raw.startswith(_MARKS_16):
             raise InputError(f"{path}: the file is UTF-16; save it as UTF-8")
@@ -184,9 +207,10 @@ def _decode(raw: bytes, path: Path, number: int) -> str:
     if b"\x00" in raw:
         raise InputError(f"{path}, line {number}: contains a zero byte; this is a binary file, not text")
     try:
-        return raw.decode("utf-8")
+        return raw.decode(encoding)
     except UnicodeDecodeError as error:
+        name = "UTF-8" if encoding == "utf-8" else encoding
         raise InputError(
-            f"{path}, line {number}: byte {error.start + 1} (0x{raw[error.start]:02x}) is not UTF-8; "
+            f"{path}, line {number}: byte {error.start + 1} (0x{raw[error.start]:02x}) is not {name}; "
             "save the file as UTF-8"
         ) from None

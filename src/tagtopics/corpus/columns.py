@@ -1,0 +1,43 @@
+"""Which columns of a table hold what: stored with the corpus and the model, and used for later tables."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Columns(BaseModel):
+    """The columns that a corpus was read from; `read_corpus(..., columns=model.columns_)` uses them again.
+
+    Attributes:
+        text: the column of the text, or several.
+        tags: the column of the tags; several if tags have kinds; None without tags.
+        id: the column of the documents' names, None if there was none.
+        label: the column of the classes, likewise.
+        title: the column of the titles, likewise.
+        date: the column of the dates, likewise.
+        url: the column of the addresses, likewise.
+        separators: what divides tags, by column of tags: any of these strings. A column without an entry has
+            one tag per cell, or lists.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str | tuple[str, ...] | None = None
+    tags: str | tuple[str, ...] | None = None
+    id: str | None = None
+    label: str | None = None
+    title: str | None = None
+    date: str | None = None
+    url: str | None = None
+    separators: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+
+    def separators_of(self, column: str) -> tuple[str, ...] | None:
+        """Return what divides the tags of a column; a new name stands for the only column there was."""
+        if column not in self.separators and len(self.separators) == 1:
+            return next(iter(self.separators.values()))
+        return self.separators.get(column)
+
+    def used(self) -> frozenset[str]:
+        """Return the columns that hold something else than tags; dates may well be tags, too."""
+        text = (self.text,) if isinstance(self.text, str) else self.text or ()
+        return frozenset(name for name in (*text, self.id, self.label, self.title, self.url) if name)

@@ -1,0 +1,258 @@
+"""Bibliographies: records of title, abstract, authors, keywords, venue, date and address; BibTeX and RIS.
+
+The text of a record is its title and its abstract. Authors, keywords and venue are tags of three kinds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from tagtopics.corpus.columns import Columns
+from tagtopics.corpus.core import FileOptions
+from tagtopics.corpus.formats.encodings import read_text
+from tagtopics.corpus.formats.tables import Table
+from tagtopics.corpus.text import clean_name
+from tagtopics.errors import InputError, MissingExtraError, one_line
+
+_KINDS = ("author", "keyword", "venue")
+_ESCAPE = re.compile(r"\\([%&_#$ {}])")
+_COMMAND = re.compile(
+    r"""\{?\\(?:["'`^~=.]\s*(?:\{[^{}]*\}|\\?[a-zA-Z])"""  # an accent over one letter
+    r"""|[a-zA-Z]+\s*(?:\{[^{}]*\}|\\?[a-zA-Z](?![a-zA-Z]))?)\}?"""
+)
+_BARE = str.maketrans({"{": None, "}": None, "$": None, "~": " "})
+_KEYWORDS = re.compile(r"\s*[;,]\s*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """One publication."""
+
+    id: str | None = None
+    title: str | None = None
+    abstract: str | None = None
+    author: Sequence[str] = ()
+    keyword: Sequence[str] = ()
+    venue: str | None = None
+    date: str | None = None
+    url: str | None = None
+    type: str | None = None
+
+
+def table_of_records(
+    source: str,
+    records: Sequence[Record],
+    lines: Sequence[int] | None = None,
+    notices: Sequence[str] = (),
+    warnings: Sequence[str] = (),
+) -> Table:
+    """Return records as a table whose columns have their usual roles."""
+    if not records:
+        raise InputError(f"{source}: no records")
+    names = [name for name in Record.__dataclass_fields__ if any(getattr(r, name) for r in records)]
+    columns: dict[str, list[Any]] = {name: [getattr(record, name) for record in records] for name in names}
+    n_bare = sum(not record.abstract for record in records)
+    text = tuple(name for name in ("title", "abstract") if name in columns)
+    if not text:
+        raise InputError(f"{source}: no record has a title or an abstract")
+    tags = tuple(kind for kind in _KINDS if kind in columns)
+    said = [f"text from {' and '.join(text)}" + (f", tags from {', '.join(tags)}" if tags else "")]
+    if n_bare:
+        said.append(f"{n_bare:,} of {len(records):,} records have no abstract")
+    roles = Columns(
+        text=text,
+        tags=tags or None,
+        **{name: name for name in ("id", "title", "date", "url") if name in columns},  # type: ignore[arg-type]
+    )
+    shown = (*notices, *warnings, *said)
+    return Table(source, columns, names, len(records), lines, roles=roles, notices=shown, warnings=warnings)
+
+
+@lru_cache(maxsize=100_000)
+def person_name(name: str) -> str:
+    """Return a person's name with the given names first: `Liu, Ting` and `Ting Liu` are one author."""
+    parts = [clean_name(part) for part in name.split(",")]
+    if len(parts) == 2 and all(parts):
+        return f"{parts[1]} {parts[0]}"
+    if len(parts) == 3 and all(parts):  # Last, Jr., First
+        return f"{parts[2]} {parts[0]} {parts[1]}"
+    return clean_name(name)
+
+
+def people(names: Iterable[Any]) -> list[str]:
+    """Return the names of people, without empty ones."""
+    return [found for name in names if isinstance(name, str) and (found := person_name(name))]
+
+
+def keywords_of(value: Any) -> list[str]:
+    """Return keywords of a list, or of a string that divides them by semicolons, else by commas."""
+    if isinstance(value, str):
+        value = value.split(";") if ";" in value else _KEYWORDS.split(value)
+    values = value if isinstance(value, list | tuple) else ()
+    return [found for word in values if isinstance(word, str) and (found := clean_name(word))]
+
+
+def text_or_none(value: Any) -> str | None:
+    """Return a value as text on one line, None if it is empty or no text."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    return (clean_name(value) or None) if isinstance(value, str) else None
+
+
+# -------------------------------------------------------------------------------------------- BibTeX
+
+
+def read_bibtex(path: Path, options: FileOptions) -> Table:
+    """Read a BibTeX or BibLaTeX file; entries that cannot be parsed are left out with a warning."""
+    try:
+        from bibtexparser.entrypoint import parse_string
+        from bibtexparser.middlewares import RemoveEnclosingMiddleware, ResolveStringReferencesMiddleware
+    except ImportError:
+        raise MissingExtraError("reading BibTeX", "files") from None
+    text, notices = read_text(path, options.encoding)
+    stack = [ResolveStringReferencesMiddleware(), RemoveEnclosingMiddleware()]
+    try:
+        library = parse_string(_with_months(text), parse_stack=stack)
+    except Exception as error:  # the parser has no common class of errors
+        raise InputError(f"{path}: cannot be read as BibTeX ({one_line(error)})") from None
+    entries = list(library.entries)
+    failed = []
+    for block in library.failed_blocks:
+        inner = getattr(block, "ignore_error_block", None)
+        if inner is not None and hasattr(inner, "fields_dict"):
+            entries.append(inner)  # a repeated key: both entries stay
+        else:
+            failed.append((block.start_line or 0) + 1)
+    if not entries:
+        where = f", line {failed[0]}" if failed else ""
+        raise InputError(f"{path}{where}: no BibTeX entry can be read; check its braces and commas")
+    entries.sort(key=lambda entry: entry.start_line or 0)
+    records = [_bibtex_record(entry) for entry in entries]
+    left = f"{len(failed):,} unreadable entries left out, the first on line {failed[0]}" if failed else ""
+    warnings = [f"{path.name}: {left}"] if failed else []
+    lines = [(entry.start_line or 0) + 1 for entry in entries]
+    return table_of_records(str(path), records, lines, notices, warnings)
+
+
+def _with_months(text: str) -> str:
+    """Return BibTeX with the usual abbreviations of months defined, on its first line."""
+    months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+    return "".join(f'@string{{{month} = "{month}"}} ' for month in months) + text
+
+
+def _bibtex_record(entry: Any) -> Record:
+    raw = {name.lower(): field.value for name, field in entry.fields_dict.items()}
+    fields = {name: value for name, value in raw.items() if isinstance(value, str)}
+
+    def first(*names: str) -> str | None:
+        return next((plain for name in names if (plain := plain_latex(fields.get(name, "")))), None)
+
+    names = _split_people(fields.get("author") or fields.get("editor") or "")
+    year, month = first("year"), first("month")
+    date = first("date") or (f"{month} {year}" if year and month and month.isalpha() else year)
+    doi = fields.get("doi", "").strip()
+    return Record(
+        id=str(entry.key) or None,
+        title=first("title"),
+        abstract=first("abstract"),
+        author=people(plain_latex(name) for name in names),
+        keyword=keywords_of(first("keywords", "keyword") or ""),
+        venue=first("journal", "journaltitle", "booktitle", "series", "school", "institution", "publisher"),
+        date=date,
+        url=fields.get("url", "").strip() or doi or None,
+        type=str(entry.entry_type).lower() or None,
+    )
+
+
+def _split_people(value: str) -> list[str]:
+    """Return the names that `and` divides, outside braces."""
+    names, depth, name = [], 0, list[str]()
+    for word in value.split():
+        if word.lower() == "and" and depth == 0:
+            names.append(" ".join(name))
+            name = []
+        else:
+            depth += word.count("{") - word.count("}")
+            name.append(word)
+    names.append(" ".join(name))
+    return [name for name in names if name and name.lower() != "others"]
+
+
+def plain_latex(value: str) -> str:
+    """Return LaTeX as plain text on one line: accents as characters, commands and braces removed."""
+    if "\\" in value:
+        value = _ESCAPE.sub(r"\1", _COMMAND.sub(lambda match: _command_to_text(match[0]), value))
+    return clean_name(value.translate(_BARE))
+
+
+@lru_cache(maxsize=10_000)
+def _command_to_text(command: str) -> str:
+    """Return the text of one command with its argument; whole texts would take too long."""
+    from pylatexenc.latex2text import LatexNodes2Text
+
+    try:
+        return str(LatexNodes2Text(math_mode="text").latex_to_text(command, tolerant_parsing=True))
+    except Exception:  # hostile or broken LaTeX stays as it is
+        return command
+
+
+# ----------------------------------------------------------------------------------------------- RIS
+
+_RIS: Mapping[str, tuple[str, ...]] = {
+    "id": ("id", "accession_number"),
+    "title": ("title", "primary_title", "translated_title"),
+    "abstract": ("abstract", "notes_abstract"),
+    "venue": ("journal_name", "secondary_title", "alternate_title3", "alternate_title1", "publisher"),
+    "date": ("date", "year", "publication_year"),
+}
+
+
+def read_ris(path: Path, options: FileOptions) -> Table:
+    """Read a RIS file, as reference managers export it."""
+    try:
+        import rispy
+    except ImportError:
+        raise MissingExtraError("reading RIS", "files") from None
+    text, notices = read_text(path, options.encoding)
+    first = next((number for number, line in enumerate(text.split("\n"), 1) if line.strip()), 1)
+    if not re.match(r"\s*(\d+\.\s*)?TY  -", text.lstrip("\ufeff")):
+        raise InputError(f"{path}, line {first}: not RIS; a record begins with 'TY  - '")
+    try:
+        entries = rispy.loads(text)
+    except Exception as error:  # the parser has no common class of errors
+        raise InputError(f"{path}: cannot be read as RIS ({one_line(error)})") from None
+    return table_of_records(str(path), [_ris_record(entry) for entry in entries], None, notices)
+
+
+def _ris_record(entry: Mapping[str, Any]) -> Record:
+    def first(what: str) -> str | None:
+        return next((found for name in _RIS[what] if (found := text_or_none(entry.get(name)))), None)
+
+    urls = entry.get("urls") or [entry.get("url")]
+    date = (first("date") or "").rstrip("/")
+    return Record(
+        id=first("id"),
+        title=first("title"),
+        abstract=first("abstract"),
+        author=people(entry.get("authors") or entry.get("first_authors") or ()),
+        keyword=keywords_of(list(entry.get("keywords") or ())),
+        venue=first("venue"),
+        date=re.sub(r"/+", "/", date) or None,
+        url=next((str(url) for url in urls if url), None) or text_or_none(entry.get("doi")),
+        type=text_or_none(entry.get("type_of_reference")),
+    )
+
+
+def records_of(source: str, rows: Iterable[Any], make: Callable[[Mapping[str, Any]], Record]) -> list[Record]:
+    """Return a record for each object of a list; anything else in it is an `InputError`."""
+    records = []
+    for row, value in enumerate(rows):
+        if not isinstance(value, Mapping):
+            raise InputError(f"{source}, record {row}: expected an object, got {type(value).__name__}")
+        records.append(make(value))
+    return records

@@ -1,0 +1,202 @@
+"""Folders of text files, one document per file: .txt, .md and .pdf; and Annif's full-text corpora.
+
+What is known of the documents comes from `metadata.csv`, `.tsv`, `.jsonl`, `.json` or `.xlsx` in the folder;
+else from Annif's subject files beside each text (`NAME.key` with one label per line, `NAME.tsv` with `<uri>`
+and label); else the names of sub-folders are tags.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from tagtopics.corpus.columns import Columns
+from tagtopics.corpus.core import FileOptions
+from tagtopics.corpus.formats.encodings import read_text
+from tagtopics.corpus.formats.tables import Table
+from tagtopics.corpus.tags import name_of
+from tagtopics.errors import InputError, MissingExtraError, one_line
+
+SUFFIXES = (".txt", ".text", ".md", ".markdown", ".pdf")
+METADATA_FILES = {"csv": "csv", "tsv": "tsv", "jsonl": "jsonl", "json": "json", "xlsx": "xlsx"}
+_FILE_COLUMNS = ("file", "filename", "file_name", "path", "document", "name", "id")
+_HEADING = re.compile(r"^#\s+(.+?)\s*#*$", re.MULTILINE)
+_SUBJECT = re.compile(r"<([^<>\s]+)>(?:\t(.*))?")
+_OURS = ("words.npz", "model.json", "manifest.json")
+_MOST_PAGES = 10_000
+
+
+def holds_texts(folder: Path) -> bool:
+    """Tell whether a folder, or a sub-folder, has text files."""
+    return any(_is_text(path) for path in folder.rglob("*"))
+
+
+def _is_text(path: Path) -> bool:
+    """Tell whether a path is a text file, and none of a model, a matrix folder or shards."""
+    if path.suffix.lower() not in SUFFIXES or path.name.startswith(".") or not path.is_file():
+        return False
+    return not any((path.parent / name).exists() for name in _OURS)
+
+
+def read_text_folder(folder: Path, options: FileOptions) -> Table:
+    """Read a folder of text files; a document is named by its path in the folder."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: is no folder; format texts is for folders of .txt, .md or .pdf files")
+    paths = sorted((path for path in folder.rglob("*") if _is_text(path)), key=lambda path: path.as_posix())
+    if not paths:
+        raise InputError(f"{folder}: no files {', '.join(SUFFIXES)}")
+    names = [path.relative_to(folder).as_posix() for path in paths]
+    columns: dict[str, list[Any]] = {"id": names, "text": [], "title": []}
+    notices: list[str] = []
+    warned: list[str] = []
+    for path in paths:
+        text, title = _read_document(path, options, notices, warned)
+        columns["text"].append(text)
+        columns["title"].append(title)
+    roles: dict[str, str] = {"text": "text", "id": "id", "title": "title"}
+    found, said = _known(folder, paths, names)
+    columns |= found
+    roles |= {"tags": "tags"} if "tags" in columns else {}
+    shown = [*said, *_summed(folder, notices), *warned]
+    return Table(
+        str(folder), columns, list(columns), len(paths), None, ids=names,
+        roles=Columns(**roles), notices=shown, warnings=warned,  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def read_pdf(path: Path, options: FileOptions) -> Table:
+    """Read the text of one PDF file as one document."""
+    text, title = _pdf_text(path)
+    columns: dict[str, list[Any]] = {"text": [text], "id": [path.name], "title": [title or path.stem]}
+    roles = Columns(text="text", id="id", title="title")
+    return Table(str(path), columns, list(columns), 1, roles=roles)
+
+
+def _read_document(
+    path: Path, options: FileOptions, notices: list[str], warned: list[str]
+) -> tuple[str, str]:
+    """Return the text and the title of a file; an empty file is an empty document."""
+    if path.suffix.lower() == ".pdf":
+        try:
+            text, title = _pdf_text(path)
+        except MissingExtraError:
+            raise
+        except InputError as error:
+            warned.append(f"{error}; the document is empty")
+            return "", path.stem
+        return text, title or path.stem
+    if path.stat().st_size == 0:
+        return "", path.stem
+    text, said = read_text(path, options.encoding)
+    notices += said
+    heading = _HEADING.search(text) if path.suffix.lower() in (".md", ".markdown") else None
+    return text, heading[1] if heading else path.stem
+
+
+def _summed(folder: Path, notices: Sequence[str]) -> list[str]:
+    """Return one line for files with a guessed encoding."""
+    if len(notices) < 2:
+        return list(notices)
+    return [f"{folder.name}: {len(notices):,} files are not UTF-8; {notices[0]}"]
+
+
+def _pdf_text(path: Path) -> tuple[str, str | None]:
+    try:
+        from pypdf import PdfReader
+    except ImportError:
+        raise MissingExtraError("reading PDF", "pdf") from None
+    try:
+        with path.open("rb") as file:
+            reader = PdfReader(file)
+            pages = [page.extract_text() or "" for page in islice(reader.pages, _MOST_PAGES)]
+            title = reader.metadata.title if reader.metadata else None
+    except Exception as error:  # the parser has no common class of errors
+        raise InputError(f"{path}: cannot be read as PDF ({one_line(error)})") from None
+    return "\n".join(pages), title if isinstance(title, str) else None
+
+
+# ------------------------------------------------------------------------------------------- metadata
+
+
+def _known(folder: Path, paths: list[Path], names: list[str]) -> tuple[dict[str, list[Any]], list[str]]:
+    """Return the columns that are known of the documents beside their text."""
+    for suffix, kind in METADATA_FILES.items():
+        if (folder / f"metadata.{suffix}").is_file():
+            return _from_table(folder / f"metadata.{suffix}", kind, names)
+    subjects = [_subjects(path) for path in paths]
+    if any(found is not None for found in subjects):
+        return {"tags": [found or [] for found in subjects]}, []
+    if any("/" in name for name in names):
+        tags = [list(PurePosixPath(name).parts[:-1]) for name in names]
+        return {"tags": tags}, [f"{folder.name}: the names of sub-folders are tags"]
+    return {}, []
+
+
+class _All:
+    """A collection of all column names."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __iter__(self) -> Any:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+def _from_table(path: Path, kind: str, names: list[str]) -> tuple[dict[str, list[Any]], list[str]]:
+    from tagtopics.corpus.formats.streams import read_table
+
+    table = _whole_table(path, kind, read_table)
+    key = next((name for name in _FILE_COLUMNS if name in table.columns), None)
+    if key is None:
+        there = ", ".join(table.names)[:300]
+        raise InputError(f"{path}: no column names the files, such as file or path; the columns are: {there}")
+    rows: dict[str, int] = {}
+    for row, cell in enumerate(table.columns[key]):
+        name = name_of(cell, lambda row=row: table.where(row), "file")  # type: ignore[misc]
+        for form in _forms(name or ""):
+            rows.setdefault(form, row)
+    at = [next((rows[form] for form in _forms(name) if form in rows), None) for name in names]
+    columns = {
+        name: [None if row is None else cells[row] for row in at]
+        for name, cells in table.columns.items()
+        if name not in (key, "text", "id")
+    }
+    n_missing = sum(row is None for row in at)
+    said = [f"{n_missing:,} files without a line in {path.name}"] if n_missing else []
+    return columns, [*table.notices, *said]
+
+
+def _whole_table(path: Path, kind: str, read_table: Any) -> Table:
+    if kind == "jsonl":
+        kind = "json"
+    table: Table = read_table(path, kind, _All())
+    return table
+
+
+def _forms(name: str) -> list[str]:
+    """Return the ways in which a table may name a file: its path, its name, both without suffix."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    return [str(path), path.name, str(path.with_suffix("")) if path.name else "", path.stem]
+
+
+def _subjects(path: Path) -> list[str] | None:
+    """Return the subjects in Annif's file beside a text, None without one."""
+    key, table = path.with_suffix(".key"), path.with_suffix(".tsv")
+    if key.is_file():
+        return [line.strip() for line in read_text(key)[0].split("\n") if line.strip()]
+    if not table.is_file():
+        return None
+    found = []
+    for number, line in enumerate(read_text(table)[0].split("\n"), start=1):
+        match = _SUBJECT.fullmatch(line.strip())
+        if match:
+            found.append((match[2] or "").strip() or match[1])
+        elif line.strip():
+            raise InputError(f"{table}, line {number}: expected a subject such as <uri>, a tab and its label")
+    return found
