@@ -7,6 +7,7 @@ and the spelling of numbers stay as they are.
 from __future__ import annotations
 
 import gzip
+import json
 import re
 import shutil
 import warnings
@@ -22,12 +23,13 @@ import scipy.sparse as sp
 from tagtopics._io import atomic_file, atomic_folder, check_apart, check_target
 from tagtopics.analysis.changes import Change, TagEditor, apply_changes
 from tagtopics.analysis.raw_text import csv_records, csv_with, json_with
+from tagtopics.corpus.cells import STRONG, TagStyle, list_in
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.formats.streams import TABLE_KINDS, read_table
 from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import open_bytes, text_lines
 from tagtopics.corpus.read import find_source, read_corpus
-from tagtopics.corpus.tags import STRONG, WEAK, distinct_tags, has_strong, name_of, read_tags
+from tagtopics.corpus.tags import distinct_tags, name_of, read_tags
 from tagtopics.corpus.write import write_names
 from tagtopics.errors import CorpusWarning, InputError
 
@@ -107,7 +109,7 @@ def rewrite(
 def _new_cells(table: Table, changes: Sequence[Change], columns: TagColumns) -> Cells:
     """Return the cells that change, after checking that they will be read as intended."""
     lists = {name: _read(table, name, table.column(name, "the tags"), columns) for name in columns.kinds}
-    joints = {name: _joint(table.cells(name), columns.separator) for name in columns.kinds}
+    separators = {name: _separators(table.cells(name), columns.separator) for name in columns.kinds}
     tags_of = [[tag for tags in of_doc for tag in tags] for of_doc in zip(*lists.values(), strict=True)]
     names = table.cells(columns.id or "id")
     ids = [name_of(cell, partial(table.where, row), "id") or str(row) for row, cell in enumerate(names)]
@@ -121,7 +123,7 @@ def _new_cells(table: Table, changes: Sequence[Change], columns: TagColumns) -> 
             mine = [tag for tag in fresh if _belongs(tag, kind)]
             if mine or gone & set(lists[name][row]):
                 cell = table.cells(name)[row]
-                cells[name][row] = _edited_cell(cell, gone, mine, kind, joints[name])
+                cells[name][row] = _edited_cell(cell, gone, mine, kind, separators[name])
     _check(table, cells, wanted, columns)
     return cells
 
@@ -134,15 +136,13 @@ def _belongs(tag: str, kind: str | None) -> bool:
     return kind is None or tag.startswith(f"{kind}:")
 
 
-def _joint(cells: Sequence[Any], separator: str | None) -> re.Pattern[str]:
-    """Return the pattern that divides the tags of a column."""
-    if separator is not None:
-        return re.compile(re.escape(separator))
-    return STRONG if has_strong(cells) else WEAK
+def _separators(cells: Sequence[Any], separator: str | None) -> tuple[str, ...]:
+    """Return the strings that divide the tags of a column; the first one joins new tags."""
+    return TagStyle.of(cells, separator).separators or STRONG
 
 
 def _edited_cell(
-    cell: Any, gone: set[str], fresh: Sequence[str], kind: str | None, joint: re.Pattern[str]
+    cell: Any, gone: set[str], fresh: Sequence[str], kind: str | None, separators: tuple[str, ...]
 ) -> Any:
     """Return a cell without some tags and with others, in the form it had."""
 
@@ -158,9 +158,12 @@ def _edited_cell(
     if not isinstance(cell, str):
         kept = [cell] if stays(cell) else []
         return (kept + added)[0] if len(kept + added) == 1 else kept + added
-    parts = [part for part in joint.split(cell) if part.strip() and stays(part)]
-    found = joint.search(cell)
-    mark = found.group() if found else {STRONG: ";", WEAK: ","}.get(joint, joint.pattern.replace("\\", ""))
+    if (values := list_in(cell)) is not None:
+        return json.dumps([value for value in values if stays(value)] + added, ensure_ascii=False)
+    divider = re.compile("|".join(map(re.escape, separators)))
+    parts = [part for part in divider.split(cell) if part.strip() and stays(part)]
+    found = divider.search(cell)
+    mark = found.group() if found else separators[0]
     space = " " if not found or cell[found.end() : found.end() + 1] == " " else ""
     return f"{mark}{space}".join([part.strip() for part in parts] + added) if added or parts else ""
 
