@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from tagtopics.inference.checkpoint import Checkpoint, load_checkpoint
     from tagtopics.models import LDA, TTM, Preset
     from tagtopics.models.base import TopicModel
+    from tagtopics.models.curation import curate, undo
+    from tagtopics.models.guided import fit_curated
+    from tagtopics.models.journal import Curation
     from tagtopics.scale import fit_shards, shard_corpus
     from tagtopics.tasks import evaluate
     from tagtopics.views.heat_maps import tag_maps
@@ -47,6 +50,9 @@ _HOMES = {
         "inference.callbacks": ("Progress",),
         "inference.checkpoint": ("Checkpoint", "load_checkpoint"),
         "models": ("LDA", "Preset", "TTM"),
+        "models.curation": ("curate", "undo"),
+        "models.guided": ("fit_curated",),
+        "models.journal": ("Curation",),
         "scale": ("fit_shards", "shard_corpus"),
         "tasks": ("evaluate",),
         "views.heat_maps": ("tag_maps",),
@@ -67,6 +73,7 @@ __all__ = [
     "Checkpoint",
     "Corpus",
     "CorpusWarning",
+    "Curation",
     "GibbsLDA",
     "InputError",
     "LabeledLDA",
@@ -74,7 +81,9 @@ __all__ = [
     "Progress",
     "TextRecipe",
     "VisualVocabulary",
+    "curate",
     "evaluate",
+    "fit_curated",
     "fit_shards",
     "list_datasets",
     "load",
@@ -88,6 +97,7 @@ __all__ = [
     "shard_corpus",
     "tag_maps",
     "topic_data",
+    "undo",
     "write_jsonl",
     "write_matrix_folder",
     "write_report",

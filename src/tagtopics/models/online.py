@@ -69,6 +69,7 @@ class OnlineModel(TopicModel):
                 return self
             batches = list(_batches(self._more_documents(X, y), batch_size))
             self.recommender_ = None
+            self.base_, self.curation_ = None, self.curation_.baked()
         else:
             corpus = self._training_corpus(X, y)
             if corpus.n_docs == 0:
@@ -98,7 +99,14 @@ class OnlineModel(TopicModel):
                 tag_names=self._columns_of(y),
                 first_id=len(self.doc_ids_),
             )
+        X = self._without_banned(X)
         return without_tags(X) if self._ignores_tags else X
+
+    def _without_banned(self, corpus: Corpus) -> Corpus:
+        """Return a corpus without the words that the user banned."""
+        banned = set(self.curation_.banned)
+        kept = tuple(word for word in corpus.vocabulary if word not in banned)
+        return corpus if len(kept) == corpus.n_words else in_columns(corpus, kept, corpus.tag_names)
 
     def _learn_more(
         self, corpus: Corpus, forgetting: float | None, callbacks: Sequence[Callback[Any]]
@@ -187,6 +195,7 @@ def update_model(
     """
     if not isinstance(model, OnlineModel):
         raise InputError(f"{type(model).__name__} cannot be updated; LDA and TTM can")
+    corpus, old = model._without_banned(corpus), None if old is None else model._without_banned(old)
     if old is not None and (old.ids != model.doc_ids_ or old.vocabulary != model.vocabulary_):
         old = None
     words, tags = model.vocabulary_, {*model.tag_names_, *(() if old is None else old.tag_names)}

@@ -36,6 +36,7 @@ from tagtopics.corpus.images.vocabulary import visual_from, visual_to_arrays, vi
 from tagtopics.errors import CorpusWarning, InputError, one_line
 from tagtopics.inference.checkpoint import plain_value
 from tagtopics.models.base import TopicModel
+from tagtopics.models.journal import Curation
 from tagtopics.models.schema_1 import upgraded
 from tagtopics.models.validation import Preset, check_parameters
 from tagtopics.recommend.arrays import (
@@ -49,7 +50,7 @@ from tagtopics.recommend.arrays import (
 FORMAT, SCHEMA = "tagtopics model", 2
 """Mark and version of the layout; files of a newer version are refused."""
 
-_DESCRIPTION, _ARRAYS_FILE, _CORPUS = "model.json", "arrays.safetensors", "corpus"
+_DESCRIPTION, _ARRAYS_FILE, _CORPUS, _BASE = "model.json", "arrays.safetensors", "corpus", "base"
 
 _ARRAYS: dict[str, tuple[str, ...]] = {
     "components_": ("K", "W"),
@@ -96,6 +97,7 @@ class Description(BaseModel):
     recommender: dict[str, Any] | None
     names: _Names
     phrases: list[str] = Field(default_factory=list)
+    curation: Curation = Field(default_factory=Curation)
     numbers: dict[str, float] = Field(default_factory=dict)
     history: list[_Step]
     stop_reason: str
@@ -123,32 +125,45 @@ def is_model_folder(path: Path) -> bool:
         known = {_DESCRIPTION, *raw["files"]}
         found = [place.relative_to(path).as_posix() for place in path.rglob("*") if not place.is_dir()]
         folders = [place.relative_to(path).as_posix() for place in path.rglob("*") if place.is_dir()]
-        return set(found) <= known and set(folders) <= {_CORPUS}
+        return set(found) <= known and set(folders) <= {_CORPUS, _BASE}
     except (OSError, InputError, KeyError, TypeError):
         return False
 
 
 def save_model(model: TopicModel, path: str | Path, corpus: Corpus | None = None) -> None:
     """Write a fitted model, with its documents if given, to a new folder or in place of an older model."""
+    arrays = _arrays_to_save(model)
+    base = None if model.base_ is None else _arrays_to_save(model.base_)
+    target = check_model_target(path, option="save")
+    with atomic_folder(target) as folder:
+        if base is not None:
+            (folder / _BASE).mkdir()
+            _write(model.base_, base, folder / _BASE)
+        if corpus is not None:
+            write_matrix_folder(corpus, folder / _CORPUS)
+        _write(model, arrays, folder)
+
+
+def _arrays_to_save(model: TopicModel) -> dict[str, Any]:
     arrays = {name: np.ascontiguousarray(getattr(model, name)) for name in _arrays_of(model)}
     for name, array in arrays.items():
         if not np.isfinite(array).all():
             raise InputError(f"save: {name} holds numbers that are not finite; the model cannot be saved")
     arrays |= recommender_to_arrays(model.recommender_)
     arrays |= matrix_to_arrays(model.tag_words_, "tag_words_")
-    arrays |= visual_to_arrays(model.visual_)
-    target = check_model_target(path, option="save")
-    with atomic_folder(target) as folder:
-        (folder / _ARRAYS_FILE).write_bytes(save(arrays))
-        if corpus is not None:
-            write_matrix_folder(corpus, folder / _CORPUS)
-        files = {
-            place.relative_to(folder).as_posix(): digest_file(place)
-            for place in sorted(folder.rglob("*"))
-            if place.is_file()
-        }
-        text = _description(model, files).model_dump_json(by_alias=True, indent=1)
-        (folder / _DESCRIPTION).write_text(sealed(text), encoding="utf-8")
+    return arrays | visual_to_arrays(model.visual_)
+
+
+def _write(model: TopicModel, arrays: dict[str, Any], folder: Path) -> None:
+    """Write the arrays of a model to a folder, and the description with the digests of all files there."""
+    (folder / _ARRAYS_FILE).write_bytes(save(arrays))
+    files = {
+        place.relative_to(folder).as_posix(): digest_file(place)
+        for place in sorted(folder.rglob("*"))
+        if place.is_file()
+    }
+    text = _description(model, files).model_dump_json(by_alias=True, indent=1)
+    (folder / _DESCRIPTION).write_text(sealed(text), encoding="utf-8")
 
 
 def _description(model: TopicModel, files: dict[str, str]) -> Description:
@@ -170,6 +185,7 @@ def _description(model: TopicModel, files: dict[str, str]) -> Description:
         "recommender": recommender_to_json(model.recommender_),
         "names": {name: list(getattr(model, name)) for name in _NAMES},
         "phrases": list(model.phrases_),
+        "curation": model.curation_.to_json(),
         "numbers": model._numbers(),
         "history": model.history_,
         "stop_reason": model.stop_reason_,
@@ -249,13 +265,27 @@ def _parsed(content: bytes) -> dict[str, Any]:
 def _read_model(folder: Path, raw: dict[str, Any]) -> TopicModel:
     try:
         description = Description.model_validate(raw)
-        return _restored(description, _read_arrays(folder, description.files))
+        model = _restored(description, _read_arrays(folder, description.files))
+        if description.curation.edits:
+            model.base_ = _read_base(folder / _BASE, description.files)
+        return model
     except ValidationError as error:
         raise InputError(f"model.json is damaged: {one_line(error)}") from None
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"the model is damaged: {type(error).__name__} {error}") from None
+
+
+def _read_base(folder: Path, files: dict[str, str]) -> TopicModel:
+    """Return the model as it was before the edits of its journal."""
+    content = _description_bytes(folder)
+    if digest_bytes(content) != files.get(f"{_BASE}/{_DESCRIPTION}"):
+        raise InputError("base/model.json is damaged: its content does not match its digest")
+    raw = _parsed(content)
+    if raw.get("curation", {}).get("edits"):
+        raise InputError("base/model.json is damaged: a base has no edits")
+    return _read_model(folder, raw)
 
 
 def _read_arrays(folder: Path, files: dict[str, str]) -> dict[str, Any]:
@@ -307,7 +337,7 @@ def _restored(description: Description, arrays: dict[str, Any]) -> TopicModel:
     model.components_ = np.asfortranarray(model.components_)  # the layout that `fit` leaves
     model._set_numbers({name: _number(value, name) for name, value in description.numbers.items()})
     model.recipe_ = None if description.recipe is None else recipe_from_json(description.recipe)
-    model.phrases_ = tuple(description.phrases)
+    model.phrases_, model.curation_ = tuple(description.phrases), description.curation
     model.n_features_in_ = W
     model.history_ = [step.model_dump() for step in description.history]
     model.n_iter_ = model.history_[-1]["iteration"] if model.history_ else 0
