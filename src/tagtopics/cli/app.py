@@ -24,6 +24,7 @@ COMMANDS: Mapping[str, str] = {
     "update": "update.command",
     "topics": "topics.topics_command",
     "tags": "topics.tags_command",
+    "curate": "curate.command",
     "explain": "explain.command",
     "recommend": "recommend.recommend_command",
     "related": "recommend.related_command",

@@ -19,6 +19,9 @@ __all__ = ["Belief", "BeliefPropagation"]
 _FADING, _LATE_FADING = 0.95, 0.97
 """Relaxation is multiplied by this after each sweep: a long fit ends with plain sweeps and settles."""
 
+_KNOWN = 0.5
+"""A word that belongs to known topics to this share is no anchor of another topic."""
+
 _PLAIN, _SLOW = 15, 0.02
 """Factors above 1 make sums swing. They are used only if so many plain sweeps leave so much change."""
 
@@ -152,7 +155,8 @@ class BeliefPropagation:
         topics = np.zeros((len(guide.posterior), self.n_topics), dtype=np.float32)
         topics[:, guide.columns] = guide.posterior
         if len(free):
-            rest = initial_topics(self.executor, len(free), self.seed, self.anchored)
+            known = guide.posterior.sum(1) > _KNOWN
+            rest = initial_topics(self.executor, len(free), self.seed, self.anchored, known)
             rest = rest / np.maximum(rest.sum(1, keepdims=True), np.float32(1e-30))
             topics[:, free] = rest * (1 - guide.posterior.sum(1, keepdims=True))
         return topics + np.float32(NOISE / self.n_topics)

@@ -400,7 +400,7 @@ class TopicModel(Queries):
             raise InputError(f"tags must be the tags of each document, or {INFERRED!r}, not {tags[:40]!r}")
         if isinstance(X, Corpus):
             check_codebooks(X.visual, self.visual_)
-            counts = align_words(X, self.vocabulary_)
+            counts = align_words(X, self.vocabulary_, self.curation_.banned)
             if tags is X:
                 return counts, align_tags(X, self.tag_names_)
         else:

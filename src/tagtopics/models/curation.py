@@ -21,9 +21,10 @@ from tagtopics.errors import InputError
 from tagtopics.models.journal import CuratedTopic, Curation, Edit, make_edit
 from tagtopics.models.lda import LDA
 from tagtopics.models.online import OnlineModel
+from tagtopics.models.results import top_weighted
 
-_KEPT_WORDS = 200
-"""Most probable words of a curated topic in the journal."""
+_KEPT_WORDS, _START_WORDS = 200, 50
+"""Most probable words of a curated topic in the journal, and of another one."""
 
 Sources = Sequence[tuple[int, ...]]
 """For each topic after an edit, the topics before that it is made of."""
@@ -201,7 +202,7 @@ def _tokens_of(model: OnlineModel, corpus: Corpus, topic: int) -> sp.csr_array:
 
 def _journal(model: OnlineModel, before: Curation, edit: Edit, sources: Sources) -> Curation:
     """Return the journal with one more edit, its topics as they are in the edited model."""
-    known = {c.topic: c for c in before.topics if c.topic is not None}
+    known = {c.topic: c for c in before.topics if c.topic is not None and c.curated}
     pending = [c for c in before.topics if c.topic is None]
     touched = set() if edit.kind in ("ban", "seed", "delete") else set(edit.topics)
     topics = []
@@ -210,8 +211,8 @@ def _journal(model: OnlineModel, before: Curation, edit: Edit, sources: Sources)
         name = edit.name if edit.kind == "rename" and k in edit.topics else next(iter(names), None)
         if edit.kind == "split" and k == len(sources) - 1:
             name = None
-        if touched & set(old) or any(j in known for j in old):
-            topics.append(curated_topic(model, k, name))
+        curated = bool(touched & set(old)) or any(j in known for j in old)
+        topics.append(topic_record(model, k, name, curated))
     if edit.kind == "seed":
         if edit.name in {c.name for c in before.topics}:
             raise InputError(f"seed: there is already a topic {edit.name!r}")
@@ -221,7 +222,7 @@ def _journal(model: OnlineModel, before: Curation, edit: Edit, sources: Sources)
         weights = dict.fromkeys(edit.words, 1.0 / len(set(edit.words)))
         pending.append(CuratedTopic(topic=None, name=edit.name, words=weights))
     if edit.kind == "ban":
-        pending = [without_words(c, edit.words) for c in pending]
+        pending = [_without(c, edit.words) for c in pending]
     banned = (*before.banned, *(edit.words if edit.kind == "ban" else ()))
     return before.model_copy(
         update={
@@ -232,13 +233,15 @@ def _journal(model: OnlineModel, before: Curation, edit: Edit, sources: Sources)
     )
 
 
-def curated_topic(model: OnlineModel, topic: int, name: str | None) -> CuratedTopic:
+def topic_record(model: OnlineModel, topic: int, name: str | None, curated: bool) -> CuratedTopic:
     """Return a topic of a model as the journal records it."""
-    words = {w: round(p, 9) for w, p in model.top_words(_KEPT_WORDS)[topic] if p > 1e-6}
-    return CuratedTopic(topic=topic, name=name, share=float(model.topic_shares()[topic]), words=words)
+    best = top_weighted(model.vocabulary_, model.components_[topic], _KEPT_WORDS if curated else _START_WORDS)
+    words = {word: round(p, 9) for word, p in best if p > 1e-6}
+    share = float(model.topic_shares()[topic])
+    return CuratedTopic(topic=topic, name=name, curated=curated, share=share, words=words)
 
 
-def without_words(topic: CuratedTopic, words: Sequence[str]) -> CuratedTopic:
+def _without(topic: CuratedTopic, words: Sequence[str]) -> CuratedTopic:
     """Return a curated topic without some words."""
     left = {word: p for word, p in topic.words.items() if word not in set(words)}
     return topic.model_copy(update={"words": left})

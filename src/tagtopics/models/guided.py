@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from tagtopics.corpus.align import in_columns
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.inference.bp import Guide
 from tagtopics.inference.loop import Callback
-from tagtopics.models.curation import curated_topic
+from tagtopics.models.curation import topic_record
+from tagtopics.models.inputs import without_words
 from tagtopics.models.journal import CuratedTopic, Curation
 from tagtopics.models.online import OnlineModel
 
-_STRENGTH = 0.5
-"""Tokens of the prior of a curated topic, as a share of the tokens it is expected to have. Decision 114."""
+_STRENGTH = 2.0
+"""Tokens of the prior of a curated topic, per token that it is expected to have. Decision 114."""
 
-_MOST = 0.9
+_MOST = 0.99
 """The largest p(topic | word) that a message starts from."""
 
 
@@ -33,8 +33,8 @@ def fit_curated(
 ) -> OnlineModel:
     """Return a new model fitted to a corpus, with a journal of edits as prior.
 
-    Named, pinned, merged and split topics keep their numbers; seeded ones come last. Banned words are left
-    out. The other topics are found as in any fit.
+    Topics keep their numbers; seeded ones come last. The words of named, pinned, merged, split and seeded
+    topics are a prior; other topics only start from theirs. Banned words are left out.
 
     Args:
         model: an unfitted `LDA` or `TTM`, or a fitted one whose parameters are used. Seeded topics are added
@@ -45,27 +45,25 @@ def fit_curated(
     """
     if not isinstance(model, OnlineModel):
         raise InputError(f"fit_curated: {type(model).__name__} cannot be guided; LDA and TTM can")
-    banned = set(curation.banned)
-    kept = tuple(word for word in corpus.vocabulary if word not in banned)
-    corpus = corpus if len(kept) == corpus.n_words else in_columns(corpus, kept, corpus.tag_names)
-    n_seeds = sum(c.topic is None for c in curation.topics)
+    corpus = without_words(corpus, curation.banned)
+    topics = [c for c in curation.topics if c.curated or (c.topic or 0) < model.n_topics]
     fitted: OnlineModel = copy.copy(model)
-    fitted.n_topics, fitted.base_, fitted.curation_ = model.n_topics + n_seeds, None, Curation()
-    columns = _columns(curation.topics, fitted.n_topics)
-    fitted._guide = _guide(corpus, curation.topics, columns, fitted.n_topics)
+    fitted.n_topics = model.n_topics + sum(c.topic is None for c in topics)
+    columns = _columns(topics, fitted.n_topics)
+    fitted._guide = _guide(corpus, topics, columns, fitted.n_topics)
     fitted.fit(corpus, callbacks=callbacks)
     fitted._guide = None
-    named = zip(curation.topics, columns, strict=True)
+    known = {k: (c.name, c.curated) for c, k in zip(topics, columns, strict=True)}
     fitted.curation_ = Curation(
         earlier=(*curation.earlier, *curation.edits),
-        topics=tuple(curated_topic(fitted, k, c.name) for c, k in named),
+        topics=tuple(topic_record(fitted, k, *known.get(k, (None, False))) for k in range(fitted.n_topics)),
         banned=curation.banned,
     )
     return fitted
 
 
 def _columns(topics: Sequence[CuratedTopic], K: int) -> list[int]:
-    """Return the number of each curated topic in the fit: its own, or one of the last for a seeded topic."""
+    """Return the number of each recorded topic in the fit: its own, or one of the last for a seeded topic."""
     n_seeds, columns = sum(c.topic is None for c in topics), []
     seed = K - n_seeds
     for c in topics:
@@ -77,7 +75,7 @@ def _columns(topics: Sequence[CuratedTopic], K: int) -> list[int]:
 
 
 def _guide(corpus: Corpus, topics: Sequence[CuratedTopic], columns: Sequence[int], K: int) -> Guide | None:
-    """Return the prior and the start of curated topics; None if there are none."""
+    """Return the prior of curated topics and the start of all recorded ones; None if there are none."""
     if not topics:
         return None
     tokens = np.asarray(corpus.counts.sum(0), dtype=np.float64).ravel()
@@ -85,14 +83,15 @@ def _guide(corpus: Corpus, topics: Sequence[CuratedTopic], columns: Sequence[int
     phi = np.zeros((corpus.n_words, len(topics)))
     for g, c in enumerate(topics):
         known = [(number[word], p) for word, p in c.words.items() if word in number]
-        if not known:
+        if not known and c.curated:
             raise InputError(f"fit_curated: the corpus has no word of topic {c.name or c.topic!r}")
         for w, p in known:
             phi[w, g] = p
-    phi /= phi.sum(0)
+    phi /= np.maximum(phi.sum(0), 1e-300)
     share = np.array([c.share if c.topic is not None else 1.0 / K for c in topics])
     counts = np.zeros((corpus.n_words, K))
-    counts[:, list(columns)] = _STRENGTH * total * share * phi
+    prior = np.array([c.curated for c in topics])
+    counts[:, list(columns)] = _STRENGTH * total * share * phi * prior
     posterior = share * phi / np.maximum(tokens / total, 1e-300)[:, np.newaxis]
     posterior *= np.minimum(1.0, _MOST / np.maximum(posterior.sum(1, keepdims=True), 1e-300))
     return Guide(np.array(columns, dtype=np.int64), posterior.astype(np.float32), counts)

@@ -57,17 +57,20 @@ class Edit(_Record):
 
 
 class CuratedTopic(_Record):
-    """A topic that the user named, pinned, merged, split or seeded.
+    """A topic of the model, as the next fit takes it up.
 
     Attributes:
         topic: its number in the model; None for a seeded topic that has not been fitted yet.
         name: given by the user, or None.
+        curated: whether the user named, pinned, merged, split or seeded it. Its words are then a prior of the
+            next fit; those of other topics are only where it starts.
         share: of all tokens.
-        words: its most probable words with p(word | topic), the prior of the next fit.
+        words: its most probable words with p(word | topic).
     """
 
     topic: _Topic | None
     name: _Text | None = None
+    curated: bool = True
     share: Annotated[float, Field(ge=0, le=1)] = 0.0
     words: dict[_Text, Annotated[float, Field(ge=0, le=1)]]
 
@@ -79,7 +82,7 @@ class Curation(_Record):
         version: of this layout.
         edits: since the model was fitted, oldest first; these can be undone.
         earlier: edits that were part of the fit.
-        topics: the topics that the edits are about, as they are now, and seeded topics to come.
+        topics: all topics as they are now, and seeded topics to come; empty if there are no edits.
         banned: words that the model must not know.
     """
 

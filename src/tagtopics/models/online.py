@@ -23,7 +23,14 @@ from tagtopics.inference.executor import MemoryExecutor
 from tagtopics.inference.loop import Callback, Learned, run
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.base import TopicModel
-from tagtopics.models.inputs import align_words, check_codebooks, corpus_from_matrices, sizes_of, without_tags
+from tagtopics.models.inputs import (
+    align_words,
+    check_codebooks,
+    corpus_from_matrices,
+    sizes_of,
+    without_tags,
+    without_words,
+)
 from tagtopics.models.validation import check_online, check_parameters
 
 BATCH_SIZE = 4000
@@ -99,14 +106,8 @@ class OnlineModel(TopicModel):
                 tag_names=self._columns_of(y),
                 first_id=len(self.doc_ids_),
             )
-        X = self._without_banned(X)
+        X = without_words(X, self.curation_.banned)
         return without_tags(X) if self._ignores_tags else X
-
-    def _without_banned(self, corpus: Corpus) -> Corpus:
-        """Return a corpus without the words that the user banned."""
-        banned = set(self.curation_.banned)
-        kept = tuple(word for word in corpus.vocabulary if word not in banned)
-        return corpus if len(kept) == corpus.n_words else in_columns(corpus, kept, corpus.tag_names)
 
     def _learn_more(
         self, corpus: Corpus, forgetting: float | None, callbacks: Sequence[Callback[Any]]
@@ -195,7 +196,8 @@ def update_model(
     """
     if not isinstance(model, OnlineModel):
         raise InputError(f"{type(model).__name__} cannot be updated; LDA and TTM can")
-    corpus, old = model._without_banned(corpus), None if old is None else model._without_banned(old)
+    banned = model.curation_.banned
+    corpus, old = without_words(corpus, banned), None if old is None else without_words(old, banned)
     if old is not None and (old.ids != model.doc_ids_ or old.vocabulary != model.vocabulary_):
         old = None
     words, tags = model.vocabulary_, {*model.tag_names_, *(() if old is None else old.tag_names)}
