@@ -92,8 +92,8 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         background = self.background_topics()
         queries = np.sqrt(foreground(self._infer(counts, indicator), background))
         trained = np.sqrt(foreground(self.doc_topic_, background))
-        with single_thread():
-            similarities = queries @ trained.T
+        with single_thread():  # one product for each document: its bits do not depend on the others
+            similarities = [trained @ query for query in queries]
         answers = []
         for n_known, similarity in zip(known, similarities, strict=True):
             best = np.argsort(-similarity, kind="stable")[: top if n_known else 0]
