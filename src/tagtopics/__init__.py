@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     from tagtopics.models.journal import Curation
     from tagtopics.scale import fit_shards, shard_corpus
     from tagtopics.tasks import evaluate
+    from tagtopics.views.export import export
     from tagtopics.views.heat_maps import tag_maps
     from tagtopics.views.notebook import plot_tags, plot_topic, plot_topics
+    from tagtopics.views.tables import export_tables
     from tagtopics.views.to_topic_data import topic_data
 
 _HOMES = {
@@ -55,8 +57,10 @@ _HOMES = {
         "models.journal": ("Curation",),
         "scale": ("fit_shards", "shard_corpus"),
         "tasks": ("evaluate",),
+        "views.export": ("export",),
         "views.heat_maps": ("tag_maps",),
         "views.notebook": ("plot_tags", "plot_topic", "plot_topics"),
+        "views.tables": ("export_tables",),
         "views.to_topic_data": ("topic_data",),
     }.items()
     for name in names
@@ -83,6 +87,8 @@ __all__ = [
     "VisualVocabulary",
     "curate",
     "evaluate",
+    "export",
+    "export_tables",
     "fit_curated",
     "fit_shards",
     "list_datasets",

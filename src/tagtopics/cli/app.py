@@ -31,6 +31,7 @@ COMMANDS: Mapping[str, str] = {
     "evaluate": "evaluate.command",
     "reproduce": "reproduce.command",
     "report": "report.report_command",
+    "export": "export.command",
     "serve": "report.serve_command",
     "shard": "shard.command",
     "datasets": "datasets.command",
