@@ -1,4 +1,4 @@
-"""Run the cells of the notebooks in docs/notebooks and write their output: `update_notebooks.py [FILE]...`."""
+"""Run the notebooks in docs/notebooks and write the output into them: `update_notebooks.py [FILE]...`."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def main(paths: list[str]) -> None:
     for path in [Path(p) for p in paths] or sorted((DOCS / "notebooks").glob("*.ipynb")):
         done = executed(json.loads(path.read_text(encoding="utf-8")))
         path.write_text(json.dumps(done, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        print(f"{path}: {len(done['cells'])} cells")
+        sys.stdout.write(f"{path}: {len(done['cells'])} cells\n")
 
 
 if __name__ == "__main__":
