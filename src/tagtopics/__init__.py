@@ -35,10 +35,15 @@ if TYPE_CHECKING:
     from tagtopics.inference.checkpoint import Checkpoint, load_checkpoint
     from tagtopics.models import LDA, TTM, Preset
     from tagtopics.models.base import TopicModel
+    from tagtopics.models.curation import curate, undo
+    from tagtopics.models.guided import fit_curated
+    from tagtopics.models.journal import Curation
     from tagtopics.scale import fit_shards, shard_corpus
     from tagtopics.tasks import evaluate
+    from tagtopics.views.export import export
     from tagtopics.views.heat_maps import tag_maps
     from tagtopics.views.notebook import plot_tags, plot_topic, plot_topics
+    from tagtopics.views.tables import export_tables
     from tagtopics.views.to_topic_data import topic_data
 
 _HOMES = {
@@ -59,10 +64,15 @@ _HOMES = {
         "inference.callbacks": ("Progress",),
         "inference.checkpoint": ("Checkpoint", "load_checkpoint"),
         "models": ("LDA", "Preset", "TTM"),
+        "models.curation": ("curate", "undo"),
+        "models.guided": ("fit_curated",),
+        "models.journal": ("Curation",),
         "scale": ("fit_shards", "shard_corpus"),
         "tasks": ("evaluate",),
+        "views.export": ("export",),
         "views.heat_maps": ("tag_maps",),
         "views.notebook": ("plot_tags", "plot_topic", "plot_topics"),
+        "views.tables": ("export_tables",),
         "views.to_topic_data": ("topic_data",),
     }.items()
     for name in names
@@ -79,6 +89,7 @@ __all__ = [
     "Checkpoint",
     "Corpus",
     "CorpusWarning",
+    "Curation",
     "GibbsLDA",
     "InputError",
     "LabeledLDA",
@@ -90,8 +101,12 @@ __all__ = [
     "audit",
     "choose_topics",
     "compare",
+    "curate",
     "effects",
     "evaluate",
+    "export",
+    "export_tables",
+    "fit_curated",
     "fit_shards",
     "list_datasets",
     "load",
@@ -107,6 +122,7 @@ __all__ = [
     "tag_maps",
     "topic_data",
     "trends",
+    "undo",
     "with_thesaurus",
     "write_jsonl",
     "write_matrix_folder",

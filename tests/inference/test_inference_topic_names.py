@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tagtopics as tt
+from tagtopics._typing import Float64
 from tagtopics.inference.topic_names import (
     background_topics,
     distinct,
@@ -22,10 +23,10 @@ from tagtopics.inference.topic_names import (
 WORDS = ("the", "model", "models", "translation", "machine", "speech", "audio", "parser")
 
 
-def topics(*rows: dict[str, float]) -> np.ndarray:
+def topics(*rows: dict[str, float]) -> Float64:
     """Return topics over WORDS with the given weights, and a little of each other word."""
     phi = np.array([[row.get(word, 0.001) for word in WORDS] for row in rows])
-    return phi / phi.sum(1, keepdims=True)
+    return np.asarray(phi / phi.sum(1, keepdims=True))
 
 
 PHI = topics(

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
 
+from tagtopics._html import html_table
 from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.patterns import compile_pattern
 from tagtopics.errors import InputError, one_line
@@ -233,6 +234,19 @@ class Corpus:
             notices=(),
             **{name: _pick(getattr(self, name), rows) for name in _PER_DOCUMENT},
         )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (self.ids[d], "; ".join(self.tags_of(d)), self._start_of(d)) for d in range(min(5, self.n_docs))
+        ]
+        return html_table(["document", "tags", "text"], rows, repr(self))
+
+    def _start_of(self, doc: int) -> str:
+        """Return the beginning of a text, or the words of a document without one."""
+        if self.texts is not None:
+            return " ".join(self.texts[doc][:200].split())
+        words = self.counts.indices[slice(*self.counts.indptr[doc : doc + 2])]
+        return " ".join(self.vocabulary[w] for w in words[:20].tolist())
 
     def __repr__(self) -> str:
         s = self.statistics

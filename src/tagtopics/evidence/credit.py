@@ -8,7 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tagtopics._html import html_table
 from tagtopics._typing import Float64, Int64
+
+_SHOWN = 50
+"""Rows that a notebook shows."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,14 @@ class CreditTable:
     def of_document(self, doc: int) -> CreditTable:
         """Return the rows of one document."""
         return self._rows(np.flatnonzero(self.doc == doc))
+
+    def _repr_html_(self) -> str:
+        rows = self._rows(np.lexsort((-self.credit * self.count, self.doc))[:_SHOWN])
+        caption = f"{len(self):,} rows" + (f", {_SHOWN} shown" if len(self) > _SHOWN else "")
+        return html_table(list(self.to_dict()), zip(*map(list, rows._plain().values()), strict=True), caption)
+
+    def _plain(self) -> dict[str, list[Any]]:
+        return {name: values.tolist() for name, values in self.to_dict().items()}
 
     def _rows(self, rows: npt.NDArray[Any]) -> CreditTable:
         return CreditTable(

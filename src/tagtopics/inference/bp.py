@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from tagtopics._typing import Float32
+from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.errors import InputError
 from tagtopics.graph import Belief, CorpusSums, Priors
 from tagtopics.inference.executor import Executor, Sweep, check_array, initial_topics
@@ -19,8 +19,19 @@ __all__ = ["Belief", "BeliefPropagation"]
 _FADING, _LATE_FADING = 0.95, 0.97
 """Relaxation is multiplied by this after each sweep: a long fit ends with plain sweeps and settles."""
 
+_KNOWN = 0.5
+"""A word that belongs to known topics to this share is no anchor of another topic."""
+
 _PLAIN, _SLOW = 15, 0.02
 """Factors above 1 make sums swing. They are used only if so many plain sweeps leave so much change."""
+
+
+class Guide(NamedTuple):
+    """Topics that are known before a fit: where its messages start, and the prior of their words."""
+
+    columns: Int64  # (G,) the topics
+    posterior: Float32  # (W, G) p(topic | word) to start from; rows add up to less than one
+    counts: Float64  # (W, K) pseudo-counts of words, zero for other topics
 
 
 @dataclass(frozen=True)
@@ -36,6 +47,7 @@ class BeliefPropagation:
     seed: int  # of the random start
     anchored: bool = True  # start from topics around anchor words; else from noise
     earlier: CorpusSums | None = None  # sums of documents learned before
+    guide: Guide | None = None  # topics known before the fit
     settles: ClassVar[bool] = True
 
     @property
@@ -48,15 +60,16 @@ class BeliefPropagation:
         totals = self.executor.totals
         sums = CorpusSums.zeros(len(totals.word_docs), len(totals.tag_docs), self.n_topics)
         docs = self.executor.start(self._word_topics(), self.seed, sums)
-        words = self._with_earlier(sums).words if self.executor.lean else sums.words[:0]
-        priors = self.priors if self.earlier is None else self.priors._replace(relaxation=0.0)
+        words = self._guided(sums).words if self.executor.lean else sums.words[:0]
+        plain = self.earlier is not None or self.guide is not None
+        priors = self.priors._replace(relaxation=0.0) if plain else self.priors
         return Belief(0, sums, words.astype(np.float32), priors, docs)
 
     def step(self, belief: Belief) -> tuple[Belief, float]:
         """Return the belief after one sweep, and the mean change of a token's message."""
         executor, totals = self.executor, self.executor.totals
         number, sums, previous, priors, docs = belief
-        everything = self._with_earlier(sums)
+        everything = self._guided(sums)
         tag_docs = totals.tag_docs if everything.tag_docs is None else everything.tag_docs
         plain = self.priors.relaxation > 1 and number < _PLAIN
         used = priors._replace(relaxation=0.0) if plain else priors
@@ -114,6 +127,15 @@ class BeliefPropagation:
         assert self.earlier.tag_docs is not None
         return CorpusSums(words, tags, squares, self.executor.totals.tag_docs + self.earlier.tag_docs)
 
+    def _guided(self, sums: CorpusSums) -> CorpusSums:
+        """Return the sums that a sweep reads: those of all documents, and the prior of known topics."""
+        everything = self._with_earlier(sums)
+        return (
+            everything
+            if self.guide is None
+            else everything._replace(words=everything.words + self.guide.counts)
+        )
+
     def _word_topics(self) -> Float32:
         """Return p(topic | word), (W, K), up to a factor, for the first messages.
 
@@ -122,5 +144,19 @@ class BeliefPropagation:
         """
         if self.earlier is not None:
             return (self.earlier.words + self.priors.topic_word).astype(np.float32)
+        if self.guide is not None:
+            return self._guided_topics(self.guide)
         topics = initial_topics(self.executor, self.n_topics, self.seed, self.anchored)
         return topics if self.anchored else topics + NOISE
+
+    def _guided_topics(self, guide: Guide) -> Float32:
+        """Return p(topic | word), (W, K): that of the known topics, and the rest around anchor words."""
+        free = np.setdiff1d(np.arange(self.n_topics), guide.columns)
+        topics = np.zeros((len(guide.posterior), self.n_topics), dtype=np.float32)
+        topics[:, guide.columns] = guide.posterior
+        if len(free):
+            known = guide.posterior.sum(1) > _KNOWN
+            rest = initial_topics(self.executor, len(free), self.seed, self.anchored, known)
+            rest = rest / np.maximum(rest.sum(1, keepdims=True), np.float32(1e-30))
+            topics[:, free] = rest * (1 - guide.posterior.sum(1, keepdims=True))
+        return topics + np.float32(NOISE / self.n_topics)

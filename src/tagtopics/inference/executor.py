@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from tagtopics._typing import Float32, Float64, Int64
+from tagtopics._typing import Bool, Float32, Float64, Int64
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.graph import CorpusSums, DocState, FactorGraph, Priors, SweepInput, Totals, invariant_error
 from tagtopics.kernels import sweep as compiled
@@ -172,12 +172,17 @@ class MemoryExecutor:
             raise InputError("start: a checkpoint of another corpus; its sums do not match these documents")
 
 
-def initial_topics(executor: Executor, n_topics: int, seed: int, anchored: bool) -> Float32:
+def initial_topics(
+    executor: Executor, n_topics: int, seed: int, anchored: bool, known: Bool | None = None
+) -> Float32:
     """Return the initial p(topic | word), (W, K), up to a factor for each word.
 
-    Anchored, these are topics around anchor words, plus a little noise; else all ones.
+    Anchored, these are topics around anchor words, plus a little noise; else all ones. Words that are known
+    to belong to other topics, (W,), are no anchors.
     """
     word_docs = executor.totals.word_docs
+    if known is not None:
+        word_docs = np.where(known, 0, word_docs)
     if not anchored:
         return np.ones((len(word_docs), n_topics), dtype=np.float32)
     profiles = executor.profiles(n_topics, seed)

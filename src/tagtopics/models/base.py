@@ -249,7 +249,7 @@ class TopicModel(Queries):
         threads, anchored = resolve_threads(self.n_jobs), self._preset().init == "anchors"
         lean = is_lean(self.memory, graph, len(priors.doc_topic))
         executor = MemoryExecutor(graph, lean, threads)
-        return BeliefPropagation(executor, priors, self._seed(), anchored)
+        return BeliefPropagation(executor, priors, self._seed(), anchored, guide=self._guide)
 
     def _infer(self, counts: Any, tags: Any) -> Float32:
         """Return the topic proportions (D, K) of new documents, CSR (D, W), whose tags are CSR or None."""
@@ -317,6 +317,7 @@ class TopicModel(Queries):
     def _store(self, corpus: Corpus, learned: Learned, result: FitResult[Any]) -> None:
         """Set all fitted attributes of a model whose topics were learned from a corpus."""
         self.recommender_, self.names_, self.tag_words_ = None, None, None
+        self.base_, self.curation_ = None, Queries.curation_
         self._store_topics(learned.word_sums)
         self.doc_topic_, self.doc_topic_prior_ = learned.doc_topic, learned.doc_topic_prior
         self.phrases_ = find_phrases(corpus, self.components_, self.topic_sums_, self.doc_topic_)

@@ -116,7 +116,7 @@ class DocumentReader:
         documents = self._as_corpus(X)
         if isinstance(documents, Corpus):
             check_codebooks(documents.visual, self.visual_)
-            counts = align_words(documents, self.vocabulary_)
+            counts = align_words(documents, self.vocabulary_, self.curation_.banned)
             if tags is X:
                 return counts, align_tags(documents, self.tag_names_)
         else:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics.corpus.align import align_columns
+from tagtopics.corpus.align import align_columns, in_columns
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.tags import is_indicator, tags_of_labels
 from tagtopics.errors import CorpusWarning, InputError
@@ -71,9 +71,20 @@ def canonical(counts: Any) -> Any:
     return csr
 
 
-def align_words(corpus: Corpus, vocabulary: Sequence[str]) -> Any:
-    """Return the counts of a corpus in the columns of a model; unknown words are dropped with a warning."""
+def align_words(corpus: Corpus, vocabulary: Sequence[str], banned: Sequence[str] = ()) -> Any:
+    """Return the counts of a corpus in the columns of a model; unknown words are dropped with a warning.
+
+    Banned words are dropped without one.
+    """
+    corpus = without_words(corpus, banned)
     return _in_columns(corpus.counts, corpus.vocabulary, vocabulary, "word")
+
+
+def without_words(corpus: Corpus, banned: Sequence[str]) -> Corpus:
+    """Return a corpus without some words."""
+    gone = set(banned) & set(corpus.vocabulary) if banned else set()
+    kept = tuple(word for word in corpus.vocabulary if word not in gone) if gone else ()
+    return in_columns(corpus, kept, corpus.tag_names) if gone else corpus
 
 
 def check_codebooks(of_corpus: Any, of_model: Any) -> None:

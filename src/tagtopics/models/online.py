@@ -23,7 +23,7 @@ from tagtopics.inference.executor import MemoryExecutor
 from tagtopics.inference.loop import Callback, Learned, run
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.base import TopicModel
-from tagtopics.models.inputs import align_words, sizes_of, without_tags
+from tagtopics.models.inputs import align_words, sizes_of, without_tags, without_words
 from tagtopics.models.validation import check_online, check_parameters
 
 BATCH_SIZE = 4000
@@ -69,6 +69,7 @@ class OnlineModel(TopicModel):
                 return self
             batches = list(_batches(self._more_documents(X, y), batch_size))
             self.recommender_ = None
+            self.base_, self.curation_ = None, self.curation_.baked()
         else:
             corpus = self._training_corpus(X, y)
             if corpus.n_docs == 0:
@@ -86,7 +87,7 @@ class OnlineModel(TopicModel):
         if len(self.components_) != self.n_topics:
             found = f"the model has {len(self.components_)} topics, n_topics is {self.n_topics}"
             raise InputError(f"partial_fit: {found}; call fit to change the number")
-        corpus = super()._more_documents(X, y)
+        corpus = without_words(super()._more_documents(X, y), self.curation_.banned)
         return without_tags(corpus) if self._ignores_tags else corpus
 
     def _learn_more(
@@ -176,6 +177,8 @@ def update_model(
     """
     if not isinstance(model, OnlineModel):
         raise InputError(f"{type(model).__name__} cannot be updated; LDA and TTM can")
+    banned = model.curation_.banned
+    corpus, old = without_words(corpus, banned), None if old is None else without_words(old, banned)
     if old is not None and (old.ids != model.doc_ids_ or old.vocabulary != model.vocabulary_):
         old = None
     words, tags = model.vocabulary_, {*model.tag_names_, *(() if old is None else old.tag_names)}

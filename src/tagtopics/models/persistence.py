@@ -37,6 +37,7 @@ from tagtopics.corpus.images.vocabulary import visual_from, visual_to_arrays, vi
 from tagtopics.errors import CorpusWarning, InputError, one_line
 from tagtopics.inference.checkpoint import plain_value
 from tagtopics.models.base import TopicModel
+from tagtopics.models.journal import Curation
 from tagtopics.models.saved_names import (
     NAMES_FILE,
     NamesDescription,
@@ -58,7 +59,7 @@ from tagtopics.recommend.arrays import (
 FORMAT, SCHEMA = "tagtopics model", 2
 """Mark and version of the layout; files of a newer version are refused."""
 
-_DESCRIPTION, _ARRAYS_FILE, _CORPUS = "model.json", "arrays.safetensors", "corpus"
+_DESCRIPTION, _ARRAYS_FILE, _CORPUS, _BASE = "model.json", "arrays.safetensors", "corpus", "base"
 
 _ARRAYS: dict[str, tuple[str, ...]] = {
     "components_": ("K", "W"),
@@ -107,6 +108,7 @@ class Description(BaseModel):
     thesaurus: NamesDescription | None = None
     names: _Names
     phrases: list[str] = Field(default_factory=list)
+    curation: Curation = Field(default_factory=Curation)
     numbers: dict[str, float] = Field(default_factory=dict)
     history: list[_Step]
     stop_reason: str
@@ -134,13 +136,26 @@ def is_model_folder(path: Path) -> bool:
         known = {_DESCRIPTION, *raw["files"]}
         found = [place.relative_to(path).as_posix() for place in path.rglob("*") if not place.is_dir()]
         folders = [place.relative_to(path).as_posix() for place in path.rglob("*") if place.is_dir()]
-        return set(found) <= known and set(folders) <= {_CORPUS}
+        return set(found) <= known and set(folders) <= {_CORPUS, _BASE}
     except (OSError, InputError, KeyError, TypeError):
         return False
 
 
 def save_model(model: TopicModel, path: str | Path, corpus: Corpus | None = None) -> None:
     """Write a fitted model, with its documents if given, to a new folder or in place of an older model."""
+    arrays = _arrays_to_save(model)
+    base = None if model.base_ is None else _arrays_to_save(model.base_)
+    target = check_model_target(path, option="save")
+    with atomic_folder(target) as folder:
+        if base is not None:
+            (folder / _BASE).mkdir()
+            _write(model.base_, base, folder / _BASE)
+        if corpus is not None:
+            write_matrix_folder(corpus, folder / _CORPUS)
+        _write(model, arrays, folder)
+
+
+def _arrays_to_save(model: TopicModel) -> dict[str, Any]:
     arrays = {name: np.ascontiguousarray(getattr(model, name)) for name in _arrays_of(model)}
     for name, array in arrays.items():
         if not np.isfinite(array).all():
@@ -149,21 +164,21 @@ def save_model(model: TopicModel, path: str | Path, corpus: Corpus | None = None
     named = model.names_ if model.recommender_ is not None else None
     arrays |= {} if named is None else names_to_arrays(named)
     arrays |= matrix_to_arrays(model.tag_words_, "tag_words_")
-    arrays |= visual_to_arrays(model.visual_)
-    target = check_model_target(path, option="save")
-    with atomic_folder(target) as folder:
-        (folder / _ARRAYS_FILE).write_bytes(save(arrays))
-        if named is not None:
-            (folder / NAMES_FILE).write_bytes(names_to_text(named).encode())
-        if corpus is not None:
-            write_matrix_folder(corpus, folder / _CORPUS)
-        files = {
-            place.relative_to(folder).as_posix(): digest_file(place)
-            for place in sorted(folder.rglob("*"))
-            if place.is_file()
-        }
-        text = _description(model, files).model_dump_json(by_alias=True, indent=1)
-        (folder / _DESCRIPTION).write_text(sealed(text), encoding="utf-8")
+    return arrays | visual_to_arrays(model.visual_)
+
+
+def _write(model: TopicModel, arrays: dict[str, Any], folder: Path) -> None:
+    """Write the arrays of a model to a folder, and the description with the digests of all files there."""
+    (folder / _ARRAYS_FILE).write_bytes(save(arrays))
+    if model.names_ is not None and model.recommender_ is not None:
+        (folder / NAMES_FILE).write_bytes(names_to_text(model.names_).encode())
+    files = {
+        place.relative_to(folder).as_posix(): digest_file(place)
+        for place in sorted(folder.rglob("*"))
+        if place.is_file()
+    }
+    text = _description(model, files).model_dump_json(by_alias=True, indent=1)
+    (folder / _DESCRIPTION).write_text(sealed(text), encoding="utf-8")
 
 
 def _description(model: TopicModel, files: dict[str, str]) -> Description:
@@ -187,6 +202,7 @@ def _description(model: TopicModel, files: dict[str, str]) -> Description:
         "thesaurus": names_to_json(model.names_) if model.names_ and model.recommender_ else None,
         "names": {name: list(getattr(model, name)) for name in _NAMES},
         "phrases": list(model.phrases_),
+        "curation": model.curation_.to_json(),
         "numbers": model._numbers(),
         "history": model.history_,
         "stop_reason": model.stop_reason_,
@@ -271,6 +287,8 @@ def _read_model(folder: Path, raw: dict[str, Any]) -> TopicModel:
         if description.thesaurus is not None and model.recommender_ is not None:
             text = _checked_bytes(folder, NAMES_FILE, description.files).decode("utf-8")
             model.names_ = names_from(description.thesaurus, text, arrays, model.recommender_.tag_names)
+        if description.curation.edits:
+            model.base_ = _read_base(folder / _BASE, description.files)
         return model
     except ValidationError as error:
         raise InputError(f"model.json is damaged: {one_line(error)}") from None
@@ -278,6 +296,17 @@ def _read_model(folder: Path, raw: dict[str, Any]) -> TopicModel:
         if isinstance(error, InputError):
             raise
         raise InputError(f"the model is damaged: {type(error).__name__} {error}") from None
+
+
+def _read_base(folder: Path, files: dict[str, str]) -> TopicModel:
+    """Return the model as it was before the edits of its journal."""
+    content = _description_bytes(folder)
+    if digest_bytes(content) != files.get(f"{_BASE}/{_DESCRIPTION}"):
+        raise InputError("base/model.json is damaged: its content does not match its digest")
+    raw = _parsed(content)
+    if raw.get("curation", {}).get("edits"):
+        raise InputError("base/model.json is damaged: a base has no edits")
+    return _read_model(folder, raw)
 
 
 def _read_arrays(folder: Path, files: dict[str, str]) -> dict[str, Any]:
@@ -336,7 +365,7 @@ def _restored(description: Description, arrays: dict[str, Any]) -> TopicModel:
     model.components_ = np.asfortranarray(model.components_)  # the layout that `fit` leaves
     model._set_numbers({name: _number(value, name) for name, value in description.numbers.items()})
     model.recipe_ = None if description.recipe is None else recipe_from_json(description.recipe)
-    model.columns_ = description.columns
+    model.columns_, model.curation_ = description.columns, description.curation
     model.phrases_ = tuple(description.phrases)
     model.n_features_in_ = W
     model.history_ = [step.model_dump() for step in description.history]

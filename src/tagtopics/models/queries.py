@@ -13,8 +13,9 @@ from tagtopics._typing import Bool, Float32, Float64
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.inference.holdout import topic_coherence
-from tagtopics.inference.topic_names import background_topics, foreground, name_topics
+from tagtopics.inference.topic_names import background_topics, distinct, foreground, name_topics
 from tagtopics.models.documents import DocumentReader
+from tagtopics.models.journal import Curation
 from tagtopics.models.recommending import texts_of, with_names
 from tagtopics.models.results import RelatedDocument, TopicTable, top_weighted
 from tagtopics.recommend.recommender import Choice, Recommendation, TagRecommender
@@ -27,6 +28,9 @@ class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     recommender_: TagRecommender | None = None
     names_: TagNames | None = None  # what the names of tags in texts say, if there is a thesaurus
     phrases_: tuple[str, ...] = ()  # pairs of words that form phrases in the training texts
+    curation_: Curation = Curation()  # the journal of edits
+    base_: Any = None  # the model as it was fitted, if there are edits since
+    _guide: Any = None  # topics known before a fit; see `models.guided`
 
     def top_words(self, n: int = 10) -> list[list[tuple[str, float]]]:
         """Return for each topic its n most probable words with their probabilities."""
@@ -47,12 +51,14 @@ class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         )
 
     def topic_names(self) -> tuple[str, ...]:
-        """Return a short name for each topic: its telling words and phrases, and a tag that singles it out.
+        """Return a short name for each topic: as given by the user, or its telling words and phrases.
 
-        No two names are equal.
+        A tag that singles the topic out is added. No two names are equal.
         """
         tags = getattr(self, "tag_sums_", None), getattr(self, "tag_names_", ())
-        return name_topics(self.components_, self.topic_shares(), self.vocabulary_, self.phrases_, *tags)
+        names = name_topics(self.components_, self.topic_shares(), self.vocabulary_, self.phrases_, *tags)
+        given = self.curation_.names
+        return distinct(given.get(k, name) for k, name in enumerate(names)) if given else names
 
     def background_topics(self) -> Bool:
         """Return (K,): which topics are background, spread over the whole collection."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tagtopics._html import html_table
 from tagtopics._typing import Float32, Float64
 
 
@@ -27,6 +28,12 @@ class TagProfile:
     topics: Float64
     words: tuple[tuple[str, float], ...]
     n_docs: tuple[int, ...]
+
+    def _repr_html_(self) -> str:
+        best = np.argsort(-self.topics, kind="stable")[:5].tolist()
+        topics = html_table(["topic", "share"], [(k, float(self.topics[k])) for k in best])
+        words = html_table(["word", "probability"], self.words)
+        return html_table([" + ".join(self.tags)], [()]) + topics + words
 
 
 @dataclass(frozen=True)

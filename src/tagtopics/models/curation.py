@@ -1,0 +1,256 @@
+"""Edits of a fitted model's topics. An edit returns a new model; `undo` returns the one before, to the bit.
+
+The new model keeps the model as it was fitted (`base_`) and the journal of edits since (`curation_`). An edit
+is a function of the model and its documents, so a state is `base_` with the first edits of the journal.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
+
+from tagtopics._typing import Float32, Float64
+from tagtopics.corpus.align import in_columns
+from tagtopics.corpus.core import Corpus
+from tagtopics.errors import InputError
+from tagtopics.models.journal import CuratedTopic, Curation, Edit, make_edit
+from tagtopics.models.lda import LDA
+from tagtopics.models.online import OnlineModel
+from tagtopics.models.results import top_weighted
+
+_KEPT_WORDS, _START_WORDS = 200, 50
+"""Most probable words of a curated topic in the journal, and of another one."""
+
+Sources = Sequence[tuple[int, ...]]
+"""For each topic after an edit, the topics before that it is made of."""
+
+
+def curate(
+    model: OnlineModel,
+    kind: str,
+    *,
+    topics: Sequence[int] = (),
+    words: Sequence[str] = (),
+    name: str | None = None,
+    corpus: Corpus | None = None,
+) -> OnlineModel:
+    """Return a model with one more edit; the given model does not change.
+
+    Args:
+        model: a fitted `LDA` or `TTM`.
+        kind: "rename" (one topic, a name), "pin" (topics that the next fit must keep), "merge" (two or more
+            topics; the smallest number remains), "split" (one topic; its second part gets the last number),
+            "delete" (topics), "ban" (words to forget), "seed" (a name and words of a topic for the next fit).
+        topics: numbers of topics.
+        words: to ban, or of the seeded topic.
+        name: of the renamed or seeded topic.
+        corpus: the training documents; needed to split, and to keep a recommender when topics change.
+    """
+    if not isinstance(model, OnlineModel):
+        raise InputError(
+            f"curate: topics of {type(model).__name__} cannot be edited; those of LDA and TTM can"
+        )
+    check_is_fitted(model)
+    edit = make_edit(kind, topics=tuple(topics), words=tuple(words), name=name)
+    return _edited(model, edit, corpus)
+
+
+def undo(model: OnlineModel, *, corpus: Corpus | None = None) -> OnlineModel:
+    """Return the model before its last edit, equal to the bit.
+
+    Args:
+        model: a curated model.
+        corpus: the training documents, as given to the edits.
+    """
+    base, edits = model.base_, model.curation_.edits
+    if base is None or not edits:
+        fitted = "; edits that were part of the fit stay" if model.curation_.earlier else ""
+        raise InputError(f"undo: there are no edits since the model was fitted{fitted}")
+    state: OnlineModel = base
+    for edit in edits[:-1]:
+        state = _edited(state, edit, corpus)
+    return state
+
+
+def _edited(model: OnlineModel, edit: Edit, corpus: Corpus | None) -> OnlineModel:
+    K = len(model.components_)
+    if wrong := [k for k in edit.topics if k >= K]:
+        raise InputError(f"{edit.kind}: there are topics 0 to {K - 1}, not {wrong[0]}")
+    edited: OnlineModel = copy.copy(model)
+    edited.base_ = model if model.base_ is None else model.base_
+    sources = _sources(edit, K)
+    if edit.kind == "ban":
+        _ban(edited, edit.words)
+    elif edit.kind == "split":
+        _split(edited, edit.topics[0], corpus)
+    elif edit.kind in ("merge", "delete"):
+        if not sources:
+            raise InputError("delete: at least one topic must remain")
+        _combine(edited, sources)
+    edited.curation_ = _journal(edited, model.curation_, edit, sources)
+    if edit.kind in ("ban", "split", "merge", "delete"):
+        _finish(edited, corpus)
+    return edited
+
+
+def _sources(edit: Edit, K: int) -> Sources:
+    """Return for each topic after an edit the topics before that it is made of."""
+    if edit.kind == "merge":
+        merged = tuple(sorted(edit.topics))
+        return [merged if k == merged[0] else (k,) for k in range(K) if k not in merged[1:]]
+    if edit.kind == "delete":
+        return [(k,) for k in range(K) if k not in edit.topics]
+    return [*((k,) for k in range(K)), *([edit.topics] if edit.kind == "split" else [])]
+
+
+def _combine(model: OnlineModel, sources: Sources) -> None:
+    """Give each topic the sum of its sources; what no topic uses is dropped."""
+    sums = model._word_sums()
+    theta = _columns(model.doc_topic_, sources)
+    total = theta.sum(1, keepdims=True)
+    alpha = _columns(model.doc_topic_prior_[np.newaxis], sources)[0]
+    theta = np.where(total > 0, theta / np.maximum(total, 1e-30), alpha / alpha.sum())
+    squares = _columns(np.sqrt(model.tag_squares_), sources) ** 2  # the most that they can be
+    _set(model, _columns(sums, sources), theta, alpha, _columns(model.tag_sums_, sources), squares)
+
+
+def _columns(values: Any, sources: Sources) -> Any:
+    """Return (N, K'): for each topic after an edit the sum of the columns of its sources."""
+    parts = [sum((values[:, k] for k in old[1:]), values[:, old[0]].copy()) for old in sources]
+    return np.ascontiguousarray(np.stack(parts, axis=1))
+
+
+def _set(
+    model: OnlineModel, sums: Float64, theta: Any, alpha: Any, tag_sums: Float64, squares: Float64
+) -> None:
+    model.n_topics = sums.shape[1]
+    model._store_topics(sums)
+    model.doc_topic_, model.doc_topic_prior_ = theta.astype(np.float32), alpha.astype(np.float32)
+    model.tag_sums_, model.tag_squares_ = tag_sums, squares
+
+
+def _ban(model: OnlineModel, words: Sequence[str]) -> None:
+    """Remove words from the vocabulary."""
+    column = {word: w for w, word in enumerate(model.vocabulary_)}
+    if unknown := [word for word in words if word not in column]:
+        raise InputError(f"ban: the model has no word {unknown[0]!r}")
+    gone = {column[word] for word in words}
+    kept = np.array([w for w in range(len(column)) if w not in gone], dtype=np.int64)
+    if not len(kept):
+        raise InputError("ban: at least one word must remain")
+    model.vocabulary_ = tuple(model.vocabulary_[w] for w in kept.tolist())
+    model.n_features_in_ = len(kept)
+    if hasattr(model, "feature_names_in_"):
+        model.feature_names_in_ = np.array(model.vocabulary_, dtype=object)
+    if model.tag_words_ is not None:
+        model.tag_words_ = sp.csr_array(model.tag_words_[:, kept])
+    model._store_topics(np.ascontiguousarray(model._word_sums()[kept]))
+
+
+def _split(model: OnlineModel, topic: int, corpus: Corpus | None) -> None:
+    """Divide the tokens of a topic by a model of two topics, and add the second part as the last topic."""
+    if corpus is None or tuple(corpus.ids) != tuple(model.doc_ids_):
+        raise InputError("split: give the documents that the model was fitted to")
+    own = in_columns(corpus, model.vocabulary_, model.tag_names_)
+    tokens = _tokens_of(model, own, topic)
+    parts = LDA(2, random_state=0, n_jobs=model.n_jobs).fit_topics(tokens)
+    of_word = parts._word_sums()
+    of_word = (of_word + 1e-9) / (of_word + 1e-9).sum(1, keepdims=True)
+    of_doc = parts.doc_topic_.astype(np.float64)
+    weight = model.doc_topic_[:, topic].astype(np.float64)
+    in_tags = own.tags.T.astype(np.float64)
+    of_tag = np.stack([in_tags @ (weight * of_doc[:, i]) for i in range(2)], axis=1) + 1e-9
+    of_tag /= of_tag.sum(1, keepdims=True)
+    if not len(model.tag_sums_):
+        of_tag = np.empty((0, 2))
+    share = np.array([[float((weight * of_doc[:, i]).sum()) + 1e-9 for i in range(2)]])
+    _set(
+        model,
+        _divided(model._word_sums(), topic, of_word),
+        _divided(model.doc_topic_, topic, of_doc.astype(np.float32)),
+        _divided(model.doc_topic_prior_[np.newaxis], topic, (share / share.sum()).astype(np.float32))[0],
+        _divided(model.tag_sums_, topic, of_tag),
+        _divided(model.tag_squares_, topic, of_tag**2),
+    )
+
+
+def _divided(values: Any, topic: int, shares: Any) -> Any:
+    """Return (N, K + 1): a column multiplied by the first of two shares, (N, 2), and by the second, last."""
+    grown = np.concatenate([values, values[:, [topic]] * shares[:, [1]]], axis=1)
+    grown[:, topic] = values[:, topic] * shares[:, 0]
+    return grown
+
+
+def _tokens_of(model: OnlineModel, corpus: Corpus, topic: int) -> sp.csr_array:
+    """Return CSR (D, W): the expected number of tokens of each word in each document that a topic has."""
+    counts = corpus.counts
+    doc, word = np.repeat(np.arange(corpus.n_docs), np.diff(counts.indptr)), counts.indices
+    total: Float32 = np.zeros(counts.nnz, dtype=np.float32)
+    for k in range(len(model.components_)):
+        joint = model.doc_topic_[doc, k] * model.components_[k, word]
+        total += joint
+        if k == topic:
+            own = joint
+    tokens = counts.data * own / np.maximum(total, np.float32(1e-30))
+    return sp.csr_array((tokens.astype(np.float64), word, counts.indptr), shape=counts.shape)
+
+
+def _journal(model: OnlineModel, before: Curation, edit: Edit, sources: Sources) -> Curation:
+    """Return the journal with one more edit, its topics as they are in the edited model."""
+    known = {c.topic: c for c in before.topics if c.topic is not None and c.curated}
+    pending = [c for c in before.topics if c.topic is None]
+    touched = set() if edit.kind in ("ban", "seed", "delete") else set(edit.topics)
+    topics = []
+    for k, old in enumerate(sources):
+        names = [known[j].name for j in old if j in known and known[j].name is not None]
+        name = edit.name if edit.kind == "rename" and k in edit.topics else next(iter(names), None)
+        if edit.kind == "split" and k == len(sources) - 1:
+            name = None
+        curated = bool(touched & set(old)) or any(j in known for j in old)
+        topics.append(topic_record(model, k, name, curated))
+    if edit.kind == "seed":
+        if edit.name in {c.name for c in before.topics}:
+            raise InputError(f"seed: there is already a topic {edit.name!r}")
+        unknown = [word for word in edit.words if word not in set(model.vocabulary_)]
+        if unknown:
+            raise InputError(f"seed: the model has no word {unknown[0]!r}; seeds are words of the collection")
+        weights = dict.fromkeys(edit.words, 1.0 / len(set(edit.words)))
+        pending.append(CuratedTopic(topic=None, name=edit.name, words=weights))
+    if edit.kind == "ban":
+        pending = [_without(c, edit.words) for c in pending]
+    banned = (*before.banned, *(edit.words if edit.kind == "ban" else ()))
+    return before.model_copy(
+        update={
+            "edits": (*before.edits, edit),
+            "topics": (*topics, *(c for c in pending if c.words)),
+            "banned": tuple(dict.fromkeys(banned)),
+        }
+    )
+
+
+def topic_record(model: OnlineModel, topic: int, name: str | None, curated: bool) -> CuratedTopic:
+    """Return a topic of a model as the journal records it."""
+    best = top_weighted(model.vocabulary_, model.components_[topic], _KEPT_WORDS if curated else _START_WORDS)
+    words = {word: round(p, 9) for word, p in best if p > 1e-6}
+    share = float(model.topic_shares()[topic])
+    return CuratedTopic(topic=topic, name=name, curated=curated, share=share, words=words)
+
+
+def _without(topic: CuratedTopic, words: Sequence[str]) -> CuratedTopic:
+    """Return a curated topic without some words."""
+    left = {word: p for word, p in topic.words.items() if word not in set(words)}
+    return topic.model_copy(update={"words": left})
+
+
+def _finish(model: OnlineModel, corpus: Corpus | None) -> None:
+    """Bring up to date what depends on topics: what queries need, and the recommender."""
+    had_recommender, model.recommender_ = model.recommender_ is not None, None
+    if hasattr(model, "_prepare"):
+        model._prepare()
+    if had_recommender and corpus is not None:
+        model._learn_recommender(in_columns(corpus, model.vocabulary_, corpus.tag_names))

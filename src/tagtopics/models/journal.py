@@ -1,0 +1,125 @@
+"""The journal of a curated model: edits in their order, and the topics, words and seeds they lead to."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from tagtopics.errors import InputError, one_line
+
+Kind = Literal["rename", "pin", "merge", "split", "delete", "ban", "seed"]
+_Topic = Annotated[int, Field(ge=0)]
+_Text = Annotated[str, Field(min_length=1, max_length=200)]
+
+_ONE_TOPIC = ("rename", "split")
+_MANY_TOPICS = ("pin", "merge", "delete")
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Edit(_Record):
+    """One edit of a model's topics.
+
+    Attributes:
+        kind: rename, pin, merge, split, delete, ban or seed.
+        topics: the topics it is about, by their number at that time.
+        words: to ban, or of a seeded topic.
+        name: of the renamed or seeded topic.
+    """
+
+    kind: Kind
+    topics: tuple[_Topic, ...] = ()
+    words: tuple[_Text, ...] = ()
+    name: _Text | None = None
+
+    @model_validator(mode="after")
+    def _fits_its_kind(self) -> Self:
+        n = len(self.topics)
+        least = {"merge": 2, "pin": 1, "delete": 1, "rename": 1, "split": 1}.get(self.kind, 0)
+        most = 1 if self.kind in _ONE_TOPIC else n if self.kind in _MANY_TOPICS else 0
+        if not least <= n <= most or len(set(self.topics)) != n:
+            wanted = {1: "one topic", 2: "two or more different topics", 0: "no topics"}
+            plural = "different topics" if self.kind in _MANY_TOPICS and least == 1 else wanted[least]
+            raise ValueError(f"{self.kind} takes {plural}")
+        if bool(self.words) != (self.kind in ("ban", "seed")):
+            raise ValueError(f"{self.kind} takes {'words' if not self.words else 'no words'}")
+        if (self.name is not None) != (self.kind in ("rename", "seed")):
+            raise ValueError(f"{self.kind} takes {'a name' if self.name is None else 'no name'}")
+        return self
+
+    def __str__(self) -> str:
+        parts = [self.kind, *map(str, self.topics), *([repr(self.name)] if self.name else []), *self.words]
+        return " ".join(parts)
+
+
+class CuratedTopic(_Record):
+    """A topic of the model, as the next fit takes it up.
+
+    Attributes:
+        topic: its number in the model; None for a seeded topic that has not been fitted yet.
+        name: given by the user, or None.
+        curated: whether the user named, pinned, merged, split or seeded it. Its words are then a prior of the
+            next fit; those of other topics are only where it starts.
+        share: of all tokens.
+        words: its most probable words with p(word | topic).
+    """
+
+    topic: _Topic | None
+    name: _Text | None = None
+    curated: bool = True
+    share: Annotated[float, Field(ge=0, le=1)] = 0.0
+    words: dict[_Text, Annotated[float, Field(ge=0, le=1)]]
+
+
+class Curation(_Record):
+    """The journal of a model: what the user changed, and what the next fit starts from.
+
+    Attributes:
+        version: of this layout.
+        edits: since the model was fitted, oldest first; these can be undone.
+        earlier: edits that were part of the fit.
+        topics: all topics as they are now, and seeded topics to come; empty if there are no edits.
+        banned: words that the model must not know.
+    """
+
+    version: Literal[1] = 1
+    edits: tuple[Edit, ...] = ()
+    earlier: tuple[Edit, ...] = ()
+    topics: tuple[CuratedTopic, ...] = ()
+    banned: tuple[_Text, ...] = ()
+
+    @property
+    def names(self) -> dict[int, str]:
+        """The names given by the user, by topic."""
+        return {c.topic: c.name for c in self.topics if c.topic is not None and c.name is not None}
+
+    def baked(self) -> Curation:
+        """Return the journal of a model that has learned since: its edits can no longer be undone."""
+        return self.model_copy(update={"edits": (), "earlier": (*self.earlier, *self.edits)})
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the journal as objects, lists, strings and numbers."""
+        return self.model_dump(mode="json")
+
+    @classmethod
+    def from_json(cls, value: Any) -> Curation:
+        """Return the journal that `to_json` wrote, given as objects or as text; else raise `InputError`."""
+        try:
+            parsed = json.loads(value) if isinstance(value, str | bytes) else value
+            return cls.model_validate(parsed)
+        except ValidationError as error:
+            raise InputError(f"journal of edits: {one_line(error)}") from None
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"journal of edits: not JSON ({error})") from None
+
+
+def make_edit(kind: str, **parts: Any) -> Edit:
+    """Return an edit; raise `InputError` if its parts do not fit its kind."""
+    try:
+        return Edit(kind=kind, **parts)  # type: ignore[arg-type]
+    except ValidationError as error:
+        raise InputError(f"{kind}: {one_line(error)}") from None

@@ -1,0 +1,86 @@
+"""`tagtopics curate`: edits on the command line, the journal, undo and replay."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_running import fit_small, run
+
+import tagtopics as tt
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("curate")
+    fit_small(folder, name="m.tt")
+    fit_small(folder, "--no-corpus", name="bare.tt")
+    return folder
+
+
+def test_edit_log_undo_and_replay(fitted: Path, tmp_path: Path) -> None:
+    model, edited = fitted / "m.tt", tmp_path / "edited.tt"
+    n_topics = run("topics", model, "--json").json()["n_topics"]
+    named = run("curate", model, "rename", "1", "a <b>name</b>", "--out", edited, "--json").json()
+    assert named["topics"][1]["name"] == "a <b>name</b>"
+    merged = run("curate", edited, "merge", "0", "2", "--json").json()
+    assert (merged["n_topics"], merged["n_edits"]) == (n_topics - 1, 2)
+    assert run("curate", edited, "seed", "kitchen", "bread", "oven", "--json").json()["n_edits"] == 3
+    log = run("curate", edited, "log", "--json").json()
+    assert [edit["kind"] for edit in log["edits"]] == ["rename", "merge", "seed"]
+    assert "merge 0 2" in run("curate", edited, "log").out
+    (tmp_path / "journal.json").write_text(json.dumps(log))
+    again = run(
+        "curate",
+        model,
+        "replay",
+        tmp_path / "journal.json",
+        "--seed",
+        "3",
+        "--out",
+        tmp_path / "n.tt",
+        "--json",
+    ).json()
+    names = [row["name"] for row in again["topics"]]
+    assert names[1] == "a <b>name</b>"
+    assert names[-1] == "kitchen"
+    for _ in range(3):
+        assert run("curate", edited, "undo", "--json").code == 0
+    ours, theirs = tt.load(edited), tt.load(model)
+    np.testing.assert_array_equal(ours.components_, theirs.components_)
+    document = tt.read_corpus(["bread oven flour"], vocabulary=theirs.vocabulary_)
+    np.testing.assert_array_equal(ours.tag_probabilities(document), theirs.tag_probabilities(document))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("dance",), "unknown action"),
+        (("rename", "1"), "a topic and its name"),
+        (("merge", "one", "two"), "not the number"),
+        (("merge", "1"), "two or more"),
+        (("pin", "77"), "there are topics"),
+        (("undo",), "no edits"),
+        (("undo", "3"), "nothing more"),
+        (("replay",), "no topics"),
+        (("replay", "missing.json"), "cannot be read"),
+        (("seed", "only-a-name"), "words"),
+        (("ban", "no-such-word"), "no word"),
+    ],
+)
+def test_mistakes_are_one_line_and_change_nothing(
+    fitted: Path, arguments: tuple[str, ...], says: str
+) -> None:
+    before = (fitted / "m.tt" / "model.json").read_bytes()
+    result = run("curate", fitted / "m.tt", *arguments)
+    assert result.code == 2
+    assert says in result.err
+    assert result.err.count("\n") == 1
+    assert (fitted / "m.tt" / "model.json").read_bytes() == before
+
+
+def test_a_split_needs_the_documents(fitted: Path) -> None:
+    result = run("curate", fitted / "bare.tt", "split", "0")
+    assert (result.code, "documents" in result.err) == (2, True)
