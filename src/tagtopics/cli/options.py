@@ -75,8 +75,18 @@ CorpusArgument = Annotated[
 ]  # fmt: skip
 InputArgument = Annotated[
     str,
-    argument("Documents: a file, a folder, a data set name, or - for JSON lines on standard input.",
+    argument("Documents: a file, a folder, a data set name, or - for standard input (JSON lines).",
              "INPUT", autocompletion=dataset_names),
+]  # fmt: skip
+AskedArgument = Annotated[
+    str | None,
+    argument("Documents: a file, a folder, a data set name, or - for standard input: JSON lines, or a text "
+             "per line.", "INPUT", autocompletion=dataset_names),
+]  # fmt: skip
+GivenOption = Annotated[
+    list[str] | None,
+    typer.Option("--given", "-g", metavar="TEXT", help="A text, in place of INPUT; repeat for several.",
+                 show_default=False),
 ]  # fmt: skip
 ModelArgument = Annotated[str, argument("A model folder written by `fit`.", "MODEL")]
 ModelOutOption = Annotated[str, option("Model folder to write.", "--out", "-o", metavar="MODEL")]

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tagtopics.cli.options import (
+    AskedArgument,
     ColumnOptions,
-    InputArgument,
+    GivenOption,
     ModelArgument,
     OutputOptions,
     flag,
@@ -15,7 +16,7 @@ from tagtopics.cli.options import (
     top_option,
 )
 from tagtopics.cli.output import make_table, plain, show
-from tagtopics.cli.sources import load, read_documents
+from tagtopics.cli.sources import load, read_asked
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,16 +29,17 @@ BalancedOption = Annotated[
 
 def recommend_command(
     model: ModelArgument,
-    input: InputArgument,
     columns: ColumnOptions,
     output: OutputOptions,
+    input: AskedArgument = None,
+    given: GivenOption = None,
     top: Annotated[int, top_option("Tags per document.")] = 5,
     why: WhyOption = 3,
     balanced: BalancedOption = False,
 ) -> None:
     """Recommend tags for documents, most probable first, with the words that suggest each."""
     loaded = load(model)
-    corpus = read_documents(input, columns, loaded, output)
+    corpus = read_asked(input, given, columns, loaded, output)
     answers = [
         [
             {"tag": found.tag, "probability": found.probability, "words": [word for word, _ in found.words]}
@@ -54,14 +56,15 @@ def recommend_command(
 
 def related_command(
     model: ModelArgument,
-    input: InputArgument,
     columns: ColumnOptions,
     output: OutputOptions,
+    input: AskedArgument = None,
+    given: GivenOption = None,
     top: Annotated[int, top_option("Related documents per document.")] = 5,
 ) -> None:
     """Show the training documents whose topics are most similar to those of each new document."""
     loaded = load(model)
-    corpus = read_documents(input, columns, loaded, output)
+    corpus = read_asked(input, given, columns, loaded, output)
     answers = [
         [{"id": found.id, "row": found.row, "score": found.score} for found in answer]
         for answer in loaded.related(corpus, top, tags=corpus if corpus.tags.nnz else None)

@@ -66,9 +66,27 @@ def read_training(
     return corpus
 
 
-def read_documents(source: str, columns: ColumnOptions, model: TopicModel, output: OutputOptions) -> Corpus:
-    """Read documents in the words, tags and recipe of a fitted model."""
-    if source != "-" and not is_path(source):
+def read_asked(
+    source: str | None,
+    given: Sequence[str] | None,
+    columns: ColumnOptions,
+    model: TopicModel,
+    output: OutputOptions,
+) -> Corpus:
+    """Read the documents of a question: a source, or texts given on the command line."""
+    if (source is None) == (not given):
+        raise InputError("name the documents: either INPUT, or --given TEXT")
+    return read_documents(given or source or "", columns, model, output)
+
+
+def read_documents(
+    source: str | Sequence[str], columns: ColumnOptions, model: TopicModel, output: OutputOptions
+) -> Corpus:
+    """Read documents, a source or a list of texts, in the words, tags and recipe of a fitted model."""
+    if not isinstance(source, str):
+        corpus = _texts(list(source), model)
+        source = "--given"
+    elif source != "-" and not is_path(source):
         corpus = _in_columns_of(load_named(source, output), model)
     else:
         corpus = _read(
@@ -275,12 +293,27 @@ def _visual_of(model: TopicModel, source: str) -> Any:
     return model.visual_
 
 
-def _standard_input() -> list[dict[str, Any]]:
-    """Return the JSON objects on standard input, one per line."""
+def _texts(texts: list[str], model: TopicModel) -> Corpus:
+    """Read texts that come without a table."""
+    settings = {
+        "recipe": model.recipe_,
+        "vocabulary": model.vocabulary_,
+        "tag_names": model.tag_names_ or None,
+    }
+    corpus = _read(texts, ColumnOptions(), **settings)
+    _require_counts(corpus, model, "--given")
+    return corpus
+
+
+def _standard_input() -> list[dict[str, Any]] | list[str]:
+    """Return the JSON objects on standard input, one per line; or its lines, if the first is no JSON."""
+    lines = [(number, line) for number, line in enumerate(sys.stdin.buffer, start=1) if line.strip()]
+    if not lines:
+        raise InputError("standard input: no documents")
+    if not lines[0][1].lstrip().startswith((b"{", b"[")):
+        return [_decoded(number, line) for number, line in lines]
     rows = []
-    for number, line in enumerate(sys.stdin.buffer, start=1):
-        if not line.strip():
-            continue
+    for number, line in lines:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
@@ -288,9 +321,14 @@ def _standard_input() -> list[dict[str, Any]]:
         if not isinstance(row, dict):
             raise InputError(f"standard input, line {number}: expected a JSON object")
         rows.append(row)
-    if not rows:
-        raise InputError("standard input: no documents")
     return rows
+
+
+def _decoded(number: int, line: bytes) -> str:
+    try:
+        return line.decode("utf-8").strip()
+    except UnicodeDecodeError:
+        raise InputError(f"standard input, line {number}: not UTF-8 text") from None
 
 
 def _in_columns_of(corpus: Corpus, model: TopicModel) -> Corpus:
