@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tagtopics.baselines import ATM, RTM, SML, VBLDA, GibbsLDA, LabeledLDA
     from tagtopics.corpus import Corpus, TextRecipe, read_corpus, write_jsonl, write_matrix_folder
     from tagtopics.corpus.images.vocabulary import VisualVocabulary
+    from tagtopics.corpus.tokenizers import register_tokenizer
     from tagtopics.datasets import list_datasets, load_dataset, make_tagged_corpus
     from tagtopics.errors import CorpusWarning, InputError
     from tagtopics.explore import write_report
@@ -41,6 +42,7 @@ _HOMES = {
         "baselines": ("ATM", "GibbsLDA", "LabeledLDA", "RTM", "SML", "VBLDA"),
         "corpus": ("Corpus", "TextRecipe", "read_corpus", "write_jsonl", "write_matrix_folder"),
         "corpus.images.vocabulary": ("VisualVocabulary",),
+        "corpus.tokenizers": ("register_tokenizer",),
         "datasets": ("list_datasets", "load_dataset", "make_tagged_corpus"),
         "errors": ("CorpusWarning", "InputError"),
         "explore": ("write_report",),
@@ -85,6 +87,7 @@ __all__ = [
     "plot_topic",
     "plot_topics",
     "read_corpus",
+    "register_tokenizer",
     "shard_corpus",
     "tag_maps",
     "topic_data",

@@ -248,7 +248,7 @@ def _coloured(text: str, best: dict[str, int], recipe: TextRecipe | None, consol
     from rich.text import Text
 
     from tagtopics.corpus import TextRecipe
-    from tagtopics.corpus.text import SpanFinder
+    from tagtopics.corpus.spans import SpanFinder
 
     if len(text) > _MAX_CHARACTERS:
         text = text[:_MAX_CHARACTERS].rsplit(" ", 1)[0] + " ..."

@@ -185,6 +185,10 @@ def text_recipe(options: TextOptions) -> TextRecipe:
         "token_pattern": options.token_pattern,
         "ngram_range": None if options.ngrams is None else (1, options.ngrams),
         "strip_html": options.strip_html,
+        "min_length": options.min_length,
+        "tokenizer": options.tokenizer,
+        "lemmas": options.lemmas,
+        "phrases": options.phrases,
     }
     chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if options.stop_words is not None:
@@ -231,7 +235,9 @@ def _one_or_list(names: Sequence[str] | None) -> str | list[str] | None:
 
 
 def _stop_words(value: str) -> str | tuple[str, ...] | None:
-    if value == "english":
+    from tagtopics.corpus.languages import LANGUAGES
+
+    if value in LANGUAGES:
         return value
     if value == "none":
         return None
@@ -240,7 +246,9 @@ def _stop_words(value: str) -> str | tuple[str, ...] | None:
     try:
         return tuple(word.strip() for word in name_lines(Path(value)) if word.strip())
     except InputError as error:
-        raise InputError(f"--stop-words must be english, none or a file: {error}") from None
+        raise InputError(
+            f"--stop-words must be a language, such as english, none or a file: {error}"
+        ) from None
 
 
 # ------------------------------------------------------------------------------------------ helpers

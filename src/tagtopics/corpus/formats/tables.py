@@ -192,7 +192,7 @@ class TableLayout:
             text=text[0] if len(text) == 1 else text,
             tags=tags if tags is None or isinstance(tags, str) else tuple(tags),
             separators=divided if tags is not None else {},
-            **names,  # type: ignore[arg-type]
+            **names,
         )
 
     def notices(self) -> tuple[list[str], list[str]]:
