@@ -115,7 +115,7 @@ def language_notices(texts: Sequence[str], recipe: Any) -> tuple[list[str], list
         language = spaceless_language(texts)
         if language is not None:
             line = (
-                f"the texts look {language.title()}, which has no spaces between words: whole sentences become "
+                f"the texts look {language.title()}, which has no spaces between words: sentences become "
                 f"words; use tokenizer={language!r} (--tokenizer {language})"
             )
             return [line], [line]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import pairwise
 
 _LEAST, _NPMI = 10, 0.5
 _PASSES = 2
@@ -69,9 +70,7 @@ def _telling_pairs(texts: Sequence[Words]) -> set[str]:
     pairs: Counter[tuple[str, str]] = Counter()
     for words in texts:
         single.update(word for word in words if word is not None)
-        pairs.update(
-            (a, b) for a, b in zip(words, words[1:], strict=False) if a is not None and b is not None
-        )
+        pairs.update((a, b) for a, b in pairwise(words) if a is not None and b is not None)
     n_words, n_pairs = single.total(), pairs.total()
     return {
         f"{a} {b}"
