@@ -81,7 +81,9 @@ def with_phrases(
 
     phrases = find_phrases(map(_reader(recipe), texts))
     shown = ", ".join(map(repr, phrases[:3]))
-    line = f"{len(phrases):,} phrases count as words, such as {shown}" if phrases else "no phrases were found"
+    line = (
+        f"phrases counted as words: {len(phrases):,}, such as {shown}" if phrases else "no phrases were found"
+    )
     return replace(recipe, phrases=phrases), [line]
 
 
