@@ -72,20 +72,39 @@ def read_asked(
     columns: ColumnOptions,
     model: TopicModel,
     output: OutputOptions,
+    *,
+    known: bool = True,
 ) -> Corpus:
-    """Read the documents of a question: a source, or texts given on the command line."""
+    """Read the documents of a question: a source, or texts given on the command line.
+
+    The model must know some of their words if `known`.
+    """
     if (source is None) == (not given):
         raise InputError("name the documents: either INPUT, or --given TEXT")
-    return read_documents(given or source or "", columns, model, output)
+    read = read_documents if known else read_texts
+    return read(given or source or "", columns, model, output)
 
 
 def read_documents(
     source: str | Sequence[str], columns: ColumnOptions, model: TopicModel, output: OutputOptions
 ) -> Corpus:
-    """Read documents, a source or a list of texts, in the words, tags and recipe of a fitted model."""
+    """Read documents in the words, tags and recipe of a fitted model, which must know some of their words."""
+    corpus = read_texts(source, columns, model, output)
+    if corpus.counts.nnz == 0:
+        name = source if isinstance(source, str) else "--given"
+        raise InputError(f"{name}: has no word that the model knows; is it the right model?")
+    return corpus
+
+
+def read_texts(
+    source: str | Sequence[str], columns: ColumnOptions, model: TopicModel, output: OutputOptions
+) -> Corpus:
+    """Read documents in the words, tags and recipe of a fitted model, whether it knows their words or not.
+
+    The source is what the user named, or a list of texts.
+    """
     if not isinstance(source, str):
         corpus = _texts(list(source), model)
-        source = "--given"
     elif source != "-" and not is_path(source):
         corpus = _in_columns_of(load_named(source, output), model)
     else:
@@ -102,8 +121,6 @@ def read_documents(
         _note_all(corpus)
     if not model.tag_names_:
         corpus = replace(corpus, tags=corpus.tags[:, :0], tag_names=())
-    if corpus.counts.nnz == 0:
-        raise InputError(f"{source}: has no word that the model knows; is it the right model?")
     return corpus
 
 
@@ -303,12 +320,13 @@ def _visual_of(model: TopicModel, source: str) -> Any:
 
 def _texts(texts: list[str], model: TopicModel) -> Corpus:
     """Read texts that come without a table."""
-    settings = {
-        "recipe": model.recipe_,
-        "vocabulary": model.vocabulary_,
-        "tag_names": model.tag_names_ or None,
-    }
-    corpus = _read(texts, ColumnOptions(), **settings)
+    corpus = _read(
+        texts,
+        ColumnOptions(),
+        recipe=model.recipe_,
+        vocabulary=model.vocabulary_,
+        tag_names=model.tag_names_ or None,
+    )
     _require_counts(corpus, model, "--given")
     return corpus
 

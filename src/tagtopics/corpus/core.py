@@ -164,6 +164,7 @@ class Corpus:
         recipe: how text became counts, so that new text is treated the same way.
         columns: which columns of a table it was read from, so that later tables are read the same way.
         visual: the `VisualVocabulary` that made words from images, for new images.
+        thesaurus: the `Thesaurus` with the names of tags; see `with_thesaurus`.
         notices: one line for each decision that the reader made for the user.
     """
 
@@ -182,6 +183,7 @@ class Corpus:
     recipe: TextRecipe | None = None
     columns: Columns | None = None
     visual: Any = None
+    thesaurus: Any = None
     notices: tuple[str, ...] = field(default=())
 
     def __post_init__(self) -> None:

@@ -10,6 +10,9 @@ from tagtopics.corpus.patterns import WordPattern, compile_pattern
 from tagtopics.corpus.spans import SpanFinder
 from tagtopics.corpus.text import analyzer, default_pattern, fold_case, has_steps
 
+ANY_WORDS = TextRecipe(min_length=1, stop_words=None, min_df=1)
+"""Finds words in texts whose own recipe is unknown."""
+
 
 def normalised_text(text: str, recipe: TextRecipe) -> str:
     """Return a text in the form that the positions of its words count in."""
