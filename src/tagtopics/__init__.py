@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tagtopics.corpus import Corpus, TextRecipe, read_corpus, write_jsonl, write_matrix_folder
     from tagtopics.corpus.images.vocabulary import VisualVocabulary
     from tagtopics.corpus.thesaurus import Thesaurus, read_thesaurus, with_thesaurus
+    from tagtopics.corpus.tokenizers import register_tokenizer
     from tagtopics.datasets import list_datasets, load_dataset, make_tagged_corpus
     from tagtopics.errors import CorpusWarning, InputError
     from tagtopics.explore import write_report
@@ -58,6 +59,7 @@ _HOMES = {
         "corpus": ("Corpus", "TextRecipe", "read_corpus", "write_jsonl", "write_matrix_folder"),
         "corpus.images.vocabulary": ("VisualVocabulary",),
         "corpus.thesaurus": ("Thesaurus", "read_thesaurus", "with_thesaurus"),
+        "corpus.tokenizers": ("register_tokenizer",),
         "datasets": ("list_datasets", "load_dataset", "make_tagged_corpus"),
         "errors": ("CorpusWarning", "InputError"),
         "explore": ("write_report",),
@@ -118,6 +120,7 @@ __all__ = [
     "plot_topics",
     "read_corpus",
     "read_thesaurus",
+    "register_tokenizer",
     "shard_corpus",
     "tag_maps",
     "topic_data",

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import tagtopics as tt
 from tagtopics.cli.app import run
-from tagtopics.corpus.text import SpanFinder
+from tagtopics.corpus.spans import SpanFinder
 from tagtopics.explore import html_report
 from tagtopics.explore.bodies import Bodies
 from tagtopics.explore.html_report import render_report, write_report

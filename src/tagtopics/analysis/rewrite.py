@@ -25,10 +25,11 @@ from tagtopics.analysis.changes import Change, TagEditor, apply_changes
 from tagtopics.analysis.raw_text import csv_records, csv_with, json_with
 from tagtopics.corpus.cells import STRONG, TagStyle, list_in
 from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.formats.recognise import find_source
 from tagtopics.corpus.formats.streams import TABLE_KINDS, read_table
 from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import open_bytes, text_lines
-from tagtopics.corpus.read import find_source, read_corpus
+from tagtopics.corpus.read import read_corpus
 from tagtopics.corpus.tags import distinct_tags, name_of, read_tags
 from tagtopics.corpus.write import write_names
 from tagtopics.errors import CorpusWarning, InputError
@@ -159,7 +160,9 @@ def _edited_cell(
         kept = [cell] if stays(cell) else []
         return (kept + added)[0] if len(kept + added) == 1 else kept + added
     if (values := list_in(cell)) is not None:
-        return json.dumps([value for value in values if stays(value)] + added, ensure_ascii=False)
+        return json.dumps(
+            [value for value in values if value is not None and stays(value)] + added, ensure_ascii=False
+        )
     divider = re.compile("|".join(map(re.escape, separators)))
     parts = [part for part in divider.split(cell) if part.strip() and stays(part)]
     found = divider.search(cell)

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tagtopics.cli.options import (
+    AskedArgument,
     ColumnOptions,
-    InputArgument,
+    GivenOption,
     ModelArgument,
     OutputOptions,
     flag,
@@ -15,7 +16,7 @@ from tagtopics.cli.options import (
     top_option,
 )
 from tagtopics.cli.output import make_table, plain, show
-from tagtopics.cli.sources import load, read_documents, read_texts
+from tagtopics.cli.sources import load, read_asked
 from tagtopics.cli.tag_names import TagNamesOption, name_tags
 
 if TYPE_CHECKING:
@@ -41,9 +42,10 @@ BalancedOption = Annotated[
 
 def recommend_command(
     model: ModelArgument,
-    input: InputArgument,
     columns: ColumnOptions,
     output: OutputOptions,
+    input: AskedArgument = None,
+    given: GivenOption = None,
     top: Annotated[int, top_option("Most tags per document.")] = 5,
     threshold: ThresholdOption = 0.0,
     kind: KindOption = None,
@@ -55,10 +57,9 @@ def recommend_command(
     loaded = load(model)
     if tag_names is not None:
         name_tags(loaded, model, tag_names, output)
-    read = read_documents if loaded.names_ is None else read_texts
-    corpus = read(input, columns, loaded, output)
-    choice: dict[str, Any] = {"balanced": balanced, "threshold": threshold, "kind": kind}
     named = loaded.names_ is not None
+    corpus = read_asked(input, given, columns, loaded, output, known=not named)
+    choice: dict[str, Any] = {"balanced": balanced, "threshold": threshold, "kind": kind}
     answers = [
         [_found(one, named) for one in answer]
         for answer in loaded.recommend_with_reasons(corpus, top, why, **choice)
@@ -88,14 +89,15 @@ def _known_words(corpus: Corpus) -> list[int]:
 
 def related_command(
     model: ModelArgument,
-    input: InputArgument,
     columns: ColumnOptions,
     output: OutputOptions,
+    input: AskedArgument = None,
+    given: GivenOption = None,
     top: Annotated[int, top_option("Related documents per document.")] = 5,
 ) -> None:
     """Show the training documents whose topics are most similar to those of each new document."""
     loaded = load(model)
-    corpus = read_documents(input, columns, loaded, output)
+    corpus = read_asked(input, given, columns, loaded, output)
     answers = [
         [{"id": found.id, "row": found.row, "score": found.score} for found in answer]
         for answer in loaded.related(corpus, top, tags=corpus if corpus.tags.nnz else None)

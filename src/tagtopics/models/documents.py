@@ -25,6 +25,7 @@ from tagtopics.models.inputs import (
     corpus_from_matrices,
     is_unnamed,
 )
+from tagtopics.models.journal import Curation
 from tagtopics.models.validation import INFERRED
 
 
@@ -55,6 +56,7 @@ class DocumentReader:
     doc_ids_: tuple[str, ...]
     recipe_: TextRecipe | None
     visual_: Any
+    curation_: Curation
     columns_: Columns | None = None  # of the table that the documents came from
 
     def _training_corpus(self, X: Any, y: Any) -> Corpus:
@@ -144,8 +146,9 @@ class DocumentReader:
 
     def _validated(self, X: Any, reset: bool) -> Any:
         """Check a matrix as scikit-learn does: finite, non-negative, as many columns as in the fit."""
-        if isinstance(X, Mapping) or (isinstance(X, list | tuple) and len(X) and _are_words(X[0])):
-            what = "a dictionary" if isinstance(X, Mapping) else "lists of words"
+        named = isinstance(X, Mapping) and not hasattr(X, "shape")  # some sparse matrices are mappings
+        if named or (isinstance(X, list | tuple) and len(X) and _are_words(X[0])):
+            what = "a dictionary" if named else "lists of words"
             raise InputError(f"documents must be texts, a table, a corpus or counts (D, W), not {what}")
         dtypes = [np.float64, np.float32, np.int64, np.int32]
         rules = {"accept_sparse": "csr", "dtype": dtypes, "ensure_non_negative": True}
