@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -204,3 +205,9 @@ def test_commands(data: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main(["effects", str(tmp_path / "bare"), "--on", "year"]) == 2
     assert main(["trends", str(tmp_path / "m"), "--on", "venue"]) == 2
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_dates_of_the_corpus_are_numbers(data: Any) -> None:
+    some = replace(data[0].select([0, 1, 2, 3]), dates=("2020", "2020-07", "2021-05-03", None))
+    np.testing.assert_array_equal(numbers(some, "year"), [2020, 2020, 2021, np.nan])
+    np.testing.assert_allclose(numbers(some, "date"), [2020, 2020.5, 2021 + 4 / 12 + 2 / 372, np.nan])
