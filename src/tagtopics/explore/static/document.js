@@ -270,7 +270,9 @@ function tipOf(found, i, names, credit) {
                 h(
                   "span",
                   { class: "track" },
-                  h("span", { class: "fill", vars: { "--hue": slotHue(j), "--part": `${100 * p}%` } }),
+                  p < 0.005
+                    ? null
+                    : h("span", { class: "fill", vars: { "--hue": slotHue(j), "--part": `${100 * p}%` } }),
                 ),
                 h("span", { class: "figure" }, credited(p)),
               ),

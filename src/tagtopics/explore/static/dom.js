@@ -29,7 +29,7 @@ const percent = (p) => {
 const tokens = (n) => (n >= 9.95 ? whole(n) : n >= 0.05 ? n.toFixed(1) : n > 0 ? "<0.1" : "0");
 // Shares of tags and documents; smaller ones are not known exactly.
 const share = (p) => (p < 0.01 && p > 0 ? "<1 %" : percent(p));
-const credited = (p) => (p > 0 && p < 0.005 ? "<1 %" : `${Math.round(100 * p)} %`);
+const credited = (p) => (p < 0.005 ? "<1 %" : `${Math.round(100 * p)} %`);
 const plural = (n, one, many) => `${whole(n)} ${n === 1 ? one : many || one + "s"}`;
 const times = (x) => (x >= 10 ? `×${x.toFixed(0)}` : `×${x.toFixed(1)}`);
 

@@ -244,7 +244,7 @@ function verdict(tags, joint, alone) {
   const parts = tags.map((t, i) => [
     share(alone[i][k]),
     " of ",
-    h("strong", {}, h("bdi", {}, store.tags.names[t])),
+    h("strong", {}, h("bdi", {}, tagShort(t))),
   ]);
   return h(
     "p",
@@ -319,7 +319,7 @@ const legend = (tags) =>
     { class: "legend" },
     h("span", {}, h("i", { class: "ink" }), "together"),
     tags.map((t, i) =>
-      h("span", {}, h("i", { vars: { "--hue": slotHue(i + 1) } }), h("bdi", {}, store.tags.names[t])),
+      h("span", {}, h("i", { vars: { "--hue": slotHue(i + 1) } }), tagLabel(t)),
     ),
   );
 
