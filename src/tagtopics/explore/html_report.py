@@ -13,6 +13,7 @@ from tagtopics._typing import Int64
 from tagtopics.errors import InputError
 from tagtopics.explore.page import Block, base64_of, packed, report_page
 from tagtopics.explore.prepare import CHUNK, body_of, fixed_index, index_of, known_words
+from tagtopics.explore.terrain import map_index, terrain_of
 from tagtopics.views.topic_data import TopicData
 
 DEFAULT_MB = 15.0
@@ -90,16 +91,18 @@ def render_report(data: TopicData, max_mb: float = DEFAULT_MB) -> tuple[bytes, R
     """Return a report as bytes, and what it contains."""
     if not max_mb > 0:
         raise InputError(f"max_mb must be above 0, not {max_mb}")
-    space = int(max_mb * 1e6) - len(_page(data, b"", [], 0)) - 200
+    space = int(max_mb * 1e6) - len(_page(data, b"", b"", [], 0)) - 400
+    terrain = terrain_of(data)
+    space -= int(1.1 * len(base64_of(packed(map_index(terrain, np.arange(0)))))) + 1000
     docs, index = _fitting_index(data, space)
     bodies, n_bodies = _fitting_bodies(data, docs, space - len(base64_of(index)))
-    html = _page(data, index, bodies, n_bodies)
+    html = _page(data, index, packed(map_index(terrain, docs)), bodies, n_bodies)
     return html, ReportSize(len(html), len(data.documents.ids), len(docs), n_bodies)
 
 
-def _page(data: TopicData, index: bytes, bodies: list[bytes], n_bodies: int) -> bytes:
+def _page(data: TopicData, index: bytes, places: bytes, bodies: list[bytes], n_bodies: int) -> bytes:
     settings: dict[str, Any] = {"live": False, "bodies": n_bodies, "chunk": CHUNK}
-    blocks = [Block("index", base64_of(index))]
+    blocks = [Block("index", base64_of(index)), Block("map-data", base64_of(places))]
     blocks += [Block(f"bodies-{i}", base64_of(pack)) for i, pack in enumerate(bodies)]
     return report_page(data.title, settings, blocks).encode("utf-8", "replace")
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from tagtopics._typing import Float32, Float64
 
-_SCRIPTS = ("dom", "data", "charts", "widgets", "overview", "topic", "tag", "document")
+_SCRIPTS = ("dom", "data", "charts", "widgets", "search", "filter", "points", "map", "overview", "topic", "tag", "document")
 _LIVE_SCRIPTS = ("workbench",)
 
 ICON = (

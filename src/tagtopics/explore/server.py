@@ -22,6 +22,7 @@ from tagtopics.explore.collection import AnswerCache, Collection, NoSuchDocument
 from tagtopics.explore.middleware import Application, Gate, Metrics, Middleware, OverloadedError, TooSlowError
 from tagtopics.explore.page import live_page, packed, script, style
 from tagtopics.explore.prepare import CHUNK, body_of, index_of, known_words
+from tagtopics.explore.terrain import map_index, terrain_of
 from tagtopics.views.engine import Engine, NotOfferedError, Question
 from tagtopics.views.heat_maps import PhotographAnswer
 from tagtopics.views.topic_data import TopicData
@@ -105,6 +106,7 @@ def _pages(data: TopicData, offers: frozenset[str]) -> APIRouter:
     order = data.documents.by_topic()
     _, number = known_words(data)
     index = packed(index_of(data, order))
+    places = packed(map_index(terrain_of(data), order))
     n_bodies = len(order) if data.documents.has_words else 0
     page = live_page(data.title, {"live": True, "bodies": n_bodies, "chunk": CHUNK, "offers": sorted(offers)})
 
@@ -128,6 +130,10 @@ def _pages(data: TopicData, offers: frozenset[str]) -> APIRouter:
     @router.get("/data/index")
     def whole_index(request: Request) -> Response:
         return _zipped(index, request)
+
+    @router.get("/data/map")
+    def whole_map(request: Request) -> Response:
+        return _zipped(places, request)
 
     @router.get("/data/bodies/{at}")
     def bodies(at: Annotated[int, Path(ge=0, le=10**9)], request: Request) -> Response:

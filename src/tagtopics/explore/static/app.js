@@ -43,7 +43,9 @@ function decoded(part) {
 
 let first = true;
 function route() {
-  const parts = location.hash.replace(/^#\/?/, "").split("/").map(decoded);
+  const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
+  const parts = path.split("/").map(decoded);
+  if (query !== undefined || isFiltered()) readFilter(query || "");
   byId("tip").hidden = true;
   const main = byId("main");
   main.replaceChildren(...pageOf(parts).flat(2).filter(Boolean));
@@ -62,52 +64,6 @@ function route() {
     say(title ? title.innerText : "");
   }
   first = false;
-}
-
-function searchPage(text) {
-  const [tags, words, docs] = [findTags(text, 40), findWords(text, 40), findDocuments(text, 60)];
-  return [
-    h("h1", {}, `“${text}”`),
-    tags.length + words.length + docs.length
-      ? null
-      : h("p", {}, "Nothing found. Search covers words, tags, document ids and the beginnings of texts."),
-    tags.length
-      ? card(
-          "Tags",
-          null,
-          h(
-            "p",
-            { class: "chips" },
-            tags.map((t) => tagChip(t, whole(store.tags.documents[t]))),
-          ),
-        )
-      : null,
-    words.length
-      ? card(
-          "Words",
-          null,
-          h(
-            "p",
-            { class: "chips" },
-            words.map((w) =>
-              link(
-                `#/word/${w}`,
-                { class: "chip" },
-                h("bdi", {}, store.words.names[w]),
-                h("small", {}, whole(store.words.weight[w])),
-              ),
-            ),
-          ),
-        )
-      : null,
-    docs.length
-      ? card(
-          "Documents",
-          null,
-          growing(docs, (d) => documentRow(d), 20),
-        )
-      : null,
-  ];
 }
 
 function searching() {
@@ -183,6 +139,7 @@ function start() {
     }
   });
   load()
+    .then(loadMap)
     .then(() => {
       byId("about").textContent =
         `${store.model}, ${plural(store.K, "topic")}, ${plural(store.facts.iterations || 0, "sweep")}. Topics are numbered as in the model.`;
