@@ -121,7 +121,7 @@ def _pages(data: TopicData, offers: frozenset[str]) -> APIRouter:
 
     @router.get("/static/explorer.js")
     async def code(request: Request) -> Response:
-        return _unless_known(request, script(True).encode(), "text/javascript; charset=utf-8")
+        return _unless_known(request, script().encode(), "text/javascript; charset=utf-8")
 
     @router.get("/static/explorer.css")
     async def looks(request: Request) -> Response:

@@ -6,8 +6,7 @@ const PAGES = [
   ["groups", "Tag groups"],
   ["documents", "Documents"],
 ];
-if (settings.live && ["transform", "photograph"].some((kind) => settings.offers.includes(kind)))
-  PAGES.push(["workbench", "Workbench"]);
+if (hasBench()) PAGES.push(["workbench", "Workbench"]);
 const OWNERS = { topic: "topics", word: "topics", tag: "tags", document: "documents", search: "" };
 
 function pageOf(parts) {
@@ -29,7 +28,7 @@ function pageOf(parts) {
   if (name === "documents") return documentsPage();
   if (name === "document") return documentPage(number);
   if (name === "search") return searchPage(rest || "");
-  if (name === "workbench" && settings.live) return workbenchPage();
+  if (name === "workbench" && hasBench()) return workbenchPage();
   return missingPage("page");
 }
 
