@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+Bool: TypeAlias = npt.NDArray[np.bool_]
 Float32: TypeAlias = npt.NDArray[np.float32]
 Float64: TypeAlias = npt.NDArray[np.float64]
 Int32: TypeAlias = npt.NDArray[np.int32]

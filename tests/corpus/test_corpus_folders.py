@@ -41,13 +41,27 @@ def small() -> Corpus:
         links=canonical_tags(np.array([[0, 1], [0, 0]])),
         texts=("ant cat\u2028é cat\u2028é", "bee\nbee\tbee"),
         split=("train", "test"),
+        titles=("On ants", None),
+        dates=("2020", "2021-03-04"),
+        urls=(None, "https://example.org/b"),
         recipe=TextRecipe(min_df=2, stop_words=("a", "b")),
     )
 
 
 def same(a: Corpus, b: Corpus) -> bool:
     matrices = all((getattr(a, name) != getattr(b, name)).nnz == 0 for name in ("counts", "tags"))
-    values = ("vocabulary", "tag_names", "ids", "labels", "split", "texts", "recipe")
+    values = (
+        "vocabulary",
+        "tag_names",
+        "ids",
+        "labels",
+        "split",
+        "texts",
+        "recipe",
+        "titles",
+        "dates",
+        "urls",
+    )
     return matrices and all(getattr(a, name) == getattr(b, name) for name in values)
 
 

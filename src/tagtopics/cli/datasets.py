@@ -54,7 +54,13 @@ def _one(name: str, out: str | None, output: OutputOptions) -> None:
         from tagtopics.corpus import write_matrix_folder
 
         write_matrix_folder(corpus, out)
-    has = [part for part in ("labels", "links", "texts", "split") if getattr(corpus, part) is not None]
+    from tagtopics.corpus.metadata import METADATA
+
+    has = [
+        part
+        for part in ("labels", "links", "texts", "split", *METADATA.values())
+        if getattr(corpus, part) is not None
+    ]
     payload = {"name": name, "path": out, **corpus.statistics, "has": has}
     facts = {
         key.replace("n_", "").replace("_", " "): _text(value)

@@ -103,6 +103,9 @@ class ColumnOptions:
     tags: Annotated[list[str] | None, _input("Tag column; repeat for several kinds of tags.", "tags")] = None
     id: Annotated[str | None, _input("Column of document ids.")] = None
     label: Annotated[str | None, _input("Column of document classes.")] = None
+    title: Annotated[str | None, _input("Column of document titles.", "title")] = None
+    date: Annotated[str | None, _input("Column of document dates.", "date, year")] = None
+    url: Annotated[str | None, _input("Column of web addresses or DOIs.", "url")] = None
     format: Annotated[
         str | None,
         _input("jsonl csv tsv parquet folder uci ldac svmlight mulan mat.", "from the file name", "NAME"),

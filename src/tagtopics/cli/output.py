@@ -120,7 +120,20 @@ def topic_table(rows: Sequence[dict[str, Any]], title: str) -> Table:
     table = make_table(title, [">topic", ">share", "words", *(["most typical tags"] if tagged else [])])
     for row in rows:
         tags = [join([entry["tag"] for entry in row["tags"]], ", ")] if tagged else []
-        table.add_row(str(row["topic"]), per_cent(row["share"]), join(_words_in(row)), *tags)
+        words = join([*_words_in(row), *(["(background)"] if row["background"] else [])])
+        table.add_row(str(row["topic"]), per_cent(row["share"]), words, *tags)
+    return table
+
+
+def named_topic_table(rows: Sequence[dict[str, Any]], title: str) -> Table:
+    """Return a table of topics: share, name, words, most typical tags."""
+    tagged = any(row["tags"] for row in rows)
+    columns = [">topic", ">share", "name", "words", *(["most typical tags"] if tagged else [])]
+    table = make_table(title, columns)
+    for row in rows:
+        name = plain(row["name"] + (" (background)" if row["background"] else ""))
+        tags = [join([entry["tag"] for entry in row["tags"]], ", ")] if tagged else []
+        table.add_row(str(row["topic"]), per_cent(row["share"]), name, join(_words_in(row)), *tags)
     return table
 
 

@@ -47,8 +47,9 @@ def command(
     from tagtopics.scale.writer import check_shard_target
 
     check_shard_target(out, overwrite=force)
-    if columns.label is not None:
-        raise InputError("--label: shards cannot hold labels; leave it out")
+    for name in ("label", "title", "date", "url"):
+        if getattr(columns, name) is not None:
+            raise InputError(f"--{name}: shards cannot hold {name}s; leave it out")
     settings = column_settings(columns)
     if max_candidates is not None:
         settings["max_candidates"] = max_candidates

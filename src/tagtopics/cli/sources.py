@@ -219,7 +219,8 @@ def _read(source: Any, columns: ColumnOptions, **settings: Any) -> Corpus:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CorpusWarning)  # the corpus has them as notices
-        return read_corpus(source, label=columns.label, **column_settings(columns), **settings)
+        named = {name: getattr(columns, name) for name in ("label", "title", "date", "url")}
+        return read_corpus(source, **named, **column_settings(columns), **settings)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import typer
 
 from tagtopics.cli.estimators import name_of_model
 from tagtopics.cli.options import ModelArgument, OutputOptions, option, top_option
-from tagtopics.cli.output import profile_table, show, topic_table
+from tagtopics.cli.output import named_topic_table, profile_table, show
 from tagtopics.cli.sources import load, load_tagged
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def topics_command(
     model: ModelArgument, output: OutputOptions, top: Annotated[int, top_option("Words per topic.")] = 10
 ) -> None:
-    """Show the topics of a model: share, top words, most typical tags."""
+    """Show the topics of a model: share, name, top words, most typical tags."""
     from tagtopics.views.rankings import topic_rows
 
     loaded = load(model)
@@ -31,7 +31,7 @@ def topics_command(
         "topics": topic_rows(loaded, top),
     }
     title = f"{n_topics} topics of {model}"
-    show(output.json, payload, lambda console: console.print(topic_table(payload["topics"], title)))
+    show(output.json, payload, lambda console: console.print(named_topic_table(payload["topics"], title)))
 
 
 TagArguments = Annotated[

@@ -60,8 +60,8 @@ def in_columns(corpus: Corpus, words: Sequence[str], tags: Sequence[str]) -> Cor
 def join_corpora(first: Corpus, second: Corpus) -> Corpus:
     """Return the documents of two corpora as one; words and tags are matched by name.
 
-    Texts are kept if both have them, labels if either has, an official split never; links stay within each
-    corpus. The recipe and the visual vocabulary are those of the first.
+    Texts are kept if both have them; labels, titles, dates and addresses if either has; an official split
+    never; links stay within each corpus. The recipe and the visual vocabulary are those of the first.
     """
     words = extended(first.vocabulary, second.vocabulary)
     tags = extended(first.tag_names, second.tag_names)
@@ -72,7 +72,10 @@ def join_corpora(first: Corpus, second: Corpus) -> Corpus:
         vocabulary=words,
         tag_names=tags,
         ids=first.ids + second.ids,
-        labels=_labels(first, second),
+        labels=_joined(first, second, "labels"),
+        titles=_joined(first, second, "titles"),
+        dates=_joined(first, second, "dates"),
+        urls=_joined(first, second, "urls"),
         links=_links(first, second),
         texts=None if first.texts is None or second.texts is None else first.texts + second.texts,
         recipe=first.recipe,
@@ -98,10 +101,12 @@ def admit_words(corpus: Corpus, known: Sequence[str], recipe: TextRecipe) -> Cor
     return replace(corpus, counts=counts, vocabulary=tuple(corpus.vocabulary[w] for w in kept), recipe=recipe)
 
 
-def _labels(first: Corpus, second: Corpus) -> tuple[str | None, ...] | None:
-    if first.labels is None and second.labels is None:
+def _joined(first: Corpus, second: Corpus, name: str) -> tuple[str | None, ...] | None:
+    """Return a field of two corpora, None for the documents of one that lacks it."""
+    values: list[tuple[str | None, ...] | None] = [getattr(corpus, name) for corpus in (first, second)]
+    if values[0] is None and values[1] is None:
         return None
-    return (first.labels or (None,) * first.n_docs) + (second.labels or (None,) * second.n_docs)
+    return (values[0] or (None,) * first.n_docs) + (values[1] or (None,) * second.n_docs)
 
 
 def _links(first: Corpus, second: Corpus) -> sp.csr_array | None:

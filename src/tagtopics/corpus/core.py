@@ -21,6 +21,10 @@ Where = Callable[[int], str]
 """Names a row of a source in errors."""
 
 
+_PER_DOCUMENT = ("labels", "texts", "split", "titles", "dates", "urls")
+"""The optional fields of a corpus with one value for each document."""
+
+
 def document_number(row: int) -> str:
     """Name a document by its row, if nothing better is known."""
     return f"document {row}"
@@ -133,6 +137,9 @@ class Corpus:
         links: CSR array (D, D) of int8 ones; directed links between documents (citations, See Also).
         texts: the raw text of each document.
         split: "train" or "test" for each document, if there is an official split.
+        titles: a title for each document, None where unknown.
+        dates: likewise; ISO strings of a year, a month or a day, such as 2020, 2020-05 or 2020-05-03.
+        urls: likewise; http or https links.
         recipe: how text became counts, so that new text is treated the same way.
         visual: the `VisualVocabulary` that made words from images, for new images.
         notices: one line for each decision that the reader made for the user.
@@ -147,6 +154,9 @@ class Corpus:
     links: sp.csr_array | None = None
     texts: tuple[str, ...] | None = None
     split: tuple[str, ...] | None = None
+    titles: tuple[str | None, ...] | None = None
+    dates: tuple[str | None, ...] | None = None
+    urls: tuple[str | None, ...] | None = None
     recipe: TextRecipe | None = None
     visual: Any = None
     notices: tuple[str, ...] = field(default=())
@@ -157,7 +167,7 @@ class Corpus:
         n, n_names, n_tags = len(self.vocabulary), len(self.tag_names), self.tags.shape[1]
         _require(n == W, f"vocabulary has {n} words, counts have {W} columns")
         _require(n_names == n_tags, f"{n_names} tag names for {n_tags} columns of tags")
-        for name in ("ids", "labels", "texts", "split"):
+        for name in ("ids", *_PER_DOCUMENT):
             n = D if getattr(self, name) is None else len(getattr(self, name))
             _require(n == D, f"{name} has {n} entries for {D} documents")
         _require(self.links is None or self.links.shape == (D, D), "links must be documents x documents")
@@ -211,11 +221,9 @@ class Corpus:
             counts=sp.csr_array(self.counts[rows]),
             tags=sp.csr_array(self.tags[rows]),
             ids=_pick(self.ids, rows),
-            labels=_pick(self.labels, rows),
             links=None if self.links is None else sp.csr_array(self.links[rows][:, rows]),
-            texts=_pick(self.texts, rows),
-            split=_pick(self.split, rows),
             notices=(),
+            **{name: _pick(getattr(self, name), rows) for name in _PER_DOCUMENT},
         )
 
     def __repr__(self) -> str:
@@ -230,8 +238,8 @@ class Corpus:
 class ReadOptions:
     """What the caller of `read_corpus` or `shard_corpus` asked for.
 
-    Where the source is a table, `text`, `tags`, `id` and `label` name columns; elsewhere `tags`, `id` and
-    `label` are the values themselves.
+    Where the source is a table, `text`, `tags`, `id`, `label` and `metadata` name columns; elsewhere `tags`,
+    `id`, `label` and `metadata` are the values themselves.
     """
 
     text: Any = None
@@ -244,6 +252,7 @@ class ReadOptions:
     vocabulary: Sequence[str] | None = None
     tag_names: Sequence[str] | None = None
     visual: Any = None
+    metadata: Mapping[str, Any] | None = None  # "title", "date", "url"; None if the caller cannot keep them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,6 +272,9 @@ class Documents:
     ids: Sequence[str] | None = None
     labels: Sequence[str | None] | None = None
     split: Sequence[str] | None = None  # "train" or "test"
+    titles: Sequence[str | None] | None = None
+    dates: Sequence[str | None] | None = None  # ISO
+    urls: Sequence[str | None] | None = None
     links: sp.csr_array | None = None  # documents x documents
     recipe: TextRecipe | None = None  # how text became `counts`
     visual: Any = None  # the `VisualVocabulary` that made `counts`

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from tagtopics.corpus.align import align_columns
@@ -28,21 +27,22 @@ from tagtopics.corpus.core import (
     canonical_tags,
     tag_matrix,
 )
+from tagtopics.corpus.findings import Findings, number_of, repeated_ids, single_tags
 from tagtopics.corpus.formats.bags import read_ldac, read_svmlight, read_uci
 from tagtopics.corpus.formats.mat import read_mat
 from tagtopics.corpus.formats.matrix_folder import read_folder
 from tagtopics.corpus.formats.mulan import read_mulan
+from tagtopics.corpus.formats.streams import TABLE_KINDS, read_table
 from tagtopics.corpus.formats.tables import (
-    TABLE_KINDS,
     TableLayout,
     documents_of_table,
     frame_of,
-    read_table,
     table_of_frame,
     table_of_rows,
     texts_of,
 )
 from tagtopics.corpus.images.decode import holds_images, is_image
+from tagtopics.corpus.metadata import read_metadata
 from tagtopics.corpus.tags import distinct_tags, name_of, read_tags, tags_of_file
 from tagtopics.corpus.text import TermCounter, count_bags, learn
 from tagtopics.errors import CorpusWarning, InputError
@@ -74,6 +74,9 @@ def read_corpus(
     tags: Any = None,
     id: Any = None,
     label: Any = None,
+    title: Any = None,
+    date: Any = None,
+    url: Any = None,
     recipe: TextRecipe | None = None,
     tokenizer: Tokenizer | None = None,
     vocabulary: Sequence[str] | None = None,
@@ -85,11 +88,11 @@ def read_corpus(
 ) -> Corpus:
     """Read a corpus from a file, a folder, a table, texts, images, or a matrix of counts.
 
-    If the source is a table (JSON lines, CSV, TSV, Parquet, a data frame, dictionaries), `text`, `tags`, `id`
-    and `label` name columns; the defaults are the columns with these names. If it is a list of texts or a
-    matrix of counts, `tags`, `id` and `label` are the values, one for each document. If it is a folder of
-    images, `tags` is a file of tags (CSV, TSV, JSON, JSON lines; `id` and `label` name its columns),
-    "sidecar" for a JSON file beside each image, or "folders" for the names of sub-folders.
+    If the source is a table (JSON lines, CSV, TSV, Parquet, a data frame, dictionaries), `text`, `tags`,
+    `id`, `label`, `title`, `date` and `url` name columns; the defaults are the columns with these names. If
+    it is a list of texts or a matrix of counts, all but `text` are the values, one for each document. If
+    it is a folder of images, `tags` is a file of tags (CSV, TSV, JSON, JSON lines; `id` and `label` name its
+    columns), "sidecar" for a JSON file beside each image, or "folders" for the names of sub-folders.
 
     Args:
         source: a path; a pandas, polars or Arrow table; a list of texts or of dictionaries; or a matrix of
@@ -100,6 +103,10 @@ def read_corpus(
             counts: a documents x tags matrix, lists of tags, or a file with one line of tags per document.
         id: the column of the documents' names.
         label: the column of the documents' classes.
+        title: the column of the documents' titles; by default `title`, unless it is the text or a tag.
+        date: the column of their dates; by default `date`, else `year`. Titles, dates and addresses are not
+            tags. What cannot be read is left out with a notice.
+        url: the column of their web addresses or DOIs; by default `url`.
         recipe: how text becomes words; None for `TextRecipe()`.
         tokenizer: a custom function from text to words that replaces the recipe's; it cannot be saved.
         vocabulary: the words to count, if they are known; others are left out and reported.
@@ -129,6 +136,7 @@ def read_corpus(
         vocabulary=vocabulary,
         tag_names=tag_names,
         visual=visual,
+        metadata={"title": title, "date": date, "url": url},
     )
     begin = on_stage or (lambda stage: None)
     begin("Reading")
@@ -188,86 +196,27 @@ def assemble(
         links=documents.links,
         texts=_tuple(documents.texts),
         split=_tuple(documents.split),
+        titles=_tuple(documents.titles),
+        dates=_tuple(documents.dates),
+        urls=_tuple(documents.urls),
         recipe=recipe if documents.are_texts else documents.recipe,
         visual=documents.visual,
     )
     return corpus, replace(Findings.of(corpus, n_unknown, unknown_tags, repeated), rare="".join(rare) or None)
 
 
-@dataclass(frozen=True)
-class Findings:
-    """What the user may not expect of some documents; the findings of the parts of a corpus add up."""
-
-    wordless: int = 0
-    first_wordless: str | None = None  # the id of the first document without a word
-    untagged: int = 0
-    first_untagged: str | None = None
-    unknown_words: int = 0  # tokens of words outside a given vocabulary
-    unknown_tags: int = 0  # tags of documents that are not among the given ones
-    repeated: int = 0  # tags that a document repeats
-    rare: str | None = None  # a line on the rare words that were left out
-
-    @classmethod
-    def of(cls, corpus: Corpus, unknown_words: int, unknown_tags: int, repeated: int) -> Findings:
-        """Return the findings of a corpus."""
-        empty, bare = (np.flatnonzero(np.diff(m.indptr) == 0) for m in (corpus.counts, corpus.tags))
-        first_empty, first_bare = (corpus.ids[rows[0]] if len(rows) else None for rows in (empty, bare))
-        return cls(len(empty), first_empty, len(bare), first_bare, unknown_words, unknown_tags, repeated)
-
-    def __add__(self, later: Findings) -> Findings:
-        def total(mine: Any, others: Any) -> Any:
-            return mine + others if isinstance(mine, int) else others if mine is None else mine
-
-        return Findings(*(total(getattr(self, f.name), getattr(later, f.name)) for f in fields(self)))
-
-    def lines(self) -> list[str]:
-        """Return one line for each finding, except for missing tags."""
-        lines = []
-        if self.wordless:
-            first = (self.first_wordless or "")[:60]
-            lines.append(f"{_n(self.wordless, 'document')} with no word kept, the first is {first!r}")
-        if self.unknown_words:
-            lines.append(f"{_n(self.unknown_words, 'token')} of words outside the vocabulary left out")
-        if self.unknown_tags:
-            lines.append(f"{_n(self.unknown_tags, 'tagging')} with unknown tags left out")
-        if self.repeated:
-            lines.append(f"{_n(self.repeated, 'repeated tag')} within a document counted once")
-        return lines
-
-    def untagged_lines(self) -> list[str]:
-        """Return one line if there are documents without tags."""
-        first = (self.first_untagged or "")[:60]
-        what = f"{_n(self.untagged, 'document')} with no tag kept, the first is {first!r}"
-        return [what] if self.untagged else []
-
-
-def single_tags(tag_docs: npt.NDArray[np.integer]) -> list[str]:
-    """Return one line if some of T tags, with (T,) documents each, are on a single document."""
-    n_single = int((tag_docs == 1).sum())
-    return [f"{n_single:,} of {_n(len(tag_docs), 'tag')} on a single document"] if n_single else []
-
-
 def _with_notices(
     documents: Documents, corpus: Corpus, findings: Findings, options: ReadOptions
 ) -> tuple[Corpus, list[str]]:
     """Return a corpus with its notices, and those of them that deserve a warning."""
-    unusual = findings.lines() + _repeated_ids(corpus.ids)
+    unusual = findings.lines() + repeated_ids(corpus.ids)
     usual = [CUSTOM_TOKENIZER] if options.tokenizer is not None and documents.are_texts else []
     usual += [findings.rare] if findings.rare else []
     usual += single_tags(np.bincount(corpus.tags.indices, minlength=corpus.n_tags))
     n_blank = sum(label is None for label in corpus.labels or ())
-    usual += [f"{_n(n_blank, 'document')} with a blank label"] if n_blank else []
+    usual += [f"{number_of(n_blank, 'document')} with a blank label"] if n_blank else []
     (unusual if corpus.tags.nnz else usual).extend(findings.untagged_lines())
     return replace(corpus, notices=(*documents.notices, *unusual, *usual)), [*documents.warnings, *unusual]
-
-
-def _repeated_ids(ids: Sequence[str]) -> list[str]:
-    n_repeated = len(ids) - len(set(ids))
-    if not n_repeated:
-        return []
-    seen: set[str] = set()
-    first = next(name for name in ids if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-    return [f"{_n(n_repeated, 'document')} with the id of an earlier one, the first is {first[:60]!r}"]
 
 
 # ------------------------------------------------------------------------------------------------ columns
@@ -333,10 +282,6 @@ def _tuple(values: Sequence[Any] | None) -> tuple[Any, ...] | None:
     return None if values is None else tuple(values)
 
 
-def _n(n: int, what: str) -> str:
-    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
-
-
 # ------------------------------------------------------------------------------------------------ sources
 
 
@@ -347,6 +292,8 @@ def _read_path(path: Path, kind: str, options: ReadOptions) -> Documents:
     if kind == "images":
         from tagtopics.corpus.images.folder import read_images
 
+        if any(value is not None for value in (options.metadata or {}).values()):
+            raise InputError(f"{path}: title, date and url are not read for images; leave them out")
         return read_images(path, options)
     return _with_values(_MATRICES[kind](path, options), options)
 
@@ -394,17 +341,33 @@ def _with_values(documents: Documents, options: ReadOptions) -> Documents:
     ids, labels = _values(options.id, "id"), _values(options.label, "label")
     if ids is not None:
         documents = replace(documents, ids=[name or str(row) for row, name in enumerate(ids)])
-    return documents if labels is None else replace(documents, labels=labels)
+    if labels is not None:
+        documents = replace(documents, labels=labels)
+    return _with_metadata(documents, options)
+
+
+def _with_metadata(documents: Documents, options: ReadOptions) -> Documents:
+    """Return documents with the titles, dates and addresses that the user gave as values."""
+    given = {what: values for what, values in (options.metadata or {}).items() if values is not None}
+    for what, values in given.items():
+        _refuse_column(values, what)
+    fields, left_out = read_metadata({what: list(values) for what, values in given.items()})
+    more = {"warnings": (*documents.warnings, *left_out), "notices": (*documents.notices, *left_out)}
+    return replace(documents, **fields, **more) if given else documents  # type: ignore[arg-type]
 
 
 def _values(values: Any, what: str) -> list[str | None] | None:
     if values is None:
         return None
+    _refuse_column(values, what)
+    return [name_of(value, partial("{}, row {}".format, what, row), what) for row, value in enumerate(values)]
+
+
+def _refuse_column(values: Any, what: str) -> None:
     if isinstance(values, str):
         raise InputError(
             f"{what}: {values[:40]!r} names a column, but the source is no table; give the values"
         )
-    return [name_of(value, partial("{}, row {}".format, what, row), what) for row, value in enumerate(values)]
 
 
 def _guess_format(path: Path) -> str:

@@ -15,11 +15,12 @@ import scipy.sparse as sp
 
 from tagtopics._io import atomic_file, atomic_folder, check_target
 from tagtopics.corpus.core import Corpus, recipe_to_json
+from tagtopics.corpus.metadata import METADATA
 from tagtopics.errors import InputError
 
 FOLDER_FILES = (
     "words.npz", "tags.npz", "vocab.txt", "tags.txt", "ids.txt", "labels.txt", "split.txt", "links.npz",
-    "texts.jsonl.gz", "recipe.json",
+    "titles.txt", "dates.txt", "urls.txt", "texts.jsonl.gz", "recipe.json",
 )  # fmt: skip
 """All files that `write_matrix_folder` may write."""
 
@@ -52,8 +53,9 @@ def write_matrix_folder(corpus: Corpus, path: str | Path) -> Path:
 def write_jsonl(corpus: Corpus, path: str | Path, *, overwrite: bool = False) -> Path:
     """Write a corpus as JSON lines, compressed if the name ends in `.gz`.
 
-    A line has `id`, `text` (or `words` with their counts, if there are no texts), `tags`, and `label` and
-    `split` if the corpus has them. Links and the order of columns are lost; a matrix folder keeps them.
+    A line has `id`, `text` (or `words` with their counts, if there are no texts), `tags`, and `label`,
+    `split`, `title`, `date` and `url` if the corpus has them. Links and the order of columns are
+    lost; a matrix folder keeps them.
 
     Args:
         corpus: the corpus.
@@ -129,8 +131,10 @@ def _write_parts(corpus: Corpus, folder: Path) -> None:
         sp.save_npz(folder / "tags.npz", corpus.tags)
         write_names(corpus.tag_names, folder / "tags.txt")
     write_names(corpus.ids, folder / "ids.txt")
-    if corpus.labels is not None:
-        write_names([label or "" for label in corpus.labels], folder / "labels.txt")
+    for name in ("labels", *METADATA.values()):
+        values = getattr(corpus, name)
+        if values is not None:
+            write_names([value or "" for value in values], folder / f"{name}.txt")
     if corpus.split is not None:
         write_names(corpus.split, folder / "split.txt")
     if corpus.links is not None:
@@ -155,6 +159,10 @@ def _rows(corpus: Corpus) -> Iterator[dict[str, Any]]:
             row["label"] = corpus.labels[d]
         if corpus.split is not None:
             row["split"] = corpus.split[d]
+        for what, name in METADATA.items():
+            values = getattr(corpus, name)
+            if values is not None:
+                row[what] = values[d]
         yield row
 
 

@@ -104,6 +104,8 @@ def _topics(data: TopicData, chosen: Int64) -> dict[str, Any]:
     return {
         "share": rounded(data.topic_share),
         "coherence": rounded(data.coherence),
+        "names": list(data.names),
+        "background": data.background.tolist(),
         "words": words,
         "phi": [rounded(phi[k, row]) for k, row in enumerate(words)],
         "x": rounded(places[:, 0]),
@@ -191,7 +193,7 @@ def suggested_groups(data: TopicData, n: int = 12) -> list[dict[str, Any]]:
 
     Pairs of one kind, and tags that nearly always occur together, are left out. The score is the gain of the
     largest joint topic over either tag alone, times the log of the number of documents with both. Each tag
-    and each topic is suggested at most twice.
+    and each topic is suggested at most twice. Background topics do not count.
     """
     n_docs, profiles = data.tags.n_docs, data.tags.profiles.astype(np.float64)
     one, other, together = _pairs(data)
@@ -200,7 +202,7 @@ def suggested_groups(data: TopicData, n: int = 12) -> list[dict[str, Any]]:
     kept = ~of_one_kind & (together >= 3) & (together <= 0.7 * np.minimum(n_docs[one], n_docs[other]))
     scored = []
     for s, t, n_both in zip(one[kept].tolist(), other[kept].tolist(), together[kept].tolist(), strict=True):
-        joint = data.tags.joint([s, t])
+        joint = np.where(data.background, 0.0, data.tags.joint([s, t]))
         k = int(np.argmax(joint))
         gain = float(joint[k] - max(profiles[s, k], profiles[t, k]))
         scored.append((gain * float(np.log1p(n_both)), s, t, n_both, k))

@@ -78,6 +78,7 @@ def integer_inner(function: Any) -> Any:
 def inner(function: Any) -> Any:
     """Compile a function that only kernels call, inlined into each of them.
 
+    Python must not call it: there is no entry point for Python, which would take time to compile.
     By default the compiler keeps some such functions separate, and a process that has just compiled them
     runs a different copy than one that loads them from disk, with different bits. Inner functions allocate
     nothing and return no array, so reference counting is off: it would cost more than some of the loops.

@@ -25,6 +25,7 @@ from tagtopics.inference.executor import MemoryExecutor, is_lean
 from tagtopics.inference.fold_in import FoldIn
 from tagtopics.inference.learn_priors import default_alpha, default_beta, learn_alpha
 from tagtopics.inference.loop import Callback, FitResult, Learned, Step, TopicAlgorithm, run
+from tagtopics.inference.topic_names import find_phrases
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.inputs import (
     align_tags,
@@ -325,6 +326,7 @@ class TopicModel(Queries):
         self.recommender_, self.tag_words_ = None, None
         self._store_topics(learned.word_sums)
         self.doc_topic_, self.doc_topic_prior_ = learned.doc_topic, learned.doc_topic_prior
+        self.phrases_ = find_phrases(corpus, self.components_, self.topic_sums_, self.doc_topic_)
         has_words = np.diff(corpus.counts.indptr) > 0
         self.tag_docs_ = np.asarray(corpus.tags[has_words].sum(0), dtype=np.int64).ravel()
         self.n_features_in_ = corpus.n_words

@@ -95,6 +95,7 @@ class Description(BaseModel):
     visual: dict[str, Any] | None
     recommender: dict[str, Any] | None
     names: _Names
+    phrases: list[str] = Field(default_factory=list)
     numbers: dict[str, float] = Field(default_factory=dict)
     history: list[_Step]
     stop_reason: str
@@ -168,6 +169,7 @@ def _description(model: TopicModel, files: dict[str, str]) -> Description:
         "visual": visual_to_json(model.visual_),
         "recommender": recommender_to_json(model.recommender_),
         "names": {name: list(getattr(model, name)) for name in _NAMES},
+        "phrases": list(model.phrases_),
         "numbers": model._numbers(),
         "history": model.history_,
         "stop_reason": model.stop_reason_,
@@ -305,6 +307,7 @@ def _restored(description: Description, arrays: dict[str, Any]) -> TopicModel:
     model.components_ = np.asfortranarray(model.components_)  # the layout that `fit` leaves
     model._set_numbers({name: _number(value, name) for name, value in description.numbers.items()})
     model.recipe_ = None if description.recipe is None else recipe_from_json(description.recipe)
+    model.phrases_ = tuple(description.phrases)
     model.n_features_in_ = W
     model.history_ = [step.model_dump() for step in description.history]
     model.n_iter_ = model.history_[-1]["iteration"] if model.history_ else 0

@@ -9,10 +9,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._blas import single_thread
-from tagtopics._typing import Float32, Float64
+from tagtopics._typing import Bool, Float32, Float64
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.inference.holdout import topic_coherence
+from tagtopics.inference.topic_names import background_topics, foreground, name_topics
 from tagtopics.models.results import RelatedDocument, TopicTable, top_weighted
 from tagtopics.recommend.recommender import Recommendation, TagRecommender
 
@@ -21,6 +22,7 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """The queries of `TopicModel`; none of them changes the model."""
 
     recommender_: TagRecommender | None = None
+    phrases_: tuple[str, ...] = ()  # pairs of words that form phrases in the training texts
 
     def top_words(self, n: int = 10) -> list[list[tuple[str, float]]]:
         """Return for each topic its n most probable words with their probabilities."""
@@ -28,14 +30,29 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return [top_weighted(self.vocabulary_, topic, n) for topic in self.components_]
 
     def topic_table(self, n_words: int = 10) -> TopicTable:
-        """Return all topics with their share of the tokens and most probable words, largest first."""
+        """Return all topics with name, share of the tokens and most probable words, largest first."""
         share, words = self.topic_shares(), self.top_words(n_words)
+        names, background = self.topic_names(), self.background_topics()
         order = np.argsort(-share, kind="stable").tolist()
         return TopicTable(
             topic=tuple(order),
             share=tuple(float(share[k]) for k in order),
             words=tuple(tuple(word for word, _ in words[k]) for k in order),
+            name=tuple(names[k] for k in order),
+            background=tuple(bool(background[k]) for k in order),
         )
+
+    def topic_names(self) -> tuple[str, ...]:
+        """Return a short name for each topic: its telling words and phrases, and a tag that singles it out.
+
+        No two names are equal.
+        """
+        tags = getattr(self, "tag_sums_", None), getattr(self, "tag_names_", ())
+        return name_topics(self.components_, self.topic_shares(), self.vocabulary_, self.phrases_, *tags)
+
+    def background_topics(self) -> Bool:
+        """Return (K,): which topics are background, spread over the whole collection."""
+        return background_topics(self.topic_shares(), self.doc_topic_)
 
     def topic_shares(self) -> Float64:
         """Return (K,): the share of all training tokens that each topic has."""
@@ -59,14 +76,18 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return topic_coherence(corpus, [[word for word, _ in words] for words in self.top_words(n_words)])
 
     def related(self, X: Any, top: int = 10, tags: Any = None) -> list[list[RelatedDocument]]:
-        """Return for each document the training documents with the most similar topics; none for no words."""
+        """Return for each document the training documents with the most similar topics; none for no words.
+
+        Background topics do not count.
+        """
         counts, indicator = self._new_documents(X, tags)
         indicator = self._resolved(counts, indicator)
         known = np.diff(counts.indptr) + (0 if indicator is None else np.diff(indicator.indptr))
-        queries = np.sqrt(self._infer(counts, indicator))
-        trained = np.sqrt(self.doc_topic_)
-        with single_thread():
-            similarities = queries @ trained.T
+        background = self.background_topics()
+        queries = np.sqrt(foreground(self._infer(counts, indicator), background))
+        trained = np.sqrt(foreground(self.doc_topic_, background))
+        with single_thread():  # one product for each document: its bits do not depend on the others
+            similarities = [trained @ query for query in queries]
         answers = []
         for n_known, similarity in zip(known, similarities, strict=True):
             best = np.argsort(-similarity, kind="stable")[: top if n_known else 0]

@@ -46,11 +46,15 @@ class TopicTable:
         topic: the number of each topic in the model, largest share first.
         share: of all tokens.
         words: the most probable words of each.
+        name: of each.
+        background: whether each is spread over the whole collection.
     """
 
     topic: tuple[int, ...]
     share: tuple[float, ...]
     words: tuple[tuple[str, ...], ...]
+    name: tuple[str, ...]
+    background: tuple[bool, ...]
 
     def __len__(self) -> int:
         return len(self.topic)
@@ -61,19 +65,27 @@ class TopicTable:
             "topic": list(self.topic),
             "share": list(self.share),
             "words": [" ".join(row) for row in self.words],
+            "name": list(self.name),
+            "background": list(self.background),
         }
 
     def __str__(self) -> str:
-        rows = zip(self.topic, self.share, self.words, strict=True)
-        return "\n".join(f"{k:>4} {share:>6.1%}  {' '.join(words)}" for k, share, words in rows)
+        rows = zip(self.topic, self.share, self.words, self.background, strict=True)
+        return "\n".join(
+            f"{k:>4} {share:>6.1%}  {' '.join(words)}{' (background)' if background else ''}"
+            for k, share, words, background in rows
+        )
 
     def _repr_html_(self) -> str:
+        columns = zip(self.topic, self.share, self.name, self.words, self.background, strict=True)
         rows = "".join(
             f"<tr><td>{k}</td><td>{share:.1%}</td>"
+            f"<td style='text-align:left'>{escape(name)}{' <em>background</em>' if background else ''}</td>"
             f"<td style='text-align:left'>{escape(' '.join(words))}</td></tr>"
-            for k, share, words in zip(self.topic, self.share, self.words, strict=True)
+            for k, share, name, words, background in columns
         )
-        head = "<tr><th>topic</th><th>share</th><th style='text-align:left'>words</th></tr>"
+        left = "<th style='text-align:left'>"
+        head = f"<tr><th>topic</th><th>share</th>{left}name</th>{left}words</th></tr>"
         return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
 
 

@@ -20,8 +20,10 @@ import numpy as np
 
 from tagtopics._typing import Int64
 from tagtopics.corpus.core import Corpus, Documents, ReadOptions, TextRecipe, Tokenizer
-from tagtopics.corpus.formats.tables import TABLE_KINDS, Table, TableLayout, stream_table
-from tagtopics.corpus.read import CUSTOM_TOKENIZER, Findings, assemble, find_source, read_corpus, single_tags
+from tagtopics.corpus.findings import Findings, single_tags
+from tagtopics.corpus.formats.streams import TABLE_KINDS, stream_table
+from tagtopics.corpus.formats.tables import Table, TableLayout
+from tagtopics.corpus.read import CUSTOM_TOKENIZER, assemble, find_source, read_corpus
 from tagtopics.corpus.text import TermCounter, choose_words, count_all, frequencies, with_min_df
 from tagtopics.errors import InputError
 from tagtopics.scale.format import ShardFolder
@@ -67,8 +69,8 @@ def shard_corpus(
     """Write a corpus of any size as a folder of shards.
 
     JSON lines, CSV, TSV and Parquet are read as a stream, in memory that does not grow with the number of
-    documents; everything else that `read_corpus` reads, and a corpus, is read whole. Labels, links and texts
-    are not kept.
+    documents; everything else that `read_corpus` reads, and a corpus, is read whole. Labels, links,
+    texts, titles, dates and addresses are not kept.
 
     Args:
         source: a path, or a corpus.

@@ -57,8 +57,10 @@ def mix_documents(corpus: Corpus, seed: int = 0) -> MixedCorpus:
     from_first = _entries(corpus.counts[first], counts)
     truth = np.stack([from_first, counts.data - from_first], axis=1)
     ids = tuple(f"{corpus.ids[a]}+{corpus.ids[b]}" for a, b in zip(first, second, strict=True))
-    base = replace(corpus, notices=())
-    mixed = replace(base, counts=counts, tags=tags, ids=ids, labels=None, links=None, texts=None, split=None)
+    mixed = replace(
+        corpus, counts=counts, tags=tags, ids=ids, labels=None, links=None, texts=None, split=None,
+        titles=None, dates=None, urls=None, notices=(),
+    )  # fmt: skip
     return MixedCorpus(mixed, truth)
 
 

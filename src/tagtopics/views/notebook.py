@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def plot_topics(model: TopicModel, n_words: int = 6) -> Any:
-    """Return a plotly figure: the share of every topic, labelled with its top words."""
+    """Return a plotly figure: the share of every topic, labelled with its name and top words."""
     table = model.topic_table(n_words)
     labels = [f"{k}: {' '.join(words)}" for k, words in zip(table.topic, table.words, strict=True)]
     return _bars(labels, {"share": table.share}, "Topics by share")

@@ -11,14 +11,20 @@ if TYPE_CHECKING:
 
 
 def topic_rows(model: TopicModel, n_words: int, n_tags: int = 3) -> list[dict[str, Any]]:
-    """Return a row for each topic: its share of all tokens, its top words, its most typical tags."""
+    """Return a row for each topic: its name, its share of all tokens, its top words, its most typical tags.
+
+    Background topics have no typical tags.
+    """
     shares, tags = model.topic_shares(), typical_tags(model, n_tags)
+    names, background = model.topic_names(), model.background_topics()
     return [
         {
             "topic": k,
+            "name": names[k],
+            "background": bool(background[k]),
             "share": float(shares[k]),
             "words": [{"word": word, "probability": p} for word, p in words],
-            "tags": tags[k],
+            "tags": [] if background[k] else tags[k],
         }
         for k, words in enumerate(model.top_words(n_words))
     ]
@@ -49,11 +55,12 @@ def typical_tags(model: TopicModel, n: int) -> list[list[dict[str, Any]]]:
 
 
 def profile_row(model: TTM, tags: Sequence[str], n_words: int, n_topics: int = 3) -> dict[str, Any]:
-    """Return the words and topics of a tag, or of several tags together."""
+    """Return the words and topics of a tag, or of several tags together; background topics are left out."""
     import numpy as np
 
     profile = model.tag_profile(*tags, n_words=n_words)
-    best = np.argsort(-profile.topics, kind="stable")[:n_topics]
+    background = model.background_topics()
+    best = [k for k in np.argsort(-profile.topics, kind="stable") if not background[k]][:n_topics]
     return {
         "tags": list(profile.tags),
         "n_docs": list(profile.n_docs),

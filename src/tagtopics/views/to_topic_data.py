@@ -67,6 +67,8 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
         coherence=np.empty(0) if corpus is None else np.nan_to_num(model.coherence(corpus)),
         tags=_tag_table(model, tag_words, weights),
         documents=_document_table(model, corpus, credit, recipe),
+        names=model.topic_names(),
+        background=model.background_topics(),
         recipe=recipe,
     )
 

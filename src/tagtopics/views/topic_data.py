@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from tagtopics._typing import Float32, Float64, Int32, Int64
+from tagtopics._typing import Bool, Float32, Float64, Int32, Int64
 from tagtopics.corpus.core import TextRecipe, recipe_from_json, recipe_to_json
 from tagtopics.errors import InputError
 from tagtopics.graph import joint_profile
+from tagtopics.inference.topic_names import background_topics, name_topics
 from tagtopics.views.spans import TextSpans
 
-VERSION = 3
+VERSION = 4
 """Version of the record; records of a newer version are refused."""
 
 
@@ -97,6 +98,9 @@ class TopicData:
         topic_word: (K, W) p(word | topic), rows add up to one.
         topic_share: (K,) share of all tokens.
         coherence: (K,) NPMI of each topic's top words; empty if unknown.
+        names: a short name for each topic; no two are equal.
+        background: (K,) whether each topic is spread over the whole collection, so that it tells
+            nothing about a document or tag.
         tags: the tags.
         documents: the documents.
         pictures: of those documents that are images.
@@ -115,6 +119,8 @@ class TopicData:
     coherence: Float64
     tags: TagTable
     documents: DocumentTable
+    names: tuple[str, ...]
+    background: Bool
     pictures: tuple[Picture, ...] = ()
     recipe: TextRecipe | None = None
     version: int = field(default=VERSION)
@@ -124,6 +130,10 @@ class TopicData:
         T, D = len(self.tags.names), len(self.documents.ids)
         _check(self.topic_share.shape == (K,), "topic_share must have one entry a topic")
         _check(self.coherence.shape in ((K,), (0,)), "coherence must have one entry a topic, or none")
+        _check(
+            len(self.names) == len(set(self.names)) == K, "names must have one entry a topic, all different"
+        )
+        _check(self.background.shape == (K,), "background must have one entry a topic")
         _check(len(self.words) == W and self.word_tokens.shape == (W,), "words must match topic_word")
         _check(self.tags.profiles.shape == (T, K), "tag profiles must be tags x topics")
         _check(self.documents.topics.shape == (D, K), "document topics must be documents x topics")
@@ -170,9 +180,11 @@ class TopicData:
             own = dict(value)
             if version == 1:
                 own["word_tokens"] = own.pop("word_weight")
-            if version < VERSION:  # these stored the positions of words, and no recipe to find them with
+            if version < 3:  # these stored the positions of words, and no recipe to find them with
                 own["documents"] = {k: v for k, v in own["documents"].items() if not k.startswith("span_")}
-                own["version"] = VERSION
+            if version < 4:
+                own |= _names_of(own)
+            own["version"] = VERSION
             own["recipe"] = None if own.get("recipe") is None else recipe_from_json(own["recipe"])
             own["tags"] = TagTable(**_arrays(TagTable, own["tags"]))
             own["documents"] = DocumentTable(**_arrays(DocumentTable, own["documents"]))
@@ -194,7 +206,21 @@ class TopicData:
         )
 
 
-_DTYPES: dict[str, Any] = {"Float32": np.float32, "Float64": np.float64, "Int32": np.int32, "Int64": np.int64}
+_DTYPES: dict[str, Any] = {
+    "Bool": np.bool_,
+    "Float32": np.float32,
+    "Float64": np.float64,
+    "Int32": np.int32,
+    "Int64": np.int64,
+}
+
+
+def _names_of(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the names of topics and which of them are background, for a record without these."""
+    share, words = np.array(value["topic_share"], dtype=np.float64), [str(word) for word in value["words"]]
+    background = background_topics(share, np.array(value["documents"]["topics"], dtype=np.float64))
+    named = name_topics(np.array(value["topic_word"], dtype=np.float64), share, words)
+    return {"names": list(named), "background": background.tolist()}
 
 
 def _plain(value: Any) -> Any:

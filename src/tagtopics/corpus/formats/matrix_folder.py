@@ -22,7 +22,7 @@ from tagtopics.corpus.core import (
     checked_csr,
     recipe_from_json,
 )
-from tagtopics.corpus.formats.tables import read_table
+from tagtopics.corpus.formats.streams import read_table
 from tagtopics.corpus.formats.text_files import (
     check_expanded,
     distinct_names,
@@ -30,6 +30,7 @@ from tagtopics.corpus.formats.text_files import (
     name_lines,
     read_json,
 )
+from tagtopics.corpus.metadata import METADATA, read_metadata
 from tagtopics.corpus.text import clean_text
 from tagtopics.errors import InputError
 
@@ -44,13 +45,15 @@ def read_folder(folder: Path, options: ReadOptions) -> Documents:
     """Read a matrix folder.
 
     `words.npz` and `vocab.txt` are required, `tags.npz` and `tags.txt` belong together; `ids.txt`,
-    `labels.txt`, `split.txt`, `links.npz`, `texts.jsonl.gz` and `recipe.json` are optional.
+    `labels.txt`, `split.txt`, `titles.txt`, `dates.txt`, `urls.txt`, `links.npz`, `texts.jsonl.gz` and
+    `recipe.json` are optional.
     """
     counts = load_csr(_required(folder, "words.npz"))
     n_docs, n_words = counts.shape
     tagged = existing(folder / "tags.npz")
     tags = None if tagged is None else load_csr(tagged)
     linked = existing(folder / "links.npz")
+    metadata, left_out = _metadata(folder, n_docs)
     return Documents(
         source=str(folder),
         counts=counts,
@@ -63,6 +66,9 @@ def read_folder(folder: Path, options: ReadOptions) -> Documents:
         texts=_texts(folder, n_docs),
         split=_split(folder / "split.txt", n_docs),
         recipe=_recipe(folder / "recipe.json"),
+        warnings=left_out,
+        notices=left_out,
+        **metadata,
     )
 
 
@@ -140,6 +146,12 @@ def _lines(path: Path, n_docs: int) -> tuple[str, ...] | None:
 def _labels(path: Path, n_docs: int) -> tuple[str | None, ...] | None:
     lines = _lines(path, n_docs)
     return None if lines is None else tuple(line.strip() or None for line in lines)
+
+
+def _metadata(folder: Path, n_docs: int) -> tuple[Any, list[str]]:
+    """Return titles, dates and addresses, and lines on those that were left out."""
+    lines = {what: _lines(folder / f"{name}.txt", n_docs) for what, name in METADATA.items()}
+    return read_metadata({what: values for what, values in lines.items() if values is not None})
 
 
 def _split(path: Path, n_docs: int) -> tuple[str, ...] | None:

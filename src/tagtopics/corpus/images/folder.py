@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from tagtopics.corpus.core import Corpus, Documents, ReadOptions
-from tagtopics.corpus.formats.tables import Table, read_table, table_of_rows
+from tagtopics.corpus.formats.streams import read_table
+from tagtopics.corpus.formats.tables import Table, table_of_rows
 from tagtopics.corpus.formats.text_files import read_json
 from tagtopics.corpus.images.decode import SUFFIXES, display_name, images_in
 from tagtopics.corpus.images.vocabulary import VisualVocabulary

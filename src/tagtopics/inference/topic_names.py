@@ -1,0 +1,244 @@
+"""Names of topics, the words and phrases that tell them apart, and which topics are background.
+
+A word tells a topic from the others by its share of the divergence of the topic from all tokens, p(w | k) log
+p(w | k) / p(w): frequent words of all topics get nothing, rare ones little. Two telling words that stand side
+by side in the texts of the topic form a phrase.
+
+A topic is background if it is spread over the collection: it is at least twice as large as the mean topic,
+and the effective number of its documents is at least half of all. Decision 113.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from tagtopics._typing import Bool, Float64, Int64
+from tagtopics.corpus.core import Corpus, TextRecipe
+from tagtopics.corpus.patterns import WordPattern, compile_pattern
+from tagtopics.corpus.text import default_pattern, fold_case
+
+_TERMS = 3
+"""Words or phrases of a name."""
+
+_CANDIDATES = 12
+"""Most telling words of a topic that may form phrases."""
+
+_PHRASE_DOCS, _PHRASE_CHARACTERS = 20, 2000
+"""Documents of each topic in which phrases are looked for, and how much of each text."""
+
+_LEAST_TOGETHER, _LEAST_SHARE = 4, 0.2
+"""A phrase occurs so often, and makes up this share of the occurrences of one of its words."""
+
+_SPREAD, _SIZE = 0.5, 2.0
+"""A background topic has this effective share of the documents, and so many times the mean size."""
+
+_SINGLE_OUT = 0.5
+"""A tag singles out a topic if this share of its tokens is in the topic, and of the topic's in the tag."""
+
+
+def background_topics(topic_share: Float64, doc_topic: Any) -> Bool:
+    """Return (K,): which topics are background, spread over the whole collection.
+
+    Args:
+        topic_share: (K,) share of all tokens.
+        doc_topic: (D, K) topic proportions of documents.
+    """
+    K = len(topic_share)
+    if not len(doc_topic) or K < 2:
+        return np.zeros(K, dtype=bool)
+    return np.asarray((effective_share(doc_topic) >= _SPREAD) & (topic_share >= _SIZE / K))
+
+
+def effective_share(doc_topic: Any) -> Float64:
+    """Return (K,): the effective share of documents of each topic, exp(entropy of p(d | k)) / D."""
+    theta = np.asarray(doc_topic, dtype=np.float64)
+    of_doc = theta / np.maximum(theta.sum(0), 1e-300)
+    entropy = -(of_doc * np.log(np.maximum(of_doc, 1e-300))).sum(0)
+    return np.asarray(np.exp(entropy) / len(theta))
+
+
+def telling_words(topic_word: Any, topic_share: Float64, n: int) -> list[Int64]:
+    """Return for each topic the columns of the n words that tell it apart best, best first.
+
+    Args:
+        topic_word: (K, W) p(word | topic).
+        topic_share: (K,) share of all tokens.
+        n: the number of words.
+    """
+    phi = np.asarray(topic_word, dtype=np.float64)
+    overall = np.zeros(phi.shape[1])
+    for share, row in zip(
+        topic_share, phi, strict=True
+    ):  # no matrix product: the same bits at any thread count
+        overall += share * row
+    return [_first(row * np.log(np.maximum(row, 1e-300) / np.maximum(overall, 1e-300)), n) for row in phi]
+
+
+def name_topics(
+    topic_word: Any,
+    topic_share: Float64,
+    vocabulary: Sequence[str],
+    phrases: Iterable[str] = (),
+    tag_sums: Any = None,
+    tag_names: Sequence[str] = (),
+) -> tuple[str, ...]:
+    """Return a short name for each topic; no two are equal.
+
+    Args:
+        topic_word: (K, W) p(word | topic).
+        topic_share: (K,) share of all tokens.
+        vocabulary: the W words.
+        phrases: pairs of words that form a phrase, joined by a space, as `find_phrases` returns them.
+        tag_sums: (T, K) how much of each topic the documents of each tag have; None without tags.
+        tag_names: the T tags.
+    """
+    joined = [(a, b) for a, _, b in (phrase.partition(" ") for phrase in phrases)]
+    ranked = telling_words(topic_word, topic_share, 4 * _CANDIDATES)
+    terms = [_terms([vocabulary[w] for w in words], joined) for words in ranked]
+    singled = _singled_out(tag_sums, tag_names, len(terms))
+    names = [_name(own[:_TERMS], tag) for own, tag in zip(terms, singled, strict=True)]
+    for n in range(_TERMS + 1, 2 * _TERMS):  # topics of one name get more terms
+        often = Counter(names)
+        names = [
+            _name(own[:n], tag) if often[name] > 1 else name
+            for name, own, tag in zip(names, terms, singled, strict=True)
+        ]
+    return distinct(names)
+
+
+def distinct(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names of which no two are equal: a repeated one gets a number."""
+    given = list(names)
+    taken, chosen = set(given), []
+    seen: set[str] = set()
+    for name in given:
+        number, unique = 1, name
+        while unique in seen or (number > 1 and unique in taken):
+            number += 1
+            unique = f"{name} ({number})"
+        seen.add(unique)
+        chosen.append(unique)
+    return tuple(chosen)
+
+
+def find_phrases(corpus: Corpus, topic_word: Any, topic_share: Float64, doc_topic: Any) -> tuple[str, ...]:
+    """Return pairs of telling words that form phrases in the texts of a corpus, most frequent first.
+
+    Each topic is looked for in the documents that have most of it. Without texts there are no phrases.
+
+    Args:
+        corpus: the documents.
+        topic_word: (K, W) p(word | topic).
+        topic_share: (K,) share of all tokens.
+        doc_topic: (D, K) topic proportions of the documents.
+    """
+    if corpus.texts is None or len(doc_topic) != corpus.n_docs:
+        return ()
+    theta = np.asarray(doc_topic)
+    docs = np.unique([_first(theta[:, k], _PHRASE_DOCS) for k in range(theta.shape[1])])
+    telling = telling_words(topic_word, topic_share, _CANDIDATES)
+    wanted = {corpus.vocabulary[w] for words in telling for w in words.tolist()}
+    single, pairs, of_docs = _count_pairs((corpus.texts[d] for d in docs.tolist()), wanted, corpus.recipe)
+    kept = {
+        f"{a} {b}": n
+        for (a, b), n in pairs.items()
+        if n >= _LEAST_TOGETHER and of_docs[a, b] > 2 and n >= _LEAST_SHARE * min(single[a], single[b])
+    }
+    return tuple(sorted(kept, key=lambda phrase: (-kept[phrase], phrase)))
+
+
+def _count_pairs(
+    texts: Iterable[str], wanted: set[str], recipe: TextRecipe | None
+) -> tuple[Counter[str], Counter[tuple[str, str]], Counter[tuple[str, str]]]:
+    """Count words, pairs of words side by side, and the texts with each pair."""
+    recipe = recipe or TextRecipe()
+    pattern = recipe.token_pattern
+    find = WordPattern(default_pattern(), False) if pattern is None else compile_pattern(pattern)
+    single: Counter[str] = Counter()
+    pairs: Counter[tuple[str, str]] = Counter()
+    of_docs: Counter[tuple[str, str]] = Counter()
+    for text in texts:
+        folded = text[:_PHRASE_CHARACTERS]
+        folded = fold_case(folded) if recipe.lowercase else folded
+        spans = find.spans(folded)
+        words = [folded[a:b] for a, b in spans]
+        single.update(word for word in words if word in wanted)
+        found = [
+            (one, other)
+            for (one, other), ((_, a), (b, _)) in zip(pairwise(words), pairwise(spans), strict=True)
+            if one in wanted and other in wanted and one != other and folded[a:b] in (" ", "-", "\n")
+        ]
+        pairs.update(found)
+        of_docs.update(set(found))
+    return single, pairs, of_docs
+
+
+def _terms(words: Sequence[str], phrases: Iterable[tuple[str, str]]) -> list[str]:
+    """Return telling words, best first, those that form a phrase joined, and no two of one stem."""
+    rank = {word: i for i, word in enumerate(words[:_CANDIDATES])}
+    partner: dict[str, tuple[str, str]] = {}
+    for a, b in phrases:  # most frequent first
+        if a in rank and b in rank and a not in partner and b not in partner:
+            partner[a] = partner[b] = (a, b)
+    terms: list[str] = []
+    used: list[str] = []
+    for word in words:
+        parts = partner.get(word, (word,))
+        if not any(_same_stem(part, known) for part in parts for known in used):
+            terms.append(" ".join(parts))
+            used.extend(parts)
+    return terms
+
+
+def _same_stem(one: str, other: str) -> bool:
+    """Tell whether two words differ in a short ending only, as a singular and its plural do."""
+    short, long = sorted((one, other), key=len)
+    if short == long:
+        return True
+    same = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    return same >= max(4, len(short) - 2) and len(long) - same <= 3
+
+
+def _singled_out(tag_sums: Any, tag_names: Sequence[str], K: int) -> list[str]:
+    """Return for each topic the tag that singles it out, without its kind, or an empty string."""
+    if tag_sums is None or not len(tag_names):
+        return [""] * K
+    sums = np.asarray(tag_sums, dtype=np.float64)
+    of_tag = sums / np.maximum(sums.sum(1, keepdims=True), 1e-300)
+    of_topic = sums / np.maximum(sums.sum(0), 1e-300)
+    strength = np.minimum(of_tag, of_topic)
+    best = np.argmax(strength, axis=0)
+    found = strength[best, np.arange(K)] >= _SINGLE_OUT
+    return [
+        tag_names[t].partition(":")[2] or tag_names[t] if f else "" for t, f in zip(best, found, strict=True)
+    ]
+
+
+def _name(terms: Sequence[str], tag: str) -> str:
+    name = ", ".join(terms) or "no words"
+    plain = tag.casefold()
+    return name if not tag or any(plain in term.casefold() for term in terms) else f"{name} ({tag})"
+
+
+def _first(scores: Any, n: int) -> Int64:
+    """Return the places of the n largest scores, largest first, the first of equals first."""
+    values = np.asarray(scores)
+    n = min(n, len(values))
+    if not n:
+        return np.empty(0, dtype=np.int64)
+    least = np.partition(values, len(values) - n)[len(values) - n]
+    large = np.flatnonzero(values >= least)
+    return np.asarray(large[np.argsort(-values[large], kind="stable")[:n]], dtype=np.int64)
+
+
+def foreground(proportions: Any, background: Bool) -> Any:
+    """Return topic proportions (N, K) with no background; rows still add up to one, or to zero."""
+    if not background.any():
+        return proportions
+    kept = np.where(background, proportions.dtype.type(0), proportions)
+    return kept / np.maximum(kept.sum(1, keepdims=True), np.finfo(kept.dtype).tiny)
