@@ -33,6 +33,9 @@ FiguresOption = Annotated[
 ImagesOption = Annotated[
     str | None, option("Folder of the photos the model was fitted to, to show.", metavar="FOLDER")
 ]
+MapOption = Annotated[
+    str | None, option("Also write the map of documents as an SVG file, for papers.", "--map", metavar="FILE")
+]
 HostOption = Annotated[
     str, option("Address to listen on; use 0.0.0.0 to allow remote access.", metavar="ADDRESS")
 ]
@@ -54,11 +57,17 @@ def report_command(
     max_mb: SizeOption = 15.0,
     images: ImagesOption = None,
     figures: FiguresOption = None,
+    map_file: MapOption = None,
 ) -> None:
     """Write topics, tags, tag groups and documents to one HTML file that opens without a network."""
     from tagtopics.explore.html_report import check_figures_target, check_report_target, write_report
     from tagtopics.views.heat_maps import with_pictures
+    from tagtopics.views.offline import offline_model
 
+    if map_file is not None:
+        from tagtopics.explore.map_svg import check_map_target, write_map
+
+        check_map_target(map_file, overwrite=overwrite)
     check_report_target(out, overwrite=overwrite)
     if figures is not None:
         check_figures_target(figures, overwrite=overwrite)
@@ -67,7 +76,11 @@ def report_command(
     if images is not None:
         data = with_pictures(data, loaded, images)
     clock.begin("render")
-    size = write_report(data, out, max_mb, overwrite=overwrite, figures=figures)
+    size = write_report(
+        data, out, max_mb, overwrite=overwrite, offline=offline_model(loaded), figures=figures
+    )
+    if map_file is not None:
+        write_map(data, map_file, overwrite=overwrite)
     clock.begin("load")
     payload = {
         "path": out,

@@ -11,14 +11,20 @@ import numpy as np
 from tagtopics._io import atomic_file, check_target
 from tagtopics._typing import Int64
 from tagtopics.errors import InputError
+from tagtopics.explore.bench import bench_block
 from tagtopics.explore.bodies import CHUNK, Bodies
 from tagtopics.explore.figures import write_figures
 from tagtopics.explore.page import Block, base64_of, packed, report_page
 from tagtopics.explore.prepare import fixed_index, index_of
+from tagtopics.explore.terrain import map_index, terrain_of
+from tagtopics.views.offline import OfflineModel
 from tagtopics.views.topic_data import TopicData
 
 DEFAULT_MB = 15.0
 """Default maximum size of a report, in millions of bytes."""
+
+_FOR_BENCH = 0.25
+"""Share of the space that the workbench may take; larger ones are left out."""
 
 _FOR_BODIES = 0.4
 """Share reserved for texts of what topics, words and tags leave, if the list of documents is large."""
@@ -46,6 +52,7 @@ def write_report(
     title: str | None = None,
     overwrite: bool = False,
     figures: str | Path | None = None,
+    offline: OfflineModel | None = None,
 ) -> ReportSize:
     """Write a report as one HTML file.
 
@@ -60,16 +67,19 @@ def write_report(
         title: of the collection, if `source` is a model.
         overwrite: replace an existing file even if it is not a report.
         figures: a JSON file, to write every number that the pages show to.
+        offline: adds a workbench for new texts, if `source` is a record; that of a model is always added.
 
     Returns:
         What the report contains.
     """
     target = check_report_target(path, overwrite=overwrite)
     if not isinstance(source, TopicData):
+        from tagtopics.views.offline import offline_model
         from tagtopics.views.to_topic_data import topic_data
 
+        offline = offline_model(source)
         source = topic_data(source, corpus, title)
-    html, size = render_report(source, max_mb)
+    html, size = render_report(source, max_mb, offline)
     with atomic_file(target) as temporary:
         temporary.write_bytes(html)
     if figures is not None:
@@ -108,20 +118,37 @@ def is_report(path: Path) -> bool:
         return _MARK in file.read(1024)
 
 
-def render_report(data: TopicData, max_mb: float = DEFAULT_MB) -> tuple[bytes, ReportSize]:
-    """Return a report as bytes, and what it contains."""
+def render_report(
+    data: TopicData, max_mb: float = DEFAULT_MB, offline: OfflineModel | None = None
+) -> tuple[bytes, ReportSize]:
+    """Return a report as bytes, and what it contains; with a model, it has a workbench for new texts."""
     if not max_mb > 0:
         raise InputError(f"max_mb must be above 0, not {max_mb}")
-    space = int(max_mb * 1e6) - len(_page(data, b"", [], 0)) - 200
+    space = int(max_mb * 1e6) - len(_page(data, b"", b"", [], 0)) - 400
+    terrain = terrain_of(data)
+    space -= int(1.1 * len(base64_of(packed(map_index(terrain, np.arange(0)))))) + 1000
+    bench = None if offline is None else bench_block(data, offline)
+    if bench is not None and len(base64_of(bench)) > _FOR_BENCH * space:
+        bench = None
+    space -= len(base64_of(bench or b""))
     docs, index = _fitting_index(data, space)
     bodies, n_bodies = _fitting_bodies(data, docs, space - len(base64_of(index)))
-    html = _page(data, index, bodies, n_bodies)
+    html = _page(data, index, packed(map_index(terrain, docs)), bodies, n_bodies, bench)
     return html, ReportSize(len(html), len(data.documents.ids), len(docs), n_bodies)
 
 
-def _page(data: TopicData, index: bytes, bodies: list[bytes], n_bodies: int) -> bytes:
-    settings: dict[str, Any] = {"live": False, "bodies": n_bodies, "chunk": CHUNK}
-    blocks = [Block("index", base64_of(index))]
+def _page(
+    data: TopicData,
+    index: bytes,
+    places: bytes,
+    bodies: list[bytes],
+    n_bodies: int,
+    bench: bytes | None = None,
+) -> bytes:
+    has_bench = bench is not None
+    settings: dict[str, Any] = {"live": False, "bodies": n_bodies, "chunk": CHUNK, "bench": has_bench}
+    blocks = [Block("index", base64_of(index)), Block("map-data", base64_of(places))]
+    blocks += [] if bench is None else [Block("bench", base64_of(bench))]
     blocks += [Block(f"bodies-{i}", base64_of(pack)) for i, pack in enumerate(bodies)]
     return report_page(data.title, settings, blocks).encode("utf-8", "replace")
 

@@ -18,21 +18,9 @@ import numpy as np
 from tagtopics._typing import Float32, Float64
 
 _SCRIPTS = (
-    "dom",
-    "address",
-    "data",
-    "charts",
-    "widgets",
-    "overview",
-    "topic",
-    "tag",
-    "document",
-    "time",
-    "names",
-    "about",
-    "share",
-)
-_LIVE_SCRIPTS = ("workbench",)
+    "dom", "address", "data", "charts", "widgets", "search", "filter", "points", "map", "overview", "topic",
+    "tag", "document", "time", "names", "about", "share", "offline", "workbench",
+)  # fmt: skip
 
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E"
@@ -50,10 +38,10 @@ class Block:
     content: str
 
 
-@lru_cache(maxsize=2)
-def script(live: bool) -> str:
+@lru_cache(maxsize=1)
+def script() -> str:
     """Return the script; its parts share one function scope."""
-    names = (*_SCRIPTS, *(_LIVE_SCRIPTS if live else ()), "app")
+    names = (*_SCRIPTS, "app")
     parts = "\n".join(_asset("static", f"{name}.js") for name in names)
     return f'(() => {{\n"use strict";\n{parts}\nstart();\n}})();\n'
 
@@ -67,10 +55,10 @@ def style() -> str:
 def report_page(title: str, settings: dict[str, Any], blocks: Sequence[Block]) -> str:
     """Return a self-contained page; its policy allows its own script, by hash, and no requests."""
     policy = (
-        f"default-src 'none'; script-src '{_hash(script(False))}'; style-src '{_hash(style())}'; "
+        f"default-src 'none'; script-src '{_hash(script())}'; style-src '{_hash(style())}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-    parts = {"style": style(), "script": script(False)}
+    parts = {"style": style(), "script": script()}
     return _render(title, settings, blocks=blocks, policy=policy, live=False, **parts)
 
 

@@ -23,6 +23,7 @@ from tagtopics.explore.collection import AnswerCache, Collection, NoSuchDocument
 from tagtopics.explore.middleware import Application, Gate, Metrics, Middleware, OverloadedError, TooSlowError
 from tagtopics.explore.page import live_page, packed, script, style
 from tagtopics.explore.prepare import index_of
+from tagtopics.explore.terrain import map_index, terrain_of
 from tagtopics.views.engine import Engine, NotOfferedError, Question
 from tagtopics.views.heat_maps import PhotographAnswer
 from tagtopics.views.topic_data import TopicData
@@ -106,6 +107,7 @@ def _pages(data: TopicData, offers: frozenset[str]) -> APIRouter:
     order = data.documents.by_topic()
     bodies_of = Bodies(data)
     index = packed(index_of(data, order))
+    places = packed(map_index(terrain_of(data), order))
     n_bodies = len(order) if data.documents.has_words else 0
     page = live_page(data.title, {"live": True, "bodies": n_bodies, "chunk": CHUNK, "offers": sorted(offers)})
 
@@ -120,7 +122,7 @@ def _pages(data: TopicData, offers: frozenset[str]) -> APIRouter:
 
     @router.get("/static/explorer.js")
     async def code(request: Request) -> Response:
-        return _unless_known(request, script(True).encode(), "text/javascript; charset=utf-8")
+        return _unless_known(request, script().encode(), "text/javascript; charset=utf-8")
 
     @router.get("/static/explorer.css")
     async def looks(request: Request) -> Response:
@@ -129,6 +131,10 @@ def _pages(data: TopicData, offers: frozenset[str]) -> APIRouter:
     @router.get("/data/index")
     def whole_index(request: Request) -> Response:
         return _zipped(index, request)
+
+    @router.get("/data/map")
+    def whole_map(request: Request) -> Response:
+        return _zipped(places, request)
 
     @router.get("/data/bodies/{at}")
     def bodies(at: Annotated[int, Path(ge=0, le=10**9)], request: Request) -> Response:

@@ -8,8 +8,7 @@ const PAGES = [
   ["time", "Time"],
   ["about", "How to read"],
 ];
-if (settings.live && ["transform", "photograph"].some((kind) => settings.offers.includes(kind)))
-  PAGES.push(["workbench", "Workbench"]);
+if (hasBench()) PAGES.push(["workbench", "Workbench"]);
 const OWNERS = { topic: "topics", word: "topics", tag: "tags", document: "documents", search: "" };
 const ownerOf = ([name, rest]) => (name === "tags" && rest ? "groups" : (OWNERS[name] ?? name));
 
@@ -28,7 +27,7 @@ const ROUTES = {
   document: (rest) => at(documentAt(decoded(rest), stateOf().get("row") ?? undefined), documentHref, documentPage),
   search: (rest) => searchPage(decoded(rest)),
 };
-if (settings.live) ROUTES.workbench = () => workbenchPage();
+if (hasBench()) ROUTES.workbench = () => workbenchPage();
 
 function at(number, href, page) {
   if (number >= 0) rename(href(number));
@@ -57,7 +56,9 @@ function decoded(part) {
 let first = true;
 function route() {
   document.documentElement.dataset.place = location.hash;
-  const parts = location.hash.replace(/^#\/?/, "").split("?")[0].split("/");
+  const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
+  const parts = path.split("/");
+  if (query !== undefined || isFiltered()) readFilter(query || "");
   byId("tip").hidden = true;
   const main = byId("main");
   main.replaceChildren(...pageOf(parts).flat(2).filter(Boolean));
@@ -76,52 +77,6 @@ function route() {
     say(title ? title.innerText : "");
   }
   first = false;
-}
-
-function searchPage(text) {
-  const [tags, words, docs] = [findTags(text, 40), findWords(text, 40), findDocuments(text, 60)];
-  return [
-    h("h1", {}, `“${text}”`),
-    tags.length + words.length + docs.length
-      ? null
-      : h("p", {}, "Nothing found. Search covers words, tags, document ids and the beginnings of texts."),
-    tags.length
-      ? card(
-          "Tags",
-          null,
-          h(
-            "p",
-            { class: "chips" },
-            tags.map((t) => tagChip(t, whole(store.tags.documents[t]))),
-          ),
-        )
-      : null,
-    words.length
-      ? card(
-          "Words",
-          null,
-          h(
-            "p",
-            { class: "chips" },
-            words.map((w) =>
-              link(
-                wordHref(w),
-                { class: "chip" },
-                h("bdi", {}, store.words.names[w]),
-                h("small", {}, whole(store.words.weight[w])),
-              ),
-            ),
-          ),
-        )
-      : null,
-    docs.length
-      ? card(
-          "Documents",
-          null,
-          growing(docs, (d) => documentRow(d), 20),
-        )
-      : null,
-  ];
 }
 
 function searching() {
@@ -197,6 +152,7 @@ function start() {
     }
   });
   load()
+    .then(loadMap)
     .then(() => {
       byId("about").textContent =
         `${store.model}, ${plural(store.K, "topic")}, ${plural(store.facts.iterations || 0, "sweep")}. Topics are numbered as in the model.`;

@@ -1,4 +1,4 @@
-// Charts: rows of bars, the topic map, a line over the years. Every value is also given as text.
+// Charts: rows of bars, a line over the years. Every value is also given as text.
 
 // Rows: { label, value, text, hue, href, title }. The widest bar is `most`, or the largest value.
 function bars(rows, { most, name } = {}) {
@@ -67,33 +67,6 @@ function ribbon(profile) {
         profile[k] > 0.07 ? String(k) : "",
       ),
     ),
-  );
-}
-
-function topicMap() {
-  const { x, y, r } = store.topics;
-  const size = 640;
-  const circles = x.map((_, k) =>
-    s(
-      "a",
-      {
-        href: `#/topic/${k}`,
-        class: "spot",
-        "data-topic": k,
-        "aria-label": `${topicName(k)}: ${topicLabel(k, 4)}, ${percent(store.topics.share[k])}`,
-        style: null,
-      },
-      s("circle", { cx: size * x[k], cy: size * y[k], r: size * r[k] }),
-      s("text", { x: size * x[k], y: size * y[k], dy: ".36em" }, String(k)),
-      s("title", {}, `${topicName(k)}: ${topicLabel(k, 4)} · ${percent(store.topics.share[k])}`),
-    ),
-  );
-  circles.forEach((circle, k) => circle.style.setProperty("--hue", topicHue(k)));
-  return s(
-    "svg",
-    { class: "map", viewBox: `0 0 ${size} ${size}`, role: "group", "aria-label": "Topic map" },
-    s("path", { class: "axes", d: `M0 ${size / 2}H${size}M${size / 2} 0V${size}` }),
-    circles,
   );
 }
 

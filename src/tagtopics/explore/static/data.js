@@ -35,6 +35,9 @@ function rootsOf(base64) {
   return roots;
 }
 
+// The same in 8 bits.
+const byteRootsOf = (base64) => Float32Array.from(bytesOf(base64), (step) => step / 255);
+
 async function load() {
   const index = settings.live ? await asked("data/index") : await unpacked(byId("index").textContent);
   Object.assign(store, index);

@@ -33,9 +33,9 @@ const credited = (p) => (p < 0.005 ? "<1 %" : `${Math.round(100 * p)} %`);
 const plural = (n, one, many) => `${whole(n)} ${n === 1 ? one : many || one + "s"}`;
 const times = (x) => (x >= 10 ? `×${x.toFixed(0)}` : `×${x.toFixed(1)}`);
 
-// Colours: topic hues are a golden angle apart; the tags of a document take a fixed sequence of hues.
+// Colours: topics side by side on the map have similar hues; the tags of a document take a fixed sequence of hues.
 const HUES = [255, 25, 150, 305, 75, 195, 350, 110, 230, 45, 275, 170];
-const topicHue = (k) => (215 + k * 137.508) % 360;
+const topicHue = (k) => regionHue(k) ?? (215 + k * 137.508) % 360;
 const slotHue = (i) => HUES[i % HUES.length];
 
 const say = (text) => {

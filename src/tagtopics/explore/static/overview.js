@@ -1,5 +1,21 @@
-// The overview: sizes, topics by share, topic map, tag groups.
+// The front page: the map with its filter, what passes the filter, sizes, tag groups.
 function overviewPage() {
+  const map = new DocumentMap();
+  const side = h("div", { class: "side" });
+  const draw = () => {
+    if (side.drawn && !side.isConnected) {
+      map.watcher.disconnect();
+      return false;
+    }
+    map.brush(filtered);
+    side.replaceChildren(...passingCards());
+    return true;
+  };
+  draw();
+  setTimeout(() => (side.drawn = true), 0);
+  followers.add(draw);
+  const themes = new MutationObserver(() => map.recolour());
+  themes.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
   return [
     h(
       "div",
@@ -8,20 +24,13 @@ function overviewPage() {
       h(
         "p",
         { class: "lead" },
-        `${plural(store.K, "topic")} found by ${store.model} in ${plural(store.sizes.documents, "document")}. Choose a topic, a tag or several tags, or a document.`,
+        `${plural(store.sizes.documents, "document")} by topic. Each point is a document; points close to each other have similar topics.`,
       ),
     ),
+    filterBar(),
+    h("div", { class: "front" }, map.node, side),
+    mapNote(map),
     figures(),
-    h(
-      "div",
-      { class: "split wide-left" },
-      card(
-        "Topics by share",
-        "Share of all words, and the most characteristic words of each topic.",
-        topicRows(),
-      ),
-      card("Topic map", "Topics close to each other share words. Area: share of all words.", topicMap()),
-    ),
     store.groups.length
       ? card(
           "Tag groups",
@@ -32,6 +41,52 @@ function overviewPage() {
       : null,
     tagKinds(),
   ];
+}
+
+// How to read the map, how far to trust it, and what the colours show.
+function mapNote(map) {
+  const { neighbours, kept, chance, trustworthiness } = store.map.agreement;
+  const trust =
+    kept === undefined
+      ? ""
+      : ` Of the ${whole(neighbours)} documents with the most similar topics, ${percent(kept)} are also among the ${whole(neighbours)} nearest on the map (by chance ${percent(chance)})${trustworthiness === undefined ? "" : `; trustworthiness ${trustworthiness.toFixed(3)} of 1`}.`;
+  return h(
+    "div",
+    { class: "mapnote" },
+    yearSpan()
+      ? choice("Colour by", "colour", [["topic", "topic"], ["year", "year"]], "topic", (value) => {
+          map.colourBy = value;
+          map.recolour();
+        })
+      : null,
+    h(
+      "p",
+      { class: "note" },
+      `Colours show the topic that distinguishes a document most. Distances between far groups mean little.${trust}`,
+    ),
+  );
+}
+
+// Topics, tags and documents that pass the filter.
+function passingCards() {
+  const docs = passed();
+  if (!filtered) return [card("Topics by share", "Share of all words.", topicRows(store.topics.share))];
+  if (!docs.length) return [card("No documents", null, h("p", {}, "No document passes the filter. Remove a part of it."))];
+  const share = new Float64Array(store.K);
+  const tags = new Map();
+  let tokens = 0;
+  for (const d of docs) {
+    const weight = store.documents.tokens[d] || 1;
+    tokens += weight;
+    for (let k = 0; k < store.K; k++) share[k] += weight * store.docRoots[d * store.K + k] ** 2;
+    store.documents.tags[d].forEach((t) => tags.set(t, (tags.get(t) || 0) + 1));
+  }
+  const best = [...tags].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, 24);
+  return [
+    card("Topics", "Share of the words of these documents.", topicRows(share.map((x) => x / tokens), 12)),
+    best.length ? card("Tags", "Numbers of these documents.", h("p", { class: "chips" }, best.map(([t, n]) => tagChip(t, whole(n))))) : null,
+    card(plural(docs.length, "document"), null, growing(docs, (d) => documentRow(d), 10)),
+  ].filter(Boolean);
 }
 
 function figures() {
@@ -69,20 +124,16 @@ function figures() {
   );
 }
 
-function topicRows() {
-  const most = Math.max(...store.topics.share);
-  const order = topOf(store.topics.share, store.K);
-  const spot = (k, on) => {
-    const node = document.querySelector(`.spot[data-topic="${k}"]`);
-    if (node) node.classList.toggle("lit", on);
-  };
+function topicRows(share, n = store.K) {
+  const most = Math.max(...share, 1e-12);
+  const order = topOf(share, n);
   return h(
     "ol",
     { class: "topics" },
     order.map((k) =>
       h(
         "li",
-        { on: { mouseenter: () => spot(k, true), mouseleave: () => spot(k, false) } },
+        {},
         link(
           topicHref(k),
           {},
@@ -93,10 +144,10 @@ function topicRows() {
             { class: "track", "aria-hidden": "true" },
             h("span", {
               class: "fill",
-              vars: { "--hue": topicHue(k), "--part": `${(100 * store.topics.share[k]) / most}%` },
+              vars: { "--hue": topicHue(k), "--part": `${(100 * share[k]) / most}%` },
             }),
           ),
-          h("span", { class: "figure" }, percent(store.topics.share[k])),
+          h("span", { class: "figure" }, percent(share[k])),
         ),
       ),
     ),
@@ -289,9 +340,16 @@ function tagsPage(kind) {
 }
 
 function documentsPage() {
-  const rows = [...store.documents.ids.keys()].sort(
-    (a, b) => store.documents.rows[a] - store.documents.rows[b],
-  );
+  const list = h("div", { class: "card" });
+  const draw = () => {
+    if (list.drawn && !list.isConnected) return false;
+    const rows = passed().sort((a, b) => store.documents.rows[a] - store.documents.rows[b]);
+    list.replaceChildren(...growing(rows, (d) => documentRow(d, { reasons: ribbon(docTopics(d)) }), 30));
+    return true;
+  };
+  draw();
+  setTimeout(() => (list.drawn = true), 0);
+  followers.add(draw);
   const left = store.sizes.documents - store.sizes.listed;
   return [
     h("h1", {}, plural(store.sizes.documents, "document")),
@@ -306,10 +364,7 @@ function documentsPage() {
           `${whole(left)} of them are not in this file, which has a size limit (--max-mb).`,
         )
       : null,
-    h(
-      "div",
-      { class: "card" },
-      growing(rows, (d) => documentRow(d, { reasons: ribbon(docTopics(d)) }), 30),
-    ),
+    filterBar(),
+    list,
   ];
 }

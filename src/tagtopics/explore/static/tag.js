@@ -329,7 +329,7 @@ function groupFigure(tags, joint) {
   const map = s(
     "svg",
     {
-      class: "map",
+      class: "group-map",
       viewBox: `0 0 ${size} ${size}`,
       role: "img",
       "aria-label": "Topic map, with areas by share in the group",

@@ -1,4 +1,8 @@
-// Shared components: tag chips, lists of documents, a combobox.
+// Shared components: addresses, tag chips, lists of documents, a combobox.
+const tagAddress = (t) => `#/tag/${t}`;
+const documentAddress = (d) => `#/document/${d}`;
+const documentTitle = (d) => (store.documents.titles && store.documents.titles[d]) || store.documents.ids[d];
+
 const tagChip = (t, note) =>
   link(
     tagHref(t),
@@ -185,14 +189,10 @@ function attachOptions(input, list, options, submitted) {
 }
 
 // Search: prefixes first, then other matches; frequent before rare.
-const folded = {};
-function lower(kind, names) {
-  return (folded[kind] ||= names.map((name) => name.toLowerCase()));
-}
 function matches(kind, names, weight, text, n) {
-  const wanted = text.toLowerCase();
+  const wanted = foldedText(text);
   const rows = [];
-  lower(kind, names).forEach((name, i) => {
+  foldedNames(kind, names).forEach((name, i) => {
     const at = name.indexOf(wanted);
     if (at >= 0)
       rows.push([name === wanted ? 0 : at === 0 || /[\s:._/-]/.test(name[at - 1]) ? 1 : 2, -weight(i), i]);
@@ -202,18 +202,14 @@ function matches(kind, names, weight, text, n) {
 }
 const findTags = (text, n) => matches("tags", store.tags.names, (t) => store.tags.documents[t], text, n);
 const findWords = (text, n) => matches("words", store.words.names, (w) => store.words.weight[w], text, n);
+// Documents by title, id and the beginning of the text; `searchTexts` covers all of it.
 function findDocuments(text, n) {
-  const named = matches("ids", store.documents.ids, (d) => store.documents.tokens[d], text, n);
+  const named = matches("ids", store.documents.ids.map((_, d) => documentTitle(d)), (d) => store.documents.tokens[d], text, n);
   const seen = new Set(named);
+  const terms = termsOf(text);
   const told = [];
-  const terms = text.toLowerCase().split(/\s+/).filter(Boolean);
-  if (named.length < n && store.documents.snippets) {
-    const snippets = lower("snippets", store.documents.snippets);
-    for (let d = 0; d < snippets.length && told.length < n; d++)
-      if (!seen.has(d) && terms.every((term) => snippets[d].includes(term))) told.push(d);
-  }
-  told.forEach((d) => seen.add(d));
-  const word = lower("words", store.words.names).indexOf(terms[0] || "");
-  const holding = word < 0 ? [] : store.words.documents[word].filter((d) => !seen.has(d));
-  return [...named, ...told, ...holding].slice(0, n);
+  const starts = texts.folded || (store.documents.snippets && foldedNames("snippets", store.documents.snippets));
+  for (let d = 0; starts && d < starts.length && named.length + told.length < n; d++)
+    if (!seen.has(d) && terms.every((term) => foundAt(starts[d], term) >= 0)) told.push(d);
+  return [...named, ...told];
 }

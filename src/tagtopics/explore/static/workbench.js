@@ -1,8 +1,21 @@
 // The workbench: analyse a new text, accept or refuse recommended tags, export the result.
-const bench = { text: "", tags: [], refused: [], answers: null };
+const bench = { text: "", tags: [], refused: [], answers: null, kind: null, least: 0, undo: [] };
+const LEAST_KNOWN = 0.2; // share of a text's words that the model must know
+const MOST_PROPOSALS = 12;
+
+const hasBench = () =>
+  settings.live ? ["transform", "photograph"].some((kind) => settings.offers.includes(kind)) : settings.bench;
 
 function workbenchPage() {
-  return settings.offers.includes("transform") ? textBench() : photographBench();
+  return !settings.live || settings.offers.includes("transform") ? textBench() : photographBench();
+}
+
+// Why a text is refused, given its numbers of known and unknown words; null if it is not.
+function refusal(known, unknown) {
+  if (!known) return "The model knows none of the words of this text, so it cannot analyse it.";
+  if (known < LEAST_KNOWN * (known + unknown))
+    return `The model knows only ${whole(known)} of ${plural(known + unknown, "word")} of this text, too few to analyse it. Is it in the language of the collection?`;
+  return null;
 }
 
 // A new photo: its tags, and where in the photo each of them is.
@@ -120,8 +133,13 @@ function textBench() {
     result.setAttribute("aria-busy", "true");
     try {
       bench.answers = await answersFor(bench.text, bench.tags);
+      const focused = document.activeElement && document.activeElement.getAttribute("data-focus");
       result.replaceChildren(...benchResult(again));
+      const same = focused && [...result.querySelectorAll("[data-focus]")].find((node) => node.dataset.focus === focused);
+      if (same) same.focus();
     } catch (error) {
+      bench.answers = null;
+      result.replaceChildren();
       wrong.textContent = error.message;
       wrong.hidden = false;
     }
@@ -195,6 +213,7 @@ function textBench() {
 }
 
 async function answersFor(text, tags) {
+  if (!settings.live) return offlineAnswers(text);
   const names = tags.map((t) => store.tags.names[t]);
   const documents = [{ text, tags: names }];
   const optional = (kind, body) =>
@@ -205,8 +224,10 @@ async function answersFor(text, tags) {
     asked("api/v1/transform", { documents }),
     asked("api/v1/related", { documents, top: 8 }),
     tags.length ? optional("explain", { documents }) : null,
-    optional("recommend", { documents: [{ text }], top: 12 }),
+    optional("recommend", { documents: [{ text }], top: 30 }),
   ]);
+  const refused = refusal(topics.documents[0].known_words, topics.documents[0].unknown_words);
+  if (refused) throw new Error(refused);
   return {
     topics: topics.documents[0],
     related: related.documents[0],
@@ -234,7 +255,13 @@ function benchResult(again) {
     h(
       "div",
       { class: "split" },
-      h("div", {}, card("Topics", null, topicBars(topics.topics, 8, 0.01)), explained ? reading : null),
+      h(
+        "div",
+        {},
+        card("Topics", null, topicBars(topics.topics, 8, 0.01)),
+        explained ? reading : null,
+        bench.answers.read ? readingByTopic(bench.answers.read) : null,
+      ),
       h("div", {}, card("Recommended tags", null, proposals(recommended, again)), exportCard()),
     ),
     card(
@@ -266,67 +293,117 @@ function bodyOf(explained) {
   };
 }
 
+// A text whose words have the colour of their most probable topic; the words behind a tag can be marked.
+function readingByTopic({ text, spans }) {
+  const parts = [];
+  let at = 0;
+  for (const [start, stop, w, k] of spans) {
+    if (start < at) continue;
+    parts.push(
+      text.slice(at, start),
+      h("span", { class: "told", "data-word": store.words.names[w], vars: { "--hue": topicHue(k) }, title: topicLabel(k) }, text.slice(start, stop)),
+    );
+    at = stop;
+  }
+  parts.push(text.slice(at));
+  return h(
+    "section",
+    { class: "card", "aria-label": "Text by topic" },
+    h("h2", {}, "Text"),
+    h("p", { class: "note" }, "Each word the model knows is underlined in the colour of its topic here."),
+    h("p", { class: "told-text", dir: "auto" }, parts),
+  );
+}
+function markWords(words, on) {
+  document.querySelectorAll(".told").forEach((node) => node.classList.toggle("lit", on && words.includes(node.dataset.word)));
+}
+
 function proposals(found, again) {
   if (found.failed) return h("p", { class: "note" }, found.failed);
-  if (!found.length) return h("p", { class: "note" }, "None: the text has no word that the model knows.");
   const rows = found
     .map((row) => ({ ...row, t: store.tags.names.indexOf(row.tag) }))
     .filter((row) => !bench.refused.includes(row.t));
+  const list = h("ul", { class: "proposals" });
+  const draw = () => {
+    const kept = rows.filter((row) => row.score >= bench.least && (bench.kind === null || kindOf(row.tag) === bench.kind));
+    list.replaceChildren(...kept.slice(0, MOST_PROPOSALS).map((row) => proposal(row, again)));
+    if (!kept.length) list.append(h("li", {}, h("span", { class: "note" }, "None of this kind and probability.")));
+  };
+  draw();
+  return [proposalFilter(draw), list, undoButton(again)];
+}
+const kindOf = (name) => (store.kinds.size > 1 && name.indexOf(":") > 0 ? name.slice(0, name.indexOf(":")) : "");
+
+function proposalFilter(draw) {
+  const kinds = [...store.kinds.keys()];
+  const select = h(
+    "select",
+    { id: "bench-kind", on: { change: () => { bench.kind = select.value === "*" ? null : select.value; draw(); } } },
+    h("option", { value: "*" }, "all"),
+    kinds.map((kind) => h("option", { value: kind, selected: bench.kind === kind }, kind || "other")),
+  );
+  const least = h(
+    "select",
+    { id: "bench-least", on: { change: () => { bench.least = Number(least.value); draw(); } } },
+    [0, 0.05, 0.1, 0.2, 0.5].map((p) => h("option", { value: p, selected: bench.least === p }, percent(p))),
+  );
   return h(
-    "ul",
-    { class: "proposals" },
-    rows.map((row) => {
-      if (row.t < 0)
-        return h(
-          "li",
-          {},
-          h("span", {}, h("bdi", {}, row.tag), " ", h("span", { class: "figure" }, percent(row.score))),
-          row.words.length ? h("p", { class: "why" }, row.words.join(" · ")) : null,
-        );
-      const accepted = bench.tags.includes(row.t);
-      return h(
-        "li",
-        {},
-        h("span", {}, tagChip(row.t), " ", h("span", { class: "figure" }, percent(row.score))),
-        h(
-          "span",
-          {},
-          h(
-            "button",
-            {
-              type: "button",
-              class: "action",
-              "aria-pressed": String(accepted),
-              "aria-label": `Accept ${row.tag}`,
-              on: {
-                click: () => {
-                  bench.tags = accepted ? bench.tags.filter((u) => u !== row.t) : [...bench.tags, row.t];
-                  again();
-                },
-              },
-            },
-            accepted ? "Accepted" : "Accept",
-          ),
-          h(
-            "button",
-            {
-              type: "button",
-              class: "action",
-              "aria-label": `Refuse ${row.tag}`,
-              on: {
-                click: () => {
-                  bench.refused.push(row.t);
-                  bench.tags = bench.tags.filter((u) => u !== row.t);
-                  again();
-                },
-              },
-            },
-            "Refuse",
-          ),
-        ),
-        row.words.length ? h("p", { class: "why" }, row.words.join(" · ")) : null,
-      );
-    }),
+    "div",
+    { class: "filterbar" },
+    h(
+      "div",
+      { class: "fields" },
+      kinds.length > 1 ? h("div", {}, h("label", { for: "bench-kind" }, "Kind"), select) : null,
+      h("div", {}, h("label", { for: "bench-least" }, "At least"), least),
+    ),
+  );
+}
+
+// Decisions can be undone, the last one first.
+function decide(t, accept) {
+  bench.undo.push({ tags: [...bench.tags], refused: [...bench.refused] });
+  const without = bench.tags.filter((u) => u !== t);
+  bench.tags = accept && without.length === bench.tags.length ? [...bench.tags, t] : without;
+  if (!accept) bench.refused.push(t);
+}
+function undoButton(again) {
+  if (!bench.undo.length) return null;
+  const undo = () => {
+    Object.assign(bench, bench.undo.pop());
+    again();
+  };
+  return h("button", { type: "button", class: "action", "data-focus": "undo", on: { click: undo } }, "Undo");
+}
+
+function proposal(row, again) {
+  const reasons = row.words.length ? h("p", { class: "why" }, row.words.join(" · ")) : null;
+  const figure = h("span", { class: "figure" }, percent(row.score));
+  if (row.t < 0) return h("li", {}, h("span", {}, h("bdi", {}, row.tag), " ", figure), reasons);
+  const accepted = bench.tags.includes(row.t);
+  const button = (text, name, pressed, accept) =>
+    h(
+      "button",
+      {
+        type: "button",
+        class: "action",
+        "aria-pressed": pressed,
+        "aria-label": `${text} ${row.tag}`,
+        "data-focus": `${name}-${row.t}`,
+        on: {
+          click: () => {
+            decide(row.t, accept);
+            again();
+          },
+        },
+      },
+      text,
+    );
+  return h(
+    "li",
+    { on: { mouseenter: () => markWords(row.words, true), mouseleave: () => markWords(row.words, false), focusin: () => markWords(row.words, true), focusout: () => markWords(row.words, false) } },
+    h("span", {}, tagChip(row.t), " ", figure),
+    h("span", {}, button(accepted ? "Accepted" : "Accept", "accept", String(accepted), true), button("Refuse", "refuse", null, false)),
+    reasons,
   );
 }
 
@@ -342,6 +419,7 @@ function exportCard() {
     tags: bench.tags.map((t) => store.tags.names[t]),
     refused: bench.refused.map((t) => store.tags.names[t]),
     topics: bench.answers.topics.topics,
+    recommended: bench.answers.recommended.failed ? [] : bench.answers.recommended,
   });
   return card(
     "Export",
@@ -376,5 +454,6 @@ function exportCard() {
         "JSON line",
       ),
     ),
+    h("details", { class: "answer" }, h("summary", {}, "Answer as JSON"), h("pre", { tabindex: "0" }, JSON.stringify(value(), null, 1))),
   );
 }

@@ -1,0 +1,216 @@
+"""A map of documents: points in the plane whose neighbours have similar topics.
+
+The layout minimises the objective of t-SNE (van der Maaten and Hinton, 2008). Attraction is computed on a sparse
+graph of nearest neighbours, repulsion on a grid by fast Fourier transforms (Linderman et al., 2019). Nothing is
+random: it starts from principal components, and every sum has a fixed order, so equal documents give equal bits
+with any number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.fft
+import scipy.sparse as sp
+
+from tagtopics._blas import single_thread
+from tagtopics._typing import Float32, Float64, Int64
+
+NEIGHBOURS = 15
+"""Documents that attract a document."""
+
+STEPS = (100, 200)
+"""Steps with exaggerated attraction, which form the groups, and steps after that."""
+
+_EXAGGERATION = 12.0
+_MOMENTUM = (0.5, 0.8)
+_EXACT = 12_000
+"""Documents up to which all pairs are compared."""
+
+_PROBES = 12
+"""Nearest groups in which the neighbours of a document are searched, if documents are many."""
+
+_BLOCK = 1 << 24
+"""Pairs of documents compared at a time."""
+
+_CELL = 0.5
+"""Preferred size of a cell of the grid; repulsion has a width of about 1."""
+
+_GRID = (32, 384)
+"""Least and most cells on a side."""
+
+
+class Grid(NamedTuple):
+    """The transforms of the repulsion on a grid of n x n cells of one size, padded to 2n x 2n."""
+
+    n: int
+    size: float
+    transforms: Any  # (3, 2n, n + 1) of the kernels: 1 / (1 + d^2), and the two parts of d / (1 + d^2)^2
+
+
+@single_thread()
+def document_layout(topics: Float32, on_progress: Callable[[float], None] = lambda share: None) -> Float64:
+    """Return (D, 2): a place in the unit square for each document.
+
+    Args:
+        topics: (D, K) topic proportions.
+        on_progress: called with the share of the work done, from 0 to 1.
+    """
+    D = len(topics)
+    if D < 4:
+        return np.stack([(np.arange(D) + 1) / (D + 1), np.full(D, 0.5)], axis=1)
+    roots = np.sqrt(np.asarray(topics, dtype=np.float64)).astype(np.float32)
+    pull = attraction(nearest(roots, min(NEIGHBOURS, D - 1)))
+    on_progress(0.2)
+    return _fitted(_optimised(principal_plane(roots), pull, on_progress))
+
+
+def nearest(roots: Float32, n: int) -> Int64:
+    """Return (D, n): the most similar other documents of each, in no particular order.
+
+    If documents are many, they are divided into groups around some of them, and only the nearest groups of a
+    document are searched.
+
+    Args:
+        roots: (D, K) square roots of topic proportions; similarity is their product.
+        n: how many, fewer than D.
+    """
+    D = len(roots)
+    found = np.empty((D, n), dtype=np.int64)
+    if D <= _EXACT:
+        everything = np.arange(D)
+        for rows in np.array_split(everything, -(-D * D // _BLOCK)):
+            found[rows] = _best(roots, rows, everything, n)
+        return found
+    centres, group = _groups(roots)
+    order = np.argsort(group, kind="stable")
+    members = np.split(order, np.searchsorted(group[order], np.arange(1, len(centres))))
+    near = np.argsort(-(centres @ centres.T), axis=1, kind="stable")
+    for g, rows in enumerate(members):
+        if not len(rows):
+            continue
+        n_groups = _PROBES
+        among = np.concatenate([members[other] for other in near[g, :n_groups]])
+        while len(among) <= 4 * n and n_groups < len(centres):
+            n_groups *= 2
+            among = np.concatenate([members[other] for other in near[g, :n_groups]])
+        for part in np.array_split(rows, -(-len(rows) * len(among) // _BLOCK)):
+            found[part] = _best(roots, part, among, n)
+    return found
+
+
+def _best(roots: Float32, rows: Int64, among: Int64, n: int) -> Int64:
+    """Return (rows, n): the documents among some that are most similar to each of the rows, without itself."""
+    alike = roots[rows] @ roots[among].T
+    alike[rows[:, np.newaxis] == among] = -1
+    return among[np.argpartition(-alike, n - 1, axis=1)[:, :n]]
+
+
+def _groups(roots: Float32) -> tuple[Float32, Int64]:
+    """Return the centres of groups of documents, and (D,) the group of each: two rounds of k-means."""
+    D = len(roots)
+    n = int(np.sqrt(D))
+    centres = roots[np.linspace(0, D - 1, n).astype(np.int64)]
+    group = np.zeros(D, dtype=np.int64)
+    for _ in range(3):
+        for rows in np.array_split(np.arange(D), -(-D * n // _BLOCK)):
+            group[rows] = np.argmax(roots[rows] @ centres.T, axis=1)
+        ones = sp.csr_array((np.ones(D, dtype=np.float32), (group, np.arange(D))), shape=(n, D))
+        sums = ones @ roots
+        centres = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
+    return centres.astype(np.float32), group
+
+
+def attraction(near: Int64) -> sp.csr_array:
+    """Return CSR (D, D), upper half: the symmetric attraction of documents; both halves add up to one."""
+    D, n = near.shape
+    directed = sp.csr_array((np.full(near.size, 1.0 / n), near.ravel(), np.arange(D + 1) * n), shape=(D, D))
+    both = sp.csr_array(sp.triu(directed + directed.T, 1))
+    both.sort_indices()
+    both.data /= 2 * both.data.sum()
+    return both
+
+
+def principal_plane(roots: Float32) -> Float64:
+    """Return (D, 2): the first two principal components, signs fixed, scaled to a small standard deviation."""
+    centred = roots - roots.mean(0, dtype=np.float64)
+    _, vectors = np.linalg.eigh(centred.T @ centred)
+    axes = vectors[:, ::-1][:, :2]
+    if axes.shape[1] < 2:
+        axes = np.pad(axes, ((0, 0), (0, 2 - axes.shape[1])))
+    axes = axes * np.where(axes[np.argmax(np.abs(axes), axis=0), [0, 1]] < 0, -1.0, 1.0)
+    plane = centred @ axes
+    turn = np.arange(len(roots)) * 2.399963  # golden angle: equal documents do not start at the same point
+    plane += 1e-3 * np.stack([np.cos(turn), np.sin(turn)], axis=1) * max(float(plane.std()), 1e-6)
+    return np.asarray(plane * (1e-2 / max(float(plane[:, 0].std()), 1e-12)))
+
+
+def _optimised(places: Float64, pull: sp.csr_array, on_progress: Callable[[float], None]) -> Float64:
+    """Return places (D, 2) after gradient descent with momentum and gains, as in t-SNE."""
+    rows = np.repeat(np.arange(len(places)), np.diff(pull.indptr))
+    step, gain = np.zeros_like(places), np.ones_like(places)
+    grid: Grid | None = None
+    for i in range(sum(STEPS)):
+        late = i >= STEPS[0]
+        exaggeration = 1.0 if late else _EXAGGERATION
+        grid = _grid_for(places, grid)
+        slope = 4 * (exaggeration * _attract(places, pull, rows) - repulsion(places, grid))
+        same = slope * step > 0
+        gain = np.maximum(np.where(same, 0.8 * gain, gain + 0.2), 0.01)
+        rate = max(len(places) / exaggeration / 4, 50.0)
+        step = _MOMENTUM[late] * step - rate * gain * slope
+        places = places + step
+        places -= places.mean(0)
+        on_progress(0.2 + 0.8 * (i + 1) / sum(STEPS))
+    return places
+
+
+def _attract(places: Float64, pull: sp.csr_array, rows: Int64) -> Float64:
+    """Return (D, 2): sum_j p_ij (y_i - y_j) / (1 + |y_i - y_j|^2)."""
+    x, y = np.ascontiguousarray(places.T)
+    dx, dy = x[rows] - x[pull.indices], y[rows] - y[pull.indices]
+    weight = pull.data / (1 + dx * dx + dy * dy)
+    D = len(places)
+    force = [np.bincount(rows, weight * d, D) - np.bincount(pull.indices, weight * d, D) for d in (dx, dy)]
+    return np.stack(force, axis=1)
+
+
+def _grid_for(places: Float64, grid: Grid | None) -> Grid:
+    """Return a grid that covers the places; the given one, if it does and is not much too large."""
+    span = float(np.ptp(places, axis=0).max()) * 1.02 + 1e-9
+    if grid is not None and 0.7 * grid.n * grid.size <= span <= (grid.n - 1) * grid.size:
+        return grid
+    wanted = int(np.clip(np.ceil(1.2 * span / _CELL) + 2, *_GRID))
+    n = scipy.fft.next_fast_len(wanted, real=True)
+    size = 1.15 * span / (n - 1)
+    near = np.minimum(np.arange(2 * n), 2 * n - np.arange(2 * n)) * size
+    sign = np.where(np.arange(2 * n) <= n, 1.0, -1.0)
+    away = 1 / (1 + near[:, np.newaxis] ** 2 + near**2)
+    kernels = [away, (near * sign)[:, np.newaxis] * away**2, (near * sign) * away**2]
+    return Grid(n, size, scipy.fft.rfft2(np.stack(kernels), workers=1))
+
+
+def repulsion(places: Float64, grid: Grid) -> Float64:
+    """Return (D, 2): sum_j (y_i - y_j) / (1 + d^2)^2 over sum_ij 1 / (1 + d^2), interpolated on a grid."""
+    n = grid.n
+    scaled = (places - places.min(0)) / grid.size
+    cell = np.minimum(scaled.astype(np.int64), n - 2)
+    part = scaled - cell
+    corners = [(a, b) for a in (0, 1) for b in (0, 1)]
+    index = [(cell[:, 0] + a) * n + cell[:, 1] + b for a, b in corners]
+    share = [np.abs(1 - a - part[:, 0]) * np.abs(1 - b - part[:, 1]) for a, b in corners]
+    mass = sum(np.bincount(at, of, n * n) for at, of in zip(index, share, strict=True)).reshape(n, n)
+    spread = scipy.fft.rfft2(mass, s=(2 * n, 2 * n), workers=1) * grid.transforms
+    fields = scipy.fft.irfft2(spread, s=(2 * n, 2 * n), workers=1)[:, :n, :n].reshape(3, -1)
+    felt = sum(of * fields[:, at] for at, of in zip(index, share, strict=True))
+    total = max(float(felt[0].sum()) - len(places), 1e-12)
+    return np.asarray(felt[1:].T / total)
+
+
+def _fitted(places: Float64) -> Float64:
+    """Return places moved and scaled, equally in both directions, into the unit square."""
+    low, high = places.min(0), places.max(0)
+    span = max(float((high - low).max()), 1e-12)
+    return np.asarray(0.5 + 0.98 * (places - (low + high) / 2) / span)

@@ -1,0 +1,225 @@
+// One filter for the map, the charts and the lists: tags x topics x years x words x an area of the map.
+const NO_FILTER = { tags: [], topics: [], years: null, words: "", area: null };
+const filter = { ...NO_FILTER };
+const TOPIC_FROM = 0.2; // a document belongs to a topic that has at least this share of it
+let filtered = null; // Uint8Array of the listed documents, or null for all
+const followers = new Set(); // functions of pages that show what passes
+
+const isFiltered = () => Boolean(filter.tags.length || filter.topics.length || filter.years || filter.words || filter.area);
+
+function setFilter(change) {
+  Object.assign(filter, change);
+  keepAddress();
+  return applyFilter();
+}
+
+async function applyFilter() {
+  const words = filter.words;
+  const hits = words ? await searchTexts(words) : null;
+  if (words !== filter.words) return; // a later filter has overtaken this one
+  filtered = isFiltered() ? passing(hits) : null;
+  for (const follow of [...followers]) if (follow() === false) followers.delete(follow);
+}
+
+function passing(hits) {
+  const n = store.documents.ids.length;
+  const mask = new Uint8Array(n).fill(1);
+  for (let d = 0; d < n; d++) {
+    const tags = store.documents.tags[d];
+    if (!filter.tags.every((t) => tags.includes(t))) mask[d] = 0;
+    else if (!filter.topics.every((k) => store.docRoots[d * store.K + k] ** 2 >= TOPIC_FROM)) mask[d] = 0;
+    else if (filter.years && !(yearOf(d) >= filter.years[0] && yearOf(d) <= filter.years[1])) mask[d] = 0;
+    else if (filter.area && !inside(filter.area, store.map.x[d], store.map.y[d])) mask[d] = 0;
+  }
+  if (hits) for (let d = 0; d < n; d++) if (!hits.has(d)) mask[d] = 0;
+  return mask;
+}
+
+// Whether a place is inside a polygon: a ray to the right crosses its sides an odd number of times.
+function inside(corners, x, y) {
+  let odd = false;
+  for (let i = 0, j = corners.length - 1; i < corners.length; j = i++) {
+    const [[ax, ay], [bx, by]] = [corners[i], corners[j]];
+    if (ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax) odd = !odd;
+  }
+  return odd;
+}
+
+function passed() {
+  const all = [...store.documents.ids.keys()];
+  return filtered ? all.filter((d) => filtered[d]) : all;
+}
+
+// Years: of the documents' periods, or of tags such as year:1999; 0 if unknown.
+function yearOf(d) {
+  if (!store.docYears) {
+    const { period, tags } = store.documents;
+    const names = period && store.time ? store.time.periods || store.time.names : null;
+    const year = store.tags.names.map((name) => (/^year:[1-9][0-9]{3}$/.test(name) ? Number(name.slice(5)) : 0));
+    store.docYears = tags.map((row, e) =>
+      names ? (period[e] >= 0 ? Number.parseInt(names[period[e]], 10) : 0) : Math.max(0, ...row.map((t) => year[t])),
+    );
+  }
+  return store.docYears[d] || 0;
+}
+function yearSpan() {
+  if (store.yearSpan === undefined) {
+    const years = [...new Set([...store.documents.ids.keys()].map(yearOf))].filter(Boolean).sort((a, b) => a - b);
+    const [first, last] = [years[0], years[years.length - 1]];
+    store.yearSpan =
+      years.length < 2 ? null : { years, first, last, part: (year) => (year - first) / Math.max(last - first, 1) };
+  }
+  return store.yearSpan;
+}
+
+// The filter in the address: #/?tag=NAME&topic=3&years=2001-2005&words=...
+function filterQuery() {
+  const query = new URLSearchParams();
+  filter.tags.forEach((t) => query.append("tag", store.tags.names[t]));
+  filter.topics.forEach((k) => query.append("topic", k));
+  if (filter.years) query.set("years", filter.years.join("-"));
+  if (filter.words) query.set("words", filter.words);
+  if (filter.area) query.set("area", filter.area.flat().join(" "));
+  return query.toString();
+}
+function keepAddress() {
+  const [path] = location.hash.split("?");
+  const query = filterQuery();
+  history.replaceState(null, "", `${path || "#/"}${query ? `?${query}` : ""}`);
+}
+function readFilter(text) {
+  const query = new URLSearchParams(text);
+  const years = /^(\d{1,4})-(\d{1,4})$/.exec(query.get("years") || "");
+  const area = (query.get("area") || "").split(" ").map(Number);
+  Object.assign(filter, {
+    tags: query.getAll("tag").map((name) => store.tags.names.indexOf(name)).filter((t) => t >= 0),
+    topics: query.getAll("topic").filter((k) => /^\d+$/.test(k) && Number(k) < store.K).map(Number),
+    years: years ? [Number(years[1]), Number(years[2])] : null,
+    words: (query.get("words") || "").slice(0, 200),
+    area:
+      area.length >= 6 && area.length % 2 === 0 && area.every(Number.isFinite)
+        ? area.flatMap((x, i) => (i % 2 ? [] : [[x, area[i + 1]]]))
+        : null,
+  });
+  return applyFilter();
+}
+
+// The bar: what is filtered by, as chips that can be removed, and boxes to add to it.
+function filterBar() {
+  const chips = h("ul", { class: "chosen", "aria-label": "Filter" });
+  const count = h("p", { class: "count", role: "status" });
+  const box = h("div", { class: "combo" });
+  const input = h("input", {
+    id: "filter-words",
+    type: "search",
+    placeholder: "Words in the text …",
+    autocomplete: "off",
+    on: { change: () => setFilter({ words: input.value.trim().slice(0, 200) }) },
+  });
+  const draw = () => {
+    if (chips.ownerDocument !== document || (chips.drawn && !chips.isConnected)) return false;
+    chips.drawn = true;
+    chips.replaceChildren(...filterChips());
+    input.value = filter.words;
+    const n = filtered ? filtered.reduce((sum, x) => sum + x, 0) : store.documents.ids.length;
+    const left = store.sizes.documents - store.documents.ids.length;
+    count.textContent = filtered
+      ? `${whole(n)} of ${plural(store.documents.ids.length, "document")}${left ? ` (${whole(left)} others are not in this file)` : ""}`
+      : plural(store.sizes.documents, "document");
+    box.replaceChildren(
+      tagBox("Tag", filter.tags, (t) => setFilter({ tags: [...filter.tags, t] })),
+    );
+    return true;
+  };
+  chips.drawn = false;
+  draw();
+  chips.drawn = false;
+  followers.add(() => draw());
+  setTimeout(() => (chips.drawn = true), 0);
+  return h(
+    "div",
+    { class: "filterbar" },
+    count,
+    chips,
+    h(
+      "div",
+      { class: "fields" },
+      store.tags.names.length ? box : null,
+      topicSelect(),
+      yearSelects(),
+      h("div", {}, h("label", { for: "filter-words" }, "Words"), input),
+    ),
+  );
+}
+
+function filterChips() {
+  const chip = (text, name, change, hue) =>
+    h(
+      "li",
+      { vars: { "--hue": hue ?? 265 } },
+      h("span", {}, h("bdi", {}, text)),
+      h("button", { type: "button", "aria-label": `Remove ${name}`, on: { click: () => setFilter(change) } }, "×"),
+    );
+  return [
+    ...filter.tags.map((t) =>
+      chip(store.tags.names[t], store.tags.names[t], { tags: filter.tags.filter((u) => u !== t) }),
+    ),
+    ...filter.topics.map((k) =>
+      chip(topicLabel(k, 2), topicName(k), { topics: filter.topics.filter((j) => j !== k) }, topicHue(k)),
+    ),
+    filter.years ? chip(filter.years.join("–"), "years", { years: null }) : null,
+    filter.words ? chip(`“${filter.words}”`, "words", { words: "" }) : null,
+    filter.area ? chip("Area of the map", "area", { area: null }) : null,
+  ].filter(Boolean);
+}
+
+function topicSelect() {
+  const select = h(
+    "select",
+    {
+      id: "filter-topic",
+      on: {
+        change: () => {
+          const k = Number(select.value);
+          select.value = "";
+          if (k >= 0 && !filter.topics.includes(k)) setFilter({ topics: [...filter.topics, k] });
+        },
+      },
+    },
+    h("option", { value: "" }, `Any (from ${percent(TOPIC_FROM)})`),
+    topOf(store.topics.share, store.K).map((k) => h("option", { value: k }, topicLabel(k, 3))),
+  );
+  return h("div", {}, h("label", { for: "filter-topic" }, "Topic"), select);
+}
+
+function yearSelects() {
+  const span = yearSpan();
+  if (!span) return null;
+  const select = (id, name, end) => {
+    const node = h(
+      "select",
+      {
+        id,
+        on: {
+          change: () => {
+            const years = filter.years ? [...filter.years] : [span.first, span.last];
+            years[end] = Number(node.value);
+            years[1 - end] = end ? Math.min(years[0], years[1]) : Math.max(years[0], years[1]);
+            setFilter({ years: years[0] === span.first && years[1] === span.last ? null : years });
+          },
+        },
+      },
+      span.years.map((year) => h("option", { value: year }, String(year))),
+    );
+    const show = () => {
+      node.value = String(filter.years ? filter.years[end] : end ? span.last : span.first);
+    };
+    show();
+    followers.add(() => {
+      show();
+      return node.isConnected;
+    });
+    return h("div", {}, h("label", { for: id }, name), node);
+  };
+  return [select("filter-from", "From", 0), select("filter-to", "To", 1)];
+}

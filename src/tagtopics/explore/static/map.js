@@ -1,0 +1,348 @@
+// The map of the front page: documents as points, names of topics and tags, zoom, lasso, brush.
+const SHORTS = (base64) => new Uint16Array(bytesOf(base64).buffer);
+const LEAST_ZOOM = 0.8;
+const MOST_ZOOM = 60;
+
+async function loadMap() {
+  const found = settings.live ? await asked("data/map") : await unpacked(byId("map-data").textContent);
+  const [x, y] = [SHORTS(found.x), SHORTS(found.y)].map((part) => Float32Array.from(part, (v) => v / 65535));
+  store.map = { ...found, x, y, region: SHORTS(found.region) };
+}
+
+// Whether topics have a colour by their place on the map; before it is loaded, hues are spread evenly.
+const regionHue = (k) => (store.map ? store.map.hues[k] : null);
+
+class DocumentMap {
+  constructor() {
+    const { x, y } = store.map;
+    this.points = new Points(x, y);
+    this.zoom = 1;
+    this.centre = { x: 0.5, y: 0.5 };
+    this.colourBy = "topic";
+    this.hovered = -1;
+    this.pointers = new Map();
+    this.build();
+    this.listen();
+  }
+
+  build() {
+    this.canvas = h("canvas", {
+      class: "points",
+      tabindex: "0",
+      role: "application",
+      "aria-roledescription": "map",
+      "aria-label": `Map of ${plural(this.points.n, "document")}. Arrow keys move, plus and minus zoom, 0 shows all, Enter lists the documents in view.`,
+    });
+    this.names = h("div", { class: "names" });
+    this.outline = s("path", {});
+    this.shade = s("svg", { class: "outline", "aria-hidden": "true" }, this.outline);
+    this.cardBox = h("div", { class: "hovercard", hidden: true, "aria-hidden": "true" });
+    this.hint = h("p", { class: "hint", hidden: true }, "Hold Ctrl to zoom with the wheel, or click the map first.");
+    this.lassoButton = this.tool("Lasso", "Draw around documents to select them (or hold Shift and drag)", () =>
+      this.setLasso(!this.lassoing),
+    );
+    this.lassoButton.setAttribute("aria-pressed", "false");
+    this.node = h(
+      "section",
+      { class: "terrain", "aria-label": "Map of documents" },
+      this.canvas,
+      this.names,
+      this.shade,
+      this.cardBox,
+      this.hint,
+      h(
+        "div",
+        { class: "tools" },
+        this.tool("+", "Zoom in", () => this.zoomBy(1.5)),
+        this.tool("−", "Zoom out", () => this.zoomBy(1 / 1.5)),
+        this.tool("Fit", "Show all documents", () => this.fit()),
+        this.lassoButton,
+      ),
+    );
+    this.context = this.canvas.getContext("2d", { alpha: false });
+    this.labels = mapLabels();
+    this.names.append(...this.labels.map((label) => label.node));
+    this.watcher = new ResizeObserver(() => this.resize());
+    this.watcher.observe(this.node);
+    this.recolour();
+  }
+
+  tool(text, name, click) {
+    return h("button", { type: "button", "aria-label": text.length > 1 && !/^\W/.test(text) ? null : name, title: name, on: { click } }, text);
+  }
+
+  // ------------------------------------------------------------------------------------ drawing
+  resize() {
+    const box = this.node.getBoundingClientRect();
+    if (!box.width) return;
+    this.ratio = Math.min(window.devicePixelRatio || 1, 2);
+    [this.width, this.height] = [Math.round(box.width), Math.round(box.height)];
+    this.canvas.width = Math.round(this.width * this.ratio);
+    this.canvas.height = Math.round(this.height * this.ratio);
+    this.image = this.context.createImageData(this.canvas.width, this.canvas.height);
+    this.pixels = new Uint32Array(this.image.data.buffer);
+    this.placed = 0;
+    this.redraw();
+  }
+  get scale() {
+    return Math.min(this.width, this.height) * 0.96 * this.zoom;
+  }
+  redraw() {
+    if (!this.queued) this.queued = requestAnimationFrame(() => this.draw());
+  }
+  draw() {
+    this.queued = 0;
+    if (!this.pixels || !this.node.isConnected) return;
+    const { canvas, points, ratio } = this;
+    const spread = Math.sqrt((0.1 * this.width * this.height) / (Math.PI * Math.max(points.n, 1)));
+    const radius = Math.min(Math.max(spread, 1), 4) * Math.min(this.zoom ** 0.45, 4);
+    const view = { x: this.centre.x, y: this.centre.y, scale: this.scale * ratio };
+    points.draw(this.pixels, canvas.width, canvas.height, view, this.ground, this.faint, Math.min(radius, 9) * ratio);
+    this.context.putImageData(this.image, 0, 0);
+    this.placeNames();
+    this.frames = (this.frames || 0) + 1;
+  }
+  toScreen(x, y) {
+    return [(x - this.centre.x) * this.scale + this.width / 2, (y - this.centre.y) * this.scale + this.height / 2];
+  }
+  toPlace(px, py) {
+    return [(px - this.width / 2) / this.scale + this.centre.x, (py - this.height / 2) / this.scale + this.centre.y];
+  }
+
+  recolour() {
+    const dark = getComputedStyle(document.documentElement).colorScheme === "dark";
+    this.ground = dark ? packedColour(0.2, 0.017, 268) : packedColour(0.995, 0.002, 85);
+    this.faint = dark ? packedColour(0.34, 0.012, 268) : packedColour(0.88, 0.006, 265);
+    const topic = store.map.hues.map((hue) => packedColour(dark ? 0.76 : 0.62, dark ? 0.13 : 0.15, hue));
+    const { region } = store.map;
+    const years = this.colourBy === "year" ? yearSpan() : null;
+    for (let i = 0; i < this.points.n; i++) {
+      const year = years ? yearOf(i) : 0;
+      this.points.colours[i] = !years
+        ? topic[region[i]]
+        : year
+          ? packedColour(dark ? 0.55 + 0.35 * years.part(year) : 0.82 - 0.42 * years.part(year), 0.13, 300 - 220 * years.part(year))
+          : this.faint;
+    }
+    this.redraw();
+  }
+  // Show only some documents in colour: `mask` has one entry per listed document, or is null for all.
+  brush(mask) {
+    const { rank } = this.points;
+    if (!mask) rank.fill(1);
+    else for (let i = 0; i < rank.length; i++) rank[i] = mask[i] ? 1 : 0;
+    this.redraw();
+  }
+
+  // Names: the most important that fit without overlapping. While the map moves, the chosen ones move along.
+  placeNames() {
+    const now = performance.now();
+    const choose = !this.placed || now - this.placed > 120;
+    if (choose) {
+      this.placed = now;
+      clearTimeout(this.settle);
+    } else {
+      clearTimeout(this.settle);
+      this.settle = setTimeout(() => {
+        this.placed = 0;
+        this.redraw();
+      }, 140);
+    }
+    const taken = [];
+    const most = Math.round((this.width * this.height) / 14000);
+    let shown = 0;
+    for (const label of this.labels) {
+      const [px, py] = this.toScreen(label.x, label.y);
+      if (choose) {
+        const [w, t] = [label.width / 2 + 6, label.height / 2 + 3];
+        const inside = px - w > 0 && px + w < this.width && py - t > 0 && py + t < this.height;
+        const box = [px - w, py - t, px + w, py + t];
+        const free = (one) => box[2] < one[0] || box[0] > one[2] || box[3] < one[1] || box[1] > one[3];
+        label.shown = inside && shown < most && label.from <= this.zoom && taken.every(free);
+        if (label.shown) {
+          taken.push(box);
+          shown++;
+        }
+        if (label.node.hidden === label.shown) label.node.hidden = !label.shown;
+      }
+      if (label.shown)
+        label.node.style.transform = `translate(${(px - label.width / 2).toFixed(1)}px, ${(py - label.height / 2).toFixed(1)}px)`;
+    }
+  }
+
+  // --------------------------------------------------------------------------------- movement
+  moveBy(dx, dy) {
+    this.centre.x = Math.min(Math.max(this.centre.x - dx / this.scale, 0), 1);
+    this.centre.y = Math.min(Math.max(this.centre.y - dy / this.scale, 0), 1);
+    this.redraw();
+  }
+  zoomBy(factor, px = this.width / 2, py = this.height / 2) {
+    const [x, y] = this.toPlace(px, py);
+    this.zoom = Math.min(Math.max(this.zoom * factor, LEAST_ZOOM), MOST_ZOOM);
+    const [nx, ny] = this.toPlace(px, py);
+    this.centre.x += x - nx;
+    this.centre.y += y - ny;
+    this.moveBy(0, 0);
+  }
+  fit() {
+    this.zoom = 1;
+    this.centre = { x: 0.5, y: 0.5 };
+    this.placed = 0;
+    this.redraw();
+  }
+  inView() {
+    const [x0, y0] = this.toPlace(0, 0);
+    const [x1, y1] = this.toPlace(this.width, this.height);
+    return [[x0, y0], [x1, y0], [x1, y1], [x0, y1]];
+  }
+  setLasso(on) {
+    this.lassoing = on;
+    this.lassoButton.setAttribute("aria-pressed", String(on));
+    this.node.classList.toggle("lassoing", on);
+  }
+
+  listen() {
+    const { canvas } = this;
+    canvas.addEventListener("pointerdown", (event) => this.down(event));
+    canvas.addEventListener("pointermove", (event) => this.moved(event));
+    for (const kind of ["pointerup", "pointercancel"]) canvas.addEventListener(kind, (event) => this.up(event));
+    canvas.addEventListener("pointerleave", () => this.hover(-1));
+    canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    canvas.addEventListener("keydown", (event) => this.key(event));
+    canvas.addEventListener("blur", () => this.hover(-1));
+  }
+  at(event) {
+    const box = this.canvas.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  }
+  down(event) {
+    this.canvas.setPointerCapture(event.pointerId);
+    const place = this.at(event);
+    this.pointers.set(event.pointerId, place);
+    this.start = place;
+    this.travelled = 0;
+    this.path = this.lassoing || event.shiftKey ? [place] : null;
+    this.hover(-1);
+  }
+  moved(event) {
+    const place = this.at(event);
+    const before = this.pointers.get(event.pointerId);
+    if (!before) {
+      const [x, y] = this.toPlace(...place);
+      this.hover(this.points.nearest(x, y, 9 / this.scale), place);
+      return;
+    }
+    this.travelled += Math.hypot(place[0] - before[0], place[1] - before[1]);
+    if (this.pointers.size === 2) this.pinch(event.pointerId, place);
+    else if (this.path) {
+      this.path.push(place);
+      this.outline.setAttribute("d", `M${this.path.map((p) => p.map((v) => v.toFixed(1)).join(" ")).join("L")}Z`);
+    } else this.moveBy(place[0] - before[0], place[1] - before[1]);
+    this.pointers.set(event.pointerId, place);
+  }
+  pinch(id, place) {
+    const [other] = [...this.pointers].filter(([key]) => key !== id).map(([, p]) => p);
+    const before = this.pointers.get(id);
+    const apart = (a, b) => Math.max(Math.hypot(a[0] - b[0], a[1] - b[1]), 1);
+    this.moveBy((place[0] - before[0]) / 2, (place[1] - before[1]) / 2);
+    this.zoomBy(apart(place, other) / apart(before, other), (place[0] + other[0]) / 2, (place[1] + other[1]) / 2);
+  }
+  up(event) {
+    const place = this.at(event);
+    const known = this.pointers.delete(event.pointerId);
+    if (!known || this.pointers.size) return;
+    if (this.path && this.path.length > 3) this.select(this.path.map((p) => this.toPlace(...p)));
+    else if (this.travelled < 5 && event.type === "pointerup") {
+      const [x, y] = this.toPlace(...place);
+      const hit = this.points.nearest(x, y, (event.pointerType === "touch" ? 22 : 9) / this.scale);
+      if (hit >= 0 && hit < store.documents.ids.length) location.hash = documentAddress(hit);
+      else if (filter.area) setFilter({ area: null });
+    }
+    this.path = null;
+    this.outline.removeAttribute("d");
+  }
+  select(corners) {
+    this.setLasso(false);
+    setFilter({ area: corners.map(([x, y]) => [Number(x.toFixed(4)), Number(y.toFixed(4))]) });
+  }
+  wheel(event) {
+    if (!event.ctrlKey && document.activeElement !== this.canvas) {
+      this.hint.hidden = false;
+      clearTimeout(this.hinting);
+      this.hinting = setTimeout(() => (this.hint.hidden = true), 1400);
+      return;
+    }
+    event.preventDefault();
+    this.zoomBy(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0016)), ...this.at(event));
+  }
+  key(event) {
+    const step = 60;
+    const moves = { ArrowLeft: [step, 0], ArrowRight: [-step, 0], ArrowUp: [0, step], ArrowDown: [0, -step] };
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (moves[event.key]) this.moveBy(...moves[event.key]);
+    else if (event.key === "+" || event.key === "=") this.zoomBy(1.4);
+    else if (event.key === "-") this.zoomBy(1 / 1.4);
+    else if (event.key === "0") this.fit();
+    else if (event.key === "Enter") this.select(this.inView());
+    else if (event.key === "Escape" && filter.area) setFilter({ area: null });
+    else return;
+    event.preventDefault();
+  }
+  hover(i, place) {
+    this.canvas.style.cursor = i >= 0 ? "pointer" : "";
+    if (i === this.hovered) return;
+    this.hovered = i;
+    this.cardBox.hidden = i < 0;
+    if (i < 0) return;
+    this.cardBox.replaceChildren(...hoverCard(i));
+    const right = place[0] > this.width * 0.6;
+    const low = place[1] > this.height * 0.6;
+    const style = this.cardBox.style;
+    style.left = right ? "auto" : `${place[0] + 14}px`;
+    style.right = right ? `${this.width - place[0] + 14}px` : "auto";
+    style.top = low ? "auto" : `${place[1] + 14}px`;
+    style.bottom = low ? `${this.height - place[1] + 14}px` : "auto";
+  }
+}
+
+function hoverCard(i) {
+  const k = store.map.region[i];
+  const topic = h("p", { class: "points" }, badge(k), h("span", {}, topicLabel(k)));
+  if (i >= store.documents.ids.length) return [h("p", {}, "A document that is not in this file"), topic];
+  const tags = store.documents.tags[i].slice(0, 6).map((t) => store.tags.names[t]);
+  return [
+    h("p", { class: "title", dir: "auto" }, documentTitle(i)),
+    topic,
+    tags.length ? h("p", { class: "tags" }, tags.join(" · ")) : null,
+  ].filter(Boolean);
+}
+
+// Topics first, larger ones before smaller ones, then tags. `from` is the zoom from which a name may be shown.
+function mapLabels() {
+  const { topics, tags, region } = store.map;
+  const counts = new Array(store.K).fill(0);
+  for (const k of region) counts[k]++;
+  const measure = document.createElement("canvas").getContext("2d");
+  const made = (node, text, x, y, from, size, weight) => {
+    measure.font = `${weight} ${size}px system-ui, sans-serif`;
+    const width = Math.min(measure.measureText(text).width * 1.06 + 10, 230);
+    return { node, x, y, from, width, height: Math.max(size * 1.35, 24), shown: false };
+  };
+  const most = Math.max(...counts, 1);
+  const first = topOf(counts, store.K)
+    .filter((k) => counts[k] > 0)
+    .map((k) => {
+      const size = 12.5 + 5 * Math.sqrt(counts[k] / most);
+      const node = link(
+        topicHref(k),
+        { class: "name topic", hidden: true, vars: { "--hue": topicHue(k), "--size": `${size.toFixed(1)}px` } },
+        topicLabel(k, 2),
+      );
+      return made(node, topicLabel(k, 2), topics.x[k], topics.y[k], 0, size, 650);
+    });
+  const second = tags.tags.map((t, i) => {
+    const node = link(tagAddress(t), { class: "name tag", hidden: true }, store.tags.names[t]);
+    return made(node, store.tags.names[t], tags.x[i], tags.y[i], 1 + 0.012 * i, 12, 400);
+  });
+  return [...first, ...second];
+}

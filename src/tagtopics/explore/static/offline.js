@@ -1,0 +1,344 @@
+// Analysis of new texts inside the file: words, topics by fold-in, tags by kernel ridge regression.
+let offlineBench = null;
+function loadBench() {
+  offlineBench ||= unpacked(byId("bench").textContent).then(async (found) => {
+    const model = decodedBench(found);
+    if (model.tags) await inferTopics(model);
+    return model;
+  });
+  return offlineBench;
+}
+
+// The topics of the training documents, by fold-in as for new texts; the page stays usable meanwhile.
+async function inferTopics(model) {
+  const { words, shares, tokens, documents } = model.tags;
+  const roots = new Float32Array(documents * store.K);
+  for (let d = 0; d < documents; d++) {
+    const counts = new Map();
+    for (let i = words.starts[d]; i < words.starts[d + 1]; i++) counts.set(words.values[i], Math.round(shares[i] * tokens[d]));
+    foldIn(model, counts).forEach((p, k) => (roots[d * store.K + k] = Math.sqrt(p)));
+    if (d % 200 === 199) await new Promise((done) => setTimeout(done, 0));
+  }
+  model.tags.roots = roots;
+}
+
+// Whole numbers from two planes of bytes, the low ones first.
+function planesOf(base64) {
+  const bytes = bytesOf(base64);
+  const n = bytes.length / 2;
+  const values = new Uint16Array(n);
+  for (let i = 0; i < n; i++) values[i] = bytes[i] | (bytes[n + i] << 8);
+  return values;
+}
+// Ascending numbers by row, from their differences.
+function raggedOf({ sizes, gaps }) {
+  const values = Uint32Array.from(planesOf(gaps));
+  const starts = new Uint32Array(sizes.length + 1);
+  for (let r = 0; r < sizes.length; r++) {
+    starts[r + 1] = starts[r] + sizes[r];
+    for (let i = starts[r] + 1; i < starts[r + 1]; i++) values[i] += values[i - 1];
+  }
+  return { starts, values };
+}
+
+function decodedBench(found) {
+  const phi = byteRootsOf(found.phi).map((root) => root * root);
+  const column = new Map(store.words.names.map((name, w) => [name, w]));
+  return { ...found, phi, column, stop: new Set(found.settings.stop), tags: found.tags && decodedTags(found.tags) };
+}
+
+function decodedTags(tags) {
+  const words = raggedOf(tags.words);
+  const counts = planesOf(tags.counts);
+  const shares = new Float32Array(counts.length);
+  const W = store.words.names.length;
+  const starts = new Uint32Array(W + 1);
+  for (const w of words.values) starts[w + 1]++;
+  for (let w = 0; w < W; w++) starts[w + 1] += starts[w];
+  const at = starts.slice();
+  const docs = new Uint32Array(counts.length);
+  const byWord = new Float32Array(counts.length);
+  for (let d = 0; d < tags.documents; d++)
+    for (let i = words.starts[d]; i < words.starts[d + 1]; i++) {
+      shares[i] = counts[i] / tags.tokens[d];
+      const place = at[words.values[i]]++;
+      [docs[place], byWord[place]] = [d, shares[i]];
+    }
+  return {
+    ...tags,
+    words,
+    shares,
+    postings: { starts, docs, shares: byWord },
+    tags: raggedOf(tags.tags),
+    steps: tags.coefficients ? Int16Array.from(planesOf(tags.coefficients), (v) => (v & 1 ? -(v + 1) / 2 : v / 2)) : null,
+  };
+}
+
+// ---------------------------------------------------------------------------------------- words
+const WORD = /[\p{L}\p{N}_][\p{L}\p{N}_\p{M}]*(?:[\u200c\u200d]+[\p{L}\p{N}_][\p{L}\p{N}_\p{M}]*)*/gu;
+
+// The words of a text that the model knows, with counts; where they are; how many it does not know.
+function wordsOfText(model, original) {
+  const { lowercase, shortest, ngrams } = model.settings;
+  const normal = original.normalize("NFC");
+  const folded = lowercase ? normal.replace(/\u0130/g, "i").toLowerCase().normalize("NFC") : normal;
+  const text = folded.length === normal.length ? normal : folded;
+  const tokens = [...folded.matchAll(WORD)]
+    .map((match) => [match.index, match.index + match[0].length, match[0]])
+    .filter(([, , word]) => [...word].length >= shortest && !model.stop.has(word) && /\p{L}/u.test(word));
+  const counts = new Map();
+  const spans = [];
+  let unknown = 0;
+  for (let n = ngrams[0]; n <= ngrams[1]; n++)
+    for (let i = 0; i + n <= tokens.length; i++) {
+      const w = model.column.get(tokens.slice(i, i + n).map((token) => token[2]).join(" "));
+      if (w === undefined) {
+        unknown++;
+        continue;
+      }
+      counts.set(w, (counts.get(w) || 0) + 1);
+      spans.push([tokens[i][0], tokens[i + n - 1][1], w]);
+    }
+  spans.sort((a, b) => a[0] - b[0] || b[1] - a[1]);
+  const known = [...counts.values()].reduce((sum, x) => sum + x, 0);
+  return { text, counts: new Map([...counts].sort((a, b) => a[0] - b[0])), spans, known, unknown };
+}
+
+// --------------------------------------------------------------------------------------- topics
+// The same steps as `kernels/fold.py`: all words at once, until the topics of the document settle.
+function foldIn(model, counts) {
+  const K = store.K;
+  const { relaxation, iterations, tolerance } = model.settings;
+  const { phi, prior } = model;
+  const theta = Float64Array.from(prior);
+  const floor = new Float64Array(K).fill(1);
+  let tokens = 0;
+  for (const n of counts.values()) tokens += n;
+  let sums = gains(phi, counts, theta, floor).map((g, k) => g * theta[k]);
+  for (let k = 0; k < K; k++) theta[k] = sums[k] + prior[k];
+  for (let i = 0; i < iterations; i++) {
+    for (let k = 0; k < K; k++) floor[k] = prior[k] / theta[k];
+    sums = gains(phi, counts, theta, floor).map((g, k) => g * theta[k]);
+    let moved = 0;
+    for (let k = 0; k < K; k++) moved += Math.abs(sums[k] + prior[k] - theta[k]);
+    if (moved < tolerance * tokens) break;
+    for (let k = 0; k < K; k++) {
+      const fresh = sums[k] + prior[k];
+      theta[k] = Math.max(fresh + relaxation * (fresh - theta[k]), prior[k]);
+    }
+  }
+  return normal(sums.map((x, k) => x + prior[k]));
+}
+
+function gains(phi, counts, theta, floor) {
+  const K = theta.length;
+  const gain = new Float64Array(K);
+  const part = new Float64Array(K);
+  for (const [w, n] of counts) {
+    let own = 0;
+    for (let k = 0; k < K; k++) own += theta[k] * phi[w * K + k];
+    let total = 0;
+    for (let k = 0; k < K; k++) {
+      const p = phi[w * K + k];
+      part[k] = p * Math.max(1 - p / own, floor[k]);
+      total += theta[k] * part[k];
+    }
+    for (let k = 0; k < K; k++) gain[k] += (n / total) * part[k];
+  }
+  return gain;
+}
+
+// ----------------------------------------------------------------------------------------- tags
+// Similarities of a text with the training documents, as in `recommend/loops.py`.
+function similarities(model, counts, topics) {
+  const { postings, roots, documents } = model.tags;
+  const { topicWeight } = model.settings;
+  const K = store.K;
+  const alike = new Float64Array(documents);
+  let tokens = 0;
+  for (const n of counts.values()) tokens += n;
+  for (const [w, n] of counts) {
+    const x = n / tokens;
+    for (let p = postings.starts[w]; p < postings.starts[w + 1]; p++) {
+      const y = postings.shares[p];
+      alike[postings.docs[p]] += (2 * x * y) / (x + y);
+    }
+  }
+  const own = topics.map(Math.sqrt);
+  for (let d = 0; d < documents; d++) {
+    let total = 0;
+    for (let k = 0; k < K; k++) total += own[k] * roots[d * K + k];
+    alike[d] = (1 - topicWeight) * alike[d] + topicWeight * total;
+  }
+  return alike;
+}
+
+function tagScores(model, alike) {
+  const { tags } = model;
+  const T = tags.columns.length;
+  const scores = new Float64Array(T);
+  const kernel = (value) => Math.exp(tags.bandwidth * (value - 1));
+  let rest = 1;
+  if (tags.steps) {
+    const near = alike.map(kernel);
+    for (let t = 0; t < T; t++) {
+      let sum = 0;
+      const start = t * tags.documents;
+      for (let d = 0; d < tags.documents; d++) sum += near[d] * tags.steps[start + d];
+      scores[t] = sum * tags.step;
+    }
+  } else {
+    const rows = topOf(alike, Math.min(tags.neighbours || model.settings.neighbours, tags.documents)).sort((a, b) => a - b);
+    const weights = ridgeWeights(model, rows, rows.map((d) => kernel(alike[d])));
+    rows.forEach((d, i) => {
+      rest -= weights[i];
+      for (let p = tags.tags.starts[d]; p < tags.tags.starts[d + 1]; p++) scores[tags.tags.values[p]] += weights[i];
+    });
+  }
+  return scores.map((score, t) => score + (rest * tags.carriers[t]) / tags.all);
+}
+
+// x with (K + ridge I) x = values, K the kernel of some training documents, by Cholesky's method.
+function ridgeWeights(model, rows, values) {
+  const { words, shares, roots, bandwidth } = model.tags;
+  const { topicWeight, ridge } = model.settings;
+  const K = store.K;
+  const n = rows.length;
+  const gram = Array.from({ length: n }, () => new Float64Array(n));
+  const holders = new Map();
+  rows.forEach((d, a) => {
+    for (let i = words.starts[d]; i < words.starts[d + 1]; i++) {
+      const w = words.values[i];
+      const y = shares[i];
+      const before = holders.get(w);
+      if (!before) {
+        holders.set(w, [[a, y]]);
+        continue;
+      }
+      for (const [b, x] of before) gram[a][b] += ((1 - topicWeight) * 2 * x * y) / (x + y);
+      before.push([a, y]);
+    }
+    for (let b = 0; b < a; b++) {
+      let total = 0;
+      for (let k = 0; k < K; k++) total += roots[d * K + k] * roots[rows[b] * K + k];
+      gram[a][b] = Math.exp(bandwidth * (gram[a][b] + topicWeight * total - 1));
+    }
+    gram[a][a] = 1 + ridge;
+  });
+  const x = Float64Array.from(values);
+  for (let a = 0; a < n; a++) {
+    for (let b = 0; b <= a; b++) {
+      let total = 0;
+      for (let c = 0; c < b; c++) total += gram[a][c] * gram[b][c];
+      if (b < a) gram[a][b] = (gram[a][b] - total) / gram[b][b];
+      else gram[a][a] = Math.sqrt(Math.max(gram[a][a] - total, ridge / 2));
+    }
+    for (let c = 0; c < a; c++) x[a] -= gram[a][c] * x[c];
+    x[a] /= gram[a][a];
+  }
+  for (let a = n - 1; a >= 0; a--) {
+    x[a] /= gram[a][a];
+    for (let c = 0; c < a; c++) x[c] -= gram[a][c] * x[a];
+  }
+  return x;
+}
+
+// Probabilities of all tags: the calibration of `recommend/calibration.py`.
+function tagProbabilities(model, scores) {
+  const { tags } = model;
+  const T = scores.length;
+  const FLOOR = 3e-3;
+  const company = new Float64Array(T);
+  if (tags.company) {
+    tags.together ||= companyOf(tags);
+    tags.together.forEach((row, t) => {
+      if (scores[t] > 0) row.forEach((share, u) => (company[u] += scores[t] * share));
+    });
+  }
+  const w = tags.weights;
+  return scores.map((score, t) => {
+    const rarity = Math.log((tags.carriers[t] + 0.5) / (tags.all + 1));
+    const sum =
+      w[0] +
+      w[1] * score +
+      w[2] * Math.log(Math.max(score, 0) + FLOOR) +
+      w[3] * rarity +
+      w[4] * Math.log(company[t] + FLOOR) +
+      w[5] * score * rarity;
+    return 1 / (1 + Math.exp(-sum));
+  });
+}
+
+// For each tag: the share of its documents with each other tag.
+function companyOf(tags) {
+  const rows = tags.columns.map(() => new Map());
+  for (let d = 0; d < tags.documents; d++) {
+    const own = tags.tags.values.subarray(tags.tags.starts[d], tags.tags.starts[d + 1]);
+    for (const t of own) for (const u of own) if (t !== u) rows[t].set(u, (rows[t].get(u) || 0) + 1 / tags.carriers[t]);
+  }
+  return rows;
+}
+
+// The words behind tags: how much more of each the nearest documents with the tag share than all of them.
+function reasonsFor(model, counts, alike, chosen, n = 6) {
+  const { tags } = model;
+  const rows = topOf(alike, model.settings.neighbours);
+  let tokens = 0;
+  for (const count of counts.values()) tokens += count;
+  const shared = rows.map((d) => {
+    const own = new Map();
+    for (let i = tags.words.starts[d]; i < tags.words.starts[d + 1]; i++) {
+      const count = counts.get(tags.words.values[i]);
+      if (count) own.set(tags.words.values[i], (2 * (count / tokens) * tags.shares[i]) / (count / tokens + tags.shares[i]));
+    }
+    return own;
+  });
+  const carries = (d, t) => tags.tags.values.subarray(tags.tags.starts[d], tags.tags.starts[d + 1]).includes(t);
+  const mean = (maps, w) => maps.reduce((sum, own) => sum + (own.get(w) || 0), 0) / Math.max(maps.length, 1);
+  const words = [...counts.keys()];
+  const all = new Map(words.map((w) => [w, mean(shared, w)]));
+  return chosen.map((t) => {
+    const of = shared.filter((_, i) => carries(rows[i], t));
+    if (!of.length) return [];
+    const pull = words.map((w) => mean(of, w) - all.get(w));
+    return topOf(pull, n).filter((i) => pull[i] > 0).map((i) => store.words.names[words[i]]);
+  });
+}
+
+// What the server answers, from the file.
+async function offlineAnswers(text) {
+  const model = await loadBench();
+  const found = wordsOfText(model, text);
+  const refused = refusal(found.known, found.unknown);
+  if (refused) throw new Error(refused);
+  const topics = foldIn(model, found.counts);
+  let recommended = { failed: "This file has no recommender." };
+  if (model.tags) {
+    const alike = similarities(model, found.counts, topics);
+    const likely = tagProbabilities(model, tagScores(model, alike));
+    const best = topOf(likely, 30);
+    const words = reasonsFor(model, found.counts, alike, best);
+    recommended = best.map((t, i) => ({ tag: store.tags.names[model.tags.columns[t]], score: likely[t], words: words[i] }));
+  }
+  const spans = found.spans.map(([start, stop, w]) => {
+    const posterior = topics.map((p, k) => p * model.phi[w * store.K + k]);
+    return [start, stop, w, topOf(posterior, 1)[0]];
+  });
+  return {
+    topics: { topics: [...topics], known_words: found.known, unknown_words: found.unknown },
+    related: relatedTo(topics, 8),
+    explained: null,
+    recommended,
+    read: { text: found.text, spans },
+  };
+}
+
+function relatedTo(topics, n) {
+  const own = topics.map(Math.sqrt);
+  const scores = Float32Array.from(store.documents.ids, (_, d) => {
+    let sum = 0;
+    for (let k = 0; k < store.K; k++) sum += own[k] * store.docRoots[d * store.K + k];
+    return Math.min(sum, 1);
+  });
+  return topOf(scores, n).map((d) => ({ row: store.documents.rows[d], score: scores[d] }));
+}

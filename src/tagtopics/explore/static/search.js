@@ -1,0 +1,184 @@
+// Full-text search over all text in the file: accents folded, typing errors allowed, hits marked.
+
+// Text without case and accents; `places[i]` is where character i of the result is in the text.
+function foldedText(text, places) {
+  if (/^[\x20-\x7e\n\r\t]*$/.test(text) && !places) return text.toLowerCase();
+  let out = "";
+  let at = 0;
+  for (const character of text) {
+    const plain = character.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().normalize("NFD").replace(/\p{M}/gu, "");
+    for (let i = 0; i < plain.length; i++) if (places) places.push(at);
+    out += plain;
+    at += character.length;
+  }
+  if (places) places.push(at);
+  return out;
+}
+
+// All texts, folded: read once, when they are first needed.
+const texts = { folded: null, reading: null, read: 0 };
+function readTexts() {
+  texts.reading ||= (async () => {
+    const folded = new Array(store.documents.ids.length);
+    const total = Math.min(settings.bodies, folded.length);
+    for (let d = 0; d < folded.length; d++) {
+      const found = d < total ? await body(d) : null;
+      const words = found && found.t === undefined && found.w ? found.w.map((w) => store.words.names[w]).join(" ") : "";
+      const start = (store.documents.snippets && store.documents.snippets[d]) || "";
+      folded[d] = foldedText(`${documentTitle(d)}\n${(found && found.t) || words || start}`);
+      texts.read = d + 1;
+    }
+    texts.folded = folded;
+  })();
+  return texts.reading;
+}
+
+// Terms of a query: words, and phrases in quotation marks.
+function termsOf(query) {
+  return [...foldedText(query).matchAll(/"([^"]+)"|(\S+)/g)]
+    .map((match) => (match[1] || match[2]).trim())
+    .filter(Boolean)
+    .slice(0, 8);
+}
+
+const isWordCharacter = (text, i) => i >= 0 && i < text.length && /[\p{L}\p{N}]/u.test(text[i]);
+// Where a term is at the beginning of a word, from a place on; -1 if nowhere.
+function foundAt(text, term, from = 0) {
+  for (let at = text.indexOf(term, from); at >= 0; at = text.indexOf(term, at + 1))
+    if (!isWordCharacter(text, at - 1) || !isWordCharacter(term, 0)) return at;
+  return -1;
+}
+
+// The documents that have all terms, as a set. A term that no text has is replaced by similar words.
+async function searchTexts(query) {
+  return (await searchedTexts(query)).documents;
+}
+async function searchedTexts(query) {
+  await readTexts();
+  const terms = termsOf(query).map((term) => {
+    if (texts.folded.some((text) => foundAt(text, term) >= 0)) return { term, words: [term] };
+    return { term, words: similarWords(term, 6), corrected: true };
+  });
+  const documents = new Set();
+  if (terms.length)
+    texts.folded.forEach((text, d) => {
+      if (terms.every(({ words }) => words.some((word) => foundAt(text, word) >= 0))) documents.add(d);
+    });
+  return { documents, terms };
+}
+
+// Edit distance with transpositions, up to a limit; larger ones count as limit + 1.
+function editDistance(a, b, limit) {
+  if (Math.abs(a.length - b.length) > limit) return limit + 1;
+  let [before, last] = [[], Array.from({ length: b.length + 1 }, (_, j) => j)];
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    let least = i;
+    for (let j = 1; j <= b.length; j++) {
+      row[j] = Math.min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) row[j] = Math.min(row[j], before[j - 2] + 1);
+      least = Math.min(least, row[j]);
+    }
+    if (least > limit) return limit + 1;
+    [before, last] = [last, row];
+  }
+  return Math.min(last[b.length], limit + 1);
+}
+const typosOf = (term) => (term.length >= 8 ? 2 : term.length >= 4 ? 1 : 0);
+
+function similarWords(term, n) {
+  const limit = typosOf(term);
+  if (!limit) return [];
+  return similarNames("words", store.words.names, term, n).map((w) => foldedNames("words", store.words.names)[w]);
+}
+// Names at a small distance from a term, nearest first.
+function similarNames(kind, names, term, n) {
+  const limit = typosOf(term);
+  if (!limit) return [];
+  const rows = [];
+  foldedNames(kind, names).forEach((name, i) => {
+    const best = Math.min(...(kind === "words" ? [name] : name.split(/[\s:._/-]+/)).map((part) => editDistance(term, part, limit)));
+    if (best <= limit) rows.push([best, i]);
+  });
+  rows.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  return rows.slice(0, n).map((row) => row[1]);
+}
+const foldedStore = {};
+const foldedNames = (kind, names) => (foldedStore[kind] ||= names.map((name) => foldedText(name)));
+
+// Part of a text around its first hit, with all hits marked.
+function markedText(text, words, length = 260) {
+  const places = [];
+  const folded = foldedText(text, places);
+  const hits = [];
+  for (const word of words)
+    for (let at = foundAt(folded, word); at >= 0; at = foundAt(folded, word, at + word.length))
+      hits.push([places[at], places[at + word.length]]);
+  hits.sort((a, b) => a[0] - b[0]);
+  const start = hits.length ? Math.max(0, hits[0][0] - 80) : 0;
+  const parts = [start ? "… " : ""];
+  let at = start;
+  for (const [a, b] of hits) {
+    if (a < at || b > start + length) continue;
+    parts.push(text.slice(at, a), h("mark", {}, text.slice(a, b)));
+    at = b;
+  }
+  parts.push(text.slice(at, Math.max(start + length, at)), start + length < text.length ? " …" : "");
+  return h("p", { class: "snippet", dir: "auto" }, parts);
+}
+
+// The page of a query: totals of topics, tags, words and documents, hits marked.
+function searchPage(query) {
+  const found = h("div", { "aria-live": "polite" });
+  const chips = (title, items, draw) =>
+    items.length ? card(`${title}: ${whole(items.length)}`, null, h("p", { class: "chips" }, items.slice(0, 60).map(draw))) : null;
+  const term = foldedText(query);
+  const near = (kind, names, exact) => (exact.length ? exact : similarNames(kind, names, term, 12));
+  const topics = [...Array(store.K).keys()].filter((k) => termsOf(query).every((part) => foundAt(foldedText(store.labels[k].join(" ")), part) >= 0));
+  const tags = near("tags", store.tags.names, findTags(query, 5000));
+  const words = near("words", store.words.names, findWords(query, 5000));
+  const draw = ({ documents, terms }) => {
+    const rows = [...documents];
+    const replaced = terms.filter((one) => one.corrected);
+    const nothing = !topics.length && !tags.length && !words.length && !rows.length;
+    const marks = terms.flatMap((one) => one.words);
+    found.replaceChildren(
+      ...[
+        nothing ? h("p", {}, "Nothing found. Search covers titles, texts, tags, topics and words.") : null,
+        ...replaced.map(({ term: typed, words: used }) =>
+          h("p", { class: "note" }, used.length ? `No text has “${typed}”; similar words: ${used.join(", ")}.` : `No text has “${typed}” or a similar word.`),
+        ),
+        rows.length
+          ? card(
+              `Documents: ${whole(rows.length)}`,
+              settings.bodies < store.sizes.documents ? `Texts of ${whole(settings.bodies)} of ${plural(store.sizes.documents, "document")} are in this file.` : null,
+              h("p", {}, link(`#/?words=${encodeURIComponent(query)}`, {}, "Show them on the map →")),
+              growing(rows, (d) => hitRow(d, marks), 20),
+            )
+          : null,
+      ].filter(Boolean),
+    );
+  };
+  found.replaceChildren(h("p", { class: "wait" }, "Searching all texts …"));
+  searchedTexts(query).then(draw);
+  return [
+    h("h1", {}, `“${query}”`),
+    chips("Topics", topics, (k) => link(topicHref(k), { class: "chip" }, topicLabel(k))),
+    chips("Tags", tags, (t) => tagChip(t, whole(store.tags.documents[t]))),
+    chips("Words", words, (w) => wordLink(w)),
+    found,
+  ];
+}
+
+function hitRow(d, marks) {
+  const row = documentRow(d);
+  const place = row.querySelector(".snippet");
+  body(d).then((found) => {
+    const text = found && found.t;
+    if (!text) return;
+    const marked = markedText(text, marks);
+    if (place) place.replaceWith(marked);
+    else row.append(marked);
+  });
+  return row;
+}

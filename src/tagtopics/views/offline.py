@@ -1,0 +1,83 @@
+"""`OfflineModel`: what a page needs to analyse new texts without a server, as plain arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.corpus.text import stop_words
+from tagtopics.inference.fold_in import FoldIn
+from tagtopics.kernels.constants import FOLD_RELAXATION
+from tagtopics.models.base import TopicModel
+from tagtopics.recommend.ridge import NEIGHBOURS, RIDGE, TOPIC_WEIGHT
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OfflineTags:
+    """The recommender: N documents, T tags. Their names are those of the record, by `columns`."""
+
+    counts: Any  # CSR (N, W)
+    topics: Float32  # (N, K) proportions, tags hidden
+    tags: Any  # CSR (N, T)
+    coefficients: Float32  # (N, T), or (0, T) if the nearest documents decide
+    columns: Int64  # (T,) numbers of the tags in the record
+    bandwidth: float
+    weights: Float64  # of the calibration
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OfflineModel:
+    """Fold-in and the recommender of a model of texts."""
+
+    settings: dict[str, Any]  # of words, fold-in and recommender, ready for JSON
+    phi: Float32  # (W, K) p(word | topic)
+    prior: Float64  # (K,)
+    tags: OfflineTags | None
+
+
+def offline_model(model: TopicModel) -> OfflineModel | None:
+    """Return what a page needs to analyse new texts; None if it could not find the words of a text.
+
+    The page finds words with the default pattern only: regular expressions of Python mean something else in
+    a browser.
+    """
+    recipe = model.recipe_
+    if recipe is None or recipe.token_pattern is not None:
+        return None
+    fold = FoldIn(model._phi(), model.doc_topic_prior_)
+    settings = {
+        "lowercase": recipe.lowercase,
+        "shortest": recipe.min_length,
+        "ngrams": list(recipe.ngram_range),
+        "stop": sorted(stop_words(recipe)),
+        "relaxation": FOLD_RELAXATION,
+        "iterations": fold.max_iter,
+        "tolerance": fold.tol,
+        "topicWeight": float(TOPIC_WEIGHT),
+        "ridge": float(RIDGE),
+        "neighbours": NEIGHBOURS,
+    }
+    prior = np.asarray(model.doc_topic_prior_, dtype=np.float64)
+    return OfflineModel(settings=settings, phi=model._phi(), prior=prior, tags=_tags(model))
+
+
+def _tags(model: TopicModel) -> OfflineTags | None:
+    recommender = model.recommender_
+    if recommender is None:
+        return None
+    number = {name: t for t, name in enumerate(model.tag_names_)}
+    if any(name not in number for name in recommender.tag_names):
+        return None
+    return OfflineTags(
+        counts=sp.csr_array(recommender.counts),
+        topics=recommender.topics,
+        tags=sp.csr_array(recommender.tags),
+        coefficients=recommender.coefficients,
+        columns=np.array([number[name] for name in recommender.tag_names], dtype=np.int64),
+        bandwidth=float(recommender.bandwidth),
+        weights=np.asarray(recommender.calibration.weights, dtype=np.float64),
+    )
