@@ -28,9 +28,6 @@ _STEPS = (0.001, 0.002, 0.004, 0.008)
 _MOST_COEFFICIENTS = 2_000_000
 """More coefficients do not fit; the nearest documents decide then, as in a recommender of many tags."""
 
-_NEIGHBOURS = 400
-"""How many of them, where the recommender itself uses all documents."""
-
 _SHARES = (1.0, 0.7, 0.5, 0.35, 0.25)
 """Shares of the training documents that are kept, where the nearest documents decide."""
 
@@ -91,7 +88,6 @@ def _tags(tags: OfflineTags | None, number: Int64, step: float, share: float) ->
         "bandwidth": tags.bandwidth,
         "weights": tags.weights.tolist(),
         "company": len(tags.coefficients) > 0,
-        "neighbours": _NEIGHBOURS if len(tags.coefficients) else None,
         "step": step,
         "coefficients": _rounded(tags.coefficients[order], step) if step else None,
     }

@@ -116,7 +116,12 @@ def render_report(
 
 
 def _page(
-    data: TopicData, index: bytes, places: bytes, bodies: list[bytes], n_bodies: int, bench: bytes | None = None
+    data: TopicData,
+    index: bytes,
+    places: bytes,
+    bodies: list[bytes],
+    n_bodies: int,
+    bench: bytes | None = None,
 ) -> bytes:
     has_bench = bench is not None
     settings: dict[str, Any] = {"live": False, "bodies": n_bodies, "chunk": CHUNK, "bench": has_bench}

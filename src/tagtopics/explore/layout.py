@@ -159,7 +159,7 @@ def _optimised(places: Float64, pull: sp.csr_array, on_progress: Callable[[float
         slope = 4 * (exaggeration * _attract(places, pull, rows) - repulsion(places, grid))
         same = slope * step > 0
         gain = np.maximum(np.where(same, 0.8 * gain, gain + 0.2), 0.01)
-        rate = max(len(places) / exaggeration / 4, 50.0)
+        rate = max(len(places) / exaggeration / 4, 2.0)
         step = _MOMENTUM[late] * step - rate * gain * slope
         places = places + step
         places -= places.mean(0)
@@ -183,7 +183,7 @@ def _grid_for(places: Float64, grid: Grid | None) -> Grid:
     if grid is not None and 0.7 * grid.n * grid.size <= span <= (grid.n - 1) * grid.size:
         return grid
     wanted = int(np.clip(np.ceil(1.2 * span / _CELL) + 2, *_GRID))
-    n = scipy.fft.next_fast_len(wanted, real=True)
+    n = scipy.fft.next_fast_len(min(wanted, 24 + 8 * int(np.sqrt(len(places)))), real=True)
     size = 1.15 * span / (n - 1)
     near = np.minimum(np.arange(2 * n), 2 * n - np.arange(2 * n)) * size
     sign = np.where(np.arange(2 * n) <= n, 1.0, -1.0)

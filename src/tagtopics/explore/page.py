@@ -17,7 +17,22 @@ import numpy as np
 
 from tagtopics._typing import Float32, Float64
 
-_SCRIPTS = ("dom", "data", "charts", "widgets", "search", "filter", "points", "map", "overview", "topic", "tag", "document", "offline", "workbench")
+_SCRIPTS = (
+    "dom",
+    "data",
+    "charts",
+    "widgets",
+    "search",
+    "filter",
+    "points",
+    "map",
+    "overview",
+    "topic",
+    "tag",
+    "document",
+    "offline",
+    "workbench",
+)
 
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E"

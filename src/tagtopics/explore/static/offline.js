@@ -188,7 +188,7 @@ function tagScores(model, alike) {
       scores[t] = sum * tags.step;
     }
   } else {
-    const rows = topOf(alike, Math.min(tags.neighbours || model.settings.neighbours, tags.documents)).sort((a, b) => a - b);
+    const rows = topOf(alike, Math.min(model.settings.neighbours, tags.documents)).sort((a, b) => a - b);
     const weights = ridgeWeights(model, rows, rows.map((d) => kernel(alike[d])));
     rows.forEach((d, i) => {
       rest -= weights[i];
