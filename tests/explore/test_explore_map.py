@@ -133,8 +133,8 @@ def answer(page: Any, text: str) -> dict[str, Any]:
 def test_workbench_in_the_file_answers_as_python_does(watched: Watched, model: tt.TTM) -> None:
     page = watched.open("#/workbench")
     for text in (
-        "A storm drove the ship to the harbour; salt, tide and wave.",
-        "Violin, choir and drum: a tune!",
+        "storm ship harbour, salt, tide and wave",
+        "Violin, choir and drum: tune!",
     ):
         new = tt.read_corpus(
             [{"text": text, "tags": []}], text="text", tags="tags", vocabulary=model.vocabulary_
@@ -159,7 +159,7 @@ def test_workbench_refuses_what_it_does_not_know(watched: Watched) -> None:
 
 def test_decisions_can_be_undone(watched: Watched) -> None:
     page = watched.open("#/workbench")
-    answer(page, "A storm drove the ship to the harbour; salt, tide and wave.")
+    answer(page, "storm ship harbour, salt, tide and wave")
     first = page.locator(".proposals li .chip").first.inner_text()
     page.locator(".proposals").get_by_role("button", name="Refuse").first.click()
     wait_until(page, "name => document.querySelector('.proposals li .chip').innerText !== name", first)
@@ -169,11 +169,11 @@ def test_decisions_can_be_undone(watched: Watched) -> None:
 
 def test_map_as_svg_has_all_documents_and_is_inert(data: TopicData, hostile_data: TopicData) -> None:
     drawn = map_svg(data, terrain_of(data))
-    root = ElementTree.fromstring(drawn)  # noqa: S314 - our own
+    root = ElementTree.fromstring(drawn)
     paths = [node.get("d", "") for node in root.iter("{http://www.w3.org/2000/svg}path")]
     assert sum(path.count("M") for path in paths) == 72
     assert drawn == map_svg(data, terrain_of(data))
-    hostile = ElementTree.fromstring(map_svg(hostile_data, terrain_of(hostile_data)))  # noqa: S314
+    hostile = ElementTree.fromstring(map_svg(hostile_data, terrain_of(hostile_data)))
     names = {node.tag.split("}")[1] for node in hostile.iter()}
     assert names <= {"svg", "title", "rect", "path", "text"}
 

@@ -1,8 +1,8 @@
 """The workbench inside the report: an `OfflineModel` in few bytes, for the page to decode.
 
-Everything is rounded: p(word | topic) to 8 bits of its root, relative to the word's largest topic, which does not
-change the topics of a document; coefficients to a step, with the rounding error of a document passed on to the next
-one, because similar kernels multiply neighbouring documents and their errors then cancel.
+Everything is rounded: p(word | topic) to 8 bits of its root, relative to the word's largest topic, which does
+not change the topics of a document; coefficients to a step, with the rounding error of a document passed on
+to the next one, because similar kernels multiply neighbouring documents and their errors then cancel.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A map of documents: points in the plane whose neighbours have similar topics.
 
-The layout minimises the objective of t-SNE (van der Maaten and Hinton, 2008). Attraction is computed on a sparse
-graph of nearest neighbours, repulsion on a grid by fast Fourier transforms (Linderman et al., 2019). Nothing is
-random: it starts from principal components, and every sum has a fixed order, so equal documents give equal bits
-with any number of threads.
+The layout minimises the objective of t-SNE (van der Maaten and Hinton, 2008). Attraction is computed on a
+sparse graph of nearest neighbours, repulsion on a grid by fast Fourier transforms (Linderman et al., 2019).
+Nothing is random: it starts from principal components, and every sum has a fixed order, so equal documents
+give equal bits with any number of threads.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def nearest(roots: Float32, n: int) -> Int64:
 
 
 def _best(roots: Float32, rows: Int64, among: Int64, n: int) -> Int64:
-    """Return (rows, n): the documents among some that are most similar to each of the rows, without itself."""
+    """Return (rows, n): the documents among some that are most similar to each row, without itself."""
     alike = roots[rows] @ roots[among].T
     alike[rows[:, np.newaxis] == among] = -1
     return among[np.argpartition(-alike, n - 1, axis=1)[:, :n]]
@@ -134,7 +134,7 @@ def attraction(near: Int64) -> sp.csr_array:
 
 
 def principal_plane(roots: Float32) -> Float64:
-    """Return (D, 2): the first two principal components, signs fixed, scaled to a small standard deviation."""
+    """Return (D, 2): the first two principal components, signs fixed, with a small standard deviation."""
     centred = roots - roots.mean(0, dtype=np.float64)
     _, vectors = np.linalg.eigh(centred.T @ centred)
     axes = vectors[:, ::-1][:, :2]

@@ -46,7 +46,7 @@ def map_svg(data: TopicData, terrain: Terrain) -> str:
     radius = float(np.clip(np.sqrt(0.1 * SIZE**2 / np.pi / max(len(places), 1)), 0.8, 5))
     title = _plain(data.title)
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SIZE} {SIZE}" role="img" aria-label="{title}">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SIZE} {SIZE}" role="img">',
         _MARK,
         f"<title>{title}</title>",
         f'<rect width="{SIZE}" height="{SIZE}" fill="#fff"/>',

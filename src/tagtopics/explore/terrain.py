@@ -1,4 +1,4 @@
-"""The map of the front page: where documents, topics and tags are, which colours regions have, how far to trust it."""
+"""The map of the front page: places of documents, topics and tags, colours of regions, agreement."""
 
 from __future__ import annotations
 
