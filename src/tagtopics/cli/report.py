@@ -43,7 +43,8 @@ TokenOption = Annotated[
 ]  # fmt: skip
 CorsOption = Annotated[
     str | None,
-    option("Addresses of web pages that may use the API, separated by commas.", default="none", metavar="ORIGINS"),
+    option("Addresses of web pages that may use the API, separated by commas.",
+           default="none", metavar="ORIGINS"),
 ]  # fmt: skip
 SecondsOption = Annotated[
     float, option("Maximum time for one answer.", "--timeout", metavar="SECONDS", min=0.1)

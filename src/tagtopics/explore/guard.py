@@ -65,10 +65,11 @@ def api_page(schema: dict[str, Any]) -> str:
             ]
             cells = (method.upper(), path, route.get("description", ""), ", ".join(inputs))
             rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
+    head = "".join(f"<th>{name}</th>" for name in ("Method", "Path", "What it does", "Input"))
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>API · tagtopics</title>'
-        '<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="static/explorer.css">'
-        '</head><body><main><h1>API</h1><p>The full schema, with all fields, is <a href="openapi.json">'
-        "openapi.json</a>.</p><table><thead><tr><th>Method</th><th>Path</th><th>What it does</th><th>Input</th></tr>"
-        f"</thead><tbody>{''.join(rows)}</tbody></table></main></body></html>"
+        '<meta name="viewport" content="width=device-width">'
+        '<link rel="stylesheet" href="static/explorer.css"></head><body><main><h1>API</h1>'
+        '<p>The full schema, with all fields, is <a href="openapi.json">openapi.json</a>.</p>'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></main></body></html>"
     )

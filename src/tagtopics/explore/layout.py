@@ -201,7 +201,7 @@ def repulsion(places: Float64, grid: Grid) -> Float64:
     corners = [(a, b) for a in (0, 1) for b in (0, 1)]
     index = [(cell[:, 0] + a) * n + cell[:, 1] + b for a, b in corners]
     share = [np.abs(1 - a - part[:, 0]) * np.abs(1 - b - part[:, 1]) for a, b in corners]
-    mass = sum(np.bincount(at, of, n * n) for at, of in zip(index, share, strict=True)).reshape(n, n)
+    mass = np.bincount(np.concatenate(index), np.concatenate(share), n * n).reshape(n, n)
     spread = scipy.fft.rfft2(mass, s=(2 * n, 2 * n), workers=1) * grid.transforms
     fields = scipy.fft.irfft2(spread, s=(2 * n, 2 * n), workers=1)[:, :n, :n].reshape(3, -1)
     felt = sum(of * fields[:, at] for at, of in zip(index, share, strict=True))
