@@ -5,31 +5,44 @@ const PAGES = [
   ["tags", "Tags"],
   ["groups", "Tag groups"],
   ["documents", "Documents"],
+  ["time", "Time"],
+  ["about", "How to read"],
 ];
 if (hasBench()) PAGES.push(["workbench", "Workbench"]);
 const OWNERS = { topic: "topics", word: "topics", tag: "tags", document: "documents", search: "" };
+const ownerOf = ([name, rest]) => (name === "tags" && rest ? "groups" : (OWNERS[name] ?? name));
+
+// Pages by name. `rest` is not decoded: a plus in a name is encoded, one between names is not.
+const ROUTES = {
+  "": () => overviewPage(),
+  topics: () => topicsPage(),
+  topic: (rest) => at(topicAt(decoded(rest)), topicHref, topicPage),
+  word: (rest) => at(wordAt(decoded(rest)), wordHref, wordPage),
+  tag: (rest) => at(tagAt(decoded(rest)), tagHref, tagPage),
+  tags: (rest) => (rest ? tagsTogether(rest) : tagsPage(stateOf().get("kind") ?? undefined)),
+  groups: (rest) => (rest ? tagsTogether(rest) : groupsPage([])),
+  documents: () => documentsPage(),
+  time: () => (store.time ? timePage() : missingPage("page")),
+  about: () => aboutPage(),
+  document: (rest) => at(documentAt(decoded(rest), stateOf().get("row") ?? undefined), documentHref, documentPage),
+  search: (rest) => searchPage(decoded(rest)),
+};
+if (hasBench()) ROUTES.workbench = () => workbenchPage();
+
+function at(number, href, page) {
+  if (number >= 0) rename(href(number));
+  return page(number);
+}
+
+function tagsTogether(rest) {
+  const tags = [...new Set(rest.split("+").map((part) => tagAt(decoded(part))))].filter((t) => t >= 0);
+  if (tags.length) rename(groupHref(tags));
+  return groupsPage(tags);
+}
 
 function pageOf(parts) {
   const [name, rest] = parts;
-  const number = /^\d+$/.test(rest || "") ? Number(rest) : -1;
-  if (!name) return overviewPage();
-  if (name === "topics") return topicsPage();
-  if (name === "topic") return topicPage(number);
-  if (name === "word") return wordPage(number);
-  if (name === "tags") return tagsPage(rest);
-  if (name === "tag") return tagPage(number);
-  if (name === "groups")
-    return groupsPage(
-      (rest || "")
-        .split("+")
-        .filter((part) => /^\d+$/.test(part))
-        .map(Number),
-    );
-  if (name === "documents") return documentsPage();
-  if (name === "document") return documentPage(number);
-  if (name === "search") return searchPage(rest || "");
-  if (name === "workbench" && hasBench()) return workbenchPage();
-  return missingPage("page");
+  return Object.hasOwn(ROUTES, name) ? ROUTES[name](rest || "") : missingPage("page");
 }
 
 function decoded(part) {
@@ -42,16 +55,17 @@ function decoded(part) {
 
 let first = true;
 function route() {
+  document.documentElement.dataset.place = location.hash;
   const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
-  const parts = path.split("/").map(decoded);
-  if (query !== undefined || isFiltered()) readFilter(query || "");
+  const parts = path.split("/");
+  if (["", "documents"].includes(parts[0]) && (query !== undefined || isFiltered())) readFilter(query || "");
   byId("tip").hidden = true;
   const main = byId("main");
   main.replaceChildren(...pageOf(parts).flat(2).filter(Boolean));
   main.setAttribute("aria-busy", "false");
-  const current = OWNERS[parts[0]] ?? parts[0];
+  const current = ownerOf(parts);
   byId("pages").replaceChildren(
-    ...PAGES.map(([name, text]) =>
+    ...PAGES.filter(([name]) => name !== "time" || store.time).map(([name, text]) =>
       link(`#/${name}`, { "aria-current": name === current && parts[0] !== "search" ? "page" : null }, text),
     ),
   );
@@ -78,17 +92,17 @@ function searching() {
     });
     return [
       ...findTags(text, 5).map((t) =>
-        row("Tags", store.tags.names[t], plural(store.tags.documents[t], "document"), `#/tag/${t}`),
+        row("Tags", store.tags.names[t], plural(store.tags.documents[t], "document"), tagHref(t)),
       ),
       ...findWords(text, 5).map((w) =>
-        row("Words", store.words.names[w], plural(store.words.weight[w], "time"), `#/word/${w}`),
+        row("Words", store.words.names[w], plural(store.words.weight[w], "time"), wordHref(w)),
       ),
       ...findDocuments(text, 6).map((d) =>
         row(
           "Documents",
           store.documents.ids[d],
           (store.documents.snippets || [])[d] || "",
-          `#/document/${d}`,
+          documentHref(d),
         ),
       ),
     ];

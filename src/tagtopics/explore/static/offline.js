@@ -42,7 +42,7 @@ function raggedOf({ sizes, gaps }) {
 }
 
 function decodedBench(found) {
-  const phi = rootsOf(found.phi, 8).map((root) => root * root);
+  const phi = Float32Array.from(bytesOf(found.phi), (root) => (root / 255) ** 2);
   const column = new Map(store.words.names.map((name, w) => [name, w]));
   return { ...found, phi, column, stop: new Set(found.settings.stop), tags: found.tags && decodedTags(found.tags) };
 }

@@ -25,7 +25,7 @@ function readTexts() {
       const found = d < total ? await body(d) : null;
       const words = found && found.t === undefined && found.w ? found.w.map((w) => store.words.names[w]).join(" ") : "";
       const start = (store.documents.snippets && store.documents.snippets[d]) || "";
-      folded[d] = foldedText(`${documentTitle(d)}\n${(found && found.t) || words || start}`);
+      folded[d] = foldedText(`${titleOf(d)}\n${(found && found.t) || words || start}`);
       texts.read = d + 1;
     }
     texts.folded = folded;
@@ -163,7 +163,7 @@ function searchPage(query) {
   searchedTexts(query).then(draw);
   return [
     h("h1", {}, `“${query}”`),
-    chips("Topics", topics, (k) => link(topicAddress(k), { class: "chip" }, topicLabel(k))),
+    chips("Topics", topics, (k) => link(topicHref(k), { class: "chip" }, topicLabel(k))),
     chips("Tags", tags, (t) => tagChip(t, whole(store.tags.documents[t]))),
     chips("Words", words, (w) => wordLink(w)),
     found,

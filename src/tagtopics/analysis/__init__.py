@@ -1,0 +1,1 @@
+"""Questions that take many fits: how many topics, which are stable, effects with intervals, time."""
