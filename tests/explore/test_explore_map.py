@@ -67,7 +67,7 @@ def test_filter_answers_everywhere_and_is_in_the_address(watched: Watched, corpu
     wait_until(page, "() => /of/.test(document.querySelector('.filterbar .count').innerText)")
     assert count(page) == f"{expected} of 72 documents"
     assert watched.problems() == []
-    page.locator(".side").get_by_text(f"{expected} documents").wait_for()
+    page.locator(".side h2", has_text=f"{expected} documents").first.wait_for()
     page.get_by_label("Remove years").click()
     wait_until(page, "() => !location.hash.includes('years')")
     assert "tag=place" in page.evaluate("location.hash")
