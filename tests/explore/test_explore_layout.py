@@ -77,7 +77,7 @@ def test_map_keeps_neighbours_and_groups(theta: np.ndarray) -> None:
 
 
 def test_equal_documents_give_equal_bits_with_any_number_of_threads(theta: np.ndarray) -> None:
-    from threadpoolctl import threadpool_limits
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     with threadpool_limits(1):
         one = document_layout(theta)

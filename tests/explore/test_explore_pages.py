@@ -17,6 +17,7 @@ from tagtopics.cli.app import run
 from tagtopics.explore import html_report, write_report
 from tagtopics.explore.page import packed
 from tagtopics.explore.prepare import index_of
+from tagtopics.explore.terrain import map_index, terrain_of
 from tagtopics.explore.timeline import periods_of
 from tagtopics.views.to_topic_data import topic_data
 from tagtopics.views.topic_data import TopicData
@@ -173,8 +174,9 @@ def test_cut_reports_count_all_documents(
     n = 20
     order = data.documents.by_topic()
     index = packed(index_of(data, order[:n], None, order[n:]))
+    places = packed(map_index(terrain_of(data), order[:n]))
     path = tmp_path / "cut.html"
-    path.write_bytes(html_report._page(data, index, [], 0))
+    path.write_bytes(html_report._page(data, index, places, [], 0))
     watched = Watched(browser, path.as_uri())
     watched.open()
     page = watched.go("#/tags/place%3Asea+also%3Akitchen")
