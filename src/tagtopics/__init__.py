@@ -19,6 +19,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tagtopics.analysis.audit import audit
     from tagtopics.analysis.choose import choose_topics
     from tagtopics.analysis.compare import compare
     from tagtopics.analysis.effects import effects
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from tagtopics.baselines import ATM, RTM, SML, VBLDA, GibbsLDA, LabeledLDA
     from tagtopics.corpus import Corpus, TextRecipe, read_corpus, write_jsonl, write_matrix_folder
     from tagtopics.corpus.images.vocabulary import VisualVocabulary
+    from tagtopics.corpus.thesaurus import Thesaurus, read_thesaurus, with_thesaurus
     from tagtopics.datasets import list_datasets, load_dataset, make_tagged_corpus
     from tagtopics.errors import CorpusWarning, InputError
     from tagtopics.explore import write_report
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 _HOMES = {
     name: f"tagtopics.{home}"
     for home, names in {
+        "analysis.audit": ("audit",),
         "analysis.choose": ("choose_topics",),
         "analysis.compare": ("compare",),
         "analysis.effects": ("effects",),
@@ -49,6 +52,7 @@ _HOMES = {
         "baselines": ("ATM", "GibbsLDA", "LabeledLDA", "RTM", "SML", "VBLDA"),
         "corpus": ("Corpus", "TextRecipe", "read_corpus", "write_jsonl", "write_matrix_folder"),
         "corpus.images.vocabulary": ("VisualVocabulary",),
+        "corpus.thesaurus": ("Thesaurus", "read_thesaurus", "with_thesaurus"),
         "datasets": ("list_datasets", "load_dataset", "make_tagged_corpus"),
         "errors": ("CorpusWarning", "InputError"),
         "explore": ("write_report",),
@@ -81,7 +85,9 @@ __all__ = [
     "Preset",
     "Progress",
     "TextRecipe",
+    "Thesaurus",
     "VisualVocabulary",
+    "audit",
     "choose_topics",
     "compare",
     "effects",
@@ -96,10 +102,12 @@ __all__ = [
     "plot_topic",
     "plot_topics",
     "read_corpus",
+    "read_thesaurus",
     "shard_corpus",
     "tag_maps",
     "topic_data",
     "trends",
+    "with_thesaurus",
     "write_jsonl",
     "write_matrix_folder",
     "write_report",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 import tagtopics as tt
+from tagtopics.recommend.recommender import Recommendation
 from tagtopics.views.engine import ModelEngine
 
 FLAGS = (
@@ -131,11 +132,3 @@ class Recommending(ModelEngine):
             [Recommendation(tag, 0.9 - 0.2 * i, (("wave", 0.5),)) for i, tag in enumerate(tags)][:top]
             for _ in range(X.n_docs)
         ]
-
-
-class Recommendation(NamedTuple):
-    """A tag for a document, as models give it."""
-
-    tag: str
-    probability: float
-    words: tuple[tuple[str, float], ...]

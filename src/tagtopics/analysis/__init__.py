@@ -1,1 +1,1 @@
-"""Questions that take many fits: how many topics, which are stable, effects with intervals, time."""
+"""Questions about a collection as a whole: the quality of its tags, how many topics, effects, time."""

@@ -27,6 +27,8 @@ COMMANDS: Mapping[str, str] = {
     "explain": "explain.command",
     "recommend": "recommend.recommend_command",
     "related": "recommend.related_command",
+    "audit": "audit.audit_command",
+    "apply": "audit.apply_command",
     "choose": "choose.choose_command",
     "compare": "choose.compare_command",
     "effects": "effects.effects_command",
