@@ -174,8 +174,8 @@ def test_cut_reports_count_all_documents(
     n = 20
     order = data.documents.by_topic()
     index = packed(index_of(data, order[:n], None, order[n:]))
-    path = tmp_path / "cut.html"
     places = packed(map_index(terrain_of(data), order[:n]))
+    path = tmp_path / "cut.html"
     path.write_bytes(html_report._page(data, index, places, [], 0))
     watched = Watched(browser, path.as_uri())
     watched.open()

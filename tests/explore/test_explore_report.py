@@ -160,10 +160,10 @@ def test_report_keeps_to_its_size(data: TopicData, tmp_path: Path) -> None:
 
 def test_a_little_room_lists_some_documents(data: TopicData) -> None:
     """What topics, words and tags leave is shared by the list and the texts, however little it is."""
-    none = len(html_report._page(data, packed(index_of(data, np.arange(0))), [], 0))
-    whole = len(html_report._page(data, packed(index_of(data, np.arange(72))), [], 0))
+    none = len(html_report._page(data, packed(index_of(data, np.arange(0))), b"", [], 0))
+    whole = len(html_report._page(data, packed(index_of(data, np.arange(72))), b"", [], 0))
     listed = [
-        render_report(data, (none + 300 + share * (whole - none)) / 1e6)[1].n_listed
+        render_report(data, (none + 3500 + share * (whole - none)) / 1e6)[1].n_listed
         for share in (0.1, 0.4, 0.8, 1.2, 2)
     ]
     assert listed == sorted(listed)

@@ -8,7 +8,7 @@ from tagtopics.cli.clock import StepClock
 from tagtopics.cli.options import ModelArgument, OutputOptions, flag, option
 from tagtopics.cli.output import console, fact_table, note, plain, show
 from tagtopics.cli.sources import is_path, load, load_named
-from tagtopics.errors import MissingExtraError
+from tagtopics.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
     from tagtopics.corpus import Corpus
@@ -42,6 +42,16 @@ HostOption = Annotated[
 PortOption = Annotated[int, option("Port; 0 for any free port.", min=0, max=65535)]
 WorkersOption = Annotated[int, option("Requests computed at the same time.", min=1, max=64)]
 QueueOption = Annotated[int, option("Requests that may wait; others get status 503.", min=0, max=10_000)]
+TokenOption = Annotated[
+    str | None,
+    option("Token that requests must have, as a bearer token or as the password in a browser.",
+           default="none", metavar="TOKEN"),
+]  # fmt: skip
+CorsOption = Annotated[
+    str | None,
+    option("Addresses of web pages that may use the API, separated by commas.",
+           default="none", metavar="ORIGINS"),
+]  # fmt: skip
 SecondsOption = Annotated[
     float, option("Maximum time for one answer.", "--timeout", metavar="SECONDS", min=0.1)
 ]
@@ -56,8 +66,8 @@ def report_command(
     title: TitleOption = None,
     max_mb: SizeOption = 15.0,
     images: ImagesOption = None,
-    figures: FiguresOption = None,
     map_file: MapOption = None,
+    figures: FiguresOption = None,
 ) -> None:
     """Write topics, tags, tag groups and documents to one HTML file that opens without a network."""
     from tagtopics.explore.html_report import check_figures_target, check_report_target, write_report
@@ -77,7 +87,7 @@ def report_command(
         data = with_pictures(data, loaded, images)
     clock.begin("render")
     size = write_report(
-        data, out, max_mb, overwrite=overwrite, offline=offline_model(loaded), figures=figures
+        data, out, max_mb, overwrite=overwrite, figures=figures, offline=offline_model(loaded)
     )
     if map_file is not None:
         write_map(data, map_file, overwrite=overwrite)
@@ -114,6 +124,8 @@ def serve_command(
     workers: WorkersOption = 2,
     queue: QueueOption = 128,
     timeout: SecondsOption = 30.0,
+    token: TokenOption = None,
+    cors: CorsOption = None,
 ) -> None:
     """Serve a model: its pages, a workbench for new texts, and a JSON API under /api/v1."""
     try:
@@ -123,10 +135,17 @@ def serve_command(
         raise MissingExtraError("serve", "serve") from None
     from tagtopics.views.engine import ModelEngine
 
+    if token is not None and not token.strip():
+        raise InputError("--token: must not be empty")
+    origins = [one.strip() for one in (cors or "").split(",") if one.strip()]
+    if any("://" not in one for one in origins):
+        raise InputError("--cors: give addresses such as https://example.org")
     listening = bind(host, port)
+    if not output.quiet:
+        note("loading the model and drawing the map; the server answers when this is done")
     loaded, data = _load_with_data(model, corpus, title, output, StepClock("load", "record"))
     limits = Limits(workers=workers, queue=queue, seconds=timeout)
-    app = create_app(data, ModelEngine(loaded), limits, allowed_hosts(host))
+    app = create_app(data, ModelEngine(loaded), limits, allowed_hosts(host), token=token, origins=origins)
     if not output.quiet:
         name = f"[{host}]" if ":" in host else host
         address = f"http://{name}:{listening.getsockname()[1]}/"

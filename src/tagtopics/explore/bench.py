@@ -1,8 +1,8 @@
 """The workbench inside the report: an `OfflineModel` in few bytes, for the page to decode.
 
-Everything is rounded: p(word | topic) to 8 bits of its root, relative to the word's largest topic, which does not
-change the topics of a document; coefficients to a step, with the rounding error of a document passed on to the next
-one, because similar kernels multiply neighbouring documents and their errors then cancel.
+Everything is rounded: p(word | topic) to 8 bits of its root, relative to the word's largest topic, which does
+not change the topics of a document; coefficients to a step, with the rounding error of a document passed on
+to the next one, because similar kernels multiply neighbouring documents and their errors then cancel.
 """
 
 from __future__ import annotations
@@ -27,9 +27,6 @@ _STEPS = (0.001, 0.002, 0.004, 0.008)
 
 _MOST_COEFFICIENTS = 2_000_000
 """More coefficients do not fit; the nearest documents decide then, as in a recommender of many tags."""
-
-_NEIGHBOURS = 400
-"""How many of them, where the recommender itself uses all documents."""
 
 _SHARES = (1.0, 0.7, 0.5, 0.35, 0.25)
 """Shares of the training documents that are kept, where the nearest documents decide."""
@@ -91,7 +88,6 @@ def _tags(tags: OfflineTags | None, number: Int64, step: float, share: float) ->
         "bandwidth": tags.bandwidth,
         "weights": tags.weights.tolist(),
         "company": len(tags.coefficients) > 0,
-        "neighbours": _NEIGHBOURS if len(tags.coefficients) else None,
         "step": step,
         "coefficients": _rounded(tags.coefficients[order], step) if step else None,
     }

@@ -51,8 +51,8 @@ def write_report(
     corpus: Any = None,
     title: str | None = None,
     overwrite: bool = False,
-    figures: str | Path | None = None,
     offline: OfflineModel | None = None,
+    figures: str | Path | None = None,
 ) -> ReportSize:
     """Write a report as one HTML file.
 
@@ -66,8 +66,8 @@ def write_report(
         corpus: the documents the model was fitted to, if `source` is a model.
         title: of the collection, if `source` is a model.
         overwrite: replace an existing file even if it is not a report.
-        figures: a JSON file, to write every number that the pages show to.
         offline: adds a workbench for new texts, if `source` is a record; that of a model is always added.
+        figures: a JSON file, to write every number that the pages show to.
 
     Returns:
         What the report contains.

@@ -1,9 +1,9 @@
 """A map of documents: points in the plane whose neighbours have similar topics.
 
-The layout minimises the objective of t-SNE (van der Maaten and Hinton, 2008). Attraction is computed on a sparse
-graph of nearest neighbours, repulsion on a grid by fast Fourier transforms (Linderman et al., 2019). Nothing is
-random: it starts from principal components, and every sum has a fixed order, so equal documents give equal bits
-with any number of threads.
+The layout minimises the objective of t-SNE (van der Maaten and Hinton, 2008). Attraction is computed on a
+sparse graph of nearest neighbours, repulsion on a grid by fast Fourier transforms (Linderman et al., 2019).
+Nothing is random: it starts from principal components, and every sum has a fixed order, so equal documents
+give equal bits with any number of threads.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def nearest(roots: Float32, n: int) -> Int64:
 
 
 def _best(roots: Float32, rows: Int64, among: Int64, n: int) -> Int64:
-    """Return (rows, n): the documents among some that are most similar to each of the rows, without itself."""
+    """Return (rows, n): the documents among some that are most similar to each row, without itself."""
     alike = roots[rows] @ roots[among].T
     alike[rows[:, np.newaxis] == among] = -1
     return among[np.argpartition(-alike, n - 1, axis=1)[:, :n]]
@@ -134,7 +134,7 @@ def attraction(near: Int64) -> sp.csr_array:
 
 
 def principal_plane(roots: Float32) -> Float64:
-    """Return (D, 2): the first two principal components, signs fixed, scaled to a small standard deviation."""
+    """Return (D, 2): the first two principal components, signs fixed, with a small standard deviation."""
     centred = roots - roots.mean(0, dtype=np.float64)
     _, vectors = np.linalg.eigh(centred.T @ centred)
     axes = vectors[:, ::-1][:, :2]
@@ -159,7 +159,7 @@ def _optimised(places: Float64, pull: sp.csr_array, on_progress: Callable[[float
         slope = 4 * (exaggeration * _attract(places, pull, rows) - repulsion(places, grid))
         same = slope * step > 0
         gain = np.maximum(np.where(same, 0.8 * gain, gain + 0.2), 0.01)
-        rate = max(len(places) / exaggeration / 4, 50.0)
+        rate = max(len(places) / exaggeration / 4, 2.0)
         step = _MOMENTUM[late] * step - rate * gain * slope
         places = places + step
         places -= places.mean(0)
@@ -183,7 +183,7 @@ def _grid_for(places: Float64, grid: Grid | None) -> Grid:
     if grid is not None and 0.7 * grid.n * grid.size <= span <= (grid.n - 1) * grid.size:
         return grid
     wanted = int(np.clip(np.ceil(1.2 * span / _CELL) + 2, *_GRID))
-    n = scipy.fft.next_fast_len(wanted, real=True)
+    n = scipy.fft.next_fast_len(min(wanted, 24 + 8 * int(np.sqrt(len(places)))), real=True)
     size = 1.15 * span / (n - 1)
     near = np.minimum(np.arange(2 * n), 2 * n - np.arange(2 * n)) * size
     sign = np.where(np.arange(2 * n) <= n, 1.0, -1.0)
@@ -201,7 +201,7 @@ def repulsion(places: Float64, grid: Grid) -> Float64:
     corners = [(a, b) for a in (0, 1) for b in (0, 1)]
     index = [(cell[:, 0] + a) * n + cell[:, 1] + b for a, b in corners]
     share = [np.abs(1 - a - part[:, 0]) * np.abs(1 - b - part[:, 1]) for a, b in corners]
-    mass = sum(np.bincount(at, of, n * n) for at, of in zip(index, share, strict=True)).reshape(n, n)
+    mass = np.bincount(np.concatenate(index), np.concatenate(share), n * n).reshape(n, n)
     spread = scipy.fft.rfft2(mass, s=(2 * n, 2 * n), workers=1) * grid.transforms
     fields = scipy.fft.irfft2(spread, s=(2 * n, 2 * n), workers=1)[:, :n, :n].reshape(3, -1)
     felt = sum(of * fields[:, at] for at, of in zip(index, share, strict=True))

@@ -46,7 +46,7 @@ def map_svg(data: TopicData, terrain: Terrain) -> str:
     radius = float(np.clip(np.sqrt(0.1 * SIZE**2 / np.pi / max(len(places), 1)), 0.8, 5))
     title = _plain(data.title)
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SIZE} {SIZE}" role="img" aria-label="{title}">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SIZE} {SIZE}" role="img">',
         _MARK,
         f"<title>{title}</title>",
         f'<rect width="{SIZE}" height="{SIZE}" fill="#fff"/>',
@@ -67,7 +67,12 @@ def _names(data: TopicData, terrain: Terrain) -> list[str]:
     """Return the names that fit without overlapping: topics first, larger ones before smaller ones."""
     counts = np.bincount(terrain.region, minlength=data.n_topics)
     rows = [
-        (topic_words(data, k), terrain.topics[k], 15 + 8 * float(np.sqrt(counts[k] / max(counts.max(), 1))), True)
+        (
+            topic_words(data, k),
+            terrain.topics[k],
+            15 + 8 * float(np.sqrt(counts[k] / max(counts.max(), 1))),
+            True,
+        )
         for k in largest(counts, data.n_topics).tolist()
         if counts[k]
     ]
@@ -106,7 +111,9 @@ def topic_words(data: TopicData, k: int, n: int = 2) -> str:
 def colour(hue: float, lightness: float = 0.62, chroma: float = 0.15) -> str:
     """Return an OKLCH colour as #rrggbb; `points.js` has the same formula."""
     a, b = chroma * np.cos(np.deg2rad(hue)), chroma * np.sin(np.deg2rad(hue))
-    mixed = np.array([[0.3963377774, 0.2158037573], [-0.1055613458, -0.0638541728], [-0.0894841775, -1.291485548]])
+    mixed = np.array(
+        [[0.3963377774, 0.2158037573], [-0.1055613458, -0.0638541728], [-0.0894841775, -1.291485548]]
+    )
     cubes = (lightness + mixed @ [a, b]) ** 3
     linear = np.array([
         [4.0767416621, -3.3077115913, 0.2309699292],

@@ -18,9 +18,26 @@ import numpy as np
 from tagtopics._typing import Float32, Float64
 
 _SCRIPTS = (
-    "dom", "address", "data", "charts", "widgets", "search", "filter", "points", "map", "overview", "topic",
-    "tag", "document", "time", "names", "about", "share", "offline", "workbench",
-)  # fmt: skip
+    "dom",
+    "address",
+    "data",
+    "charts",
+    "widgets",
+    "search",
+    "filter",
+    "points",
+    "map",
+    "overview",
+    "topic",
+    "tag",
+    "document",
+    "time",
+    "names",
+    "about",
+    "share",
+    "offline",
+    "workbench",
+)
 
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E"

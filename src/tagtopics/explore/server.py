@@ -14,12 +14,14 @@ from fastapi import APIRouter, FastAPI, HTTPException, Path, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from pydantic import BaseModel
+from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from tagtopics.errors import InputError
 from tagtopics.explore import schemas
 from tagtopics.explore.bodies import CHUNK, Bodies
 from tagtopics.explore.collection import AnswerCache, Collection, NoSuchDocumentError, as_json
+from tagtopics.explore.guard import TokenGuard, api_page
 from tagtopics.explore.middleware import Application, Gate, Metrics, Middleware, OverloadedError, TooSlowError
 from tagtopics.explore.page import live_page, packed, script, style
 from tagtopics.explore.prepare import index_of
@@ -58,7 +60,13 @@ class Limits:
 
 
 def create_app(
-    data: TopicData, engine: Engine, limits: Limits | None = None, hosts: Sequence[str] | None = None
+    data: TopicData,
+    engine: Engine,
+    limits: Limits | None = None,
+    hosts: Sequence[str] | None = None,
+    *,
+    token: str | None = None,
+    origins: Sequence[str] = (),
 ) -> Application:
     """Return the server as an ASGI application.
 
@@ -67,6 +75,8 @@ def create_app(
         engine: answers questions about new documents.
         limits: limits on its work.
         hosts: host names that it accepts; None for any. See `listener.allowed_hosts`.
+        token: that requests must have, as `Authorization: Bearer TOKEN` or, in a browser, as the password.
+        origins: addresses of other web pages that may use the API.
     """
     limits = limits or Limits()
     gate = Gate(limits.workers, limits.queue, limits.seconds)
@@ -90,8 +100,14 @@ def create_app(
     cache = AnswerCache(limits.cache_bytes)
     app.include_router(_collection(Collection(data), gate, cache), prefix="/api/v1", responses=_REFUSALS)
     app.include_router(_questions(engine, gate), prefix="/api/v1", responses=_REFUSALS)
+    page = api_page(app.openapi())
+    app.add_api_route("/docs", lambda: HTMLResponse(page), include_in_schema=False)
     _handle_errors(app)
-    trusted = TrustedHostMiddleware(app, allowed_hosts=list(hosts or ("*",)), www_redirect=False)
+    guarded: Any = app if token is None else TokenGuard(app, token)
+    if origins:  # outermost: a browser asks for permission without a token
+        allowed = ["authorization", "content-type"]
+        guarded = CORSMiddleware(guarded, allow_origins=list(origins), allow_headers=allowed)
+    trusted = TrustedHostMiddleware(guarded, allowed_hosts=list(hosts or ("*",)), www_redirect=False)
     return Middleware(
         trusted,
         metrics=metrics,
@@ -170,6 +186,11 @@ def _health(metrics: Metrics, data: TopicData) -> APIRouter:
     async def health() -> dict[str, str | int]:
         """Return the status of the server."""
         return {"status": "ok", "model": data.model, "topics": data.n_topics}
+
+    @router.get("/ready")
+    async def ready() -> dict[str, str]:
+        """Return that the model is loaded: the server listens only when it is."""
+        return {"status": "ready"}
 
     @router.get("/metrics", response_class=PlainTextResponse)
     async def counters() -> str:

@@ -1,4 +1,4 @@
-"""The map of the front page: where documents, topics and tags are, which colours regions have, how far to trust it."""
+"""The map of the front page: places of documents, topics and tags, colours of regions, agreement."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import base64
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -49,8 +50,17 @@ class Terrain:
     agreement: dict[str, float]  # see `agreement_of`
 
 
+_made: WeakKeyDictionary[TopicData, Terrain] = WeakKeyDictionary()
+
+
 def terrain_of(data: TopicData, on_progress: Callable[[float], None] = lambda share: None) -> Terrain:
-    """Return the map of a collection; equal records give equal bits."""
+    """Return the map of a collection, computed once per record; equal records give equal bits."""
+    if data not in _made:
+        _made[data] = _terrain(data, on_progress)
+    return _made[data]
+
+
+def _terrain(data: TopicData, on_progress: Callable[[float], None]) -> Terrain:
     theta = data.documents.topics
     places = document_layout(theta, on_progress)
     region = regions(theta, data.topic_share)

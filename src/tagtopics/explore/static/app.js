@@ -58,7 +58,7 @@ function route() {
   document.documentElement.dataset.place = location.hash;
   const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
   const parts = path.split("/");
-  if (query !== undefined || isFiltered()) readFilter(query || "");
+  if (["", "documents"].includes(parts[0]) && (query !== undefined || isFiltered())) readFilter(query || "");
   byId("tip").hidden = true;
   const main = byId("main");
   main.replaceChildren(...pageOf(parts).flat(2).filter(Boolean));

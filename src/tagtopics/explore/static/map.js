@@ -255,7 +255,7 @@ class DocumentMap {
     else if (this.travelled < 5 && event.type === "pointerup") {
       const [x, y] = this.toPlace(...place);
       const hit = this.points.nearest(x, y, (event.pointerType === "touch" ? 22 : 9) / this.scale);
-      if (hit >= 0 && hit < store.documents.ids.length) location.hash = documentAddress(hit);
+      if (hit >= 0 && hit < store.documents.ids.length) location.hash = documentHref(hit);
       else if (filter.area) setFilter({ area: null });
     }
     this.path = null;
@@ -311,7 +311,7 @@ function hoverCard(i) {
   if (i >= store.documents.ids.length) return [h("p", {}, "A document that is not in this file"), topic];
   const tags = store.documents.tags[i].slice(0, 6).map((t) => store.tags.names[t]);
   return [
-    h("p", { class: "title", dir: "auto" }, documentTitle(i)),
+    h("p", { class: "title", dir: "auto" }, titleOf(i)),
     topic,
     tags.length ? h("p", { class: "tags" }, tags.join(" · ")) : null,
   ].filter(Boolean);
@@ -341,7 +341,7 @@ function mapLabels() {
       return made(node, topicLabel(k, 2), topics.x[k], topics.y[k], 0, size, 650);
     });
   const second = tags.tags.map((t, i) => {
-    const node = link(tagAddress(t), { class: "name tag", hidden: true }, store.tags.names[t]);
+    const node = link(tagHref(t), { class: "name tag", hidden: true }, store.tags.names[t]);
     return made(node, store.tags.names[t], tags.x[i], tags.y[i], 1 + 0.012 * i, 12, 400);
   });
   return [...first, ...second];

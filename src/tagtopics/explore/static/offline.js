@@ -42,7 +42,7 @@ function raggedOf({ sizes, gaps }) {
 }
 
 function decodedBench(found) {
-  const phi = byteRootsOf(found.phi).map((root) => root * root);
+  const phi = Float32Array.from(bytesOf(found.phi), (root) => (root / 255) ** 2);
   const column = new Map(store.words.names.map((name, w) => [name, w]));
   return { ...found, phi, column, stop: new Set(found.settings.stop), tags: found.tags && decodedTags(found.tags) };
 }
@@ -188,7 +188,7 @@ function tagScores(model, alike) {
       scores[t] = sum * tags.step;
     }
   } else {
-    const rows = topOf(alike, Math.min(tags.neighbours || model.settings.neighbours, tags.documents)).sort((a, b) => a - b);
+    const rows = topOf(alike, Math.min(model.settings.neighbours, tags.documents)).sort((a, b) => a - b);
     const weights = ridgeWeights(model, rows, rows.map((d) => kernel(alike[d])));
     rows.forEach((d, i) => {
       rest -= weights[i];

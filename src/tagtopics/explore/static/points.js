@@ -31,7 +31,7 @@ function stampOf(radius, alpha) {
 }
 
 class Points {
-  // Places are in the unit square. `rank` of a point: 0 hidden behind the others, 1 in colour, 2 marked.
+  // Places are in the unit square. `rank` of a point: 0 faint and behind the others, 1 in colour.
   constructor(x, y) {
     this.x = x;
     this.y = y;
@@ -59,7 +59,7 @@ class Points {
     const clamp = (v) => Math.min(Math.max(Math.floor(v * this.cells), 0), this.cells - 1);
     return clamp(y) * this.cells + clamp(x);
   }
-  // The nearest point that is not hidden within a distance, or -1.
+  // The nearest point in colour within a distance, or -1.
   nearest(x, y, reach) {
     const clamp = (v) => Math.min(Math.max(Math.floor(v * this.cells), 0), this.cells - 1);
     let best = -1;
@@ -80,13 +80,13 @@ class Points {
   draw(pixels, width, height, view, ground, faint, radius) {
     pixels.fill(ground);
     const alpha = this.n > 20000 ? 0.7 : 0.82;
-    const stamps = [stampOf(Math.max(radius * 0.8, 0.7), 0.55), stampOf(radius, alpha), stampOf(radius * 1.6, 1)];
+    const hidden = this.rank.includes(0);
+    const stamps = [stampOf(Math.max(radius * 0.8, 0.7), 0.55), hidden ? stampOf(radius * 1.5, 0.95) : stampOf(radius, alpha)];
     const left = width / 2 - view.x * view.scale;
     const top = height / 2 - view.y * view.scale;
-    const hidden = this.rank.includes(0);
-    for (let rank = hidden ? 0 : 1; rank <= 2; rank++) {
+    for (let rank = hidden ? 0 : 1; rank <= 1; rank++) {
       const stamp = stamps[rank];
-      const margin = Math.ceil(radius * 1.6) + 1;
+      const margin = Math.ceil(radius * 1.5) + 1;
       for (let i = 0; i < this.n; i++) {
         if (this.rank[i] !== rank) continue;
         const px = Math.round(this.x[i] * view.scale + left);

@@ -25,7 +25,7 @@ function readTexts() {
       const found = d < total ? await body(d) : null;
       const words = found && found.t === undefined && found.w ? found.w.map((w) => store.words.names[w]).join(" ") : "";
       const start = (store.documents.snippets && store.documents.snippets[d]) || "";
-      folded[d] = foldedText(`${documentTitle(d)}\n${(found && found.t) || words || start}`);
+      folded[d] = foldedText(`${titleOf(d)}\n${(found && found.t) || words || start}`);
       texts.read = d + 1;
     }
     texts.folded = folded;

@@ -1,8 +1,4 @@
-// Shared components: addresses, tag chips, lists of documents, a combobox.
-const tagAddress = (t) => `#/tag/${t}`;
-const documentAddress = (d) => `#/document/${d}`;
-const documentTitle = (d) => (store.documents.titles && store.documents.titles[d]) || store.documents.ids[d];
-
+// Shared components: tag chips, lists of documents, a combobox.
 const tagChip = (t, note) =>
   link(
     tagHref(t),
@@ -204,7 +200,7 @@ const findTags = (text, n) => matches("tags", store.tags.names, (t) => store.tag
 const findWords = (text, n) => matches("words", store.words.names, (w) => store.words.weight[w], text, n);
 // Documents by title, id and the beginning of the text; `searchTexts` covers all of it.
 function findDocuments(text, n) {
-  const named = matches("ids", store.documents.ids.map((_, d) => documentTitle(d)), (d) => store.documents.tokens[d], text, n);
+  const named = matches("ids", store.documents.ids.map((_, d) => titleOf(d)), (d) => store.documents.tokens[d], text, n);
   const seen = new Set(named);
   const terms = termsOf(text);
   const told = [];

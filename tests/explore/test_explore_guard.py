@@ -1,0 +1,71 @@
+"""Access to the server: token, other origins, readiness, the page of the API."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+
+import tagtopics as tt
+from tagtopics.explore.server import create_app
+from tagtopics.views.engine import ModelEngine
+from tagtopics.views.topic_data import TopicData
+
+pytest_plugins = ("explore_fixtures",)
+
+
+class Client:
+    """Asks an application without a network, in a thread of its own."""
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+
+    def get(self, path: str, headers: dict[str, str] | None = None) -> httpx.Response:
+        async def ask() -> httpx.Response:
+            transport = httpx.ASGITransport(app=self.app)
+            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+                return await client.get(path, headers=headers)
+
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(asyncio.run, ask()).result()
+
+
+@pytest.fixture(scope="module")
+def client(data: TopicData, model: tt.TTM) -> Client:
+    origins = ["https://example.org"]
+    return Client(create_app(data, ModelEngine(model), token="secret", origins=origins))
+
+
+@pytest.mark.parametrize("path", ["/", "/data/map", "/api/v1/topics", "/docs", "/openapi.json"])
+def test_requests_need_the_token(client: Client, path: str) -> None:
+    basic = base64.b64encode(b"anyone:secret").decode()
+    assert client.get(path).status_code == 401
+    assert client.get(path, headers={"Authorization": "Bearer wrong"}).status_code == 401
+    assert client.get(path, headers={"Authorization": "Basic ###"}).status_code == 401
+    assert client.get(path, headers={"Authorization": "Bearer secret"}).status_code == 200
+    assert client.get(path, headers={"Authorization": f"Basic {basic}"}).status_code == 200
+
+
+def test_readiness_needs_no_token(client: Client) -> None:
+    assert client.get("/ready").json() == {"status": "ready"}
+    assert client.get("/health").status_code == 200
+
+
+def test_only_named_origins_may_read_answers(client: Client) -> None:
+    headers = {"Authorization": "Bearer secret"}
+    named = client.get("/api/v1/topics", headers={**headers, "Origin": "https://example.org"})
+    assert named.headers["access-control-allow-origin"] == "https://example.org"
+    other = client.get("/api/v1/topics", headers={**headers, "Origin": "https://other.example"})
+    assert "access-control-allow-origin" not in other.headers
+
+
+def test_page_of_the_api_lists_all_routes_and_loads_nothing(client: Client) -> None:
+    headers = {"Authorization": "Bearer secret"}
+    page = client.get("/docs", headers=headers).text
+    for path in client.get("/openapi.json", headers=headers).json()["paths"]:
+        assert path in page
+    assert "http" not in page.replace("http-equiv", "")

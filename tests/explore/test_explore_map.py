@@ -1,0 +1,191 @@
+"""The front page in a real browser: map, filter, search and the workbench inside the file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from explore_support import Watched, wait_until
+
+import tagtopics as tt
+from tagtopics.explore import write_report
+from tagtopics.explore.map_svg import map_svg
+from tagtopics.explore.terrain import terrain_of
+from tagtopics.views.topic_data import TopicData
+
+pytest_plugins = ("explore_fixtures",)
+
+
+@pytest.fixture(scope="module")
+def address(model: tt.TTM, corpus: tt.Corpus, tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("map") / "report.html"
+    write_report(model, path, corpus=corpus, title="Four themes")
+    return path.as_uri()
+
+
+@pytest.fixture
+def watched(browser: Any, address: str) -> Iterator[Watched]:
+    watched = Watched(browser, address)
+    yield watched
+    watched.context.close()
+    assert watched.faults == []
+
+
+def count(page: Any) -> str:
+    return str(page.locator(".filterbar .count").first.inner_text())
+
+
+def test_every_document_is_a_point_and_topics_have_names(watched: Watched, data: TopicData) -> None:
+    page = watched.open()
+    page.wait_for_selector(".terrain .name.topic:visible")
+    colours = page.evaluate(
+        "() => { const c = document.querySelector('.terrain canvas');"
+        " const p = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; const found = new Set();"
+        " for (let i = 0; i < p.length; i += 4) found.add(p[i] + ' ' + p[i + 1] + ' ' + p[i + 2]);"
+        " return found.size; }"
+    )
+    assert colours > 5
+    label = page.locator(".terrain canvas").get_attribute("aria-label")
+    assert "72 documents" in label
+    note = page.locator(".mapnote").inner_text()
+    kept = terrain_of(data).agreement["kept"]
+    assert f"{100 * kept:.0f} %" in note
+    assert watched.problems() == []
+
+
+def test_filter_answers_everywhere_and_is_in_the_address(watched: Watched, corpus: tt.Corpus) -> None:
+    page = watched.open("#/?tag=place%3Asea&years=1990-1992")
+    expected = sum(
+        "place:sea" in corpus.tags_of(d) and any(f"year:{y}" in corpus.tags_of(d) for y in (1990, 1991, 1992))
+        for d in range(corpus.n_docs)
+    )
+    wait_until(page, "() => /of/.test(document.querySelector('.filterbar .count').innerText)")
+    assert count(page) == f"{expected} of 72 documents"
+    assert watched.problems() == []
+    page.locator(".side h2", has_text=f"{expected} documents").first.wait_for()
+    page.get_by_label("Remove years").click()
+    wait_until(page, "() => !location.hash.includes('years')")
+    assert "tag=place" in page.evaluate("location.hash")
+
+
+def test_lasso_and_keyboard_select_documents(watched: Watched) -> None:
+    page = watched.open()
+    page.locator(".terrain canvas").focus()
+    page.keyboard.press("+")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("0")
+    page.keyboard.press("Enter")
+    wait_until(page, "() => location.hash.includes('area=')")
+    assert count(page) == "72 of 72 documents"
+    page.keyboard.press("Escape")
+    wait_until(page, "() => !location.hash.includes('area=')")
+    box = page.locator(".terrain canvas").bounding_box()
+    page.get_by_role("button", name="Lasso").click()
+    page.mouse.move(box["x"] + 4, box["y"] + 4)
+    page.mouse.down()
+    for x, y in ((0.5, 0.02), (0.5, 0.5), (0.5, 0.97), (0.02, 0.97)):
+        page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"], steps=4)
+    page.mouse.up()
+    wait_until(page, "() => location.hash.includes('area=')")
+    chosen = int(count(page).split()[0])
+    assert 0 < chosen < 72
+
+
+def test_click_on_a_point_opens_its_document(watched: Watched, data: TopicData) -> None:
+    page = watched.open()
+    order = data.documents.by_topic()
+    x, y = terrain_of(data).places[order[0]]
+    box = page.locator(".terrain canvas").bounding_box()
+    scale = min(box["width"], box["height"]) * 0.96
+    px, py = box["width"] / 2 + (x - 0.5) * scale, box["height"] / 2 + (y - 0.5) * scale
+    page.evaluate("document.querySelectorAll('.terrain .names').forEach(n => n.remove())")
+    page.mouse.move(box["x"] + px, box["y"] + py)
+    page.wait_for_selector(".hovercard:visible")
+    page.mouse.click(box["x"] + px, box["y"] + py)
+    wait_until(page, "() => location.hash.includes('document')")
+
+
+def test_search_finds_all_texts_with_typing_errors(watched: Watched, corpus: tt.Corpus) -> None:
+    expected = sum("violin" in (text or "").lower() for text in corpus.texts or ())
+    for typed in ("violin", "vi\u00f3lin", "voilin"):
+        page = watched.open(f"#/search/{typed}")
+        page.get_by_role("heading", name=f"Documents: {expected}").wait_for(timeout=9000)
+        assert page.locator(".documents mark").first.inner_text().lower() == "violin"
+    page = watched.open("#/search/zzzzzzzz")
+    page.get_by_text("Nothing found").wait_for()
+    assert watched.problems() == []
+
+
+def answer(page: Any, text: str) -> dict[str, Any]:
+    page.fill("#bench-text", text)
+    page.evaluate("document.querySelector('#bench-result').replaceChildren()")
+    page.get_by_role("button", name="Analyse").click()
+    page.wait_for_selector("#bench-result .answer pre", state="attached", timeout=9000)
+    found: dict[str, Any] = json.loads(page.locator("#bench-result .answer pre").text_content())
+    return found
+
+
+def test_workbench_in_the_file_answers_as_python_does(watched: Watched, model: tt.TTM) -> None:
+    page = watched.open("#/workbench")
+    for text in (
+        "storm ship harbour, salt, tide and wave",
+        "Violin, choir and drum: tune!",
+    ):
+        new = tt.read_corpus(
+            [{"text": text, "tags": []}], text="text", tags="tags", vocabulary=model.vocabulary_
+        )
+        found = answer(page, text)
+        assert np.abs(np.array(found["topics"]) - model.transform(new)[0]).sum() < 0.05
+        expected = [row.tag for row in model.recommend_with_reasons(new, top=5)[0]]
+        shown = [row["tag"] for row in found["recommended"][:5]]
+        assert len(set(expected) & set(shown)) >= 4
+        assert shown[0] == expected[0]
+    assert page.locator(".told").count() > 3
+    assert watched.problems() == []
+
+
+def test_workbench_refuses_what_it_does_not_know(watched: Watched) -> None:
+    page = watched.open("#/workbench")
+    page.fill("#bench-text", "qwertz asdf yxcvb")
+    page.get_by_role("button", name="Analyse").click()
+    page.get_by_text("knows none of the words").wait_for()
+    assert page.locator("#bench-result").inner_text() == ""
+
+
+def test_decisions_can_be_undone(watched: Watched) -> None:
+    page = watched.open("#/workbench")
+    answer(page, "storm ship harbour, salt, tide and wave")
+    first = page.locator(".proposals li .chip").first.inner_text()
+    page.locator(".proposals").get_by_role("button", name="Refuse").first.click()
+    wait_until(page, "name => document.querySelector('.proposals li .chip').innerText !== name", first)
+    page.get_by_role("button", name="Undo").click()
+    wait_until(page, "name => document.querySelector('.proposals li .chip').innerText === name", first)
+
+
+def test_map_as_svg_has_all_documents_and_is_inert(data: TopicData, hostile_data: TopicData) -> None:
+    drawn = map_svg(data, terrain_of(data))
+    root = ElementTree.fromstring(drawn)
+    paths = [node.get("d", "") for node in root.iter("{http://www.w3.org/2000/svg}path")]
+    assert sum(path.count("M") for path in paths) == 72
+    assert drawn == map_svg(data, terrain_of(data))
+    hostile = ElementTree.fromstring(map_svg(hostile_data, terrain_of(hostile_data)))
+    names = {node.tag.split("}")[1] for node in hostile.iter()}
+    assert names <= {"svg", "title", "rect", "path", "text"}
+
+
+def test_command_writes_the_map(model: tt.TTM, corpus: tt.Corpus, tmp_path: Path) -> None:
+    from tagtopics.cli import main
+
+    model.save(tmp_path / "model", corpus=corpus)
+    foreign = tmp_path / "foreign.svg"
+    foreign.write_text("<svg/>", encoding="utf-8")
+    files = ["report", str(tmp_path / "model"), "-o", str(tmp_path / "r.html"), "--quiet", "--map"]
+    assert main([*files, str(foreign)]) == 2
+    assert not (tmp_path / "r.html").exists()
+    assert main([*files, str(tmp_path / "map.svg")]) == 0
+    assert (tmp_path / "map.svg").read_text(encoding="utf-8").startswith("<svg")
