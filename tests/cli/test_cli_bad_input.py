@@ -345,7 +345,7 @@ def test_the_table_is_long_enough() -> None:
 
 @pytest.mark.parametrize(
     ("stdin", "expected"),
-    [(b"", "no documents"), (b"\n{]\n", "line 2"), (b"3\n", "line 1"), (b"\xff\n", "line 1")],
+    [(b"", "no documents"), (b"\n{]\n", "line 2"), (b"[3]\n", "line 1"), (b"\xff\n", "line 1")],
 )
 def test_bad_standard_input(stdin: bytes, expected: str, models: Path) -> None:
     result = run("related", models / "model.tt", "-", stdin=stdin)

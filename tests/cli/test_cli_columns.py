@@ -87,3 +87,34 @@ def test_a_fit_without_tags_names_the_columns_that_look_like_tags(folder: Path) 
         "fit", folder / "training.csv", "--text", "abstract", "--iterations", 1, "--out", folder / "n.tt"
     )
     assert "these look like tags: people; use tags='people' (--tags people)" in done.err
+
+
+def test_texts_on_the_command_line(folder: Path) -> None:
+    model = folder / "m.tt"
+    given = run("recommend", model, "--given", "market prices", "-g", "river", "--json").json()["documents"]
+    piped = run("recommend", model, "-", "--json", stdin=b"market prices\n\nriver\n").json()["documents"]
+    objects = b'{"abstract": "market prices"}\n{"text": "no", "abstract": "river"}\n'
+    assert given == piped == run("recommend", model, "-", "--json", stdin=objects).json()["documents"]
+    assert [row["id"] for row in given] == ["0", "1"]
+    assert run("related", model, "--given", "river", "--json").json()["documents"][0]["related"]
+    explained = run(
+        "explain", model, "--given", "river market", "--tag", "Liu, Ting", "--tag", "Roe, R", "--json"
+    )
+    assert explained.json()["documents"][0]["tags"] == ["Liu, Ting", "Roe, R"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("recommend",), "name the documents: either INPUT, or --given TEXT"),
+        (("recommend", "x.csv", "--given", "river"), "name the documents: either INPUT, or --given TEXT"),
+        (("explain", "--given", "river"), "--given: name the tags of the text with --tag"),
+        (("explain", "--given", "river", "--tag", "Liu, Tin"), "did you mean 'Liu, Ting'?"),
+        (("recommend", "--given", "unheard"), "--given: has no word that the model knows"),
+    ],
+)
+def test_mistakes_with_given_texts(folder: Path, arguments: tuple[str, ...], message: str) -> None:
+    command, *rest = arguments
+    done = run(command, folder / "m.tt", *rest)
+    assert done.code == 2
+    assert message in done.err

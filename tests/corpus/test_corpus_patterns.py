@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import tagtopics as tt
 from tagtopics.corpus.patterns import PIECE, compile_pattern
-from tagtopics.corpus.text import SpanFinder, analyzer
+from tagtopics.corpus.spans import SpanFinder
+from tagtopics.corpus.text import analyzer
 
 USUAL = [
     r"(?u)\b\w\w+\b", r"[a-z]+", r"\S+", r"[A-Za-z]+(?:-[A-Za-z]+)*", r"\w+(?:['’]\w+)?", r"#?\w+",

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tagtopics.corpus.core import TextRecipe
-from tagtopics.corpus.text import SpanFinder
+from tagtopics.corpus.spans import SpanFinder
 from tagtopics.views.spans import TextSpans, normalised_text
 
 WORDS = ("topic", "model", "the", "naïve", "i\u0307stanbul", "topic model", "x", "42", "Upper", "straße")

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tagtopics._io import check_target
 from tagtopics.cli.options import (
+    AskedArgument,
     ColumnOptions,
-    InputArgument,
+    GivenOption,
     ModelArgument,
     OutputOptions,
     flag,
@@ -18,7 +19,7 @@ from tagtopics.cli.options import (
     top_option,
 )
 from tagtopics.cli.output import make_table, per_cent, plain, show
-from tagtopics.cli.sources import is_image_file, load_tagged, read_documents, require_tags
+from tagtopics.cli.sources import is_image_file, load_tagged, read_asked, require_tags
 from tagtopics.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,6 +35,10 @@ TopOption = Annotated[
     int | None, top_option("Number of words per document and per tag.", default="10; all in JSON")
 ]
 DocOption = Annotated[str | None, option("Only this document: its id, or its number from 0.", metavar="ID|N")]
+TagOption = Annotated[
+    list[str] | None,
+    option("With --given: a tag of the text; repeat for several.", "--tag", default=False, metavar="TAG"),
+]
 ImageTagOption = Annotated[
     list[str] | None,
     option("If INPUT is one image: a tag of it; repeat for several.", "--image-tag",
@@ -51,9 +56,11 @@ _SHOWN = 5
 
 def command(
     model: ModelArgument,
-    input: InputArgument,
     columns: ColumnOptions,
     output: OutputOptions,
+    input: AskedArgument = None,
+    given: GivenOption = None,
+    tag: TagOption = None,
     top: TopOption = None,
     doc: DocOption = None,
     image_tag: ImageTagOption = None,
@@ -64,13 +71,15 @@ def command(
     if out is not None:
         check_target(out, "folder of heat maps", Path.is_dir)
     loaded = load_tagged(model)
-    if is_image_file(input):
+    if input is not None and is_image_file(input):
         if columns.tags:
             raise InputError("--tags names a column of a table; give the tags of an image with --image-tag")
         return _show_maps([_mapped(loaded, input, input, image_tag or (), out, overwrite)], output)
     if image_tag:
         raise InputError(f"--image-tag: {input} is not an image; name the tag column with --tags")
-    corpus = read_documents(input, columns, loaded, output)
+    corpus = read_asked(input, given, columns, loaded, output)
+    if input is None:
+        corpus, input = _tagged(corpus, tag or (), loaded), "--given"
     require_tags(corpus, input, columns, loaded)
     if corpus.tags.nnz == 0:
         raise InputError(
@@ -98,6 +107,17 @@ def command(
             console.print(f"... and {n_docs - len(documents):,} more documents: --doc or --json", style="dim")
 
     show(output.json, {"documents": [row | {"words": row["words"][:top]} for row in documents]}, draw)
+
+
+def _tagged(corpus: Corpus, tags: Sequence[str], model: TTM) -> Corpus:
+    """Return given texts with the tags given for all of them."""
+    from tagtopics.corpus import tag_matrix
+
+    if not tags:
+        raise InputError("--given: name the tags of the text with --tag")
+    for tag in tags:
+        model.tag_profile(tag)  # says which tags are meant if there is no such tag
+    return replace(corpus, tags=tag_matrix([tags] * corpus.n_docs, model.tag_names_))
 
 
 def _row(corpus: Corpus, doc: str) -> int:
@@ -228,7 +248,7 @@ def _coloured(text: str, best: dict[str, int], recipe: TextRecipe | None, consol
     from rich.text import Text
 
     from tagtopics.corpus import TextRecipe
-    from tagtopics.corpus.text import SpanFinder
+    from tagtopics.corpus.spans import SpanFinder
 
     if len(text) > _MAX_CHARACTERS:
         text = text[:_MAX_CHARACTERS].rsplit(" ", 1)[0] + " ..."

@@ -75,8 +75,18 @@ CorpusArgument = Annotated[
 ]  # fmt: skip
 InputArgument = Annotated[
     str,
-    argument("Documents: a file, a folder, a data set name, or - for JSON lines on standard input.",
+    argument("Documents: a file, a folder, a data set name, or - for standard input (JSON lines).",
              "INPUT", autocompletion=dataset_names),
+]  # fmt: skip
+AskedArgument = Annotated[
+    str | None,
+    argument("Documents: a file, a folder, a data set name, or - for standard input: JSON lines, or a text "
+             "per line.", "INPUT", autocompletion=dataset_names),
+]  # fmt: skip
+GivenOption = Annotated[
+    list[str] | None,
+    typer.Option("--given", "-g", metavar="TEXT", help="A text, in place of INPUT; repeat for several.",
+                 show_default=False),
 ]  # fmt: skip
 ModelArgument = Annotated[str, argument("A model folder written by `fit`.", "MODEL")]
 ModelOutOption = Annotated[str, option("Model folder to write.", "--out", "-o", metavar="MODEL")]
@@ -142,8 +152,23 @@ class TextOptions:
     max_words: Annotated[int | None, _text("Keep only the N most frequent words.", default="no limit")] = None
     stop_words: Annotated[
         str | None,
-        _text("Words to ignore: english, none, or a file with one word per line.", default="english",
+        _text("Words to ignore: a language, none, or a file with one word per line.", default="english",
               metavar="LIST"),
+    ] = None  # fmt: skip
+    min_length: Annotated[int | None, _text("Shortest word, in characters.", default="2")] = None
+    tokenizer: Annotated[
+        str | None,
+        _text("Divide text with: chinese, japanese or thai.", default="no tokenizer", metavar="NAME"),
+    ] = None
+    lemmas: Annotated[
+        str | None,
+        _text("Count words of this language in their dictionary form.", default="as they are",
+              metavar="LANGUAGE"),
+    ] = None  # fmt: skip
+    phrases: Annotated[
+        bool | None,
+        _text("Count phrases, such as neural network, as words.", "--phrases/--no-phrases",
+              default="no-phrases", metavar=None),
     ] = None  # fmt: skip
     ngrams: Annotated[int | None, _text("Also count sequences of up to N words.", default="1")] = None
     lowercase: Annotated[

@@ -66,9 +66,46 @@ def read_training(
     return corpus
 
 
-def read_documents(source: str, columns: ColumnOptions, model: TopicModel, output: OutputOptions) -> Corpus:
-    """Read documents in the words, tags and recipe of a fitted model."""
-    if source != "-" and not is_path(source):
+def read_asked(
+    source: str | None,
+    given: Sequence[str] | None,
+    columns: ColumnOptions,
+    model: TopicModel,
+    output: OutputOptions,
+    *,
+    known: bool = True,
+) -> Corpus:
+    """Read the documents of a question: a source, or texts given on the command line.
+
+    The model must know some of their words if `known`.
+    """
+    if (source is None) == (not given):
+        raise InputError("name the documents: either INPUT, or --given TEXT")
+    read = read_documents if known else read_texts
+    return read(given or source or "", columns, model, output)
+
+
+def read_documents(
+    source: str | Sequence[str], columns: ColumnOptions, model: TopicModel, output: OutputOptions
+) -> Corpus:
+    """Read documents in the words, tags and recipe of a fitted model, which must know some of their words."""
+    corpus = read_texts(source, columns, model, output)
+    if corpus.counts.nnz == 0:
+        name = source if isinstance(source, str) else "--given"
+        raise InputError(f"{name}: has no word that the model knows; is it the right model?")
+    return corpus
+
+
+def read_texts(
+    source: str | Sequence[str], columns: ColumnOptions, model: TopicModel, output: OutputOptions
+) -> Corpus:
+    """Read documents in the words, tags and recipe of a fitted model, whether it knows their words or not.
+
+    The source is what the user named, or a list of texts.
+    """
+    if not isinstance(source, str):
+        corpus = _texts(list(source), model)
+    elif source != "-" and not is_path(source):
         corpus = _in_columns_of(load_named(source, output), model)
     else:
         corpus = _read(
@@ -84,8 +121,6 @@ def read_documents(source: str, columns: ColumnOptions, model: TopicModel, outpu
         _note_all(corpus)
     if not model.tag_names_:
         corpus = replace(corpus, tags=corpus.tags[:, :0], tag_names=())
-    if corpus.counts.nnz == 0:
-        raise InputError(f"{source}: has no word that the model knows; is it the right model?")
     return corpus
 
 
@@ -167,6 +202,10 @@ def text_recipe(options: TextOptions) -> TextRecipe:
         "token_pattern": options.token_pattern,
         "ngram_range": None if options.ngrams is None else (1, options.ngrams),
         "strip_html": options.strip_html,
+        "min_length": options.min_length,
+        "tokenizer": options.tokenizer,
+        "lemmas": options.lemmas,
+        "phrases": options.phrases,
     }
     chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if options.stop_words is not None:
@@ -216,7 +255,9 @@ def _one_or_list(names: Sequence[str] | None) -> str | list[str] | None:
 
 
 def _stop_words(value: str) -> str | tuple[str, ...] | None:
-    if value == "english":
+    from tagtopics.corpus.languages import LANGUAGES
+
+    if value in LANGUAGES:
         return value
     if value == "none":
         return None
@@ -225,7 +266,9 @@ def _stop_words(value: str) -> str | tuple[str, ...] | None:
     try:
         return tuple(word.strip() for word in name_lines(Path(value)) if word.strip())
     except InputError as error:
-        raise InputError(f"--stop-words must be english, none or a file: {error}") from None
+        raise InputError(
+            f"--stop-words must be a language, such as english, none or a file: {error}"
+        ) from None
 
 
 # ------------------------------------------------------------------------------------------ helpers
@@ -278,12 +321,28 @@ def _visual_of(model: TopicModel, source: str) -> Any:
     return model.visual_
 
 
-def _standard_input() -> list[dict[str, Any]]:
-    """Return the JSON objects on standard input, one per line."""
+def _texts(texts: list[str], model: TopicModel) -> Corpus:
+    """Read texts that come without a table."""
+    corpus = _read(
+        texts,
+        ColumnOptions(),
+        recipe=model.recipe_,
+        vocabulary=model.vocabulary_,
+        tag_names=model.tag_names_ or None,
+    )
+    _require_counts(corpus, model, "--given")
+    return corpus
+
+
+def _standard_input() -> list[dict[str, Any]] | list[str]:
+    """Return the JSON objects on standard input, one per line; or its lines, if the first is no JSON."""
+    lines = [(number, line) for number, line in enumerate(sys.stdin.buffer, start=1) if line.strip()]
+    if not lines:
+        raise InputError("standard input: no documents")
+    if not lines[0][1].lstrip().startswith((b"{", b"[")):
+        return [_decoded(number, line) for number, line in lines]
     rows = []
-    for number, line in enumerate(sys.stdin.buffer, start=1):
-        if not line.strip():
-            continue
+    for number, line in lines:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
@@ -291,9 +350,14 @@ def _standard_input() -> list[dict[str, Any]]:
         if not isinstance(row, dict):
             raise InputError(f"standard input, line {number}: expected a JSON object")
         rows.append(row)
-    if not rows:
-        raise InputError("standard input: no documents")
     return rows
+
+
+def _decoded(number: int, line: bytes) -> str:
+    try:
+        return line.decode("utf-8").strip()
+    except UnicodeDecodeError:
+        raise InputError(f"standard input, line {number}: not UTF-8 text") from None
 
 
 def _in_columns_of(corpus: Corpus, model: TopicModel) -> Corpus:

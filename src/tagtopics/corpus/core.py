@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from tagtopics.corpus.columns import Columns
+from tagtopics.corpus.languages import LANGUAGES
 from tagtopics.corpus.patterns import compile_pattern
 from tagtopics.errors import InputError, one_line
 
@@ -49,9 +50,15 @@ def _check_frequency(value: int | float) -> int | float:
 
 
 def _check_stop_words(words: tuple[str, ...] | str | None) -> tuple[str, ...] | str | None:
-    if isinstance(words, str) and words != "english":
-        raise ValueError("must be 'english', a tuple of words, or None")
+    if isinstance(words, str) and words not in LANGUAGES:
+        raise ValueError("must be 'english' or another language, a tuple of words, or None")
     return words
+
+
+def _check_language(name: str) -> str:
+    if name not in LANGUAGES:
+        raise ValueError(f"must be one of {', '.join(LANGUAGES)}")
+    return name
 
 
 Count = Annotated[int, Field(ge=1)]
@@ -69,13 +76,20 @@ class TextRecipe:
             too long on some texts, such as `(a+)+`, is refused.
         min_length: shortest word kept, in characters.
         ngram_range: smallest and largest number of words that make one term, at most 10.
-        stop_words: words to leave out; "english" for a built-in list.
+        stop_words: words to leave out; "english" for a built-in list, or another language (extra
+            `languages`).
         min_df: least number (int) or share (float) of documents that a word must occur in. None for 3 if
             there are 1,000 documents or more, 2 if there are 100 or more, else 1; the recipe of a corpus
             says which.
         max_df: most documents, likewise.
         max_words: keep only this many of the most frequent words.
         strip_html: remove HTML elements and entities from texts before words are found.
+        tokenizer: name of a tokenizer that divides text in place of the pattern: "chinese", "japanese",
+            "thai" (extras of the same names), or one of `register_tokenizer`.
+        lemmas: language, such as "german", whose words are counted in their dictionary form (extra
+            `languages`).
+        phrases: count phrases, such as "neural network", as one word: True to find them in the corpus, whose
+            recipe then has a tuple of them.
     """
 
     lowercase: bool = True
@@ -87,6 +101,9 @@ class TextRecipe:
     max_df: Frequency = 1.0
     max_words: Count | None = None
     strip_html: bool = True
+    tokenizer: str | None = None
+    lemmas: Annotated[str, AfterValidator(_check_language)] | None = None
+    phrases: bool | tuple[str, ...] = False
 
     def __post_init__(self) -> None:
         _validate(vars(self))
@@ -147,6 +164,7 @@ class Corpus:
         recipe: how text became counts, so that new text is treated the same way.
         columns: which columns of a table it was read from, so that later tables are read the same way.
         visual: the `VisualVocabulary` that made words from images, for new images.
+        thesaurus: the `Thesaurus` with the names of tags; see `with_thesaurus`.
         notices: one line for each decision that the reader made for the user.
     """
 
@@ -165,6 +183,7 @@ class Corpus:
     recipe: TextRecipe | None = None
     columns: Columns | None = None
     visual: Any = None
+    thesaurus: Any = None
     notices: tuple[str, ...] = field(default=())
 
     def __post_init__(self) -> None:

@@ -45,6 +45,7 @@ from tagtopics.corpus.formats.tables import (
     table_of_rows,
     texts_of,
 )
+from tagtopics.corpus.languages import language_notices
 from tagtopics.corpus.markup import HTML_REMOVED, plain_texts
 from tagtopics.corpus.metadata import read_metadata
 from tagtopics.corpus.suggest import SAMPLE_ROWS, no_tags
@@ -152,6 +153,8 @@ def read_corpus(
         documents = _read_path(*find_source(source, format), options)
     else:
         documents = _read_memory(source, options)
+    if documents.are_texts and tokenizer is None and vocabulary is None:
+        documents = documents.noting(*language_notices(documents.texts or (), options.recipe))
     begin("Counting words")
     corpus, warned = _with_notices(documents, *assemble(documents, options), options)
     if warned:
@@ -193,7 +196,9 @@ def assemble(
         columns=documents.columns,
         visual=documents.visual,
     )
-    return corpus, replace(Findings.of(corpus, n_unknown, unknown_tags, repeated), rare="".join(rare) or None)
+    return corpus, replace(
+        Findings.of(corpus, n_unknown, unknown_tags, repeated), rare="; ".join(rare) or None
+    )
 
 
 def _with_notices(

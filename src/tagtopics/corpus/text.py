@@ -4,7 +4,7 @@ The default tokenizer is Unicode-safe. Text is normalised to NFC; case is folded
 unlike `casefold`, keeps the German sharp s) after the Turkish dotted capital I, whose lower case would
 otherwise be two characters. A word is a run of letters, digits, underscores and combining marks, with the
 zero-width joiners that Persian and Indic scripts use within words; it has at least one letter.
-Scripts without spaces (Chinese, Japanese, Thai) need a custom tokenizer.
+Scripts without spaces (Chinese, Japanese, Thai) need a tokenizer; see `tagtopics.corpus.tokenizers`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Int64
 from tagtopics.corpus.core import INT32_MAX, TextRecipe, Tokenizer, Where, canonical_counts
-from tagtopics.corpus.patterns import WordPattern, compile_pattern
+from tagtopics.corpus.languages import words_of_language
+from tagtopics.corpus.patterns import compile_pattern
 from tagtopics.errors import InputError
 
 _COMPILED_FROM = 1 << 21
@@ -58,13 +59,32 @@ def learn(texts: Sequence[str], recipe: TextRecipe, tokenizer: Tokenizer | None 
     A tokenizer replaces the recipe's pattern, case, length and stop words; n-grams and the choice of the
     vocabulary are still those of the recipe.
     """
+    recipe, notices = with_phrases(texts, recipe, tokenizer)
     counts, words = count_all(texts, recipe, tokenizer)
     found = frequencies(counts)
-    used, notices = with_min_df(recipe, *found, len(texts))
+    used, rare = with_min_df(recipe, *found, len(texts))
     kept = choose_words(*found, len(texts), used)
     if len(kept) < len(words):
         counts, words = counts[:, kept], [words[w] for w in kept.tolist()]
-    return Learned(canonical_counts(counts), tuple(words), used, notices)
+    return Learned(canonical_counts(counts), tuple(words), used, notices + rare)
+
+
+def with_phrases(
+    texts: Sequence[str], recipe: TextRecipe, tokenizer: Tokenizer | None = None
+) -> tuple[TextRecipe, list[str]]:
+    """Return a recipe with the phrases of texts, if it asks for them, and a line on them."""
+    if recipe.phrases is not True:
+        return recipe, []
+    if tokenizer is not None:
+        raise InputError("text recipe: phrases need the recipe's tokenizer; use register_tokenizer")
+    from tagtopics.corpus.phrases import find_phrases
+
+    phrases = find_phrases(map(_reader(recipe), texts))
+    shown = ", ".join(map(repr, phrases[:3]))
+    line = (
+        f"phrases counted as words: {len(phrases):,}, such as {shown}" if phrases else "no phrases were found"
+    )
+    return replace(recipe, phrases=phrases), [line]
 
 
 def with_min_df(
@@ -149,8 +169,13 @@ class TermCounter:
 
 def _is_large(texts: Sequence[str], recipe: TextRecipe, tokenizer: Tokenizer | None) -> bool:
     """Tell whether compiled code can count texts, and is worth it."""
-    plain = tokenizer is None and recipe.token_pattern is None
+    plain = tokenizer is None and recipe.token_pattern is None and not has_steps(recipe)
     return plain and sum(map(len, texts)) >= _COMPILED_FROM
+
+
+def has_steps(recipe: TextRecipe) -> bool:
+    """Tell whether words are more than the matches of a pattern."""
+    return bool(recipe.tokenizer or recipe.lemmas or recipe.phrases)
 
 
 def _csr_of(documents: Iterable[list[int]], columns: Collection[str]) -> sp.csr_array:
@@ -279,7 +304,7 @@ def combining_marks() -> Int64:
 
 def analyzer(recipe: TextRecipe, tokenizer: Tokenizer | None) -> Callable[[str], list[str]]:
     """Return the function from one text to its terms."""
-    read = _reader(recipe) if tokenizer is None else _custom_reader(tokenizer)
+    read = _plain_reader(recipe) if tokenizer is None else _custom_reader(tokenizer)
     smallest, largest = recipe.ngram_range
     if (smallest, largest) == (1, 1):
         return read
@@ -295,20 +320,65 @@ def analyzer(recipe: TextRecipe, tokenizer: Tokenizer | None) -> Callable[[str],
     return analyze
 
 
-def _reader(recipe: TextRecipe) -> Callable[[str], list[str]]:
+def _plain_reader(recipe: TextRecipe) -> Callable[[str], list[str]]:
     """Return the function from one text to its words."""
-    pattern = None if recipe.token_pattern is None else compile_pattern(recipe.token_pattern)
-    find = default_pattern().findall if pattern is None else pattern.words
-    stop = stop_words(recipe)
-    shortest = recipe.min_length
+    read = _reader(recipe)
+    if not recipe.phrases:
+        return lambda text: [word for word in read(text) if word is not None]
+    from tagtopics.corpus.phrases import merger
 
-    def read(text: str) -> list[str]:
+    merge = merger(recipe.phrases if isinstance(recipe.phrases, tuple) else ())
+    return lambda text: [word for word in merge(read(text)) if word is not None]
+
+
+def _reader(recipe: TextRecipe) -> Callable[[str], list[str | None]]:
+    """Return the function from one text to its words in order, with None for those that are left out."""
+    find, keep = token_finder(recipe), token_keeper(recipe)
+    folds = recipe.lowercase and recipe.lemmas is None  # dictionaries need the capitals
+
+    def read(text: str) -> list[str | None]:
         text = unicodedata.normalize("NFC", text)
-        tokens = find(fold_case(text) if recipe.lowercase else text)
-        long = (token for token in tokens if len(token) >= shortest and token not in stop)
-        return list(long) if pattern else [token for token in long if _has_letter(token)]
+        return [keep(token) for token in find(fold_case(text) if folds else text)]
 
     return read
+
+
+def token_keeper(recipe: TextRecipe) -> Callable[[str], str | None]:
+    """Return the function from a token to the word that is counted; None if it is left out."""
+    any_kind = recipe.token_pattern is not None and recipe.tokenizer is None
+    stop, lemma, shortest = stop_words(recipe), _lemmas(recipe), recipe.min_length
+
+    def keep(token: str) -> str | None:
+        if len(token) < shortest or token in stop or not (any_kind or _has_letter(token)):
+            return None
+        return token
+
+    def keep_lemma(token: str) -> str | None:
+        if keep(fold(token)) is None:
+            return None
+        return keep(fold(lemma(token))) if lemma else token
+
+    fold = fold_case if recipe.lowercase else str
+    return keep if lemma is None else keep_lemma
+
+
+def token_finder(recipe: TextRecipe) -> Callable[[str], Iterable[str]]:
+    """Return the function from a normalised text to its tokens, before any is left out."""
+    if recipe.tokenizer is not None:
+        from tagtopics.corpus.tokenizers import find_tokenizer
+
+        return _custom_reader(find_tokenizer(recipe.tokenizer))
+    if recipe.token_pattern is not None:
+        return compile_pattern(recipe.token_pattern).words
+    return default_pattern().findall
+
+
+def _lemmas(recipe: TextRecipe) -> Callable[[str], str] | None:
+    if recipe.lemmas is None:
+        return None
+    from tagtopics.corpus.tokenizers import lemmatizer
+
+    return lemmatizer(recipe.lemmas)
 
 
 def _custom_reader(tokenizer: Tokenizer) -> Callable[[str], list[str]]:
@@ -330,10 +400,8 @@ def stop_words(recipe: TextRecipe) -> frozenset[str]:
     """Return the words that a recipe leaves out, normalised like those of a text."""
     if recipe.stop_words is None:
         return frozenset()
-    if recipe.stop_words == "english":
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-        return frozenset(ENGLISH_STOP_WORDS)
+    if isinstance(recipe.stop_words, str):
+        return words_of_language(recipe.stop_words)
     words = (unicodedata.normalize("NFC", word) for word in recipe.stop_words)
     return frozenset(fold_case(word) if recipe.lowercase else word for word in words)
 
@@ -345,65 +413,3 @@ def _check_count(value: Any, word: str, where: str) -> int:
             f"{where}: the count of {word[:40]!r} is {repr(value)[:40]}; counts are 0, 1, 2, ..."
         )
     return int(value)
-
-
-class Span(NamedTuple):
-    """One word of the vocabulary in a text."""
-
-    start: int  # in code points from the beginning of the text
-    stop: int
-    word: int  # its column
-
-
-class SpanFinder:
-    """Finds the words of a vocabulary in texts, as the recipe counts them that it was learnt with."""
-
-    def __init__(self, vocabulary: Sequence[str], recipe: TextRecipe) -> None:
-        self._column = {word: w for w, word in enumerate(vocabulary)}
-        self._recipe = recipe
-        pattern = recipe.token_pattern
-        self._pattern = WordPattern(default_pattern(), False) if pattern is None else compile_pattern(pattern)
-        self._words_of = analyzer(replace(recipe, ngram_range=(1, 1)), None)
-        self._kept: dict[str, bool] = {}  # of words of the vocabulary only: texts of strangers are endless
-
-    def find(self, text: str) -> tuple[str, list[Span]]:
-        """Return the text, normalised as the positions need it, and its disjoint spans, left to right.
-
-        If n-grams are words, the longest one at each position is returned.
-        """
-        text = unicodedata.normalize("NFC", text)
-        folded = fold_case(text) if self._recipe.lowercase else text
-        if len(folded) != len(text):
-            text = folded
-        tokens = [(a, b) for a, b in self._pattern.spans(folded) if self._is_word(folded[a:b])]
-        return text, self._longest(folded, tokens)
-
-    def _longest(self, folded: str, tokens: list[tuple[int, int]]) -> list[Span]:
-        smallest, largest = self._recipe.ngram_range
-        spans: list[Span] = []
-        i = 0
-        while i < len(tokens):
-            step = 1
-            for n in range(min(largest, len(tokens) - i), smallest - 1, -1):
-                term = " ".join(folded[a:b] for a, b in tokens[i : i + n])
-                if term in self._column:
-                    spans.append(Span(tokens[i][0], tokens[i + n - 1][1], self._column[term]))
-                    step = n
-                    break
-            i += step
-        return spans
-
-    def _is_word(self, token: str) -> bool:
-        """Tell whether the recipe keeps a token: it is long enough, has a letter, and is no stop word.
-
-        Without n-grams, tokens outside the vocabulary make no difference and are not kept.
-        """
-        if token in self._kept:
-            return self._kept[token]
-        known = token in self._column
-        if not known and self._recipe.ngram_range == (1, 1):
-            return False
-        kept = bool(token) and self._words_of(token) == [token]
-        if known:
-            self._kept[token] = kept
-        return kept

@@ -144,8 +144,9 @@ class DocumentReader:
 
     def _validated(self, X: Any, reset: bool) -> Any:
         """Check a matrix as scikit-learn does: finite, non-negative, as many columns as in the fit."""
-        if isinstance(X, Mapping) or (isinstance(X, list | tuple) and len(X) and _are_words(X[0])):
-            what = "a dictionary" if isinstance(X, Mapping) else "lists of words"
+        named = isinstance(X, Mapping) and not hasattr(X, "shape")  # some sparse matrices are mappings
+        if named or (isinstance(X, list | tuple) and len(X) and _are_words(X[0])):
+            what = "a dictionary" if named else "lists of words"
             raise InputError(f"documents must be texts, a table, a corpus or counts (D, W), not {what}")
         dtypes = [np.float64, np.float32, np.int64, np.int32]
         rules = {"accept_sparse": "csr", "dtype": dtypes, "ensure_non_negative": True}

@@ -24,6 +24,7 @@ from tagtopics.corpus.findings import Findings, single_tags
 from tagtopics.corpus.formats.recognise import find_source
 from tagtopics.corpus.formats.streams import TABLE_KINDS, sample_table, stream_table
 from tagtopics.corpus.formats.tables import Table, TableLayout
+from tagtopics.corpus.languages import language_notices
 from tagtopics.corpus.read import CUSTOM_TOKENIZER, assemble, read_corpus
 from tagtopics.corpus.suggest import no_tags
 from tagtopics.corpus.text import TermCounter, choose_words, count_all, frequencies, with_min_df
@@ -120,6 +121,11 @@ def shard_corpus(
         tag_names=tag_names,
         file=FileOptions(delimiter=delimiter, encoding=encoding, query=query),
     )
+    if options.recipe.phrases is True:
+        raise InputError(
+            "text recipe: phrases=True needs all texts at once, but shards are read in parts; find them in a "
+            "sample, and give its recipe: read_corpus(sample, recipe=TextRecipe(phrases=True)).recipe"
+        )
     if isinstance(source, Corpus):
         return _write_corpus(source, make)
     path, kind = find_source(source, format)
@@ -213,6 +219,7 @@ class _Stream:
         notices = [
             *layout.notices()[0],
             *no_tags(sample, columns.used()),
+            *(counts.notices or ()),
             *counts.words.notices("words"),
             *counts.tags.notices("tags"),
         ]
@@ -252,6 +259,7 @@ class _Candidates:
     def __init__(self, options: ReadOptions, limit: int) -> None:
         self.n_docs = 0
         self.words, self.tags = Tally(limit), Tally(limit)
+        self.notices: list[str] | None = None  # on the language of the first part
         self._options = options
 
     def add(self, documents: Documents, n_docs: int) -> None:
@@ -261,6 +269,8 @@ class _Candidates:
             if documents.texts is None:
                 self.words.add([list(bag) for bag in documents.bags or ()])
             else:
+                if self.notices is None and self._options.tokenizer is None:
+                    self.notices = language_notices(documents.texts, self._options.recipe)[0]
                 counts, words = count_all(documents.texts, self._options.recipe, self._options.tokenizer)
                 self.words.add_counts(words, *frequencies(counts))
         if self._options.tag_names is None and documents.tags is not None:

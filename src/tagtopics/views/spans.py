@@ -7,7 +7,11 @@ from collections.abc import Sequence
 
 from tagtopics.corpus.core import TextRecipe
 from tagtopics.corpus.patterns import WordPattern, compile_pattern
-from tagtopics.corpus.text import SpanFinder, analyzer, default_pattern, fold_case
+from tagtopics.corpus.spans import SpanFinder
+from tagtopics.corpus.text import analyzer, default_pattern, fold_case, has_steps
+
+ANY_WORDS = TextRecipe(min_length=1, stop_words=None, min_df=1)
+"""Finds words in texts whose own recipe is unknown."""
 
 
 def normalised_text(text: str, recipe: TextRecipe) -> str:
@@ -30,7 +34,8 @@ class TextSpans:
     def __init__(self, vocabulary: Sequence[str], recipe: TextRecipe) -> None:
         self._lowercase, pattern = recipe.lowercase, recipe.token_pattern
         self._pattern = WordPattern(default_pattern(), False) if pattern is None else compile_pattern(pattern)
-        self._finder = None if recipe.ngram_range == (1, 1) else SpanFinder(vocabulary, recipe)
+        simple = recipe.ngram_range == (1, 1) and not has_steps(recipe)
+        self._finder = None if simple else SpanFinder(vocabulary, recipe)
         words_of = analyzer(recipe, None)
         self._column = {word: w for w, word in enumerate(vocabulary) if words_of(word) == [word]}
 

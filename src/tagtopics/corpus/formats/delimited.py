@@ -62,7 +62,7 @@ def stream_delimited(
     path: Path, wanted: Collection[str], size: float, watch: Watch | None, options: FileOptions, usual: str
 ) -> Iterator[Table]:
     """Yield delimited values with a header line."""
-    with _long_fields():
+    with long_fields():
         dialect = find_dialect(path, usual, options)
         rows = _rows(path, dialect, watch)
         _, header = next(rows, (0, []))
@@ -187,7 +187,7 @@ def _check_header(header: Sequence[str], path: Path) -> None:
 
 
 @contextmanager
-def _long_fields() -> Iterator[None]:
+def long_fields() -> Iterator[None]:
     """Let the csv module accept fields as long as a line may be; its default limit is 128 KiB."""
     before = csv.field_size_limit(LINE_LIMIT)
     try:

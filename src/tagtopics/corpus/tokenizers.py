@@ -1,0 +1,102 @@
+"""Named tokenizers and lemmas: a recipe stores the name, so new texts are treated like those of the fit."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any
+
+from tagtopics._io import cache_folder
+from tagtopics.corpus.languages import LANGUAGES
+from tagtopics.errors import InputError, MissingExtraError
+
+Tokenizer = Callable[[str], Iterable[str]]
+
+_registered: dict[str, Tokenizer] = {}
+
+
+def register_tokenizer(name: str, function: Tokenizer) -> None:
+    """Give a function from text to words a name, for `TextRecipe(tokenizer=name)`.
+
+    A model stores the name. To read new texts with a loaded model, register the function first.
+
+    Args:
+        name: a new name; "chinese", "japanese" and "thai" are taken.
+        function: takes a text, returns its words in order.
+    """
+    if not name.isidentifier() or name in SEGMENTERS:
+        raise InputError(f"register_tokenizer: {name[:40]!r} is taken, or not a name of letters and digits")
+    _registered[name] = function
+
+
+def find_tokenizer(name: str) -> Tokenizer:
+    """Return a tokenizer by its name."""
+    if name in SEGMENTERS:
+        return SEGMENTERS[name]()
+    if name not in _registered:
+        known = ", ".join([*SEGMENTERS, *_registered])
+        raise InputError(
+            f"no tokenizer {name[:40]!r}; known are {known}; name others with register_tokenizer"
+        )
+    return _registered[name]
+
+
+def lemmatizer(language: str) -> Callable[[str], str]:
+    """Return the function from a word of a language to its dictionary form."""
+    try:
+        import simplemma
+    except ImportError:
+        raise MissingExtraError("lemmas", "languages") from None
+    code = LANGUAGES[language]
+    if code not in simplemma.strategies.dictionaries.dictionary_factory.SUPPORTED_LANGUAGES:
+        raise InputError(f"text recipe: there are no lemmas for {language}")
+
+    @lru_cache(maxsize=1 << 18)
+    def lemma(word: str) -> str:
+        return str(simplemma.lemmatize(word, lang=code))
+
+    return lemma
+
+
+@lru_cache(maxsize=1)
+def _chinese() -> Tokenizer:
+    jieba = _import("jieba", "Chinese text", "chinese")
+    jieba.setLogLevel(60)
+    segmenter = jieba.Tokenizer()
+    folder = cache_folder("kernels")  # its cache is a private file, not one in a folder that all users share
+    folder.mkdir(parents=True, exist_ok=True)
+    segmenter.tmp_dir = str(folder)
+    segmenter.initialize()
+    return lambda text: segmenter.cut(text)
+
+
+@lru_cache(maxsize=1)
+def _japanese() -> Tokenizer:
+    segmenter = _import("janome.tokenizer", "Japanese text", "japanese").Tokenizer()
+    return lambda text: segmenter.tokenize(text, wakati=True)
+
+
+@lru_cache(maxsize=1)
+def _thai() -> Tokenizer:
+    tokenize = _import("pythainlp.tokenize", "Thai text", "thai").word_tokenize
+    return lambda text: tokenize(text, engine="newmm")
+
+
+def _import(module: str, feature: str, extra: str) -> Any:
+    from importlib import import_module
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return import_module(module)
+    except ImportError:
+        raise MissingExtraError(feature, extra) from None
+
+
+SEGMENTERS: dict[str, Callable[[], Tokenizer]] = {
+    "chinese": _chinese,
+    "japanese": _japanese,
+    "thai": _thai,
+}
+"""Tokenizers of languages without spaces between words."""

@@ -1,0 +1,219 @@
+"""Stop words, guesses of languages, named tokenizers, lemmas, and phrases."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import tagtopics as tt
+from tagtopics.corpus import TextRecipe, read_corpus, recipe_from_json, recipe_to_json
+from tagtopics.corpus.languages import LANGUAGES, guess_language, spaceless_language, words_of_language
+from tagtopics.corpus.phrases import find_phrases, merger, npmi
+from tagtopics.corpus.spans import SpanFinder
+from tagtopics.corpus.text import analyzer
+from tagtopics.errors import CorpusWarning, InputError, MissingExtraError
+
+SENTENCES = {
+    "english": "The dog and the cat are in the house of the man, and that is not for the others.",
+    "german": "Der Hund und die Katze sind nicht mit dem Mann in das Haus von der Frau gegangen.",
+    "french": "Le chien et les chats sont dans une maison, et c'est pour que les gens du village rient.",
+    "spanish": "El perro y los gatos del hombre son de una casa que es grande, y por eso vive con las vacas.",
+    "italian": "Il cane e il gatto sono nel giardino di una casa che è della nonna, per gli ospiti.",
+    "dutch": "De hond en het kind zijn niet met een boot van de buren voor dat eiland.",
+    "polish": "Pies i kot nie są w domu, a że jest zimno, to się na to nie zgadzam od rana do nocy.",
+    "swedish": "Hunden och katten är inte på gården, och det är för att det som bor där är med av en slump.",
+    "russian": "Собака и кошка не в доме, и это как раз то, что с ними на даче по утрам из-за дождя.",
+    "turkish": "Bu köpek ve bu kedi için bir ev çok güzel, ve bir bahçe de var, su gibi bir yer ile.",
+}
+CHINESE = "我来到北京清华大学学习计算机科学。人工智能技术发展迅速。"
+JAPANESE = "東京都に住んでいます。人工知能の研究をしている大学です。"
+THAI = "ฉันรักภาษาไทยและภาษาอังกฤษมาก"
+
+
+def test_there_are_stop_words_of_many_languages() -> None:
+    assert len(LANGUAGES) >= 20
+    for language in LANGUAGES:
+        words = words_of_language(language)
+        assert len(words) > 10, language
+        assert all(word == word.lower() for word in words)
+    corpus = read_corpus([SENTENCES["german"]], recipe=TextRecipe(stop_words="german"))
+    assert corpus.vocabulary == ("frau", "gegangen", "haus", "hund", "katze")
+
+
+@pytest.mark.parametrize("language", SENTENCES)
+def test_the_language_of_texts_is_guessed(language: str) -> None:
+    texts = [SENTENCES[language]] * 4
+    assert guess_language(texts) == language
+    line = f"the texts look {language.title()}, but the stop words are English; use stop_words={language!r}"
+    found = any(line in notice for notice in read_corpus(texts).notices)
+    assert found == (language != "english")
+    for recipe in (TextRecipe(stop_words=language), TextRecipe(stop_words=None)):
+        assert not any("look" in notice for notice in read_corpus(texts, recipe=recipe).notices)
+
+
+def test_texts_that_say_little_are_not_guessed() -> None:
+    assert guess_language(["salmon river plankton buoy"] * 50) is None
+    assert guess_language([SENTENCES["german"]]) is None
+    assert guess_language([]) is None
+
+
+@pytest.mark.parametrize(("text", "language"), [(CHINESE, "chinese"), (JAPANESE, "japanese"), (THAI, "thai")])
+def test_sentences_do_not_become_words_in_silence(text: str, language: str) -> None:
+    assert spaceless_language([text, "some English"]) == language
+    with pytest.warns(CorpusWarning, match=f"use tokenizer='{language}' \\(--tokenizer {language}\\)"):
+        read_corpus([text])
+    assert spaceless_language(["only English", "and " + text[:3]]) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "words"),
+    [
+        ("chinese", CHINESE, {"北京", "清华大学", "人工智能"}),
+        ("japanese", JAPANESE, {"東京", "研究", "大学"}),
+        ("thai", THAI, {"ภาษาไทย", "ภาษาอังกฤษ"}),
+    ],
+)
+def test_named_tokenizers(language: str, text: str, words: set[str], tmp_path: Path) -> None:
+    recipe = TextRecipe(tokenizer=language, stop_words=language)
+    corpus = read_corpus([text, text], recipe=recipe, tags=["a", "b"])
+    assert words <= set(corpus.vocabulary)
+    assert corpus.recipe == recipe_from_json(recipe_to_json(corpus.recipe)) if corpus.recipe else False
+    model = tt.LDA(2, max_iter=2, random_state=0).fit_topics(corpus)
+    model.save(tmp_path / "m.tt")
+    loaded = tt.load(tmp_path / "m.tt")
+    assert np.array_equal(loaded.transform([text]), model.transform(corpus)[:1])
+    found, spans = SpanFinder(corpus.vocabulary, recipe).find(text)
+    assert words <= {found[a:b] for a, b, _ in spans}
+
+
+def test_own_tokenizers_are_stored_by_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    names: dict[str, Any] = {}
+    monkeypatch.setattr("tagtopics.corpus.tokenizers._registered", names)
+    tt.register_tokenizer("halves", lambda text: [text[: len(text) // 2], text[len(text) // 2 :]])
+    corpus = read_corpus(["abcdef"], recipe=TextRecipe(tokenizer="halves"))
+    assert corpus.vocabulary == ("abc", "def")
+    tt.LDA(1, max_iter=1, random_state=0).fit_topics(corpus).save(tmp_path / "m.tt")
+    names.clear()
+    loaded = tt.load(tmp_path / "m.tt")
+    with pytest.raises(InputError, match=r"no tokenizer 'halves'; .* name others with register_tokenizer"):
+        loaded.transform("abcdef")
+    with pytest.raises(InputError, match="'chinese' is taken"):
+        tt.register_tokenizer("chinese", str.split)
+
+
+def test_lemmas() -> None:
+    recipe = TextRecipe(lemmas="german", stop_words="german")
+    text = "Die Häuser und ein Haus; die Katzen"
+    corpus = read_corpus([text], recipe=recipe)
+    assert dict(zip(corpus.vocabulary, corpus.counts.toarray()[0], strict=True)) == {"haus": 2, "katze": 1}
+    found, spans = SpanFinder(corpus.vocabulary, recipe).find(text)
+    assert [(found[a:b], corpus.vocabulary[w]) for a, b, w in spans] == [
+        ("Häuser", "haus"),
+        ("Haus", "haus"),
+        ("Katzen", "katze"),
+    ]
+    with pytest.raises(InputError, match="there are no lemmas for thai"):
+        read_corpus(["x"], recipe=TextRecipe(lemmas="thai"))
+
+
+@pytest.mark.parametrize("setting", [{"lemmas": "klingon"}, {"stop_words": "klingon"}, {"phrases": 3}])
+def test_unknown_languages_are_refused(setting: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="text recipe"):
+        TextRecipe(**setting)
+
+
+@pytest.mark.parametrize(
+    ("module", "recipe", "extra"),
+    [
+        ("stopwordsiso", TextRecipe(stop_words="basque"), "languages"),
+        ("simplemma", TextRecipe(lemmas="french"), "languages"),
+    ],
+)
+def test_missing_packages_are_named(
+    module: str, recipe: TextRecipe, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    words_of_language.cache_clear()
+    with pytest.raises(MissingExtraError, match=rf"tagtopics\[{extra}\]"):
+        read_corpus(["some text"], recipe=recipe)
+
+
+# ------------------------------------------------------------------------------------------ phrases
+
+TEXTS = [
+    "a neural network learns",
+    "the neural network and a network",
+    "neural network models learn fast",
+] * 5
+OTHERS = ["river water sea", "network river models", "learn water fast", "sea models water"] * 4
+
+
+def test_phrases_count_as_words() -> None:
+    corpus = read_corpus([*TEXTS, *OTHERS], recipe=TextRecipe(phrases=True, min_df=1))
+    assert corpus.recipe is not None
+    assert corpus.recipe.phrases == ("neural network",)
+    assert any("phrases counted as words: 1, such as 'neural network'" in line for line in corpus.notices)
+    column = corpus.vocabulary.index("neural network")
+    assert corpus.counts[:, [column]].sum() == 15
+    assert "neural" not in corpus.vocabulary
+    assert corpus.counts[:, [corpus.vocabulary.index("network")]].sum() == 5 + 4
+    new = read_corpus(["Neural NETWORK, river"], recipe=corpus.recipe, vocabulary=corpus.vocabulary)
+    assert new.counts[0, column] == 1
+    found, spans = SpanFinder(corpus.vocabulary, corpus.recipe).find("A Neural network!")
+    assert [found[a:b] for a, b, _ in spans] == ["Neural network"]
+
+
+def test_phrases_are_those_of_the_statistic() -> None:
+    read = analyzer(TextRecipe(), None)
+    documents = [read(text) for text in [*TEXTS, *OTHERS]]
+    words = Counter(word for words in documents for word in words)
+    pairs = Counter(pair for words in documents for pair in pairwise(words))
+    expected = {
+        f"{a} {b}"
+        for (a, b), n in pairs.items()
+        if n >= 10
+        and math.log((n / pairs.total()) / (words[a] / words.total() * words[b] / words.total()))
+        >= 0.5 * -math.log(n / pairs.total())
+    }
+    first = set(find_phrases(documents))
+    assert {phrase for phrase in first if phrase.count(" ") == 1} == expected
+    assert npmi(0.1, 0.1, 0.1) == pytest.approx(1)
+    assert npmi(0.01, 0.1, 0.1) == pytest.approx(0)
+
+
+def test_stop_words_separate_neighbours() -> None:
+    assert find_phrases([["state", None, "art"]] * 20) == ()
+    assert find_phrases([["new", "york", "city"], ["a"], ["b"]] * 20) == (
+        "new york",
+        "new york city",
+        "york city",
+    )
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(st.lists(st.sampled_from(["a", "b", "c", None]), max_size=12))
+def test_merging_keeps_every_word(words: list[str | None]) -> None:
+    merged = merger(("a b", "a b c", "b c"))(words)
+    parts = [part for word in merged for part in ([None] if word is None else word.split(" "))]
+    assert parts == words
+    assert "a b" not in [" ".join(map(str, pair)) for pair in pairwise(merged)]
+
+
+def test_phrases_in_shards(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    corpus = read_corpus([*TEXTS, *OTHERS], recipe=TextRecipe(phrases=True, min_df=1))
+    tt.write_jsonl(corpus, path)
+    with pytest.raises(InputError, match="phrases=True needs all texts at once"):
+        tt.shard_corpus(path, tmp_path / "s", recipe=TextRecipe(phrases=True))
+    sharded = tt.shard_corpus(path, tmp_path / "s", recipe=corpus.recipe).corpus()
+    assert sharded.vocabulary == corpus.vocabulary
+    assert (sharded.counts != corpus.counts).nnz == 0
