@@ -22,6 +22,7 @@ import scipy.sparse as sp
 from tagtopics._io import atomic_file, atomic_folder, check_apart, check_target
 from tagtopics.analysis.changes import Change, TagEditor, apply_changes
 from tagtopics.analysis.raw_text import csv_records, csv_with, json_with
+from tagtopics.corpus.cells import TagStyle, list_in
 from tagtopics.corpus.core import Corpus, FileOptions
 from tagtopics.corpus.formats.delimited import find_dialect
 from tagtopics.corpus.formats.recognise import find_source
@@ -29,12 +30,15 @@ from tagtopics.corpus.formats.streams import read_table
 from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import open_bytes, text_lines
 from tagtopics.corpus.read import read_corpus
-from tagtopics.corpus.tags import STRONG, WEAK, distinct_tags, has_strong, name_of, read_tags
+from tagtopics.corpus.tags import distinct_tags, name_of, read_tags
 from tagtopics.corpus.write import write_names
 from tagtopics.errors import CorpusWarning, InputError
 
 FORMATS = ("jsonl", "csv", "tsv", "parquet", "folder")
 """The formats that changes can be applied to."""
+
+_STRONG, _WEAK = re.compile("[;|]"), re.compile(",")
+"""The default separators of a column of strings: `_STRONG` if it occurs at all."""
 
 Cells = dict[str, dict[int, Any]]
 """The new cells of each column of tags, by row."""
@@ -142,7 +146,7 @@ def _joint(cells: Sequence[Any], separator: str | None) -> re.Pattern[str]:
     """Return the pattern that divides the tags of a column."""
     if separator is not None:
         return re.compile(re.escape(separator))
-    return STRONG if has_strong(cells) else WEAK
+    return _WEAK if TagStyle.of(cells).marks.isdisjoint(";|") else _STRONG
 
 
 def _edited_cell(
@@ -162,9 +166,11 @@ def _edited_cell(
     if not isinstance(cell, str):
         kept = [cell] if stays(cell) else []
         return (kept + added)[0] if len(kept + added) == 1 else kept + added
+    if (values := list_in(cell)) is not None:
+        return str([value for value in values if value is not None and stays(value)] + added)
     parts = [part for part in joint.split(cell) if part.strip() and stays(part)]
     found = joint.search(cell)
-    mark = found.group() if found else {STRONG: ";", WEAK: ","}.get(joint, joint.pattern.replace("\\", ""))
+    mark = found.group() if found else {_STRONG: ";", _WEAK: ","}.get(joint, joint.pattern.replace("\\", ""))
     space = " " if not found or cell[found.end() : found.end() + 1] == " " else ""
     return f"{mark}{space}".join([part.strip() for part in parts] + added) if added or parts else ""
 
