@@ -122,6 +122,19 @@ def test_options_that_do_not_fit_the_format(tmp_path: Path) -> None:
         read(tt.write_matrix_folder(read(path, {"text": "abstract"}), tmp_path / "f"), {"delimiter": ";"})
 
 
+def test_numbers_among_the_texts_of_a_workbook(tmp_path: Path) -> None:
+    from openpyxl import Workbook
+
+    book = Workbook()
+    for row in (["text", "tags", "year"], ["bread oven", "a", 2020], [1984, 7, 2021.0], [None, None, None]):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    corpus = read(tmp_path / "a.xlsx", {})
+    assert corpus.texts == ("bread oven", "1984")
+    assert corpus.tag_names == ("7", "a")
+    assert corpus.dates == ("2020", "2021")
+
+
 def test_xml_that_defines_entities_is_refused(tmp_path: Path) -> None:
     bomb = '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]>'
     bomb += '<dc xmlns:d="http://purl.org/dc/elements/1.1/"><d:title>&b;</d:title></dc>'

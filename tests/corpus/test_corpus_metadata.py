@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tagtopics as tt
@@ -48,6 +48,7 @@ def test_dates(given: Any, expected: str | None) -> None:
     assert iso_date(given) == expected
 
 
+@settings(deadline=None)
 @given(st.dates(datetime.date(1000, 1, 1), datetime.date(2999, 12, 31)))
 def test_dates_in_all_forms_are_the_same(day: datetime.date) -> None:
     forms = ["%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d %B %Y", "%B %d, %Y", "%a, %d %b %Y %H:%M:%S", "%Y%m%d"]
@@ -56,6 +57,7 @@ def test_dates_in_all_forms_are_the_same(day: datetime.date) -> None:
     assert iso_date(iso_date(day)) == day.isoformat()
 
 
+@settings(deadline=None)
 @given(st.one_of(st.text(), st.text("0123456789-/.,T: MayJun"), st.floats(), st.integers(), st.none()))
 def test_any_value_is_a_date_or_none(value: Any) -> None:
     found = iso_date(value)

@@ -24,9 +24,10 @@ from tagtopics._io import atomic_file, atomic_folder, check_apart, check_target
 from tagtopics.analysis.changes import Change, TagEditor, apply_changes
 from tagtopics.analysis.raw_text import csv_records, csv_with, json_with
 from tagtopics.corpus.cells import STRONG, TagStyle, list_in
-from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.core import Corpus, FileOptions
+from tagtopics.corpus.formats.delimited import find_dialect
 from tagtopics.corpus.formats.recognise import find_source
-from tagtopics.corpus.formats.streams import TABLE_KINDS, read_table
+from tagtopics.corpus.formats.streams import read_table
 from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import open_bytes, text_lines
 from tagtopics.corpus.read import read_corpus
@@ -34,7 +35,7 @@ from tagtopics.corpus.tags import distinct_tags, name_of, read_tags
 from tagtopics.corpus.write import write_names
 from tagtopics.errors import CorpusWarning, InputError
 
-FORMATS = (*TABLE_KINDS, "folder")
+FORMATS = ("jsonl", "csv", "tsv", "parquet", "folder")
 """The formats that changes can be applied to."""
 
 Cells = dict[str, dict[int, Any]]
@@ -89,6 +90,8 @@ def rewrite(
     if kind not in FORMATS:
         raise InputError(f"{path}: changes can be applied to {', '.join(FORMATS)}, not to {kind}")
     check_apart(out=out, input=path)
+    if kind in ("csv", "tsv"):
+        _require_usual(path, "," if kind == "csv" else "\t")
     if kind == "folder":
         target = check_target(out, "matrix folder", lambda _: False)
         return _rewrite_folder(path, target, changes)
@@ -200,6 +203,13 @@ def _json_lines(path: Path, cells: Cells) -> Iterator[str]:
         new = {name: rows[row] for name, rows in cells.items() if row in rows}
         yield json_with(line, new) if new else line
         row += 1
+
+
+def _require_usual(path: Path, delimiter: str) -> None:
+    """Check that a file has the encoding, delimiter and quotes in which changes are written."""
+    unusual = find_dialect(path, delimiter, FileOptions()).notices
+    if unusual:
+        raise InputError(f"{path}: changes need UTF-8 with the usual delimiter and quotes; {unusual[0]}")
 
 
 def _csv_lines(path: Path, cells: Cells, kind: str) -> Iterator[str]:
