@@ -20,6 +20,9 @@ from tagtopics.models.online import OnlineModel
 _STRENGTH = 2.0
 """Tokens of the prior of a curated topic, per token that it is expected to have. Decision 114."""
 
+_SEED_STRENGTH = 0.02
+"""The same of a seeded topic: a few words are a hint, and must leave room for the others of the topic."""
+
 _MOST = 0.99
 """The largest p(topic | word) that a message starts from."""
 
@@ -91,7 +94,10 @@ def _guide(corpus: Corpus, topics: Sequence[CuratedTopic], columns: Sequence[int
     share = np.array([c.share if c.topic is not None else 1.0 / K for c in topics])
     counts = np.zeros((corpus.n_words, K))
     prior = np.array([c.curated for c in topics])
-    counts[:, list(columns)] = _STRENGTH * total * share * phi * prior
+    strength = np.array([_SEED_STRENGTH if c.topic is None else _STRENGTH for c in topics])
+    counts[:, list(columns)] = strength * total * share * phi * prior
     posterior = share * phi / np.maximum(tokens / total, 1e-300)[:, np.newaxis]
+    taken = np.minimum(1.0, (posterior * prior).sum(1, keepdims=True))
+    posterior = np.where(prior, posterior, posterior * (1.0 - taken))  # edits come before mere starts
     posterior *= np.minimum(1.0, _MOST / np.maximum(posterior.sum(1, keepdims=True), 1e-300))
     return Guide(np.array(columns, dtype=np.int64), posterior.astype(np.float32), counts)
