@@ -232,9 +232,7 @@ of the 90 % interval; below zero is better. The columns are the share of a docum
 held-out words are the same for all. 50 topics, at most 100 sweeps. TTM-H is the paper's model,
 `TTM(preset="paper")`. Written by `scripts/tag_results.py`.
 
-Most corpora have been measured on one split so far, on a busy machine: the seconds below are no comparison of
-speed. Inferred tags were measured with the recommender before
-[decision 033](decisions/033-ridge-on-parts-or-neighbours.md)."""
+The machine was busy: the seconds below are no comparison of speed."""
 
 TABLES = {
     "Tags known": "known",

@@ -20,9 +20,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tagtopics.analysis.audit import audit
+    from tagtopics.analysis.choose import choose_topics
+    from tagtopics.analysis.compare import compare
+    from tagtopics.analysis.effects import effects
+    from tagtopics.analysis.trends import trends
     from tagtopics.baselines import ATM, RTM, SML, VBLDA, GibbsLDA, LabeledLDA
     from tagtopics.corpus import Corpus, TextRecipe, read_corpus, write_jsonl, write_matrix_folder
     from tagtopics.corpus.images.vocabulary import VisualVocabulary
+    from tagtopics.corpus.thesaurus import Thesaurus, read_thesaurus, with_thesaurus
     from tagtopics.datasets import list_datasets, load_dataset, make_tagged_corpus
     from tagtopics.errors import CorpusWarning, InputError
     from tagtopics.explore import write_report
@@ -40,9 +45,14 @@ _HOMES = {
     name: f"tagtopics.{home}"
     for home, names in {
         "analysis.audit": ("audit",),
+        "analysis.choose": ("choose_topics",),
+        "analysis.compare": ("compare",),
+        "analysis.effects": ("effects",),
+        "analysis.trends": ("trends",),
         "baselines": ("ATM", "GibbsLDA", "LabeledLDA", "RTM", "SML", "VBLDA"),
         "corpus": ("Corpus", "TextRecipe", "read_corpus", "write_jsonl", "write_matrix_folder"),
         "corpus.images.vocabulary": ("VisualVocabulary",),
+        "corpus.thesaurus": ("Thesaurus", "read_thesaurus", "with_thesaurus"),
         "datasets": ("list_datasets", "load_dataset", "make_tagged_corpus"),
         "errors": ("CorpusWarning", "InputError"),
         "explore": ("write_report",),
@@ -75,8 +85,12 @@ __all__ = [
     "Preset",
     "Progress",
     "TextRecipe",
+    "Thesaurus",
     "VisualVocabulary",
     "audit",
+    "choose_topics",
+    "compare",
+    "effects",
     "evaluate",
     "fit_shards",
     "list_datasets",
@@ -88,9 +102,12 @@ __all__ = [
     "plot_topic",
     "plot_topics",
     "read_corpus",
+    "read_thesaurus",
     "shard_corpus",
     "tag_maps",
     "topic_data",
+    "trends",
+    "with_thesaurus",
     "write_jsonl",
     "write_matrix_folder",
     "write_report",

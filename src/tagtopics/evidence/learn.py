@@ -17,7 +17,13 @@ from tagtopics.corpus.splits import MOST_TOKENS
 from tagtopics.evidence import strengths as fixed_point
 from tagtopics.evidence.parts import Profiles, Strengths
 from tagtopics.evidence.strengths import Fit, Rows, cross_fitted, draw_rows, gains, maximise, words_of
-from tagtopics.evidence.tag_words import Training, learn_tag_words, training_of
+from tagtopics.evidence.tag_words import (
+    CONVERGED,
+    MOST_ROUNDS,
+    Training,
+    learn_tag_words,
+    training_of,
+)
 
 MIN_DOCS = 50
 """Corpora with fewer documents keep the default settings."""
@@ -146,7 +152,9 @@ def tag_words_of(pilot: Pilot, settings: TagSettings, n_threads: int) -> Any:
     slot_prior = (strengths * training.slot_shares).astype(np.float32)
     shrinkage = np.full(len(pilot.profiles.kinds), settings.shrinkage)
     topic_prior = float(settings.known.topics.sum())
-    return learn_tag_words(training, shrinkage, topic_prior, slot_prior, n_threads)[0]
+    return learn_tag_words(
+        training, shrinkage, topic_prior, slot_prior, n_threads, rounds=MOST_ROUNDS, tol=CONVERGED
+    )[0]
 
 
 def _learn_words(

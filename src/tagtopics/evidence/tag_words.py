@@ -12,8 +12,12 @@ from tagtopics.graph import FactorGraph, build_graph
 from tagtopics.kernels import tag_words as loops
 from tagtopics.kernels.mixture import Pairs
 
-ROUNDS, ITERATIONS = 6, 5
-"""Rounds of expectation maximisation, and iterations of each document in a round."""
+ROUNDS, MOST_ROUNDS, ITERATIONS = 6, 24, 5
+"""Rounds of expectation maximisation while settings are learned, most rounds at the end, and iterations of
+each document in a round."""
+
+CONVERGED = 0.02
+"""Change of the number of tokens credited to tags, as a share, at which the last rounds end."""
 
 _MOST_CLAIMS = 1 << 26
 """Pairs of a word of a document and a tag of it; above that, every n-th document is used."""
@@ -79,6 +83,7 @@ def learn_tag_words(
     n_threads: int,
     shares: Float32 | None = None,
     rounds: int = ROUNDS,
+    tol: float = 0.0,
 ) -> tuple[sp.csr_array, Float32]:
     """Return CSR (T, W), the tokens of each word credited to each tag, and the shares behind them.
 
@@ -89,7 +94,8 @@ def learn_tag_words(
         slot_prior: (S,) pseudo-counts of the tags of each document.
         n_threads: any number gives the same bits.
         shares: (P,) where to start; by default no word is credited to any tag.
-        rounds: rounds of expectation maximisation.
+        rounds: rounds of expectation maximisation, at most.
+        tol: change of the number of credited tokens, as a share, at which they end.
     """
     graph, topics, numbers, pairs, _, n_words = training
     shares = np.zeros(len(numbers), np.float32) if shares is None else shares.copy()
@@ -97,7 +103,11 @@ def learn_tag_words(
     pairs = loops.collect_claims(graph, numbers, pairs, shares, n_threads)
     settings = topic_prior, slot_prior, shares, ITERATIONS, n_threads
     for _ in range(rounds):
+        before = pairs.totals.sum(dtype=np.float64)
         loops.share_claims(graph, numbers, pairs, topics, *settings)
         pairs = loops.collect_claims(graph, numbers, pairs, shares, n_threads)
+        credited = pairs.totals.sum(dtype=np.float64)
+        if abs(credited - before) < tol * credited:
+            break
     shape = (len(pairs.totals), n_words)
     return sp.csr_array((pairs.tokens, pairs.words, pairs.offsets), shape=shape), shares
