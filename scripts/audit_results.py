@@ -345,7 +345,7 @@ Corel, not on the corpora below. Seconds are CPU seconds on a machine with other
 includes the recommender and is not needed for a model that exists. cleanlab gets probabilities from
 five folds of a linear model on TF-IDF words, tuned on one fold: a logistic regression for each tag,
 or, for more than 1,000 tags, a ridge regression of all tags in closed form, which is much faster.
-Its time does not include tuning.
+Its time does not include tuning. Only the seeds shown were run so far.
 
 """
 
@@ -411,6 +411,8 @@ def f1_table() -> str:
              "|---|---|---|---|---|"]  # fmt: skip
     for name, all_rows in _of("noise").items():
         rows = [row for row in all_rows if row["f1"]]
+        if not rows:
+            continue
         values = " | ".join(f"{_mean(rows, 'f1', how):.4f}" for how in ("before", "reviewed", "unseen"))
         lines.append(f"| {name} | {len(rows)} | {values} |")
     return "\n".join(lines)
