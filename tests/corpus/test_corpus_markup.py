@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tagtopics.corpus import TextRecipe, read_corpus
-from tagtopics.corpus.core import recipe_from_json
 from tagtopics.corpus.markup import has_html, plain_texts, without_html
+from tagtopics.corpus.recipe import recipe_from_json
 
 
 @pytest.mark.parametrize(

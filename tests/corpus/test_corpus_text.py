@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagtopics.corpus.core import TextRecipe, recipe_from_json, recipe_to_json
+from tagtopics.corpus.recipe import TextRecipe, recipe_from_json, recipe_to_json
 from tagtopics.corpus.text import Learned, TermCounter, analyzer, clean_name, learn
 from tagtopics.errors import InputError
 

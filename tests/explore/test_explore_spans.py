@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagtopics.corpus.core import TextRecipe
+from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.spans import SpanFinder
 from tagtopics.views.spans import TextSpans, normalised_text
 

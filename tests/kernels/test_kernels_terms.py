@@ -19,7 +19,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tagtopics.corpus import terms, text
-from tagtopics.corpus.core import TextRecipe
+from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.terms import CompiledCounter, character_classes
 from tagtopics.kernels.terms import JOINER, LETTER, MARK, WORD
 

@@ -1,15 +1,8 @@
 """Corpora of tagged documents: readers, writers and splits."""
 
-from tagtopics.corpus.core import (
-    Corpus,
-    TextRecipe,
-    canonical_counts,
-    canonical_tags,
-    recipe_from_json,
-    recipe_to_json,
-    tag_matrix,
-)
+from tagtopics.corpus.core import Corpus, canonical_counts, canonical_tags, tag_matrix
 from tagtopics.corpus.read import read_corpus
+from tagtopics.corpus.recipe import TextRecipe, recipe_from_json, recipe_to_json
 from tagtopics.corpus.splits import completion, train_test
 from tagtopics.corpus.write import write_jsonl, write_matrix_folder
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics.corpus.core import Corpus, TextRecipe
+from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.text import passes
 from tagtopics.errors import InputError
 

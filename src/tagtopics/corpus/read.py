@@ -23,7 +23,6 @@ from tagtopics.corpus.core import (
     Documents,
     FileOptions,
     ReadOptions,
-    TextRecipe,
     Tokenizer,
     canonical_counts,
     canonical_tags,
@@ -48,6 +47,7 @@ from tagtopics.corpus.formats.tables import (
 from tagtopics.corpus.languages import language_notices
 from tagtopics.corpus.markup import HTML_REMOVED, plain_texts
 from tagtopics.corpus.metadata import read_metadata
+from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.suggest import SAMPLE_ROWS, no_tags
 from tagtopics.corpus.tags import distinct_tags, name_of, noted_tags, tags_of_file
 from tagtopics.corpus.text import TermCounter, count_bags, learn

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from tagtopics.corpus.core import TextRecipe
 from tagtopics.corpus.patterns import WordPattern, compile_pattern
 from tagtopics.corpus.phrases import longest_at
+from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.text import (
     analyzer,
     default_pattern,

@@ -20,7 +20,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from tagtopics._typing import Int32, Int64
-from tagtopics.corpus.core import INT32_MAX, TextRecipe
+from tagtopics.corpus.core import INT32_MAX
+from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.text import combining_marks, fold_case, stop_words
 from tagtopics.kernels.terms import JOINER, LETTER, MARK, WORD, count_terms, place_terms
 from tagtopics.kernels.threads import resolve_threads, run_lanes

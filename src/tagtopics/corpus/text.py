@@ -23,9 +23,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Int64
-from tagtopics.corpus.core import INT32_MAX, TextRecipe, Tokenizer, Where, canonical_counts
+from tagtopics.corpus.core import INT32_MAX, Tokenizer, Where, canonical_counts
 from tagtopics.corpus.languages import words_of_language
 from tagtopics.corpus.patterns import compile_pattern
+from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.errors import InputError
 
 _COMPILED_FROM = 1 << 21

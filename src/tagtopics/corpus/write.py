@@ -14,8 +14,9 @@ from typing import Any
 import scipy.sparse as sp
 
 from tagtopics._io import atomic_file, atomic_folder, check_target
-from tagtopics.corpus.core import Corpus, recipe_to_json
+from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.metadata import METADATA
+from tagtopics.corpus.recipe import recipe_to_json
 from tagtopics.errors import InputError
 
 FOLDER_FILES = (

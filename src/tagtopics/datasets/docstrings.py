@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics.corpus.core import Corpus, TextRecipe, canonical_tags, tag_matrix
+from tagtopics.corpus.core import Corpus, canonical_tags, tag_matrix
+from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.text import learn
 from tagtopics.datasets.docstring_text import (
     join_blocks,

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from tagtopics._typing import Bool, Float64, Int64
-from tagtopics.corpus.core import Corpus, TextRecipe
+from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.patterns import WordPattern, compile_pattern
+from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.text import default_pattern, fold_case
 
 _TERMS = 3

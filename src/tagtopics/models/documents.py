@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tagtopics.corpus.align import admit_words
 from tagtopics.corpus.columns import Columns
-from tagtopics.corpus.core import Corpus, TextRecipe
+from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.read import read_corpus
+from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.tags import tags_of_labels
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.models.inputs import (

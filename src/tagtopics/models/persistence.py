@@ -32,8 +32,8 @@ from tagtopics._io import (
 )
 from tagtopics.corpus import Corpus, read_corpus, write_matrix_folder
 from tagtopics.corpus.columns import Columns
-from tagtopics.corpus.core import recipe_from_json, recipe_to_json
 from tagtopics.corpus.images.vocabulary import visual_from, visual_to_arrays, visual_to_json
+from tagtopics.corpus.recipe import recipe_from_json, recipe_to_json
 from tagtopics.errors import CorpusWarning, InputError, one_line
 from tagtopics.inference.checkpoint import plain_value
 from tagtopics.models.base import TopicModel

@@ -32,7 +32,8 @@ from safetensors.numpy import load, load_file
 from tagtopics._io import BLANK, digest_bytes, is_sealed, sealed
 from tagtopics._typing import Int32, Int64
 from tagtopics.corpus.columns import Columns
-from tagtopics.corpus.core import Corpus, TextRecipe, checked_csr, recipe_from_json, recipe_to_json
+from tagtopics.corpus.core import Corpus, checked_csr
+from tagtopics.corpus.recipe import TextRecipe, recipe_from_json, recipe_to_json
 from tagtopics.errors import InputError, one_line
 from tagtopics.graph import FactorGraph, Totals, wire
 

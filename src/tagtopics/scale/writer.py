@@ -17,7 +17,8 @@ from safetensors.numpy import save
 from tagtopics._io import atomic_folder, digest_bytes
 from tagtopics._typing import Int64
 from tagtopics.corpus.columns import Columns
-from tagtopics.corpus.core import TextRecipe, canonical_counts, canonical_tags
+from tagtopics.corpus.core import canonical_counts, canonical_tags
+from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.write import check_folder, write_names
 from tagtopics.errors import InputError
 from tagtopics.scale.format import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
-from tagtopics.corpus.core import TextRecipe
 from tagtopics.corpus.patterns import WordPattern, compile_pattern
+from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.spans import SpanFinder
 from tagtopics.corpus.text import analyzer, default_pattern, fold_case, has_steps
 

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.corpus.align import in_columns
-from tagtopics.corpus.core import Corpus, TextRecipe
+from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.splits import completion
 from tagtopics.errors import InputError
 from tagtopics.evidence.parts import claims_of

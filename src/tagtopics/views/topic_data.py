@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tagtopics._typing import Bool, Float32, Float64, Int32, Int64
-from tagtopics.corpus.core import TextRecipe, recipe_from_json, recipe_to_json
+from tagtopics.corpus.recipe import TextRecipe, recipe_from_json, recipe_to_json
 from tagtopics.errors import InputError
 from tagtopics.graph import joint_profile
 from tagtopics.inference.topic_names import background_topics, name_topics

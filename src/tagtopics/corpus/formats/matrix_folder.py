@@ -14,14 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from tagtopics.corpus.core import (
-    Documents,
-    ReadOptions,
-    TextRecipe,
-    canonical_tags,
-    checked_csr,
-    recipe_from_json,
-)
+from tagtopics.corpus.core import Documents, ReadOptions, canonical_tags, checked_csr
 from tagtopics.corpus.formats.streams import read_table
 from tagtopics.corpus.formats.text_files import (
     check_expanded,
@@ -31,6 +24,7 @@ from tagtopics.corpus.formats.text_files import (
     read_json,
 )
 from tagtopics.corpus.metadata import METADATA, read_metadata
+from tagtopics.corpus.recipe import TextRecipe, recipe_from_json
 from tagtopics.corpus.text import clean_text
 from tagtopics.errors import InputError
 
