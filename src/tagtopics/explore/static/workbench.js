@@ -419,8 +419,9 @@ function exportCard() {
     tags: bench.tags.map((t) => store.tags.names[t]),
     refused: bench.refused.map((t) => store.tags.names[t]),
     topics: bench.answers.topics.topics,
-    recommended: bench.answers.recommended.failed ? [] : bench.answers.recommended,
   });
+  const { recommended } = bench.answers;
+  const answer = () => ({ ...value(), recommended: recommended.failed ? [] : recommended });
   return card(
     "Export",
     "The text, its accepted and refused tags, and its topics.",
@@ -454,6 +455,6 @@ function exportCard() {
         "JSON line",
       ),
     ),
-    h("details", { class: "answer" }, h("summary", {}, "Answer as JSON"), h("pre", { tabindex: "0" }, JSON.stringify(value(), null, 1))),
+    h("details", { class: "answer" }, h("summary", {}, "Answer as JSON"), h("pre", { tabindex: "0" }, JSON.stringify(answer(), null, 1))),
   );
 }
