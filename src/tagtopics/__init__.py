@@ -19,6 +19,11 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tagtopics.analysis.audit import audit
+    from tagtopics.analysis.choose import choose_topics
+    from tagtopics.analysis.compare import compare
+    from tagtopics.analysis.effects import effects
+    from tagtopics.analysis.trends import trends
     from tagtopics.baselines import ATM, RTM, SML, VBLDA, GibbsLDA, LabeledLDA
     from tagtopics.corpus import Corpus, TextRecipe, read_corpus, write_jsonl, write_matrix_folder
     from tagtopics.corpus.images.vocabulary import VisualVocabulary
@@ -39,6 +44,11 @@ if TYPE_CHECKING:
 _HOMES = {
     name: f"tagtopics.{home}"
     for home, names in {
+        "analysis.audit": ("audit",),
+        "analysis.choose": ("choose_topics",),
+        "analysis.compare": ("compare",),
+        "analysis.effects": ("effects",),
+        "analysis.trends": ("trends",),
         "baselines": ("ATM", "GibbsLDA", "LabeledLDA", "RTM", "SML", "VBLDA"),
         "corpus": ("Corpus", "TextRecipe", "read_corpus", "write_jsonl", "write_matrix_folder"),
         "corpus.images.vocabulary": ("VisualVocabulary",),
@@ -77,6 +87,10 @@ __all__ = [
     "TextRecipe",
     "Thesaurus",
     "VisualVocabulary",
+    "audit",
+    "choose_topics",
+    "compare",
+    "effects",
     "evaluate",
     "fit_shards",
     "list_datasets",
@@ -92,6 +106,7 @@ __all__ = [
     "shard_corpus",
     "tag_maps",
     "topic_data",
+    "trends",
     "with_thesaurus",
     "write_jsonl",
     "write_matrix_folder",

@@ -108,7 +108,9 @@ class Watched:
         """Follow a link inside of the explorer."""
         self.page.evaluate("place => { location.hash = place; }", place)
         wait_until(
-            self.page, "place => location.hash === place && !!document.querySelector('main h1')", place
+            self.page,
+            "at => document.documentElement.dataset.place === at && !!document.querySelector('main h1')",
+            place,
         )
         self.page.wait_for_timeout(60)
         return self.page

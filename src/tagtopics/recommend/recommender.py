@@ -156,6 +156,16 @@ class TagRecommender:
             likely[batch] = probabilities(known, self.calibration.weights)
         return likely
 
+    def scores_without(self, counts: Any, doc_topic: Float32, own: Int64) -> Float32:
+        """Return (D, T): what the regression predicts for documents, each without itself.
+
+        Args:
+            counts: CSR (D, W) in the columns of the model.
+            doc_topic: (D, K) topic proportions, tags hidden.
+            own: (D,) the number of each document among the training documents, -1 for any other.
+        """
+        return self._scores(documents_of(sp.csr_array(counts, dtype=np.float32), doc_topic), own)
+
     def predicted(self, likely: Float32) -> Any:
         """Return (D, T) booleans: the tags that are probable enough, given their probabilities."""
         return likely >= self.calibration.threshold
@@ -238,13 +248,8 @@ class TagRecommender:
         mean = carried.T @ shared / np.maximum(carried.sum(0), 1)[:, np.newaxis]
         return np.asarray(np.where(carried.any(0)[:, np.newaxis], mean - shared.mean(0), 0), dtype=np.float64)
 
-    @property
-    def tag_docs(self) -> Int64:
-        """(T,) how many training documents carry each tag."""
-        return self._n_docs
-
     @cached_property
-    def _n_docs(self) -> Int64:
+    def tag_docs(self) -> Int64:
         """(T,) how many training documents carry each tag."""
         return np.bincount(self.tags.indices, minlength=len(self.tag_names)).astype(np.int64)
 
@@ -256,7 +261,7 @@ class TagRecommender:
         together = sp.csr_array(self.tags.T @ self.tags)
         together.setdiag(0)
         together.eliminate_zeros()
-        together.data /= np.repeat(self._n_docs, np.diff(together.indptr)).astype(np.float32)
+        together.data /= np.repeat(self.tag_docs, np.diff(together.indptr)).astype(np.float32)
         return together
 
     @cached_property
@@ -273,27 +278,28 @@ class TagRecommender:
         for batch in self._batches(counts.shape[0]):
             part = sp.csr_array(counts[batch])
             new = documents_of(part, doc_topic[batch])
-            known = evidence(self._scores(new), self._n_docs, len(self.rows), self._company)
+            known = evidence(self._scores(new), self.tag_docs, len(self.rows), self._company)
             likely = probabilities(known, self.calibration.weights)
-            likely[np.diff(part.indptr) == 0] = self._n_docs / len(self.rows)
+            likely[np.diff(part.indptr) == 0] = self.tag_docs / len(self.rows)
             yield part, new, likely
 
     def _evidence_without(self, own: Int64) -> tuple[Float32, Any]:
         """Return the evidence of training documents, each without itself, and (D, T) the tags they carry."""
         new = documents_of(sp.csr_array(self.counts[own]), self.topics[own])
         truth = self.tags[own].toarray() > 0
-        n_docs = self._n_docs - truth
+        n_docs = self.tag_docs - truth
         return evidence(self._scores(new, own), n_docs, len(self.rows) - 1, self._company), truth
 
     @single_thread()
     def _scores(self, new: Documents, own: Int64 | None = None) -> Float32:
-        """Return (D, T): what the ridge predicts; `own` are the training documents that `new` are, if so."""
+        """Return (D, T): what the ridge predicts; `own` are numbers of training documents, -1 for others."""
         N = len(self.rows)
-        share = (self._n_docs / N).astype(np.float32)
+        share = (self.tag_docs / N).astype(np.float32)
         if len(self.coefficients):
             scores = kernel_of(new, self._index, self.bandwidth, self._threads) @ self.coefficients + share
             if own is not None:
-                scores -= self.own[own, np.newaxis] * self.coefficients[own]
+                known = own >= 0
+                scores[known] -= self.own[own[known], np.newaxis] * self.coefficients[own[known]]
             return np.asarray(scores, dtype=np.float32)
         rows, weights = neighbours(new, self._index, self.bandwidth, self._threads, own)
         offsets = np.arange(len(rows) + 1) * rows.shape[1]
@@ -400,7 +406,7 @@ def _calibrated(
     balanced = np.zeros((0, T), dtype=np.float32)
     expected, pairs = np.zeros(T), []
     for scores, truth in scored:
-        n_docs, n_all = recommender._n_docs - truth, len(recommender.rows) - 1
+        n_docs, n_all = recommender.tag_docs - truth, len(recommender.rows) - 1
         likely = probabilities(evidence(scores, n_docs, n_all, recommender._company), weights)
         expected += likely.sum(0, dtype=np.float64)
         docs, tags = np.nonzero(likely >= _IMPROBABLE)
@@ -409,7 +415,7 @@ def _calibrated(
     n_true = int(recommender.tags[sample].sum())
     tags, likely, truth = (np.concatenate(part) for part in zip(*pairs, strict=True))
     threshold = fair_thresholds(tags, likely, truth, expected, n_true)
-    frequency = np.asarray((recommender._n_docs + 0.5) / (len(recommender.rows) + 1.0), dtype=np.float64)
+    frequency = np.asarray((recommender.tag_docs + 0.5) / (len(recommender.rows) + 1.0), dtype=np.float64)
     handicap = fair_handicap(balanced, recommender.tags[sample[: len(balanced)]].toarray() > 0, frequency)
     return Calibration(weights, handicap, threshold)
 
