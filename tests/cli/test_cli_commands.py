@@ -326,13 +326,13 @@ def test_report_loads_the_model_once(model: Path, tmp_path: Path) -> None:
     assert read_model.call_count == 1
 
 
-def test_a_model_is_saved_once_with_its_corpus(tmp_path: Path) -> None:
+def test_topics_are_saved_before_the_recommender_both_with_the_corpus(tmp_path: Path) -> None:
     from tagtopics.models.base import TopicModel
 
     with mock.patch.object(TopicModel, "save", autospec=True, side_effect=TopicModel.save) as save:
         out = fit_small(tmp_path)
-    assert save.call_count == 1
-    assert save.call_args.kwargs["corpus"] is not None
+    assert save.call_count == 2
+    assert all(call.kwargs["corpus"] is not None for call in save.call_args_list)
     assert (out / "corpus").is_dir()
 
 
