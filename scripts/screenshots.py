@@ -15,7 +15,7 @@ import numpy as np
 
 import tagtopics as tt
 from tagtopics.explore import write_report
-from tagtopics.explore.prepare import suggested_groups
+from tagtopics.explore.groups import suggested_groups
 from tagtopics.views.to_topic_data import topic_data
 from tagtopics.views.topic_data import TopicData
 
@@ -56,11 +56,10 @@ def _distinct_group(data: TopicData) -> list[int]:
 
 
 def _balanced_document(data: TopicData) -> int:
-    """Return the position of a short text whose words are credited most evenly to a few tags."""
+    """Return the row of a short text whose words are credited most evenly to a few tags."""
     table = data.documents
-    order = data.documents.by_topic()
     best, evenness = 0, -1.0
-    for place, d in enumerate(order):
+    for d in data.documents.by_topic().tolist():
         n_tags = int(np.diff(table.tag_offsets[d : d + 2])[0])
         length = len((table.texts or ())[d])
         if not (3 <= n_tags <= 5 and 500 <= length <= 1100):
@@ -70,7 +69,7 @@ def _balanced_document(data: TopicData) -> int:
         first = np.bincount(credit.argmax(1), counts * credit.max(1), n_tags) / counts.sum()
         entropy = float(-(first * np.log(np.maximum(first, 1e-12))).sum())
         if entropy > evenness:
-            best, evenness = place, entropy
+            best, evenness = d, entropy
     return best
 
 

@@ -23,6 +23,7 @@ LAYERS = [
     {"models"},
     {"baselines"},
     {"scale"},
+    {"analysis"},
     {"views"},
     {"tasks"},
     {"experiments"},

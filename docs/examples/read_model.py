@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-DTYPES = {"F32": "<f4", "F64": "<f8", "I64": "<i8", "I32": "<i4"}
+DTYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I64": "<i8", "I32": "<i4"}
 
 
 def read_description(folder):

@@ -19,9 +19,15 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tagtopics.analysis.audit import audit
+    from tagtopics.analysis.choose import choose_topics
+    from tagtopics.analysis.compare import compare
+    from tagtopics.analysis.effects import effects
+    from tagtopics.analysis.trends import trends
     from tagtopics.baselines import ATM, RTM, SML, VBLDA, GibbsLDA, LabeledLDA
     from tagtopics.corpus import Corpus, TextRecipe, read_corpus, write_jsonl, write_matrix_folder
     from tagtopics.corpus.images.vocabulary import VisualVocabulary
+    from tagtopics.corpus.thesaurus import Thesaurus, read_thesaurus, with_thesaurus
     from tagtopics.datasets import list_datasets, load_dataset, make_tagged_corpus
     from tagtopics.errors import CorpusWarning, InputError
     from tagtopics.explore import write_report
@@ -43,9 +49,15 @@ if TYPE_CHECKING:
 _HOMES = {
     name: f"tagtopics.{home}"
     for home, names in {
+        "analysis.audit": ("audit",),
+        "analysis.choose": ("choose_topics",),
+        "analysis.compare": ("compare",),
+        "analysis.effects": ("effects",),
+        "analysis.trends": ("trends",),
         "baselines": ("ATM", "GibbsLDA", "LabeledLDA", "RTM", "SML", "VBLDA"),
         "corpus": ("Corpus", "TextRecipe", "read_corpus", "write_jsonl", "write_matrix_folder"),
         "corpus.images.vocabulary": ("VisualVocabulary",),
+        "corpus.thesaurus": ("Thesaurus", "read_thesaurus", "with_thesaurus"),
         "datasets": ("list_datasets", "load_dataset", "make_tagged_corpus"),
         "errors": ("CorpusWarning", "InputError"),
         "explore": ("write_report",),
@@ -84,8 +96,13 @@ __all__ = [
     "Preset",
     "Progress",
     "TextRecipe",
+    "Thesaurus",
     "VisualVocabulary",
+    "audit",
+    "choose_topics",
+    "compare",
     "curate",
+    "effects",
     "evaluate",
     "export",
     "export_tables",
@@ -100,10 +117,13 @@ __all__ = [
     "plot_topic",
     "plot_topics",
     "read_corpus",
+    "read_thesaurus",
     "shard_corpus",
     "tag_maps",
     "topic_data",
+    "trends",
     "undo",
+    "with_thesaurus",
     "write_jsonl",
     "write_matrix_folder",
     "write_report",

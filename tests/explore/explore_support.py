@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 import tagtopics as tt
+from tagtopics.recommend.recommender import Recommendation
 from tagtopics.views.engine import ModelEngine
 
 FLAGS = (
@@ -107,7 +108,9 @@ class Watched:
         """Follow a link inside of the explorer."""
         self.page.evaluate("place => { location.hash = place; }", place)
         wait_until(
-            self.page, "place => location.hash === place && !!document.querySelector('main h1')", place
+            self.page,
+            "at => document.documentElement.dataset.place === at && !!document.querySelector('main h1')",
+            place,
         )
         self.page.wait_for_timeout(60)
         return self.page
@@ -129,11 +132,3 @@ class Recommending(ModelEngine):
             [Recommendation(tag, 0.9 - 0.2 * i, (("wave", 0.5),)) for i, tag in enumerate(tags)][:top]
             for _ in range(X.n_docs)
         ]
-
-
-class Recommendation(NamedTuple):
-    """A tag for a document, as models give it."""
-
-    tag: str
-    probability: float
-    words: tuple[tuple[str, float], ...]

@@ -19,9 +19,11 @@ import tagtopics as tt
 from tagtopics.cli.app import run
 from tagtopics.corpus.text import SpanFinder
 from tagtopics.explore import html_report
+from tagtopics.explore.bodies import Bodies
 from tagtopics.explore.html_report import render_report, write_report
 from tagtopics.explore.page import packed, safe_json
-from tagtopics.explore.prepare import body_of, index_of, known_words, topic_map, years_of
+from tagtopics.explore.prepare import index_of, known_words, topic_map
+from tagtopics.explore.timeline import time_of
 from tagtopics.models.persistence import load_corpus
 from tagtopics.views.to_topic_data import topic_data
 from tagtopics.views.topic_data import VERSION, TopicData
@@ -124,7 +126,7 @@ def test_text_survives_as_utf_16_pieces(data: TopicData, corpus: tt.Corpus) -> N
     """The page counts in UTF-16 units; the collection has a character beyond them in every text."""
     assert corpus.texts is not None
     _, number = known_words(data)
-    body = body_of(data, 3, number)
+    body = Bodies(data).body(3)
     units = body["t"].encode("utf-16-le")
     at = 0
     for gap, length, word in zip(*[iter(body["s"])] * 3, strict=True):
@@ -203,9 +205,9 @@ def _escaped(text: str) -> str:
 
 
 def test_years_are_means_of_their_documents(data: TopicData, corpus: tt.Corpus) -> None:
-    years = years_of(data)
+    years = time_of(data)
     assert years is not None
-    assert years["years"] == [1990, 1991, 1992, 1993, 1994, 1995]
+    assert years["periods"] == ["1990", "1991", "1992", "1993", "1994", "1995"]
     rows = [d for d in range(corpus.n_docs) if "year:1992" in corpus.tags_of(d)]
     assert np.allclose(years["shares"][2], data.documents.topics[rows].mean(0), rtol=1e-3)
 

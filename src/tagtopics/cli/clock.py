@@ -11,6 +11,7 @@ _STEPS = {
     "Learning what tags say": "tags",
     "Crediting words to tags": "tags",
     "Training the recommender": "recommender",
+    "Looking for tag names": "recommender",
 }
 """Stages, as readers and fits name them, and the step that each belongs to."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,12 +18,15 @@ from tagtopics.cli.options import (
     flag,
     option,
 )
-from tagtopics.cli.output import make_table, show
+from tagtopics.cli.output import make_table, plain, show
 from tagtopics.cli.sources import read_training
+from tagtopics.cli.tag_names import TagNamesOption, named_documents
 from tagtopics.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from tagtopics.corpus import Corpus
 
 
 def _task_names(incomplete: str) -> list[str]:
@@ -52,6 +55,13 @@ SeenOption = Annotated[
     Any,
     option("Perplexity with these per cent of the words seen, 0 to 80: 5,20,80.", metavar="N,N",
            default="no curve", parser=_percentages),
+]  # fmt: skip
+
+
+SplitOption = Annotated[
+    str | None,
+    option("Column that says train or test for each document.", default="split, else random 80/20",
+           metavar="COLUMN", panel="Input"),
 ]  # fmt: skip
 
 
@@ -87,6 +97,8 @@ def command(
     task: TaskOption = "perplexity",
     tags_known: KnownOption = False,
     seen: SeenOption = None,
+    split: SplitOption = None,
+    tag_names: TagNamesOption = None,
 ) -> None:
     """Fit on training documents and score on test documents: the official split, else a random 80/20."""
     from tagtopics.tasks import find_task
@@ -98,7 +110,9 @@ def command(
         raise InputError(f"--seen and --tags {'|'.join(tags) or 'known'} need --task perplexity; "
                          "for other tasks use --tags-known")  # fmt: skip
     curve = {"seen": seen or (), "tags": tags} if seen or tags else {}
-    documents = read_training(corpus, table, text, output)
+    documents = _divided(corpus, table, text, output, split)
+    if tag_names is not None:
+        documents = named_documents(documents, tag_names)
     result = score(documents, estimator, seed=model.seed, tags_known=tags_known, **curve)
     payload = {
         "task": task,
@@ -108,8 +122,29 @@ def command(
         "metrics": result["metrics"],
         "seconds": result["seconds"],
         **({"curve": result["curve"]} if curve else {}),
+        **({"kinds": result["kinds"]} if "kinds" in result else {}),
     }
     show(output.json, payload, lambda console: _draw(console, payload))
+
+
+def _divided(
+    source: str, columns: ColumnOptions, text: TextOptions, output: OutputOptions, split: str | None
+) -> Corpus:
+    """Read documents that a column divides into training and test documents, if one is named."""
+    if split is None or split == "split":
+        documents = read_training(source, columns, text, output)
+        if split is not None and documents.split is None:
+            raise InputError(
+                f"--split: {source} has no column 'split' that says train or test for each document"
+            )
+        return documents
+    if columns.label is not None:
+        raise InputError("--split and --label cannot be combined; rename the column of the split to 'split'")
+    documents = read_training(source, replace(columns, label=split), text, output)
+    parts = tuple(part for part in documents.labels or () if part in ("train", "test"))
+    if len(parts) < documents.n_docs:
+        raise InputError(f"--split: the column {split[:40]!r} must say train or test for each document")
+    return replace(documents, split=parts, labels=None)
 
 
 def _draw(console: Console, payload: dict[str, Any]) -> None:
@@ -122,6 +157,12 @@ def _draw(console: Console, payload: dict[str, Any]) -> None:
     for name, value in payload["seconds"].items():
         table.add_row(f"seconds to {name}", f"{value:.2f}")
     console.print(table)
+    if "kinds" in payload:
+        names = list(next(iter(payload["kinds"].values())))
+        table = make_table("by kind of tag", ["kind", *(f">{name.replace('_', ' ')}" for name in names)])
+        for kind, values in payload["kinds"].items():
+            table.add_row(plain(kind), *(f"{values[name]:.4f}" for name in names))
+        console.print(table)
     if "curve" in payload:
         _draw_curve(console, payload["curve"])
 

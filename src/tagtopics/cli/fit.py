@@ -28,6 +28,7 @@ from tagtopics.cli.options import (
 )
 from tagtopics.cli.output import fact_table, note, show, size_text, topic_table
 from tagtopics.cli.sources import read_training, visual_vocabulary
+from tagtopics.cli.tag_names import TagNamesOption, named_documents
 from tagtopics.errors import InputError
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def command(
     out: ModelOutOption = "model.tt",
     keep: KeepOption = True,
     recommender: RecommenderOption = True,
+    tag_names: TagNamesOption = None,
 ) -> None:
     """Learn topics from a corpus, or from a folder of shards, and save them as a model."""
     from tagtopics.models.persistence import check_model_target
@@ -67,6 +69,8 @@ def command(
     estimator = build_model(model)
     target = check_model_target(out)
     sharded = is_shard_folder(corpus)
+    if tag_names is not None and (sharded or not recommender):
+        raise InputError("--tag-names needs texts and a recommender: no shards, no --no-recommender")
     _check_scale(scale, sharded)
     if scale.checkpoint is not None:
         check_apart(out=target, checkpoint=scale.checkpoint)
@@ -76,15 +80,21 @@ def command(
     else:
         visual = visual_vocabulary(corpus, images, model.seed, output)
         documents = read_training(corpus, columns, text, output, visual, clock.on_stage)
+        if tag_names is not None:
+            documents = named_documents(documents, tag_names)
         clock.begin("start")
         check_space(target, model_bytes(estimator, documents, keep))
         checkpoints, start = _checkpoint(estimator, documents, scale)
-        fit = estimator.fit if recommender else estimator.fit_topics
         callbacks = [clock, *progress_bar(output), *checkpoints]
-        fit(documents, callbacks=callbacks, **({"start": start} if start else {}))
+        estimator.fit_topics(documents, callbacks=callbacks, **({"start": start} if start else {}))
         clock.begin("save")
+        kept = documents if keep else None
+        estimator.save(target, corpus=kept)  # whatever happens to the recommender, the topics are safe
+        if recommender and documents.tags.nnz:
+            estimator._learn_recommender(documents, callbacks)
+            clock.begin("save")
+            estimator.save(target, corpus=kept)
         sizes = _sizes_of(documents)
-        estimator.save(target, corpus=documents if keep else None)
     clock.begin("read")
     payload = _payload(estimator, sizes, model, target, clock.seconds)
     show(output.json, payload, lambda console: _draw(console, payload))

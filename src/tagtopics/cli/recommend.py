@@ -15,12 +15,25 @@ from tagtopics.cli.options import (
     top_option,
 )
 from tagtopics.cli.output import make_table, plain, show
-from tagtopics.cli.sources import load, read_documents
+from tagtopics.cli.sources import load, read_documents, read_texts
+from tagtopics.cli.tag_names import TagNamesOption, name_tags
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from tagtopics.corpus import Corpus
+    from tagtopics.recommend.recommender import Recommendation
+
+_NO_WORD = "no word that the model knows"
+_NO_NAME = "no word that the model knows, and no name of a tag"
+
 WhyOption = Annotated[int, option("Maximum number of words given as reasons per tag.", "--why", min=0)]
+ThresholdOption = Annotated[
+    float, option("Only tags at least this probable, from 0 to 1.", "--threshold", metavar="X")
+]
+KindOption = Annotated[
+    str | None, option("Only tags of this kind: author for author:Jane Doe.", default="all", metavar="KIND")
+]
 BalancedOption = Annotated[
     bool, flag("Give rare tags a place in the lists, at a small cost in precision.", "--balanced")
 ]
@@ -31,25 +44,46 @@ def recommend_command(
     input: InputArgument,
     columns: ColumnOptions,
     output: OutputOptions,
-    top: Annotated[int, top_option("Tags per document.")] = 5,
+    top: Annotated[int, top_option("Most tags per document.")] = 5,
+    threshold: ThresholdOption = 0.0,
+    kind: KindOption = None,
     why: WhyOption = 3,
     balanced: BalancedOption = False,
+    tag_names: TagNamesOption = None,
 ) -> None:
-    """Recommend tags for documents, most probable first, with the words that suggest each."""
+    """Recommend tags for documents, most probable first, with the words and names that suggest each."""
     loaded = load(model)
-    corpus = read_documents(input, columns, loaded, output)
+    if tag_names is not None:
+        name_tags(loaded, model, tag_names, output)
+    read = read_documents if loaded.names_ is None else read_texts
+    corpus = read(input, columns, loaded, output)
+    choice: dict[str, Any] = {"balanced": balanced, "threshold": threshold, "kind": kind}
+    named = loaded.names_ is not None
     answers = [
-        [
-            {"tag": found.tag, "probability": found.probability, "words": [word for word, _ in found.words]}
-            for found in answer
-        ]
-        for answer in loaded.recommend_with_reasons(corpus, top, why, balanced=balanced)
+        [_found(one, named) for one in answer]
+        for answer in loaded.recommend_with_reasons(corpus, top, why, **choice)
     ]
+    known = "no tag is probable enough" if threshold or kind else _NO_WORD
 
     def cells(rank: int, found: dict[str, Any]) -> list[Any]:
-        return [plain(found["tag"]), f"{found['probability']:.2f}", plain(" ".join(found["words"]))]
+        reasons = [*(f"\u201c{piece}\u201d" for piece in found.get("found", ())), *found["words"]]
+        tag = f"{found['tag']} {found['name']}" if found.get("name") else found["tag"]
+        return [plain(tag), f"{found['probability']:.2f}", plain(" ".join(reasons))]
 
-    _show(output, corpus.ids, "tags", answers, ["tag", ">probability", "because of"], cells)
+    wordless = [not n and not answer for n, answer in zip(_known_words(corpus), answers, strict=True)]
+    why_none = [(_NO_NAME if named else _NO_WORD) if bare else known for bare in wordless]
+    _show(output, corpus.ids, "tags", answers, ["tag", ">probability", "because of"], cells, why_none)
+
+
+def _found(one: Recommendation, named: bool) -> dict[str, Any]:
+    """Return a recommendation for JSON; a model with names adds that of the tag and where it was found."""
+    found = {"tag": one.tag, "probability": one.probability, "words": [word for word, _ in one.words]}
+    return found | ({"name": one.name, "found": list(one.found)} if named else {})
+
+
+def _known_words(corpus: Corpus) -> list[int]:
+    """Return the number of different known words of each document."""
+    return [int(n) for n in corpus.counts.indptr[1:] - corpus.counts.indptr[:-1]]
 
 
 def related_command(
@@ -70,7 +104,8 @@ def related_command(
     def cells(rank: int, found: dict[str, Any]) -> list[Any]:
         return [str(rank), plain(found["id"]), f"{found['score']:.3f}"]
 
-    _show(output, corpus.ids, "related", answers, [">rank", "related", ">similarity"], cells)
+    why_none = [_NO_WORD] * len(answers)
+    _show(output, corpus.ids, "related", answers, [">rank", "related", ">similarity"], cells, why_none)
 
 
 def _show(
@@ -80,15 +115,20 @@ def _show(
     answers: list[list[dict[str, Any]]],
     columns: list[str],
     cells: Callable[[int, dict[str, Any]], list[Any]],
+    why_none: list[str],
 ) -> None:
-    """Print the answers for each document, as JSON under `name` or as a table with a row for each."""
-    documents = [{"id": id, name: answer} for id, answer in zip(ids, answers, strict=True)]
+    """Print the answers for each document, as JSON under `name` or as a table with a row for each.
+
+    `why_none` says for each document why it has no answers, if it has none.
+    """
+    rows = list(zip(ids, answers, why_none, strict=True))
+    documents = [{"id": id, name: answer} | ({} if answer else {"note": why}) for id, answer, why in rows]
 
     def draw(console: Console) -> None:
         table = make_table(None, ["document", *columns])
-        for id, answer in zip(ids, answers, strict=True):
+        for id, answer, why in rows:
             if not answer:
-                table.add_row(plain(id, "bold"), *([""] * (len(columns) - 1)), "no word that the model knows")
+                table.add_row(plain(id, "bold"), *([""] * (len(columns) - 1)), why)
             for rank, found in enumerate(answer, start=1):
                 table.add_row(plain(id, "bold") if rank == 1 else "", *cells(rank, found))
             table.add_section()

@@ -24,6 +24,12 @@ CorpusOption = Annotated[
 ]  # fmt: skip
 TitleOption = Annotated[str | None, option("Title of the collection.", default="model name", metavar="TEXT")]
 SizeOption = Annotated[float, option("Maximum file size in MB; texts are left out first.", "--max-mb")]
+FiguresOption = Annotated[
+    str | None,
+    option(
+        "Also write every number that the pages show to FILE, as JSON, by page.", "--data", metavar="FILE"
+    ),
+]
 ImagesOption = Annotated[
     str | None, option("Folder of the photos the model was fitted to, to show.", metavar="FOLDER")
 ]
@@ -47,21 +53,25 @@ def report_command(
     title: TitleOption = None,
     max_mb: SizeOption = 15.0,
     images: ImagesOption = None,
+    figures: FiguresOption = None,
 ) -> None:
     """Write topics, tags, tag groups and documents to one HTML file that opens without a network."""
-    from tagtopics.explore.html_report import check_report_target, write_report
+    from tagtopics.explore.html_report import check_figures_target, check_report_target, write_report
     from tagtopics.views.heat_maps import with_pictures
 
     check_report_target(out, overwrite=overwrite)
+    if figures is not None:
+        check_figures_target(figures, overwrite=overwrite)
     clock = StepClock("load", "record", "render")
     loaded, data = _load_with_data(model, corpus, title, output, clock)
     if images is not None:
         data = with_pictures(data, loaded, images)
     clock.begin("render")
-    size = write_report(data, out, max_mb, overwrite=overwrite)
+    size = write_report(data, out, max_mb, overwrite=overwrite, figures=figures)
     clock.begin("load")
     payload = {
         "path": out,
+        "figures": figures,
         "bytes": size.n_bytes,
         "n_docs": size.n_docs,
         "n_listed": size.n_listed,
@@ -77,7 +87,7 @@ def report_command(
         "report": out,
         "size": f"{size.n_bytes / 1e6:.1f} MB",
         "documents": f"{size.n_listed:,} listed, {size.n_bodies:,} with their words",
-    }
+    } | ({} if figures is None else {"figures": figures})
     show(output.json, payload, lambda console: console.print(fact_table(facts)))
 
 

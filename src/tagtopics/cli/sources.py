@@ -66,7 +66,15 @@ def read_training(
 
 
 def read_documents(source: str, columns: ColumnOptions, model: TopicModel, output: OutputOptions) -> Corpus:
-    """Read documents in the words, tags and recipe of a fitted model."""
+    """Read documents in the words, tags and recipe of a fitted model, which must know some of their words."""
+    corpus = read_texts(source, columns, model, output)
+    if corpus.counts.nnz == 0:
+        raise InputError(f"{source}: has no word that the model knows; is it the right model?")
+    return corpus
+
+
+def read_texts(source: str, columns: ColumnOptions, model: TopicModel, output: OutputOptions) -> Corpus:
+    """Read documents in the words, tags and recipe of a fitted model, whether it knows their words or not."""
     if source != "-" and not is_path(source):
         corpus = _in_columns_of(load_named(source, output), model)
     else:
@@ -82,8 +90,6 @@ def read_documents(source: str, columns: ColumnOptions, model: TopicModel, outpu
         _note_all(corpus)
     if not model.tag_names_:
         corpus = replace(corpus, tags=corpus.tags[:, :0], tag_names=())
-    if corpus.counts.nnz == 0:
-        raise InputError(f"{source}: has no word that the model knows; is it the right model?")
     return corpus
 
 

@@ -143,6 +143,7 @@ class Corpus:
         urls: likewise; http or https links.
         recipe: how text became counts, so that new text is treated the same way.
         visual: the `VisualVocabulary` that made words from images, for new images.
+        thesaurus: the `Thesaurus` with the names of tags; see `with_thesaurus`.
         notices: one line for each decision that the reader made for the user.
     """
 
@@ -160,6 +161,7 @@ class Corpus:
     urls: tuple[str | None, ...] | None = None
     recipe: TextRecipe | None = None
     visual: Any = None
+    thesaurus: Any = None
     notices: tuple[str, ...] = field(default=())
 
     def __post_init__(self) -> None:

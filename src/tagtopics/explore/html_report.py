@@ -11,8 +11,10 @@ import numpy as np
 from tagtopics._io import atomic_file, check_target
 from tagtopics._typing import Int64
 from tagtopics.errors import InputError
+from tagtopics.explore.bodies import CHUNK, Bodies
+from tagtopics.explore.figures import write_figures
 from tagtopics.explore.page import Block, base64_of, packed, report_page
-from tagtopics.explore.prepare import CHUNK, body_of, fixed_index, index_of, known_words
+from tagtopics.explore.prepare import fixed_index, index_of
 from tagtopics.views.topic_data import TopicData
 
 DEFAULT_MB = 15.0
@@ -43,6 +45,7 @@ def write_report(
     corpus: Any = None,
     title: str | None = None,
     overwrite: bool = False,
+    figures: str | Path | None = None,
 ) -> ReportSize:
     """Write a report as one HTML file.
 
@@ -56,6 +59,7 @@ def write_report(
         corpus: the documents the model was fitted to, if `source` is a model.
         title: of the collection, if `source` is a model.
         overwrite: replace an existing file even if it is not a report.
+        figures: a JSON file, to write every number that the pages show to.
 
     Returns:
         What the report contains.
@@ -68,6 +72,9 @@ def write_report(
     html, size = render_report(source, max_mb)
     with atomic_file(target) as temporary:
         temporary.write_bytes(html)
+    if figures is not None:
+        docs = source.documents.by_topic()[: size.n_listed]
+        write_figures(source, check_figures_target(figures, overwrite=overwrite), docs, size.n_bodies)
     return size
 
 
@@ -76,6 +83,21 @@ def check_report_target(path: str | Path, *, overwrite: bool = False) -> Path:
     if Path(path).is_dir():
         raise InputError(f"--out {path}: is a folder; give the name of a file")
     return check_target(path, "report", is_report, overwrite=overwrite)
+
+
+def check_figures_target(path: str | Path, *, overwrite: bool = False) -> Path:
+    """Return the path of a new file of figures; an existing one must be such a file, unless `overwrite`."""
+    if Path(path).is_dir():
+        raise InputError(f"--data {path}: is a folder; give the name of a file")
+    return check_target(path, "file of figures", is_figures, overwrite=overwrite, option="--data")
+
+
+def is_figures(path: Path) -> bool:
+    """Tell whether a file has the figures of a report."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(24).startswith(b'{"version":1,"title":')
 
 
 def is_report(path: Path) -> bool:
@@ -124,7 +146,14 @@ def _fitting_index(data: TopicData, space: int) -> tuple[Int64, bytes]:
     while size > limit and n > 0:
         n = min(int(n * 0.95 * (limit - least) / (size - least)), n - 1)
         index, size = pack(n)
-    return order[:n], index
+    return order[:n], _counted(data, order, n, fixed, space) or index
+
+
+def _counted(data: TopicData, order: Int64, n: int, fixed: dict[str, Any], space: int) -> bytes | None:
+    """Return the packed index with the tags of all documents, if there is room for them."""
+    index = packed(index_of(data, order[:n], fixed, order[n:]))
+    share = 1 - _FOR_BODIES / 2 if data.documents.has_words else 1
+    return index if -(-len(index) // 3) * 4 <= share * space else None
 
 
 def _fitting_bodies(data: TopicData, docs: Int64, space: int) -> tuple[list[bytes], int]:
@@ -133,9 +162,9 @@ def _fitting_bodies(data: TopicData, docs: Int64, space: int) -> tuple[list[byte
     done = 0
     if not data.documents.has_words:
         return packs, done
-    _, number = known_words(data)
+    bodies = Bodies(data)
     for rows in np.split(docs, range(CHUNK, len(docs), CHUNK)):
-        pack = packed([body_of(data, int(d), number) for d in rows])
+        pack = packed([bodies.body(int(d)) for d in rows])
         space -= len(base64_of(pack)) + 80
         if space < 0:
             break

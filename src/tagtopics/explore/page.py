@@ -17,7 +17,21 @@ import numpy as np
 
 from tagtopics._typing import Float32, Float64
 
-_SCRIPTS = ("dom", "data", "charts", "widgets", "overview", "topic", "tag", "document")
+_SCRIPTS = (
+    "dom",
+    "address",
+    "data",
+    "charts",
+    "widgets",
+    "overview",
+    "topic",
+    "tag",
+    "document",
+    "time",
+    "names",
+    "about",
+    "share",
+)
 _LIVE_SCRIPTS = ("workbench",)
 
 ICON = (
@@ -47,7 +61,7 @@ def script(live: bool) -> str:
 @lru_cache(maxsize=1)
 def style() -> str:
     """Return the style sheet."""
-    return _asset("static", "explorer.css")
+    return _asset("static", "explorer.css") + _asset("static", "pages.css")
 
 
 def report_page(title: str, settings: dict[str, Any], blocks: Sequence[Block]) -> str:
@@ -72,8 +86,8 @@ def _render(title: str, settings: dict[str, Any], **parts: Any) -> str:
     environment = Environment(autoescape=select_autoescape(default=True))
     template = environment.from_string(_asset("templates", "page.html"))
     ours = {name: Markup(parts.pop(name)) for name in ("style", "script")}  # trusted: from this package
-    safe = Markup(safe_json(settings))
     version = metadata.version("tagtopics")
+    safe = Markup(safe_json({**settings, "version": version}))
     return template.render(title=title, settings=safe, icon=ICON, version=version, **ours, **parts)
 
 
@@ -93,6 +107,19 @@ def root_bytes(values: Float32 | Float64, bits: int) -> str:
     most = (1 << bits) - 1
     steps = np.rint(np.sqrt(np.clip(values, 0, 1)) * most)
     return base64.b64encode(steps.astype("<u1" if bits == 8 else "<u2").tobytes()).decode()
+
+
+def root_planes(values: Float32 | Float64, exact_from: float) -> str:
+    """Return numbers between 0 and 1 as base64: square roots in 16 bits, all high bytes before all low ones.
+
+    Numbers below `exact_from` are rounded to the high byte: their low bytes are zero, which compresses well.
+    """
+    roots = np.sqrt(np.clip(np.asarray(values, dtype=np.float64), 0, 1)).ravel()
+    most = np.ceil(np.sqrt(exact_from) * 65535 / 256) - 1  # they stay below
+    coarse = np.minimum(np.rint(roots * 65535 / 256), most) * 256
+    steps = np.where(roots**2 >= exact_from, np.rint(roots * 65535), coarse).astype(np.uint16)
+    planes = np.concatenate([steps >> 8, steps & 255]).astype(np.uint8)
+    return base64.b64encode(planes.tobytes()).decode()
 
 
 def rounded(values: Any, digits: int = 4) -> list[float]:

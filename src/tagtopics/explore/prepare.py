@@ -1,9 +1,7 @@
-"""A `TopicData` as the explorer reads it: the index, and the bodies of documents, decoded on demand."""
+"""A `TopicData` as the explorer reads it: the index of topics, words, tags and documents."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int64
-from tagtopics.explore.page import root_bytes, rounded
+from tagtopics.explore.groups import suggested_groups
+from tagtopics.explore.page import root_planes, rounded
+from tagtopics.explore.timeline import periods_of, time_of
 from tagtopics.views.topic_data import TopicData
 
 MOST_WORDS = 40_000
@@ -20,13 +20,22 @@ MOST_WORDS = 40_000
 TOPIC_WORDS = 30
 """Words of a topic page, for each of several relevance weights."""
 
+WORD_DOCS = 6
+"""Documents of a word page."""
+
+WORD_TOPICS = 8
+"""Topics of a word page; the others are shown as their sum."""
+
+NEAR_TOPICS = 4
+"""Similar topics of a topic page."""
+
+LEAST_SHARE = 0.01
+"""Shares of tags and documents are exact from here on; pages show no smaller ones."""
+
 _WEIGHTS = np.linspace(0, 1, 11)
-_WORD_DOCS = 6
-_WORD_TOPICS = 4
 _SNIPPET = 110
 _MAP_STEPS = 300
 _MAP_GAP = 0.012
-_YEAR = re.compile("year:[1-9][0-9]{3}")
 
 
 def known_words(data: TopicData) -> tuple[Int64, Int64]:
@@ -45,19 +54,23 @@ def fixed_index(data: TopicData) -> dict[str, Any]:
         "words": _words(data, chosen),
         "tags": _tags(data, number),
         "groups": suggested_groups(data),
-        "years": years_of(data),
+        "time": time_of(data),
     }
 
 
-def index_of(data: TopicData, docs: Int64, fixed: dict[str, Any] | None = None) -> dict[str, Any]:
+def index_of(
+    data: TopicData, docs: Int64, fixed: dict[str, Any] | None = None, counted: Int64 | None = None
+) -> dict[str, Any]:
     """Return the index of a model, ready for JSON.
 
     Args:
         data: the record.
         docs: the documents to list, in the order of their bodies.
         fixed: from `fixed_index`, if the index is needed more than once.
+        counted: documents that are not listed, but whose tags are counted.
     """
     fixed = fixed or fixed_index(data)
+    counted = docs[:0] if counted is None else counted
     return {
         "version": data.version,
         "title": data.title,
@@ -70,14 +83,18 @@ def index_of(data: TopicData, docs: Int64, fixed: dict[str, Any] | None = None) 
             "tags": len(data.tags.names),
             "topics": data.n_topics,
             "listed": len(docs),
+            "counted": len(docs) + len(counted),
         },
         "topics": fixed["topics"],
-        "words": fixed["words"] | {"documents": _postings(data, docs)},
+        "words": fixed["words"] | {"documents": [row.tolist() for row in postings(data, docs)]},
         "tags": fixed["tags"],
         "documents": _documents(data, docs),
+        "counted": _tag_rows(data, counted),
         "groups": fixed["groups"],
-        "years": fixed["years"],
+        "time": fixed["time"],
+        "recipe": data.recipe_settings,
         "pictures": len(data.pictures),
+        "corpus": data.documents.has_words,
     }
 
 
@@ -101,43 +118,69 @@ def _topics(data: TopicData, chosen: Int64) -> dict[str, Any]:
             found[k].update(largest(row, TOPIC_WORDS).tolist())
     words = [sorted(row, key=lambda w: -phi[k, w]) for k, row in enumerate(found)]
     places, radii = topic_map(data.topic_word, data.topic_share)
+    near, alike = near_topics(data)
     return {
         "share": rounded(data.topic_share),
         "coherence": rounded(data.coherence),
         "names": list(data.names),
         "background": data.background.tolist(),
         "words": words,
-        "phi": [rounded(phi[k, row]) for k, row in enumerate(words)],
+        "phi": [rounded(phi[k, row], 7) for k, row in enumerate(words)],
+        "near": near.tolist(),
+        "alike": [rounded(row) for row in alike],
         "x": rounded(places[:, 0]),
         "y": rounded(places[:, 1]),
         "r": rounded(radii),
     }
 
 
+def near_topics(data: TopicData) -> tuple[Int64, Float64]:
+    """Return (K, n): the topics whose words are most similar to those of each, and by how much.
+
+    The similarity is the Bhattacharyya coefficient: 1 for equal topics, 0 for topics without a common word.
+    """
+    alike = 1.0 - topic_distances(data.topic_word) ** 2
+    np.fill_diagonal(alike, -1.0)
+    near = np.argsort(-alike, axis=1, kind="stable")[:, : min(NEAR_TOPICS, data.n_topics - 1)]
+    return near, np.take_along_axis(alike, near, 1)
+
+
+def word_topics(data: TopicData, words: Int64) -> Float64:
+    """Return (n, K): p(topic | word), the topics that the occurrences of words have."""
+    posterior = data.word_topic[words] * data.topic_share
+    return np.asarray(posterior / np.maximum(posterior.sum(1, keepdims=True), 1e-300))
+
+
 def _words(data: TopicData, chosen: Int64) -> dict[str, Any]:
-    posterior = data.word_topic[chosen] * data.topic_share
-    posterior /= np.maximum(posterior.sum(1, keepdims=True), 1e-300)
-    n = min(_WORD_TOPICS, data.n_topics)
+    posterior = word_topics(data, chosen)
+    n = min(WORD_TOPICS, data.n_topics)
     best = np.argsort(-posterior, axis=1, kind="stable")[:, :n]
     return {
         "names": [data.words[w] for w in chosen],
-        "weight": rounded(data.word_tokens[chosen], 3),
+        "weight": rounded(data.word_tokens[chosen], 9 if data.documents.has_words else 3),
+        "inDocuments": word_docs(data)[chosen].tolist(),
+        "total": float(f"{data.word_tokens.sum():.9g}"),
         "perTopic": n,
         "topics": best.ravel().tolist(),
-        "shares": root_bytes(np.take_along_axis(posterior, best, 1), 8),
+        "shares": root_planes(np.take_along_axis(posterior, best, 1), LEAST_SHARE),
     }
 
 
-def _postings(data: TopicData, docs: Int64) -> list[list[int]]:
+def word_docs(data: TopicData) -> Int64:
+    """Return (W,): the number of documents that have each word."""
+    return np.bincount(data.documents.word_index, minlength=len(data.words)).astype(np.int64)
+
+
+def postings(data: TopicData, docs: Int64) -> list[Int64]:
     """Return for each word the documents in which its share is largest, as positions in the list."""
     table, (chosen, _) = data.documents, known_words(data)
-    share = table.word_count / (np.repeat(_lengths(data), np.diff(table.word_offsets)) + 20.0)
+    share = table.word_count / (np.repeat(lengths(data), np.diff(table.word_offsets)) + 20.0)
     shape = (len(table.ids), len(data.words))
     listed = sp.csr_array((share, table.word_index, table.word_offsets), shape=shape)[docs]
     by_word = sp.csc_array(listed if len(chosen) == shape[1] else listed[:, chosen])
     share, word = by_word.data, np.repeat(np.arange(len(chosen)), np.diff(by_word.indptr))
     found = [(word[:0], by_word.indices[:0])]
-    for _ in range(_WORD_DOCS):  # the best document of each word, then the second best, ...
+    for _ in range(WORD_DOCS):  # the best document of each word, then the second best, ...
         best = np.zeros(len(chosen))
         np.maximum.at(best, word, share)
         equal = np.flatnonzero((share == best[word]) & (share > 0))
@@ -147,113 +190,69 @@ def _postings(data: TopicData, docs: Int64) -> list[list[int]]:
     words, places = (np.concatenate(part) for part in zip(*found, strict=True))
     order = np.argsort(words, kind="stable")
     ends = np.searchsorted(words[order], np.arange(1, len(chosen)))
-    return [part.tolist() for part in np.split(places[order], ends)]
+    return np.split(places[order], ends)
+
+
+def tag_words(data: TopicData) -> list[tuple[Int64, Float64]]:
+    """Return for each tag the words on its page, and the tokens of each that are credited to it.
+
+    A tag of few documents has few words: 8 for one document, 4 more for each other one, all of the record's
+    from nine documents on.
+    """
+    tags = data.tags
+    _, number = known_words(data)
+    most = 4 + 4 * tags.n_docs
+    rows = []
+    for (a, b), n in zip(pairwise(tags.word_offsets), most, strict=True):
+        kept = (np.flatnonzero(number[tags.word_index[a:b]] >= 0) + a)[:n]
+        rows.append((tags.word_index[kept].astype(np.int64), tags.word_credit[kept].astype(np.float64)))
+    return rows
 
 
 def _tags(data: TopicData, number: Int64) -> dict[str, Any]:
-    tags = data.tags
-    words, credits = [], []
-    for a, b in pairwise(tags.word_offsets):
-        kept = np.flatnonzero(number[tags.word_index[a:b]] >= 0) + a
-        words.append(number[tags.word_index[kept]].tolist())
-        credits.append(rounded(tags.word_credit[kept], 3))
+    tags, rows = data.tags, tag_words(data)
     return {
         "names": list(tags.names),
         "documents": tags.n_docs.tolist(),
-        "profiles": root_bytes(tags.profiles, 16),
-        "words": words,
-        "credits": credits,
+        "profiles": root_planes(tags.profiles, LEAST_SHARE),
+        "words": [number[words].tolist() for words, _ in rows],
+        "credits": [rounded(tokens, 3) for _, tokens in rows],
     }
 
 
 def _documents(data: TopicData, docs: Int64) -> dict[str, Any]:
-    table = data.documents
-    tags = [table.tag_index[table.tag_offsets[d] : table.tag_offsets[d + 1]].tolist() for d in docs]
-    texts = table.texts
+    table, texts = data.documents, data.documents.texts
+    period = periods_of(data)
     return {
         "rows": docs.tolist(),
         "ids": [table.ids[d] for d in docs],
-        "tags": tags,
-        "topics": root_bytes(table.topics[docs], 8),
+        "tags": _tag_rows(data, docs),
+        "topics": root_planes(table.topics[docs], LEAST_SHARE),
+        "titles": _of(table.titles, docs),
+        "dates": _of(table.dates, docs),
+        "urls": _of(table.urls, docs),
         "snippets": None
-        if texts is None
+        if texts is None or table.titles is not None
         else [" ".join(texts[d][: 2 * _SNIPPET].split())[:_SNIPPET] for d in docs],
-        "tokens": [round(float(n)) for n in _lengths(data)[docs]],
+        "tokens": [round(float(n)) for n in lengths(data)[docs]],
+        "period": None if period is None else period[1][docs].tolist(),
     }
 
 
-def _lengths(data: TopicData) -> Float64:
+def _of(values: tuple[str | None, ...] | None, docs: Int64) -> list[str | None] | None:
+    return None if values is None else [values[d] for d in docs.tolist()]
+
+
+def _tag_rows(data: TopicData, docs: Int64) -> list[list[int]]:
+    table = data.documents
+    return [table.tag_index[table.tag_offsets[d] : table.tag_offsets[d + 1]].tolist() for d in docs]
+
+
+def lengths(data: TopicData) -> Float64:
+    """Return (D,): the number of tokens of each document."""
     table = data.documents
     rows = np.repeat(np.arange(len(table.ids)), np.diff(table.word_offsets))
     return np.asarray(np.bincount(rows, table.word_count, len(table.ids)), dtype=np.float64)
-
-
-def suggested_groups(data: TopicData, n: int = 12) -> list[dict[str, Any]]:
-    """Return interesting pairs of tags: their joint profile has a topic that neither has alone.
-
-    Pairs of one kind, and tags that nearly always occur together, are left out. The score is the gain of the
-    largest joint topic over either tag alone, times the log of the number of documents with both. Each tag
-    and each topic is suggested at most twice. Background topics do not count.
-    """
-    n_docs, profiles = data.tags.n_docs, data.tags.profiles.astype(np.float64)
-    one, other, together = _pairs(data)
-    kinds = np.array([_kind(name) for name in data.tags.names], dtype=str)
-    of_one_kind = (kinds[one] == kinds[other]) & (kinds[one] != "")
-    kept = ~of_one_kind & (together >= 3) & (together <= 0.7 * np.minimum(n_docs[one], n_docs[other]))
-    scored = []
-    for s, t, n_both in zip(one[kept].tolist(), other[kept].tolist(), together[kept].tolist(), strict=True):
-        joint = np.where(data.background, 0.0, data.tags.joint([s, t]))
-        k = int(np.argmax(joint))
-        gain = float(joint[k] - max(profiles[s, k], profiles[t, k]))
-        scored.append((gain * float(np.log1p(n_both)), s, t, n_both, k))
-    scored.sort(key=lambda row: (-row[0], row[1], row[2]))
-    chosen: list[dict[str, Any]] = []
-    used: Counter[tuple[str, int]] = Counter()
-    for score, s, t, n_both, k in scored:
-        parts = (("tag", s), ("tag", t), ("topic", k))
-        if score > 0 and all(used[part] < 2 for part in parts):
-            used.update(parts)
-            chosen.append({"tags": [s, t], "documents": n_both, "topic": k})
-    return chosen[:n]
-
-
-def _pairs(data: TopicData) -> tuple[Int64, Int64, Int64]:
-    """Return pairs of tags, the first before the second, and the number of documents with both.
-
-    Only a document's first twelve tags count.
-    """
-    table = data.documents
-    place = np.arange(len(table.tag_index)) - np.repeat(table.tag_offsets[:-1], np.diff(table.tag_offsets))
-    shape = (len(table.ids), len(data.tags.names))
-    ones = np.ones(len(place), dtype=np.int64)
-    tags = sp.csr_array((ones, table.tag_index, table.tag_offsets), shape=shape, copy=True)
-    tags.sort_indices()
-    tags.data[place >= 12] = 0
-    tags.eliminate_zeros()
-    both = sp.coo_array(sp.triu(tags.T @ tags, 1))
-    return both.row.astype(np.int64), both.col.astype(np.int64), both.data
-
-
-def years_of(data: TopicData) -> dict[str, Any] | None:
-    """Return the share of every topic in every year, from tags `year:1999`; None if there are none."""
-    years = {t: int(name[5:]) for t, name in enumerate(data.tags.names) if _YEAR.fullmatch(name)}
-    table = data.documents
-    rows = np.repeat(np.arange(len(table.ids)), np.diff(table.tag_offsets))
-    year = np.array([years.get(t, 0) for t in table.tag_index.tolist()], dtype=np.int64)
-    known = sorted(set(year[year != 0].tolist()))
-    if len(known) < 2:
-        return None
-    shares = [table.topics[rows[year == one]].mean(0, dtype=np.float64) for one in known]
-    return {
-        "years": known,
-        "documents": [int((year == one).sum()) for one in known],
-        "shares": [rounded(s) for s in shares],
-    }
-
-
-def _kind(name: str) -> str:
-    kind, colon, _ = name.partition(":")
-    return kind if colon else ""
 
 
 # ---------------------------------------------------------------------------------------- topic map
@@ -281,7 +280,7 @@ def classical_scaling(distances: Float64) -> Float64:
 def topic_map(topic_word: Float32, share: Float64) -> tuple[Float64, Float64]:
     """Return positions (K, 2) in the unit square and radii (K,), with areas proportional to topic shares."""
     K = len(topic_word)
-    radii = np.clip(np.sqrt(share) * 0.30, 0.016, 0.14)
+    radii = np.sqrt(share) * min(0.30, 0.14 / float(np.sqrt(share.max())))
     if K == 1:
         return np.full((1, 2), 0.5), radii
     places = classical_scaling(topic_distances(topic_word))
@@ -305,62 +304,3 @@ def _apart(places: Float64, radii: Float64) -> Float64:
         places = places + 0.5 * (offset / distance[:, :, None] * overlap[:, :, None]).sum(1)
         places = np.clip(places, radii[:, None] + 0.005, 1 - radii[:, None] - 0.005)
     return places
-
-
-CHUNK = 40
-"""Bodies compressed together: enough to compress well, few enough to decode quickly."""
-
-MOST_TEXT = 40_000
-"""Maximum code points of a text in a body; longer texts are cut, and the page says so."""
-
-
-def body_of(data: TopicData, doc: int, number: Int64) -> dict[str, Any]:
-    """Return the body of one document, ready for JSON; `number` is that of `known_words`.
-
-    `w` words (numbers in the index), `n` their counts, `k` the topic of each, `c` credits in 255ths, words x
-    tags; `p` the photo with its heat maps; `t` the text, `s` its spans: for each the gap before it, its
-    length, and the position of its word in `w`.
-    """
-    table = data.documents
-    entries = slice(*table.word_offsets[doc : doc + 2])
-    words = table.word_index[entries]
-    known = np.flatnonzero(number[words] >= 0)
-    posterior = data.word_topic[words[known]] * table.topics[doc]
-    n_tags = int(np.diff(table.tag_offsets[doc : doc + 2])[0])
-    body: dict[str, Any] = {
-        "w": number[words[known]].tolist(),
-        "n": [round(count, 2) for count in table.word_count[entries][known].tolist()],
-        "k": posterior.argmax(1).tolist(),
-    }
-    if len(table.credit) and n_tags:
-        shares = table.credit[slice(*table.credit_offsets[doc : doc + 2])].reshape(-1, n_tags)[known]
-        body["c"] = np.rint(shares * 255).astype(int).ravel().tolist()
-    if table.texts is not None:
-        place = np.full(len(number), -1)
-        place[words[known]] = np.arange(len(known))
-        body |= _text(data, doc, place)
-    if picture := data.picture_of.get(doc):
-        body["p"] = {"j": picture.jpeg, "r": picture.rows, "c": picture.columns, "h": picture.heat}
-    return body
-
-
-def _text(data: TopicData, doc: int, place: Int64) -> dict[str, Any]:
-    """Return a text and the spans of its words, whose positions in the body are given by `place` (W,)."""
-    whole = (data.documents.texts or ())[doc]
-    text, cut = whole[:MOST_TEXT], len(whole) > MOST_TEXT
-    found = [] if data.spans is None else data.spans.find(whole)
-    start, stop, word = np.array(found, dtype=np.int64).reshape(-1, 3).T
-    word = place[word]
-    kept = (word >= 0) & (stop <= len(text))
-    start, stop = (_utf16(text)[ends[kept]] for ends in (start, stop))
-    gap = start - np.concatenate([[0], stop])[: len(start)]
-    spans = np.stack([gap, stop - start, word[kept]], axis=1).ravel().tolist()
-    return {"t": text, "s": spans} | ({"cut": 1} if cut else {})
-
-
-def _utf16(text: str) -> Int64:
-    """Return (n + 1,): the offset in UTF-16 units, as JavaScript counts, of every code point of a text."""
-    if text.isascii() or max(text) <= "\uffff":
-        return np.arange(len(text) + 1)
-    wide = np.fromiter((ord(character) > 0xFFFF for character in text), dtype=np.int64, count=len(text))
-    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(1 + wide)])

@@ -18,10 +18,11 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from tagtopics.errors import InputError
 from tagtopics.explore import schemas
+from tagtopics.explore.bodies import CHUNK, Bodies
 from tagtopics.explore.collection import AnswerCache, Collection, NoSuchDocumentError, as_json
 from tagtopics.explore.middleware import Application, Gate, Metrics, Middleware, OverloadedError, TooSlowError
 from tagtopics.explore.page import live_page, packed, script, style
-from tagtopics.explore.prepare import CHUNK, body_of, index_of, known_words
+from tagtopics.explore.prepare import index_of
 from tagtopics.views.engine import Engine, NotOfferedError, Question
 from tagtopics.views.heat_maps import PhotographAnswer
 from tagtopics.views.topic_data import TopicData
@@ -103,7 +104,7 @@ def _pages(data: TopicData, offers: frozenset[str]) -> APIRouter:
     """Serve the page, its style sheet and script, and its data."""
     router = APIRouter()
     order = data.documents.by_topic()
-    _, number = known_words(data)
+    bodies_of = Bodies(data)
     index = packed(index_of(data, order))
     n_bodies = len(order) if data.documents.has_words else 0
     page = live_page(data.title, {"live": True, "bodies": n_bodies, "chunk": CHUNK, "offers": sorted(offers)})
@@ -111,7 +112,7 @@ def _pages(data: TopicData, offers: frozenset[str]) -> APIRouter:
     @lru_cache(maxsize=64)
     def pack(at: int) -> bytes:
         rows = order[at * CHUNK : (at + 1) * CHUNK]
-        return packed([body_of(data, int(d), number) for d in rows])
+        return packed([bodies_of.body(int(d)) for d in rows])
 
     @router.get("/")
     async def home() -> Response:

@@ -39,8 +39,8 @@ from tagtopics.models.inputs import (
     without_tags,
 )
 from tagtopics.models.queries import Queries
+from tagtopics.models.recommending import trained_recommender
 from tagtopics.models.validation import AUTO, INFERRED, Preset, check_parameters, resolve_preset
-from tagtopics.recommend.recommender import TagRecommender, fit_recommender
 
 
 class TopicModel(Queries):
@@ -121,7 +121,7 @@ class TopicModel(Queries):
             X = corpus_from_matrices(counts, y, vocabulary=self.vocabulary_, tag_names=self._columns_of(y))
         if X.tags.nnz == 0:
             raise InputError("fit_recommender: the documents have no tags to learn from")
-        self.recommender_ = self._trained_recommender(X, callbacks)
+        self.recommender_, self.names_ = trained_recommender(self, X, callbacks)
         return self
 
     def transform(self, X: Any, tags: Any = None) -> Float32:
@@ -323,7 +323,7 @@ class TopicModel(Queries):
 
     def _store(self, corpus: Corpus, learned: Learned, result: FitResult[Any]) -> None:
         """Set all fitted attributes of a model whose topics were learned from a corpus."""
-        self.recommender_, self.tag_words_ = None, None
+        self.recommender_, self.names_, self.tag_words_ = None, None, None
         self.base_, self.curation_ = None, Queries.curation_
         self._store_topics(learned.word_sums)
         self.doc_topic_, self.doc_topic_prior_ = learned.doc_topic, learned.doc_topic_prior
@@ -356,7 +356,7 @@ class TopicModel(Queries):
             return
         announce(callbacks, "Training the recommender")
         try:
-            self.recommender_ = self._trained_recommender(corpus, callbacks)
+            self.recommender_, self.names_ = trained_recommender(self, corpus, callbacks)
         except Exception as error:  # whatever it is, the topics must not be lost
             what = f"{type(error).__name__}: {error}"
             message = f"the recommender could not be trained ({what}); the topics are not affected"
@@ -375,15 +375,6 @@ class TopicModel(Queries):
         self.topic_word_prior_ = numbers.get("topic_word_prior_", self.topic_word_prior or 0.0)
         for name in self._saved_numbers:
             setattr(self, name, numbers[name])
-
-    def _trained_recommender(self, corpus: Corpus, callbacks: Sequence[Callback[Any]] = ()) -> TagRecommender:
-        def on_progress(share: float) -> None:
-            for callback in callbacks:
-                callback.on_progress(share)
-
-        counts, threads = align_words(corpus, self.vocabulary_), resolve_threads(self.n_jobs)
-        data = counts, corpus.tags, self._infer(counts, None), corpus.tag_names
-        return fit_recommender(*data, n_threads=threads, on_progress=on_progress)
 
     def _training_corpus(self, X: Any, y: Any) -> Corpus:
         if isinstance(X, Corpus):

@@ -37,6 +37,14 @@ from tagtopics.errors import CorpusWarning, InputError, one_line
 from tagtopics.inference.checkpoint import plain_value
 from tagtopics.models.base import TopicModel
 from tagtopics.models.journal import Curation
+from tagtopics.models.saved_names import (
+    NAMES_FILE,
+    NamesDescription,
+    names_from,
+    names_to_arrays,
+    names_to_json,
+    names_to_text,
+)
 from tagtopics.models.schema_1 import upgraded
 from tagtopics.models.validation import Preset, check_parameters
 from tagtopics.recommend.arrays import (
@@ -95,6 +103,7 @@ class Description(BaseModel):
     recipe: dict[str, Any] | None
     visual: dict[str, Any] | None
     recommender: dict[str, Any] | None
+    thesaurus: NamesDescription | None = None
     names: _Names
     phrases: list[str] = Field(default_factory=list)
     curation: Curation = Field(default_factory=Curation)
@@ -150,6 +159,8 @@ def _arrays_to_save(model: TopicModel) -> dict[str, Any]:
         if not np.isfinite(array).all():
             raise InputError(f"save: {name} holds numbers that are not finite; the model cannot be saved")
     arrays |= recommender_to_arrays(model.recommender_)
+    named = model.names_ if model.recommender_ is not None else None
+    arrays |= {} if named is None else names_to_arrays(named)
     arrays |= matrix_to_arrays(model.tag_words_, "tag_words_")
     return arrays | visual_to_arrays(model.visual_)
 
@@ -157,6 +168,8 @@ def _arrays_to_save(model: TopicModel) -> dict[str, Any]:
 def _write(model: TopicModel, arrays: dict[str, Any], folder: Path) -> None:
     """Write the arrays of a model to a folder, and the description with the digests of all files there."""
     (folder / _ARRAYS_FILE).write_bytes(save(arrays))
+    if model.names_ is not None and model.recommender_ is not None:
+        (folder / NAMES_FILE).write_bytes(names_to_text(model.names_).encode())
     files = {
         place.relative_to(folder).as_posix(): digest_file(place)
         for place in sorted(folder.rglob("*"))
@@ -183,6 +196,7 @@ def _description(model: TopicModel, files: dict[str, str]) -> Description:
         "recipe": None if model.recipe_ is None else recipe_to_json(model.recipe_),
         "visual": visual_to_json(model.visual_),
         "recommender": recommender_to_json(model.recommender_),
+        "thesaurus": names_to_json(model.names_) if model.names_ and model.recommender_ else None,
         "names": {name: list(getattr(model, name)) for name in _NAMES},
         "phrases": list(model.phrases_),
         "curation": model.curation_.to_json(),
@@ -265,7 +279,11 @@ def _parsed(content: bytes) -> dict[str, Any]:
 def _read_model(folder: Path, raw: dict[str, Any]) -> TopicModel:
     try:
         description = Description.model_validate(raw)
-        model = _restored(description, _read_arrays(folder, description.files))
+        arrays = _read_arrays(folder, description.files)
+        model = _restored(description, arrays)
+        if description.thesaurus is not None and model.recommender_ is not None:
+            text = _checked_bytes(folder, NAMES_FILE, description.files).decode("utf-8")
+            model.names_ = names_from(description.thesaurus, text, arrays, model.recommender_.tag_names)
         if description.curation.edits:
             model.base_ = _read_base(folder / _BASE, description.files)
         return model
@@ -290,18 +308,25 @@ def _read_base(folder: Path, files: dict[str, str]) -> TopicModel:
 
 def _read_arrays(folder: Path, files: dict[str, str]) -> dict[str, Any]:
     try:
-        content = (folder / _ARRAYS_FILE).read_bytes()
-    except FileNotFoundError:
-        raise InputError("arrays.safetensors is missing") from None
-    except OSError as error:
-        raise InputError(f"arrays.safetensors cannot be read: {error.strerror}") from None
-    if files[_ARRAYS_FILE] not in ("", digest_bytes(content)):
-        raise InputError("arrays.safetensors is damaged: its content does not match its digest")
-    try:
-        arrays: dict[str, Any] = load(content)
+        arrays: dict[str, Any] = load(_checked_bytes(folder, _ARRAYS_FILE, files))
     except (SafetensorError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(f"arrays.safetensors is damaged: {error}") from None
     return arrays
+
+
+def _checked_bytes(folder: Path, name: str, files: dict[str, str]) -> bytes:
+    """Return the content of a file of a model, its digest checked."""
+    try:
+        content = (folder / name).read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{name} is missing") from None
+    except OSError as error:
+        raise InputError(f"{name} cannot be read: {error.strerror}") from None
+    if files[name] not in ("", digest_bytes(content)):
+        raise InputError(f"{name} is damaged: its content does not match its digest")
+    return content
 
 
 def _read_corpus(folder: Path, raw: dict[str, Any]) -> Corpus | None:

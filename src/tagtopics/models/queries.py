@@ -15,14 +15,17 @@ from tagtopics.errors import InputError
 from tagtopics.inference.holdout import topic_coherence
 from tagtopics.inference.topic_names import background_topics, distinct, foreground, name_topics
 from tagtopics.models.journal import Curation
+from tagtopics.models.recommending import texts_of, with_names
 from tagtopics.models.results import RelatedDocument, TopicTable, top_weighted
-from tagtopics.recommend.recommender import Recommendation, TagRecommender
+from tagtopics.recommend.recommender import Choice, Recommendation, TagRecommender
+from tagtopics.recommend.tag_names import TagNames
 
 
 class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """The queries of `TopicModel`; none of them changes the model."""
 
     recommender_: TagRecommender | None = None
+    names_: TagNames | None = None  # what the names of tags in texts say, if there is a thesaurus
     phrases_: tuple[str, ...] = ()  # pairs of words that form phrases in the training texts
     curation_: Curation = Curation()  # the journal of edits
     base_: Any = None  # the model as it was fitted, if there are edits since
@@ -101,38 +104,66 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             answers.append(rows)
         return answers
 
-    def recommend(self, X: Any, top: int = 5, *, balanced: bool = False) -> list[list[Recommendation]]:
+    def recommend(
+        self,
+        X: Any,
+        top: int = 5,
+        *,
+        balanced: bool = False,
+        threshold: float = 0.0,
+        kind: str | None = None,
+    ) -> list[list[Recommendation]]:
         """Return for each document the tags it needs, each with its probability, most probable first.
 
-        A document without any known word gets no tags.
+        A document without any known word, and without the name of a tag, gets no tags.
 
         Args:
             X: documents, as in `transform`; tags they may have are ignored.
-            top: the number of tags.
+            top: the largest number of tags.
             balanced: give rare tags a place in the lists, at a small cost in precision.
+            threshold: only tags that are at least this probable.
+            kind: only tags of this kind, such as "author" for `author:Jane Doe`.
         """
-        recommender, counts, theta = self._recommender_for(X, top)
-        return recommender.recommend(counts, theta, top, balanced)
+        return self._recommended(X, 0, Choice(top, balanced, threshold, kind))
 
     def recommend_with_reasons(
-        self, X: Any, top: int = 5, n_words: int = 5, *, balanced: bool = False
+        self,
+        X: Any,
+        top: int = 5,
+        n_words: int = 5,
+        *,
+        balanced: bool = False,
+        threshold: float = 0.0,
+        kind: str | None = None,
     ) -> list[list[Recommendation]]:
         """Return recommendations, each with the words of the document that contribute most to it."""
-        recommender, counts, theta = self._recommender_for(X, top)
-        return recommender.recommend(counts, theta, top, balanced, self.vocabulary_, n_words)
+        return self._recommended(X, n_words, Choice(top, balanced, threshold, kind))
+
+    def _recommended(self, X: Any, n_words: int, choice: Choice) -> list[list[Recommendation]]:
+        choice.check()
+        recommender, counts, theta = self._recommender_for(X)
+        if self.names_ is None:
+            return recommender.recommend(counts, theta, choice, self.vocabulary_, n_words)
+        answers = []
+        for d, found in enumerate(self.names_.answers(recommender, counts, theta, texts_of(X))):
+            chosen = self.names_.chosen(found, choice)
+            tags = [self.names_.tags[found.tags[i]] for i in chosen]
+            row = slice(d, d + 1)
+            words = recommender.reasons(counts[row], theta[row], tags, self.vocabulary_, n_words)
+            answers.append(with_names(self.names_, found, words, chosen))
+        return answers
 
     def tag_probabilities(self, X: Any) -> Float32:
         """Return (D, T): the probability of each tag, in the order of `recommender_.tag_names`.
 
-        Those of a document without known words are the shares of training documents that carry the tags.
+        They come from words and topics; names of tags in the texts are not used. Those of a document without
+        known words are the shares of training documents that carry the tags.
         """
-        recommender, counts, theta = self._recommender_for(X, 1)
+        recommender, counts, theta = self._recommender_for(X)
         return recommender.probabilities(counts, theta)
 
-    def _recommender_for(self, X: Any, top: int) -> tuple[TagRecommender, Any, Float32]:
+    def _recommender_for(self, X: Any) -> tuple[TagRecommender, Any, Float32]:
         """Return the recommender, and the counts and topic proportions of new documents."""
-        if top < 1:
-            raise InputError(f"recommend: top must be 1 or more, not {top}")
         counts, _ = self._new_documents(X, None)
         if self.recommender_ is None:
             raise InputError(

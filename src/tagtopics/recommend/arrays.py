@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from tagtopics.corpus.core import checked_csr
 from tagtopics.errors import InputError
 from tagtopics.recommend.calibration import N_COLUMNS, Calibration
-from tagtopics.recommend.recommender import TagRecommender, uses_all
+from tagtopics.recommend.recommender import HALVED_FROM, TagRecommender, uses_all
 
 _PREFIX = "recommender."
 _MATRICES = ("counts", "tags")
@@ -25,6 +25,8 @@ def recommender_to_arrays(recommender: TagRecommender | None) -> dict[str, Any]:
     if recommender is None:
         return {}
     arrays = {name: getattr(recommender, name) for name in _ARRAYS} | recommender.calibration._asdict()
+    if arrays["coefficients"].size >= HALVED_FROM:
+        arrays["coefficients"] = _halved(arrays["coefficients"])
     for name in _MATRICES:
         arrays |= matrix_to_arrays(getattr(recommender, name), name)
     return {_PREFIX + name: np.ascontiguousarray(array) for name, array in arrays.items()}
@@ -52,6 +54,8 @@ def recommender_from(
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise InputError("the recommender's tag_names must be a list of strings")
     N, T = len(own["rows"]), len(names)
+    if own["coefficients"].dtype == np.float16:
+        own["coefficients"] = own["coefficients"].astype(np.float32)
     _check(own, T, n_topics)
     return TagRecommender(
         counts=matrix_from(own, "counts", (N, n_words)),
@@ -64,6 +68,12 @@ def recommender_from(
         calibration=Calibration(*(own[name] for name in Calibration._fields)),
         tag_names=tuple(names),
     )
+
+
+def _halved(coefficients: Any) -> Any:
+    """Return coefficients in half precision, as a fit rounds them; those of older models as they are."""
+    half = coefficients.astype(np.float16)
+    return half if np.array_equal(half, coefficients) else coefficients
 
 
 def _check(own: dict[str, Any], n_tags: int, n_topics: int) -> None:

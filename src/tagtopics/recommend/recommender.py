@@ -43,6 +43,9 @@ _FEW_TAGS, _MOST_COEFFICIENTS = 1000, 1 << 24
 _LARGEST_TABLE = 1 << 26
 """Training documents times tags up to which all documents are used; above, the nearest ones."""
 
+HALVED_FROM = 1 << 23
+"""Coefficients from which they are rounded to half precision, and saved in it: decision 105."""
+
 _PAIRS_FOR_WIDTH = 300
 """Documents whose mean distance sets the width of the kernel."""
 
@@ -71,6 +74,35 @@ class Recommendation(NamedTuple):
     tag: str
     probability: float
     words: tuple[tuple[str, float], ...] = ()  # the words behind it with their weights, if requested
+    name: str = ""  # of the tag, if there is a thesaurus
+    found: tuple[str, ...] = ()  # the pieces of the text that are names of the tag
+
+
+class Choice(NamedTuple):
+    """Which tags to recommend."""
+
+    top: int = 5
+    balanced: bool = False
+    threshold: float = 0.0  # only tags at least this probable
+    kind: str | None = None  # only tags that are written `kind:name`
+
+    def check(self) -> None:
+        """Raise an `InputError` if it makes no sense."""
+        if self.top < 1:
+            raise InputError(f"recommend: top must be 1 or more, not {self.top}")
+        if not 0 <= self.threshold <= 1:
+            raise InputError(f"recommend: threshold must be from 0 to 1, not {self.threshold:g}")
+
+    def admits(self, tags: Sequence[str]) -> Any:
+        """Return (T,) booleans: which tags are of the kind wanted; an unknown kind is an `InputError`."""
+        if self.kind is None:
+            return np.ones(len(tags), dtype=bool)
+        admitted = np.array([tag.startswith(f"{self.kind}:") for tag in tags], dtype=bool)
+        if not admitted.any():
+            kinds = sorted({tag.split(":", 1)[0] for tag in tags if ":" in tag})
+            known = f"its kinds are {', '.join(kinds[:10])}" if kinds else "its tags have no kinds"
+            raise InputError(f"recommend: the model has no tags of kind {self.kind[:40]!r}; {known[:300]}")
+        return admitted
 
 
 @dataclass(frozen=True)
@@ -124,6 +156,16 @@ class TagRecommender:
             likely[batch] = probabilities(known, self.calibration.weights)
         return likely
 
+    def scores_without(self, counts: Any, doc_topic: Float32, own: Int64) -> Float32:
+        """Return (D, T): what the regression predicts for documents, each without itself.
+
+        Args:
+            counts: CSR (D, W) in the columns of the model.
+            doc_topic: (D, K) topic proportions, tags hidden.
+            own: (D,) the number of each document among the training documents, -1 for any other.
+        """
+        return self._scores(documents_of(sp.csr_array(counts, dtype=np.float32), doc_topic), own)
+
     def predicted(self, likely: Float32) -> Any:
         """Return (D, T) booleans: the tags that are probable enough, given their probabilities."""
         return likely >= self.calibration.threshold
@@ -136,33 +178,63 @@ class TagRecommender:
         self,
         counts: Any,
         doc_topic: Float32,
-        top: int,
-        balanced: bool = False,
+        choice: Choice,
         vocabulary: Sequence[str] = (),
         n_words: int = 0,
     ) -> list[list[Recommendation]]:
         """Return for each document its tags, most probable first; none for a document without words.
 
-        With `n_words` above 0, each has the words behind it. The weight of a word is its part in the mean
-        similarity to the neighbours that carry the tag, less that of all neighbours; words with a negative
-        weight are omitted.
+        With `n_words` above 0, each has the words behind it, as in `reasons`.
         """
+        admitted = choice.admits(self.tag_names)
+        top = min(choice.top, int(admitted.sum()))
         answers: list[list[Recommendation]] = []
         for batch, new, likely in self._answered(counts, doc_topic):
-            for d, tags in enumerate(self.picked(likely, top, balanced)):
-                row = sp.csr_array(batch[d : d + 1])
-                if not row.nnz:
+            shown = likely if admitted.all() else np.where(admitted, likely, np.float32(-1))
+            for d, tags in enumerate(self.picked(shown, top, choice.balanced)):
+                if batch.indptr[d] == batch.indptr[d + 1]:
                     answers.append([])
                     continue
-                reasons: Sequence[Any] = [()] * len(tags)
-                if n_words:
-                    strength = self._pull(row, new.topics[d : d + 1] ** 2, tags)
-                    reasons = [_strongest(row.indices, part, vocabulary, n_words) for part in strength]
+                tags = tags[likely[d, tags] >= choice.threshold]
+                reasons = self._reasons(
+                    batch[d : d + 1], new.topics[d : d + 1] ** 2, tags, vocabulary, n_words
+                )
                 named = zip(tags, reasons, strict=True)
                 answers.append(
                     [Recommendation(self.tag_names[t], float(likely[d, t]), why) for t, why in named]
                 )
         return answers
+
+    def reasons(
+        self, counts: Any, doc_topic: Float32, tags: Sequence[str], vocabulary: Sequence[str], n_words: int
+    ) -> list[tuple[tuple[str, float], ...]]:
+        """Return for each tag the words of one document that suggest it; none for a tag without documents.
+
+        The weight of a word is its part in the mean similarity to the neighbours that carry the tag, less
+        that of all neighbours; words with a negative weight are omitted.
+        """
+        columns = np.array([self._column.get(tag, -1) for tag in tags], dtype=np.int64)
+        answers: list[tuple[tuple[str, float], ...]] = [()] * len(tags)
+        known = np.flatnonzero(columns >= 0)
+        for i, why in zip(
+            known, self._reasons(counts, doc_topic, columns[known], vocabulary, n_words), strict=True
+        ):
+            answers[i] = why
+        return answers
+
+    def _reasons(
+        self, counts: Any, doc_topic: Float32, tags: Int64, vocabulary: Sequence[str], n_words: int
+    ) -> list[tuple[tuple[str, float], ...]]:
+        row = sp.csr_array(counts)
+        if not (n_words and len(tags) and row.nnz):
+            return [()] * len(tags)
+        strength = self._pull(row, doc_topic, tags)
+        return [_strongest(row.indices, part, vocabulary, n_words) for part in strength]
+
+    @cached_property
+    def _column(self) -> dict[str, int]:
+        """The column of each tag."""
+        return {tag: t for t, tag in enumerate(self.tag_names)}
 
     def _pull(self, document: sp.csr_array, theta: Float32, tags: Int64) -> Float64:
         """Return (tags, words of the document): how much more of each word the carriers of each tag share."""
@@ -177,7 +249,7 @@ class TagRecommender:
         return np.asarray(np.where(carried.any(0)[:, np.newaxis], mean - shared.mean(0), 0), dtype=np.float64)
 
     @cached_property
-    def _n_docs(self) -> Int64:
+    def tag_docs(self) -> Int64:
         """(T,) how many training documents carry each tag."""
         return np.bincount(self.tags.indices, minlength=len(self.tag_names)).astype(np.int64)
 
@@ -189,7 +261,7 @@ class TagRecommender:
         together = sp.csr_array(self.tags.T @ self.tags)
         together.setdiag(0)
         together.eliminate_zeros()
-        together.data /= np.repeat(self._n_docs, np.diff(together.indptr)).astype(np.float32)
+        together.data /= np.repeat(self.tag_docs, np.diff(together.indptr)).astype(np.float32)
         return together
 
     @cached_property
@@ -206,27 +278,28 @@ class TagRecommender:
         for batch in self._batches(counts.shape[0]):
             part = sp.csr_array(counts[batch])
             new = documents_of(part, doc_topic[batch])
-            known = evidence(self._scores(new), self._n_docs, len(self.rows), self._company)
+            known = evidence(self._scores(new), self.tag_docs, len(self.rows), self._company)
             likely = probabilities(known, self.calibration.weights)
-            likely[np.diff(part.indptr) == 0] = self._n_docs / len(self.rows)
+            likely[np.diff(part.indptr) == 0] = self.tag_docs / len(self.rows)
             yield part, new, likely
 
     def _evidence_without(self, own: Int64) -> tuple[Float32, Any]:
         """Return the evidence of training documents, each without itself, and (D, T) the tags they carry."""
         new = documents_of(sp.csr_array(self.counts[own]), self.topics[own])
         truth = self.tags[own].toarray() > 0
-        n_docs = self._n_docs - truth
+        n_docs = self.tag_docs - truth
         return evidence(self._scores(new, own), n_docs, len(self.rows) - 1, self._company), truth
 
     @single_thread()
     def _scores(self, new: Documents, own: Int64 | None = None) -> Float32:
-        """Return (D, T): what the ridge predicts; `own` are the training documents that `new` are, if so."""
+        """Return (D, T): what the ridge predicts; `own` are numbers of training documents, -1 for others."""
         N = len(self.rows)
-        share = (self._n_docs / N).astype(np.float32)
+        share = (self.tag_docs / N).astype(np.float32)
         if len(self.coefficients):
             scores = kernel_of(new, self._index, self.bandwidth, self._threads) @ self.coefficients + share
             if own is not None:
-                scores -= self.own[own, np.newaxis] * self.coefficients[own]
+                known = own >= 0
+                scores[known] -= self.own[own[known], np.newaxis] * self.coefficients[own[known]]
             return np.asarray(scores, dtype=np.float32)
         rows, weights = neighbours(new, self._index, self.bandwidth, self._threads, own)
         offsets = np.arange(len(rows) + 1) * rows.shape[1]
@@ -311,7 +384,8 @@ def _regressed(
         docs = documents_of(sp.csr_array(counts[rows]), theta[rows])
         kernel = kernel_of(docs, docs, bandwidth, n_threads or resolve_threads(None))
         solution, own[rows] = solve_part(kernel, tags[rows].toarray() - share)
-        coefficients[rows] = solution / n_parts
+        solution /= n_parts
+        coefficients[rows] = solution if N * T < HALVED_FROM else solution.astype(np.float16)
     return coefficients, own
 
 
@@ -332,7 +406,7 @@ def _calibrated(
     balanced = np.zeros((0, T), dtype=np.float32)
     expected, pairs = np.zeros(T), []
     for scores, truth in scored:
-        n_docs, n_all = recommender._n_docs - truth, len(recommender.rows) - 1
+        n_docs, n_all = recommender.tag_docs - truth, len(recommender.rows) - 1
         likely = probabilities(evidence(scores, n_docs, n_all, recommender._company), weights)
         expected += likely.sum(0, dtype=np.float64)
         docs, tags = np.nonzero(likely >= _IMPROBABLE)
@@ -341,7 +415,7 @@ def _calibrated(
     n_true = int(recommender.tags[sample].sum())
     tags, likely, truth = (np.concatenate(part) for part in zip(*pairs, strict=True))
     threshold = fair_thresholds(tags, likely, truth, expected, n_true)
-    frequency = np.asarray((recommender._n_docs + 0.5) / (len(recommender.rows) + 1.0), dtype=np.float64)
+    frequency = np.asarray((recommender.tag_docs + 0.5) / (len(recommender.rows) + 1.0), dtype=np.float64)
     handicap = fair_handicap(balanced, recommender.tags[sample[: len(balanced)]].toarray() > 0, frequency)
     return Calibration(weights, handicap, threshold)
 

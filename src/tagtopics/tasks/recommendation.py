@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,11 @@ import scipy.sparse as sp
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
+from tagtopics.evidence.parts import kinds_of
 from tagtopics.models.base import TopicModel
 from tagtopics.recommend.calibration import best_columns, best_threshold
 from tagtopics.tasks.fitted_split import FittedSplit, fit_split, result
+from tagtopics.tasks.named_tags import named_answer, unseen_precision
 
 Marks = npt.NDArray[np.bool_]
 _Answer = tuple[Int64, Int64, Marks]
@@ -39,7 +41,10 @@ def evaluate_recommendation(
     Returns:
         `metrics`: `recall`, `precision`, `rate_plus` per tag, of the balanced lists of "best";
         `precision_at_1`, `precision_at_5`, `f1_at_5`, `ndcg_at_5`, `ndcg_at_20` per document; `micro_f1` and
-        `macro_f1`. `seconds`: `fit` and `score`.
+        `macro_f1`; of "best" also `calibration_error`, the mean distance of the probabilities of the lists
+        from the shares that are right, and with a thesaurus `n_unseen` tags predicted that no training
+        document carries, with their `unseen_precision`. `kinds`: the measures per document for each kind
+        of tags, if there are several. `seconds`: `fit` and `score`.
     """
     if tags_known:
         raise InputError("recommendation: the tags of test documents must stay hidden; leave out tags_known")
@@ -49,8 +54,56 @@ def evaluate_recommendation(
         raise InputError("recommendation: no document has a tag")
     began = time.perf_counter()
     split = fit_split(corpus, model, seed, tags_known=False)
-    metrics = all_measures(split.test.tags.toarray(), *SYSTEMS[system](model, split))
-    return result(metrics, split.seconds, began)
+    if system == "best" and model.recommender_ is None:
+        model.fit_recommender(split.train)
+    if system == "best" and model.names_ is not None:
+        return _with_names(model, split, began)
+    answer = SYSTEMS[system](model, split)
+    truth = split.test.tags.toarray().astype(bool)
+    metrics = all_measures(truth, *answer)
+    if system == "best":
+        likely = model.tag_probabilities(split.test)
+        p = np.take_along_axis(likely, answer[1][:, :_LIST], axis=1)
+        metrics["calibration_error"] = calibration_error(
+            p, np.take_along_axis(truth, answer[1][:, :_LIST], 1)
+        )
+    return result(metrics, split.seconds, began) | _per_kind(corpus.tag_names, truth, answer[1])
+
+
+def _with_names(model: TopicModel, split: FittedSplit, began: float) -> dict[str, Any]:
+    """Return the measures of a model that uses the names of tags."""
+    found = named_answer(model, split.test, _RANKS)
+    ranked = found.ranked
+    metrics = all_measures(found.truth, ranked[:, :_LIST], ranked, found.predicted)
+    hits = np.take_along_axis(found.truth, ranked[:, :_LIST], axis=1)
+    metrics["calibration_error"] = calibration_error(found.probabilities[:, :_LIST], hits)
+    metrics |= unseen_precision(found)
+    return result(metrics, split.seconds, began) | _per_kind(found.tags, found.truth, ranked)
+
+
+def calibration_error(probabilities: Any, hits: Any, n_bins: int = 10) -> float:
+    """Return the mean distance of probabilities from the share of hits, in bins of equal width."""
+    p, hit = np.asarray(probabilities, dtype=np.float64).ravel(), np.asarray(hits, dtype=np.float64).ravel()
+    bins = np.minimum((p * n_bins).astype(np.int64), n_bins - 1)
+    gaps = np.bincount(bins, weights=p - hit, minlength=n_bins)
+    return float(np.abs(gaps).sum() / max(len(p), 1))
+
+
+def _per_kind(tags: Sequence[str], truth: Marks, ranked: Int64) -> dict[str, Any]:
+    """Return the measures per document of each kind of tags; nothing if there are fewer than two."""
+    kinds, number = kinds_of([tag for tag in tags if tag])
+    if len(kinds) < 2:
+        return {}
+    of_tag = np.append(number, [-1] * (len(tags) - len(number)))  # the last column may stand for no tag
+    measures = {}
+    for i, kind in enumerate(kinds):
+        own = of_tag == i
+        place = np.where(own, np.cumsum(own) - 1, own.sum())  # the last column is that of all other kinds
+        order = np.argsort(~own[ranked], axis=1, kind="stable")
+        mine = place[np.take_along_axis(ranked, order, axis=1)]
+        padded = np.concatenate([truth[:, own], np.zeros((len(truth), 1), dtype=bool)], axis=1)
+        measures[kind] = per_document(padded, mine)
+    return {"kinds": measures}
 
 
 def measured_scores(truth: Any, scores: Any) -> dict[str, float]:
@@ -59,7 +112,6 @@ def measured_scores(truth: Any, scores: Any) -> dict[str, float]:
 
 
 def _best(model: TopicModel, split: FittedSplit) -> _Answer:
-    model.fit_recommender(split.train)
     likely = model.tag_probabilities(split.test)
     recommender = model.recommender_
     assert recommender is not None  # trained above

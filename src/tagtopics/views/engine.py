@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,6 +16,7 @@ from tagtopics.corpus.core import Corpus, tag_matrix
 from tagtopics.corpus.text import TermCounter, clean_text
 from tagtopics.errors import InputError
 from tagtopics.models.results import RelatedDocument as RelatedDocument
+from tagtopics.recommend.recommender import Recommendation
 from tagtopics.views.heat_maps import PhotographAnswer, pictured
 from tagtopics.views.spans import TextSpans, normalised_text
 
@@ -61,6 +62,8 @@ class RecommendedTag:
     tag: str
     score: float
     words: list[str]  # words of the document that contribute most
+    name: str = ""  # of the tag, if the model has a thesaurus
+    found: list[str] = field(default_factory=list)  # pieces of the text that are names of the tag
 
 
 class Engine(Protocol):
@@ -158,10 +161,7 @@ class ModelEngine:
             raise NotOfferedError(f"this {type(self._model).__name__} does not recommend tags")
         corpus, _ = self._corpus([Question(question.text) for question in questions])
         answers = self._model.recommend_with_reasons(corpus, top=top, n_words=_WORDS_BEHIND)
-        return [
-            [RecommendedTag(one.tag, float(one.probability), [word for word, _ in one.words]) for one in row]
-            for row in answers
-        ]
+        return [[_recommended(one) for one in row] for row in answers]
 
     def related(self, questions: Sequence[Question], top: int) -> list[list[RelatedDocument]]:
         """Return for each document the documents of the collection with the most similar topics."""
@@ -221,6 +221,11 @@ class ModelEngine:
             text=text,
             spans=[(a, b, place[w]) for a, b, w in self._spans.find(text) if w in place],
         )
+
+
+def _recommended(one: Recommendation) -> RecommendedTag:
+    words = [word for word, _ in one.words]
+    return RecommendedTag(one.tag, float(one.probability), words, one.name, list(one.found))
 
 
 def _numbers(row: Any) -> list[float]:

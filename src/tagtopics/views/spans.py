@@ -9,6 +9,9 @@ from tagtopics.corpus.core import TextRecipe
 from tagtopics.corpus.patterns import WordPattern, compile_pattern
 from tagtopics.corpus.text import SpanFinder, analyzer, default_pattern, fold_case
 
+ANY_WORDS = TextRecipe(min_length=1, stop_words=None, min_df=1)
+"""Finds words in texts whose own recipe is unknown."""
+
 
 def normalised_text(text: str, recipe: TextRecipe) -> str:
     """Return a text in the form that the positions of its words count in."""

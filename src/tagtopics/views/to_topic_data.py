@@ -20,7 +20,7 @@ from tagtopics.inference import holdout
 from tagtopics.inference.checkpoint import plain_value
 from tagtopics.models.base import TopicModel
 from tagtopics.models.validation import Preset
-from tagtopics.views.spans import normalised_text
+from tagtopics.views.spans import ANY_WORDS, normalised_text
 from tagtopics.views.topic_data import DocumentTable, TagTable, TopicData
 
 WORDS_OF_A_TAG = 40
@@ -43,10 +43,11 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
     """
     check_is_fitted(model)
     recipe = model.recipe_ or (None if corpus is None else corpus.recipe)
-    weights = model.topic_sums_ @ model.components_.astype(np.float64)
+    weights = np.asarray(model.topic_sums_ @ model.components_.astype(np.float64), dtype=np.float64)
     credit, tag_words = np.empty(0, dtype=np.float32), sp.csr_array((len(model.tag_names_), len(weights)))
     if corpus is not None:
         corpus = _matched(model, corpus)
+        weights = np.asarray(corpus.counts.sum(0, dtype=np.float64)).ravel()
         credit, tag_words = _credits(model, corpus)
     facts = {"iterations": float(model.n_iter_)} | ({} if corpus is None else _facts(model, corpus))
     given = model.get_params(deep=False)
@@ -61,7 +62,7 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
         },
         facts=facts,
         words=tuple(model.vocabulary_),
-        word_tokens=np.asarray(weights, dtype=np.float64),
+        word_tokens=weights,
         topic_word=np.asarray(model.components_, dtype=np.float32),
         topic_share=model.topic_shares(),
         coherence=np.empty(0) if corpus is None else np.nan_to_num(model.coherence(corpus)),
@@ -159,8 +160,8 @@ def _document_table(
     model: TopicModel, corpus: Corpus | None, credit: Float32, recipe: TextRecipe | None
 ) -> DocumentTable:
     D, texts = len(model.doc_ids_), None if corpus is None else corpus.texts
-    if texts is not None and recipe is not None:
-        texts = tuple(normalised_text(text, recipe) for text in texts)
+    if texts is not None:
+        texts = tuple(normalised_text(text, recipe or ANY_WORDS) for text in texts)
     none, empty = np.zeros(D + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
     return DocumentTable(
         ids=tuple(model.doc_ids_),
@@ -172,4 +173,7 @@ def _document_table(
         word_count=(empty if corpus is None else corpus.counts.data).astype(np.float32),
         credit=credit,
         texts=texts,
+        titles=None if corpus is None else corpus.titles,
+        dates=None if corpus is None else corpus.dates,
+        urls=None if corpus is None else corpus.urls,
     )

@@ -14,7 +14,7 @@ from tagtopics.corpus.core import TextRecipe, recipe_from_json, recipe_to_json
 from tagtopics.errors import InputError
 from tagtopics.graph import joint_profile
 from tagtopics.inference.topic_names import background_topics, name_topics
-from tagtopics.views.spans import TextSpans
+from tagtopics.views.spans import ANY_WORDS, TextSpans
 
 VERSION = 4
 """Version of the record; records of a newer version are refused."""
@@ -49,6 +49,9 @@ class DocumentTable:
     word_count: Float32  # how often each word occurs
     credit: Float32  # p(tag | word, document): each document's words x its tags, flat; empty without credits
     texts: tuple[str, ...] | None
+    titles: tuple[str | None, ...] | None = None  # as people read them; None where unknown
+    dates: tuple[str | None, ...] | None = None  # such as 1999, 1999-12 or 1999-12-31
+    urls: tuple[str | None, ...] | None = None
 
     def by_topic(self) -> Int64:
         """Return all documents, (D,): first the best document of each topic, then the second best, ..."""
@@ -94,7 +97,7 @@ class TopicData:
         parameters: its parameters, by name.
         facts: figures about the fit by name, such as iterations or perplexity.
         words: the W words.
-        word_tokens: (W,) expected number of tokens of each word.
+        word_tokens: (W,) number of tokens of each word; the expected number, a float, without the corpus.
         topic_word: (K, W) p(word | topic), rows add up to one.
         topic_share: (K,) share of all tokens.
         coherence: (K,) NPMI of each topic's top words; empty if unknown.
@@ -137,6 +140,9 @@ class TopicData:
         _check(len(self.words) == W and self.word_tokens.shape == (W,), "words must match topic_word")
         _check(self.tags.profiles.shape == (T, K), "tag profiles must be tags x topics")
         _check(self.documents.topics.shape == (D, K), "document topics must be documents x topics")
+        for name in ("texts", "titles", "dates", "urls"):
+            part = getattr(self.documents, name)
+            _check(part is None or len(part) == D, f"{name} must have one entry a document")
         for name, offsets, flat, rows, most in self._ragged():
             _check(_fits(offsets, flat, rows), f"{name}: offsets do not fit the values")
             _check(not len(flat) or (flat.min() >= 0 and flat.max() < most), f"{name}: index out of range")
@@ -150,9 +156,14 @@ class TopicData:
         return {picture.doc: picture for picture in self.pictures}
 
     @cached_property
-    def spans(self) -> TextSpans | None:
-        """Finds the words in texts; None without a recipe."""
-        return None if self.recipe is None else TextSpans(self.words, self.recipe)
+    def spans(self) -> TextSpans:
+        """Finds the words in texts; without a recipe, as words usually are found."""
+        return TextSpans(self.words, self.recipe or ANY_WORDS)
+
+    @property
+    def recipe_settings(self) -> dict[str, Any] | None:
+        """The settings of the recipe, by name; None without a recipe."""
+        return None if self.recipe is None else recipe_to_json(self.recipe)
 
     @cached_property
     def word_topic(self) -> Float32:
@@ -246,7 +257,9 @@ def _arrays(record: type[Any], value: Mapping[str, Any]) -> dict[str, Any]:
         if dtype is not None:
             turned[name] = _matrix(name, part, dtype, value)
         else:
-            turned[name] = tuple(map(str, part)) if isinstance(part, list) else part
+            turned[name] = (
+                tuple(None if x is None else str(x) for x in part) if isinstance(part, list) else part
+            )
     return turned
 
 

@@ -101,7 +101,7 @@ def _stream_delimited(
     path: Path, wanted: Collection[str], size: float, watch: Watch | None, delimiter: str
 ) -> Iterator[Table]:
     """Yield delimited values: a header line, quotes doubled inside quotes."""
-    with _long_fields():
+    with long_fields():
         rows = _csv_rows(path, delimiter, watch)
         _, header = next(rows, (0, []))
         _check_header(header, path)
@@ -152,7 +152,7 @@ def _check_header(header: Sequence[str], path: Path) -> None:
 
 
 @contextmanager
-def _long_fields() -> Iterator[None]:
+def long_fields() -> Iterator[None]:
     """Let the csv module accept fields as long as a line may be; its default limit is 128 KiB."""
     before = csv.field_size_limit(LINE_LIMIT)
     try:

@@ -5,32 +5,45 @@ const PAGES = [
   ["tags", "Tags"],
   ["groups", "Tag groups"],
   ["documents", "Documents"],
+  ["time", "Time"],
+  ["about", "How to read"],
 ];
 if (settings.live && ["transform", "photograph"].some((kind) => settings.offers.includes(kind)))
   PAGES.push(["workbench", "Workbench"]);
 const OWNERS = { topic: "topics", word: "topics", tag: "tags", document: "documents", search: "" };
+const ownerOf = ([name, rest]) => (name === "tags" && rest ? "groups" : (OWNERS[name] ?? name));
+
+// Pages by name. `rest` is not decoded: a plus in a name is encoded, one between names is not.
+const ROUTES = {
+  "": () => overviewPage(),
+  topics: () => topicsPage(),
+  topic: (rest) => at(topicAt(decoded(rest)), topicHref, topicPage),
+  word: (rest) => at(wordAt(decoded(rest)), wordHref, wordPage),
+  tag: (rest) => at(tagAt(decoded(rest)), tagHref, tagPage),
+  tags: (rest) => (rest ? tagsTogether(rest) : tagsPage(stateOf().get("kind") ?? undefined)),
+  groups: (rest) => (rest ? tagsTogether(rest) : groupsPage([])),
+  documents: () => documentsPage(),
+  time: () => (store.time ? timePage() : missingPage("page")),
+  about: () => aboutPage(),
+  document: (rest) => at(documentAt(decoded(rest), stateOf().get("row") ?? undefined), documentHref, documentPage),
+  search: (rest) => searchPage(decoded(rest)),
+};
+if (settings.live) ROUTES.workbench = () => workbenchPage();
+
+function at(number, href, page) {
+  if (number >= 0) rename(href(number));
+  return page(number);
+}
+
+function tagsTogether(rest) {
+  const tags = [...new Set(rest.split("+").map((part) => tagAt(decoded(part))))].filter((t) => t >= 0);
+  if (tags.length) rename(groupHref(tags));
+  return groupsPage(tags);
+}
 
 function pageOf(parts) {
   const [name, rest] = parts;
-  const number = /^\d+$/.test(rest || "") ? Number(rest) : -1;
-  if (!name) return overviewPage();
-  if (name === "topics") return topicsPage();
-  if (name === "topic") return topicPage(number);
-  if (name === "word") return wordPage(number);
-  if (name === "tags") return tagsPage(rest);
-  if (name === "tag") return tagPage(number);
-  if (name === "groups")
-    return groupsPage(
-      (rest || "")
-        .split("+")
-        .filter((part) => /^\d+$/.test(part))
-        .map(Number),
-    );
-  if (name === "documents") return documentsPage();
-  if (name === "document") return documentPage(number);
-  if (name === "search") return searchPage(rest || "");
-  if (name === "workbench" && settings.live) return workbenchPage();
-  return missingPage("page");
+  return Object.hasOwn(ROUTES, name) ? ROUTES[name](rest || "") : missingPage("page");
 }
 
 function decoded(part) {
@@ -43,14 +56,15 @@ function decoded(part) {
 
 let first = true;
 function route() {
-  const parts = location.hash.replace(/^#\/?/, "").split("/").map(decoded);
+  document.documentElement.dataset.place = location.hash;
+  const parts = location.hash.replace(/^#\/?/, "").split("?")[0].split("/");
   byId("tip").hidden = true;
   const main = byId("main");
   main.replaceChildren(...pageOf(parts).flat(2).filter(Boolean));
   main.setAttribute("aria-busy", "false");
-  const current = OWNERS[parts[0]] ?? parts[0];
+  const current = ownerOf(parts);
   byId("pages").replaceChildren(
-    ...PAGES.map(([name, text]) =>
+    ...PAGES.filter(([name]) => name !== "time" || store.time).map(([name, text]) =>
       link(`#/${name}`, { "aria-current": name === current && parts[0] !== "search" ? "page" : null }, text),
     ),
   );
@@ -91,7 +105,7 @@ function searchPage(text) {
             { class: "chips" },
             words.map((w) =>
               link(
-                `#/word/${w}`,
+                wordHref(w),
                 { class: "chip" },
                 h("bdi", {}, store.words.names[w]),
                 h("small", {}, whole(store.words.weight[w])),
@@ -123,17 +137,17 @@ function searching() {
     });
     return [
       ...findTags(text, 5).map((t) =>
-        row("Tags", store.tags.names[t], plural(store.tags.documents[t], "document"), `#/tag/${t}`),
+        row("Tags", store.tags.names[t], plural(store.tags.documents[t], "document"), tagHref(t)),
       ),
       ...findWords(text, 5).map((w) =>
-        row("Words", store.words.names[w], plural(store.words.weight[w], "time"), `#/word/${w}`),
+        row("Words", store.words.names[w], plural(store.words.weight[w], "time"), wordHref(w)),
       ),
       ...findDocuments(text, 6).map((d) =>
         row(
           "Documents",
           store.documents.ids[d],
           (store.documents.snippets || [])[d] || "",
-          `#/document/${d}`,
+          documentHref(d),
         ),
       ),
     ];

@@ -17,7 +17,7 @@ function bars(rows, { most, name } = {}) {
           "span",
           { class: "track", "aria-hidden": "true" },
           h("span", {
-            class: "fill",
+            class: row.grey ? "fill grey" : "fill",
             vars: {
               "--hue": row.hue ?? 255,
               "--part": `${Math.min(100, (100 * row.value) / top).toFixed(2)}%`,
@@ -30,7 +30,7 @@ function bars(rows, { most, name } = {}) {
   );
 }
 
-function topicBars(profile, n, least = 0.005) {
+function topicBars(profile, n, least = 0.01) {
   const best = topOf(profile, n).filter((k) => profile[k] >= least);
   return bars(
     best.map((k) => ({
@@ -38,8 +38,9 @@ function topicBars(profile, n, least = 0.005) {
       value: profile[k],
       text: percent(profile[k]),
       hue: topicHue(k),
-      href: `#/topic/${k}`,
-      title: `${topicName(k)}: ${topicLabel(k, 4)}`,
+      grey: isBackground(k),
+      href: topicHref(k),
+      title: `${topicName(k)}: ${topicLabel(k, 4)}${isBackground(k) ? " (background topic)" : ""}`,
     })),
     { name: "Topics" },
   );
@@ -59,7 +60,8 @@ function ribbon(profile) {
       h(
         "span",
         {
-          title: `${topicName(k)}: ${topicLabel(k)} · ${percent(profile[k])}`,
+          class: isBackground(k) ? "grey" : null,
+          title: `${topicName(k)}: ${percent(profile[k])}`,
           vars: { "--hue": topicHue(k), "--part": profile[k] },
         },
         profile[k] > 0.07 ? String(k) : "",
@@ -95,49 +97,45 @@ function topicMap() {
   );
 }
 
-function yearLine(k) {
-  const { years, shares, documents } = store.years;
-  const values = shares.map((row) => row[k]);
-  const [width, height, left, foot] = [640, 200, 44, 26];
-  const most = Math.max(...values) * 1.1 || 1;
-  const px = (i) => left + ((width - left - 12) * i) / (years.length - 1);
-  const py = (v) => 8 + (height - foot - 8) * (1 - v / most);
-  const points = values.map((v, i) => `${px(i).toFixed(1)} ${py(v).toFixed(1)}`);
-  const every = Math.ceil(years.length / 8);
+// A line over time. Rows: { name, value, title }; `text` writes a value.
+function timeLine(rows, { label, hue, text = percent }) {
+  const [width, height, left, right, foot] = [640, 200, 62, 30, 28];
+  const most = Math.max(...rows.map((row) => row.value)) || 1;
+  const px = (i) => left + ((width - left - right) * i) / Math.max(rows.length - 1, 1);
+  const py = (v) => 12 + (height - foot - 12) * (1 - v / most);
+  const points = rows.map((row, i) => `${px(i).toFixed(1)} ${py(row.value).toFixed(1)}`);
+  const every = Math.ceil(rows.length / 9);
   const chart = s(
     "svg",
     {
       class: "line",
       viewBox: `0 0 ${width} ${height}`,
       role: "img",
-      "aria-label": `Share of ${topicName(k)} by year: ${years.map((year, i) => `${year} ${percent(values[i])}`).join(", ")}`,
+      "aria-label": `${label}: ${rows.map((row) => `${row.name} ${text(row.value)}`).join(", ")}`,
     },
     [0, 0.5, 1].map((f) => [
-      s("path", { class: "rule", d: `M${left} ${py((f * most) / 1.1)}H${width - 12}` }),
-      s(
-        "text",
-        { class: "tick", x: left - 6, y: py((f * most) / 1.1), dy: ".35em", "text-anchor": "end" },
-        percent((f * most) / 1.1),
-      ),
+      s("path", { class: "rule", d: `M${left} ${py(f * most)}H${width - right}` }),
+      s("text", { class: "tick", x: left - 8, y: py(f * most), dy: ".35em", "text-anchor": "end" }, text(f * most)),
     ]),
-    s("path", {
-      class: "area",
-      d: `M${px(0)} ${py(0)}L${points.join("L")}L${px(years.length - 1)} ${py(0)}Z`,
-    }),
+    s("path", { class: "area", d: `M${px(0)} ${py(0)}L${points.join("L")}L${px(rows.length - 1)} ${py(0)}Z` }),
     s("path", { class: "stroke", d: `M${points.join("L")}` }),
-    values.map((v, i) =>
-      s(
-        "circle",
-        { cx: px(i), cy: py(v), r: 3.5 },
-        s("title", {}, `${years[i]}: ${percent(v)} of ${plural(documents[i], "document")}`),
-      ),
-    ),
-    years.map((year, i) =>
-      i % every
+    rows.map((row, i) => s("circle", { cx: px(i), cy: py(row.value), r: 3.5 }, s("title", {}, row.title))),
+    rows.map((row, i) =>
+      (rows.length - 1 - i) % every
         ? null
-        : s("text", { class: "tick", x: px(i), y: height - 6, "text-anchor": "middle" }, String(year)),
+        : s("text", { class: "tick", x: px(i), y: height - 6, "text-anchor": "middle" }, row.name),
     ),
   );
-  chart.style.setProperty("--hue", topicHue(k));
+  chart.style.setProperty("--hue", hue);
   return chart;
 }
+
+const topicLine = (k) =>
+  timeLine(
+    store.time.periods.map((name, i) => ({
+      name,
+      value: store.time.shares[i][k],
+      title: `${name}: ${percent(store.time.shares[i][k])} of ${plural(store.time.documents[i], "document")}`,
+    })),
+    { label: `Share of ${topicName(k)}`, hue: topicHue(k) },
+  );

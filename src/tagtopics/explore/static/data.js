@@ -26,13 +26,12 @@ async function asked(path, body) {
   return value;
 }
 
-// Square roots of proportions as integers of 8 or 16 bits: proportion = (q / most)^2.
-function rootsOf(base64, bits) {
+// Square roots of proportions in 16 bits, all high bytes before all low bytes: proportion = (q / 65535)^2.
+function rootsOf(base64) {
   const bytes = bytesOf(base64);
-  const steps = bits === 8 ? bytes : new Uint16Array(bytes.buffer);
-  const most = bits === 8 ? 255 : 65535;
-  const roots = new Float32Array(steps.length);
-  for (let i = 0; i < steps.length; i++) roots[i] = steps[i] / most;
+  const n = bytes.length / 2;
+  const roots = new Float32Array(n);
+  for (let i = 0; i < n; i++) roots[i] = (256 * bytes[i] + bytes[n + i]) / 65535;
   return roots;
 }
 
@@ -41,13 +40,14 @@ async function load() {
   Object.assign(store, index);
   const { tags, documents, words, sizes } = index;
   store.K = sizes.topics;
-  store.tagRoots = rootsOf(tags.profiles, 16);
-  store.docRoots = rootsOf(documents.topics, 8);
-  store.wordShares = rootsOf(words.shares, 8);
-  store.tokens = words.weight.reduce((sum, n) => sum + n, 0);
+  store.tagRoots = rootsOf(tags.profiles);
+  store.docRoots = rootsOf(documents.topics);
+  store.wordShares = rootsOf(words.shares);
+  store.tokens = words.total;
   store.docsOfTag = tags.names.map(() => []);
   documents.tags.forEach((row, d) => row.forEach((t) => store.docsOfTag[t].push(d)));
   store.kinds = kindsOf(tags.names);
+  readNames();
   store.labels = index.topics.words.map((_, k) =>
     index.pictures
       ? typicalTags(k, 4).map((t) => tags.names[t])
@@ -55,11 +55,37 @@ async function load() {
   );
 }
 
+// How many documents have all of these tags; documents that are not listed count, too.
+function countWith(tags) {
+  const has = (row) => tags.every((t) => row.includes(t));
+  return store.docsOfTag[tags[0]].filter((d) => has(store.documents.tags[d])).length + store.counted.filter(has).length;
+}
+// The tags of the documents that have a tag: tag and number of documents, most frequent first.
+function tagsWith(t, n) {
+  const counts = new Map();
+  const add = (row) =>
+    row.forEach((u) => {
+      if (u !== t) counts.set(u, (counts.get(u) || 0) + 1);
+    });
+  store.docsOfTag[t].forEach((d) => add(store.documents.tags[d]));
+  store.counted.filter((row) => row.includes(t)).forEach(add);
+  return [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, n);
+}
+// Said where a count covers only a part of the collection.
+const ofListed = () =>
+  store.sizes.counted < store.sizes.documents
+    ? ` among the ${whole(store.sizes.counted)} documents in this file`
+    : "";
+
+function kindIn(name) {
+  const at = name.indexOf(":");
+  return at > 0 && at < name.length - 1 ? name.slice(0, at) : "";
+}
+
 function kindsOf(names) {
   const kinds = new Map();
   names.forEach((name, t) => {
-    const at = name.indexOf(":");
-    const kind = at > 0 ? name.slice(0, at) : "";
+    const kind = kindIn(name);
     if (!kinds.has(kind)) kinds.set(kind, []);
     kinds.get(kind).push(t);
   });
@@ -77,12 +103,30 @@ function typicalTags(k, n) {
   return topOf(scores, n).filter((t) => scores[t] > 0);
 }
 
-const topicName = (k) => `Topic ${k}`;
-const topicLabel = (k, n = 3) => store.labels[k].slice(0, n).join(", ");
+// The name of a topic; with more than three words, those instead.
+const topicName = (k) => ownNames.get(k) ?? store.topics.names[k];
+const topicLabel = (k, n = 3) => (n > 3 ? store.labels[k].slice(0, n).join(", ") : topicName(k));
+const isBackground = (k) => store.topics.background[k];
+// The largest topics of a profile that characterise it: without those of the whole collection.
+const tellingTopics = (profile, n) => topOf(profile, n + store.K).filter((k) => !isBackground(k)).slice(0, n);
+const titleOf = (d) => (store.documents.titles && store.documents.titles[d]) || store.documents.ids[d];
+const dateOf = (d) => (store.documents.dates && store.documents.dates[d]) || "";
+// The address of a document elsewhere; anything but http and https is left out.
+function sourceOf(d) {
+  try {
+    const url = new URL((store.documents.urls && store.documents.urls[d]) || "");
+    return url.protocol === "http:" || url.protocol === "https:" ? url.href : null;
+  } catch {
+    return null;
+  }
+}
+const tagKind = (t) => (store.kinds.size > 1 || !store.kinds.has("") ? kindIn(store.tags.names[t]) : "");
+const tagShort = (t) => (tagKind(t) ? store.tags.names[t].slice(tagKind(t).length).replace(/^:+/, "") : store.tags.names[t]);
+const tagLabel = (t) => [tagKind(t) ? h("span", { class: "kind" }, tagKind(t)) : null, h("bdi", {}, tagShort(t))];
 const square = (roots, row) =>
   Float64Array.from(roots.subarray(row * store.K, (row + 1) * store.K), (x) => x * x);
-const tagProfile = (t) => normal(square(store.tagRoots, t));
-const docTopics = (d) => normal(square(store.docRoots, d));
+const tagProfile = (t) => square(store.tagRoots, t);
+const docTopics = (d) => square(store.docRoots, d);
 
 function normal(values) {
   let sum = 0;
@@ -153,7 +197,7 @@ function relatedDocuments(d, n) {
     return {
       doc: e,
       score: scores[e],
-      topics: topOf(parts, 2).filter((k) => parts[k] > 0.08),
+      topics: tellingTopics(parts, 2).filter((k) => parts[k] > 0.08),
       tags: store.documents.tags[e].filter((t) => mine.has(t)),
     };
   });
@@ -168,5 +212,35 @@ async function body(d) {
     packs.set(at, settings.live ? asked(`data/bodies/${at}`) : unpacked(byId(`bodies-${at}`).textContent));
     if (packs.size > 24) packs.delete(packs.keys().next().value);
   }
-  return (await packs.get(at))[d % settings.chunk];
+  return wholeBody((await packs.get(at))[d % settings.chunk]);
+}
+
+// A body as the pages use it. Words that stand in the text as they are in the index are found here.
+const PLAIN_WORD = /[0-9A-Za-z_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]+/g;
+const numbersOf = (letters) => Array.from(letters, (letter) => letter.codePointAt(0) - 35);
+function wholeBody(packed) {
+  const found = { ...packed, k: numbersOf(packed.k) };
+  if (packed.w === undefined && packed.t !== undefined) Object.assign(found, wordsIn(packed.t));
+  if (packed.f && packed.f.length)
+    found.c = packed.c ? numbersOf(packed.c).map((p) => p * 2.55) : found.w.map(() => 255);
+  return found;
+}
+function wordsIn(text) {
+  const hits = [];
+  const counts = new Map();
+  for (const match of text.matchAll(PLAIN_WORD)) {
+    const word = placeOf("word", store.words.names).get(match[0].toLowerCase());
+    if (word === undefined) continue;
+    hits.push([match.index, match[0].length, word]);
+    counts.set(word, (counts.get(word) || 0) + 1);
+  }
+  const w = [...counts.keys()].sort((a, b) => a - b);
+  const place = new Map(w.map((word, i) => [word, i]));
+  let at = 0;
+  const s = hits.flatMap(([start, length, word]) => {
+    const gap = start - at;
+    at = start + length;
+    return [gap, length, place.get(word)];
+  });
+  return { w, n: w.map((word) => counts.get(word)), s };
 }

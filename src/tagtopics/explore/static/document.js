@@ -22,7 +22,14 @@ function documentPage(d) {
       "div",
       { class: "hero" },
       h("p", { class: "eyebrow" }, "Document"),
-      h("h1", {}, h("bdi", {}, store.documents.ids[d])),
+      h("h1", {}, h("bdi", {}, titleOf(d))),
+      sourceLine(d),
+      h(
+        "p",
+        { class: "lead" },
+        `A document${store.documents.tokens[d] ? ` of ${plural(store.documents.tokens[d], "word")}` : ""} with ${plural(tags.length, "tag")}`,
+        mostlyAbout(topics),
+      ),
       ribbon(topics),
     ),
     h(
@@ -32,6 +39,16 @@ function documentPage(d) {
       h("div", {}, card("Topics", null, topicBars(topics, 6, 0.02)), relatives(d)),
     ),
   ];
+}
+
+function sourceLine(d) {
+  const source = sourceOf(d);
+  const parts = [
+    titleOf(d) === store.documents.ids[d] ? null : h("bdi", {}, store.documents.ids[d]),
+    dateOf(d) ? h("span", {}, dateOf(d)) : null,
+    source ? h("a", { href: source, rel: "noopener noreferrer external", target: "_blank" }, "Open the source") : null,
+  ].filter(Boolean);
+  return parts.length ? h("p", { class: "source" }, parts) : null;
 }
 
 function withoutBody(box, tags) {
@@ -113,12 +130,18 @@ function piecesOf(found) {
 function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])) {
   const n = names.length;
   const credit = (i, j) => found.c[i * n + j] / 255;
-  const state = { by: found.c && n ? "tag" : "topic", on: names.map(() => true) };
+  const usual = found.c && n ? "tag" : "topic";
+  const asked = stateOf().get("colour");
+  const state = {
+    by: asked === "topic" || asked === "none" || (usual === "tag" && byTag(asked)) ? asked : usual,
+    on: names.map(() => true),
+  };
   const isText = found.t !== undefined && found.s.length > 0;
   const text = h("div", {
     class: isText ? "text" : "text bag",
     role: "group",
     tabindex: "0",
+    dir: "auto",
     "aria-label": "Words of the document; use the arrow keys to move between words",
   });
   const marks = [];
@@ -141,16 +164,15 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
     if (state.by === "none") return [0, 0];
     if (state.by === "topic") return [topicHue(found.k[i]), 0.7];
     const weigh = state.by === "tag" ? (j) => credit(i, j) : (j) => credit(i, j) / Math.max(part[j], 1e-6);
-    let best = -1;
-    for (let j = 0; j < n; j++) if (state.on[j] && (best < 0 || weigh(j) > weigh(best))) best = j;
+    const [best = -1, next = -1] = topOf(names.map((_, j) => weigh(j)), 2, [...names.keys()].filter((j) => state.on[j]));
     return best < 0
       ? [0, 0]
       : [
           slotHue(best),
-          state.by === "tag" ? strength(credit(i, best), n) : Math.min(1, Math.max(0, 2 * (weigh(best) - 1))),
+          state.by === "tag" ? strength(credit(i, best) - (next < 0 ? 0 : credit(i, next)), n) : Math.min(1, Math.max(0, 2 * (weigh(best) - 1))),
         ];
   }
-  const part = names.map((_, j) => {
+  const part = found.f || names.map((_, j) => {
     let sum = 0;
     let all = 0;
     found.n.forEach((count, i) => {
@@ -176,7 +198,7 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
         },
       },
       h("i", {}),
-      h("bdi", {}, name),
+      tags[j] === undefined ? h("bdi", {}, name) : tagLabel(tags[j]),
       found.c ? h("small", {}, percent(part[j])) : null,
     ),
   );
@@ -192,6 +214,7 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
       { class: "tools" },
       choice("Colour by", `by-${++boxes}`, modes, state.by, (mode) => {
         state.by = mode;
+        keepState("colour", mode, usual);
         toggles.hidden = !byTag(mode);
         paint();
       }),
@@ -211,7 +234,7 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
       "p",
       { class: "note" },
       found.c
-        ? "Point at a word, or use the arrow keys, to see p(tag | word, document). Contrast: the tag whose share of the word exceeds its share of the document. "
+        ? "Point at a word, or use the arrow keys, to see how likely each tag accounts for it. These credits are about vocabulary, not about who contributed what. Contrast: the tag whose share of the word exceeds its share of the document. "
         : "",
       h(
         "span",
@@ -224,12 +247,8 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
   paint();
 }
 
-// Opacity of a word's colour: a quarter for an even split, full if one tag has all the credit.
-const strength = (credit, n) =>
-  n < 2
-    ? 0.7
-    : 0.25 +
-      0.75 * Math.min(1, (Math.max(0, credit - 1 / n) / (1 - 1 / n)) * Math.min(4, Math.max(1, n / 2)));
+// Opacity of a word's colour: pale if two tags are equally likely, full if one is far ahead of the next.
+const strength = (lead, n) => (n < 2 ? 0.7 : 0.2 + 0.8 * Math.min(1, lead / 0.4));
 const byTag = (mode) => mode === "tag" || mode === "contrast";
 
 function tipOf(found, i, names, credit) {
@@ -253,7 +272,7 @@ function tipOf(found, i, names, credit) {
                   { class: "track" },
                   h("span", { class: "fill", vars: { "--hue": slotHue(j), "--part": `${100 * p}%` } }),
                 ),
-                h("span", { class: "figure" }, percent(p)),
+                h("span", { class: "figure" }, credited(p)),
               ),
             ),
         )
@@ -328,6 +347,6 @@ const reasonsOf = (row) =>
   h(
     "p",
     { class: "reasons" },
-    row.topics.map((k) => link(`#/topic/${k}`, { class: "reason" }, badge(k), topicLabel(k, 2))),
+    row.topics.map((k) => link(topicHref(k), { class: "reason" }, badge(k), topicLabel(k, 2))),
     row.tags.slice(0, 5).map((t) => tagChip(t)),
   );

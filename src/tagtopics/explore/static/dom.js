@@ -25,6 +25,11 @@ const percent = (p) => {
   const value = 100 * p;
   return `${value >= 9.95 || value === 0 ? value.toFixed(0) : value >= 0.95 ? value.toFixed(1) : value.toFixed(2)} %`;
 };
+// Credited occurrences are sums of probabilities: with a decimal where they are few.
+const tokens = (n) => (n >= 9.95 ? whole(n) : n >= 0.05 ? n.toFixed(1) : n > 0 ? "<0.1" : "0");
+// Shares of tags and documents; smaller ones are not known exactly.
+const share = (p) => (p < 0.01 && p > 0 ? "<1 %" : percent(p));
+const credited = (p) => (p > 0 && p < 0.005 ? "<1 %" : `${Math.round(100 * p)} %`);
 const plural = (n, one, many) => `${whole(n)} ${n === 1 ? one : many || one + "s"}`;
 const times = (x) => (x >= 10 ? `×${x.toFixed(0)}` : `×${x.toFixed(1)}`);
 
@@ -47,15 +52,17 @@ function link(href, props, ...children) {
   return h("a", { href, ...props }, ...children);
 }
 const badge = (k) =>
-  h("span", { class: "badge", vars: { "--hue": topicHue(k) }, "aria-hidden": "true" }, String(k));
+  h("span", { class: isBackground(k) ? "badge plain" : "badge", vars: { "--hue": topicHue(k) }, "aria-hidden": "true" }, String(k));
 
 // A panel with a heading; `note` explains the content in one line.
 function card(title, note, ...children) {
-  return h(
+  const section = h(
     "section",
     { class: "card" },
     h("h2", {}, title),
     note ? h("p", { class: "note" }, note) : null,
     ...children,
   );
+  section.append(shareMenu(section, title));
+  return section;
 }

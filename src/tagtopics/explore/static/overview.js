@@ -84,8 +84,8 @@ function topicRows() {
         "li",
         { on: { mouseenter: () => spot(k, true), mouseleave: () => spot(k, false) } },
         link(
-          `#/topic/${k}`,
-          { "aria-label": `${topicName(k)}: ${topicLabel(k, 4)}, ${percent(store.topics.share[k])}` },
+          topicHref(k),
+          {},
           badge(k),
           h("span", { class: "said" }, store.labels[k].join("  ·  ")),
           h(
@@ -114,14 +114,14 @@ function groupCards(n) {
           "li",
           {},
           link(
-            `#/groups/${group.tags.join("+")}`,
+            groupHref(group.tags),
             {},
             h(
               "span",
               { class: "pair" },
-              h("bdi", {}, store.tags.names[group.tags[0]]),
+              h("span", {}, tagLabel(group.tags[0])),
               h("span", { class: "plus", "aria-label": "and" }, "+"),
-              h("bdi", {}, store.tags.names[group.tags[1]]),
+              h("span", {}, tagLabel(group.tags[1])),
             ),
             h("span", { class: "points" }, badge(group.topic), h("span", {}, topicLabel(group.topic))),
             h("small", {}, plural(group.documents, "document")),
@@ -148,7 +148,7 @@ function tagKinds() {
             {},
             best.map((t) => tagChip(t, whole(store.tags.documents[t]))),
             tags.length > best.length
-              ? link(`#/tags/${encodeURIComponent(kind)}`, { class: "all" }, `all ${whole(tags.length)}`)
+              ? link(`#/tags?kind=${encodeURIComponent(kind)}`, { class: "all" }, `all ${whole(tags.length)}`)
               : null,
           ),
         ];
@@ -159,7 +159,8 @@ function tagKinds() {
 
 // Lists of topics, tags and documents.
 function topicsPage() {
-  let order = "share";
+  const keys = ["share", "number", ...(store.topics.coherence.length ? ["coherence"] : [])];
+  let order = keys.includes(stateOf().get("order")) ? stateOf().get("order") : "share";
   const box = h("div", { class: "decks" });
   const draw = () =>
     box.replaceChildren(
@@ -175,8 +176,10 @@ function topicsPage() {
   draw();
   return [
     h("h1", {}, plural(store.K, "topic")),
+    h("p", { class: "lead" }, "Every topic with its most telling words; choose one to see its tags and documents."),
     choice("Order by", "order", orders, order, (value) => {
       order = value;
+      keepState("order", value, "share");
       draw();
     }),
     box,
@@ -187,7 +190,7 @@ function topicDeck(k) {
   return h(
     "article",
     { class: "deck", vars: { "--hue": topicHue(k) } },
-    h("h2", {}, link(`#/topic/${k}`, {}, badge(k), topicName(k))),
+    h("h2", {}, link(topicHref(k), {}, badge(k), topicName(k))),
     h(
       "p",
       {},
@@ -236,7 +239,7 @@ function tagsPage(kind) {
           link("#/tags", { class: "chip", "aria-current": shown === null ? "true" : null }, "all"),
           kinds.map((name) =>
             link(
-              `#/tags/${encodeURIComponent(name)}`,
+              `#/tags?kind=${encodeURIComponent(name)}`,
               { class: "chip", "aria-current": shown === name ? "true" : null },
               name || "other",
             ),
@@ -245,23 +248,24 @@ function tagsPage(kind) {
       : null;
   return [
     h("h1", {}, plural(tags.length, "tag")),
+    h("p", { class: "lead" }, "Every tag with its number of documents, its main topics and its most telling words."),
     filter,
     ...growing(
       ordered,
       (t) => {
         const profile = tagProfile(t);
-        const best = topOf(profile, 3).filter((k) => profile[k] > 0.08);
+        const best = tellingTopics(profile, 3).filter((k) => profile[k] > 0.08);
         return h(
           "li",
           {},
-          link(`#/tag/${t}`, { class: "name" }, h("bdi", {}, store.tags.names[t])),
+          link(tagHref(t), { class: "name" }, tagLabel(t)),
           h("small", {}, plural(store.tags.documents[t], "document")),
           h(
             "span",
             { class: "points" },
             best.map((k) =>
               link(
-                `#/topic/${k}`,
+                topicHref(k),
                 { title: topicLabel(k, 4), "aria-label": `${topicName(k)}: ${topicLabel(k)}` },
                 badge(k),
               ),
@@ -291,6 +295,10 @@ function documentsPage() {
   const left = store.sizes.documents - store.sizes.listed;
   return [
     h("h1", {}, plural(store.sizes.documents, "document")),
+    h("p", { class: "lead" }, "Every document with its topics; choose one to read it, with its words coloured by tag."),
+    !left && settings.bodies < store.sizes.documents && store.corpus
+      ? h("p", { class: "note" }, `${whole(store.sizes.documents - settings.bodies)} texts are not in this file, which has a size limit (--max-mb).`)
+      : null,
     left
       ? h(
           "p",

@@ -7,21 +7,22 @@ function tagPage(t) {
     .map((w, i) => ({
       label: h("bdi", {}, store.words.names[w]),
       value: store.tags.credits[t][i],
-      text: whole(store.tags.credits[t][i]),
-      href: `#/word/${w}`,
+      text: tokens(store.tags.credits[t][i]),
+      href: wordHref(w),
     }));
   return [
     h(
       "div",
       { class: "hero" },
-      h("p", { class: "eyebrow" }, "Tag"),
-      h("h1", {}, h("bdi", {}, store.tags.names[t])),
+      h("p", { class: "eyebrow" }, tagKind(t) ? `Tag · ${tagKind(t)}` : "Tag"),
+      h("h1", {}, h("bdi", {}, tagShort(t))),
       h(
         "p",
         { class: "lead" },
-        plural(store.tags.documents[t], "document"),
+        `${plural(store.tags.documents[t], "document has", "documents have")} this tag`,
+        mostlyAbout(tagProfile(t)),
         " · ",
-        link(`#/groups/${t}`, {}, "compare with other tags"),
+        link(groupHref([t]), {}, "compare with other tags"),
       ),
     ),
     h(
@@ -35,6 +36,7 @@ function tagPage(t) {
           "Mean topics of the words credited to this tag.",
           topicBars(tagProfile(t), 10),
         ),
+        tagLine(t),
         neighbours(t),
       ),
       rows.length
@@ -49,19 +51,55 @@ function tagPage(t) {
   ];
 }
 
+// "; mostly about A (40 %) and B (20 %)": background topics do not count.
+function mostlyAbout(profile) {
+  const best = tellingTopics(profile, 2).filter((k) => profile[k] >= 0.05);
+  if (!best.length) return ".";
+  return `; mostly about ${best.map((k) => `${topicName(k)} (${percent(profile[k])})`).join(" and ")}.`;
+}
+
+// Two tags: the credited words that one has and the other has not, or less of.
+function separating(tags) {
+  if (tags.length !== 2 || tags.some((t) => !store.tags.words[t].length)) return null;
+  const shares = tags.map((t) => {
+    const all = store.tags.credits[t].reduce((sum, n) => sum + n, 0);
+    return new Map(store.tags.words[t].map((w, i) => [w, store.tags.credits[t][i] / all]));
+  });
+  const only = (i) =>
+    [...shares[i]]
+      .map(([w, p]) => [w, p - (shares[1 - i].get(w) || 0)])
+      .filter(([, gap]) => gap > 0)
+      .sort((a, b) => b[1] - a[1] || a[0] - b[0])
+      .slice(0, 14);
+  return card(
+    "Words that separate them",
+    "Among the most characteristic words credited to each tag, those that the other has not, or has less of.",
+    h(
+      "div",
+      { class: "columns" },
+      tags.map((t, i) =>
+        h(
+          "div",
+          { vars: { "--hue": slotHue(i + 1) } },
+          h("h3", {}, tagLabel(t)),
+          h(
+            "ol",
+            {},
+            only(i).map(([w]) => h("li", {}, wordLink(w))),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
 function neighbours(t) {
   const T = store.tags.names.length;
   const alike = Float64Array.from({ length: T }, (_, u) =>
     u === t ? -1 : overlap(store.tagRoots, t, store.tagRoots, u),
   );
   const near = topOf(alike, 8).filter((u) => alike[u] > 0);
-  const counts = new Map();
-  store.docsOfTag[t].forEach((d) =>
-    store.documents.tags[d].forEach((u) => {
-      if (u !== t) counts.set(u, (counts.get(u) || 0) + 1);
-    }),
-  );
-  const often = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, 8);
+  const often = tagsWith(t, 8);
   const row = (u, text) =>
     h(
       "li",
@@ -69,7 +107,7 @@ function neighbours(t) {
       tagChip(u),
       h("span", { class: "figure" }, text),
       link(
-        `#/groups/${t}+${u}`,
+        groupHref([t, u]),
         { class: "joint", "aria-label": `See ${store.tags.names[t]} and ${store.tags.names[u]} together` },
         "together",
       ),
@@ -89,7 +127,7 @@ function neighbours(t) {
     often.length
       ? card(
           "Often used with",
-          null,
+          `Tags of the same documents${ofListed()}, with the number of documents that have both.`,
           h(
             "ul",
             { class: "neighbours" },
@@ -116,7 +154,7 @@ function tagDocuments(tags) {
   );
   docs.sort((a, b) => fit.get(b) - fit.get(a) || a - b);
   return card(
-    tags.length > 1 ? `${plural(docs.length, "document")} with all of them` : "Documents",
+    tags.length > 1 ? `${plural(countWith(tags), "document")} with all of them${ofListed()}` : "Documents",
     "Most typical first.",
     growing(
       docs,
@@ -140,7 +178,7 @@ function groupsPage(tags) {
   tags = [...new Set(tags)].filter((t) => t >= 0 && t < store.tags.names.length).slice(0, 6);
   if (!store.tags.names.length) return [h("h1", {}, "Tag groups"), h("p", {}, "This model has no tags.")];
   const go = (next) => {
-    location.hash = `#/groups/${next.join("+")}`;
+    location.hash = next.length ? groupHref(next) : "#/groups";
   };
   const chosen = tags.length
     ? h(
@@ -150,7 +188,7 @@ function groupsPage(tags) {
           h(
             "li",
             { vars: { "--hue": slotHue(i + 1) } },
-            link(`#/tag/${t}`, {}, h("bdi", {}, store.tags.names[t])),
+            link(tagHref(t), {}, tagLabel(t)),
             h(
               "button",
               {
@@ -195,6 +233,7 @@ function groupsPage(tags) {
     ...head,
     verdict(tags, joint, alone),
     h("div", { class: "split wide-left" }, groupTopics(tags, joint, alone), groupFigure(tags, joint)),
+    separating(tags),
     groupWords(tags, joint, alone),
     tagDocuments(tags),
   ];
@@ -203,7 +242,7 @@ function groupsPage(tags) {
 function verdict(tags, joint, alone) {
   const k = topOf(joint, 1)[0];
   const parts = tags.map((t, i) => [
-    percent(alone[i][k]),
+    share(alone[i][k]),
     " of ",
     h("strong", {}, h("bdi", {}, store.tags.names[t])),
   ]);
@@ -211,7 +250,7 @@ function verdict(tags, joint, alone) {
     "p",
     { class: "verdict", vars: { "--hue": topicHue(k) } },
     "Together, their main topic is ",
-    link(`#/topic/${k}`, {}, badge(k), topicLabel(k)),
+    link(topicHref(k), {}, badge(k), topicLabel(k)),
     ` with ${percent(joint[k])}. Alone, it has `,
     parts.flatMap((part, i) => [i ? (i === parts.length - 1 ? " and " : ", ") : "", ...part]),
     ".",
@@ -226,8 +265,8 @@ function brought(joint, alone, first) {
   if (k === first || gain[k] < 0.03) return null;
   return [
     " The largest gain is ",
-    link(`#/topic/${k}`, {}, badge(k), topicLabel(k)),
-    `: ${percent(joint[k])} together, at most ${percent(joint[k] - gain[k])} alone.`,
+    link(topicHref(k), {}, badge(k), topicLabel(k)),
+    `: ${percent(joint[k])} together, at most ${share(joint[k] - gain[k])} alone.`,
   ];
 }
 
@@ -249,7 +288,7 @@ function groupTopics(tags, joint, alone) {
         h(
           "li",
           {},
-          link(`#/topic/${k}`, { class: "label" }, badge(k), h("span", {}, topicLabel(k))),
+          link(topicHref(k), { class: "label" }, badge(k), h("span", {}, topicLabel(k))),
           h(
             "span",
             { class: "stack" },
@@ -257,14 +296,14 @@ function groupTopics(tags, joint, alone) {
               "span",
               { class: "both" },
               h("span", { class: "fill ink", vars: { "--part": `${100 * joint[k]}%` } }),
-              h("span", { class: "figure" }, percent(joint[k])),
+              h("span", { class: "figure" }, share(joint[k])),
             ),
             alone.map((one, i) =>
               h(
                 "span",
                 { class: "single" },
                 h("span", { class: "fill", vars: { "--hue": slotHue(i + 1), "--part": `${100 * one[k]}%` } }),
-                h("span", { class: "hidden" }, `${store.tags.names[tags[i]]}: ${percent(one[k])}`),
+                h("span", { class: "hidden" }, `${store.tags.names[tags[i]]}: ${share(one[k])}`),
               ),
             ),
           ),
@@ -309,10 +348,8 @@ function groupFigure(tags, joint) {
       return spot;
     }),
   );
-  const together = store.docsOfTag[tags[0]].filter((d) =>
-    tags.every((t) => store.documents.tags[d].includes(t)),
-  ).length;
-  return card("On the map", `${plural(together, "document has", "documents have")} all of them.`, map);
+  const n = countWith(tags);
+  return card("On the map", `${plural(n, "document has", "documents have")} all of them${ofListed()}.`, map);
 }
 
 function groupWords(tags, joint, alone) {
@@ -349,7 +386,7 @@ function groupWords(tags, joint, alone) {
         true,
       ),
       columns.map((words, i) =>
-        column(h("bdi", {}, store.tags.names[tags[i]]), words, slotHue(i + 1), false),
+        column(tagLabel(tags[i]), words, slotHue(i + 1), false),
       ),
     ),
   );

@@ -10,16 +10,22 @@ function topicPage(k) {
       h(
         "p",
         { class: "steps" },
-        at > 0 ? link(`#/topic/${order[at - 1]}`, { rel: "prev" }, "← larger") : h("span", {}),
-        at < store.K - 1 ? link(`#/topic/${order[at + 1]}`, { rel: "next" }, "smaller →") : null,
+        at > 0 ? link(topicHref(order[at - 1]), { rel: "prev" }, "← larger") : h("span", {}),
+        at < store.K - 1 ? link(topicHref(order[at + 1]), { rel: "next" }, "smaller →") : null,
       ),
-      h("h1", {}, badge(k), h("span", {}, topicName(k))),
-      h("p", { class: "lead" }, store.labels[k].join(" · ")),
+      h("p", { class: "eyebrow" }, isBackground(k) ? `Topic ${k}: background, spread over the whole collection` : `Topic ${k}`),
+      h("h1", {}, badge(k), h("bdi", {}, topicName(k))),
+      h(
+        "p",
+        { class: "lead" },
+        `This topic accounts for ${percent(store.topics.share[k])} of all words; its most telling words are ${store.labels[k].join(", ")}.`,
+      ),
       h(
         "p",
         { class: "note" },
-        `${percent(store.topics.share[k])} of all words, number ${at + 1} of ${store.K}${store.topics.coherence.length ? `; coherence ${store.topics.coherence[k].toFixed(2)}` : ""}.`,
+        `Number ${at + 1} of ${store.K} by share${store.topics.coherence.length ? `; coherence ${store.topics.coherence[k].toFixed(2)}` : ""}.`,
       ),
+      nameEditor(k),
     ),
     h(
       "div",
@@ -29,8 +35,8 @@ function topicPage(k) {
         "div",
         {},
         topicTags(k),
-        store.years
-          ? card("By year", "Mean share of the topic in the documents of each year.", yearLine(k))
+        store.time
+          ? card("Over time", "Mean share of the topic in the documents of each period.", topicLine(k))
           : null,
         nearTopics(k),
       ),
@@ -50,26 +56,30 @@ function topicWords(k) {
           value: p,
           text: `${percent(p)}  ${times(lift)}`,
           hue: topicHue(k),
-          href: `#/word/${w}`,
+          href: wordHref(w),
           title: `${percent(p)} of the topic, ${times(lift)} as often as in the collection`,
         })),
         { name: "Words" },
       ),
     );
   };
-  draw(0.6);
-  const shown = h("output", { for: "weight" }, "0.6");
+  const given = Number(stateOf().get("weight") ?? 0.6);
+  const first = given >= 0 && given <= 1 ? given : 0.6;
+  const asText = (weight) => weight.toFixed(2).replace(/0$/, "");
+  draw(first);
+  const shown = h("output", { for: "weight" }, asText(first));
   const slider = h("input", {
     id: "weight",
     type: "range",
     min: 0,
     max: 1,
     step: 0.05,
-    value: 0.6,
+    value: first,
     on: {
       input: (event) => {
         const weight = Number(event.target.value);
-        shown.textContent = weight.toFixed(2).replace(/0$/, "");
+        shown.textContent = asText(weight);
+        keepState("weight", weight, 0.6);
         draw(weight);
       },
     },
@@ -99,11 +109,11 @@ function topicTags(k) {
     "Tags most typical of this topic, with its share in their profiles.",
     bars(
       best.map((t) => ({
-        label: h("bdi", {}, store.tags.names[t]),
+        label: tagLabel(t),
         value: own[t],
-        text: percent(own[t]),
+        text: share(own[t]),
         hue: topicHue(k),
-        href: `#/tag/${t}`,
+        href: tagHref(t),
         title: plural(store.tags.documents[t], "document"),
       })),
       { most: 1, name: "Tags" },
@@ -113,18 +123,20 @@ function topicTags(k) {
 
 function nearTopics(k) {
   if (store.K < 3) return null;
-  const { x, y } = store.topics;
-  const near = topOf(
-    x.map((_, j) => (j === k ? -9 : -Math.hypot(x[j] - x[k], y[j] - y[k]))),
-    Math.min(4, store.K - 1),
-  );
   return card(
     "Similar topics",
-    null,
+    "Topics with similar words; 100 % means equal.",
     h(
       "ul",
       { class: "near" },
-      near.map((j) => h("li", {}, link(`#/topic/${j}`, {}, badge(j), h("span", {}, topicLabel(j, 4))))),
+      store.topics.near[k].map((j, i) =>
+        h(
+          "li",
+          {},
+          link(topicHref(j), {}, badge(j), h("span", {}, topicLabel(j, 4))),
+          h("span", { class: "figure" }, percent(store.topics.alike[k][i])),
+        ),
+      ),
     ),
   );
 }
@@ -144,6 +156,7 @@ function wordPage(w) {
   const n = store.words.perTopic;
   const topics = store.words.topics.slice(w * n, (w + 1) * n);
   const shares = topics.map((_, i) => store.wordShares[w * n + i] ** 2);
+  const rest = Math.max(0, 1 - shares.filter((p) => p >= 0.01).reduce((sum, p) => sum + p, 0));
   const tags = store.tags.names.map((_, t) => t).filter((t) => store.tags.words[t].includes(w));
   const credit = (t) => store.tags.credits[t][store.tags.words[t].indexOf(w)];
   tags.sort((a, b) => credit(b) - credit(a));
@@ -152,24 +165,31 @@ function wordPage(w) {
       "div",
       { class: "hero" },
       h("h1", {}, h("bdi", {}, store.words.names[w])),
-      h("p", { class: "lead" }, `A word, ${plural(store.words.weight[w], "time")} in the collection.`),
+      h(
+        "p",
+        { class: "lead" },
+        store.corpus
+          ? `A word that occurs ${plural(store.words.weight[w], "time")}, in ${plural(store.words.inDocuments[w], "document")}.`
+          : `A word that occurs about ${plural(store.words.weight[w], "time")}, by the model; the corpus itself is not known.`,
+      ),
     ),
     h(
       "div",
       { class: "split" },
       card(
         "Topics",
-        "The topics of its occurrences.",
+        "The topics of its occurrences; all add up to 100 %.",
         bars(
-          topics
-            .map((k, i) => ({
+          [
+            ...topics.map((k, i) => ({
               label: [badge(k), h("span", {}, topicLabel(k))],
               value: shares[i],
               text: percent(shares[i]),
               hue: topicHue(k),
-              href: `#/topic/${k}`,
-            }))
-            .filter((row) => row.value >= 0.005),
+              href: topicHref(k),
+            })),
+            { label: "all other topics", value: rest, text: share(rest), hue: 0, grey: true },
+          ].filter((row) => row.value >= (row.grey ? 1e-4 : 0.01)),
           { most: 1, name: "Topics" },
         ),
       ),
@@ -181,10 +201,10 @@ function wordPage(w) {
               tags
                 .slice(0, 12)
                 .map((t) => ({
-                  label: h("bdi", {}, store.tags.names[t]),
+                  label: tagLabel(t),
                   value: credit(t),
-                  text: whole(credit(t)),
-                  href: `#/tag/${t}`,
+                  text: tokens(credit(t)),
+                  href: tagHref(t),
                 })),
               { name: "Tags" },
             ),

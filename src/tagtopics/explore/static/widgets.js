@@ -1,12 +1,12 @@
 // Shared components: tag chips, lists of documents, a combobox.
 const tagChip = (t, note) =>
   link(
-    `#/tag/${t}`,
-    { class: "chip" },
-    h("bdi", {}, store.tags.names[t]),
+    tagHref(t),
+    { class: "chip", title: store.tags.names[t].length > 40 ? store.tags.names[t].slice(0, 300) : null },
+    tagLabel(t),
     note ? h("small", {}, note) : null,
   );
-const wordLink = (w) => link(`#/word/${w}`, { class: "word" }, h("bdi", {}, store.words.names[w]));
+const wordLink = (w) => link(wordHref(w), { class: "word" }, h("bdi", {}, store.words.names[w]));
 
 function documentRow(d, { figure, reasons } = {}) {
   const snippet = store.documents.snippets && store.documents.snippets[d];
@@ -16,10 +16,11 @@ function documentRow(d, { figure, reasons } = {}) {
     h(
       "div",
       { class: "headline" },
-      link(`#/document/${d}`, {}, h("bdi", {}, store.documents.ids[d])),
+      link(documentHref(d), {}, h("bdi", {}, titleOf(d))),
+      dateOf(d) ? h("small", {}, dateOf(d)) : null,
       figure ? h("span", { class: "figure" }, figure) : null,
     ),
-    snippet ? h("p", { class: "snippet" }, snippet, " …") : null,
+    snippet ? h("p", { class: "snippet", dir: "auto" }, snippet, " …") : null,
     reasons || null,
   );
 }

@@ -1,0 +1,100 @@
+"""What is known of documents besides their words: numbers such as the year, and kinds of tags."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from tagtopics._typing import Float64, Int64
+from tagtopics.corpus.core import Corpus
+from tagtopics.errors import InputError
+
+Values = Mapping[str, npt.ArrayLike]
+"""Numbers of documents by name, each (D,); NaN where unknown."""
+
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+_DATE = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
+DATES = ("year", "date")
+"""Names of the dates of documents, as fractions of years: 2020.5 is the middle of 2020; a year is whole."""
+
+
+def kind_of(tag: str) -> str:
+    """Return the kind of a tag `kind:name`; empty if it has none."""
+    return tag.partition(":")[0] if ":" in tag else ""
+
+
+def kind_columns(corpus: Corpus, kind: str) -> Int64:
+    """Return the columns of the tags of a kind; "tags" are all tags of a corpus without kinds."""
+    kinds = [kind_of(tag) for tag in corpus.tag_names]
+    columns = [t for t, own in enumerate(kinds) if own == kind]
+    if not columns and kind in ("tags", "tag"):
+        columns = [t for t, own in enumerate(kinds) if not own] or list(range(corpus.n_tags))
+    if not columns:
+        known = ", ".join(sorted({own for own in kinds if own})[:8]) or "none (use: tags)"
+        raise InputError(f"the corpus has no tags of kind {kind[:40]!r}; its kinds are: {known}")
+    return np.array(columns, dtype=np.int64)
+
+
+def kind_matrix(corpus: Corpus, kind: str, min_docs: int = 1) -> tuple[sp.csr_array, tuple[str, ...]]:
+    """Return the tags of a kind that enough documents have: CSR (D, N) of float64, and their names."""
+    columns = kind_columns(corpus, kind)
+    docs = np.asarray(corpus.tags.sum(0), dtype=np.int64).ravel()[columns]
+    kept = columns[docs >= min_docs]
+    matrix = sp.csr_array(sp.csc_array(corpus.tags)[:, kept].astype(np.float64))
+    return matrix, tuple(corpus.tag_names[t] for t in kept)
+
+
+def numbers(corpus: Corpus, name: str, values: Values | None = None) -> Float64:
+    """Return a number for each document, (D,); NaN where it is unknown.
+
+    Args:
+        corpus: the documents.
+        name: of `values`, else "year" or "date" for the dates of the corpus, else a kind of tags whose names
+            are numbers, as in `year:2020`; a document with several has their mean.
+        values: numbers that the corpus does not have.
+    """
+    if values is not None and name in values:
+        given = np.asarray(values[name], dtype=np.float64)
+        if given.shape != (corpus.n_docs,):
+            raise InputError(f"{name}: {given.shape} values for {corpus.n_docs} documents")
+        return np.where(np.isfinite(given), given, np.nan)
+    dates = getattr(corpus, "dates", None)
+    if name in DATES and dates is not None and any(dates):
+        return np.array([_year(date, name) for date in dates])
+    return _from_tags(corpus, name)
+
+
+def _year(date: str | None, name: str) -> float:
+    match = _DATE.match(date or "")
+    if match is None:
+        return float("nan")
+    year, month, day = (int(part) if part else 0 for part in match.groups())
+    if name == "year" or not month:
+        return float(year)
+    return year + (month - 1) / 12 + max(day - 1, 0) / 372
+
+
+def _from_tags(corpus: Corpus, name: str) -> Float64:
+    columns = kind_columns(corpus, name)
+    names = [corpus.tag_names[t].partition(":")[2] or corpus.tag_names[t] for t in columns]
+    wrong = next((tag for tag in names if not _NUMBER.fullmatch(tag.strip())), None)
+    if wrong is not None:
+        raise InputError(f"{name}: the tag {wrong[:40]!r} is not a number; use it as a kind instead")
+    tags = sp.csr_array(sp.csc_array(corpus.tags)[:, columns].astype(np.float64))
+    n = np.asarray(tags.sum(1)).ravel()
+    total = np.asarray(tags @ np.array([float(tag) for tag in names])).ravel()
+    return np.where(n > 0, total / np.maximum(n, 1), np.nan)
+
+
+def complete_rows(columns: Sequence[Float64], what: str) -> Any:
+    """Return the rows, ascending, in which all numbers are known; too few are an `InputError`."""
+    known = np.all([np.isfinite(column) for column in columns], axis=0) if columns else None
+    rows = np.flatnonzero(known) if known is not None else None
+    if rows is not None and len(rows) < 10:
+        raise InputError(f"{what}: only {len(rows)} documents have all values; 10 or more are needed")
+    return rows

@@ -1,0 +1,56 @@
+"""The names of tags: their words in the text, and the forms under which two names are the same."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+import numpy as np
+import scipy.sparse as sp
+
+from tagtopics.corpus.core import Corpus
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+def bare_name(tag: str) -> str:
+    """Return the name of a tag without its kind: `Jane Doe` of `author:Jane Doe`."""
+    kind, colon, name = tag.partition(":")
+    return name if colon and name.strip() and kind.strip() and not name.startswith("//") else tag
+
+
+@lru_cache(maxsize=1 << 16)
+def fold_word(word: str) -> str:
+    """Return a word without case, accents and a plural ending."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", word.casefold()) if not unicodedata.combining(c))
+    if len(plain) > 4 and plain.endswith("ies"):
+        return plain[:-3] + "y"
+    if len(plain) > 3 and plain.endswith("s") and not plain.endswith(("ss", "us", "is")):
+        return plain[:-1]
+    return plain
+
+
+def name_parts(tag: str) -> tuple[str, ...]:
+    """Return the folded words of a tag's name, in order."""
+    return tuple(fold_word(word) for word in _WORD.findall(bare_name(tag)))
+
+
+def name_words(corpus: Corpus) -> sp.csr_array:
+    """Return CSR (T, W): for each word of the vocabulary, its share in the words of the name of a tag.
+
+    Single letters and names without a word of the vocabulary count nothing.
+    """
+    columns: dict[str, list[int]] = {}
+    for w, word in enumerate(corpus.vocabulary):
+        columns.setdefault(fold_word(word), []).append(w)
+    rows, words, shares = [], [], []
+    for t, tag in enumerate(corpus.tag_names):
+        parts = [part for part in dict.fromkeys(name_parts(tag)) if len(part) > 1]
+        for part in parts:
+            for w in columns.get(part, ()):
+                rows.append(t)
+                words.append(w)
+                shares.append(1 / len(parts))
+    shape = (corpus.n_tags, corpus.n_words)
+    return sp.csr_array((np.array(shares), (np.array(rows, int), np.array(words, int))), shape=shape)

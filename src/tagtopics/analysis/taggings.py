@@ -1,0 +1,264 @@
+"""The evidence for and against single taggings, each document answered without itself.
+
+A tagging is a pair of a document and a tag. Its signals are what the recommender's regression predicts
+without the document, how rare the tag is, how often it occurs with the other tags of the document elsewhere,
+and whether its name is in the text. Two logistic regressions on the taggings of the collection turn signals
+into probabilities; nothing has to be known to be right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from tagtopics._blas import single_thread
+from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.analysis.names import name_words
+from tagtopics.corpus.core import Corpus
+from tagtopics.recommend.calibration import best_columns, logistic_weights
+from tagtopics.recommend.recommender import TagRecommender
+
+_FLOOR = 3e-3
+"""Added to scores and shares before the logarithm, as in the recommender's calibration."""
+
+_BATCH_PAIRS = 1 << 21
+"""Pairs of document and tag in memory at a time."""
+
+_CANDIDATES = 20
+"""Tags of a document that may be missing, by each of three signals: words, other tags, names."""
+
+_RANDOM = 3
+"""Random taggings that are compared with each tagging of the collection."""
+
+_REFERENCE_DOCS = 200
+"""Documents that tell how high a tag scores where it does not belong."""
+
+
+class Taggings(NamedTuple):
+    """P pairs of a document and a tag, with their signals."""
+
+    docs: Int64  # (P,)
+    tags: Int64  # (P,)
+    carried: Any  # (P,) bool: whether the document has the tag
+    random: Any  # (P,) bool: a tag drawn at random that the document does not have
+    candidate: Any  # (P,) bool: among the best tags of the document by some signal
+    n_others: Float64  # (P,) other documents with the tag
+    signals: Float64  # (P, C); the first column is all ones
+
+
+class Verdicts(NamedTuple):
+    """Scores of taggings, in the order given."""
+
+    docs: Int64
+    tags: Int64
+    scores: Float64  # from 0 to 1
+
+
+class _Counts(NamedTuple):
+    """What is counted once for all batches."""
+
+    tags: Any  # CSR (D, T) float64
+    n_docs: Float64  # (T,)
+    together: Any  # CSR (T, T) documents with both tags, no diagonal
+    names: Any  # CSR (W, T) share of the words of the name of a tag that a word covers
+
+
+@single_thread()
+def collect_taggings(
+    corpus: Corpus,
+    recommender: TagRecommender,
+    counts: Any,
+    doc_topic: Float32,
+    on_progress: Callable[[float], None] = lambda share: None,
+) -> Taggings:
+    """Return all taggings of a corpus, random ones to compare them with, and candidates for missing ones.
+
+    Documents without words are left out: there is no evidence about them.
+
+    Args:
+        corpus: D documents, with tags in the columns of the recommender.
+        recommender: trained on these documents, or on a sample of them.
+        counts: CSR (D, W) the words in the columns of the recommender.
+        doc_topic: (D, K) topic proportions, tags hidden.
+        on_progress: called with the share of the work done, from 0 to 1.
+    """
+    own = np.full(corpus.n_docs, -1, dtype=np.int64)
+    own[recommender.rows] = np.arange(len(recommender.rows))
+    known = _counted(corpus)
+    generator = np.random.default_rng(0)
+    worded = np.flatnonzero(np.diff(counts.indptr) > 0)
+    parts = []
+    for rows in _batches(worded, corpus.n_tags):
+        scores = recommender.scores_without(sp.csr_array(counts[rows]), doc_topic[rows], own[rows])
+        parts.append(_pairs_of(rows, scores, known, corpus, generator))
+        on_progress(float(rows[-1] + 1) / corpus.n_docs)
+    on_progress(1.0)
+    return Taggings(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def doubtful_taggings(taggings: Taggings) -> Verdicts:
+    """Return the taggings of the collection with the probability that each is no better than a random one.
+
+    With f the density of signals of the taggings and r that of random ones, a share s of wrong taggings makes
+    the probability s r / f. The ratio comes from a logistic regression; s is the largest share that the data
+    allow. A tag without other documents gets 0: nothing is known about it.
+    """
+    judged = taggings.carried & (taggings.n_others > 0)
+    used = judged | taggings.random
+    if not judged.any() or not taggings.random.any():
+        return _verdicts(taggings, judged, np.zeros(int(judged.sum())))
+    margin = _margins(taggings.signals[:, :_DOUBT], used, taggings.random)
+    base = np.log(judged.sum() / taggings.random.sum())
+    ratio = np.exp(np.clip(margin[judged] + base, -50, 50))
+    share = _wrong_share(margin[judged], margin[taggings.random])
+    return _verdicts(taggings, judged, _at_most_one(share * ratio))
+
+
+def missing_taggings(taggings: Taggings) -> Verdicts:
+    """Return tags that documents lack with the probability that each was left out.
+
+    With p the share of documents with equal signals that have the tag, and a share s of all taggings left out
+    at random, the probability is s / (1 - s) times p / (1 - p). The odds come from a logistic regression; s
+    is the largest share that the data allow.
+    """
+    used = taggings.candidate & (taggings.n_others > 0)
+    absent = used & ~taggings.carried
+    if not absent.any():
+        return _verdicts(taggings, absent, np.zeros(0))
+    margin = _margins(taggings.signals, used, taggings.carried)
+    share = _omitted_share(margin[used & taggings.carried], margin[absent])
+    ratio = share / (1 - share) * np.exp(np.clip(margin[absent], -50, 50))
+    return _verdicts(taggings, absent, _at_most_one(ratio))
+
+
+def _margins(signals: Float64, used: Any, outcomes: Any) -> Float64:
+    """Return (P,): the log odds of the outcome, from a logistic regression on the pairs that are used."""
+    shift, scale = signals[used].mean(0), signals[used].std(0) + 1e-9
+    shift[0], scale[0] = 0.0, 1.0
+    columns = (signals - shift) / scale
+    return np.asarray(columns @ logistic_weights(columns[used], outcomes[used]))
+
+
+def _wrong_share(real: Float64, random: Float64) -> float:
+    """Return the largest share of the taggings that can be random, given the margins of both.
+
+    For every threshold, at least so many taggings lie above it as the random ones among them do.
+    """
+    levels = np.quantile(random, np.linspace(0.1, 0.9, 17))
+    above = (real[:, np.newaxis] >= levels).sum(0) + 1.0
+    shares = above / len(real) / ((random[:, np.newaxis] >= levels).mean(0) + 1e-9)
+    return float(min(shares.min(), 1.0))
+
+
+def _omitted_share(carried: Float64, absent: Float64) -> float:
+    """Return the share of absent tags among the candidates with the highest margins, where it is smallest."""
+    if not len(carried):
+        return 0.0
+    levels = np.quantile(carried, np.linspace(0.5, 0.95, 10))
+    there, gone = ((margins[:, np.newaxis] >= levels).sum(0) for margins in (carried, absent))
+    return float(min(((gone + 1.0) / (gone + there + 2.0)).min(), 0.5))
+
+
+def _at_most_one(ratio: Float64) -> Float64:
+    """Return numbers that are close to the ratio below 1, never above 1, and in the same order."""
+    return np.asarray(ratio / np.sqrt(1 + ratio * ratio))
+
+
+def _verdicts(taggings: Taggings, chosen: Any, scores: Float64) -> Verdicts:
+    docs, tags = taggings.docs[chosen], taggings.tags[chosen]
+    order = np.lexsort((tags, docs, -scores))
+    return Verdicts(docs[order], tags[order], scores[order])
+
+
+# ------------------------------------------------------------------------------------------------ signals
+
+
+def _counted(corpus: Corpus) -> _Counts:
+    tags = sp.csr_array(corpus.tags, dtype=np.float64)
+    together = sp.csr_array(tags.T @ tags)
+    together.setdiag(0)
+    together.eliminate_zeros()
+    n_docs = np.bincount(corpus.tags.indices, minlength=corpus.n_tags).astype(np.float64)
+    return _Counts(tags, n_docs, together, sp.csr_array(name_words(corpus).T))
+
+
+def _batches(rows: Int64, n_tags: int) -> Iterator[Int64]:
+    step = max(1, min(256, _BATCH_PAIRS // max(n_tags, 1)))
+    return (rows[first : first + step] for first in range(0, len(rows), step))
+
+
+_DOUBT = 10
+"""Signals that doubtful taggings use: the first ones. The others compare the candidates of a document."""
+
+
+def _pairs_of(
+    rows: Int64, scores: Float32, known: _Counts, corpus: Corpus, generator: np.random.Generator
+) -> Taggings:
+    """Return the taggings of some documents that any question is about."""
+    carried = corpus.tags[rows].toarray() > 0
+    company, observed, expected = _company(rows, carried, known, corpus.n_docs)
+    named = np.asarray(_named(rows, known, corpus))
+    random = _drawn(carried, generator)
+    candidate = np.zeros(carried.shape, dtype=bool)
+    tables: tuple[Any, ...] = (scores, company, named)
+    for values in tables:
+        best = best_columns(values, _CANDIDATES)
+        chosen = np.take_along_axis(values, best, 1) > 0
+        np.put_along_axis(candidate, best, chosen | np.take_along_axis(candidate, best, 1), axis=1)
+    d, t = np.nonzero(carried | random | candidate)
+    others = known.n_docs[t] - carried[d, t]
+    score, rarity = scores[d, t].astype(np.float64), np.log((others + 0.5) / corpus.n_docs)
+    better = _ranks(scores, candidate)[d, t]
+    partners = np.diff(corpus.tags.indptr)[rows[d]] - carried[d, t]  # other tags of the document
+    signals = np.column_stack([
+        np.ones(len(d)), score, np.log(np.maximum(score, 0) + _FLOOR), rarity, score * rarity,
+        np.log(np.maximum(company[d, t], 0) + _FLOOR),
+        np.log((observed[d, t] + 0.1) / (expected[d, t] + 0.1)),
+        named[d, t], np.log1p(partners), partners == 0,
+        company[d, t], np.log1p(better), named[d, t] > 0.999,
+    ])  # fmt: skip
+    return Taggings(rows[d], t, carried[d, t], random[d, t], candidate[d, t], others, signals)
+
+
+def _company(rows: Int64, carried: Any, known: _Counts, n_all: int) -> tuple[Float64, Float64, Float64]:
+    """Return three (D, T) tables on the other tags of each document, in all other documents.
+
+    The sum of the shares of their documents that have the tag, the number of these documents, and the number
+    to expect if tags were independent.
+    """
+    tags = sp.csr_array(known.tags[rows])
+    rare = 1 / np.maximum(known.n_docs, 1)
+    weighted = sp.csr_array(tags * rare)
+    own_shares = np.asarray(weighted.sum(1))[:, np.newaxis] - rare
+    company = (weighted @ known.together).toarray() - carried * own_shares
+    n_tags = np.diff(tags.indptr)[:, np.newaxis]
+    observed = (tags @ known.together).toarray() - carried * (n_tags - 1)
+    partners = np.asarray(tags @ known.n_docs)[:, np.newaxis] - carried * known.n_docs
+    return company, observed, partners * (known.n_docs - carried) / n_all
+
+
+def _named(rows: Int64, known: _Counts, corpus: Corpus) -> Float64:
+    """Return (D, T): the share of the words of each tag's name that are in each document."""
+    present = sp.csr_array(corpus.counts[rows], dtype=np.float64, copy=True)
+    present.data = np.ones(present.nnz)
+    return np.asarray(np.minimum((present @ known.names).toarray(), 1.0))
+
+
+def _drawn(carried: Any, generator: np.random.Generator) -> Any:
+    """Return (D, T) booleans: tags drawn at random that the documents do not have."""
+    n = _RANDOM * int(carried.sum())
+    random = np.zeros(carried.shape, dtype=bool)
+    random.ravel()[generator.integers(0, max(carried.size, 1), n)] = True
+    return random & ~carried
+
+
+def _ranks(scores: Float32, candidate: Any) -> Int64:
+    """Return (D, T): how many candidates of the document have a higher score."""
+    ranks = np.zeros(scores.shape, dtype=np.int64)
+    for score, chosen, rank in zip(scores, candidate, ranks, strict=True):
+        columns = np.flatnonzero(chosen)
+        rank[columns[np.argsort(-score[columns], kind="stable")]] = np.arange(len(columns))
+    return ranks

@@ -1,0 +1,160 @@
+"""`tagtopics choose` and `tagtopics compare`: how many topics, and what two models have in common."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tagtopics.cli.options import (
+    ColumnOptions,
+    CorpusArgument,
+    OutputOptions,
+    TextOptions,
+    argument,
+    option,
+    top_option,
+)
+from tagtopics.cli.output import error_console, join, make_table, note, per_cent, show
+from tagtopics.cli.sources import load, read_training
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tagtopics.analysis.grid import OnProgress
+
+
+def whole_numbers(value: str) -> tuple[int, ...]:
+    """Parse whole numbers with commas between them."""
+    try:
+        return tuple(int(part) for part in value.split(","))
+    except ValueError:
+        raise typer.BadParameter(f"{value[:40]!r} is not a list of whole numbers such as 10,20,50") from None
+
+
+PlotOption = Annotated[
+    str | None,
+    option("Write a figure: a new file .svg, .png or .pdf.", "--plot", default="none", metavar="FILE"),
+]
+SeedOption = Annotated[int, option("Random seed; equal seeds give equal results.", "--seed")]
+ThreadsOption = Annotated[
+    int | None, option("Number of threads; does not change the result.", "--threads", default="all cores")
+]
+
+
+@dataclass(frozen=True)
+class ChooseOptions:
+    """The grid of fits."""
+
+    topics: Annotated[
+        Any,
+        option("Numbers of topics to try.", "--topics", default="10,20,50,100", metavar="N,N",
+               parser=whole_numbers),
+    ] = None  # fmt: skip
+    restarts: Annotated[int, option("Fits for each number, on other documents and seeds.", min=2)] = 10
+    seed: SeedOption = 0
+    threads: ThreadsOption = None
+    plot: PlotOption = None
+
+
+def choose_command(
+    corpus: CorpusArgument,
+    grid: ChooseOptions,
+    columns: ColumnOptions,
+    text: TextOptions,
+    output: OutputOptions,
+    top: Annotated[int, top_option("Words per topic.")] = 8,
+) -> None:
+    """Recommend a number of topics: held-out score, and topics that repeated fits find again."""
+    from tagtopics.analysis.choose import GRID, choose_topics
+    from tagtopics.analysis.plots import check_plot_target, plot_choice, save_plot
+
+    target = None if grid.plot is None else check_plot_target(grid.plot)
+    documents = read_training(corpus, columns, text, output)
+    with progress(output, "Fitting") as on_progress:
+        choice = choose_topics(
+            documents,
+            GRID if grid.topics is None else grid.topics,
+            restarts=grid.restarts,
+            seed=grid.seed,
+            n_words=top,
+            n_jobs=grid.threads,
+            on_progress=on_progress,
+        )
+    if target is not None:
+        save_plot(plot_choice(choice), target)
+    for line in choice.notes:
+        note(line)
+    payload = choice.to_dict()
+    show(output.json, payload, lambda console: _draw_choice(console, payload))
+
+
+def _draw_choice(console: Console, payload: dict[str, Any]) -> None:
+    low, high = payload["interval"]
+    console.print(f"recommended: {payload['recommended']} topics (90 % interval {low} to {high})\n")
+    caption = f"{payload['restarts']} restarts; score: mean log probability of a held-out token"
+    table = make_table(None, [">topics", ">score", ">error", ">found again", ""], caption)
+    for row in payload["rows"]:
+        marks = {payload["best_score"]: "best score", payload["recommended"]: "recommended"}
+        numbers = f"{row['score']:.4f}", f"{row['error']:.4f}", f"{100 * row['stability']:.0f} %"
+        table.add_row(str(row["n_topics"]), *numbers, marks.get(row["n_topics"], ""))
+    console.print(table)
+    table = make_table(f"{payload['recommended']} topics", [">topic", ">share", ">found in", "words"])
+    for row in payload["topics"]:
+        found = f"{row['found']} of {row['restarts']}"
+        table.add_row(str(row["topic"]), per_cent(row["share"]), found, join(row["words"]))
+    console.print(table)
+
+
+def compare_command(
+    first: Annotated[str, argument("A model folder.", "MODEL")],
+    second: Annotated[str, argument("Another model folder.", "OTHER")],
+    output: OutputOptions,
+    top: Annotated[int, top_option("Words per topic that are compared.")] = 10,
+    threshold: Annotated[
+        float, option("Least cosine similarity of a match.", "--threshold", metavar="X", min=0, max=1)
+    ] = 0.8,
+) -> None:
+    """Match the topics of two models: similarity, words gained and lost, topics without a match."""
+    from tagtopics.analysis.compare import compare
+
+    found = compare(load(first), load(second), n_words=top, threshold=threshold)
+    payload = {"models": [first, second], **found.to_dict()}
+    show(output.json, payload, lambda console: _draw_comparison(console, payload))
+
+
+def _draw_comparison(console: Console, payload: dict[str, Any]) -> None:
+    first, second = payload["models"]
+    title = f"{len(payload['pairs'])} topics in both models"
+    columns = [">first", ">second", ">similarity", ">shares", "words in both", "gained", "lost"]
+    table = make_table(title, columns, f"mean similarity {payload['similarity']:.2f}")
+    for pair in payload["pairs"]:
+        shares = f"{100 * pair['share_first']:.1f} → {100 * pair['share_second']:.1f} %"
+        words = (join(pair[name]) for name in ("words", "gained", "lost"))
+        table.add_row(str(pair["first"]), str(pair["second"]), f"{pair['similarity']:.2f}", shares, *words)
+    console.print(table)
+    for name, lone in ((first, payload["only_first"]), (second, payload["only_second"])):
+        if not lone:
+            continue
+        table = make_table(f"only in {name}", [">topic", ">share", ">nearest", ">similarity", "words"])
+        for row in lone:
+            numbers = str(row["nearest"]), f"{row['similarity']:.2f}"
+            table.add_row(str(row["topic"]), per_cent(row["share"]), *numbers, join(row["words"]))
+        console.print(table)
+
+
+@contextmanager
+def progress(output: OutputOptions, title: str) -> Iterator[OnProgress | None]:
+    """Yield a function that is told the share of the work done, and shows it on a terminal; else None."""
+    if output.quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import Progress
+
+    with Progress(console=error_console(), transient=True) as bar:
+        task = bar.add_task(title, total=1.0)
+        yield lambda share: bar.update(task, completed=share)

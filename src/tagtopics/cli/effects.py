@@ -1,0 +1,239 @@
+"""`tagtopics effects` and `tagtopics trends`: what topics depend on, and how they change over time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from tagtopics.cli.choose import PlotOption, SeedOption, ThreadsOption, progress
+from tagtopics.cli.options import (
+    ColumnOptions,
+    OutputOptions,
+    TextOptions,
+    argument,
+    dataset_names,
+    option,
+    top_option,
+)
+from tagtopics.cli.output import join, make_table, note, per_cent, plain, show
+from tagtopics.cli.sources import read_training
+from tagtopics.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tagtopics.corpus import Corpus
+    from tagtopics.models.base import TopicModel
+
+SourceArgument = Annotated[
+    str,
+    argument("A model folder with its documents, or a corpus to fit first.", "MODEL|CORPUS",
+             autocompletion=dataset_names),
+]  # fmt: skip
+LimitOption = Annotated[int, option("Rows of each table; 0 for all. JSON always has all.", "--limit", min=0)]
+
+
+@dataclass(frozen=True)
+class RefitOptions:
+    """The model, and the refits that intervals come from."""
+
+    topics: Annotated[int, option("Number of topics, if a corpus is fitted first.", "--topics", min=2)] = 20
+    refits: Annotated[int, option("Refits on bootstrap samples of the documents.", "--refits", min=10)] = 200
+    level: Annotated[
+        float, option("Level of the intervals.", "--level", metavar="X", min=0.01, max=0.999)
+    ] = 0.9
+    seed: SeedOption = 0
+    threads: ThreadsOption = None
+    plot: PlotOption = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of `effects` and `trends`."""
+        return {"refits": self.refits, "level": self.level, "seed": self.seed, "n_jobs": self.threads}
+
+
+@dataclass(frozen=True)
+class TermOptions:
+    """What topics may depend on."""
+
+    on: Annotated[
+        list[str] | None,
+        option("A number: year, date, or a kind of tags that are numbers; repeat for several.", "--on",
+               default="none", metavar="NAME"),
+    ] = None  # fmt: skip
+    kind: Annotated[
+        list[str] | None,
+        option("A kind of tags, such as venue; repeat for several.", "--kind", default="none",
+               metavar="KIND"),
+    ] = None  # fmt: skip
+    given: Annotated[
+        list[str] | None,
+        option("A kind of tags to hold constant, such as authors.", "--given", default="none",
+               metavar="KIND"),
+    ] = None  # fmt: skip
+    min_docs: Annotated[int, option("Fewest documents of a tag of --kind.", "--min-docs", min=2)] = 10
+
+
+def effects_command(
+    source: SourceArgument,
+    terms: TermOptions,
+    refits: RefitOptions,
+    columns: ColumnOptions,
+    text: TextOptions,
+    output: OutputOptions,
+    top: Annotated[int, top_option("Words per topic.")] = 6,
+    limit: LimitOption = 15,
+) -> None:
+    """Estimate effects of numbers and tags on topics, with intervals from refits on bootstrap samples."""
+    from tagtopics.analysis.effects import effects
+    from tagtopics.analysis.plots import check_plot_target, plot_effects, save_plot
+
+    if not terms.on and not terms.kind:
+        raise InputError("effects: name a number with --on or a kind of tags with --kind")
+    target = None if refits.plot is None else check_plot_target(refits.plot)
+    model, documents = _model_and_documents(source, refits, columns, text, output)
+    with progress(output, "Refitting") as on_progress:
+        found = effects(
+            model,
+            documents,
+            on=terms.on or (),
+            kinds=terms.kind or (),
+            given=terms.given or (),
+            min_docs=terms.min_docs,
+            n_words=top,
+            on_progress=on_progress,
+            **refits.arguments(),
+        )
+    if target is not None:
+        save_plot(plot_effects(found), target)
+    _note_left_out(found.left_out)
+    payload = found.to_dict()
+    show(output.json, payload, lambda console: _draw_effects(console, payload, limit))
+
+
+def trends_command(
+    source: SourceArgument,
+    refits: RefitOptions,
+    columns: ColumnOptions,
+    text: TextOptions,
+    output: OutputOptions,
+    time: Annotated[
+        str, option("Time: year, date, or a kind of tags that are numbers.", "--on", metavar="NAME")
+    ] = "year",
+    periods: Annotated[int, option("Most periods.", "--periods", min=2)] = 12,
+    min_docs: Annotated[int, option("Fewest documents of a tag.", "--min-docs", min=3)] = 20,
+    top: Annotated[int, top_option("Words per topic.")] = 6,
+    limit: LimitOption = 15,
+) -> None:
+    """Show topics and tags over time: what rises, what falls, tags whose topics drift."""
+    from tagtopics.analysis.plots import check_plot_target, plot_trends, save_plot
+    from tagtopics.analysis.trends import trends
+
+    target = None if refits.plot is None else check_plot_target(refits.plot)
+    model, documents = _model_and_documents(source, refits, columns, text, output)
+    with progress(output, "Refitting") as on_progress:
+        found = trends(
+            model,
+            documents,
+            time=time,
+            n_periods=periods,
+            min_docs=min_docs,
+            n_words=top,
+            on_progress=on_progress,
+            **refits.arguments(),
+        )
+    if target is not None:
+        save_plot(plot_trends(found), target)
+    _note_left_out(found.left_out)
+    payload = found.to_dict()
+    show(output.json, payload, lambda console: _draw_trends(console, payload, limit))
+
+
+def _model_and_documents(
+    source: str, refits: RefitOptions, columns: ColumnOptions, text: TextOptions, output: OutputOptions
+) -> tuple[TopicModel, Corpus]:
+    """Return a model and its documents: saved ones, or a corpus and the topics fitted to it."""
+    from tagtopics.models.lda import LDA
+    from tagtopics.models.persistence import is_model_folder, load_with_corpus
+
+    if Path(source).is_dir() and is_model_folder(Path(source)):
+        model, saved = load_with_corpus(source)
+        if saved is None:
+            raise InputError(f"{source}: has no documents; fit again with --keep-corpus")
+        return model, saved
+    documents = read_training(source, columns, text, output)
+    model = LDA(refits.topics, random_state=refits.seed, n_jobs=refits.threads)
+    return model.fit_topics(documents), documents
+
+
+def _note_left_out(left_out: int) -> None:
+    if left_out:
+        note(f"{left_out:,} documents without a value were left out")
+
+
+def _draw_effects(console: Console, payload: dict[str, Any], limit: int) -> None:
+    words = {topic["topic"]: topic["words"] for topic in payload["topics"]}
+    means = {topic["topic"]: topic["share"] for topic in payload["topics"]}
+    held = f", given {', '.join(payload['given'])}" if payload["given"] else ""
+    caption = (
+        f"{payload['n_docs']:,} documents{held}; % of the tokens of a document; "
+        f"{100 * payload['level']:g} % intervals from {payload['refits']} refits; * excludes zero"
+    )
+    clear_first = sorted(payload["rows"], key=lambda row: (not row["clear"], -abs(row["estimate"])))
+    shown = _first(clear_first, limit)
+    columns = ["term", ">topic", ">mean", ">effect", ">interval", "words"]
+    table = make_table("effects on topics", columns, caption)
+    for row in shown:
+        interval = f"{100 * row['low']:+.2f} to {100 * row['high']:+.2f} {'*' if row['clear'] else ' '}"
+        numbers = per_cent(means[row["topic"]]), f"{100 * row['estimate']:+.2f}", interval
+        table.add_row(plain(row["term"]), str(row["topic"]), *numbers, join(words[row["topic"]]))
+    console.print(table)
+    _more(console, len(payload["rows"]) - len(shown))
+
+
+def _draw_trends(console: Console, payload: dict[str, Any], limit: int) -> None:
+    first, last = payload["periods"][0], payload["periods"][-1]
+    caption = f"% per unit of time; {100 * payload['level']:g} % intervals from {payload['refits']} refits"
+    columns = [">topic", f">{first}", f">{last}", ">slope", ">interval", "", "words"]
+    table = make_table("topics over time", columns, caption)
+    for row in _ends(payload["topics"], limit):
+        table.add_row(str(row["topic"]), *_trend_cells(row), join(row["words"]))
+    console.print(table)
+    clear = [tag for tag in payload["tags"] if tag["direction"] != "unclear"]
+    if clear:
+        table = make_table("tags over time", ["tag", ">documents", *columns[1:-1]])
+        for row in _ends(clear, limit):
+            table.add_row(plain(row["tag"]), str(row["n_docs"]), *_trend_cells(row))
+        console.print(table)
+    drifts = [row for row in payload["drifts"] if row["drifts"]]
+    if drifts:
+        columns = ["tag", ">documents", ">change", ">score", "gained", "lost"]
+        table = make_table("tags whose topics drift", columns)
+        for row in _first(drifts, limit):
+            topics = (", ".join(map(str, row[name])) for name in ("gained", "lost"))
+            numbers = str(row["n_docs"]), per_cent(row["change"]), f"{row['score']:.1f}"
+            table.add_row(plain(row["tag"]), *numbers, *topics)
+        console.print(table)
+
+
+def _trend_cells(row: dict[str, Any]) -> tuple[str, ...]:
+    interval = f"{100 * row['low']:+.2f} to {100 * row['high']:+.2f}"
+    ends = per_cent(row["shares"][0]), per_cent(row["shares"][-1])
+    return *ends, f"{100 * row['slope']:+.2f}", interval, row["direction"]
+
+
+def _first(rows: Sequence[Any], limit: int) -> Sequence[Any]:
+    return rows[:limit] if limit else rows
+
+
+def _ends(rows: Sequence[Any], limit: int) -> Sequence[Any]:
+    """Return the first and the last rows, `limit` in all."""
+    if not limit or len(rows) <= limit:
+        return rows
+    return [*rows[: (limit + 1) // 2], *rows[len(rows) - limit // 2 :]]
+
+
+def _more(console: Console, n: int) -> None:
+    if n > 0:
+        console.print(f"  ... and {n:,} more: --limit 0", style="dim")

@@ -1,0 +1,70 @@
+// Addresses: pages by name, with the state of their controls, so that they survive a new fit.
+// `#/topic/NAME-OR-NUMBER`, `#/tag/NAME`, `#/tags/A+B`, `#/document/ID`, `#/word/WORD`, each with `?name=value`.
+const named = {};
+function placeOf(kind, names) {
+  if (!named[kind]) {
+    named[kind] = new Map();
+    names.forEach((name, i) => {
+      if (!named[kind].has(name)) named[kind].set(name, i);
+    });
+  }
+  return named[kind];
+}
+const inAddress = (text) => encodeURIComponent(text.toWellFormed ? text.toWellFormed() : text);
+
+const topicHref = (k) => `#/topic/${inAddress(topicKey(k))}`;
+const topicKey = (k) => (store.topics.names ? store.topics.names[k] : String(k));
+const tagHref = (t) => `#/tag/${inAddress(store.tags.names[t])}`;
+const groupHref = (tags) => `#/tags/${tags.map((t) => inAddress(store.tags.names[t])).join("+")}`;
+const wordHref = (w) => `#/word/${inAddress(store.words.names[w])}`;
+function documentHref(d) {
+  const id = store.documents.ids[d];
+  const unique = placeOf("document", store.documents.ids).get(id) === d;
+  return `#/document/${inAddress(id)}${unique ? "" : `?row=${store.documents.rows[d]}`}`;
+}
+
+const isNumber = (text) => /^\d{1,9}$/.test(text);
+// By name; otherwise, old addresses are numbers.
+function byName(kind, names, text) {
+  const found = placeOf(kind, names).get(text);
+  if (found !== undefined) return found;
+  return isNumber(text) && Number(text) < names.length ? Number(text) : -1;
+}
+const tagAt = (text) => byName("tag", store.tags.names, text);
+const wordAt = (text) => byName("word", store.words.names, text);
+function documentAt(text, row) {
+  const rows = placeOf("row", store.documents.rows);
+  if (row !== undefined && isNumber(row)) return rows.get(Number(row)) ?? -1;
+  const found = placeOf("document", store.documents.ids).get(text);
+  if (found !== undefined) return found;
+  return isNumber(text) ? (rows.get(Number(text)) ?? -1) : -1;
+}
+// A topic by name or number; a name of another fit leads to the topic that has most of its words.
+function topicAt(text) {
+  const exact = (store.topics.names || []).indexOf(text);
+  if (exact >= 0) return exact;
+  if (isNumber(text)) return Number(text) < store.K ? Number(text) : -1;
+  const wanted = text.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);
+  const scores = store.topics.words.map((words, k) => {
+    const own = new Map(words.map((w, i) => [store.words.names[w], store.topics.phi[k][i]]));
+    return wanted.reduce((sum, word) => sum + (own.get(word) || 0), 0);
+  });
+  const best = topOf(scores, 1)[0];
+  return best !== undefined && scores[best] > 0 ? best : -1;
+}
+
+// The state of controls, after the question mark.
+const stateOf = () => new URLSearchParams(location.hash.split("?")[1] || "");
+function keepState(name, value, usual) {
+  const [path] = location.hash.split("?");
+  const state = stateOf();
+  if (String(value) === String(usual)) state.delete(name);
+  else state.set(name, value);
+  const text = state.toString();
+  history.replaceState(history.state, "", text ? `${path}?${text}` : path || "#/");
+}
+// The address by name replaces an older one of the same page.
+function rename(href) {
+  const [path, query] = location.hash.split("?");
+  if (path !== href.split("?")[0]) history.replaceState(null, "", query ? `${href.split("?")[0]}?${query}` : href);
+}

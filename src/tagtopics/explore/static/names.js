@@ -1,0 +1,62 @@
+// Names of topics: the model's, or the reader's own, which this browser keeps and the page exports.
+const ownNames = new Map();
+const namesKey = () => `tagtopics-names ${store.title} ${store.K} ${store.topics.names.join("|").length}`;
+
+function readNames() {
+  try {
+    const saved = JSON.parse(localStorage.getItem(namesKey()) || "{}");
+    Object.entries(saved).forEach(([k, name]) => {
+      if (isNumber(k) && Number(k) < store.K && typeof name === "string" && name) ownNames.set(Number(k), name.slice(0, 80));
+    });
+  } catch {
+    /* a browser may forbid it */
+  }
+}
+function setName(k, name) {
+  const text = name.trim().slice(0, 80);
+  if (text && text !== store.topics.names[k]) ownNames.set(k, text);
+  else ownNames.delete(k);
+  try {
+    localStorage.setItem(namesKey(), JSON.stringify(Object.fromEntries(ownNames)));
+  } catch {
+    /* a browser may forbid it */
+  }
+}
+const namesFile = () =>
+  JSON.stringify(
+    { format: "tagtopics topic names", topics: Object.fromEntries(store.topics.names.map((_, k) => [k, topicName(k)])) },
+    null,
+    1,
+  );
+
+function nameEditor(k) {
+  const input = h("input", { id: "own-name", type: "text", maxlength: 80, value: topicName(k), dir: "auto" });
+  return h(
+    "details",
+    { class: "share rename" },
+    h("summary", {}, "Rename"),
+    h(
+      "form",
+      {
+        class: "sharing",
+        on: {
+          submit: (event) => {
+            event.preventDefault();
+            setName(k, input.value);
+            route();
+            say(`Renamed to ${topicName(k)}`);
+          },
+        },
+      },
+      h("label", { for: "own-name" }, "Name of this topic"),
+      input,
+      h("button", { type: "submit" }, "Save"),
+      h(
+        "button",
+        { type: "button", on: { click: () => download("topic-names.json", "application/json", namesFile()) } },
+        "Export all names",
+      ),
+      h("p", { class: "note" }, "Kept in this browser. The export is JSON; send it with the report."),
+    ),
+  );
+}

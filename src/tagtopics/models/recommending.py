@@ -1,0 +1,62 @@
+"""Training the recommender of a fitted model, with the names of tags if the documents have a thesaurus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tagtopics.corpus.core import Corpus
+from tagtopics.errors import InputError
+from tagtopics.inference.callbacks import announce
+from tagtopics.inference.loop import Callback
+from tagtopics.kernels.threads import resolve_threads
+from tagtopics.models.inputs import align_words
+from tagtopics.recommend.recommender import Recommendation, TagRecommender, fit_recommender
+from tagtopics.recommend.tag_names import Candidates, TagNames, fit_tag_names
+
+if TYPE_CHECKING:
+    from tagtopics.models.base import TopicModel
+
+
+def trained_recommender(
+    model: TopicModel, corpus: Corpus, callbacks: Sequence[Callback[Any]] = ()
+) -> tuple[TagRecommender, TagNames | None]:
+    """Return a recommender, and what names say if the documents or the model have a thesaurus."""
+
+    def on_progress(share: float) -> None:
+        for callback in callbacks:
+            callback.on_progress(share)
+
+    counts, threads = align_words(corpus, model.vocabulary_), resolve_threads(model.n_jobs)
+    data = counts, corpus.tags, model._infer(counts, None), corpus.tag_names
+    recommender = fit_recommender(*data, n_threads=threads, on_progress=on_progress)
+    thesaurus = corpus.thesaurus or (model.names_.thesaurus if model.names_ else None)
+    if thesaurus is None or corpus.texts is None:
+        return recommender, None
+    announce(callbacks, "Looking for tag names")
+    return recommender, fit_tag_names(recommender, thesaurus, corpus.texts, on_progress=on_progress)
+
+
+def texts_of(X: Any) -> tuple[str, ...]:
+    """Return the texts of documents, which names are looked for in."""
+    if not isinstance(X, Corpus) or X.texts is None:
+        raise InputError(
+            "recommend: this model looks for the names of tags; give a corpus that was read from texts"
+        )
+    return X.texts
+
+
+def with_names(
+    names: TagNames, found: Candidates, words: Sequence[Any], chosen: Sequence[int]
+) -> list[Recommendation]:
+    """Return the chosen candidates of a document, each with the words behind it and its name."""
+    return [
+        Recommendation(
+            names.tags[found.tags[i]],
+            float(found.probabilities[i]),
+            why,
+            names.thesaurus.name_of(names.tags[found.tags[i]]) or "",
+            found.spans[i],
+        )
+        for i, why in zip(chosen, words, strict=True)
+    ]

@@ -1,0 +1,116 @@
+"""`tt.audit`: the findings, their order and reasons, and odd collections."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import tagtopics as tt
+from tagtopics.analysis.changes import Change, apply_changes
+from tagtopics.analysis.findings import KINDS
+from tagtopics.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def papers() -> tuple[tt.Corpus, Any]:
+    corpus = tt.load_dataset("docstrings").select(np.arange(0, 3117, 8))
+    return corpus, tt.TTM(10, random_state=0, max_iter=20).fit(corpus)
+
+
+def test_findings_are_sorted_and_complete(papers: tuple[tt.Corpus, Any]) -> None:
+    corpus, model = papers
+    found = tt.audit(model, corpus)
+    order = [KINDS.index(finding.kind) for finding in found]
+    assert order == sorted(order)
+    for kind in KINDS:
+        mine = [finding for finding in found if finding.kind == kind]
+        assert [f.score for f in mine] == sorted((f.score for f in mine), reverse=True)
+        for finding in mine:
+            assert 0.05 <= finding.score <= 1
+            assert finding.tag in corpus.tag_names
+            assert (finding.document is not None) == (kind in ("doubtful", "missing"))
+            assert (finding.other is not None) == (kind in ("duplicate", "inseparable"))
+            if finding.row is not None:
+                assert corpus.ids[finding.row] == finding.document
+                has = finding.tag in corpus.tags_of(finding.row)
+                assert has == (kind == "doubtful")
+                words = {corpus.vocabulary[w] for w in corpus.counts[[finding.row]].indices}
+                assert words.isdisjoint(finding.words) == (kind == "doubtful") or not finding.words
+    assert tt.audit(model, corpus) == found
+
+
+def test_the_model_and_corpus_stay_as_they_are(papers: tuple[tt.Corpus, Any]) -> None:
+    corpus, model = papers
+    before = model.recommender_
+    tt.audit(model, corpus, kinds=["doubtful"])
+    assert model.recommender_ is before
+
+
+def test_proposed_changes_can_be_applied(papers: tuple[tt.Corpus, Any]) -> None:
+    corpus, model = papers
+    found = tt.audit(model, corpus, kinds=["doubtful", "missing", "duplicate"])
+    changes = [Change(f.change, f.tag, f.document, f.row, f.other) for f in found]
+    changed = apply_changes(corpus, [c for c in changes if c.change != "merge"][:50])
+    assert changed.tags.nnz != corpus.tags.nnz
+
+
+def test_other_documents_get_a_recommender_of_their_own(papers: tuple[tt.Corpus, Any]) -> None:
+    """A corpus that the model was not fitted to: its own tags, rows in another order."""
+    corpus, model = papers
+    some = corpus.select(np.arange(corpus.n_docs)[::-1][:150])
+    renamed = replace(some, tag_names=tuple(f"new {name}" for name in some.tag_names))
+    found = tt.audit(model, renamed)
+    assert {f.tag for f in found} <= set(renamed.tag_names)
+    untrained = tt.TTM(10, random_state=0, max_iter=20).fit_topics(corpus)
+    assert {f.kind for f in tt.audit(untrained, corpus)} == {f.kind for f in tt.audit(model, corpus)}
+
+
+def test_useless_tags_are_found() -> None:
+    corpus = tt.make_tagged_corpus(n_docs=200, n_words=150, n_groups=0, n_topics=6, n_tags=6, seed=1).corpus
+    generator = np.random.default_rng(0)
+    chance = generator.random((200, 1)) < 0.2
+    twin = generator.random((200, 1)) < 0.1
+    none = np.zeros((200, 1), dtype=bool)
+    tags = np.hstack([corpus.tags.toarray(), chance, np.ones_like(chance), twin, twin, none]).astype(np.int8)
+    names = (*corpus.tag_names, "chance", "all", "twin", "other twin", "none")
+    corpus = replace(corpus, tags=sp.csr_array(tags), tag_names=names)
+    found = tt.audit(tt.TTM(6, random_state=0, max_iter=20).fit(corpus), corpus)
+    dead = {f.tag: f.score for f in found if f.kind == "dead"}
+    assert dead["none"] == 1
+    assert {"chance", "twin"} & set(dead)
+    assert not set(dead) & set(corpus.tag_names[:6])
+    broad = [f for f in found if f.kind == "broad"]
+    assert broad[0].tag == "all"
+    assert broad[0].score > 0.95
+    (pair,) = [f for f in found if f.kind == "inseparable"]
+    assert (pair.tag, pair.other) == ("twin", "other twin")
+    assert pair.score == pytest.approx((twin.sum() + 1) / (twin.sum() + 2))
+
+
+@pytest.mark.filterwarnings("ignore::tagtopics.errors.CorpusWarning")
+@pytest.mark.parametrize(
+    "lists",
+    [
+        [[], [], []],
+        [["a"], [], []],
+        [["a"], ["a"], ["a"]],
+        [["a", "\u202e🦊"], ["🦊\u0301", ""], ["<b>&amp;"]],
+    ],
+)
+def test_odd_collections(lists: list[list[str]]) -> None:
+    corpus = tt.read_corpus(["red apple", "", "green pear and apple"], tags=lists)
+    model = tt.TTM(2, random_state=0, max_iter=3).fit(corpus)
+    for finding in tt.audit(model, corpus, min_score=0):
+        assert 0 <= finding.score <= 1
+        assert finding.row != 1 or finding.kind not in ("doubtful", "missing")
+
+
+def test_mistakes_are_told(papers: tuple[tt.Corpus, Any]) -> None:
+    corpus, model = papers
+    for wrong in ({"kinds": ["strange"]}, {"kinds": "dead"}, {"min_score": 2.0}, {"n_words": -1}):
+        with pytest.raises(InputError):
+            tt.audit(model, corpus, **wrong)

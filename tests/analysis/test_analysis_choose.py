@@ -1,0 +1,147 @@
+"""How many topics: the rule, the table, topics found again, the command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tagtopics as tt
+from tagtopics.analysis.choose import choice_rows, grid_model, recommend
+from tagtopics.analysis.grid import GridRow, fit_grid, make_restarts
+from tagtopics.analysis.matching import FOUND, found_again, match_topics
+from tagtopics.cli import main
+from tagtopics.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def corpus() -> tt.Corpus:
+    return tt.make_tagged_corpus(n_docs=300, n_words=200, n_topics=6, n_tags=10, doc_length=50, seed=3).corpus
+
+
+@pytest.fixture(scope="module")
+def choice(corpus: tt.Corpus) -> Any:
+    return tt.choose_topics(corpus, (3, 6, 12), restarts=4, seed=5)
+
+
+def row(n_topics: int, scores: list[float], again: float) -> GridRow:
+    found = np.full((len(scores), len(scores)), again)
+    np.fill_diagonal(found, 1.0)
+    return GridRow(n_topics, np.array(scores), found, [])
+
+
+def test_the_planted_number_is_recommended(choice: Any) -> None:
+    assert choice.recommended == 6
+    assert choice.interval[0] <= 6 <= choice.interval[1]
+    assert [r.n_topics for r in choice.rows] == [3, 6, 12]
+    assert len(choice.model.components_) == 6
+
+
+def test_results_do_not_depend_on_threads(corpus: tt.Corpus, choice: Any) -> None:
+    again = tt.choose_topics(corpus, (12, 3, 6), restarts=4, seed=5, n_jobs=1)
+    assert again.to_dict() == choice.to_dict()
+
+
+def test_the_model_is_the_one_that_fit_gives(corpus: tt.Corpus, choice: Any) -> None:
+    np.testing.assert_array_equal(
+        choice.model.components_, tt.LDA(6, random_state=5).fit_topics(corpus).components_
+    )
+
+
+def test_scores_are_document_completion_on_documents_set_aside(corpus: tt.Corpus) -> None:
+    restart = make_restarts(corpus, 2, 5)[1]
+    fitted = next(fit_grid(make_restarts(corpus, 2, 5), [4], tt.LDA()))
+    model = tt.LDA(4, random_state=restart.seed).fit_topics(restart.train)
+    theta = model.transform(restart.seen).astype(np.float64)
+    probability = (theta @ model.components_.astype(np.float64))[restart.hidden.nonzero()]
+    expected = (restart.hidden.data * np.log(probability)).sum() / restart.hidden.data.sum()
+    assert fitted.scores[1] == pytest.approx(expected, abs=1e-5)
+    assert restart.train.n_docs + restart.seen.shape[0] == corpus.n_docs
+    assert fitted.scores[0] != fitted.scores[1]
+
+
+def test_found_again_counts_one_to_one_matches() -> None:
+    topics = np.eye(4)[:3] + 0.01
+    shuffled = topics[[2, 0, 1]]
+    pairs = match_topics(topics, shuffled)
+    assert pairs.columns.tolist() == [1, 2, 0]
+    assert found_again(topics, shuffled).all()
+    twice = np.array([topics[0], topics[0], topics[1]])
+    assert found_again(topics, twice).tolist() == [True, True, False]
+    assert 0 < FOUND < 1
+
+
+def test_topics_report_in_how_many_restarts_they_were_found(corpus: tt.Corpus, choice: Any) -> None:
+    fitted = next(fit_grid(make_restarts(corpus, 4, 5), [6], grid_model()))
+    unit = [t / np.linalg.norm(t.astype(float), axis=1, keepdims=True) for t in fitted.topics]
+    own = choice.model.components_ / np.linalg.norm(choice.model.components_, axis=1, keepdims=True)
+    for topic in choice.topics:
+        best = sum((other @ own[topic.topic]).max() >= FOUND for other in unit)
+        assert 0 <= topic.found <= best <= topic.restarts == 4
+        assert topic.words == tuple(w for w, _ in choice.model.top_words(10)[topic.topic])
+
+
+def test_the_rule_counts_topics_found_again_at_the_best_score() -> None:
+    fitted = [row(10, [-6.0] * 3, 0.9), row(25, [-5.6] * 3, 0.8), row(35, [-5.5] * 3, 0.74),
+              row(50, [-5.7] * 3, 0.4)]  # fmt: skip
+    found = recommend(fitted, 0)
+    assert (found.recommended, found.best_score) == (25, 35)
+    assert found.estimate == pytest.approx(35 * 0.74)
+    assert found.interval == (25, 26)
+
+
+def test_the_rule_asks_the_next_number_too_and_never_exceeds_the_best() -> None:
+    fitted = [row(10, [-6.0] * 3, 0.9), row(25, [-5.8] * 3, 0.5), row(50, [-5.5] * 3, 0.7),
+              row(100, [-5.6] * 3, 0.6)]  # fmt: skip
+    found = recommend(fitted, 0)
+    assert (found.recommended, found.estimate) == (50, 50.0)
+
+
+def test_a_score_that_still_rises_recommends_the_largest_number() -> None:
+    rising = [row(10, [-6.0] * 3, 0.9), row(20, [-5.8] * 3, 0.5), row(40, [-5.6] * 3, 0.5)]
+    assert recommend(rising, 0).recommended == 40
+    flat = [*rising[:2], row(40, [-5.79] * 3, 0.5)]
+    assert recommend(flat, 0).recommended == 20
+
+
+def test_error_leaves_out_what_all_numbers_share() -> None:
+    shared = np.array([0.0, 1.0, 2.0, 3.0])
+    rows = choice_rows([row(5, list(shared - 6), 0.5), row(10, list(shared - 5), 0.7)])
+    assert rows[0].score == pytest.approx(-4.5)
+    assert rows[0].error == pytest.approx(0)
+    assert [r.stability for r in rows] == pytest.approx([0.5, 0.7])
+
+
+@pytest.mark.parametrize(
+    ("topics", "restarts", "seed"), [((10,), 5, 0), ((1, 5), 5, 0), ((5, 10), 1, 0), ((5, 10), 5, -1)]
+)
+def test_wrong_arguments_are_one_line(
+    corpus: tt.Corpus, topics: tuple[int, ...], restarts: int, seed: int
+) -> None:
+    with pytest.raises(InputError, match=r"^choose: [^\n]+$"):
+        tt.choose_topics(corpus, topics, restarts=restarts, seed=seed)
+
+
+def test_command_prints_the_contract(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import json
+
+    figure = tmp_path / "choice.svg"
+    arguments = ["choose", "synthetic", "--topics", "6,12", "--restarts", "2", "--seed", "1", "--json"]
+    assert main([*arguments, "--plot", str(figure)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found) >= {"recommended", "interval", "rows"}
+    assert set(found["rows"][0]) == {"n_topics", "score", "error", "stability"}
+    assert figure.read_text().lstrip().startswith("<?xml")
+    assert main([*arguments, "--plot", str(figure)]) == 2  # an existing file is not replaced
+    assert main(["choose", "synthetic", "--topics", "ten"]) == 2
+    assert main(["choose", "synthetic", "--topics", "10"]) == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_command_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["choose", "synthetic", "--topics", "6,12,20", "--restarts", "2"]) == 0
+    out = capsys.readouterr().out
+    assert "recommended: 12 topics" in out
+    assert "2 of 2" in out

@@ -1,0 +1,73 @@
+"""Duplicate tags: planted halves come first, siblings do not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import tagtopics as tt
+from tagtopics.analysis.duplicates import _largest, _profiles_of, _unity, _weighted_words, duplicate_tags
+
+
+@pytest.fixture(scope="module")
+def halves() -> tt.Corpus:
+    """The docstrings, with every second document of `package:scipy` tagged differently."""
+    corpus = tt.load_dataset("docstrings")
+    tag = corpus.tag_names.index("subpackage:scipy.stats")
+    tags = corpus.tags.toarray()
+    rows = np.flatnonzero(tags[:, tag])[::2]
+    tags[rows, tag] = 0
+    half = np.zeros((corpus.n_docs, 1), dtype=np.int8)
+    half[rows] = 1
+    return replace(
+        corpus, tags=sp.csr_array(np.hstack([tags, half])), tag_names=(*corpus.tag_names, "subpackage:qqq")
+    )
+
+
+def test_the_halves_of_a_tag_are_found_without_their_names(halves: tt.Corpus) -> None:
+    found = duplicate_tags(halves)
+    best = {halves.tag_names[found.kept[0]], halves.tag_names[found.other[0]]}
+    assert best == {"subpackage:scipy.stats", "subpackage:qqq"}
+    assert (np.diff(found.scores) <= 0).all()
+    assert ((found.scores >= 0) & (found.scores <= 1)).all()
+
+
+def test_spelling_alone_suffices_for_few_tags() -> None:
+    texts = ["sea and sand", "tram and bus", "old books"] * 2
+    corpus = tt.read_corpus(texts, tags=[["Wen Li"], ["Bo"], ["Ann"], ["Li Wen"], ["Bo"], ["Ann"]])
+    found = duplicate_tags(corpus)
+    assert {corpus.tag_names[found.kept[0]], corpus.tag_names[found.other[0]]} == {"Wen Li", "Li Wen"}
+    assert found.spelling[0] == "order"
+    assert found.scores[0] > 0.5
+
+
+def test_tags_on_the_same_documents_are_no_duplicates(halves: tt.Corpus) -> None:
+    found = duplicate_tags(halves)
+    pairs = {
+        frozenset((halves.tag_names[a], halves.tag_names[b])): score
+        for a, b, score in zip(found.kept, found.other, found.scores, strict=True)
+    }
+    always = frozenset(("base:dtype", "subpackage:numpy.dtypes"))  # on exactly the same documents
+    assert pairs.get(always, 0) < 0.05
+
+
+def test_unity_is_the_similarity_between_tags_over_that_within(halves: tt.Corpus) -> None:
+    """Computed anew from all pairs of documents."""
+    weighted, tags = _weighted_words(halves), sp.csr_array(halves.tags, dtype=np.float64)
+    a, b = halves.tag_names.index("subpackage:scipy.stats"), halves.n_tags - 1
+    rows = [np.flatnonzero(tags[:, [t]].toarray()) for t in (a, b)]
+    alike = [[(weighted[p] @ weighted[q].T).toarray() for q in rows] for p in rows]
+    within = [
+        (alike[i][i].sum() - np.trace(alike[i][i])) / (len(r) * (len(r) - 1)) for i, r in enumerate(rows)
+    ]
+    expected = alike[0][1].mean() / np.sqrt(within[0] * within[1])
+    found = _unity(_profiles_of(weighted, tags), np.array([a]), np.array([b]))
+    assert found[0] == pytest.approx(expected)
+
+
+def test_largest_entries_of_rows() -> None:
+    matrix = sp.csr_array(np.array([[1.0, 3, 2], [0, 0, 0], [5, 5, 5]]))
+    assert _largest(matrix, 2).toarray().tolist() == [[0, 3, 2], [0, 0, 0], [5, 5, 0]]

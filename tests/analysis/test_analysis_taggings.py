@@ -1,0 +1,127 @@
+"""Signals of taggings against an independent computation, and what becomes of planted errors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import tagtopics as tt
+from tagtopics.analysis.taggings import (
+    Taggings,
+    collect_taggings,
+    doubtful_taggings,
+    missing_taggings,
+)
+from tagtopics.corpus.core import tag_matrix
+
+
+@pytest.fixture(scope="module")
+def planted() -> tuple[tt.Corpus, Any, set[tuple[int, int]], set[tuple[int, int]]]:
+    """A corpus, its model, and the taggings that were added and removed."""
+    corpus = tt.make_tagged_corpus(n_docs=300, n_words=200, n_groups=0, n_topics=8, n_tags=12, seed=1).corpus
+    generator = np.random.default_rng(2)
+    tags = corpus.tags.toarray()
+    there, absent = np.argwhere(tags > 0), np.argwhere(tags == 0)
+    removed = there[generator.permutation(len(there))[:20]]
+    added = absent[generator.permutation(len(absent))[:20]]
+    tags[tuple(removed.T)], tags[tuple(added.T)] = 0, 1
+    noisy = replace(corpus, tags=sp.csr_array(tags))
+    model = tt.TTM(8, random_state=0, max_iter=20).fit(noisy)
+    return noisy, model, {tuple(pair) for pair in added.tolist()}, {tuple(pair) for pair in removed.tolist()}
+
+
+@pytest.fixture(scope="module")
+def taggings(planted: Any) -> Taggings:
+    corpus, model, _, _ = planted
+    return collect_taggings(corpus, model.recommender_, corpus.counts, model.transform(corpus))
+
+
+def test_every_tagging_is_collected_once(planted: Any, taggings: Taggings) -> None:
+    corpus = planted[0]
+    pairs = set(zip(taggings.docs.tolist(), taggings.tags.tolist(), strict=True))
+    assert len(pairs) == len(taggings.docs)
+    carried = {
+        (d, t)
+        for (d, t), yes in zip(zip(taggings.docs, taggings.tags, strict=True), taggings.carried, strict=True)
+        if yes
+    }
+    assert carried == set(zip(*corpus.tags.toarray().nonzero(), strict=True))
+    assert not (taggings.carried & taggings.random).any()
+    assert np.isfinite(taggings.signals).all()
+
+
+def test_the_signals_of_a_tagging_do_not_use_its_own_document(planted: Any, taggings: Taggings) -> None:
+    """Counted anew with loops; company of tag t in d: the other tags of d, in documents other than d."""
+    corpus, model, _, _ = planted
+    tags = corpus.tags.toarray() > 0
+    scores = model.recommender_
+    for i in np.random.default_rng(0).permutation(len(taggings.docs))[:60]:
+        d, t = int(taggings.docs[i]), int(taggings.tags[i])
+        others = [s for s in np.flatnonzero(tags[d]) if s != t]
+        rest = np.delete(tags, d, axis=0)
+        company = sum((rest[:, s] & rest[:, t]).sum() / tags[:, s].sum() for s in others)
+        observed = sum((rest[:, s] & rest[:, t]).sum() for s in others)
+        expected = sum(tags[:, s].sum() for s in others) * rest[:, t].sum() / len(tags)
+        assert taggings.n_others[i] == rest[:, t].sum()
+        assert taggings.signals[i, 5] == pytest.approx(np.log(company + 3e-3))
+        assert taggings.signals[i, 6] == pytest.approx(np.log((observed + 0.1) / (expected + 0.1)))
+        own = np.flatnonzero(scores.rows == d)
+        if len(own):
+            without = scores._evidence_without(own)[0][0, t, 1]
+            assert taggings.signals[i, 1] == pytest.approx(without, abs=1e-5)
+
+
+def test_planted_errors_come_first(planted: Any, taggings: Taggings) -> None:
+    _, _, added, removed = planted
+    for verdicts, true in ((doubtful_taggings(taggings), added), (missing_taggings(taggings), removed)):
+        pairs = list(zip(verdicts.docs.tolist(), verdicts.tags.tolist(), strict=True))
+        assert ((verdicts.scores >= 0) & (verdicts.scores <= 1)).all()
+        assert (np.diff(verdicts.scores) <= 0).all()
+        hits = len(true & set(pairs[:20]))
+        by_chance = 20 * 20 / len(pairs)
+        assert hits >= max(4, 4 * by_chance)
+
+
+def test_a_tag_on_one_document_is_not_judged(planted: Any) -> None:
+    corpus = planted[0]
+    tags = sp.csr_array(
+        np.column_stack([corpus.tags.toarray(), np.arange(corpus.n_docs) == 5]).astype(np.int8)
+    )
+    single = replace(corpus, tags=tags, tag_names=(*corpus.tag_names, "once"))
+    model: Any = tt.TTM(8, random_state=0, max_iter=5).fit(single)
+    pairs = collect_taggings(single, model.recommender_, single.counts, model.transform(single))
+    assert corpus.n_tags not in doubtful_taggings(pairs).tags
+
+
+def test_the_words_of_a_name_in_the_text_are_a_signal() -> None:
+    texts = ["red apples and pears", "green pears", "blue sea", "the sea at night"] * 3
+    lists = [["apple pie"], ["pear"], ["sea"], ["sea"]] * 3
+    corpus = tt.read_corpus(texts, tags=lists)
+    model: Any = tt.TTM(2, random_state=0, max_iter=5).fit(corpus)
+    pairs = collect_taggings(corpus, model.recommender_, corpus.counts, model.transform(corpus))
+    named = {
+        (int(d), corpus.tag_names[t]): value
+        for d, t, value in zip(pairs.docs, pairs.tags, pairs.signals[:, 7], strict=True)
+    }
+    assert named[0, "apple pie"] == 0.5  # apples, but no pie
+    assert named[0, "pear"] == 1.0
+    assert named[2, "sea"] == 1.0
+
+
+def test_the_number_of_threads_does_not_matter(planted: Any, taggings: Taggings) -> None:
+    corpus, model, _, _ = planted
+    one = replace(model.recommender_, n_threads=1)
+    again = collect_taggings(corpus, one, corpus.counts, model.transform(corpus))
+    assert all(np.array_equal(a, b) for a, b in zip(taggings, again, strict=True))
+
+
+def test_tag_matrix_of_nothing() -> None:
+    """One document, one tag: nothing can be said, and nothing fails."""
+    corpus = tt.read_corpus(["one text only"], tags=[["a"]])
+    model = tt.TTM(2, random_state=0, max_iter=3).fit(corpus)
+    assert tag_matrix([["a"]], ["a"]).shape == (1, 1)
+    assert [f for f in tt.audit(model, corpus) if f.kind in ("doubtful", "missing")] == []

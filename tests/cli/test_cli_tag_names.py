@@ -1,0 +1,146 @@
+"""`--tag-names`, `--split`, `--threshold`, `--kind`; topics are saved before the recommender is trained."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+from cli_running import run, write_rows
+
+import tagtopics as tt
+
+WORDS = {
+    "cooking": "bread oven flour butter",
+    "sailing": "boat wind sail harbour",
+    "music": "violin melody chord tune",
+}
+NAMES = "c\tcooking\ns\tsailing boats\tsailing\nm\tmusic\nu\tlighthouse\n"
+
+
+def rows() -> list[dict[str, Any]]:
+    return [
+        {
+            "title": f"Of {subject}",
+            "abstract": f"{words} {words.split()[i % 4]} note{i % 3}",
+            "subjects": [subject[0]],
+            "part": "test" if i % 4 == 0 else "train",
+        }
+        for subject, words in WORDS.items()
+        for i in range(12)
+    ]
+
+
+COLUMNS = "--text", "title", "--text", "abstract", "--tags", "subjects"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("names")
+    write_rows(folder / "d.jsonl", rows())
+    (folder / "n.tsv").write_text(NAMES)
+    for out, more in (("m.tt", ("--tag-names", folder / "n.tsv")), ("plain.tt", ())):
+        done = run(
+            "fit",
+            folder / "d.jsonl",
+            *COLUMNS,
+            "--topics",
+            3,
+            "--iterations",
+            5,
+            "--out",
+            folder / out,
+            *more,
+        )
+        assert done.code == 0, done.err
+    return folder
+
+
+@pytest.mark.parametrize("fitted", [True, False])
+def test_names_are_reasons(place: Path, fitted: bool) -> None:
+    more = () if fitted else ("--tag-names", place / "n.tsv")
+    model = place / ("m.tt" if fitted else "plain.tt")
+    asked = b'{"text": "a lighthouse and sailing"}\n{"text": "hello"}\n'
+    first, second = run("recommend", model, "-", "--json", *more, stdin=asked).json()["documents"]
+    found = {row["tag"]: row for row in first["tags"]}
+    assert found["u"]["found"] == ["lighthouse"]
+    assert (found["s"]["name"], found["s"]["found"]) == ("sailing boats", ["sailing"])
+    assert second["tags"] == []
+    assert "no name of a tag" in second["note"]
+    shown = run("recommend", model, "-", *more, stdin=asked)
+    assert "“lighthouse”" in shown.out
+
+
+def test_a_threshold_may_leave_nothing(place: Path) -> None:
+    answer = run(
+        "recommend", place / "m.tt", "-", "--threshold", 1, "--json", stdin=b'{"text": "bread"}\n'
+    ).json()
+    assert answer["documents"][0]["tags"] == []
+    assert "probable enough" in answer["documents"][0]["note"]
+    assert run("recommend", place / "m.tt", "-", "--threshold", 2, stdin=b'{"text": "bread"}\n').code == 2
+    assert run("recommend", place / "m.tt", "-", "--kind", "x", stdin=b'{"text": "bread"}\n').code == 2
+
+
+def test_evaluation_with_a_column_of_the_split(place: Path) -> None:
+    done = run(
+        "evaluate", place / "d.jsonl", *COLUMNS, "--split", "part", "--tag-names", place / "n.tsv",
+        "--topics", 3, "--iterations", 5, "--task", "recommendation", "--json",
+    )  # fmt: skip
+    metrics = done.json()["metrics"]
+    assert metrics["precision_at_1"] == 1
+    wanted = {"f1_at_5", "ndcg_at_20", "precision_at_1", "macro_f1", "micro_f1", "calibration_error"}
+    assert wanted <= metrics.keys()
+    for column in ("title", "none", "split"):
+        wrong = run("evaluate", place / "d.jsonl", *COLUMNS, "--split", column, "--task", "recommendation")
+        assert wrong.code == 2
+        assert wrong.err.count("\n") <= 3
+
+
+@pytest.mark.parametrize("content", ["", "no tab\n", "x\tnothing of ours\n"])
+def test_wrong_names_are_one_line(place: Path, tmp_path: Path, content: str) -> None:
+    (tmp_path / "n.tsv").write_text(content)
+    done = run(
+        "fit",
+        place / "d.jsonl",
+        *COLUMNS,
+        "--tag-names",
+        tmp_path / "n.tsv",
+        "--out",
+        tmp_path / "m.tt",
+        "-q",
+    )
+    assert done.code == 2
+    assert not (tmp_path / "m.tt").exists()
+
+
+def test_topics_are_saved_before_the_recommender_is_trained(place: Path, tmp_path: Path) -> None:
+    """A process that dies while the recommender is trained leaves a model with topics."""
+    stopped = mock.patch("tagtopics.models.recommending.fit_recommender", side_effect=SystemExit(9))
+    fit = "fit", place / "d.jsonl", *COLUMNS, "--topics", 3, "--iterations", 3, "--out", tmp_path / "m.tt"
+    with stopped, contextlib.suppress(SystemExit):
+        assert run(*fit).code != 0
+    model = tt.load(tmp_path / "m.tt")
+    assert model.recommender_ is None
+    assert model.components_.shape[0] == 3
+
+
+@pytest.mark.parametrize("error", [MemoryError("no memory"), ValueError("bad")])
+def test_a_recommender_that_fails_costs_nothing_else(place: Path, tmp_path: Path, error: Exception) -> None:
+    with mock.patch("tagtopics.models.recommending.fit_recommender", side_effect=error):
+        done = run(
+            "fit",
+            place / "d.jsonl",
+            *COLUMNS,
+            "--topics",
+            3,
+            "--iterations",
+            3,
+            "--out",
+            tmp_path / "m.tt",
+            "--json",
+        )
+    assert done.json()["n_topics"] == 3
+    assert "the recommender could not be trained" in done.err
+    assert tt.load(tmp_path / "m.tt").recommender_ is None

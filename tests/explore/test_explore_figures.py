@@ -1,0 +1,321 @@
+"""Every number of the pages against a second computation, from the arrays of the model and the corpus."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from collections.abc import Iterator
+from itertools import combinations, islice
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import numpy as np
+import pytest
+from explore_support import Watched
+
+import tagtopics as tt
+from tagtopics.explore import write_report
+from tagtopics.views.to_topic_data import topic_data
+
+pytest_plugins = ("explore_fixtures",)
+pytestmark = pytest.mark.real_data
+
+N_DOCS = 300
+
+
+def _anthology(folder: Path) -> tt.Corpus:
+    rows = []
+    with gzip.open(folder / "anthology" / "papers.jsonl.gz", "rt", encoding="utf-8") as file:
+        for line in islice(file, 0, 25 * N_DOCS, 25):
+            row = json.loads(line)
+            tags = [f"author:{name}" for name in row["authors"]] + [
+                f"venue:{row['venue']}",
+                f"year:{row['year']}",
+            ]
+            rows.append({"id": row["id"], "text": f"{row['title']}. {row['abstract']}", "tags": tags})
+    return tt.read_corpus(rows, text="text", tags="tags", id="id")
+
+
+def _tibcore(folder: Path) -> tt.Corpus:
+    with gzip.open(folder / "tibcore" / "documents.jsonl.gz", "rt", encoding="utf-8") as file:
+        rows = [json.loads(line) for line in islice(file, 0, 20 * N_DOCS, 20)]
+    return tt.read_corpus(rows, text=["title", "abstract"], tags="subjects", id="id")
+
+
+def _docstrings(_: Path) -> tt.Corpus:
+    corpus = tt.load_dataset("docstrings")
+    return corpus.select(np.arange(0, corpus.n_docs, 10))
+
+
+class Shown:
+    """A report, the numbers that it shows, and the model and corpus that they come from."""
+
+    def __init__(self, corpus: tt.Corpus, folder: Path) -> None:
+        self.corpus = corpus
+        self.model = tt.TTM(n_topics=7, random_state=0, max_iter=12).fit(corpus)
+        self.report, path = folder / "report.html", folder / "figures.json"
+        write_report(topic_data(self.model, corpus, "Shown"), self.report, figures=path)
+        self.pages: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["pages"]
+        self.phi = self.model.components_.astype(np.float64)
+        self.share = self.model.topic_sums_ / self.model.topic_sums_.sum()
+        self.theta = self.model.doc_topic_.astype(np.float64)
+        sums = self.model.tag_sums_ + 1e-300  # a tag without documents is about all topics
+        self.profiles = sums / sums.sum(1, keepdims=True)
+        self.counts = corpus.counts.toarray().astype(np.int64)
+        self.has = corpus.tags.toarray().astype(bool)
+        self.tag = {name: t for t, name in enumerate(corpus.tag_names)}
+        self.doc = {name: d for d, name in enumerate(corpus.ids)}
+        self.word = {name: w for w, name in enumerate(corpus.vocabulary)}
+
+    def of(self, kind: str) -> Iterator[tuple[list[str], Any]]:
+        """Yield the names in the address and the numbers of each page of a kind."""
+        for address, page in self.pages.items():
+            if address.startswith(f"#/{kind}/"):
+                yield [unquote(part) for part in address.removeprefix(f"#/{kind}/").split("+")], page
+
+
+@pytest.fixture(
+    scope="module", params=[_anthology, _tibcore, _docstrings], ids=["anthology", "tibcore", "docstrings"]
+)
+def shown(request: Any, data_directory: Path, tmp_path_factory: pytest.TempPathFactory) -> Shown:
+    return Shown(request.param(data_directory), tmp_path_factory.mktemp("shown"))
+
+
+def test_overview_counts_everything(shown: Shown) -> None:
+    page, corpus = shown.pages["#/"], shown.corpus
+    assert page["sizes"] == {
+        "documents": len(corpus.ids),
+        "words": len(corpus.vocabulary),
+        "tags": len(corpus.tag_names),
+        "topics": 7,
+    }
+    assert page["facts"]["tokens"] == shown.counts.sum()
+    assert np.allclose(page["shares"], shown.share)
+    assert page["tags"] == {name: int(shown.has[:, t].sum()) for name, t in shown.tag.items()}
+
+
+def test_documents_of_suggested_pairs_are_counted_over_all_tags(shown: Shown) -> None:
+    pairs: Counter[tuple[int, ...]] = Counter()
+    for row in shown.has:
+        pairs.update(combinations(np.flatnonzero(row).tolist(), 2))
+    for group in shown.pages["#/"]["groups"]:
+        assert group["documents"] == pairs[tuple(sorted(shown.tag[name] for name in group["tags"]))]
+    for names, page in shown.of("tags"):
+        tags = [shown.tag[name] for name in names]
+        assert page["documents"] == pairs[tuple(sorted(tags))]
+        joint = np.prod(shown.profiles[tags], axis=0)
+        joint /= joint.sum()
+        for k, together, alone in page["topics"]:
+            assert together == pytest.approx(joint[k], abs=1e-5)
+            assert alone == pytest.approx(shown.profiles[tags, k], abs=1e-5)
+
+
+def test_topics(shown: Shown) -> None:
+    found = list(shown.of("topic"))
+    assert len(found) == 7
+    unigram = shown.counts.sum(0) / shown.counts.sum()
+    for _, page in found:
+        k = page["topic"]
+        assert page["share"] == pytest.approx(shown.share[k])
+        assert page["rank"] == 1 + (shown.share > shown.share[k]).sum()
+        for name, p, lift in page["words"]:
+            w = shown.word[name]
+            assert p == pytest.approx(shown.phi[k, w], rel=1e-4)
+            assert lift == pytest.approx(shown.phi[k, w] / unigram[w], rel=1e-4)
+        relevance = 0.6 * np.log(shown.phi[k]) + 0.4 * np.log(shown.phi[k] / np.maximum(unigram, 1e-12))
+        relevance[shown.counts.sum(0) < 2] = -np.inf
+        best = np.sort(relevance)[::-1][: len(page["words"])]
+        assert np.allclose([relevance[shown.word[name]] for name, _, _ in page["words"]], best, atol=1e-4)
+        for name, p in page["tags"]:
+            assert p == pytest.approx(shown.profiles[shown.tag[name], k], abs=1e-5)
+        for name, p in page["documents"]:
+            assert p == pytest.approx(shown.theta[shown.doc[name], k], abs=1e-5)
+        assert len(page["documents"]) == min(200, int((shown.theta[:, k] >= 0.05).sum()))
+        common = [np.sqrt(shown.phi[k] * shown.phi[j]).sum() for j, _ in page["near"]]
+        assert np.allclose([p for _, p in page["near"]], common, atol=1e-4)
+
+
+def test_words(shown: Shown) -> None:
+    for (name,), page in shown.of("word"):
+        w = shown.word[name]
+        assert page["tokens"] == shown.counts[:, w].sum()
+        assert page["documents"] == (shown.counts[:, w] > 0).sum()
+        posterior = shown.phi[:, w] * shown.share
+        posterior /= posterior.sum()
+        for k, p in page["topics"]:
+            assert p == pytest.approx(posterior[k], abs=1e-5)
+        assert sum(p for _, p in page["topics"]) + page["rest"] == pytest.approx(1)
+        assert all(shown.counts[shown.doc[doc], w] > 0 for doc in page["best"])
+
+
+def test_tags(shown: Shown) -> None:
+    credited = np.zeros((len(shown.tag), len(shown.word)))
+    for d in range(len(shown.doc)):
+        for name, n, _, credits in shown.pages[_document(shown, d)]["words"]:
+            credited[shown.has[d], shown.word[name]] += n * np.array(credits)
+    roots = np.sqrt(shown.profiles)
+    for (name,), page in shown.of("tag"):
+        t = shown.tag[name]
+        assert page["documents"] == shown.has[:, t].sum()
+        for k, p in page["topics"]:
+            assert p == pytest.approx(shown.profiles[t, k], abs=1e-5)
+        for word, n in page["words"]:
+            assert n == pytest.approx(credited[t, shown.word[word]], rel=0.01, abs=0.01)
+        for other, p in page["alike"]:
+            assert p == pytest.approx(roots[t] @ roots[shown.tag[other]], abs=1e-4)
+        together = np.sort((shown.has[shown.has[:, t]]).sum(0))[::-1]
+        assert [n for _, n in page["often"]] == [n for n in together[1:9].tolist() if n]
+        for other, n in page["often"]:
+            assert n == (shown.has[:, t] & shown.has[:, shown.tag[other]]).sum()
+
+
+def _document(shown: Shown, d: int) -> str:
+    from urllib.parse import quote
+
+    return "#/document/" + quote(shown.corpus.ids[d], safe="!'()*-._~")
+
+
+def test_documents(shown: Shown) -> None:
+    roots = np.sqrt(shown.theta)
+    alike = roots @ roots.T
+    np.fill_diagonal(alike, -1)
+    for d in range(len(shown.doc)):
+        page = shown.pages[_document(shown, d)]
+        assert page["tokens"] == shown.counts[d].sum()
+        for k, p in page["topics"]:
+            assert p == pytest.approx(shown.theta[d, k], abs=1e-5)
+        best = np.sort(alike[d])[::-1][: len(page["related"])]
+        assert np.allclose([p for _, p in page["related"]], best, atol=1e-4)
+        assert {word: n for word, n, _, _ in page["words"]} == {
+            shown.corpus.vocabulary[w]: n for w, n in enumerate(shown.counts[d]) if n
+        }
+        if d % 50 == 0:
+            credit = shown.model.explain(shown.corpus.select([d])).credit
+            own = [credits for _, _, _, credits in page["words"]]
+            assert np.allclose(np.concatenate(own), credit, atol=1e-3)
+        weights = np.array([n for _, n, _, _ in page["words"]])
+        credits = np.array([row for _, _, _, row in page["words"]])
+        expected = weights @ credits / weights.sum() if credits.size else []
+        assert np.allclose([p for _, p in page["tags"]], expected, atol=2e-3)
+
+
+def test_periods_are_means_of_their_documents(shown: Shown) -> None:
+    if "#/time" not in shown.pages:
+        assert not any(name.startswith("year:") for name in shown.tag)
+        return
+    time = shown.pages["#/time"]
+    for name, n, shares in zip(time["periods"], time["documents"], time["shares"], strict=True):
+        rows = shown.has[:, shown.tag[f"year:{name}"]]
+        assert n == rows.sum()
+        assert np.allclose(shares, shown.theta[rows].mean(0), rtol=2e-3)
+    late = np.logical_or.reduce(
+        [shown.has[:, shown.tag[f"year:{y}"]] for y in time["periods"][time["late"] :]]
+    )
+    for k, early, after in time["topics"]:
+        assert early == pytest.approx(shown.theta[~late, k].mean(), rel=2e-3)
+        assert after == pytest.approx(shown.theta[late, k].mean(), rel=2e-3)
+    for t, early, after in time["tags"]["rising"] + time["tags"]["falling"]:
+        assert (early, after) == ((shown.has[:, t] & ~late).sum(), (shown.has[:, t] & late).sum())
+
+
+# What the pages show in the browser.
+
+_BARS = """name => [...document.querySelectorAll(`.bars[aria-label="${name}"] > li`)].map((row) => [
+  row.querySelector("a.label")?.getAttribute("href") ?? null, row.querySelector(".figure").textContent])"""
+
+
+def _number(text: str) -> float:
+    return float(text.replace("%", "").replace(",", "").replace("<", "").split()[0].strip())
+
+
+def _same(text: str, share: float) -> bool:
+    """Tell whether a page shows a share: rounded as the page rounds it, or as less than one percent."""
+    if text.startswith("<"):
+        return share < 0.0105
+    digits = len(text.split()[0].partition(".")[2])
+    return bool(abs(_number(text) - 100 * share) <= 0.5000001 * 10**-digits + 0.004)
+
+
+@pytest.fixture(scope="module")
+def page(browser: Any, shown: Shown) -> Iterator[Watched]:
+    watched = Watched(browser, shown.report.as_uri())
+    watched.open()
+    yield watched
+    watched.context.close()
+    assert watched.faults == []
+
+
+def test_pages_show_the_numbers_of_topics_and_words(shown: Shown, page: Watched) -> None:
+    for address in _addresses(shown, "topic"):
+        figures = shown.pages[address]
+        page.go(address)
+        tags = page.page.evaluate(_BARS, "Tags")
+        assert len(tags) == len(figures["tags"])
+        assert all(_same(text, p) for (_, text), (_, p) in zip(tags, figures["tags"], strict=True))
+        words = page.page.evaluate(_BARS, "Words")
+        for (href, text), (word, p, lift) in zip(words, figures["words"], strict=True):
+            assert unquote(href) == f"#/word/{word}"
+            assert _same(text.split("%")[0] + "%", p)
+            assert float(text.split("×")[1]) == pytest.approx(lift, rel=0.06)
+    for address in list(_addresses(shown, "word"))[::97]:
+        figures = shown.pages[address]
+        text = page.go(address).locator(".lead").inner_text()
+        assert f"{figures['tokens']:,.0f} time" in text
+        assert f"{figures['documents']:,} document" in text
+        rows = page.page.evaluate(_BARS, "Topics")
+        expected = [p for _, p in figures["topics"]] + ([figures["rest"]] if figures["rest"] >= 1e-4 else [])
+        assert len(rows) == len(expected)
+        assert all(_same(text, p) for (_, text), p in zip(rows, expected, strict=True))
+
+
+def test_pages_show_the_numbers_of_tags_and_groups(shown: Shown, page: Watched) -> None:
+    for address in list(_addresses(shown, "tag"))[::41]:
+        figures = shown.pages[address]
+        lead = page.go(address).locator(".lead").inner_text()
+        assert f"{figures['documents']:,} document" in lead
+        topics = page.page.evaluate(_BARS, "Topics")
+        assert all(_same(text, p) for (_, text), (_, p) in zip(topics, figures["topics"], strict=True))
+        words = [text for _, text in page.page.evaluate(_BARS, "Words")]
+        assert len(words) == len(figures["words"])
+        for text, (_, n) in zip(words, figures["words"], strict=True):
+            assert text != "0"
+            assert n < 0.05 if text == "<0.1" else abs(_number(text) - n) < (0.06 if n < 9.95 else 0.51)
+        near = page.page.locator(".neighbours .figure").all_inner_texts()
+        assert [_number(text) for text in near if "document" in text] == [n for _, n in figures["often"]]
+        alike = [p for _, p in figures["alike"]]
+        assert all(
+            abs(_number(text) / 100 - p) < 0.007
+            for text, p in zip([text for text in near if "%" in text], alike, strict=True)
+        )
+    for address in _addresses(shown, "tags"):
+        figures = shown.pages[address]
+        page.go(address)
+        assert page.page.get_by_text(f"{figures['documents']:,} document").count() > 0
+        together = page.page.locator(".compare .both .figure").all_inner_texts()[: len(figures["topics"])]
+        assert all(_same(text, p) for text, (_, p, _) in zip(together, figures["topics"], strict=False))
+
+
+def test_pages_show_the_numbers_of_documents(shown: Shown, page: Watched) -> None:
+    for d in range(0, len(shown.doc), 29):
+        figures = shown.pages[_document(shown, d)]
+        page.go(_document(shown, d)).wait_for_selector(".text")
+        topics = page.page.evaluate(_BARS, "Topics")
+        assert all(_same(text, p) for (_, text), (_, p) in zip(topics, figures["topics"], strict=True))
+        parts = page.page.locator(".toggle small").all_inner_texts()
+        assert all(_same(text, p) for text, (_, p) in zip(parts, figures["tags"], strict=True))
+        related = page.page.locator(".documents .figure").all_inner_texts()
+        assert all(
+            abs(_number(text) / 100 - p) < 0.007
+            for text, (_, p) in zip(related, figures["related"], strict=True)
+        )
+        page.page.locator(".text .w").first.hover()
+        shown_word = page.page.locator("#tip .tipword").inner_text()
+        credits = next(row for word, _, _, row in figures["words"] if word == shown_word)
+        tip = page.page.locator("#tip .figure").all_inner_texts()
+        assert all(_same(text, p) for text, p in zip(tip, sorted(credits, reverse=True), strict=False))
+
+
+def _addresses(shown: Shown, kind: str) -> Iterator[str]:
+    return (address for address in shown.pages if address.startswith(f"#/{kind}/"))

@@ -1,0 +1,19 @@
+"""The server passes the names of tags, and where they are in a text, to its clients."""
+
+from __future__ import annotations
+
+import tagtopics as tt
+from tagtopics.views.engine import ModelEngine, Question
+
+NAMES = {"a": "tram", "b": "plankton", "c": "lighthouse"}
+
+
+def test_recommended_tags_have_names_and_pieces_of_the_text() -> None:
+    texts = ["the tram waits here", "plankton blooms early", "trams in the city", "the sea of plankton"] * 5
+    corpus = tt.with_thesaurus(tt.read_corpus(texts, tags=[["a"], ["b"]] * 10), NAMES)
+    engine = ModelEngine(tt.TTM(2, random_state=0, max_iter=3).fit(corpus))
+    first, nothing = engine.recommend([Question("Lighthouses near the trams"), Question("hello")], top=3)
+    found = {one.tag: one for one in first}
+    assert (found["c"].name, found["c"].found) == ("lighthouse", ["Lighthouses"])
+    assert found["a"].found == ["trams"]
+    assert nothing == []

@@ -1,0 +1,201 @@
+"""Titles, links, names, addresses, time and sharing in a real browser, and what the index says of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from explore_support import Watched, make_corpus, wait_until
+
+import tagtopics as tt
+from tagtopics.cli.app import run
+from tagtopics.explore import html_report, write_report
+from tagtopics.explore.page import packed
+from tagtopics.explore.prepare import index_of
+from tagtopics.explore.timeline import periods_of
+from tagtopics.views.to_topic_data import topic_data
+from tagtopics.views.topic_data import TopicData
+
+pytest_plugins = ("explore_fixtures",)
+
+
+@pytest.fixture(scope="module")
+def titled(model: tt.TTM, corpus: tt.Corpus) -> TopicData:
+    """The small collection with titles, dates and links, some of which are no links."""
+    links = (
+        "https://example.org/a?b=c",
+        "javascript:window.pwned=1",
+        "ftp://example.org",
+        None,
+        "data:text/html,x",
+    )
+    with_titles = replace(
+        corpus,
+        titles=tuple(f"The title of {name}" if d else None for d, name in enumerate(corpus.ids)),
+        dates=tuple(f"20{10 + d % 4}-0{1 + d % 9}" for d in range(corpus.n_docs)),
+        urls=tuple(links[d % 5] for d in range(corpus.n_docs)),
+    )
+    return topic_data(model, with_titles, "Titled")
+
+
+@pytest.fixture(scope="module")
+def address(titled: TopicData, tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("titled") / "report.html"
+    write_report(titled, path)
+    return path.as_uri()
+
+
+@pytest.fixture
+def watched(browser: Any, address: str) -> Iterator[Watched]:
+    watched = Watched(browser, address, accept_downloads=True)
+    watched.open()
+    yield watched
+    watched.context.close()
+    assert watched.faults == []
+
+
+def test_documents_have_titles_dates_and_only_safe_links(watched: Watched, titled: TopicData) -> None:
+    for d in range(10):
+        page = watched.go(f"#/document/text%20{d}")
+        title = f"The title of text {d}" if d else "text 0"
+        assert page.locator("h1").inner_text() == title
+        assert page.locator(".source span").inner_text() == (titled.documents.dates or ())[d]
+        links = page.locator(".source a").evaluate_all("all => all.map((a) => [a.href, a.rel])")
+        assert links == (
+            [["https://example.org/a?b=c", "noopener noreferrer external"]] if d % 5 == 0 else []
+        )
+    assert page.locator("a[href^='javascript'], a[href^='data:text'], a[href^='ftp']").count() == 0
+
+
+def test_old_and_new_addresses_lead_to_the_same_pages(
+    watched: Watched, model: tt.TTM, titled: TopicData
+) -> None:
+    tags = [model.tag_names_.index(name) for name in ("also:kitchen", "place:sea")]
+    for old, new in (
+        (f"#/groups/{tags[0]}+{tags[1]}", "#/tags/also%3Akitchen+place%3Asea"),
+        (f"#/tag/{tags[1]}", "#/tag/place%3Asea"),
+        ("#/document/7", "#/document/text%207"),
+        ("#/topic/2", f"#/topic/{titled.names[2]}"),
+        ("#/word/3", f"#/word/{titled.words[3]}"),
+    ):
+        page = watched.go(old)
+        shown = page.locator("h1").inner_text()
+        at = page.evaluate("location.hash")
+        assert page.evaluate("text => decodeURIComponent(text)", at) == page.evaluate(
+            "decodeURIComponent", new
+        )
+        watched.go("#/")
+        assert watched.go(at).locator("h1").inner_text() == shown
+    assert watched.go("#/tag/nobody").locator("h1").inner_text() == "No such tag"
+
+
+def test_a_topic_name_of_another_fit_leads_to_its_words(watched: Watched, titled: TopicData) -> None:
+    words = [titled.words[w] for w in np.argsort(-titled.topic_word[1])[:3]]
+    page = watched.go(f"#/topic/{'%2C%20'.join(reversed(words))}")
+    assert page.locator("h1").inner_text().strip().endswith(titled.names[1])
+
+
+def test_addresses_hold_the_state_of_controls(watched: Watched) -> None:
+    page = watched.go("#/topic/1")
+    page.locator("#weight").fill("0.25")
+    at = page.evaluate("location.hash")
+    assert at.endswith("?weight=0.25")
+    watched.go("#/")
+    page = watched.go(at)
+    assert page.locator("#weight").input_value() == "0.25"
+    assert page.locator("output").inner_text() == "0.25"
+    watched.go("#/topics?order=coherence")
+    assert page.locator("input[value=coherence]").is_checked()
+    page = watched.go("#/document/text%203?colour=topic")
+    page.wait_for_selector(".text .w")
+    assert page.locator("input[value=topic]").is_checked()
+
+
+def test_topics_are_renamed_and_exported(watched: Watched, titled: TopicData) -> None:
+    page = watched.go("#/topic/0")
+    page.get_by_text("Rename", exact=True).click()
+    page.locator("#own-name").fill("<b>Mine</b>")
+    page.get_by_role("button", name="Save").click()
+    wait_until(page, "document.querySelector('h1').innerText.includes('<b>Mine</b>')")
+    assert page.locator("h1 b").count() == 0
+    page.get_by_text("Rename", exact=True).click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export all names").click()
+    names = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))["topics"]
+    assert names["0"] == "<b>Mine</b>"
+    assert [names[str(k)] for k in range(1, 5)] == list(titled.names[1:])
+
+
+@pytest.mark.parametrize("kind", ["CSV", "SVG", "PNG"])
+def test_cards_are_shared(watched: Watched, kind: str) -> None:
+    page = watched.go("#/tag/place%3Asea")
+    card = page.locator(".card", has_text="Credited words")
+    card.locator("summary").click()
+    assert "tagtopics" in card.locator("textarea").input_value()
+    with page.expect_download() as download:
+        card.get_by_role("button", name=kind).click()
+    content = Path(download.value.path()).read_bytes()
+    words = card.locator(".bars .label").all_inner_texts()
+    if kind == "PNG":
+        assert content.startswith(b"\x89PNG")
+    else:
+        assert all(word in content.decode() for word in words)
+    if kind == "CSV":
+        figures = card.locator(".bars .figure").all_inner_texts()
+        rows = [f'"{word}","{figure}"' for word, figure in zip(words, figures, strict=True)]
+        assert content.decode().splitlines() == ["name,value", *rows]
+    assert watched.problems() == []
+
+
+def test_time_says_what_rises(watched: Watched, titled: TopicData) -> None:
+    found = periods_of(titled)
+    assert found is not None
+    assert found[0] == ("2010", "2011", "2012", "2013")
+    page = watched.go("#/time")
+    label = page.locator("svg.line").first.get_attribute("aria-label")
+    assert label == "Documents: 2010 18, 2011 18, 2012 18, 2013 18"
+    box = page.evaluate(
+        "() => [...document.querySelectorAll('svg.line text')].every((node) => { const b = node.getBBox();"
+        " const v = node.ownerSVGElement.viewBox.baseVal; return b.x >= 0 && b.x + b.width <= v.width; })"
+    )
+    assert box
+
+
+def test_cut_reports_count_all_documents(
+    browser: Any, data: TopicData, corpus: tt.Corpus, tmp_path: Path
+) -> None:
+    """A report that lists few documents still says how many have a pair of tags."""
+    n = 20
+    order = data.documents.by_topic()
+    index = packed(index_of(data, order[:n], None, order[n:]))
+    path = tmp_path / "cut.html"
+    path.write_bytes(html_report._page(data, index, [], 0))
+    watched = Watched(browser, path.as_uri())
+    watched.open()
+    page = watched.go("#/tags/place%3Asea+also%3Akitchen")
+    both = sum({"place:sea", "also:kitchen"} <= set(corpus.tags_of(d)) for d in range(corpus.n_docs))
+    assert page.get_by_text(f"{both} documents have all of them.").count() == 1
+    often = watched.go("#/tag/place%3Asea").locator(".card", has_text="Often used with").locator("li")
+    for row in often.all():
+        kind, name = row.locator(".kind").inner_text(), row.locator("bdi").inner_text()
+        both = sum({"place:sea", f"{kind}:{name}"} <= set(corpus.tags_of(d)) for d in range(corpus.n_docs))
+        assert row.locator(".figure").inner_text().split()[0] == str(both)
+    watched.context.close()
+    assert watched.faults == []
+
+
+def test_report_writes_its_figures(tmp_path: Path, model: tt.TTM, capsys: pytest.CaptureFixture[str]) -> None:
+    model.save(tmp_path / "m.tt", corpus=make_corpus())
+    out, figures = str(tmp_path / "r.html"), str(tmp_path / "r.json")
+    for _ in range(2):  # its own file is replaced
+        assert run(["report", str(tmp_path / "m.tt"), "-o", out, "--data", figures, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["figures"] == figures
+    pages = json.loads(Path(figures).read_text(encoding="utf-8"))["pages"]
+    assert {"#/", "#/about", "#/time", "#/tag/place%3Asea", "#/document/text%200"} <= set(pages)
+    (tmp_path / "mine.json").write_text("{}", encoding="utf-8")
+    assert run(["report", str(tmp_path / "m.tt"), "-o", out, "--data", str(tmp_path / "mine.json")]) == 2
