@@ -249,7 +249,8 @@ def _without(topic: CuratedTopic, words: Sequence[str]) -> CuratedTopic:
 
 def _finish(model: OnlineModel, corpus: Corpus | None) -> None:
     """Bring up to date what depends on topics: what queries need, and the recommender."""
-    had_recommender, model.recommender_ = model.recommender_ is not None, None
+    had_recommender = model.recommender_ is not None
+    model.recommender_, model.names_ = None, None
     if hasattr(model, "_prepare"):
         model._prepare()
     if had_recommender and corpus is not None:
