@@ -239,7 +239,7 @@ CASES: dict[str, tuple[Case, str]] = {
     "min_df is no number": (good("--min-df", "many"), "--min-df"),
     "min_df is NaN": (good("--min-df", "nan"), "min_df"),
     "bad pattern": (good("--token-pattern", "(["), "token_pattern"),
-    "no stop word file": (good("--stop-words", "german"), "--stop-words"),
+    "no stop word file": (good("--stop-words", "elvish"), "--stop-words"),
     "zero n-grams": (good("--ngrams", 0), "ngram_range"),
     "only stop words": (file("a.jsonl", b'{"text": "the and of"}\n'), "no words"),
     # models and tasks

@@ -65,7 +65,6 @@ def test_columns_may_be_named_anew(folder: Path) -> None:
     ("command", "file", "message"),
     [
         ("explain", "bare.csv", "no column 'people', which had the tags in the fit; name it with --tags"),
-        ("update", "bare.csv", "no column 'people', which had the tags in the fit; name it with --tags"),
         ("recommend", "other.csv", "no column 'abstract' for the text, as in the fit; the columns are"),
         ("explain", "other.csv", "no column 'abstract' for the text, as in the fit; the columns are"),
     ],

@@ -55,7 +55,7 @@ def make_hostile_corpus() -> tt.Corpus:
         bad = HOSTILE[d % len(HOSTILE)]
         text = f"{bad} wave tide {' '.join(HOSTILE)} {bad} storm{d % 5}"
         rows.append({"id": f"{bad} {d}", "text": text, "tags": [bad, HOSTILE[(d + 1) % len(HOSTILE)]]})
-    return _read(rows, token_pattern=r"\S+", min_length=1)
+    return _read(rows, token_pattern=r"\S+", min_length=1, strip_html=False)
 
 
 def _read(rows: list[dict[str, Any]], **recipe: Any) -> tt.Corpus:

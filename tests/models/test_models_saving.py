@@ -218,7 +218,7 @@ DAMAGE: dict[str, tuple[Any, str]] = {
         lambda p: _edit_json(p, "names", {"vocabulary_": [1], "tag_names_": [], "doc_ids_": []}),
         "vocabulary_.0 must be a valid string",
     ),
-    "hostile recipe": (lambda p: _edit_json(p, "recipe", {"tokenizer": "eval"}), "unknown setting"),
+    "hostile recipe": (lambda p: _edit_json(p, "recipe", {"run": "eval"}), "unknown setting"),
     "weights that are no numbers": (
         lambda p: _edit_json(p, "numbers", {"pairwise_weight_": "much"}),
         "numbers.pairwise_weight_ must be a valid number",

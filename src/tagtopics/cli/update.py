@@ -10,7 +10,7 @@ from tagtopics._io import check_space
 from tagtopics.cli.estimators import name_of_model, progress_bar
 from tagtopics.cli.options import ColumnOptions, InputArgument, ModelArgument, OutputOptions, option
 from tagtopics.cli.output import fact_table, note, show
-from tagtopics.cli.sources import read_more, require_tags
+from tagtopics.cli.sources import read_more
 from tagtopics.errors import InputError
 
 if TYPE_CHECKING:
@@ -49,7 +49,6 @@ def command(
     target = check_model_target(model if out is None else out)
     began = time.perf_counter()
     corpus = read_more(input, columns, loaded, output)
-    require_tags(corpus, input, columns, loaded)
     check_space(target, sum(file.stat().st_size for file in Path(model).rglob("*")))
     read = time.perf_counter()
     _note_repeats(corpus, loaded)
