@@ -232,7 +232,9 @@ of the 90 % interval; below zero is better. The columns are the share of a docum
 held-out words are the same for all. 50 topics, at most 100 sweeps. TTM-H is the paper's model,
 `TTM(preset="paper")`. Written by `scripts/tag_results.py`.
 
-The machine was busy: the seconds below are no comparison of speed."""
+Measured with six rounds of EM for the words of tags; now there are up to 24, which helps on docstrings and
+photographs ([decision 014](decisions/014-what-tags-say.md)). The machine was busy: the seconds below are no
+comparison of speed."""
 
 TABLES = {
     "Tags known": "known",
