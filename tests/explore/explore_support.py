@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import uvicorn
 
 import tagtopics as tt
 from tagtopics.recommend.recommender import Recommendation
@@ -60,6 +62,18 @@ def make_hostile_corpus() -> tt.Corpus:
 
 def _read(rows: list[dict[str, Any]], **recipe: Any) -> tt.Corpus:
     return tt.read_corpus(rows, text="text", tags="tags", id="id", recipe=tt.TextRecipe(**recipe))
+
+
+def serving(app: Any) -> Iterator[str]:
+    """Run an application in a thread of its own; yield its address."""
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/"
+    server.should_exit = True
+    thread.join(10)
 
 
 def wait_until(page: Any, script: str, argument: Any = None) -> None:

@@ -16,8 +16,7 @@ from typing import Any
 
 import httpx
 import pytest
-import uvicorn
-from explore_support import HOSTILE, Recommending, Watched, make_hostile_corpus, wait_until
+from explore_support import HOSTILE, Recommending, Watched, make_hostile_corpus, serving, wait_until
 
 import tagtopics as tt
 from tagtopics.explore import listener
@@ -25,18 +24,6 @@ from tagtopics.explore.server import Limits, create_app
 from tagtopics.views.topic_data import TopicData
 
 pytest_plugins = ("explore_fixtures",)
-
-
-def serving(app: Any) -> Iterator[str]:
-    """Run an application in a thread of its own; yield its address."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive()
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/"
-    server.should_exit = True
-    thread.join(10)
 
 
 @pytest.fixture(scope="module")

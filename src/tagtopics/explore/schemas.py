@@ -9,13 +9,14 @@ from pydantic import BaseModel, ConfigDict, Field
 from tagtopics.views.engine import ExplainOut, RecommendedTag, RelatedDocument, TransformOut
 
 Tag = Annotated[str, Field(min_length=1, max_length=500)]
+NewText = Annotated[str, Field(max_length=100_000)]
 
 
 class NewDocument(BaseModel):
     """A document that the model has not seen."""
 
     model_config = ConfigDict(extra="forbid")
-    text: Annotated[str, Field(max_length=100_000)]
+    text: NewText
     tags: Annotated[list[Tag], Field(max_length=50)] = []
 
 

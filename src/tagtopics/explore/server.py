@@ -19,6 +19,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from tagtopics.errors import InputError
 from tagtopics.explore import schemas
+from tagtopics.explore.annif import annif_routes
 from tagtopics.explore.bodies import CHUNK, Bodies
 from tagtopics.explore.collection import AnswerCache, Collection, NoSuchDocumentError, as_json
 from tagtopics.explore.guard import TokenGuard, api_page
@@ -100,6 +101,8 @@ def create_app(
     cache = AnswerCache(limits.cache_bytes)
     app.include_router(_collection(Collection(data), gate, cache), prefix="/api/v1", responses=_REFUSALS)
     app.include_router(_questions(engine, gate), prefix="/api/v1", responses=_REFUSALS)
+    suggesting = annif_routes(data.title, engine, lambda work: _compute(gate, work))
+    app.include_router(suggesting, prefix="/v1", responses=_REFUSALS)
     page = api_page(app.openapi())
     app.add_api_route("/docs", lambda: HTMLResponse(page), include_in_schema=False)
     _handle_errors(app)
