@@ -292,8 +292,8 @@ def shown_defaults(group: type) -> dict[str, str]:
     """Return the defaults that the help shows for the options of a group, without those in words."""
     hints = get_type_hints(group, include_extras=True)
     shown = {name: hint.__metadata__[0].show_default for name, hint in hints.items()}
-    in_words = {"no limit", "Unicode words", "lowercase", "all cores", "by preset", "no tokenizer", "as they are"}
-    in_words.add("1; 2 from 100, 3 from 1,000 documents on")
+    in_words = {"no limit", "Unicode words", "lowercase", "all cores", "by preset"}
+    in_words |= {"1; 2 from 100, 3 from 1,000 documents on", "no tokenizer", "as they are", "no-phrases"}
     return {name: text for name, text in shown.items() if isinstance(text, str) and text not in in_words}
 
 
