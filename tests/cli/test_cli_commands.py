@@ -294,6 +294,7 @@ def shown_defaults(group: type) -> dict[str, str]:
     shown = {name: hint.__metadata__[0].show_default for name, hint in hints.items()}
     in_words = {"no limit", "Unicode words", "lowercase", "all cores", "by preset"}
     in_words |= {"1; 2 from 100, 3 from 1,000 documents on", "no tokenizer", "as they are", "no-phrases"}
+    in_words.add("strip-html")
     return {name: text for name, text in shown.items() if isinstance(text, str) and text not in in_words}
 
 
