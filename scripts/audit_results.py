@@ -204,7 +204,7 @@ def measure_cleanlab(name: str, seed: int) -> dict[str, Any]:
 
 def cleanlab_quality(likely: Any, tags: Any) -> Any:
     """Return (D, T): the label quality of each tag of each document, some thousand tags at a time."""
-    from cleanlab.multilabel_classification.rank import (  # type: ignore[import-untyped]
+    from cleanlab.multilabel_classification.rank import (
         get_label_quality_scores_per_class,
     )
 
