@@ -241,21 +241,19 @@ def page(folder: Path) -> str:
     head = """# How many topics, effects and time
 
 Written by `scripts/analysis_results.py`. The rules of `choose` and `effects` were developed on generated corpora with other settings
-and seeds than those reported here; for drifts, see there. The machine had two cores, which other programs used at the same time; processor seconds are those of this program.
-The first three sections were measured with up to 100 sweeps for each fit, before the fits of `choose` were limited to 60. Repeated with 60,
+and seeds than those reported here; for drifts, see there. The machine had two cores, which other programs used at the same time except for reuters.
+The first two sections were measured with up to 100 sweeps for each fit, before the fits of `choose` were limited to 60. Repeated with 60,
 the corpora with 10 and 25 planted topics have the same recommended numbers; the others were not repeated.
 """
     return "\n".join([head, *sections])
 
 
 def _cost(record: Any) -> str:
-    """Return the seconds of a record in a sentence; early records lack processor seconds."""
-    if "processor_seconds" not in record:
-        return f"{record['seconds']:.0f} s, with 100 sweeps, on two busy cores (load average about ten). With 60 sweeps a fit takes 1.3 processor seconds for 20 topics and 2.7 for 100; from these, the grid would take about 80 s on two idle cores. That is an estimate, not a measurement."
+    """Return the seconds of a record in a sentence."""
     used, load = record["processor_seconds"], record["load"]
     return (
         f"{record['seconds']:.0f} s, of which this program had {used:.0f} processor seconds (about {used / 2:.0f} s "
-        f"on two idle cores); {load:.0f} programs were waiting for the two cores."
+        f"on two idle cores), at a load average of {load:.1f}."
     )
 
 
