@@ -108,9 +108,9 @@ def quick_grid(n_splits: int = 2) -> list[ExperimentSpec]:
     )
 
 
-def full_grid() -> list[ExperimentSpec]:
+def full_grid(n_splits: int = 5) -> list[ExperimentSpec]:
     """Return what `reproduce` measures: K = 10, 20 ... 100, five splits, all available data sets."""
-    topics, seeds, texts = tuple(range(10, 101, 10)), tuple(range(5)), ("bibtex", "reuters")
+    topics, seeds, texts = tuple(range(10, 101, 10)), tuple(range(n_splits)), ("bibtex", "reuters")
     return _in_order(
         [
             *_grid(dataset=DATASETS[:4], task=["statistics"]),
