@@ -26,7 +26,7 @@ from tagtopics.evidence.parts import Profiles, claims_of, pairs_of
 from tagtopics.graph import FactorGraph, build_graph
 from tagtopics.kernels import mixture
 
-SEEN = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8)
+SEEN = (0.05, 0.1, 0.2, 0.4, 0.8)
 """Shares of the tokens of a document that are seen; each document set aside gets one of them per draw."""
 
 ROWS = 1000
@@ -86,7 +86,10 @@ def draw_rows(counts: Any, tags: Any, profiles: Profiles, phi: Float32, seed: in
         large, hidden = completion(counts, seed + draw)
         for i, share in enumerate(SEEN):
             chosen = np.flatnonzero((np.arange(D) + draw) % len(SEEN) == i)
-            seen_rows.append(_shown(large[chosen], seed + draw, share / SEEN[-1]))
+            part = large[chosen]
+            seen_rows.append(
+                part if share == SEEN[-1] else completion(part, seed + draw, share / SEEN[-1])[0]
+            )
             hidden_rows.append(hidden[chosen])
             documents.append(chosen)
     document = np.concatenate(documents)
@@ -108,13 +111,6 @@ def draw_rows(counts: Any, tags: Any, profiles: Profiles, phi: Float32, seed: in
         document,
         tags,
     )
-
-
-def _shown(part: Any, seed: int, share: float) -> Any:
-    """Return a share of the tokens of documents, from none to all."""
-    if share == 0:
-        return sp.csr_array(part.shape, dtype=part.dtype)
-    return part if share == 1 else completion(part, seed, share)[0]
 
 
 def words_of(
