@@ -185,7 +185,9 @@ def _learn_words(
     kinds = profiles.kinds[training.graph.slot_tag]
     topic_prior = float(known.values[:n].sum())
 
-    def attempt(index: int, shares: Any, start: Float64, n_rounds: int) -> tuple[float, Fit, Any, tuple[Any, Float64]]:
+    def attempt(
+        index: int, shares: Any, start: Float64, n_rounds: int
+    ) -> tuple[float, Fit, Any, tuple[Any, Float64]]:
         shrinkage = np.full(len(profiles.kinds), _SHRINKAGES[index])
         slot_prior = (start[n:][kinds] * training.slot_shares).astype(np.float32)
         credited, shares = learn_tag_words(
