@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from analysis_curation import real_seeds, replay, seeds
 from analysis_page import page
 from analysis_workflow import WORKFLOW, load, note
 from sklearn.metrics import roc_auc_score
@@ -200,6 +201,9 @@ PARTS: dict[str, Callable[[], Any]] = {
     **{f"drifts-{moved}": partial(drifts, moved / 100) for moved in (50, 30)},
     "anthology": anthology,
     **WORKFLOW,
+    "seeds": seeds,
+    **{f"real_seeds-{name}": partial(real_seeds, name) for name in ("reuters", "cora", "docstrings")},
+    **{f"replay-{name}": partial(replay, name) for name in ("reuters", "cora", "docstrings")},
 }
 """What can be measured; each part has its own record. Run reuters, anthology and bib on an idle machine."""
 

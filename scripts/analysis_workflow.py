@@ -97,13 +97,13 @@ SHOWN = {
 def background(name: str) -> Any:
     """Return the largest topic of a default model that is no background, and the background, if any."""
     model: Any = tt.TTM(random_state=0).fit_topics(load(name))
-    shares, spread = model.topic_shares(), model.background_topics()
+    shares, spread, names = model.topic_shares(), model.background_topics(), model.topic_names()
     largest = int(np.where(spread, 0, shares).argmax())
     return [{
         "corpus": name,
         "largest": float(shares[largest]),
-        "name": model.topic_names()[largest],
-        "background": [{"share": float(shares[k]), "name": model.topic_names()[k]} for k in np.flatnonzero(spread)],
+        "name": names[largest],
+        "background": [{"share": float(shares[k]), "name": names[k]} for k in np.flatnonzero(spread)],
     }]  # fmt: skip
 
 
