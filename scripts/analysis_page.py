@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-
 HEAD = """# The analyst's workflow
 
 Written by `scripts/analysis_results.py`. The rules of `choose` and `effects` were developed on generated corpora with other settings
@@ -194,11 +193,12 @@ def _bib_section(record: Any) -> str:
 
 
 def _background_section(rows: Any) -> str:
-    lines = [
-        f"| {row['corpus']} | {100 * row['largest']:.1f} % | {row['name']} | "
-        f"{'; '.join(f'{b["name"]} ({100 * b["share"]:.1f} %)' for b in row['background']) or 'none'} |"
-        for row in rows
-    ]
+    lines = []
+    for row in rows:
+        spread = "; ".join(f"{topic['name']} ({100 * topic['share']:.1f} %)" for topic in row["background"])
+        lines.append(
+            f"| {row['corpus']} | {100 * row['largest']:.1f} % | {row['name']} | {spread or 'none'} |"
+        )
     return "\n".join([
         "## Background topics\n", "Default models (`TTM`, 20 topics).\n",
         "| corpus | largest topic that is not background | its name | background |", "|---|---|---|---|", *lines, "",
