@@ -234,7 +234,8 @@ def test_seeds_grow_as_words_occur_together() -> None:
 
 
 def test_seeds_must_have_words() -> None:
-    for wrong in ({"a": []}, {"": ["x"]}, {"a": [""]}):
+    wrongs: list[dict[str, list[str]]] = [{"a": []}, {"": ["x"]}, {"a": [""]}]
+    for wrong in wrongs:
         with pytest.raises(tt.InputError, match="seeds"):
             tt.Curation.of_seeds(wrong)
 

@@ -53,9 +53,9 @@ def pack_metadata(parts: Sequence[tuple[int, Metadata]]) -> Arrays:
 
 def unpack_metadata(
     shards: Sequence[Mapping[str, npt.NDArray[Any]]],
-) -> dict[str, tuple[str | None, ...] | None]:
+) -> dict[str, Any]:
     """Return titles, dates and urls of all documents of some shards, for a `Corpus`; None if none has any."""
-    found: dict[str, tuple[str | None, ...] | None] = {}
+    found: dict[str, Any] = {}
     for name in METADATA.values():
         texts: list[str | None] = []
         for arrays in shards:

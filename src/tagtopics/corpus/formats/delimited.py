@@ -107,7 +107,7 @@ def _part(
     dialect: Dialect,
 ) -> Table:
     columns = {header[i]: [row[at] for row in kept] for at, i in enumerate(keep)}
-    found = {"notices": dialect.notices, "dialect": dialect.to_columns()}
+    found: dict[str, Any] = {"notices": dialect.notices, "dialect": dialect.to_columns()}
     return Table(str(path), columns, header, len(kept), lines, n_before, **found)
 
 

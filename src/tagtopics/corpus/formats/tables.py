@@ -196,7 +196,9 @@ class TableLayout:
         """Return the columns that were used, for later tables."""
         tags = self._tags_named() if self._tagged() else None
         divided = {name: style.separators for name, style in self._styles.items() if style.separators}
-        names = {name: self._column(name) or (name if name in self._names else None) for name in _NAMED}
+        names: dict[str, Any] = {
+            name: self._column(name) or (name if name in self._names else None) for name in _NAMED
+        }
         names |= self._metadata_columns()[0]
         text = self._text_columns()
         return Columns(
