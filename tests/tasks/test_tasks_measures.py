@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -87,10 +88,10 @@ def test_training_documents_are_regressed_without_themselves() -> None:
     first, second = regressed_tags(train, sp.csr_array(tags), test)
     gamma, share = 1 / (4 * train.var(dtype=np.float64)), tags.mean(0)
 
-    def kernel(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    def kernel(a: np.ndarray, b: np.ndarray) -> Any:
         return np.exp(-gamma * np.square(a[:, np.newaxis].astype(np.float64) - b).sum(2))
 
-    def answer(document: np.ndarray, others: np.ndarray) -> np.ndarray:
+    def answer(document: np.ndarray, others: np.ndarray) -> Any:
         ridged = kernel(train[others], train[others]) + RIDGE * np.eye(len(others))
         return kernel(document, train[others]) @ np.linalg.solve(ridged, tags[others] - share) + share
 
