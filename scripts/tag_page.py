@@ -103,6 +103,15 @@ def task_goal(
     return parts
 
 
+def median_points(rows: Rows, task: str, better: str, worse: str, least: float) -> list[Part]:
+    """Judge the median over corpora of a difference, in points."""
+    found = [difference(members, task, better, worse) for members in rows.values()]
+    values = [100 * value.mean for value in found if value is not None]
+    if not values:
+        return []
+    return [Part("median", f"{np.median(values):+.1f} points", bool(np.median(values) >= least))]
+
+
 def peer_goal(rows: Rows, peer: str, seen: int) -> list[Part]:
     """Judge our perplexity against that of a peer, tags known to both."""
     parts = []
@@ -137,6 +146,7 @@ def goals(curves: Rows, tasks: Rows, peers: Rows) -> Iterator[tuple[str, list[Pa
         for seen in (5, 10, 80):
             yield f"tags known, {seen} % seen: below tomotopy's {peer}", peer_goal(peers, peer, seen)
     yield "links, tags hidden: F above LDA's", task_goal(tasks, "links", "TTM", "LDA", 1e-9)
+    yield "links, tags hidden: median 2 points above LDA", median_points(tasks, "links", "TTM", "LDA", 2.0)
     yield "classes, tags hidden: at or above LDA", task_goal(tasks, "classes", "TTM", "LDA")
     for other in ("ATM", "LDA + tags"):
         yield (
