@@ -13,7 +13,7 @@ import tagtopics
 
 SOURCE = Path(tagtopics.__file__).parent
 LAYERS = [
-    {"errors", "_typing", "_io", "_lazy", "_blas", "_html"},
+    {"errors", "_typing", "_io", "_gzip", "_lazy", "_blas", "_html"},
     {"graph"},
     {"kernels"},
     {"corpus"},

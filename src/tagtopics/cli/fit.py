@@ -64,7 +64,7 @@ def command(
     tag_names: TagNamesOption = None,
 ) -> None:
     """Learn topics from a corpus, or from a folder of shards, and save them as a model."""
-    from tagtopics.models.persistence import check_model_target
+    from tagtopics.models.persistence import check_model_target, save_model
 
     estimator = build_model(model)
     target = check_model_target(out)
@@ -89,11 +89,11 @@ def command(
         estimator.fit_topics(documents, callbacks=callbacks, **({"start": start} if start else {}))
         clock.begin("save")
         kept = documents if keep else None
-        estimator.save(target, corpus=kept)  # whatever happens to the recommender, the topics are safe
+        saved = save_model(estimator, target, kept)  # whatever happens to the recommender, topics are safe
         if recommender and documents.tags.nnz:
             estimator._learn_recommender(documents, callbacks)
             clock.begin("save")
-            estimator.save(target, corpus=kept)
+            save_model(estimator, target, kept, after=saved)
         sizes = _sizes_of(documents)
     clock.begin("read")
     payload = _payload(estimator, sizes, model, target, clock.seconds)
