@@ -40,7 +40,7 @@ def test_fit_says_what_it_did(tmp_path: Path) -> None:
     assert answer["iterations"] <= 4
     assert answer["stop_reason"] in ("max_iter", "converged")
     steps = {"read", "count", "start", "sweeps", "tags", "recommender", "save"}
-    assert set(answer["seconds"]) == {*steps, "fit"}
+    assert set(answer["seconds"]) == {*steps, "import", "fit"}
     assert all(answer["seconds"][step] > 0 for step in steps)
     assert answer["seconds"]["fit"] == pytest.approx(
         sum(answer["seconds"][step] for step in steps - {"read", "count"})

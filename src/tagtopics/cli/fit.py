@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 ENGINES = ("local", "ray")
 
+_OF_FIT = ("start", "sweeps", "tags", "recommender", "save")
+"""The steps after reading."""
+
 _SHOWN = 10
 """Topics printed after a fit; `topics` prints all."""
 
@@ -74,7 +77,7 @@ def command(
     _check_scale(scale, sharded)
     if scale.checkpoint is not None:
         check_apart(out=target, checkpoint=scale.checkpoint)
-    clock = StepClock("read", "count", "start", "sweeps", "tags", "recommender", "save")
+    clock = StepClock("read", "count", *_OF_FIT)
     if sharded:
         sizes = _fit_shards(estimator, corpus, target, scale, output, keep, clock)
     else:
@@ -222,7 +225,7 @@ def _payload(
         "stop_reason": estimator.stop_reason_,
         "weights": weights_of(estimator),
         "strengths": strengths_of(estimator),
-        "seconds": seconds | {"fit": sum(seconds.values()) - seconds["read"] - seconds["count"]},
+        "seconds": seconds | {"fit": sum(seconds[step] for step in _OF_FIT)},
         "topics": topic_rows(estimator, 8),
     }
 
