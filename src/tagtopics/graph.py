@@ -205,7 +205,7 @@ class CorpusSums(NamedTuple):
 
     def clear(self, *, tags: bool = True) -> None:
         """Set all sums to zero, or those of the words alone, to reuse the buffers."""
-        for array in self[: 3 if tags else 1]:
+        for array in self[:3] if tags else self[:1]:
             array.fill(0)
 
     def add(self, other: CorpusSums) -> None:
