@@ -287,7 +287,10 @@ of the 90 % interval; below zero is better. The columns are the share of a docum
 held-out words are the same for all. 50 topics, at most 100 sweeps. TTM is the default model; its topics are
 LDA's, bit for bit, so with tags hidden it predicts words as LDA does. TTM-H is the paper's model,
 `TTM(preset="paper")`. Written by `scripts/tag_page.py` from the records of `tag_results.py`, `tag_tasks.py`
-and `tag_peers.py`."""
+and `tag_peers.py`.
+
+Goals are judged by means over splits, those that are missed first; the tables below say how many splits
+there are, and an interval of two splits is wide. Times are in [the benchmarks](benchmarks.md), not here."""
 
 PEERS = """Perplexity. The samplers learn their priors; documents are inferred by the same fold-in from their
 topics and priors. PLDA has a topic for each of the 200 most frequent tags next to 50 latent ones."""
