@@ -19,7 +19,7 @@ pytest_plugins = ("explore_fixtures",)
 PLACES = (
     "#/", "#/topics", "#/topic/0", "#/tags", "#/tag/0", "#/groups", "#/groups/0", "#/groups/0+9",
     "#/documents", "#/document/0", "#/word/3", "#/search/salt", "#/nowhere", "#/time", "#/about",
-    "#/?tag=place%3Asea&words=salt",
+    "#/?tag=place%3Asea&words=salt", "#/network", "#/story", "#/topic/1?embed=1&card=Words",
 )  # fmt: skip
 LOOKS: dict[str, dict[str, Any]] = {
     "light": {"color_scheme": "light"},
@@ -44,7 +44,9 @@ def axe() -> str:
     if named:
         return Path(named).read_text(encoding="utf-8")
     if find_spec("axe_playwright_python") is None:
-        pytest.skip("NO AXE-CORE: install axe-playwright-python; accessibility is tested by our own rules only")
+        pytest.skip(
+            "NO AXE-CORE: install axe-playwright-python; accessibility is tested by our own rules only"
+        )
     return files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 
 

@@ -36,6 +36,10 @@ ImagesOption = Annotated[
 MapOption = Annotated[
     str | None, option("Also write the map of documents as an SVG file, for papers.", "--map", metavar="FILE")
 ]
+StoryOption = Annotated[
+    str | None,
+    option("Captioned views to open with, as the page Story saves them.", "--story", metavar="FILE"),
+]
 HostOption = Annotated[
     str, option("Address to listen on; use 0.0.0.0 to allow remote access.", metavar="ADDRESS")
 ]
@@ -68,9 +72,11 @@ def report_command(
     images: ImagesOption = None,
     map_file: MapOption = None,
     figures: FiguresOption = None,
+    story: StoryOption = None,
 ) -> None:
     """Write topics, tags, tag groups and documents to one HTML file that opens without a network."""
     from tagtopics.explore.html_report import check_figures_target, check_report_target, write_report
+    from tagtopics.explore.stories import read_story
     from tagtopics.views.heat_maps import with_pictures
     from tagtopics.views.offline import offline_model
 
@@ -81,13 +87,14 @@ def report_command(
     check_report_target(out, overwrite=overwrite)
     if figures is not None:
         check_figures_target(figures, overwrite=overwrite)
+    told = None if story is None else read_story(story)
     clock = StepClock("load", "record", "render")
     loaded, data = _load_with_data(model, corpus, title, output, clock)
     if images is not None:
         data = with_pictures(data, loaded, images)
     clock.begin("render")
     size = write_report(
-        data, out, max_mb, overwrite=overwrite, figures=figures, offline=offline_model(loaded)
+        data, out, max_mb, overwrite=overwrite, figures=figures, offline=offline_model(loaded), story=told
     )
     if map_file is not None:
         write_map(data, map_file, overwrite=overwrite)

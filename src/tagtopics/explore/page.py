@@ -18,6 +18,7 @@ import numpy as np
 from tagtopics._typing import Float32, Float64
 
 _SCRIPTS = (
+    "texts",
     "dom",
     "address",
     "data",
@@ -35,6 +36,9 @@ _SCRIPTS = (
     "names",
     "about",
     "share",
+    "view",
+    "story",
+    "network",
     "offline",
     "workbench",
 )
