@@ -16,6 +16,7 @@ from typing import Any
 from tagtopics.errors import InputError
 from tagtopics.explore.guard import given_token
 from tagtopics.explore.middleware import Application, Receive, Send
+from tagtopics.explore.page import ICON
 from tagtopics.views.engine import Engine
 from tagtopics.views.topic_data import TopicData
 
@@ -180,7 +181,7 @@ def _home_page(models: Sequence[Served]) -> str:
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Models · tagtopics</title>'
         '<meta name="viewport" content="width=device-width">'
-        '<link rel="stylesheet" href="static/explorer.css"></head>'
+        f'<link rel="icon" href="{ICON}"><link rel="stylesheet" href="static/explorer.css"></head>'
         f'<body><main><h1>Models</h1><ul class="models">{rows}</ul></main></body></html>'
     )
 
