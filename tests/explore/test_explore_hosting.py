@@ -114,7 +114,8 @@ def test_models_are_replaced_while_requests_are_answered(two: list[Served]) -> N
 
 def test_reload_needs_the_token_and_keeps_the_models_if_it_fails(two: list[Served]) -> None:
     app, board = create_server(token="secret")
-    broken, errors = threading.Event(), []
+    broken = threading.Event()
+    errors: list[Exception] = []
 
     def load() -> list[Served]:
         if broken.is_set():

@@ -17,7 +17,7 @@ from tagtopics.views.topic_data import TopicData
 
 pytest_plugins = ("explore_fixtures",)
 
-STORY = {
+STORY: dict[str, Any] = {
     "format": "tagtopics story",
     "title": "Salt",
     "steps": [

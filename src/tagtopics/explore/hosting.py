@@ -137,13 +137,13 @@ class Switchboard:
         elif not reading:
             await _json(send, 405, {"detail": "use GET"})
         elif path == "/health":
-            known = {key: first[key] for key in ("model", "topics") if key in first}
+            known = {key: value for key, value in first.items() if key in ("model", "topics")}
             await _json(send, 200, {"status": "ok", **known})
         elif path == "/metrics":
             await _answer(send, 200, self._metrics().encode(), "text/plain; charset=utf-8")
         else:
             ready = bool(status.models)
-            told = {"status": "ready" if ready else "loading", "models": list(status.models)}
+            told: dict[str, Any] = {"status": "ready" if ready else "loading", "models": list(status.models)}
             told |= {"reloads": status.reloads, "failure": status.failure}
             await _json(send, 200 if ready else 503, told, retry=not ready)
 

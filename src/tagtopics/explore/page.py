@@ -41,6 +41,7 @@ _SCRIPTS = (
     "network",
     "offline",
     "workbench",
+    "batch",
 )
 
 ICON = (
