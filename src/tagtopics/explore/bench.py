@@ -90,6 +90,8 @@ def _tags(tags: OfflineTags | None, number: Int64, step: float, share: float) ->
         "company": len(tags.coefficients) > 0,
         "step": step,
         "coefficients": _rounded(tags.coefficients[order], step) if step else None,
+        "line": None if step else tags.line,
+        "rows": tags.rows[order].tolist() if tags.line and not step else None,
     }
 
 

@@ -39,6 +39,7 @@ _SCRIPTS = (
     "view",
     "story",
     "network",
+    "solver",
     "offline",
     "workbench",
     "batch",
