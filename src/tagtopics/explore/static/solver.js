@@ -117,7 +117,8 @@ class Solver {
     const first = this.solved(rest);
     const left = rest.slice();
     image.forEach((one, c) => addTo(left, one, -first[c]));
-    const second = this.inverse.map((row) => inner(row, image.map((one) => inner(one, left))));
+    const parts = image.map((one) => inner(one, left));
+    const second = this.inverse.map((row) => inner(row, parts));
     coarse.forEach((one, c) => addTo(left, one, first[c] - second[c]));
     return left;
   }
