@@ -68,8 +68,7 @@ def fitting_index(data: TopicData, space: int) -> tuple[Int64, bytes]:
     if least > space:
         raise InputError(f"the topics, words and tags alone need {least / 1e6:.1f} MB; raise max_mb")
     limit = least + (space - least) * for_list
-    each = _size_of_each(packer, order, least)
-    n = min(int(0.98 * (limit - least) / each), n)
+    n = min(_estimated(packer, order, limit), n)
     while True:
         tail = packer.tail(order[:n], order[n:])
         size = packer.size(tail)
@@ -82,7 +81,16 @@ def fitting_index(data: TopicData, space: int) -> tuple[Int64, bytes]:
     return order[:n], packer.packed(tail)
 
 
-def _size_of_each(packer: IndexPacker, order: Int64, least: int) -> float:
-    """Return what a document adds to the index, from an even sample of them."""
-    some = order[np.linspace(0, len(order) - 1, min(len(order), _SAMPLE)).astype(np.int64)]
-    return max((packer.size(packer.tail(some)) - least) / max(len(some), 1), 1e-9)
+def _estimated(packer: IndexPacker, order: Int64, limit: float) -> int:
+    """Return how many documents probably fit: the sizes of two even samples, and the line through them.
+
+    The list of the documents of each word is nearly as long for the smaller one, so its size alone would
+    promise too little.
+    """
+    sizes = [min(len(order), _SAMPLE), min(len(order), 3 * _SAMPLE)]
+    samples = [order[np.linspace(0, len(order) - 1, n).astype(np.int64)] for n in sizes]
+    small, large = (packer.size(packer.tail(sample)) for sample in samples)
+    if sizes[0] == sizes[1]:
+        return int(0.98 * sizes[0] * limit / small)
+    each = max((large - small) / (sizes[1] - sizes[0]), 1.0)
+    return max(int(sizes[0] + 0.98 * (limit - small) / each), 0)
