@@ -257,7 +257,7 @@ def test_the_length_of_a_long_list_is_estimated_from_samples(
     sizes = [packer.size(packer.tail(order[:n])) for n in range(73)]
     monkeypatch.setattr(index_pack, "_SAMPLE", 12)
     for space in np.linspace(sizes[0] + 400, 2.2 * sizes[-1], 6).astype(int).tolist():
-        docs, index = index_pack.fitting_index(data, space)
+        docs, index = index_pack.fitting_index(packer, space)
         limit = sizes[0] + (space - sizes[0]) * 0.6
         most = max(n for n in range(73) if sizes[n] <= limit)
         assert 0.8 * most - 3 <= len(docs) <= most

@@ -22,16 +22,19 @@ class IndexPacker:
     """Packs the index of a record with different lists of documents.
 
     What does not depend on the list is compressed once.
+
+    Args:
+        data: the record.
     """
 
     def __init__(self, data: TopicData) -> None:
-        self._data, self._fixed = data, fixed_index(data)
+        self.data, self._fixed = data, fixed_index(data)
         head = {name: part for name, part in self._fixed.items() if name not in VARYING}
         self._head = deflated(compact_json(head)[:-1] + b",", LEVEL)
 
     def tail(self, docs: Int64, counted: Int64 | None = None) -> Deflated:
         """Return the part of the index that depends on the documents listed, and those counted."""
-        index = index_of(self._data, docs, self._fixed, counted)
+        index = index_of(self.data, docs, self._fixed, counted)
         return deflated(compact_json({name: index[name] for name in VARYING})[1:], LEVEL)
 
     def size(self, tail: Deflated) -> int:
@@ -40,7 +43,7 @@ class IndexPacker:
 
     def size_of_tags(self, docs: Int64) -> int:
         """Return about what the tags of documents that are counted, not listed, take as base64."""
-        return base64_size(deflated(compact_json(tag_rows(self._data, docs)), LEVEL).size)
+        return base64_size(deflated(compact_json(tag_rows(self.data, docs)), LEVEL).size)
 
     def packed(self, tail: Deflated) -> bytes:
         """Return the whole index, compressed."""
@@ -52,13 +55,14 @@ def base64_size(n_bytes: int) -> int:
     return -(-n_bytes // 3) * 4
 
 
-def fitting_index(data: TopicData, space: int) -> tuple[Int64, bytes]:
+def fitting_index(packer: IndexPacker, space: int) -> tuple[Int64, bytes]:
     """Return the documents to list and the packed index; fewer if texts would not fit otherwise.
 
     The tags of documents that are not listed are counted in the index, if there is room for them.
     """
-    order, packer = data.documents.by_topic(), IndexPacker(data)
-    for_list, for_all = (1 - _FOR_BODIES, 1 - _FOR_BODIES / 2) if data.documents.has_words else (1, 1)
+    documents = packer.data.documents
+    order = documents.by_topic()
+    for_list, for_all = (1 - _FOR_BODIES, 1 - _FOR_BODIES / 2) if documents.has_words else (1, 1)
     n = len(order)
     if n <= 2 * _SAMPLE:
         tail = packer.tail(order)
