@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tagtopics._blas import single_thread
 from tagtopics._io import atomic_file, check_target
 from tagtopics._typing import Int64
 from tagtopics.errors import InputError
 from tagtopics.explore.bench import bench_block
 from tagtopics.explore.bodies import CHUNK, Bodies
 from tagtopics.explore.figures import write_figures
-from tagtopics.explore.index_pack import base64_size, fitting_index
+from tagtopics.explore.index_pack import IndexPacker, base64_size, fitting_index
 from tagtopics.explore.page import Block, base64_of, packed, report_page
 from tagtopics.explore.terrain import map_index, terrain_of
 from tagtopics.views.offline import OfflineModel
@@ -127,13 +129,16 @@ def render_report(
     if not max_mb > 0:
         raise InputError(f"max_mb must be above 0, not {max_mb}")
     space = int(max_mb * 1e6) - len(_page(data, b"", b"", [], 0, story=story)) - 400
-    terrain = terrain_of(data)
+    with single_thread(), ThreadPoolExecutor(1) as pool:  # one limit for both threads: no bit depends on when
+        drawing = pool.submit(terrain_of, data)
+        bench = None if offline is None else bench_block(data, offline)
+        packer = IndexPacker(data)
+        terrain = drawing.result()
     space -= int(1.1 * base64_size(len(packed(map_index(terrain, np.arange(0)))))) + 1000
-    bench = None if offline is None else bench_block(data, offline)
     if bench is not None and base64_size(len(bench)) > _FOR_BENCH * space:
         bench = None
     space -= base64_size(len(bench or b""))
-    docs, index = fitting_index(data, space)
+    docs, index = fitting_index(packer, space)
     bodies, n_bodies = _fitting_bodies(data, docs, space - base64_size(len(index)))
     html = _page(data, index, packed(map_index(terrain, docs)), bodies, n_bodies, bench, story)
     return html, ReportSize(len(html), len(data.documents.ids), len(docs), n_bodies)
