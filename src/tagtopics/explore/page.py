@@ -21,6 +21,7 @@ LEVEL = 6
 """Of compression; a smaller page is worth the time."""
 
 _SCRIPTS = (
+    "texts",
     "dom",
     "address",
     "data",
@@ -38,8 +39,13 @@ _SCRIPTS = (
     "names",
     "about",
     "share",
+    "view",
+    "story",
+    "network",
+    "solver",
     "offline",
     "workbench",
+    "batch",
 )
 
 ICON = (
