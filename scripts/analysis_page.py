@@ -53,7 +53,7 @@ def _age(folder: Path, name: str) -> str:
     if list(folder.glob(f"{name}.json")) + list(folder.glob(f"{name}-*.json")):
         return ""
     sweeps = " with up to 100 sweeps for each fit (60 now)" if name in ("planted", "coherence") else ""
-    return f"Measured with an earlier version of the code{sweeps}; not repeated since.\n"
+    return f"\nMeasured with an earlier version of the code{sweeps}; not repeated since.\n"
 
 
 def _order(stem: str) -> tuple[int, str]:
@@ -201,9 +201,19 @@ def _bib_section(record: Any) -> str:
         "## A bibliography to a report\n",
         f"anthology as BibTeX, written by bibtexparser: {record['entries']:,} entries. `tagtopics fit x.bib`, then `tagtopics report x.tt`, all defaults: "
         f"{_cost(record)} The report has {record['bytes'] / 1e6:.1f} MB. "
-        f"Of the first paper, the model has: {', '.join(what for what, there in record['shown'].items() if there)}.\n",
+        f"{_first_use(record)}{_shown(record)}\n",
         "| step | seconds |", "|---|---|", *lines, "",
     ])  # fmt: skip
+
+
+def _first_use(record: Any) -> str:
+    """Return a sentence if the kernels were compiled during the measurement."""
+    return "This includes the compilation of all kernels on first use. " if record.get("first_use") else ""
+
+
+def _shown(record: Any) -> str:
+    there = [what for what, found in record["shown"].items() if found]
+    return f"Of the first paper, the model has: {', '.join(there)}." if there else ""
 
 
 def _stm_section(record: Any) -> str:
