@@ -297,7 +297,10 @@ def _planted_line(rows: Any) -> Line:
     errors = [abs(row["recommended"] - row["planted"]) / row["planted"] for row in rows]
     figure = f"{100 * np.mean(errors):.0f} % on {len(rows)} corpora"
     return Line(
-        "`choose`: mean error of a planted number of topics", "at most 25 %", figure, np.mean(errors) <= 0.25
+        "`choose`: mean error of a planted number of topics",
+        "at most 25 %",
+        figure,
+        bool(np.mean(errors) <= 0.25),
     )
 
 
