@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from tagtopics.cli.clock import StepClock
 from tagtopics.cli.options import ModelArgument, OutputOptions, argument, flag, option
 from tagtopics.cli.output import console, fact_table, note, plain, show
-from tagtopics.cli.sources import is_path, load, load_named
+from tagtopics.cli.sources import is_path, load, load_named, load_with_documents
 from tagtopics.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -240,12 +240,11 @@ def _load_with_data(
     from pathlib import Path
 
     from tagtopics.corpus import read_corpus
-    from tagtopics.models.persistence import load_with_corpus
     from tagtopics.views.to_topic_data import topic_data
 
     documents: Corpus | None
     if corpus is None:
-        model, documents = load_with_corpus(path)
+        model, documents = load_with_documents(path)
         if documents is None:
             note(f"{path} was saved without its corpus, so texts and credits are missing; give --corpus")
     else:
