@@ -11,6 +11,7 @@ import numpy as np
 from tagtopics._io import atomic_file, check_target
 from tagtopics._typing import Int64
 from tagtopics.errors import InputError
+from tagtopics.explore.audit_page import AuditFinding, audit_block
 from tagtopics.explore.bench import bench_block
 from tagtopics.explore.bodies import CHUNK, Bodies
 from tagtopics.explore.figures import write_figures
@@ -53,6 +54,7 @@ def write_report(
     overwrite: bool = False,
     offline: OfflineModel | None = None,
     figures: str | Path | None = None,
+    findings: list[AuditFinding] | None = None,
 ) -> ReportSize:
     """Write a report as one HTML file.
 
@@ -68,6 +70,7 @@ def write_report(
         overwrite: replace an existing file even if it is not a report.
         offline: adds a workbench for new texts, if `source` is a record; that of a model is always added.
         figures: a JSON file, to write every number that the pages show to.
+        findings: of an audit (`read_findings`), for a page to accept or refuse them.
 
     Returns:
         What the report contains.
@@ -79,7 +82,7 @@ def write_report(
 
         offline = offline_model(source)
         source = topic_data(source, corpus, title)
-    html, size = render_report(source, max_mb, offline)
+    html, size = render_report(source, max_mb, offline, findings)
     with atomic_file(target) as temporary:
         temporary.write_bytes(html)
     if figures is not None:
@@ -119,12 +122,16 @@ def is_report(path: Path) -> bool:
 
 
 def render_report(
-    data: TopicData, max_mb: float = DEFAULT_MB, offline: OfflineModel | None = None
+    data: TopicData,
+    max_mb: float = DEFAULT_MB,
+    offline: OfflineModel | None = None,
+    findings: list[AuditFinding] | None = None,
 ) -> tuple[bytes, ReportSize]:
     """Return a report as bytes, and what it contains; with a model, it has a workbench for new texts."""
     if not max_mb > 0:
         raise InputError(f"max_mb must be above 0, not {max_mb}")
-    space = int(max_mb * 1e6) - len(_page(data, b"", b"", [], 0)) - 400
+    audit = None if findings is None else audit_block(findings)
+    space = int(max_mb * 1e6) - len(_page(data, b"", b"", [], 0, audit=audit)) - 400
     terrain = terrain_of(data)
     space -= int(1.1 * len(base64_of(packed(map_index(terrain, np.arange(0)))))) + 1000
     bench = None if offline is None else bench_block(data, offline)
@@ -133,7 +140,7 @@ def render_report(
     space -= len(base64_of(bench or b""))
     docs, index = _fitting_index(data, space)
     bodies, n_bodies = _fitting_bodies(data, docs, space - len(base64_of(index)))
-    html = _page(data, index, packed(map_index(terrain, docs)), bodies, n_bodies, bench)
+    html = _page(data, index, packed(map_index(terrain, docs)), bodies, n_bodies, bench, audit)
     return html, ReportSize(len(html), len(data.documents.ids), len(docs), n_bodies)
 
 
@@ -144,11 +151,15 @@ def _page(
     bodies: list[bytes],
     n_bodies: int,
     bench: bytes | None = None,
+    audit: tuple[bytes, str] | None = None,
 ) -> bytes:
     has_bench = bench is not None
     settings: dict[str, Any] = {"live": False, "bodies": n_bodies, "chunk": CHUNK, "bench": has_bench}
     blocks = [Block("index", base64_of(index)), Block("map-data", base64_of(places))]
     blocks += [] if bench is None else [Block("bench", base64_of(bench))]
+    if audit is not None:
+        settings["audit"] = audit[1]
+        blocks.append(Block("audit", base64_of(audit[0])))
     blocks += [Block(f"bodies-{i}", base64_of(pack)) for i, pack in enumerate(bodies)]
     return report_page(data.title, settings, blocks).encode("utf-8", "replace")
 
