@@ -8,7 +8,7 @@
 Projects are those of PROJECTS. Annif runs unpatched, by its own commands, in an environment of its own: the
 one that TAGTOPICS_ANNIF names, else build/annif. Its analyzers need NLTK's sentence model for English, which
 is a download. Instead, one is trained with NLTK's own trainer on the training part of the split.
-`run ours SEED` of scripts/name_results.py must have written the split.
+`run SEED` of scripts/name_results.py must have written the split.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import socket
 import subprocess
 import sys
@@ -91,13 +92,19 @@ class Annif:
             python = str(ENVIRONMENT / "bin/python")
             train = str(self.folder / "train.jsonl")
             subprocess.run([python, "-c", SENTENCES, train, str(sentences)], check=True)
-        vocabulary = self.data / "vocabulary.tsv"
-        if not vocabulary.exists():
-            corpus, names = read()
-            known = {tag: names.get(tag, tag) for tag in (*names, *corpus.tag_names)}
-            text = "".join(f"<{tag}>\t{name}\n" for tag, name in known.items())
-            vocabulary.write_text(text, encoding="utf-8")
-            self("load-vocab", "--language", "en", "headings", str(vocabulary))
+        if not (self.data / "data/vocabs").exists():
+            loaded = FOLDER / "vocabs"  # the same for all splits
+            if not loaded.exists():
+                self._load_vocabulary(FOLDER / "vocabulary.tsv")
+                shutil.copytree(self.data / "data/vocabs", loaded)
+            else:
+                shutil.copytree(loaded, self.data / "data/vocabs")
+
+    def _load_vocabulary(self, path: Path) -> None:
+        corpus, names = read()
+        known = {tag: names.get(tag, tag) for tag in (*names, *corpus.tag_names)}
+        path.write_text("".join(f"<{tag}>\t{name}\n" for tag, name in known.items()), encoding="utf-8")
+        self("load-vocab", "--language", "en", "headings", str(path))
 
     def __call__(self, *arguments: str) -> str:
         """Run a command of Annif and return what it prints."""

@@ -1,10 +1,9 @@
 """Measure recommendation of subject headings on random splits of TIB core, and write docs/heading-results.md.
 
-    python scripts/name_results.py run SYSTEM SEED...    measure; systems: ours, plain, names
-    python scripts/name_results.py page                  write the page from the records
+    python scripts/name_results.py run SEED...    measure a model with names, without names, and names alone
+    python scripts/name_results.py page           write the page from the records
 
-`ours` is a model with default settings and names, `plain` the same without names, `names` names alone.
-`ours` also leaves the model and the two parts of the split in build/headings/SEED, where
+Settings are the defaults. `run` leaves the model and the two parts of the split in build/headings/SEED, where
 scripts/annif_results.py trains and asks Annif. The folder tibcore of TAGTOPICS_DATA has the records.
 Records of all systems are appended to build/heading-results.jsonl. A seed `v0` splits the training part of
 split 0 once more; settings of other systems are chosen on it.
@@ -101,9 +100,13 @@ def unseen_ranked(truth: Any, ranked: Any, unseen: Any) -> dict[str, float]:
     }
 
 
-def ours(corpus: tt.Corpus, names: dict[str, str], seed: str) -> dict[str, Any]:
-    """Fit a model with names, save it with its documents, write the parts for Annif, and measure."""
-    train, test = parts(tt.with_thesaurus(corpus, names), seed)
+def measured(corpus: tt.Corpus, known: dict[str, str], seed: str) -> dict[str, dict[str, Any]]:
+    """Fit a model with names, save it with its documents, write the parts for Annif; measure three systems.
+
+    `ours` is the model; `plain` the same without names, whose fit is a part of that of the model; `names` has
+    the features of names without what words and topics say.
+    """
+    train, test = parts(tt.with_thesaurus(corpus, known), seed)
     began, cpu = time.perf_counter(), time.process_time()
     model = tt.TTM(random_state=0).fit(train)
     seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
@@ -112,37 +115,24 @@ def ours(corpus: tt.Corpus, names: dict[str, str], seed: str) -> dict[str, Any]:
     save_model(model, folder / "model.tt", train)
     for part, documents in (("train", train), ("test", test)):
         write_part(documents, folder / f"{part}.jsonl")
-    return {
-        **measures_of(named_answer(model, test, RANKS)),
-        "seconds": seconds, "cpu_seconds": cpu, "megabytes": megabytes(folder / "model.tt"),
-    }  # fmt: skip
-
-
-def plain(corpus: tt.Corpus, _: dict[str, str], seed: str) -> dict[str, Any]:
-    """Measure a model without names."""
-    train, test = parts(corpus, seed)
-    began, cpu = time.perf_counter(), time.process_time()
-    model = tt.TTM(random_state=0).fit(train)
-    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
-    likely = model.tag_probabilities(test)
-    recommender = model.recommender_
-    assert recommender is not None
-    ranked = recommender.picked(likely, RANKS)
-    truth = test.tags.toarray().astype(bool)
-    measured = all_measures(truth, ranked[:, :LIST], ranked, recommender.predicted(likely))
-    return {**measured, "seconds": seconds, "cpu_seconds": cpu}
-
-
-def names(corpus: tt.Corpus, known: dict[str, str], seed: str) -> dict[str, Any]:
-    """Measure names alone: the same features, without what words and topics say."""
-    train, test = parts(tt.with_thesaurus(corpus, known), seed)
-    model = tt.TTM(random_state=0).fit(replace(train, thesaurus=None))
+    spent = {"seconds": seconds, "cpu_seconds": cpu, "megabytes": megabytes(folder / "model.tt")}
+    found = {"ours": measures_of(named_answer(model, test, RANKS)) | spent, "plain": plain(model, test)}
     silent: Any = Silent(model.recommender_)
     assert train.thesaurus is not None
     assert train.texts is not None
     model.names_ = fit_tag_names(silent, train.thesaurus, train.texts)
     model.recommender_ = silent
-    return measures_of(named_answer(model, test, RANKS))
+    return found | {"names": measures_of(named_answer(model, test, RANKS))}
+
+
+def plain(model: tt.TTM, test: tt.Corpus) -> dict[str, Any]:
+    """Measure words and topics."""
+    likely = model.tag_probabilities(test)
+    recommender = model.recommender_
+    assert recommender is not None
+    ranked = recommender.picked(likely, RANKS)
+    truth = test.tags.toarray().astype(bool)
+    return all_measures(truth, ranked[:, :LIST], ranked, recommender.predicted(likely))
 
 
 def write_part(documents: tt.Corpus, path: Path) -> None:
@@ -161,9 +151,6 @@ def megabytes(folder: Path) -> float:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
 
 
-SYSTEMS = {"ours": ours, "plain": plain, "names": names}
-
-
 def append(record: dict[str, Any]) -> None:
     """Add a record to those on disk, and print it."""
     RECORDS.parent.mkdir(exist_ok=True)
@@ -179,15 +166,147 @@ def records() -> Iterator[dict[str, Any]]:
         yield from map(json.loads, RECORDS.read_text(encoding="utf-8").splitlines())
 
 
-def run(system: str, seeds: list[str]) -> None:
+def run(seeds: list[str]) -> None:
     """Append the records that are missing."""
     warnings.simplefilter("ignore", tt.CorpusWarning)
     done = {(record["system"], record["seed"]) for record in records()}
     corpus, known = read()
     for seed in seeds:
-        if (system, seed) not in done:
-            append({"system": system, "seed": seed} | SYSTEMS[system](corpus, known, seed))
+        if ("ours", seed) not in done:
+            for system, found in measured(corpus, known, seed).items():
+                append({"system": system, "seed": seed} | found)
+
+
+# --------------------------------------------------------------------------------------------------- page
+
+TITLES = {
+    "ours": "tagtopics: names, words and topics",
+    "names": "tagtopics: names alone",
+    "plain": "tagtopics: words and topics",
+    "annif omikuji": "Annif: Omikuji",
+    "annif mllm": "Annif: MLLM",
+    "annif omikuji-mllm": "Annif: ensemble of Omikuji and MLLM, equal weights",
+    "annif omikuji-mllm-tuned": "Annif: ensemble of Omikuji and MLLM, tuned weights",
+    "annif tagtopics": "Annif: tagtopics through the http backend",
+    "annif tagtopics-omikuji": "Annif: ensemble of tagtopics and Omikuji, equal weights",
+    "annif tagtopics-omikuji-tuned": "Annif: ensemble of tagtopics and Omikuji, tuned weights",
+}
+GOALS = {"precision_at_1": 0.50, "f1_at_5": 0.26, "ndcg_at_20": 0.48}
+SHORT = {"precision_at_1": "P@1", "f1_at_5": "F1@5", "ndcg_at_20": "nDCG@20"}
+
+HEAD = """# Subject headings: results
+
+Written by `scripts/name_results.py` from its records and those of `scripts/annif_results.py`. TIB core:
+6,980 library records, 9,021 subjects used, names of 78,741. Random splits, four fifths to learn from.
+Settings of tagtopics are the defaults; they were chosen on a fifth of the training part of the first
+split ([decision 104](decisions/104-names-in-texts.md)). All systems are measured by the same code on
+their first 20 suggestions.
+
+Annif is version 1.4.3, unpatched, asked with `annif index`. Its analyzer is `snowball(english)`; the
+sentence model of NLTK that it would download is replaced by one that NLTK's own trainer learns from the
+training part. Omikuji has the better one of its usual two settings and one with pairs of words, and
+tuned ensembles have the weights that `annif hyperopt` finds in 30 trials, both on the fifth of the
+training part of the first split that is named above. Seconds are processor seconds on one core of a
+machine with other work. Sizes are those of the folders on disk; ours includes the training records and
+all names, those of Annif do not include the vocabulary.
+
+"""
+
+
+def _means() -> dict[str, dict[str, float]]:
+    """Return the means over the splits of each system, and how many splits there are."""
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for record in records():
+        if not record["seed"].startswith("v"):
+            rows.setdefault(record["system"], []).append(record)
+    means = {}
+    for system, found in rows.items():
+        numbers = [key for key, value in found[0].items() if isinstance(value, int | float)]
+        means[system] = {key: float(np.mean([row[key] for row in found])) for key in numbers}
+        means[system]["n"] = len(found)
+        means[system] |= {f"least {key}": min(row[key] for row in found) for key in numbers}
+        means[system] |= {f"most {key}": max(row[key] for row in found) for key in numbers}
+    return means
+
+
+def page() -> None:
+    """Write the page from the records."""
+    means = _means()
+    parts = [HEAD + _losses(means), _quality(means), _cost(means), _unseen(means), _trials()]
+    Path("docs/heading-results.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+def _losses(means: dict[str, dict[str, float]]) -> str:
+    """Return where our system falls short, first of all."""
+    ours, lines = means["ours"], []
+    for key, goal in GOALS.items():
+        if ours[key] < goal:
+            lines.append(f"- {SHORT[key]} is {ours[key]:.3f}, below the goal of {goal:.2f}.")
+        for system, found in means.items():
+            if not system.startswith("annif tagtopics") and system != "ours" and found[key] >= ours[key]:
+                lines.append(f"- {TITLES.get(system, system)} has a higher {SHORT[key]}.")
+    alone, both = means.get("annif omikuji"), means.get("annif tagtopics-omikuji")
+    if alone and both:
+        gain = 100 * (both["f1_at_5"] - alone["f1_at_5"])
+        verdict = "as was the goal" if gain >= 3 else "short of the goal"
+        lines.append(
+            f"- The ensemble of tagtopics and Omikuji gains {gain:.1f} points of F1@5 over Omikuji alone "
+            f"({verdict}: 3), but {'does not reach' if both['f1_at_5'] < ours['f1_at_5'] else 'exceeds'} "
+            "tagtopics alone."
+        )
+    if ours.get("megabytes", 0) > 200:
+        lines.append(f"- A saved model has {ours['megabytes']:.0f} MB, above the goal of 200.")
+    return "## Where it falls short\n\n" + ("\n".join(lines) or "Nowhere in these tables.")
+
+
+def _quality(means: dict[str, dict[str, float]]) -> str:
+    lines = ["## Suggestions", "", "Means over the splits; smallest and largest value in parentheses.", "",
+             "| system | splits | P@1 | F1@5 | nDCG@20 |", "|---|---|---|---|---|"]  # fmt: skip
+    for system, title in TITLES.items():
+        if system in means:
+            row = means[system]
+            cells = [f"{row[k]:.3f} ({row['least ' + k]:.3f} to {row['most ' + k]:.3f})" for k in SHORT]
+            lines.append(f"| {title} | {row['n']:.0f} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _cost(means: dict[str, dict[str, float]]) -> str:
+    lines = ["## Training", "", "| system | processor seconds | MB on disk |", "|---|---|---|"]
+    for system in ("ours", "annif omikuji", "annif mllm"):
+        if system in means:
+            row = means[system]
+            size = f"{row['megabytes']:.0f}" if "megabytes" in row else "-"
+            lines.append(f"| {TITLES[system]} | {row['cpu_seconds']:.0f} | {size} |")
+    return "\n".join(lines)
+
+
+def _unseen(means: dict[str, dict[str, float]]) -> str:
+    ours = means["ours"]
+    lines = ["## Subjects that no training record carries", "",
+             f"tagtopics predicts {ours['n_unseen']:.0f} of them for the test records of a split (those "
+             f"above its threshold); {ours['unseen_precision']:.0%} are right. The mean distance of its "
+             f"probabilities from the share of right ones is {ours['calibration_error']:.3f}. Among the "
+             "first five suggestions of each record, with or without a threshold:", "",
+             "| system | unseen subjects suggested | right |", "|---|---|---|"]  # fmt: skip
+    for system, title in TITLES.items():
+        if system in means and "listed_unseen" in means[system]:
+            row = means[system]
+            right = f"{row['listed_unseen_precision']:.1%}" if row["listed_unseen"] else "-"
+            lines.append(f"| {title} | {row['listed_unseen']:.0f} | {right} |")
+    return "\n".join(lines)
+
+
+def _trials() -> str:
+    lines = ["## Settings of Annif that were tried", "",
+             "On the fifth of the training part of the first split.", "",
+             "| project | settings | P@1 | F1@5 | nDCG@20 |", "|---|---|---|---|---|"]  # fmt: skip
+    for record in records():
+        if record["seed"] == "v0" and record["system"].startswith("annif"):
+            settings = ", ".join(f"`{line}`" for line in record["settings"].splitlines())
+            cells = " | ".join(f"{record[key]:.3f}" for key in SHORT)
+            lines.append(f"| {record['system'].removeprefix('annif ')} | {settings} | {cells} |")
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":
-    run(sys.argv[2], sys.argv[3:])
+    page() if sys.argv[1:] == ["page"] else run(sys.argv[2:])

@@ -2,8 +2,8 @@
 
 A tagging is a pair of a document and a tag. Its signals are what the recommender's regression predicts
 without the document, how rare the tag is, how often it occurs with the other tags of the document elsewhere,
-and whether its name is in the text. Two logistic regressions on the taggings of the collection turn signals
-into probabilities; nothing has to be known to be right.
+and whether its name is in the text. Logistic regressions on the taggings of the collection turn signals into
+probabilities; nothing has to be known to be right.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.analysis.names import name_words
 from tagtopics.corpus.core import Corpus
-from tagtopics.recommend.calibration import best_columns, logistic_weights
+from tagtopics.recommend.calibration import logistic_weights
 from tagtopics.recommend.recommender import TagRecommender
 
 _FLOOR = 3e-3
@@ -33,8 +33,11 @@ _CANDIDATES = 20
 _RANDOM = 3
 """Random taggings that are compared with each tagging of the collection."""
 
-_REFERENCE_DOCS = 200
-"""Documents that tell how high a tag scores where it does not belong."""
+_SQUARES_FROM, _SQUARES_PAIRS = 300, 20_000
+"""Outcomes of either sort from which products of signals are used, and pairs that they are learned from."""
+
+_FARTHEST, _PENALTY = 6.0, 0.1
+"""Standard deviations that a signal may be from its mean, and one over the penalty, both for products."""
 
 
 class Taggings(NamedTuple):
@@ -135,11 +138,39 @@ def missing_taggings(taggings: Taggings) -> Verdicts:
 
 
 def _margins(signals: Float64, used: Any, outcomes: Any) -> Float64:
-    """Return (P,): the log odds of the outcome, from a logistic regression on the pairs that are used."""
+    """Return (P,): the log odds of the outcome, from logistic regressions on the pairs that are used.
+
+    One has the signals, another also their products if there are enough outcomes; the smaller odds count, so
+    that a finding is as good as both say (decision 130).
+    """
     shift, scale = signals[used].mean(0), signals[used].std(0) + 1e-9
     shift[0], scale[0] = 0.0, 1.0
     columns = (signals - shift) / scale
-    return np.asarray(columns @ logistic_weights(columns[used], outcomes[used]))
+    margin = np.asarray(columns @ logistic_weights(columns[used], outcomes[used]))
+    n_fewer = min(int(outcomes[used].sum()), int((~outcomes[used]).sum()))
+    if n_fewer < _SQUARES_FROM:
+        return margin
+    bounded = np.clip(columns[:, 1:], -_FARTHEST, _FARTHEST)
+    some = np.random.default_rng(0).permutation(np.flatnonzero(used))[:_SQUARES_PAIRS]
+    return np.minimum(margin, _curved_margins(bounded, some, outcomes[some]))
+
+
+def _curved_margins(columns: Float64, some: Int64, outcomes: Any) -> Float64:
+    """Return (P,): the log odds by columns (P, C) and the products of any two, learned from some pairs."""
+    from sklearn.linear_model import LogisticRegression
+
+    C = columns.shape[1]
+    a, b = np.triu_indices(C)
+    learned = columns[some]
+    learned = np.concatenate([learned, learned[:, a] * learned[:, b]], axis=1)
+    shift, scale = learned.mean(0), learned.std(0) + 1e-9
+    regression = LogisticRegression(C=_PENALTY, solver="newton-cholesky", tol=1e-4, max_iter=30)
+    regression.fit((learned - shift) / scale, outcomes)
+    weights = regression.coef_[0] / scale
+    products = np.zeros((C, C))
+    products[a, b] = weights[C:]
+    constant = regression.intercept_[0] - weights @ shift
+    return np.asarray(constant + columns @ weights[:C] + ((columns @ products) * columns).sum(1))
 
 
 def _wrong_share(real: Float64, random: Float64) -> float:
@@ -205,13 +236,11 @@ def _pairs_of(
     candidate = np.zeros(carried.shape, dtype=bool)
     tables: tuple[Any, ...] = (scores, company, named)
     for values in tables:
-        best = best_columns(values, _CANDIDATES)
-        chosen = np.take_along_axis(values, best, 1) > 0
-        np.put_along_axis(candidate, best, chosen | np.take_along_axis(candidate, best, 1), axis=1)
+        _mark_best(candidate, values)
     d, t = np.nonzero(carried | random | candidate)
     others = known.n_docs[t] - carried[d, t]
     score, rarity = scores[d, t].astype(np.float64), np.log((others + 0.5) / corpus.n_docs)
-    better = _ranks(scores, candidate)[d, t]
+    better = _ranks(d, score, candidate[d, t])
     partners = np.diff(corpus.tags.indptr)[rows[d]] - carried[d, t]  # other tags of the document
     signals = np.column_stack([
         np.ones(len(d)), score, np.log(np.maximum(score, 0) + _FLOOR), rarity, score * rarity,
@@ -255,10 +284,22 @@ def _drawn(carried: Any, generator: np.random.Generator) -> Any:
     return random & ~carried
 
 
-def _ranks(scores: Float32, candidate: Any) -> Int64:
-    """Return (D, T): how many candidates of the document have a higher score."""
-    ranks = np.zeros(scores.shape, dtype=np.int64)
-    for score, chosen, rank in zip(scores, candidate, ranks, strict=True):
-        columns = np.flatnonzero(chosen)
-        rank[columns[np.argsort(-score[columns], kind="stable")]] = np.arange(len(columns))
+def _mark_best(candidate: Any, values: Any) -> None:
+    """Mark the largest positive values of each row of a table (D, T) in booleans of the same shape."""
+    n = min(_CANDIDATES, values.shape[1])
+    best = np.argpartition(values, values.shape[1] - n, axis=1)[:, values.shape[1] - n :]
+    chosen = np.take_along_axis(values, best, 1) > 0
+    np.put_along_axis(candidate, best, chosen | np.take_along_axis(candidate, best, 1), axis=1)
+
+
+def _ranks(docs: Int64, scores: Float64, candidate: Any) -> Int64:
+    """Return (P,): how many candidates of the document of a pair have a higher score; 0 for other pairs.
+
+    Pairs are sorted by document.
+    """
+    ranks = np.zeros(len(docs), dtype=np.int64)
+    some = np.flatnonzero(candidate)
+    order = some[np.lexsort((some, -scores[some], docs[some]))]
+    starts = np.searchsorted(docs[order], docs[order])
+    ranks[order] = np.arange(len(order)) - starts
     return ranks

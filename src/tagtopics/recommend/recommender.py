@@ -29,6 +29,7 @@ from tagtopics.recommend.calibration import (
 from tagtopics.recommend.ridge import (
     NEIGHBOURS,
     PART,
+    RIDGE,
     TOPIC_WEIGHT,
     Documents,
     documents_of,
@@ -159,12 +160,25 @@ class TagRecommender:
     def scores_without(self, counts: Any, doc_topic: Float32, own: Int64) -> Float32:
         """Return (D, T): what the regression predicts for documents, each without itself.
 
+        If all training documents are in one regression, its coefficients tell its answers to them
+        (`solve_part`); only other documents have to be compared with those of the training.
+
         Args:
             counts: CSR (D, W) in the columns of the model.
             doc_topic: (D, K) topic proportions, tags hidden.
             own: (D,) the number of each document among the training documents, -1 for any other.
         """
-        return self._scores(documents_of(sp.csr_array(counts, dtype=np.float32), doc_topic), own)
+        counts = sp.csr_array(counts, dtype=np.float32)
+        if not 0 < len(self.coefficients) <= PART:
+            return self._scores(documents_of(counts, doc_topic), own)
+        known, new = np.flatnonzero(own >= 0), np.flatnonzero(own < 0)
+        scores = np.empty((len(own), len(self.tag_names)), dtype=np.float32)
+        rows = own[known]
+        parts = self.coefficients[rows] * (self.own[rows] + RIDGE)[:, np.newaxis]
+        scores[known] = self.tags[rows].toarray() - parts
+        if len(new):
+            scores[new] = self._scores(documents_of(sp.csr_array(counts[new]), doc_topic[new]))
+        return scores
 
     def predicted(self, likely: Float32) -> Any:
         """Return (D, T) booleans: the tags that are probable enough, given their probabilities."""
