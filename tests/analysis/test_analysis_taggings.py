@@ -10,8 +10,10 @@ import pytest
 import scipy.sparse as sp
 
 import tagtopics as tt
+from tagtopics.analysis.profiles import weighted_words
 from tagtopics.analysis.taggings import (
     Taggings,
+    _closeness,
     _curved_margins,
     _margins,
     collect_taggings,
@@ -75,6 +77,24 @@ def test_the_signals_of_a_tagging_do_not_use_its_own_document(planted: Any, tagg
         if len(own):
             without = scores._evidence_without(own)[0][0, t, 1]
             assert taggings.signals[i, 1] == pytest.approx(without, abs=1e-5)
+
+
+def test_closeness_leaves_the_document_out(
+    planted: Any, taggings: Taggings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = planted[0]
+    words = weighted_words(corpus).toarray()
+    tags = corpus.tags.toarray() > 0
+    judged = np.flatnonzero(taggings.carried | taggings.random)
+    for i in np.random.default_rng(0).permutation(judged)[:40]:
+        d, t = int(taggings.docs[i]), int(taggings.tags[i])
+        others = [e for e in np.flatnonzero(tags[:, t]) if e != d]
+        cosine = words[d] @ words[others].sum(0) / np.linalg.norm(words[others].sum(0))
+        ratio = (words[d] @ words[others].mean(0) + 1e-3) / (words[d] @ words.mean(0) + 1e-3)
+        assert taggings.signals[i, 13] == pytest.approx(cosine)
+        assert taggings.signals[i, 14] == pytest.approx(np.log(ratio))
+    monkeypatch.setattr("tagtopics.analysis.taggings._SMALL_TABLE", 0)
+    assert _closeness(corpus, taggings) == pytest.approx(taggings.signals[:, 13:])
 
 
 def test_ranks_count_the_better_candidates(taggings: Taggings) -> None:

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.analysis.names import name_words
+from tagtopics.analysis.profiles import row_products, weighted_words
 from tagtopics.corpus.core import Corpus
 from tagtopics.recommend.calibration import logistic_weights
 from tagtopics.recommend.recommender import TagRecommender
@@ -33,8 +34,14 @@ _CANDIDATES = 20
 _RANDOM = 3
 """Random taggings that are compared with each tagging of the collection."""
 
-_SQUARES_FROM, _SQUARES_PAIRS = 300, 20_000
+_SQUARES_FROM, _SQUARES_PAIRS = 300, 40_000
 """Outcomes of either sort from which products of signals are used, and pairs that they are learned from."""
+
+_SMALL_TABLE = 1 << 22
+"""Documents times tags up to which all products of documents and tags are computed, not only some."""
+
+_NEAR = 1e-3
+"""Added to mean products of documents before the logarithm."""
 
 _FARTHEST, _PENALTY = 6.0, 0.1
 """Standard deviations that a signal may be from its mean, and one over the penalty, both for products."""
@@ -98,10 +105,12 @@ def collect_taggings(
         scores = recommender.scores_without(sp.csr_array(counts[rows]), doc_topic[rows], own[rows])
         parts.append(_pairs_of(rows, scores, known, corpus, generator))
         on_progress(float(rows[-1] + 1) / corpus.n_docs)
+    found = Taggings(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
     on_progress(1.0)
-    return Taggings(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    return found._replace(signals=np.column_stack([found.signals, _closeness(corpus, found)]))
 
 
+@single_thread()
 def doubtful_taggings(taggings: Taggings) -> Verdicts:
     """Return the taggings of the collection with the probability that each is no better than a random one.
 
@@ -113,13 +122,14 @@ def doubtful_taggings(taggings: Taggings) -> Verdicts:
     used = judged | taggings.random
     if not judged.any() or not taggings.random.any():
         return _verdicts(taggings, judged, np.zeros(int(judged.sum())))
-    margin = _margins(taggings.signals[:, :_DOUBT], used, taggings.random)
+    margin = _margins(taggings.signals[:, _DOUBT], used, taggings.random)
     base = np.log(judged.sum() / taggings.random.sum())
     ratio = np.exp(np.clip(margin[judged] + base, -50, 50))
     share = _wrong_share(margin[judged], margin[taggings.random])
     return _verdicts(taggings, judged, _at_most_one(share * ratio))
 
 
+@single_thread()
 def missing_taggings(taggings: Taggings) -> Verdicts:
     """Return tags that documents lack with the probability that each was left out.
 
@@ -131,7 +141,7 @@ def missing_taggings(taggings: Taggings) -> Verdicts:
     absent = used & ~taggings.carried
     if not absent.any():
         return _verdicts(taggings, absent, np.zeros(0))
-    margin = _margins(taggings.signals, used, taggings.carried)
+    margin = _margins(taggings.signals[:, _OMISSION], used, taggings.carried)
     share = _omitted_share(margin[used & taggings.carried], margin[absent])
     ratio = share / (1 - share) * np.exp(np.clip(margin[absent], -50, 50))
     return _verdicts(taggings, absent, _at_most_one(ratio))
@@ -221,8 +231,8 @@ def _batches(rows: Int64, n_tags: int) -> Iterator[Int64]:
     return (rows[first : first + step] for first in range(0, len(rows), step))
 
 
-_DOUBT = 10
-"""Signals that doubtful taggings use: the first ones. The others compare the candidates of a document."""
+_DOUBT, _OMISSION = (*range(10), 13, 14), tuple(range(13))
+"""Signals that doubtful and missing taggings use: those of `_pairs_of`, then those of `_closeness`."""
 
 
 def _pairs_of(
@@ -274,6 +284,31 @@ def _named(rows: Int64, known: _Counts, corpus: Corpus) -> Float64:
     present = sp.csr_array(corpus.counts[rows], dtype=np.float64, copy=True)
     present.data = np.ones(present.nnz)
     return np.asarray(np.minimum((present @ known.names).toarray(), 1.0))
+
+
+def _closeness(corpus: Corpus, taggings: Taggings) -> Float64:
+    """Return (P, 2): how close documents are to the others with the tag, by words; 0 for mere candidates.
+
+    The cosine of the document and the sum of the others, and the logarithm of its mean product with them over
+    that with all documents. Words are weighted by rarity, documents have length 1.
+    """
+    close = np.zeros((len(taggings.docs), 2))
+    some = np.flatnonzero((taggings.carried | taggings.random) & (taggings.n_others > 0))
+    docs, tags = taggings.docs[some], taggings.tags[some]
+    words = weighted_words(corpus)
+    sums = sp.csr_array(sp.csr_array(corpus.tags.T, dtype=np.float64) @ words)
+    squares = np.asarray((sums * sums).sum(1)).ravel()[tags]
+    own = taggings.carried[some] * (np.diff(words.indptr)[docs] > 0)
+    if corpus.n_docs * corpus.n_tags <= _SMALL_TABLE:
+        product = np.asarray(words @ sums.T.toarray())[docs, tags]
+    else:
+        product = row_products(words, docs, sums, tags)
+    without = product - own
+    length = np.sqrt(np.maximum(squares - 2 * own * product + own, 1e-9))
+    usual = (words @ np.asarray(words.sum(0)).ravel())[docs] / corpus.n_docs
+    close[some, 0] = without / length
+    close[some, 1] = np.log((without / taggings.n_others[some] + _NEAR) / (usual + _NEAR))
+    return close
 
 
 def _drawn(carried: Any, generator: np.random.Generator) -> Any:
