@@ -351,7 +351,8 @@ def with_halves(
     generator = np.random.default_rng(seed)
     columns = sp.csc_array(corpus.tags)
     n_docs = np.diff(columns.indptr)
-    chosen = generator.permutation(np.flatnonzero(n_docs >= FEWEST))[:SPLIT]
+    spelt = np.array([sum(map(str.isalpha, name)) >= 4 for name in corpus.tag_names])
+    chosen = generator.permutation(np.flatnonzero((n_docs >= FEWEST) & spelt))[:SPLIT]
     tags = np.repeat(np.arange(corpus.n_tags), n_docs)
     for place, tag in enumerate(chosen):
         begin, end = columns.indptr[tag : tag + 2]
@@ -507,8 +508,8 @@ def reliability_table() -> str:
 def duplicate_table() -> str:
     """Return the tables of planted duplicates."""
     lines = ["## Duplicates", "",
-             f"{SPLIT} tags with {FEWEST} documents or more (all, if there are fewer) are split at random "
-             "into two halves. The second half gets a variant of the name, as",
+             f"{SPLIT} tags with {FEWEST} documents or more and four letters in their names (all, if there "
+             "are fewer) are split at random into two halves. The second half gets a variant of the name, as",
              "people write it (capitals, plural, hyphen, order, initial, or one letter left out), or random "
              "letters, so that spelling cannot help. 'Known'",
              "leaves out pairs of two tags of the corpus with similar names: most of these are real "
