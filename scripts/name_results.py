@@ -32,7 +32,7 @@ from tagtopics.tasks.recommendation import all_measures, calibration_error
 
 RECORDS, FOLDER = Path("build/heading-results.jsonl"), Path("build/headings")
 URI = "http://example.org/headings/"
-LIST, RANKS = 5, 20
+LIST, RANKS, SPLITS = 5, 20, 5
 
 
 def read() -> tuple[tt.Corpus, dict[str, str]]:
@@ -202,14 +202,6 @@ Settings of tagtopics are the defaults; they were chosen on a fifth of the train
 split ([decision 104](decisions/104-names-in-texts.md)). All systems are measured by the same code on
 their first 20 suggestions.
 
-Annif is version 1.4.3, unpatched, asked with `annif index`. Its analyzer is `snowball(english)`; the
-sentence model of NLTK that it would download is replaced by one that NLTK's own trainer learns from the
-training part. Omikuji has the better one of its usual two settings and one with pairs of words, and
-tuned ensembles have the weights that `annif hyperopt` finds in 30 trials, both on the fifth of the
-training part of the first split that is named above. Seconds are processor seconds on one core of a
-machine with other work. Sizes are those of the folders on disk; ours includes the training records and
-all names, those of Annif do not include the vocabulary.
-
 """
 
 
@@ -232,13 +224,19 @@ def _means() -> dict[str, dict[str, float]]:
 def page() -> None:
     """Write the page from the records."""
     means = _means()
-    parts = [HEAD + _losses(means), _quality(means), _cost(means), _unseen(means), _trials()]
+    parts = [HEAD + _losses(means), _quality(means), _cost(means), _unseen(means)]
+    if any(record["system"].startswith("annif") for record in records()):
+        parts += [ANNIF, _trials()]
     Path("docs/heading-results.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 
 def _losses(means: dict[str, dict[str, float]]) -> str:
     """Return where our system falls short, first of all."""
     ours, lines = means["ours"], []
+    if ours["n"] < SPLITS:
+        lines.append(f"- Only {ours['n']:.0f} of {SPLITS} splits were measured.")
+    missing = [title for system, title in TITLES.items() if system not in means and "tuned" not in system]
+    lines += [f"- Not measured: {title}." for title in missing]
     for key, goal in GOALS.items():
         if ours[key] < goal:
             lines.append(f"- {SHORT[key]} is {ours[key]:.3f}, below the goal of {goal:.2f}.")
@@ -294,6 +292,17 @@ def _unseen(means: dict[str, dict[str, float]]) -> str:
             right = f"{row['listed_unseen_precision']:.1%}" if row["listed_unseen"] else "-"
             lines.append(f"| {title} | {row['listed_unseen']:.0f} | {right} |")
     return "\n".join(lines)
+
+
+ANNIF = """## How Annif was run
+
+Annif is version 1.4.3, unpatched, asked with `annif index`. Its analyzer is `snowball(english)`; the
+sentence model of NLTK that it would download is replaced by one that NLTK's own trainer learns from the
+training part. Omikuji has the better one of its usual two settings and one with pairs of words, and
+tuned ensembles have the weights that `annif hyperopt` finds in 30 trials, both on the fifth of the
+training part of the first split that is named above. Seconds are processor seconds on one core of a
+machine with other work. Sizes are those of the folders on disk; ours includes the training records and
+all names, those of Annif do not include the vocabulary."""
 
 
 def _trials() -> str:
