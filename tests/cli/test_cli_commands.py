@@ -328,11 +328,12 @@ def test_report_loads_the_model_once(model: Path, tmp_path: Path) -> None:
 
 
 def test_topics_are_saved_before_the_recommender_both_with_the_corpus(tmp_path: Path) -> None:
+    from tagtopics.corpus import write_matrix_folder
     from tagtopics.models import persistence
 
     with (
         mock.patch.object(persistence, "save_model", wraps=persistence.save_model) as save,
-        mock.patch.object(persistence, "write_matrix_folder", wraps=persistence.write_matrix_folder) as write,
+        mock.patch("tagtopics.models.persistence.write_matrix_folder", wraps=write_matrix_folder) as write,
     ):
         out = fit_small(tmp_path)
     assert save.call_count == 2

@@ -103,6 +103,8 @@ def _tags(tags: OfflineTags, number: Int64, step: float, share: float) -> dict[s
         "company": len(tags.coefficients) > 0,
         "step": step,
         "coefficients": _rounded(tags.coefficients[order], step) if step else None,
+        "line": None if step else tags.line,
+        "rows": tags.rows[order].tolist() if tags.line and not step else None,
     }
 
 

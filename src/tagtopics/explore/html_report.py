@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tagtopics._blas import single_thread
 from tagtopics._io import atomic_file, check_target
 from tagtopics._typing import Int64
 from tagtopics.errors import InputError
@@ -15,7 +17,7 @@ from tagtopics.explore.audit_page import AuditFinding, audit_block
 from tagtopics.explore.bench import bench_block
 from tagtopics.explore.bodies import CHUNK, Bodies
 from tagtopics.explore.figures import write_figures
-from tagtopics.explore.index_pack import base64_size, fitting_index
+from tagtopics.explore.index_pack import IndexPacker, base64_size, fitting_index
 from tagtopics.explore.page import Block, base64_of, packed, report_page
 from tagtopics.explore.terrain import map_index, terrain_of
 from tagtopics.views.offline import OfflineModel
@@ -51,6 +53,7 @@ def write_report(
     overwrite: bool = False,
     offline: OfflineModel | None = None,
     figures: str | Path | None = None,
+    story: dict[str, Any] | None = None,
     findings: list[AuditFinding] | None = None,
 ) -> ReportSize:
     """Write a report as one HTML file.
@@ -67,6 +70,7 @@ def write_report(
         overwrite: replace an existing file even if it is not a report.
         offline: adds a workbench for new texts, if `source` is a record; that of a model is always added.
         figures: a JSON file, to write every number that the pages show to.
+        story: captioned views that the report opens with a page for; see `stories.read_story`.
         findings: of an audit (`read_findings`), for a page to accept or refuse them.
 
     Returns:
@@ -79,7 +83,7 @@ def write_report(
 
         offline = offline_model(source)
         source = topic_data(source, corpus, title)
-    html, size = render_report(source, max_mb, offline, findings)
+    html, size = render_report(source, max_mb, offline, story, findings)
     with atomic_file(target) as temporary:
         temporary.write_bytes(html)
     if figures is not None:
@@ -122,22 +126,26 @@ def render_report(
     data: TopicData,
     max_mb: float = DEFAULT_MB,
     offline: OfflineModel | None = None,
+    story: dict[str, Any] | None = None,
     findings: list[AuditFinding] | None = None,
 ) -> tuple[bytes, ReportSize]:
     """Return a report as bytes, and what it contains; with a model, it has a workbench for new texts."""
     if not max_mb > 0:
         raise InputError(f"max_mb must be above 0, not {max_mb}")
     audit = None if findings is None else audit_block(findings)
-    space = int(max_mb * 1e6) - len(_page(data, b"", b"", [], 0, audit=audit)) - 400
-    terrain = terrain_of(data)
+    space = int(max_mb * 1e6) - len(_page(data, b"", b"", [], 0, story=story, audit=audit)) - 400
+    with single_thread(), ThreadPoolExecutor(1) as pool:  # one limit for both threads: no bit depends on when
+        drawing = pool.submit(terrain_of, data)
+        bench = None if offline is None else bench_block(data, offline)
+        packer = IndexPacker(data)
+        terrain = drawing.result()
     space -= int(1.1 * base64_size(len(packed(map_index(terrain, np.arange(0)))))) + 1000
-    bench = None if offline is None else bench_block(data, offline)
     if bench is not None and base64_size(len(bench)) > _FOR_BENCH * space:
         bench = None
     space -= base64_size(len(bench or b""))
-    docs, index = fitting_index(data, space)
+    docs, index = fitting_index(packer, space)
     bodies, n_bodies = _fitting_bodies(data, docs, space - base64_size(len(index)))
-    html = _page(data, index, packed(map_index(terrain, docs)), bodies, n_bodies, bench, audit)
+    html = _page(data, index, packed(map_index(terrain, docs)), bodies, n_bodies, bench, story, audit)
     return html, ReportSize(len(html), len(data.documents.ids), len(docs), n_bodies)
 
 
@@ -148,10 +156,17 @@ def _page(
     bodies: list[bytes],
     n_bodies: int,
     bench: bytes | None = None,
+    story: dict[str, Any] | None = None,
     audit: tuple[bytes, str] | None = None,
 ) -> bytes:
     has_bench = bench is not None
-    settings: dict[str, Any] = {"live": False, "bodies": n_bodies, "chunk": CHUNK, "bench": has_bench}
+    settings: dict[str, Any] = {
+        "live": False,
+        "bodies": n_bodies,
+        "chunk": CHUNK,
+        "bench": has_bench,
+        "story": story,
+    }
     blocks = [Block("index", base64_of(index)), Block("map-data", base64_of(places))]
     blocks += [] if bench is None else [Block("bench", base64_of(bench))]
     if audit is not None:

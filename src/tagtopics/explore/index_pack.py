@@ -22,16 +22,19 @@ class IndexPacker:
     """Packs the index of a record with different lists of documents.
 
     What does not depend on the list is compressed once.
+
+    Args:
+        data: the record.
     """
 
     def __init__(self, data: TopicData) -> None:
-        self._data, self._fixed = data, fixed_index(data)
+        self.data, self._fixed = data, fixed_index(data)
         head = {name: part for name, part in self._fixed.items() if name not in VARYING}
         self._head = deflated(compact_json(head)[:-1] + b",", LEVEL)
 
     def tail(self, docs: Int64, counted: Int64 | None = None) -> Deflated:
         """Return the part of the index that depends on the documents listed, and those counted."""
-        index = index_of(self._data, docs, self._fixed, counted)
+        index = index_of(self.data, docs, self._fixed, counted)
         return deflated(compact_json({name: index[name] for name in VARYING})[1:], LEVEL)
 
     def size(self, tail: Deflated) -> int:
@@ -40,7 +43,7 @@ class IndexPacker:
 
     def size_of_tags(self, docs: Int64) -> int:
         """Return about what the tags of documents that are counted, not listed, take as base64."""
-        return base64_size(deflated(compact_json(tag_rows(self._data, docs)), LEVEL).size)
+        return base64_size(deflated(compact_json(tag_rows(self.data, docs)), LEVEL).size)
 
     def packed(self, tail: Deflated) -> bytes:
         """Return the whole index, compressed."""
@@ -52,13 +55,14 @@ def base64_size(n_bytes: int) -> int:
     return -(-n_bytes // 3) * 4
 
 
-def fitting_index(data: TopicData, space: int) -> tuple[Int64, bytes]:
+def fitting_index(packer: IndexPacker, space: int) -> tuple[Int64, bytes]:
     """Return the documents to list and the packed index; fewer if texts would not fit otherwise.
 
     The tags of documents that are not listed are counted in the index, if there is room for them.
     """
-    order, packer = data.documents.by_topic(), IndexPacker(data)
-    for_list, for_all = (1 - _FOR_BODIES, 1 - _FOR_BODIES / 2) if data.documents.has_words else (1, 1)
+    documents = packer.data.documents
+    order = documents.by_topic()
+    for_list, for_all = (1 - _FOR_BODIES, 1 - _FOR_BODIES / 2) if documents.has_words else (1, 1)
     n = len(order)
     if n <= 2 * _SAMPLE:
         tail = packer.tail(order)
@@ -68,8 +72,7 @@ def fitting_index(data: TopicData, space: int) -> tuple[Int64, bytes]:
     if least > space:
         raise InputError(f"the topics, words and tags alone need {least / 1e6:.1f} MB; raise max_mb")
     limit = least + (space - least) * for_list
-    each = _size_of_each(packer, order, least)
-    n = min(int(0.98 * (limit - least) / each), n)
+    n = min(_estimated(packer, order, limit), n)
     while True:
         tail = packer.tail(order[:n], order[n:])
         size = packer.size(tail)
@@ -82,7 +85,16 @@ def fitting_index(data: TopicData, space: int) -> tuple[Int64, bytes]:
     return order[:n], packer.packed(tail)
 
 
-def _size_of_each(packer: IndexPacker, order: Int64, least: int) -> float:
-    """Return what a document adds to the index, from an even sample of them."""
-    some = order[np.linspace(0, len(order) - 1, min(len(order), _SAMPLE)).astype(np.int64)]
-    return max((packer.size(packer.tail(some)) - least) / max(len(some), 1), 1e-9)
+def _estimated(packer: IndexPacker, order: Int64, limit: float) -> int:
+    """Return how many documents probably fit: the sizes of two even samples, and the line through them.
+
+    The list of the documents of each word is nearly as long for the smaller one, so its size alone would
+    promise too little.
+    """
+    sizes = [min(len(order), _SAMPLE), min(len(order), 3 * _SAMPLE)]
+    samples = [order[np.linspace(0, len(order) - 1, n).astype(np.int64)] for n in sizes]
+    small, large = (packer.size(packer.tail(sample)) for sample in samples)
+    if sizes[0] == sizes[1]:
+        return int(0.98 * sizes[0] * limit / small)
+    each = max((large - small) / (sizes[1] - sizes[0]), 1.0)
+    return max(int(sizes[0] + 0.98 * (limit - small) / each), 0)

@@ -179,14 +179,15 @@ def _optimised(places: Float64, pull: sp.csr_array, on_progress: Callable[[float
         felt, total = repulsion(places, grid)
         settings = (exaggeration, _MOMENTUM[late], max(D / exaggeration / 4, 2.0), total)
         run_ranges(descend, every, 8, threads, force, felt, settings, places, step, gain)
-        places -= places.mean(0)
+        for coordinate in places.T:  # column by column: much faster than along the first axis
+            coordinate -= coordinate.mean()
         on_progress(0.2 + 0.8 * (i + 1) / sum(STEPS))
     return places
 
 
 def _grid_for(places: Float64, grid: Grid | None) -> Grid:
     """Return a grid that covers the places; the given one, if it does and is not much too large."""
-    span = float(np.ptp(places, axis=0).max()) * 1.02 + 1e-9
+    span = max(float(np.ptp(coordinate)) for coordinate in places.T) * 1.02 + 1e-9
     if grid is not None and 0.7 * grid.n * grid.size <= span <= (grid.n - 1) * grid.size:
         return grid
     wanted = int(np.clip(np.ceil(1.2 * span / _CELL) + 2, *_GRID))
@@ -207,7 +208,7 @@ def repulsion(places: Float64, grid: Grid) -> tuple[Float64, float]:
         document itself; and the total of the first without. The gradient is their ratio.
     """
     n, mass, felt = grid.n, np.zeros((grid.n, grid.n)), np.empty((len(places), 3))
-    left, top = places.min(0)
+    left, top = (float(coordinate.min()) for coordinate in places.T)
     add_mass(places, left, top, grid.size, mass)
     spread = scipy.fft.rfft2(mass, s=(2 * n, 2 * n), workers=1) * grid.transforms
     fields = scipy.fft.irfft2(spread, s=(2 * n, 2 * n), workers=1)

@@ -21,6 +21,7 @@ LEVEL = 6
 """Of compression; a smaller page is worth the time."""
 
 _SCRIPTS = (
+    "texts",
     "dom",
     "address",
     "data",
@@ -38,8 +39,13 @@ _SCRIPTS = (
     "names",
     "about",
     "share",
+    "view",
+    "story",
+    "network",
+    "solver",
     "offline",
     "workbench",
+    "batch",
 )
 
 ICON = (
@@ -132,7 +138,10 @@ def root_planes(values: Float32 | Float64, exact_from: float) -> str:
 
 def rounded(values: Any, digits: int = 4) -> list[float]:
     """Return numbers rounded to significant digits."""
-    return [float(f"{value:.{digits}g}") for value in np.asarray(values, dtype=np.float64).tolist()]
+    numbers = np.asarray(values, dtype=np.float64)
+    if len(numbers) and (np.abs(numbers) < 10.0**digits).all() and (numbers == np.rint(numbers)).all():
+        return list(numbers.tolist())  # whole numbers, such as counts, have no more digits
+    return [float(f"{value:.{digits}g}") for value in numbers.tolist()]
 
 
 def safe_json(value: Any) -> str:

@@ -25,8 +25,9 @@ _KNOWN = 0.5
 _PLAIN, _SLOW = 15, 0.02
 """Factors above 1 make sums swing. They are used only if so many plain sweeps leave so much change."""
 
-_EVERY = 5
-"""Where tags do not act on topics, every fifth sweep, and each of the first four, credits words to them."""
+_EVERY, _MANY = 5, 50_000
+"""Where tags do not act on topics, and documents have so many tags together, every fifth sweep, and each of
+the first four, credits words to them; otherwise every sweep (decision 124)."""
 
 
 class Guide(NamedTuple):
@@ -92,7 +93,8 @@ class BeliefPropagation:
     def _credits(self, number: int) -> bool:
         """Return whether a sweep, counted from 1, credits words to tags; see `_EVERY`."""
         acts = self.priors.pairwise_weight > 0 or self.priors.higher_order_weight > 0
-        return acts or number < _EVERY or number % _EVERY == 0
+        few = int(self.executor.totals.tag_docs.sum()) < _MANY
+        return acts or few or number < _EVERY or number % _EVERY == 0
 
     def _fading(self) -> tuple[float, int]:
         """Return the factor of relaxation in each sweep, and after which sweep it begins."""

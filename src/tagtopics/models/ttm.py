@@ -150,7 +150,7 @@ class TTM(OnlineModel):
 
     def _credit_shares(self, corpus: Corpus) -> Float32:
         """Return the shares of `explain` alone; a table with all names would be many times larger."""
-        return self._tagged_inference().credit(*self._new_documents(corpus, corpus)).shares
+        return self._tagged_inference().credit_shares(*self._new_documents(corpus, corpus))[0]
 
     def tag_profile(self, *tags: str, n_words: int = 10) -> TagProfile:
         """Return the topics and words of a tag, or of several tags together.
