@@ -162,7 +162,7 @@ def _margins(signals: Float64, used: Any, outcomes: Any) -> Float64:
         return margin
     bounded = np.clip(columns[:, 1:], -_FARTHEST, _FARTHEST)
     some = np.random.default_rng(0).permutation(np.flatnonzero(used))[:_SQUARES_PAIRS]
-    return np.minimum(margin, _curved_margins(bounded, some, outcomes[some]))
+    return np.asarray(np.minimum(margin, _curved_margins(bounded, some, outcomes[some])))
 
 
 def _curved_margins(columns: Float64, some: Int64, outcomes: Any) -> Float64:
