@@ -31,7 +31,7 @@ RECORDS = Path("build/tag-peers.jsonl")
 SWEEPS, LABELS, ETA = 300, 200, 0.01
 """Sweeps of the samplers; most tags with a topic of their own in PLDA; prior of words, tomotopy's default."""
 
-MOST_SECONDS = 600.0
+MOST_SECONDS = 240.0
 """A sampler that needs more processor seconds ends after the batch of sweeps that it is in."""
 
 

@@ -58,7 +58,7 @@ def test_600_hostile_pages_are_inert(browser: Any, tmp_path: Path) -> None:
         for d in range(240)
     ]  # fmt: skip
     recipe = tt.TextRecipe(token_pattern=r"\S+", min_length=1, strip_html=False)
-    columns = {"text": "text", "tags": "tags", "id": "id", "title": "title", "url": "url"}
+    columns: dict[str, Any] = {name: name for name in ("text", "tags", "id", "title", "url")}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", tt.CorpusWarning)  # links that are not http
         corpus = tt.read_corpus(rows, recipe=recipe, **columns)
