@@ -88,8 +88,7 @@ browser:
 	  echo "Chromium not found: the browser tests will be skipped"
 
 # One stamp for each dependency group: installed again only when pyproject.toml changes.
-EXTRAS      := [chinese,files,images,japanese,languages,parquet,pdf,plot,ray,serve,skos,thai]
-EXTRAS_test := $(EXTRAS)
+EXTRAS_test := [all]
 GROUPS_test := --group test --group lint
 $(VENV)/.core: pyproject.toml
 	@echo "== creating $(VENV) and installing tagtopics =="

@@ -14,12 +14,18 @@ import argparse
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements-lock.txt"
-EXTRAS = "images,parquet,plot,ray,serve"
 CORE_TESTS = ["tests/corpus", "tests/models", "tests/cli"]
+
+
+def extras() -> str:
+    """Return the names of all extras of pyproject.toml; uv takes only extras that are named as direct."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return ",".join(name for name in project["optional-dependencies"] if name != "all")
 
 
 def install_commands(versions: str, python: Path) -> list[list[str]]:
@@ -32,7 +38,7 @@ def install_commands(versions: str, python: Path) -> list[list[str]]:
         ]
     if versions == "lowest":  # a bound may be older than the interpreter: the oldest version with a wheel
         install += ["--resolution", "lowest-direct", "--only-binary", ":all:"]
-    return [[*install, "--editable", f".[{EXTRAS}]", "--group", "test"]]
+    return [[*install, "--editable", f".[{extras()}]", "--group", "test"]]
 
 
 def make_environment(versions: str, interpreter: str) -> Path:

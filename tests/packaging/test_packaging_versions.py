@@ -72,7 +72,9 @@ def requirements() -> list[str]:
         line
         for group in [project["dependencies"], *groups]
         for line in group
-        if isinstance(line, str) and line not in PROJECT["dependency-groups"]["bounds"]
+        if isinstance(line, str)
+        and line not in PROJECT["dependency-groups"]["bounds"]
+        and not line.startswith("tagtopics[")
     ]
 
 
