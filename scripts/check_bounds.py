@@ -19,6 +19,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements-lock.txt"
+WITHOUT_WHEELS = ["jieba", "odfpy"]
+"""Packages that are built from source, before all others are installed from wheels."""
+
 CORE_TESTS = ["tests/corpus", "tests/models", "tests/cli"]
 
 
@@ -36,9 +39,12 @@ def install_commands(versions: str, python: Path) -> list[list[str]]:
             [*install, "--require-hashes", "--requirement", str(LOCK)],
             [*install, "--no-deps", "--editable", "."],
         ]
-    if versions == "lowest":  # a bound may be older than the interpreter: the oldest version with a wheel
-        install += ["--resolution", "lowest-direct", "--only-binary", ":all:"]
-    return [[*install, "--editable", f".[{extras()}]", "--group", "test"]]
+    wanted = [*install, "--editable", f".[{extras()}]", "--group", "test"]
+    if versions == "newest":
+        return [wanted]
+    # A bound may be older than the interpreter: the oldest version with a wheel is taken, if there is one.
+    lowest = ["--resolution", "lowest-direct", "--only-binary", ":all:"]
+    return [[*install, *WITHOUT_WHEELS], [*wanted, *lowest]]
 
 
 def make_environment(versions: str, interpreter: str) -> Path:
