@@ -7,22 +7,26 @@ Parts that need real data read the directory of matrix folders in TAGTOPICS_DATA
 developed on generated corpora with other settings and seeds than those here.
 """
 
-# ruff: noqa: E501  # sentences of a page
+# sentences of a page
 from __future__ import annotations
 
 import json
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from analysis_curation import real_seeds, replay, seeds
+from analysis_page import page
+from analysis_workflow import WORKFLOW, load, note
 from sklearn.metrics import roc_auc_score
 
 import tagtopics as tt
-from tagtopics.analysis.choose import choice_rows, recommend
+from tagtopics.analysis.choose import choice_rows, grid_model, recommend
 from tagtopics.analysis.grid import fit_grid, make_restarts
 from tagtopics.analysis.matching import found_again, match_topics
 from tagtopics.corpus.splits import train_test
@@ -39,52 +43,29 @@ PLANTED = {
 CORPORA = ("reuters", "cora", "med", "anthology", "tibcore")
 
 
-def note(*values: Any) -> None:
-    """Write progress to standard error."""
-    sys.stderr.write(" ".join(map(str, values)) + "\n")
-
-
-def planted() -> Any:
-    """Return what `choose` recommends for corpora with a known number of topics, five restarts, 100 sweeps."""
+def planted(n_topics: int) -> Any:
+    """Return what `choose` recommends for three corpora with a known number of topics, five restarts."""
     rows = []
-    for n_topics, settings in PLANTED.items():
-        for i, (docs, words, tags, tokens, own) in enumerate(settings):
-            corpus = tt.make_tagged_corpus(docs, words, n_topics, tags, 3, tokens, 2, own, seed=70 + i).corpus
-            fitted = list(fit_grid(make_restarts(corpus, 5, 1), GRID, tt.LDA()))
-            found = recommend(fitted, 1)
-            rows.append({"planted": n_topics, "docs": docs, "words": words, **found._asdict()})
-            note(rows[-1])
-    return rows
-
-
-def load(name: str) -> tt.Corpus:
-    """Return a real corpus by name."""
-    folder = Path(os.environ["TAGTOPICS_DATA"])
-    if name == "anthology":
-        source = folder / "anthology" / "papers.jsonl.gz"
-        return tt.read_corpus(source, text=["title", "abstract"], tags=["authors", "venue", "year"])
-    if name == "tibcore":
-        return tt.read_corpus(
-            folder / "tibcore" / "documents.jsonl.gz", text=["title", "abstract"], tags="subjects"
-        )
-    return tt.read_corpus(folder / name)
-
-
-def coherence(n_topics: int = 50, restarts: int = 10) -> Any:
-    """Return the held-out NPMI of topics found in at least 80 % of restarts, and of the others."""
-    rows = []
-    for name in CORPORA:
-        corpus = load(name)
-        train, test = (corpus.select(part) for part in train_test(corpus, 0))
-        row = next(fit_grid(make_restarts(train, restarts, 0), [n_topics], tt.LDA()))
-        model = tt.LDA(n_topics, random_state=0).fit_topics(train)
-        found = np.sum([found_again(model.components_, topics) for topics in row.topics], axis=0)
-        npmi, stable = model.coherence(test), found >= 0.8 * restarts
-        means = [float(npmi[part].mean()) if part.any() else None for part in (stable, ~stable)]
-        rows.append({"corpus": name, "stable": int(stable.sum()), "npmi_stable": means[0],
-                     "npmi_rest": means[1], "stability": choice_rows([row])[0].stability})  # fmt: skip
+    for i, (docs, words, tags, tokens, own) in enumerate(PLANTED[n_topics]):
+        corpus = tt.make_tagged_corpus(docs, words, n_topics, tags, 3, tokens, 2, own, seed=70 + i).corpus
+        fitted = list(fit_grid(make_restarts(corpus, 5, 1), GRID, grid_model()))
+        found = recommend(fitted, 1)
+        rows.append({"planted": n_topics, "docs": docs, "words": words, **found._asdict()})
         note(rows[-1])
     return rows
+
+
+def coherence(name: str, n_topics: int = 50, restarts: int = 10) -> Any:
+    """Return the held-out NPMI of topics found in at least 80 % of restarts, and of the others."""
+    corpus = load(name)
+    train, test = (corpus.select(part) for part in train_test(corpus, 0))
+    row = next(fit_grid(make_restarts(train, restarts, 0), [n_topics], grid_model()))
+    model = tt.LDA(n_topics, random_state=0).fit_topics(train)
+    found = np.sum([found_again(model.components_, topics) for topics in row.topics], axis=0)
+    npmi, stable = model.coherence(test), found >= 0.8 * restarts
+    means = [float(npmi[part].mean()) if part.any() else None for part in (stable, ~stable)]
+    return [{"corpus": name, "stable": int(stable.sum()), "npmi_stable": means[0], "npmi_rest": means[1],
+             "stability": choice_rows([row])[0].stability}]  # fmt: skip
 
 
 def reuters() -> Any:
@@ -129,11 +110,10 @@ def corpus_with_effects(seed: int) -> tuple[tt.Corpus, Any, Any, dict[str, Any]]
     return corpus, topics, shares, {"year": slope, **{f"venue:{'abc'[v]}": centred[v] for v in range(3)}}
 
 
-def coverage(corpora: int = 200, refits: int = 50) -> Any:
-    """Return how many 90 % intervals contain the planted effects."""
-    covered: dict[str, list[bool]] = {}
-    errors: dict[str, list[float]] = {}
-    for seed in range(corpora):
+def coverage(seeds: Sequence[int], refits: int = 50) -> Any:
+    """Return whether each 90 % interval contains the planted effect, and the errors, by kind of effect."""
+    rows = []
+    for seed in seeds:
         corpus, topics, _, truth = corpus_with_effects(seed)
         model = tt.LDA(len(topics), random_state=seed).fit_topics(corpus)
         found = tt.effects(model, corpus, on=["year"], kinds=["venue"], refits=refits, seed=seed)
@@ -141,20 +121,12 @@ def coverage(corpora: int = 200, refits: int = 50) -> Any:
         planted_of = {int(k): int(j) for j, k in zip(pairs.rows, pairs.columns, strict=True)}
         for row in found.rows:
             true = truth[row.term][planted_of[row.topic]]
-            kind = row.term.partition(":")[0]
-            covered.setdefault(kind, []).append(bool(row.low <= true <= row.high))
-            errors.setdefault(kind, []).append(float(row.estimate - true))
+            rows.append({"seed": seed, "kind": row.term.partition(":")[0],
+                         "covered": bool(row.low <= true <= row.high),
+                         "error": float(row.estimate - true)})  # fmt: skip
         if seed % 10 == 9:
-            note(seed + 1, {kind: (len(v), float(np.mean(v))) for kind, v in covered.items()})
-    return {
-        "corpora": corpora,
-        "refits": refits,
-        "rows": [
-            {"kind": kind, "intervals": len(v), "coverage": float(np.mean(v)),
-             "rmse": float(np.sqrt(np.mean(np.square(errors[kind]))))}
-            for kind, v in covered.items()
-        ],
-    }  # fmt: skip
+            note(seed + 1, np.mean([row["covered"] for row in rows]))
+    return rows
 
 
 def corpus_with_drifts(seed: int, moved: float) -> tuple[tt.Corpus, set[str]]:
@@ -185,24 +157,21 @@ def corpus_with_drifts(seed: int, moved: float) -> tuple[tt.Corpus, set[str]]:
     return tt.read_corpus(counts, tags=names), {f"tag:{tag}" for tag in drifting}
 
 
-def drifts() -> Any:
-    """Return how well planted drifts of tags are found, for two sizes of drift."""
-    rows = []
-    for moved in (0.5, 0.3):
-        areas, hits, reported, false = [], 0, 0, 0
-        for seed in range(5):
-            corpus, drifting = corpus_with_drifts(seed, moved)
-            model = tt.LDA(20, random_state=seed).fit_topics(corpus)
-            found = tt.trends(model, corpus, refits=10, seed=seed).drifts
-            truth = [row.tag in drifting for row in found]
-            areas.append(float(roc_auc_score(truth, [row.score for row in found])))
-            marked = {row.tag for row in found if row.drifts}
-            hits, reported = hits + len(marked & drifting), reported + len(marked)
-            false += len(marked - drifting)
-            note(moved, seed, areas[-1], len(marked), len(marked & drifting))
-        rows.append({"moved": moved, "auc": areas, "found": hits, "planted": 50, "reported": reported,
-                     "false": false})  # fmt: skip
-    return rows
+def drifts(moved: float) -> Any:
+    """Return how well planted drifts of tags are found in five corpora."""
+    areas, hits, reported, false = [], 0, 0, 0
+    for seed in range(5):
+        corpus, drifting = corpus_with_drifts(seed, moved)
+        model = tt.LDA(20, random_state=seed).fit_topics(corpus)
+        found = tt.trends(model, corpus, refits=10, seed=seed).drifts
+        truth = [row.tag in drifting for row in found]
+        areas.append(float(roc_auc_score(truth, [row.score for row in found])))
+        marked = {row.tag for row in found if row.drifts}
+        hits, reported = hits + len(marked & drifting), reported + len(marked)
+        false += len(marked - drifting)
+        note(moved, seed, areas[-1], len(marked), len(marked & drifting))
+    return [{"moved": moved, "auc": areas, "found": hits, "planted": 50, "reported": reported,
+             "false": false}]  # fmt: skip
 
 
 def anthology() -> Any:
@@ -225,139 +194,18 @@ def anthology() -> Any:
 
 
 PARTS: dict[str, Callable[[], Any]] = {
-    "planted": planted,
-    "coherence": coherence,
+    **{f"planted-{n}": partial(planted, n) for n in PLANTED},
+    **{f"coherence-{name}": partial(coherence, name) for name in CORPORA},
     "reuters": reuters,
-    "coverage": coverage,
-    "drifts": drifts,
+    **{f"coverage-{i}": partial(coverage, range(50 * i, 50 * i + 50)) for i in range(4)},
+    **{f"drifts-{moved}": partial(drifts, moved / 100) for moved in (50, 30)},
     "anthology": anthology,
+    **WORKFLOW,
+    "seeds": seeds,
+    **{f"real_seeds-{name}": partial(real_seeds, name) for name in ("reuters", "cora", "docstrings")},
+    **{f"replay-{name}": partial(replay, name) for name in ("reuters", "cora", "docstrings")},
 }
-
-
-def page(folder: Path) -> str:
-    """Return the page of all records in a folder."""
-    measured = [name for name in PARTS if (folder / f"{name}.json").exists()]
-    sections = [SECTIONS[name](json.loads((folder / f"{name}.json").read_text())) for name in measured]
-    head = """# How many topics, effects and time
-
-Written by `scripts/analysis_results.py`. The rules of `choose` and `effects` were developed on generated corpora with other settings
-and seeds than those reported here; for drifts, see there. The machine had two cores, which other programs used at the same time except for reuters.
-The first two sections were measured with up to 100 sweeps for each fit, before the fits of `choose` were limited to 60. Repeated with 60,
-the corpora with 10 and 25 planted topics have the same recommended numbers; the others were not repeated.
-"""
-    return "\n".join([head, *sections])
-
-
-def _cost(record: Any) -> str:
-    """Return the seconds of a record in a sentence."""
-    used, load = record["processor_seconds"], record["load"]
-    return (
-        f"{record['seconds']:.0f} s, of which this program had {used:.0f} processor seconds (about {used / 2:.0f} s "
-        f"on two idle cores), at a load average of {load:.1f}."
-    )
-
-
-def _planted_section(rows: Any) -> str:
-    errors = [abs(row["recommended"] - row["planted"]) / row["planted"] for row in rows]
-    inside = sum(row["interval"][0] <= row["planted"] <= row["interval"][1] for row in rows)
-    lines = [
-        f"| {row['planted']} | {row['docs']:,} | {row['words']:,} | {row['best_score']} | {row['estimate']:.1f} | "
-        f"{row['recommended']} | {row['interval'][0]} to {row['interval'][1]} |"
-        for row in rows
-    ]
-    return "\n".join([
-        "## `choose`: planted numbers of topics\n",
-        f"Mean absolute error of the recommended number: **{100 * np.mean(errors):.0f} %**; worst "
-        f"{100 * max(errors):.0f} %. The interval contains the planted number for {inside} of {len(rows)} corpora: it is "
-        "over restarts on one corpus, and too short to be an interval of the truth. Grid "
-        f"{', '.join(map(str, GRID))}; five restarts.\n",
-        "| planted | documents | words | best score at | found again | recommended | interval |",
-        "|---|---|---|---|---|---|---|", *lines, "",
-    ])  # fmt: skip
-
-
-def _coherence_section(rows: Any) -> str:
-    wins = sum(row["npmi_stable"] > row["npmi_rest"] for row in rows)
-    lines = [
-        f"| {row['corpus']} | {100 * row['stability']:.0f} % | {row['stable']} of 50 | {row['npmi_stable']:.3f} | "
-        f"{row['npmi_rest']:.3f} |"
-        for row in rows
-    ]
-    return "\n".join([
-        "## `choose`: topics that are found again are more coherent\n",
-        "50 topics, ten restarts; NPMI of ten words, counted in documents that no fit has seen. Topics found in at least 80 % of the "
-        f"restarts are more coherent on {wins} of {len(rows)} corpora.\n",
-        "| corpus | found again | found in 8 or more of 10 | their NPMI | NPMI of the others |",
-        "|---|---|---|---|---|", *lines, "",
-    ])  # fmt: skip
-
-
-def _reuters_section(record: Any) -> str:
-    lines = [
-        f"| {row['n_topics']} | {row['score']:.4f} | {row['error']:.4f} | {100 * row['stability']:.0f} % |"
-        for row in record["rows"]
-    ]
-    return "\n".join([
-        "## `choose`: reuters, 8 numbers of topics, 10 restarts\n",
-        f"{_cost(record)} Recommended: {record['recommended']}; {' '.join(record['notes'])}.\n",
-        "| topics | score | error | found again |", "|---|---|---|---|", *lines, "",
-    ])  # fmt: skip
-
-
-def _coverage_section(record: Any) -> str:
-    lines = [
-        f"| {row['kind']} | {row['intervals']:,} | {100 * row['coverage']:.1f} % | {100 * row['rmse']:.2f} |"
-        for row in record["rows"]
-    ]
-    return "\n".join([
-        "## `effects`: 90 % intervals on generated corpora\n",
-        f"{record['corpora']} corpora of 250 to 450 documents with 4 to 8 topics, whose shares depend on the year (10 years) and on the venue "
-        f"(3 venues); documents from pure to mixed; {record['refits']} refits each. An interval counts if it contains the planted "
-        "effect on the planted topic that is matched with the topic of the model.\n",
-        "| effect of | intervals | contain the planted effect | root mean squared error, % of tokens |",
-        "|---|---|---|---|", *lines, "",
-    ])  # fmt: skip
-
-
-def _drifts_section(rows: Any) -> str:
-    lines = [
-        f"| {100 * row['moved']:.0f} % | {np.mean(row['auc']):.3f} | {min(row['auc']):.3f} | {row['found']} of {row['planted']} | "
-        f"{row['false']} of {row['reported']} |"
-        for row in rows
-    ]
-    return "\n".join([
-        "## `trends`: planted drifts of tags\n",
-        "Five corpora for each size of drift: 1,500 documents of ten years, 40 tags, one to three on a document. Of ten tags, a share of the tokens "
-        "(at most that of the main topic) moves from the main topic to another one over the years. The area under the ROC curve ranks all tags by their score. "
-        "The method was developed on corpora of the same generator with other seeds. It replaced a simpler one after four results of "
-        "that on the corpora of the first row (AUC .863, 1.000, .990, .960) had been seen, so these figures are somewhat optimistic. \n",
-        "| share that moves | mean AUC | least AUC | drifts reported | false reports |", "|---|---|---|---|---|", *lines, "",
-    ])  # fmt: skip
-
-
-def _anthology_section(record: Any) -> str:
-    lines = [
-        f"| {row['topic']} | {' '.join(record['words'][str(row['topic'])])} | {100 * row['estimate']:+.2f} | "
-        f"{100 * row['low']:+.2f} to {100 * row['high']:+.2f} |"
-        for row in record["rows"][:12]
-    ]
-    return "\n".join([
-        "## `effects`: anthology, 200 refits\n",
-        f"{record['docs']:,} papers; effects of the year and of the venue, given {record['authors']:,} authors, on 30 topics. "
-        f"{_cost(record)} "
-        f"{record['clear']} of {record['all']} intervals exclude zero. The largest effects of the year, per year:\n",
-        "| topic | words | effect, % of tokens | 90 % interval |", "|---|---|---|---|", *lines, "",
-    ])  # fmt: skip
-
-
-SECTIONS: dict[str, Callable[[Any], str]] = {
-    "planted": _planted_section,
-    "coherence": _coherence_section,
-    "reuters": _reuters_section,
-    "coverage": _coverage_section,
-    "drifts": _drifts_section,
-    "anthology": _anthology_section,
-}
+"""What can be measured; each part has its own record. Run reuters, anthology and bib on an idle machine."""
 
 
 def main() -> None:
@@ -369,6 +217,8 @@ def main() -> None:
             target = Path(__file__).resolve().parents[1] / "docs" / "analysis-results.md"
             target.write_text(page(folder), encoding="utf-8")
             continue
+        if name not in PARTS:
+            raise SystemExit(f"unknown part {name}; there are: {', '.join(PARTS)}")
         record = folder / f"{name}.json"
         record.write_text(json.dumps(PARTS[name](), indent=1))
 

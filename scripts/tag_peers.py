@@ -1,6 +1,6 @@
 """Compare the default model with tomotopy's DMR and PLDA, which use tags too.
 
-    python scripts/tag_peers.py run cora reuters ...    append records to build/tag-peers.jsonl
+    python scripts/tag_peers.py run cora reuters/2 ...  append records to build/tag-peers.jsonl
 
 The split, the words seen and the words predicted are those of scripts/tag_results.py. Documents are inferred
 by one fold-in from the topics of each peer and from its own prior of each test document: for DMR, that of the
@@ -18,10 +18,12 @@ from typing import Any
 import numpy as np
 import tomotopy as tp
 from benchmarks.peers import _tokens
-from tag_results import SEEN, SPLITS, TOPICS, curve, fitted, read
+from tag_results import SWEEPS as OUR_SWEEPS
+from tag_results import TOPICS, curve, read, waiting
 
 import tagtopics as tt
 from tagtopics.corpus.splits import seen_part, train_test
+from tagtopics.experiments.curves import SEEN
 from tagtopics.inference.fold_in import FoldIn
 from tagtopics.inference.holdout import log_likelihoods
 
@@ -29,8 +31,8 @@ RECORDS = Path("build/tag-peers.jsonl")
 SWEEPS, LABELS, ETA = 300, 200, 0.01
 """Sweeps of the samplers; most tags with a topic of their own in PLDA; prior of words, tomotopy's default."""
 
-MOST_SECONDS = 900.0
-"""A sampler that needs longer ends after the batch of sweeps that it is in."""
+MOST_SECONDS = 600.0
+"""A sampler that needs more processor seconds ends after the batch of sweeps that it is in."""
 
 
 def topics_of(model: Any, n_words: int) -> Any:
@@ -53,13 +55,13 @@ def perplexities(phi: Any, priors: Any, test: tt.Corpus, seed: int) -> list[floa
     return found
 
 
-def trained(model: Any) -> tuple[int, float]:
-    """Train a sampler; return its sweeps and the seconds."""
-    began, done = time.perf_counter(), 0
-    while done < SWEEPS and time.perf_counter() - began < MOST_SECONDS:
-        model.train(10, workers=2)
+def trained(model: Any) -> int:
+    """Train a sampler; return its sweeps."""
+    began, done = time.process_time(), 0
+    while done < SWEEPS and time.process_time() - began < MOST_SECONDS:
+        model.train(10, workers=1)
         done += 10
-    return done, time.perf_counter() - began
+    return done
 
 
 def dmr(train: tt.Corpus, test: tt.Corpus, seed: int) -> dict[str, Any]:
@@ -68,14 +70,14 @@ def dmr(train: tt.Corpus, test: tt.Corpus, seed: int) -> dict[str, Any]:
     names = [[str(t) for t in row] for row in np.split(train.tags.indices, train.tags.indptr[1:-1])]
     for words, tags in zip(_tokens(train.counts), names, strict=True):
         model.add_doc(words, multi_metadata=tags)
-    sweeps, seconds = trained(model)
+    sweeps = trained(model)
     known = {str(name) for name in model.multi_metadata_dict}
     rows = np.split(test.tags.indices, test.tags.indptr[1:-1])
     priors = np.array(
         [model.get_topic_prior(multi_metadata=[str(t) for t in row if str(t) in known]) for row in rows]
     )
     curves = perplexities(topics_of(model, train.n_words), priors.astype(np.float32), test, seed)
-    return {"curve": curves, "sweeps": sweeps, "seconds": seconds}
+    return {"curve": curves, "sweeps": sweeps}
 
 
 def plda(train: tt.Corpus, test: tt.Corpus, seed: int) -> dict[str, Any]:
@@ -86,7 +88,7 @@ def plda(train: tt.Corpus, test: tt.Corpus, seed: int) -> dict[str, Any]:
     rows = np.split(train.tags.indices, train.tags.indptr[1:-1])
     for words, row in zip(_tokens(train.counts), rows, strict=True):
         model.add_doc(words, labels=[str(t) for t in row if int(t) in chosen])
-    sweeps, seconds = trained(model)
+    sweeps = trained(model)
     place = {int(name): i for i, name in enumerate(model.topic_label_dict)}
     alpha = np.broadcast_to(np.asarray(model.alpha, dtype=np.float32), (model.k,))
     priors = np.full((test.n_docs, model.k), 1e-6, dtype=np.float32)
@@ -95,31 +97,26 @@ def plda(train: tt.Corpus, test: tt.Corpus, seed: int) -> dict[str, Any]:
         labels = [place[int(t)] for t in row if int(t) in place]
         priors[d, labels] = alpha[labels]
     curves = perplexities(topics_of(model, train.n_words), priors, test, seed)
-    return {"curve": curves, "sweeps": sweeps, "seconds": seconds}
+    return {"curve": curves, "sweeps": sweeps}
 
 
 def measure(name: str, seed: int) -> dict[str, Any]:
     """Return the figures of one corpus and one split."""
     corpus = read(name)
     train, test = (corpus.select(rows) for rows in train_test(corpus, seed))
-    model, seconds = fitted(tt.TTM(TOPICS, random_state=seed), train)
-    ours = {"curve": curve(model, test, test, seed), "sweeps": model.n_iter_, "seconds": seconds}
+    model = tt.TTM(TOPICS, max_iter=OUR_SWEEPS, random_state=seed).fit_topics(train)
+    ours = {"curve": curve(model, test, test, seed), "sweeps": model.n_iter_}
     peers = {"DMR": dmr(train, test, seed), "PLDA": plda(train, test, seed)}
     return {"corpus": name, "seed": seed, "systems": {"tagtopics": ours} | peers}
 
 
 def main() -> None:
     """Measure corpora that have no record yet."""
-    RECORDS.parent.mkdir(exist_ok=True)
-    lines = RECORDS.read_text(encoding="utf-8").splitlines() if RECORDS.exists() else []
-    done = {(record["corpus"], record["seed"]) for record in map(json.loads, lines)}
-    for seed in range(1, SPLITS + 1):
-        for name in sys.argv[2:]:
-            if (name, seed) not in done:
-                record = measure(name, seed)
-                with RECORDS.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(record) + "\n")
-                print(json.dumps(record), flush=True)  # noqa: T201
+    for name, seed in waiting(sys.argv[2:], RECORDS):
+        record = measure(name, seed)
+        with RECORDS.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(record) + "\n")
+        print(json.dumps(record), flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

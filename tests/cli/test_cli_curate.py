@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_running import fit_small, run
+from cli_running import fit_small, run, write_rows
 
 import tagtopics as tt
 
@@ -84,3 +84,49 @@ def test_mistakes_are_one_line_and_change_nothing(
 def test_a_split_needs_the_documents(fitted: Path) -> None:
     result = run("curate", fitted / "bare.tt", "split", "0")
     assert (result.code, "documents" in result.err) == (2, True)
+
+
+def test_a_journal_guides_the_next_fit(fitted: Path, tmp_path: Path) -> None:
+    """`fit --curation` keeps names and bans with another seed, from a model folder and from a file."""
+    edited = tmp_path / "edited.tt"
+    before = run("curate", fitted / "m.tt", "rename", 1, "bread and flour", "--out", edited, "--json").json()
+    word = before["topics"][0]["words"][0]["word"]
+    assert run("curate", edited, "ban", word, "--quiet").code == 0
+    journal = tmp_path / "journal.json"
+    journal.write_text(run("curate", edited, "log", "--json").out, encoding="utf-8")
+    columns = ("--no-recommender", "--seed", 5, "--json")
+    for source in (edited, journal):
+        again = run(
+            "fit",
+            write_rows(tmp_path / "corpus.jsonl"),
+            "--curation",
+            source,
+            "--out",
+            tmp_path / "n.tt",
+            *columns,
+        ).json()
+        assert again["n_topics"] == before["n_topics"]
+        topics = run("topics", tmp_path / "n.tt", "--json").json()["topics"]
+        assert topics[1]["name"] == "bread and flour"
+        assert all(word != one["word"] for topic in topics for one in topic["words"])
+
+
+def test_guided_topics_need_no_model(tmp_path: Path) -> None:
+    source = write_rows(tmp_path / "corpus.jsonl")
+    fit = ("fit", source, "--topics", 2, "--out", tmp_path / "g.tt", "--no-recommender", "--json")
+    done = run(*fit, "--guided", "my topic: bread, nosuchword")
+    assert done.json()["n_topics"] == 3
+    assert "nosuchword" in done.err
+    topics = run("topics", tmp_path / "g.tt", "--json").json()["topics"]
+    assert topics[2]["name"] == "my topic"
+    for wrong, says in (
+        (("--guided", "no colon"), "a colon"),
+        (("--guided", "x: nosuchword"), "no word"),
+        (("--guided", "x: bread", "--guided", "x: bread"), "same name"),
+        (("--guided", "x: bread", "--model", "gibbs"), "GibbsLDA"),
+        (("--curation", tmp_path / "none.json"), "cannot be read"),
+        (("--curation", tmp_path / "g.tt", "--checkpoint", tmp_path / "c"), "no --checkpoint"),
+    ):
+        failed = run(*fit, *wrong)
+        assert (failed.code, failed.err.count("\n")) == (2, 1), failed.err
+        assert says in failed.err

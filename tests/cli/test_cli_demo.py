@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,13 @@ def test_it_fits_the_page(answer: tuple[Path, str]) -> None:
     out, text = answer
     lines = [line.rstrip() for line in text.splitlines() if str(out) not in line]
     assert max(map(len, lines)) <= 100
+
+
+def test_it_suggests_a_report(answer: tuple[Path, str]) -> None:
+    out, text = answer
+    line = next(line for line in text.splitlines() if "tagtopics report" in line)
+    assert run(*shlex.split(line)[1:]).code == 0
+    assert out.with_suffix(".html").exists()
 
 
 def test_it_saves_the_model(answer: tuple[Path, str]) -> None:

@@ -69,6 +69,21 @@ def test_shuffled_tags_have_none(shuffled: Planted) -> None:
     assert shuffled.model.perplexity(shuffled.test, shuffled.test) == pytest.approx(hidden, rel=3e-3)
 
 
+@pytest.mark.parametrize("n_topics", [2, 6])
+def test_shuffled_tags_have_none_if_any_further_component_helps(n_topics: int) -> None:
+    corpus = generated(n_docs=300, n_words=100, doc_length=800)  # long documents and too few topics
+    mixed = replace(corpus, tags=corpus.tags[np.random.default_rng(1).permutation(corpus.n_docs)])
+    settings = tt.TTM(n_topics, max_iter=15, random_state=0).fit_topics(mixed).settings_
+    assert settings.known == settings.hidden
+
+
+def test_tags_inferred_from_few_words_count_little(planted: Planted) -> None:
+    hidden = planted.model.settings_.hidden
+    prior = hidden.flat + hidden.base
+    trust = planted.model._trust(np.array([0.0, prior, 4 * prior, 400 * prior]))
+    np.testing.assert_allclose(trust, [0, 1 / 17, 0.5, 1], atol=1e-3)
+
+
 @pytest.mark.parametrize("seen", [0.0, 0.05, 0.8])
 def test_known_tags_that_tell_something_predict_words(planted: Planted, seen: float) -> None:
     hidden = planted.model.perplexity(planted.test, seen=seen)

@@ -33,12 +33,12 @@ def test_measures_writes_and_goes_on(data: Path) -> None:
     code, out, err = run("reproduce", "--out", data / "out", *only)
     assert code == 0, err
     answer = json.loads(out)
-    assert answer["records"] == 5
+    assert answer["records"] == 9
     assert {claim["status"] for claim in answer["claims"]} >= {"not measured"}
     page = data / "out" / "reproduction.md"
     assert answer["page"] == str(page)
     assert "Top words" in page.read_text()
-    assert "5/5" in err
+    assert "9/9" in err
     lines = (data / "out" / "records.jsonl").read_bytes()
     code, out, err = run("reproduce", "--out", data / "out", *only)
     assert code == 0
@@ -81,6 +81,7 @@ def test_without_any_data_the_reason_is_told(tmp_path: Path, monkeypatch: pytest
         (("mars",), "'mars'"),
         (("--jobs", 0), "--jobs"),
         (("--minutes", -1), "--minutes"),
+        (("--splits", 0), "--splits"),
         (("--minutes", "nan"), "--minutes"),
         (("corel5k", "--from-pixels"), "--from-pixels"),
     ],

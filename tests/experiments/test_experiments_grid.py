@@ -98,13 +98,40 @@ def test_only_chooses() -> None:
             chosen(specs, [wrong])
 
 
-def test_sharing_a_fit_changes_no_figure(own: Path, tmp_path: Path) -> None:
-    specs = [spec(task) for task in ("perplexity", "links", "topics")]
+@pytest.mark.parametrize("model", ["ttm-h", "ttm"])
+def test_sharing_a_fit_changes_no_figure(own: Path, tmp_path: Path, model: str) -> None:
+    specs = [spec(task, model) for task in ("perplexity", "links", "topics", "classification")]
+    specs.append(replace(specs[-1], tags_known=True))  # inferred and known tags are not the same
     assert len({s.of_fit for s in specs}) == 1
     run_grid(specs, tmp_path / "records.jsonl", data=own)
-    shared = {r.spec.task: r.metrics for r in read_records(tmp_path / "records.jsonl")}
+    shared = {r.spec.key: r.metrics for r in read_records(tmp_path / "records.jsonl")}
     for one in specs:
-        assert run_one(one, load_corpus(one, own)).metrics == shared[one.task]
+        assert run_one(one, load_corpus(one, own)).metrics == shared[one.key]
+
+
+def test_the_curve_has_every_use_of_the_tags(tiny: Corpus) -> None:
+    curves = run_one(spec("curve", "ttm"), tiny).metrics["curves"]
+    assert set(curves) == {"hidden", "known", "inferred", "shuffled"}
+    assert all(len(values) == 6 for values in curves.values())
+    assert curves["known"][0] < curves["hidden"][0]  # with no word seen, tags tell what it is about
+
+
+def test_perplexity_has_the_papers_protocol_beside_it(tiny: Corpus) -> None:
+    metrics = run_one(spec(model="lda"), tiny).metrics
+    assert metrics["same_words_perplexity"] < metrics["perplexity"]  # it has seen what it predicts
+    assert metrics["sweeps"] >= 1
+
+
+def test_the_control_has_the_topics_of_lda(tiny: Corpus) -> None:
+    lda, control = (run_one(spec(model=model), tiny).metrics for model in ("lda", "lda-tags"))
+    assert lda["perplexity"] == control["perplexity"]  # tags hidden
+    known = run_one(replace(spec(model="lda-tags"), tags_known=True), tiny).metrics
+    assert known["perplexity"] != control["perplexity"]
+
+
+def test_more_splits_of_the_quick_grid() -> None:
+    assert {s.seed for s in quick_grid(5) if s.task == "links"} == set(range(5))
+    assert set(quick_grid()) <= set(quick_grid(5))
 
 
 def test_a_run_goes_on_and_repeats_nothing(

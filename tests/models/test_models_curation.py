@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import tagtopics as tt
 from tagtopics._typing import Float64
@@ -197,25 +198,46 @@ def test_a_replayed_journal_reaches_the_edited_topics(model: Any, corpus: tt.Cor
 
 
 @pytest.mark.compiled
-def test_seeded_topics_are_found() -> None:
-    """Three words of each planted topic are enough to find it, at the number of the seed."""
-    planted = tt.make_tagged_corpus(n_docs=300, n_words=150, n_tags=10, n_topics=6, seed=5)
+@pytest.mark.parametrize(
+    ("docs", "words", "K", "seed"), [(300, 150, 6, 5), (600, 500, 10, 31), (500, 300, 10, 32)]
+)
+def test_seeded_topics_are_found(docs: int, words: int, K: int, seed: int) -> None:
+    """Three words of a planted topic are enough, in a new fit and added to a fitted model."""
+    planted = tt.make_tagged_corpus(n_docs=docs, n_words=words, n_tags=2 * K, n_topics=K, seed=seed)
     truth: Float64 = np.asarray(planted.topics, dtype=np.float64)
     corpus = planted.corpus
-    start: Any = tt.LDA(4, max_iter=5, random_state=1).fit_topics(corpus)
-    telling = truth / truth.sum(0)
-    chosen = [[corpus.vocabulary[w] for w in np.argsort(-(truth[k] * telling[k] ** 2))[:3]] for k in range(3)]
-    for k, words in enumerate(chosen):
-        start = tt.curate(start, "seed", name=f"seeded {k}", words=words)
-    seeds = tt.Curation(topics=tuple(c for c in start.curation_.topics if c.topic is None))
-    found = tt.fit_curated(tt.LDA(3, random_state=7), corpus, seeds)
-    assert found.n_topics == 6
-    for k in range(3):
-        assert cosine(found.components_[3 + k], truth[k]) >= 0.9
-        assert found.topic_names()[3 + k] == f"seeded {k}"
-    assert tt.fit_curated(start, corpus, start.curation_).topic_names()[4:] == tuple(
-        f"seeded {k}" for k in range(3)
-    )
+    telling = truth * (truth / truth.sum(0)) ** 2
+    named = {f"seeded {k}": [corpus.vocabulary[w] for w in np.argsort(-telling[k])[:3]] for k in range(3)}
+    start: Any = tt.LDA(K - 2, random_state=1).fit_topics(corpus)
+    for name, chosen in named.items():
+        start = tt.curate(start, "seed", name=name, words=chosen)
+    fresh = tt.fit_curated(tt.LDA(K - 3, random_state=7), corpus, tt.Curation.of_seeds(named))
+    added = tt.fit_curated(tt.LDA(K - 2, random_state=7), corpus, start.curation_)
+    for found in (fresh, added):
+        assert found.topic_names()[-3:] == tuple(named)
+        for k in range(3):
+            assert cosine(found.components_[k - 3], truth[k]) >= 0.9
+    assert fresh.n_topics == K
+
+
+def test_seeds_grow_as_words_occur_together() -> None:
+    """Four documents of two topics: the start is one for seeds and their companions, zero for the others."""
+    from tagtopics.models.guided import _grown
+
+    counts = sp.csr_array(np.array([[1, 1, 1, 0, 0], [1, 1, 1, 0, 0], [0, 0, 0, 2, 1], [0, 0, 0, 2, 1]]) * 20)
+    seeds = np.array([[1], [0], [0], [0], [0]], dtype=bool)
+    grown = _grown(counts, seeds, 2)
+    assert grown[0, 0] == pytest.approx(0.99)
+    assert (grown[1:3, 0] > 0.6).all()
+    assert grown[3:, 0] == pytest.approx(0, abs=0.15)
+    assert np.isfinite(_grown(sp.csr_array(np.eye(3)), np.eye(3, 2, dtype=bool), 2)).all()
+
+
+def test_seeds_must_have_words() -> None:
+    wrongs: list[dict[str, list[str]]] = [{"a": []}, {"": ["x"]}, {"a": [""]}]
+    for wrong in wrongs:
+        with pytest.raises(tt.InputError, match="seeds"):
+            tt.Curation.of_seeds(wrong)
 
 
 def test_bits_do_not_depend_on_threads(corpus: tt.Corpus) -> None:

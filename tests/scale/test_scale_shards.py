@@ -21,6 +21,7 @@ from tagtopics.errors import InputError
 from tagtopics.graph import build_graph
 from tagtopics.scale import ShardFolder, ShardWriter, holds_shards, shard_corpus
 from tagtopics.scale.format import read_manifest
+from tagtopics.scale.packing import check_texts, pack, unpack
 
 
 @pytest.fixture(scope="module")
@@ -355,3 +356,44 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
 def _docs(shards: ShardFolder, number: int) -> tuple[int, int]:
     entry = shards.manifest.shards[number]
     return entry.first_doc, entry.first_doc + entry.n_docs
+
+
+def test_titles_dates_and_addresses_are_kept(tmp_path: Path) -> None:
+    """Across shards and parts, from a stream and from a corpus; what is unknown stays unknown."""
+    rows = [
+        {"text": f"red cars {i}", "tags": ["x"], "title": f"Title {i} ü" if i % 3 else None, "year": 2000 + i}
+        for i in range(40)
+    ]
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    streamed = shard_corpus(path, tmp_path / "s", shard_edges=20)
+    assert len(streamed) > 3
+    corpus = streamed.corpus()
+    assert corpus.titles == tuple(row["title"] for row in rows)
+    assert corpus.dates == tuple(str(row["year"]) for row in rows)
+    assert corpus.urls is None
+    assert streamed.corpus([2, 0]).titles == streamed.corpus([2]).titles + streamed.corpus([0]).titles  # type: ignore[operator]
+    again = shard_corpus(corpus, tmp_path / "t", shard_edges=20).corpus()
+    assert (again.titles, again.dates, again.urls) == (corpus.titles, corpus.dates, None)
+    named = shard_corpus(path, tmp_path / "u", title="text", date="year", text="text").corpus()
+    assert named.titles == tuple(row["text"] for row in rows)
+
+
+def test_wrong_metadata_is_refused(tmp_path: Path) -> None:
+    with ShardWriter(tmp_path / "s", ["a"], []) as writer:
+        writer.add(np.array([[1]]), None, ["x"])
+        with pytest.raises(InputError, match="2 titles for 1 documents"):
+            writer.add(np.array([[1]]), None, ["y"], {"titles": ["one", "two"]})
+    good = pack("titles", ["a", None]) | pack("id", ["x", "y"])
+    check_texts(good, 2, tmp_path)
+    assert unpack("titles", good) == ("a", "")
+    for wrong in (
+        {"titles_offsets": np.array([0, 5, 1])},
+        {"titles_offsets": np.array([0, 1])},
+        {"titles_offsets": np.array([0, 1, 1], dtype=np.int32)},
+        {"titles_bytes": np.array([1.0])},
+    ):
+        with pytest.raises(InputError, match="damaged"):
+            check_texts(good | wrong, 2, tmp_path)
+    with pytest.raises(InputError, match="damaged"):
+        check_texts({name: array for name, array in good.items() if name != "titles_bytes"}, 2, tmp_path)

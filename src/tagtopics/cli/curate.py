@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tagtopics.cli.estimators import name_of_model, progress_bar
+from tagtopics.cli.journals import guides, read_journal
 from tagtopics.cli.options import ModelArgument, OutputOptions, argument, option
 from tagtopics.cli.output import make_table, named_topic_table, note, plain, show
 from tagtopics.errors import InputError
@@ -111,8 +112,8 @@ def _replayed(
         raise InputError("replay: the model was saved without its documents; fit it again with tagtopics fit")
     if len(given) > 1:
         raise InputError("replay: give one journal, or none for that of the model")
-    journal = _journal(given[0]) if given else model.curation_
-    if not (any(topic.curated for topic in journal.topics) or journal.banned):
+    journal = read_journal(given[0]) if given else model.curation_
+    if not guides(journal):
         raise InputError("replay: the journal has no topics to guide the fit and no banned words")
     fresh = copy.copy(model)
     if seed is not None:
@@ -120,21 +121,6 @@ def _replayed(
     numbers = [topic.topic for topic in journal.topics if topic.topic is not None]
     fresh.n_topics = len(numbers) or model.n_topics
     return fit_curated(fresh, corpus, journal, callbacks=progress_bar(output, "Fitting"))
-
-
-def _journal(path: str) -> Any:
-    """Return the journal of a model folder, or of a file that `log --json` wrote."""
-    from pathlib import Path
-
-    from tagtopics.models.journal import Curation
-    from tagtopics.models.persistence import load_model
-
-    if Path(path).is_dir():
-        return load_model(path).curation_
-    try:
-        return Curation.from_json(Path(path).read_bytes())
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
 
 
 def _log(model: Any, output: OutputOptions) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from itertools import combinations
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tagtopics._io import check_space
@@ -207,10 +208,12 @@ def _quality(metrics: dict[str, float]) -> Table:
 
 def _draw_end(out: Console, payload: dict[str, Any]) -> None:
     path = shlex.quote(payload["path"])
+    report = shlex.quote(str(Path(payload["path"]).with_suffix(".html")))
     out.print()
     out.print(plain(f"Saved to {payload['path']} after {payload['seconds']['all']:.0f} seconds. Try next:"))
     pair = payload["together"][-1]["tags"] if payload["together"] else payload["tags"][0]["tags"]
     for line in (
+        f"tagtopics report {path} --title Docstrings --out {report}",
         f"tagtopics topics {path} --top 15",
         f"tagtopics tags {path} {' '.join(map(shlex.quote, pair))}",
         f"tagtopics explain {path} docstrings --doc {shlex.quote(payload['document']['id'])}",

@@ -15,6 +15,7 @@ from tagtopics.cli.estimators import (
     strengths_of,
     weights_of,
 )
+from tagtopics.cli.journals import CurationOption, GuidedOption, fit_with_journal, journal_of
 from tagtopics.cli.options import (
     ColumnOptions,
     CorpusArgument,
@@ -62,8 +63,11 @@ def command(
     keep: KeepOption = True,
     recommender: RecommenderOption = True,
     tag_names: TagNamesOption = None,
+    curation: CurationOption = None,
+    guided: GuidedOption = None,
 ) -> None:
     """Learn topics from a corpus, or from a folder of shards, and save them as a model."""
+    from tagtopics.models.inputs import without_words
     from tagtopics.models.persistence import check_model_target
 
     estimator = build_model(model)
@@ -72,6 +76,9 @@ def command(
     if tag_names is not None and (sharded or not recommender):
         raise InputError("--tag-names needs texts and a recommender: no shards, no --no-recommender")
     _check_scale(scale, sharded)
+    journal = journal_of(curation, guided)
+    if journal is not None and (sharded or scale.checkpoint is not None):
+        raise InputError("--curation and --guided need a corpus in memory: no shards, no --checkpoint")
     if scale.checkpoint is not None:
         check_apart(out=target, checkpoint=scale.checkpoint)
     clock = StepClock("read", "count", "start", "sweeps", "tags", "recommender", "save")
@@ -86,7 +93,11 @@ def command(
         check_space(target, model_bytes(estimator, documents, keep))
         checkpoints, start = _checkpoint(estimator, documents, scale)
         callbacks = [clock, *progress_bar(output), *checkpoints]
-        estimator.fit_topics(documents, callbacks=callbacks, **({"start": start} if start else {}))
+        if journal is None:
+            estimator.fit_topics(documents, callbacks=callbacks, **({"start": start} if start else {}))
+        else:
+            documents = without_words(documents, journal.banned)
+            estimator = fit_with_journal(estimator, documents, journal, model.topics, callbacks)
         clock.begin("save")
         kept = documents if keep else None
         estimator.save(target, corpus=kept)  # whatever happens to the recommender, the topics are safe

@@ -58,7 +58,7 @@ def recommend_command(
     if tag_names is not None:
         name_tags(loaded, model, tag_names, output)
     named = loaded.names_ is not None
-    corpus = read_asked(input, given, columns, loaded, output, known=not named)
+    corpus = read_asked(input, given, columns, loaded, output, known=not named, tagged=False)
     choice: dict[str, Any] = {"balanced": balanced, "threshold": threshold, "kind": kind}
     answers = [
         [_found(one, named) for one in answer]

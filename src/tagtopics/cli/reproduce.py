@@ -27,6 +27,9 @@ DatasetsArgument = Annotated[
     typer.Argument(metavar="[DATASET]...", help="cora, med, corel5k, bibtex, reuters; all by default."),
 ]
 QuickOption = Annotated[bool, flag("Only two numbers of topics and two splits.", "--quick")]
+SplitsOption = Annotated[
+    int | None, option("Number of splits; verdicts need five.", "--splits", default="5, with --quick 2")
+]
 OnlyOption = Annotated[
     list[str] | None, option("Only this experiment; repeat for several.", "--only", metavar="TASK[/DATASET]")
 ]
@@ -51,6 +54,7 @@ def command(
     output: OutputOptions,
     datasets: DatasetsArgument = None,
     quick: QuickOption = False,
+    splits: SplitsOption = None,
     only: OnlyOption = None,
     jobs: JobsOption = None,
     out: OutOption = Path("reproduction"),
@@ -64,10 +68,11 @@ def command(
     from tagtopics.experiments.run import with_pixel_counts
     from tagtopics.experiments.spec import chosen, full_grid, quick_grid, read_records
 
-    _check(jobs, minutes)
+    _check(jobs, minutes, splits)
     check_target(out, "folder of records", Path.is_dir)
     path, target = out / "records.jsonl", check_page_target(page or out / "reproduction.md")
-    specs = chosen(chosen(quick_grid() if quick else full_grid(), datasets or ()), only or ())
+    grid = quick_grid(splits or 2) if quick else full_grid(splits or 5)
+    specs = chosen(chosen(grid, datasets or ()), only or ())
     read_records(path)  # raises for a file of something else
     out.mkdir(parents=True, exist_ok=True)
     began = time.perf_counter()
@@ -91,7 +96,9 @@ def command(
     show(output.json, payload, lambda console: _draw(console, payload))
 
 
-def _check(jobs: int | None, minutes: float | None) -> None:
+def _check(jobs: int | None, minutes: float | None, splits: int | None) -> None:
+    if splits is not None and splits < 1:
+        raise InputError(f"--splits must be 1 or more, not {splits}")
     if jobs is not None and jobs < 1:
         raise InputError(f"--jobs must be 1 or more, not {jobs}")
     if minutes is not None and not minutes >= 0:

@@ -47,10 +47,9 @@ def command(
     from tagtopics.scale.writer import check_shard_target
 
     check_shard_target(out, overwrite=force)
-    for name in ("label", "title", "date", "url"):
-        if getattr(columns, name) is not None:
-            raise InputError(f"--{name}: shards cannot hold {name}s; leave it out")
-    settings = column_settings(columns)
+    if columns.label is not None:
+        raise InputError("--label: shards cannot hold labels; leave it out")
+    settings = column_settings(columns) | {name: getattr(columns, name) for name in ("title", "date", "url")}
     if max_candidates is not None:
         settings["max_candidates"] = max_candidates
     began = time.perf_counter()

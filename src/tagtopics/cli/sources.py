@@ -74,22 +74,29 @@ def read_asked(
     output: OutputOptions,
     *,
     known: bool = True,
+    tagged: bool = True,
 ) -> Corpus:
     """Read the documents of a question: a source, or texts given on the command line.
 
-    The model must know some of their words if `known`.
+    The model must know some of their words if `known`. If the question is not about their tags (`tagged`),
+    nothing is said about tags that are missing.
     """
     if (source is None) == (not given):
         raise InputError("name the documents: either INPUT, or --given TEXT")
     read = read_documents if known else read_texts
-    return read(given or source or "", columns, model, output)
+    return read(given or source or "", columns, model, output, tagged=tagged)
 
 
 def read_documents(
-    source: str | Sequence[str], columns: ColumnOptions, model: TopicModel, output: OutputOptions
+    source: str | Sequence[str],
+    columns: ColumnOptions,
+    model: TopicModel,
+    output: OutputOptions,
+    *,
+    tagged: bool = True,
 ) -> Corpus:
     """Read documents in the words, tags and recipe of a fitted model, which must know some of their words."""
-    corpus = read_texts(source, columns, model, output)
+    corpus = read_texts(source, columns, model, output, tagged=tagged)
     if corpus.counts.nnz == 0:
         name = source if isinstance(source, str) else "--given"
         raise InputError(f"{name}: has no word that the model knows; is it the right model?")
@@ -97,12 +104,18 @@ def read_documents(
 
 
 def read_texts(
-    source: str | Sequence[str], columns: ColumnOptions, model: TopicModel, output: OutputOptions
+    source: str | Sequence[str],
+    columns: ColumnOptions,
+    model: TopicModel,
+    output: OutputOptions,
+    *,
+    tagged: bool = True,
 ) -> Corpus:
     """Read documents in the words, tags and recipe of a fitted model, whether it knows their words or not.
 
-    The source is what the user named, or a list of texts.
+    The source is what the user named, or a list of texts; `tagged` as for `read_asked`.
     """
+    reuse = model.columns_ if tagged or model.columns_ is None else model.columns_.without_tags()
     if not isinstance(source, str):
         corpus = _texts(list(source), model)
     elif source != "-" and not is_path(source):
@@ -114,7 +127,7 @@ def read_texts(
             recipe=model.recipe_,
             vocabulary=model.vocabulary_,
             tag_names=model.tag_names_ or None,
-            reuse=model.columns_,
+            reuse=reuse,
             visual=_visual_of(model, source),
         )
         _require_counts(corpus, model, source)

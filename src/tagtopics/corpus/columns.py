@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -18,6 +20,11 @@ class Columns(BaseModel):
         url: the column of the addresses, likewise.
         separators: what divides tags, by column of tags: any of these strings. A column without an entry has
             one tag per cell, or lists.
+        delimiter: what divided the values of a line, if the file was delimited text.
+        quoting: how quotes inside quotes were written there: "doubled", "backslash", or "none" if quotes
+            are ordinary characters.
+        encoding: of the file, if it was text but not UTF-8; used for later files that are not UTF-8.
+        formats: formats that the user named, by the suffix of the file; used for the same suffix.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -30,12 +37,20 @@ class Columns(BaseModel):
     date: str | None = None
     url: str | None = None
     separators: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    delimiter: str | None = None
+    quoting: Literal["doubled", "backslash", "none"] | None = None
+    encoding: str | None = None
+    formats: dict[str, str] = Field(default_factory=dict)
 
     def separators_of(self, column: str) -> tuple[str, ...] | None:
         """Return what divides the tags of a column; a new name stands for the only column there was."""
         if column not in self.separators and len(self.separators) == 1:
             return next(iter(self.separators.values()))
         return self.separators.get(column)
+
+    def without_tags(self) -> Columns:
+        """Return the columns for a question that needs no tags: that they are missing is no notice."""
+        return self.model_copy(update={"tags": None, "separators": {}})
 
     def used(self) -> frozenset[str]:
         """Return the columns that hold something else than tags; dates may well be tags, too."""

@@ -168,6 +168,8 @@ class FileOptions:
     delimiter: str | None = None  # between the values of a line
     encoding: str | None = None  # of text
     query: str | None = None  # to a database
+    formats: Mapping[str, str] = field(default_factory=dict)  # suffix of the file: format that the user named
+    earlier: Columns | None = None  # of a file before, for what is None here
 
 
 @dataclass(frozen=True, kw_only=True)

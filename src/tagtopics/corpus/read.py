@@ -131,6 +131,7 @@ def read_corpus(
     Raises:
         InputError: if the source cannot be read; the message says where and what to do.
     """
+    source = _path_of(source)
     options = ReadOptions(
         text=text,
         tags=tags,
@@ -143,14 +144,20 @@ def read_corpus(
         tag_names=tag_names,
         visual=visual,
         columns=columns,
-        file=FileOptions(delimiter=delimiter, encoding=encoding, query=query),
+        file=FileOptions(
+            delimiter=delimiter,
+            encoding=encoding,
+            query=query,
+            formats=_named_format(source, format),
+            earlier=columns,
+        ),
         metadata={"title": title, "date": date, "url": url},
     )
     begin = on_stage or (lambda stage: None)
     begin("Reading")
-    source = _path_of(source)
     if isinstance(source, str | Path):
-        documents = _read_path(*find_source(source, format), options)
+        known = {} if columns is None else columns.formats
+        documents = _read_path(*find_source(source, format or known.get(_suffix(source))), options)
     else:
         documents = _read_memory(source, options)
     if documents.are_texts and tokenizer is None and vocabulary is None:
@@ -212,7 +219,8 @@ def _with_notices(
         usual += single_tags(np.bincount(corpus.tags.indices, minlength=corpus.n_tags))
     n_blank = sum(label is None for label in corpus.labels or ())
     usual += [f"{number_of(n_blank, 'document')} with a blank label"] if n_blank else []
-    (unusual if corpus.tags.nnz else usual).extend(findings.untagged_lines())
+    if documents.tags is not None or options.columns is None or options.columns.tags is not None:
+        (unusual if corpus.tags.nnz else usual).extend(findings.untagged_lines())
     return replace(corpus, notices=(*documents.notices, *unusual, *usual)), [*documents.warnings, *unusual]
 
 
@@ -297,9 +305,18 @@ def _read_path(path: Path, kind: str, options: ReadOptions) -> Documents:
 
 
 def _refuse_file_options(path: Path, kind: str, options: ReadOptions) -> None:
-    named = [name for name, value in vars(options.file).items() if value is not None]
+    named = [name for name in ("delimiter", "encoding", "query") if getattr(options.file, name) is not None]
     if named:
         raise InputError(f"{path}: {named[0]} is not an option for {kind}; leave it out")
+
+
+def _named_format(source: Any, format: str | None) -> dict[str, str]:
+    """Return the format that the user named by the suffix of the file, for later files."""
+    return {_suffix(source): format} if format is not None and isinstance(source, str | Path) else {}
+
+
+def _suffix(source: str | Path) -> str:
+    return Path(source).suffix.lower()
 
 
 def _path_of(source: Any) -> Any:

@@ -94,6 +94,9 @@ def learn_settings(
 ) -> TagSettings:
     """Return the settings that suit documents set aside.
 
+    Tags must help documents that the strengths were not learned from, and more than the tags of other
+    documents do: a further mixture component helps long documents whatever it says.
+
     Args:
         pilot: topics learned without them.
         counts: the documents set aside, CSR (D, W).
@@ -108,31 +111,47 @@ def learn_settings(
         alpha = np.full(pilot.phi.shape[1], 0.1, dtype=np.float32)
         return default_settings(alpha, n_kinds, 5.0)
     plain, tagged, worded = (_use(n, n_kinds, used, joint) for used in (2, n, n + n_kinds))
-    has_tags = np.asarray(pilot.profiles.known(rows.tags).sum(1)).ravel() > 0
+    has_tags = _have_tags(pilot, rows)
     hidden = maximise(rows, None, pilot.phi, plain, n_threads)
     of_plain = _strengths(hidden.values, n_kinds)
     if not has_tags.any():
         return TagSettings(of_plain, of_plain, _SHRINKAGES[_FIRST])
     known = maximise(rows, None, pilot.phi, tagged, n_threads, has_tags)
-    shrinkage, words, best = _learn_words(pilot, rows, hidden, known, worded, has_tags, n_threads)
+    shrinkage, credited, best = _learn_words(pilot, rows, hidden, known, worded, has_tags, n_threads)
+    words = words_of(rows, *credited, pilot.profiles, pilot.phi, n_threads)
+    without = _tested(rows, None, pilot.phi, plain, hidden, np.ones_like(has_tags), n_threads)
 
-    def tested(used: Float64, start: Fit, of_tags: Any, mask: Any) -> Float64:
-        found = cross_fitted(
-            lambda half: maximise(rows, of_tags, pilot.phi, used, n_threads, half & mask, start.values, 4),
-            rows,
-        )
-        return np.asarray(found)
+    def tested(of_rows: Rows, of_tags: Any, used: Float64, start: Fit) -> Float64:
+        tagged_rows = _have_tags(pilot, of_rows)
+        found = _tested(of_rows, of_tags, pilot.phi, used, start, tagged_rows, n_threads)
+        return np.where(tagged_rows, found, without)
 
-    everyone = np.ones_like(has_tags)
-    without = tested(plain, hidden, None, everyone)
-    with_tags = np.where(has_tags, tested(tagged, known, None, has_tags), without)
-    with_words = np.where(has_tags, tested(worded, best, words, has_tags), without)
+    with_tags, with_words = tested(rows, None, tagged, known), tested(rows, words, worded, best)
     plainer = with_tags if gains(with_tags, without, rows) else without
-    if gains(with_words, plainer, rows):
-        return TagSettings(of_plain, _strengths(best.values, n_kinds), shrinkage)
-    if plainer is with_tags:
-        return TagSettings(of_plain, _strengths(known.values, n_kinds), shrinkage)
-    return TagSettings(of_plain, of_plain, shrinkage)
+    use_words = gains(with_words, plainer, rows)
+    if not use_words and plainer is without:
+        return TagSettings(of_plain, of_plain, shrinkage)
+    used, found, better = (worded, best, with_words) if use_words else (tagged, known, with_tags)
+    order = np.random.default_rng(seed).permutation(counts.shape[0])
+    mixed = draw_rows(counts, tags[order], pilot.profiles, pilot.phi, seed)
+    others = words_of(mixed, *credited, pilot.profiles, pilot.phi, n_threads) if use_words else None
+    if not gains(better, tested(mixed, others, used, found), rows):
+        return TagSettings(of_plain, of_plain, shrinkage)
+    return TagSettings(of_plain, _strengths(found.values, n_kinds), shrinkage)
+
+
+def _have_tags(pilot: Pilot, rows: Rows) -> Any:
+    """Return (D,) booleans: which rows have a tag of the documents learned from."""
+    return np.asarray(pilot.profiles.known(rows.tags).sum(1)).ravel() > 0
+
+
+def _tested(
+    rows: Rows, words: Any, phi: Float32, used: Float64, start: Fit, learn_from: Any, n_threads: int
+) -> Float64:
+    """Return the likelihood (D,) of each row under strengths learned from other documents."""
+    return cross_fitted(
+        lambda half: maximise(rows, words, phi, used, n_threads, half & learn_from, start.values, 4), rows
+    )
 
 
 def training_of_pilot(pilot: Pilot, hidden: Strengths, n_threads: int) -> Training:
@@ -159,14 +178,16 @@ def tag_words_of(pilot: Pilot, settings: TagSettings, n_threads: int) -> Any:
 
 def _learn_words(
     pilot: Pilot, rows: Rows, hidden: Fit, known: Fit, used: Float64, has_tags: Any, n_threads: int
-) -> tuple[float, Any, Fit]:
-    """Return the best shrinkage, the words of the rows under it, and the strengths."""
+) -> tuple[float, tuple[Any, Float64], Fit]:
+    """Return the best shrinkage, the words credited to tags with the shrinkage of each, and the strengths."""
     n, profiles, phi = len(rows.parts), pilot.profiles, pilot.phi
     training = training_of_pilot(pilot, _strengths(hidden.values, profiles.n_kinds), n_threads)
     kinds = profiles.kinds[training.graph.slot_tag]
     topic_prior = float(known.values[:n].sum())
 
-    def attempt(index: int, shares: Any, start: Float64, n_rounds: int) -> tuple[float, Fit, Any, Any]:
+    def attempt(
+        index: int, shares: Any, start: Float64, n_rounds: int
+    ) -> tuple[float, Fit, Any, tuple[Any, Float64]]:
         shrinkage = np.full(len(profiles.kinds), _SHRINKAGES[index])
         slot_prior = (start[n:][kinds] * training.slot_shares).astype(np.float32)
         credited, shares = learn_tag_words(
@@ -174,7 +195,7 @@ def _learn_words(
         )
         words = words_of(rows, credited, shrinkage, profiles, phi, n_threads)
         fit = maximise(rows, words, phi, used, n_threads, has_tags, start, 4)
-        return float(fit.likelihoods[has_tags].sum()), fit, shares, words
+        return float(fit.likelihoods[has_tags].sum()), fit, shares, (credited, shrinkage)
 
     start = np.concatenate([known.values[:n], np.full(profiles.n_kinds, _PSEUDO_COUNT)])
     tried = {_FIRST: attempt(_FIRST, None, start, 6)}
@@ -186,8 +207,10 @@ def _learn_words(
                 break
             index += step
     best = max(tried, key=lambda i: tried[i][0])
-    _, fit, _, words = attempt(best, tried[best][2], tried[best][1].values, 4)
-    return _SHRINKAGES[best], words, maximise(rows, words, phi, used, n_threads, has_tags, fit.values)
+    _, fit, _, credited = attempt(best, tried[best][2], tried[best][1].values, 4)
+    words = words_of(rows, *credited, profiles, phi, n_threads)
+    fit = maximise(rows, words, phi, used, n_threads, has_tags, fit.values)
+    return _SHRINKAGES[best], credited, fit
 
 
 def _use(n_topic_parts: int, n_kinds: int, n_used: int, joint: bool) -> Float64:

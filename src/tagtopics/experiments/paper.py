@@ -7,7 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
-from tagtopics.experiments.claims import DATASET_NAMES, FIGURES, TABLE_THREE, TABLE_TWO_ROW, full_name
+from tagtopics.experiments.claims import (
+    DATASET_NAMES,
+    FIGURES,
+    TABLE_THREE,
+    TABLE_TWO_ROW,
+    TITLES,
+    full_name,
+)
 from tagtopics.experiments.spec import MODELS, Record
 
 Cells = Mapping[tuple[int, int], float]
@@ -82,9 +89,14 @@ def compare(better: Cells, worse: Cells, measure: str) -> Comparison | None:
     splits: dict[int, list[float]] = {}
     for K, seed in common:
         a, b = better[K, seed], worse[K, seed]
-        splits.setdefault(seed, []).append(1 - a / b if measure == "perplexity" else a - b)
+        splits.setdefault(seed, []).append(1 - a / b if is_perplexity(measure) else a - b)
     mean, error, n = summary([fmean(values) for values in splits.values()])
     return Comparison(mean, error, _p_value(mean, error, n), tuple(sorted({K for K, _ in common})), n)
+
+
+def is_perplexity(measure: str) -> bool:
+    """Tell whether a measure is a perplexity: lower is better, and differences are relative."""
+    return measure.endswith("perplexity")
 
 
 def _p_value(mean: float, error: float, n: int) -> float:
@@ -142,10 +154,14 @@ def _printed(value: float, column: str) -> str:
 
 
 def curve_table(
-    records: Sequence[Record], dataset: str, task: str, without_artefact: bool = False
+    records: Sequence[Record], dataset: str, task: str, without_artefact: bool = False, measure: str = ""
 ) -> Table | None:
-    """Return a measure against the number of topics, mean and standard error over splits, for every model."""
-    measure = FIGURES[task].measure
+    """Return a measure against the number of topics, mean and standard error over splits, for every model.
+
+    The measure is that of the paper's figure unless another one of the task is given.
+    """
+    title = TITLES.get(measure, FIGURES[task].title)
+    measure = measure or FIGURES[task].measure
     show = number_format(measure)
     lines = {}
     for model, name in MODELS.items():
@@ -161,7 +177,7 @@ def curve_table(
         for name, found in lines.items()
     ]
     splits = sorted({n for found in lines.values() for _, _, n in found.values()})
-    title = f"{FIGURES[task].title}, {full_name(dataset, without_artefact)}"
+    title = f"{title}, {full_name(dataset, without_artefact)}"
     note = f"Mean ± standard error over {_range(splits)} split(s); the last column is the mean over K."
     header = ("model", *(f"K = {K}" for K in topics), "mean")
     return Table(title, header, tuple(rows), note)
@@ -169,7 +185,7 @@ def curve_table(
 
 def number_format(measure: str) -> Callable[[float], str]:
     """Return the number format of a measure."""
-    return (lambda value: f"{value:.1f}") if measure == "perplexity" else (lambda value: f"{value:.3f}")
+    return (lambda value: f"{value:.1f}") if is_perplexity(measure) else (lambda value: f"{value:.3f}")
 
 
 def _mean_text(cell: tuple[float, float, int] | None, show: Callable[[float], str]) -> str:
@@ -201,30 +217,36 @@ NEEDS_PHOTOGRAPHS = "not run: needs photos"
 
 
 def table_three(records: Sequence[Record], dataset: str) -> Table | None:
-    """Return the paper's Table III: recall, precision and Rate+ of five tags, and more."""
-    rows: list[tuple[str, ...]] = []
+    """Return the paper's Table III: recall, precision and Rate+ of five tags, and more; means over runs."""
+    runs: dict[tuple[str, str, int], list[Record]] = {}
     for record in records:
         spec = record.spec
-        if spec.task != "recommendation" or spec.dataset != dataset:
-            continue
-        name = _SYSTEMS[spec.system].format(MODELS[spec.model])
-        values = [float(record.metrics[m]) for m in ("recall", "precision", "rate_plus")]
-        more = [float(record.metrics[m]) for m in ("precision_at_1", "precision_at_5", "micro_f1")]
-        rows.append((name, *_tag_figures(values), *(f"{value:.3f}" for value in more)))
-    if not rows:
+        if spec.task == "recommendation" and spec.dataset == dataset:
+            runs.setdefault((spec.model, spec.system, spec.n_topics), []).append(record)
+    if not runs:
         return None
+    usual = min((K for _, system, K in runs if system in ("best", "two-stage")), default=0)
+    rows: list[tuple[str, ...]] = []
+    for (model, system, K), members in runs.items():
+        name = _SYSTEMS[system].format(MODELS[model]) + (f", K = {K}" if usual < K else "")
+        values = [fmean(float(r.metrics[m]) for r in members) for m in _TAG_MEASURES]
+        more = [f"{value:.3f}" for value in values[3:]]
+        rows.append((name, *_tag_figures(values), *more, str(len(members))))
     if dataset in ("corel5k-images", "corel5k-pixels") and not any(row[0].startswith("SML") for row in rows):
-        rows.append((f"SML: {NEEDS_PHOTOGRAPHS}", *("–",) * 6))
+        rows.append((f"SML: {NEEDS_PHOTOGRAPHS}", *("–",) * 6, "0"))
     if dataset.startswith("corel5k"):
         rows += [
-            (f"paper: {name}", *_tag_figures(values), "", "", "") for name, values in TABLE_THREE.items()
+            (f"paper: {name}", *_tag_figures(values), "", "", "", "") for name, values in TABLE_THREE.items()
         ]
-    header = ("system", "recall", "precision", "Rate+", "precision@1", "precision@5", "micro F1")
+    header = ("system", "recall", "precision", "Rate+", "precision@1", "precision@5", "micro F1", "runs")
     title = f"{'Table III: ' if dataset.startswith('corel5k') else ''}five tags, {DATASET_NAMES[dataset]}"
-    topics = sorted(
-        {r.spec.n_topics for r in records if r.spec.dataset == dataset and r.spec.system == "best"}
+    note = (
+        f"The official split, K = {usual} where nothing else is said; runs differ in the seed of the model."
     )
-    return Table(title, header, tuple(rows), f"The official split; K = {', '.join(map(str, topics))}.")
+    return Table(title, header, tuple(rows), note)
+
+
+_TAG_MEASURES = ("recall", "precision", "rate_plus", "precision_at_1", "precision_at_5", "micro_f1")
 
 
 def _tag_figures(values: Sequence[float]) -> tuple[str, str, str]:
@@ -300,6 +322,15 @@ def consistent_topics(topics: Mapping[str, Sequence[TopWords]], reference: str, 
 def share_with(topics: Sequence[TopWords], word: str) -> float:
     """Return the share of topics that have a word among their ten top words."""
     return sum(word in _ten(topic) for topic in topics) / len(topics)
+
+
+def intruder_shares(records: Sequence[Record], model: str, word: str) -> dict[tuple[int, int], float]:
+    """Return the share of topics with a word among their ten top words, by (number of topics, seed)."""
+    return {
+        (r.spec.n_topics, r.spec.seed): share_with([dict(topic) for topic in r.metrics["top_words"]], word)
+        for r in records
+        if r.spec.task == "topics" and r.spec.model == model
+    }
 
 
 def _ten(topic: TopWords) -> tuple[str, ...]:

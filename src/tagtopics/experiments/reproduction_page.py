@@ -11,7 +11,8 @@ from typing import Any
 
 from tagtopics._io import atomic_file, check_target
 from tagtopics.errors import MissingExtraError
-from tagtopics.experiments.claims import DATASET_NAMES, FIGURES, full_name
+from tagtopics.experiments.claims import DATASET_NAMES, FIGURES, SAME_WORDS, full_name
+from tagtopics.experiments.curves import curve_tables
 from tagtopics.experiments.paper import (
     Table,
     cells,
@@ -26,11 +27,13 @@ from tagtopics.experiments.paper import (
     topics_of,
 )
 from tagtopics.experiments.spec import MODELS, Record
-from tagtopics.experiments.verdicts import CERTAIN, ENOUGH, Verdict, all_verdicts, gain_text
+from tagtopics.experiments.table_verdicts import all_verdicts
+from tagtopics.experiments.verdicts import CERTAIN, ENOUGH, MIN_SPLITS, Verdict, gain_text
 
 _PAIRS = (
     ("ttm-h", "ttm-p"), ("ttm-h", "lda"), ("ttm-h", "rtm"), ("ttm-h", "atm"), ("ttm-p", "lda"),
     ("ttm-p", "rtm"), ("ttm-p", "atm"), ("lda", "rtm"), ("lda", "atm"),
+    ("ttm", "lda"), ("lda", "gibbs"), ("lda", "vb"),
     ("ttm-h", "rtm-last"), ("ttm-h", "atm-last"), ("rtm", "rtm-last"), ("atm", "atm-last"),
 )  # fmt: skip
 
@@ -39,9 +42,11 @@ _RULE = f"""\
 A claimed difference holds if, on every data set that was run, the mean over K is more than {CERTAIN:.0f}
 standard errors (over splits) above zero and at least {100 * ENOUGH:.0f} % of the size that the paper states
 (100 % for our goals). It holds in part if only some of the comparisons do. If none does but all have the
-right sign, the verdict tells whether size or certainty is missing. A single split does not decide about a
-difference. p is the two-sided p-value of the corrected resampled t-test, which accounts for overlapping
-splits and is stricter than the rule."""
+right sign, the verdict tells whether size or certainty is missing. Fewer than {MIN_SPLITS} splits decide
+nothing: the verdict is "too few splits". Claims that a value is near another one, or that two models are
+close, hold if the whole interval of two standard errors is. Where there is one official split, runs with
+other seeds of the model take the place of splits. p is the two-sided p-value of the corrected resampled
+t-test, which accounts for overlapping splits and is stricter than the rule."""
 
 
 _MARK = "Written by `tagtopics reproduce`"
@@ -97,6 +102,7 @@ def _page(records: Sequence[Record], verdicts: Sequence[Verdict], figures: dict[
     yield from _section("The data", [table_two(records)])
     for task in FIGURES:
         yield from _task_section(records, task, figures)
+    yield from _section("What tags are worth", curve_tables(records))
     yield from _top_words(records)
     recommended = [table_three(records, dataset) for dataset in DATASET_NAMES]
     yield from _section("Tag recommendation", recommended)
@@ -153,6 +159,8 @@ def _task_section(records: Sequence[Record], task: str, figures: dict[str, str])
         for dataset in DATASET_NAMES:
             tables.append(curve_table(records, dataset, task, without))
             tables.append(_differences(records, dataset, task, without))
+            if task == "perplexity":
+                tables.append(curve_table(records, dataset, task, without, SAME_WORDS))
     if not any(tables):
         return
     yield f"## {heading}"
@@ -226,7 +234,7 @@ def _top_words(records: Sequence[Record]) -> Iterable[str]:
     coherence = [
         f"{MODELS[r.spec.model]} {show(float(r.metrics['coherence']))}"
         for r in records
-        if r.spec.task == "topics"
+        if r.spec.task == "topics" and not r.spec.seed
     ]
     note = (
         "The three topics of TTM-H that the other models match best (mean cosine in brackets), each with the "
@@ -270,6 +278,7 @@ _STYLE = {
     "rtm-last": ("#2ca02c", "^", ":"),
     "ttm-p": ("#ff7f0e", "D", "-"),
     "ttm-h": ("#d62728", "v", "-"),
+    "ttm": ("#9467bd", "P", "-"),
 }
 
 

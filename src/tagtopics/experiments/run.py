@@ -20,6 +20,7 @@ import scipy.sparse as sp
 
 from tagtopics import __version__
 from tagtopics.errors import CorpusWarning, InputError
+from tagtopics.experiments.curves import measure_curve
 from tagtopics.experiments.spec import THIN, ExperimentSpec, Record, append_record, read_records
 from tagtopics.tasks import find_task
 
@@ -69,6 +70,12 @@ def build_model(spec: ExperimentSpec, n_threads: int | None = None) -> Any:
         "rtm-last": lambda: tt.RTM(spec.n_topics, averaged_share=0),
         "ttm-p": lambda: tt.TTM.pairwise(spec.n_topics),
         "ttm-h": lambda: tt.TTM.higher_order(spec.n_topics),
+        "ttm": lambda: tt.TTM(spec.n_topics),
+        "lda-tags": lambda: tt.TTM(
+            spec.n_topics, preset="paper", pairwise_weight=0.0, higher_order_weight=0.0
+        ),
+        "gibbs": lambda: tt.GibbsLDA(spec.n_topics),
+        "vb": lambda: tt.VBLDA(spec.n_topics),
         "llda": tt.LabeledLDA,
         "sml": SML,
     }
@@ -88,7 +95,8 @@ class FittedOnce:
     def __init__(self, model: Any) -> None:
         self.estimator = model
         self._ids: tuple[str, ...] | None = None
-        self._inferred: dict[tuple[tuple[str, ...], bool], Any] = {}
+        self._inferred: dict[tuple[tuple[str, ...], str], Any] = {}
+        self._recommends = False
         self.seconds: float | None = None
 
     def fit_topics(self, corpus: Corpus) -> FittedOnce:
@@ -101,9 +109,16 @@ class FittedOnce:
             raise AssertionError("experiments that share a fit must share their training documents")
         return self
 
+    def fit_recommender(self, corpus: Corpus) -> FittedOnce:
+        """Train the recommender on the training documents, if that has not been done."""
+        if not self._recommends:
+            self.estimator.fit_recommender(corpus)
+            self._recommends = True
+        return self
+
     def transform(self, corpus: Corpus, tags: Any = None) -> Any:
-        """Infer proportions, once for the same documents."""
-        key = corpus.ids, tags is not None
+        """Infer proportions, once for the same documents and the same use of their tags."""
+        key = corpus.ids, "hidden" if tags is None else tags if isinstance(tags, str) else "known"
         if key not in self._inferred:
             self._inferred[key] = self.estimator.transform(corpus, tags)
         return self._inferred[key]
@@ -122,6 +137,17 @@ def _measure_task(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str,
         per_class = PER_CLASS.get(spec.dataset, 100)
         return task(corpus, model, seed=spec.seed, tags_known=spec.tags_known, per_class=per_class)
     return task(corpus, model, seed=spec.seed, tags_known=spec.tags_known)
+
+
+def _measure_perplexity(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str, Any]:
+    """Add the paper's protocol, which scores the words that were inferred from, and the number of sweeps."""
+    from tagtopics.corpus.splits import train_test
+
+    result = _measure_task(spec, corpus, model)
+    test = corpus.select(train_test(corpus, spec.seed)[1])
+    known = test if spec.tags_known else None
+    more = {"same_words_perplexity": model.perplexity(test, tags=known, completed=False)}
+    return {**result, "metrics": result["metrics"] | more | {"sweeps": int(model.n_iter_)}}
 
 
 def _measure_statistics(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str, Any]:
@@ -164,7 +190,12 @@ def _measure_sml(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str, 
     return {"metrics": metrics, "seconds": {"fit": fitted - began, "score": time.perf_counter() - fitted}}
 
 
-_MEASURES: Mapping[str, _Measure] = {"statistics": _measure_statistics, "topics": _measure_topics}
+_MEASURES: Mapping[str, _Measure] = {
+    "statistics": _measure_statistics,
+    "topics": _measure_topics,
+    "perplexity": _measure_perplexity,
+    "curve": measure_curve,
+}
 
 
 def _plain(metrics: Mapping[str, Any]) -> dict[str, Any]:

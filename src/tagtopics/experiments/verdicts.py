@@ -8,21 +8,26 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
 
-from tagtopics.experiments.claims import CLAIMS, DATASET_NAMES, GOALS, TABLE_THREE, Claim
+from tagtopics.experiments.claims import DATASET_NAMES, Claim
 from tagtopics.experiments.paper import (
-    NEEDS_PHOTOGRAPHS,
+    Cells,
     Comparison,
     agreement,
     cells,
     compare,
-    over_topics,
-    share_with,
-    topics_of,
+    intruder_shares,
+    is_perplexity,
+    number_format,
+    summary,
 )
 from tagtopics.experiments.spec import MODELS, Record
 
 HOLDS, SMALLER, IN_PART = "holds", "right sign, smaller", "holds in part"
 UNCERTAIN, FAILS, UNKNOWN = "right sign, not certain", "does not hold", "not measured"
+UNDECIDED = "too few splits"
+
+MIN_SPLITS = 5
+"""Fewer splits decide nothing; their figures are shown."""
 
 ENOUGH = 0.8
 """Share of a stated effect that counts as the same effect: 'almost 15 %' means at least 12 %."""
@@ -33,15 +38,6 @@ CERTAIN = 2.0
 CLOSE = 0.03
 """Differences of F up to this are slight; F this close to one half is chance."""
 
-BAR = 0.02
-"""Maximum distance of our recommender below linear classifiers on words, for texts."""
-
-_TEXTS = ("bibtex", "reuters")
-_TEXT_MEASURES = {"precision_at_1": "precision@1", "precision_at_5": "precision@5", "micro_f1": "micro F1"}
-_GOAL = "our goal"
-
-Figures = Sequence[float] | None
-
 
 @dataclass(frozen=True)
 class Verdict:
@@ -49,7 +45,7 @@ class Verdict:
 
     text: str  # the claim in one line
     source: str  # where it is made
-    status: str  # `HOLDS`, `SMALLER`, `IN_PART`, `UNCERTAIN`, `FAILS` or `UNKNOWN`
+    status: str  # `HOLDS`, `SMALLER`, `IN_PART`, `UNCERTAIN`, `FAILS`, `UNDECIDED` or `UNKNOWN`
     evidence: str  # the figures in one line
 
     def to_json(self) -> dict[str, str]:
@@ -57,19 +53,11 @@ class Verdict:
         return {"claim": self.text, "source": self.source, "status": self.status, "evidence": self.evidence}
 
 
-def status_of(holds: Sequence[bool]) -> str:
-    """Return the status of a claim that makes several statements."""
+def status_of(holds: Sequence[bool], measured: object = None) -> str:
+    """Return the status of a claim of several statements; `measured` is evidence that decides none."""
     if not holds:
-        return UNKNOWN
+        return UNDECIDED if measured else UNKNOWN
     return HOLDS if all(holds) else IN_PART if any(holds) else FAILS
-
-
-def all_verdicts(records: Sequence[Record]) -> list[Verdict]:
-    """Return the verdicts on every claim of the paper, then on our own goals."""
-    claims = [judge(records, claim) for claim in CLAIMS]
-    goals = [judge(records, goal) for goal in GOALS]
-    tables = [*table_three_verdicts(records), *recommended_texts(records), *credited(records)]
-    return [same_data(records), *claims, *tables, *goals]
 
 
 def judge(records: Sequence[Record], claim: Claim) -> Verdict:
@@ -111,29 +99,33 @@ def _by_pairs(
             result = compared(records, claim, dataset, better, worse)
             if result is None:
                 continue
-            if result.n_splits > 1:  # one split has no standard error
+            if result.n_splits >= MIN_SPLITS:
                 positive.append(result.mean > 0)
                 certain.append(result.mean > CERTAIN * result.error)
                 sizes.append(certain[-1] and result.mean >= share * claim.stated)
             pair = f"{MODELS[better]} over {MODELS[worse]}"
             lines.append(f"{DATASET_NAMES[dataset]}, {pair}: {gain_text(result, claim.measure)}")
-    return _graded(positive, certain, sizes), "; ".join(lines)
+    return _graded(positive, certain, sizes, lines), "; ".join(lines)
 
 
 def compared(
     records: Sequence[Record], claim: Claim, dataset: str, better: str, worse: str
 ) -> Comparison | None:
-    """Compare two models of a claim on a data set, tags hidden."""
-    first, second = (
-        cells(records, dataset, claim.task, claim.measure, model, without_artefact=claim.without_artefact)
-        for model in (better, worse)
-    )
+    """Compare two models of a claim on a data set."""
+    first, second = (_cells(records, claim, dataset, model) for model in (better, worse))
     return compare(first, second, claim.measure)
 
 
-def _graded(positive: Sequence[bool], certain: Sequence[bool], sizes: Sequence[bool]) -> str:
+def _cells(records: Sequence[Record], claim: Claim, dataset: str, model: str) -> dict[tuple[int, int], float]:
+    of = (dataset, claim.task, claim.measure, model, claim.tags_known, claim.without_artefact)
+    return cells(records, *of)
+
+
+def _graded(
+    positive: Sequence[bool], certain: Sequence[bool], sizes: Sequence[bool], lines: Sequence[str]
+) -> str:
     """Judge comparisons by sign, certainty and size."""
-    status = status_of(sizes)
+    status = status_of(sizes, lines)
     if status == FAILS and all(positive):
         return SMALLER if all(certain) else UNCERTAIN
     return status
@@ -141,7 +133,7 @@ def _graded(positive: Sequence[bool], certain: Sequence[bool], sizes: Sequence[b
 
 def gain_text(result: Comparison, measure: str) -> str:
     """Return a difference with its standard error, p-value, topics and splits."""
-    unit, factor = (" %", 100) if measure == "perplexity" else (" points", 100)
+    unit, factor = (" %", 100) if is_perplexity(measure) else (" points", 100)
     error = "" if math.isnan(result.error) else f" ± {factor * result.error:.1f}"
     p = "" if math.isnan(result.p_value) else f", p {result.p_value:.2f}"
     topics = ", ".join(map(str, result.topics))
@@ -152,72 +144,148 @@ def gain_text(result: Comparison, measure: str) -> str:
 
 
 def _best_at_every_k(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
-    """Check that the first model has the lowest mean of all at each number of topics."""
+    """Check that the first model is below each other one at each number of topics."""
     won, lines = [], []
     for dataset in claim.datasets:
-        curves = {m: _means(records, claim, dataset, m) for m in claim.models}
-        common = set.intersection(*(set(curve) for curve in curves.values()))
-        for K in sorted(common):
-            best = min(curves, key=lambda model: curves[model][K])
-            won.append(best == claim.models[0])
-            lines.append(f"{DATASET_NAMES[dataset]}, K {K}: {MODELS[best]} {curves[best][K]:.0f}")
-    return status_of(won), "lowest: " + "; ".join(lines) if lines else ""
+        found = {model: _cells(records, claim, dataset, model) for model in claim.models}
+        for K in sorted({K for K, _ in found[claim.models[0]]}):
+            at_k = {model: _at(values, K) for model, values in found.items()}
+            if not all(at_k.values()):
+                continue
+            first, *others = at_k.values()
+            results = [compare(first, other, claim.measure) for other in others]
+            if all(r is not None and r.n_splits >= MIN_SPLITS for r in results):
+                won.append(all(r is not None and _certain(r.mean, r.error) for r in results))
+            best = min(at_k, key=lambda model: fmean(at_k[model].values()))
+            lines.append(f"{DATASET_NAMES[dataset]}, K {K}: {MODELS[best]} {fmean(at_k[best].values()):.0f}")
+    return status_of(won, lines), "lowest: " + "; ".join(lines) if lines else ""
+
+
+def _with_k(records: Sequence[Record], claim: Claim) -> Iterator[tuple[str, list[Comparison]]]:
+    """Yield for each curve its text, and each number of topics compared with the one before.
+
+    The last comparison is that of the largest with the smallest.
+    """
+    show = number_format(claim.measure)
+    for dataset in claim.datasets:
+        for model in claim.models:
+            found = _cells(records, claim, dataset, model)
+            topics = sorted({K for K, _ in found})
+            if len(topics) < 2:
+                continue
+            steps = [*pairwise(topics), (topics[0], topics[-1])]
+            pairs = [compare(_moved(found, b), _moved(found, a), claim.measure) for a, b in steps]
+            means = [f"{show(fmean(_at(found, K).values()))} at K {K}" for K in topics]
+            splits = len({seed for _, seed in found})
+            text = f"{DATASET_NAMES[dataset]}, {MODELS[model]}: {', '.join(means)} ({splits} split(s))"
+            yield text, [pair for pair in pairs if pair is not None]
 
 
 def _improves_with_k(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
-    """Check that perplexity is lower at the largest number of topics than at the smallest."""
-    falls, lines = [], []
-    for dataset, model, curve in _curves(records, claim):
-        first, last = min(curve), max(curve)
-        falls.append(curve[last] < curve[first])
-        change = f"{curve[first]:.0f} at K {first}, {curve[last]:.0f} at K {last}"
-        lines.append(f"{DATASET_NAMES[dataset]}, {MODELS[model]}: {change}")
-    return status_of(falls), "; ".join(lines)
+    """Check that the measure is better at the largest number of topics than at the smallest."""
+    return _judged_with_k(records, claim, lambda steps: _certain(steps[-1].mean, steps[-1].error))
+
+
+def _no_gain_with_k(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
+    """Check that the measure is not certainly better at the largest number of topics than at the smallest."""
+    return _judged_with_k(records, claim, lambda steps: not _certain(steps[-1].mean, steps[-1].error))
 
 
 def _wavers_with_k(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
-    """Check that the measure falls at some larger number of topics."""
-    wavers, lines = [], []
-    for dataset, model, curve in _curves(records, claim):
-        wavers.append(any(curve[b] < curve[a] for a, b in pairwise(sorted(curve))))
-        values = ", ".join(f"{curve[K]:.3f} at K {K}" for K in sorted(curve))
-        lines.append(f"{DATASET_NAMES[dataset]}, {MODELS[model]}: {values}")
-    return status_of(wavers), "; ".join(lines)
+    """Check that the measure is certainly worse at some larger number of topics."""
+    return _judged_with_k(
+        records, claim, lambda steps: any(_certain(-step.mean, step.error) for step in steps)
+    )
+
+
+def _judged_with_k(
+    records: Sequence[Record], claim: Claim, holds: Callable[[list[Comparison]], bool]
+) -> tuple[str, str]:
+    judged, lines = [], []
+    for text, steps in _with_k(records, claim):
+        lines.append(text)
+        if steps and min(step.n_splits for step in steps) >= MIN_SPLITS:
+            judged.append(holds(steps))
+    return status_of(judged, lines), "; ".join(lines)
 
 
 def _near(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
-    """Check that the mean over K is near the stated value."""
+    """Check that the mean over K is near the stated value, with its interval."""
     near, lines = [], []
     for dataset in claim.datasets:
         for model in claim.models:
-            curve = _means(records, claim, dataset, model)
-            if curve:
-                near.append(abs(fmean(curve.values()) - claim.stated) <= CLOSE)
-                lines.append(f"{DATASET_NAMES[dataset]}: {fmean(curve.values()):.3f} (K {_listed(curve)})")
-    return status_of(near), "; ".join(lines)
+            mean, error, n = _over_splits(_cells(records, claim, dataset, model))
+            if n >= MIN_SPLITS:
+                near.append(abs(mean - claim.stated) + CERTAIN * error <= CLOSE)
+            if n:
+                lines.append(f"{DATASET_NAMES[dataset]}: {_with_error(mean, error)} ({n} split(s))")
+    return status_of(near, lines), "; ".join(lines)
+
+
+def _at_most(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
+    """Check that no value is above the stated one."""
+    below, lines = [], []
+    for dataset in claim.datasets:
+        for model in claim.models:
+            found = _cells(records, claim, dataset, model)
+            if len({seed for _, seed in found}) >= MIN_SPLITS:
+                below.append(max(found.values()) <= claim.stated)
+            if found:
+                lines.append(f"{DATASET_NAMES[dataset]}, {MODELS[model]}: at most {max(found.values()):.0f}")
+    return status_of(below, lines), "; ".join(lines)
 
 
 def _close(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
-    """Check that two models differ little."""
+    """Check that two models differ little, with the interval of the difference."""
     close, lines = [], []
     for dataset in claim.datasets:
         result = compared(records, claim, dataset, claim.models[0], claim.models[1])
         if result is not None:
-            close.append(abs(result.mean) <= CLOSE)
+            if result.n_splits >= MIN_SPLITS:
+                close.append(abs(result.mean) + CERTAIN * result.error <= CLOSE)
             lines.append(f"{DATASET_NAMES[dataset]}: {gain_text(result, claim.measure)}")
-    return status_of(close), "; ".join(lines)
+    return status_of(close, lines), "; ".join(lines)
 
 
 def _intruder(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
     """Check that the word is in a smaller share of topics of each TTM than of each other model."""
-    topics = topics_of(records)
-    if not set(claim.models) <= set(topics):
+    shares = {model: intruder_shares(records, model, "paper") for model in claim.models}
+    if not all(shares.values()):
         return UNKNOWN, ""
-    shares = {model: share_with(topics[model], "paper") for model in claim.models}
-    ours, others = [shares[m] for m in claim.models[:2]], [shares[m] for m in claim.models[2:]]
-    cleaner = [a < b for a in ours for b in others]
-    lines = [f"{MODELS[m]} {100 * share:.0f} % of {len(topics[m])} topics" for m, share in shares.items()]
-    return status_of(cleaner), "among the ten top words of " + ", ".join(lines)
+    cleaner = []
+    for ours in claim.models[:2]:
+        for other in claim.models[2:]:
+            result = compare(shares[other], shares[ours], "share")
+            if result is not None and result.n_splits >= MIN_SPLITS:
+                cleaner.append(_certain(result.mean, result.error))
+    texts = [f"{MODELS[m]} {100 * fmean(found.values()):.0f} %" for m, found in shares.items()]
+    fits = min(len(found) for found in shares.values())
+    return status_of(cleaner, texts), f"of topics, in {fits} fit(s): {', '.join(texts)}"
+
+
+def _certain(mean: float, error: float) -> bool:
+    return mean > CERTAIN * error
+
+
+def _at(values: Cells, K: int) -> dict[tuple[int, int], float]:
+    return {cell: value for cell, value in values.items() if cell[0] == K}
+
+
+def _moved(values: Cells, K: int) -> dict[tuple[int, int], float]:
+    """Return the values of one number of topics as if they had none, to compare them with others."""
+    return {(0, seed): value for (k, seed), value in values.items() if k == K}
+
+
+def _over_splits(values: Cells) -> tuple[float, float, int]:
+    """Return the mean over topics and splits, its standard error over splits, and their number."""
+    seeds = sorted({seed for _, seed in values})
+    if not seeds:
+        return math.nan, math.nan, 0
+    return summary([fmean(v for (_, s), v in values.items() if s == seed) for seed in seeds])
+
+
+def _with_error(mean: float, error: float) -> str:
+    return f"{mean:.3f}" if math.isnan(error) else f"{mean:.3f} ± {error:.3f}"
 
 
 Check = Callable[[Sequence[Record], Claim], tuple[str, str]]
@@ -228,29 +296,13 @@ CHECKS: Mapping[str, Check] = {
     "best-at-every-k": _best_at_every_k,
     "improves-with-k": _improves_with_k,
     "wavers-with-k": _wavers_with_k,
+    "no-gain-with-k": _no_gain_with_k,
+    "at-most": _at_most,
     "near": _near,
     "close": _close,
     "intruder": _intruder,
 }
 """The check for each kind of claim: from records and a claim to a status and its evidence."""
-
-
-def _means(records: Sequence[Record], claim: Claim, dataset: str, model: str) -> dict[int, float]:
-    found = over_topics(cells(records, dataset, claim.task, claim.measure, model))
-    return {K: mean for K, (mean, _, _) in found.items()}
-
-
-def _curves(records: Sequence[Record], claim: Claim) -> Iterator[tuple[str, str, dict[int, float]]]:
-    """Yield the curves of a claim that have at least two points."""
-    for dataset in claim.datasets:
-        for model in claim.models:
-            curve = _means(records, claim, dataset, model)
-            if len(curve) > 1:
-                yield dataset, model, curve
-
-
-def _listed(curve: Mapping[int, float]) -> str:
-    return ", ".join(map(str, sorted(curve)))
 
 
 # ---------------------------------------------------------------------------------------------- tables
@@ -265,113 +317,3 @@ def same_data(records: Sequence[Record]) -> Verdict:
     return Verdict(
         "CORA and MED are the paper's own data", "Table II", status_of(same), evidence or "no records"
     )
-
-
-# ------------------------------------------------------------------------------------------- Table III
-
-
-def table_three_verdicts(records: Sequence[Record]) -> list[Verdict]:
-    """Judge the rows of Table III, for the counts of the data set and for those computed from pixels."""
-    measured = {r.spec.dataset for r in records if r.spec.task == "recommendation"}
-    datasets = [name for name in ("corel5k-images", "corel5k-pixels") if name in measured]
-    return [verdict for name in datasets or ["corel5k-images"] for verdict in _rows(records, name)]
-
-
-def _rows(records: Sequence[Record], dataset: str) -> list[Verdict]:
-    """Judge the rows of the paper's systems and of our recommender."""
-    found = _figures(records, dataset, ("recall", "precision", "rate_plus"))
-    source = f"Table III, {DATASET_NAMES[dataset]}"
-    ttm_h, ttm_p = (found.get((model, "two-stage")) for model in ("ttm-h", "ttm-p"))
-    llda, ours = found.get(("llda", "scores")), found.get(("ttm-h", "best"))
-    sml = found.get(("sml", "photographs"))
-    goal, aim = (f"{word}, {DATASET_NAMES[dataset]}" for word in (_GOAL, "our aim"))
-    rows: list[tuple[str, Figures, Figures, str]] = [
-        ("TTM-H with the two-stage system reaches its row", ttm_h, TABLE_THREE["TTM-H"], source),
-        ("TTM-P with the two-stage system reaches its row", ttm_p, TABLE_THREE["TTM-P"], source),
-        ("L-LDA reaches its row", llda, TABLE_THREE["L-LDA"], source),
-        ("SML reaches its row", sml, TABLE_THREE["SML"], source),
-        ("TTM-H above TTM-P, both with the two-stage system", ttm_h, ttm_p, source),
-        ("TTM-H, two-stage, above L-LDA", ttm_h, llda, source),
-        ("TTM-H, two-stage, above SML", ttm_h, sml, source),
-        ("our recommender on TTM-H reaches the paper's TTM-H", ours, TABLE_THREE["TTM-H"], goal),
-        ("our recommender on TTM-H: .36, .26, 58 %", ours, (0.36, 0.26, 0.58), aim),
-    ]
-    lacking = f"no records; SML {NEEDS_PHOTOGRAPHS}" if found and sml is None else "no records"
-    return [_reaches(*row, lacking if "SML" in row[0] else "no records") for row in rows]
-
-
-def _reaches(text: str, ours: Figures, wanted: Figures, source: str, lacking: str) -> Verdict:
-    """Judge whether recall, precision and Rate+, rounded as in the paper, reach the wanted values."""
-    if ours is None or wanted is None:
-        return Verdict(text, source, UNKNOWN, lacking)
-    digits = (2, 2, 4)
-    reached = [round(a, n) >= round(b, n) for a, b, n in zip(ours, wanted, digits, strict=True)]
-    evidence = f"{_triple(ours)} against {_triple(wanted)} (recall, precision, Rate+)"
-    return Verdict(text, source, status_of(reached), evidence)
-
-
-def _triple(values: Sequence[float]) -> str:
-    return f"{values[0]:.3f}, {values[1]:.3f}, {100 * values[2]:.1f} %"
-
-
-def _figures(
-    records: Sequence[Record], dataset: str, measures: Sequence[str]
-) -> dict[tuple[str, str], tuple[float, ...]]:
-    """Return measures of recommendation by model and system."""
-    return {
-        (r.spec.model, r.spec.system): tuple(float(r.metrics[m]) for m in measures)
-        for r in records
-        if r.spec.task == "recommendation" and r.spec.dataset == dataset
-    }
-
-
-# ------------------------------------------------------------------------------------------------ texts
-
-
-def recommended_texts(records: Sequence[Record]) -> list[Verdict]:
-    """Judge our recommender on texts: at most two points below tuned linear classifiers on TF-IDF words."""
-    verdicts = []
-    for dataset in _TEXTS:
-        found = _figures(records, dataset, tuple(_TEXT_MEASURES))
-        ours, linear = found.get(("ttm-h", "best")), found.get(("lda", "linear"))
-        text = f"{dataset}: our recommender within {100 * BAR:.0f} points of linear classifiers, or above"
-        if ours is None or linear is None:
-            verdicts.append(Verdict(text, _GOAL, UNKNOWN, "no records"))
-            continue
-        reached = [round(a, 3) >= round(b - BAR, 3) for a, b in zip(ours, linear, strict=True)]
-        pairs = zip(_TEXT_MEASURES.values(), ours, linear, strict=True)
-        evidence = "; ".join(f"{name}: {a:.3f} against {b:.3f}" for name, a, b in pairs)
-        verdicts.append(Verdict(text, _GOAL, status_of(reached), evidence))
-    return verdicts
-
-
-# ----------------------------------------------------------------------------------------------- credit
-
-
-def credited(records: Sequence[Record]) -> list[Verdict]:
-    """Judge credit: TTM-H credits more tokens to their source than L-LDA and naive Bayes, on two corpora."""
-    above, lines = [], []
-    for dataset in ("reuters", "bibtex"):
-        ours = cells(records, dataset, "credit", "accuracy", "ttm-h")
-        others = {
-            "L-LDA": cells(records, dataset, "credit", "accuracy", "llda"),
-            "naive Bayes": cells(records, dataset, "credit", "naive_bayes", "ttm-h"),
-        }
-        for name, theirs in others.items():
-            pairs = _paired(ours, theirs)
-            if pairs:
-                above.append(all(a > b for a, b in pairs))
-                a, b = (fmean(values) for values in zip(*pairs, strict=True))
-                place = f"{DATASET_NAMES[dataset]}, over {name}"
-                lines.append(f"{place}: {a:.3f} against {b:.3f} ({len(pairs)} mixing(s))")
-    text = "credit: TTM-H above L-LDA and naive Bayes in every mixing, on two corpora"
-    status = status_of(above) if len(above) in (0, 4) else UNKNOWN
-    return [Verdict(text, _GOAL, status, "; ".join(lines) or "no records")]
-
-
-def _paired(
-    ours: Mapping[tuple[int, int], float], theirs: Mapping[tuple[int, int], float]
-) -> list[tuple[float, float]]:
-    """Return the values of the same mixings, for any number of topics."""
-    others = {seed: value for (_, seed), value in theirs.items()}
-    return [(value, others[seed]) for (_, seed), value in sorted(ours.items()) if seed in others]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -96,6 +97,20 @@ class Curation(_Record):
     def names(self) -> dict[int, str]:
         """The names given by the user, by topic."""
         return {c.topic: c.name for c in self.topics if c.topic is not None and c.name is not None}
+
+    @classmethod
+    def of_seeds(cls, seeds: Mapping[str, Sequence[str]]) -> Curation:
+        """Return a journal for a first fit: a topic for each name, around the words given for it."""
+        try:
+            topics = [
+                CuratedTopic(topic=None, name=name, words=dict.fromkeys(words, 1.0 / max(len(set(words)), 1)))
+                for name, words in seeds.items()
+            ]
+        except ValidationError as error:
+            raise InputError(f"seeds: {one_line(error)}") from None
+        if empty := [topic.name for topic in topics if not topic.words]:
+            raise InputError(f"seeds: the topic {empty[0]!r} has no words")
+        return cls(topics=tuple(topics))
 
     def baked(self) -> Curation:
         """Return the journal of a model that has learned since: its edits can no longer be undone."""

@@ -17,7 +17,6 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -36,6 +35,7 @@ from tagtopics.corpus.core import Corpus, checked_csr
 from tagtopics.corpus.recipe import TextRecipe, recipe_from_json, recipe_to_json
 from tagtopics.errors import InputError, one_line
 from tagtopics.graph import FactorGraph, Totals, wire
+from tagtopics.scale.packing import check_texts, unpack, unpack_metadata
 
 FORMAT: Final = "tagtopics shards"
 VERSION: Final = 2
@@ -54,7 +54,10 @@ DTYPES = {
     "id_bytes": np.uint8,  # the ids of the documents in UTF-8, one after the other
     "id_offsets": np.int64,  # (D_s + 1,) bytes of the id of document d
 }
-"""The arrays of a shard and their types."""
+"""The arrays of a shard and their types. If documents have titles, dates or web addresses, `titles_bytes` and
+`titles_offsets`, and so on, have them in the same form as the ids; one that is unknown is empty."""
+
+_NUMBERS = ("doc_edges", "edge_word", "edge_count", "doc_slots", "slot_tag")
 
 _AGAIN = "copy it again, or shard the corpus again"
 _SUMS = ("n_docs", "n_edges", "n_slots", "n_tokens")
@@ -278,14 +281,15 @@ class ShardFolder:
         """
         entry = self.manifest.shards[number]
         needed: Any = ("C", "A", "W")
-        arrays: Any = {k: np.require(a, requirements=needed) for k, a in self._arrays(number).items()}
+        read = self._arrays(number)
+        arrays: Any = {name: np.require(read[name], requirements=needed) for name in _NUMBERS}
         edges = arrays["doc_edges"], arrays["edge_word"], arrays["edge_count"]
         slots, blocks = (arrays["doc_slots"], arrays["slot_tag"]), np.array([0, entry.n_docs])
         return wire(*edges, *slots, blocks, self.totals, entry.first_edge, entry.first_slot)
 
     def ids(self, number: int) -> tuple[str, ...]:
         """Return the ids of the documents of a shard."""
-        return _ids(self._arrays(number))
+        return unpack("id", self._arrays(number))
 
     def corpus(self, numbers: Iterable[int] | None = None) -> Corpus:
         """Return some shards, or all of them, as one corpus in memory.
@@ -295,14 +299,15 @@ class ShardFolder:
         """
         W, T = self.manifest.n_words, self.manifest.n_tags
         counts, tags = [sp.csr_array((0, W), dtype=np.int32)], [sp.csr_array((0, T), dtype=np.int8)]
-        ids: list[str] = []
+        ids, read = list[str](), list[_Arrays]()
         for number in range(len(self)) if numbers is None else numbers:
             arrays = self._arrays(number)
             data = arrays["edge_count"].astype(np.int32)
             counts.append(_csr(data, arrays["edge_word"], arrays["doc_edges"], W))
             ones = np.ones(len(arrays["slot_tag"]), dtype=np.int8)
             tags.append(_csr(ones, arrays["slot_tag"], arrays["doc_slots"], T))
-            ids += _ids(arrays)
+            ids += unpack("id", arrays)
+            read.append({name: array for name, array in arrays.items() if name not in _NUMBERS})
         return Corpus(
             counts=sp.csr_array(sp.vstack(counts, format="csr")),
             tags=sp.csr_array(sp.vstack(tags, format="csr")),
@@ -312,6 +317,7 @@ class ShardFolder:
             recipe=self.manifest.recipe,
             columns=self.manifest.columns,
             notices=self.manifest.notices if numbers is None else (),
+            **unpack_metadata(read),
         )
 
     def _arrays(self, number: int) -> _Arrays:
@@ -390,21 +396,10 @@ def _check_shard(arrays: _Arrays, entry: ShardEntry, manifest: Manifest, path: P
     for name, data, offsets, n_columns in rows:
         parts = (data, arrays[name], arrays[offsets], (entry.n_docs, n_columns))
         checked_csr(*parts, f"{path}: damaged, {name}", canonical=True)
-    _check_offsets(arrays["id_offsets"], entry.n_docs, len(arrays["id_bytes"]), path)
+    check_texts(arrays, entry.n_docs, path)
     counts = arrays["edge_count"]
     if not (counts >= 1).all() or float(counts.sum(dtype=np.float64)) != entry.n_tokens:
         raise InputError(f"{path}: damaged, edge_count does not add up to the manifest's n_tokens")
-
-
-def _check_offsets(offsets: Int64, n: int, total: int, path: Path) -> None:
-    fits = len(offsets) == n + 1 and offsets[0] == 0 and offsets[-1] == total
-    if not fits or (offsets[1:] < offsets[:-1]).any():
-        raise InputError(f"{path}: damaged, its offsets do not fit its {n:,} documents")
-
-
-def _ids(arrays: _Arrays) -> tuple[str, ...]:
-    text = arrays["id_bytes"].tobytes()
-    return tuple(text[a:b].decode("utf-8") for a, b in pairwise(arrays["id_offsets"].tolist()))
 
 
 def _csr(data: npt.NDArray[Any], columns: Int32, offsets: Int64, n_columns: int) -> sp.csr_array:

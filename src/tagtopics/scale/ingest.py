@@ -31,6 +31,7 @@ from tagtopics.corpus.suggest import no_tags
 from tagtopics.corpus.text import TermCounter, choose_words, count_all, frequencies, with_min_df
 from tagtopics.errors import InputError
 from tagtopics.scale.format import ShardFolder
+from tagtopics.scale.packing import metadata_of
 from tagtopics.scale.writer import ShardWriter, check_shard_target
 
 MAX_CANDIDATES = 1_000_000
@@ -59,6 +60,9 @@ def shard_corpus(
     text: str | Sequence[str] | None = None,
     tags: Any = None,
     id: str | None = None,
+    title: str | None = None,
+    date: str | None = None,
+    url: str | None = None,
     recipe: TextRecipe | None = None,
     tokenizer: Tokenizer | None = None,
     vocabulary: Sequence[str] | None = None,
@@ -76,8 +80,8 @@ def shard_corpus(
     """Write a corpus of any size as a folder of shards.
 
     JSON lines, CSV, TSV and Parquet are read as a stream, in memory that does not grow with the number of
-    documents; everything else that `read_corpus` reads, and a corpus, is read whole. Labels, links,
-    texts, titles, dates and addresses are not kept.
+    documents; everything else that `read_corpus` reads, and a corpus, is read whole. Labels, links and
+    texts are not kept.
 
     Args:
         source: a path, or a corpus.
@@ -85,6 +89,9 @@ def shard_corpus(
         text: the column of the text, or several; as in `read_corpus`.
         tags: the column of the tags, or several; as in `read_corpus`.
         id: the column of the documents' names.
+        title: the column of their titles; as in `read_corpus`.
+        date: the column of their dates, likewise.
+        url: the column of their web addresses, likewise.
         recipe: how text becomes words; None for `TextRecipe()`.
         tokenizer: a custom function from text to words that replaces the recipe's; it cannot be saved.
         vocabulary: the words to count, if they are known.
@@ -121,6 +128,7 @@ def shard_corpus(
         vocabulary=vocabulary,
         tag_names=tag_names,
         file=FileOptions(delimiter=delimiter, encoding=encoding, query=query),
+        metadata={"title": title, "date": date, "url": url},
     )
     if options.recipe.phrases is True:
         raise InputError(
@@ -151,7 +159,7 @@ def _write_corpus(corpus: Corpus, make: MakeWriter) -> ShardFolder:
         writer.notices.extend(corpus.notices)
         for start in range(0, corpus.n_docs, _RUN):
             run = slice(start, start + _RUN)
-            writer.add(corpus.counts[run], corpus.tags[run], corpus.ids[run])
+            writer.add(corpus.counts[run], corpus.tags[run], corpus.ids[run], metadata_of(corpus, run))
     return ShardFolder.open(writer.folder)
 
 
@@ -178,7 +186,7 @@ class _Stream:
         with make(options.vocabulary, options.tag_names, recipe=recipe, columns=columns) as writer:
             for table in self._parts(layout, WRITING):
                 part, found = assemble(layout.documents(table), options, counter)
-                writer.add(part.counts, part.tags, part.ids)
+                writer.add(part.counts, part.tags, part.ids, metadata_of(part))
                 n_docs += part.n_docs
                 tag_docs += np.bincount(part.tags.indices, minlength=len(tag_docs))
                 findings += found

@@ -15,7 +15,6 @@ import scipy.sparse as sp
 from safetensors.numpy import save
 
 from tagtopics._io import atomic_folder, digest_bytes
-from tagtopics._typing import Int64
 from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import canonical_counts, canonical_tags
 from tagtopics.corpus.recipe import TextRecipe
@@ -34,6 +33,7 @@ from tagtopics.scale.format import (
     shard_name,
     write_manifest,
 )
+from tagtopics.scale.packing import Metadata, pack, pack_metadata
 
 LEAST_EDGES = 1_000_000
 EXACT = 2**24
@@ -48,10 +48,12 @@ class _Run(NamedTuple):
     counts: sp.csr_array  # (D, W)
     tags: sp.csr_array  # (D, T)
     ids: Sequence[str]
+    metadata: Metadata
 
     def part(self, start: int, stop: int) -> _Run:
         """Return the documents from `start` to `stop`."""
-        return _Run(self.counts[start:stop], self.tags[start:stop], self.ids[start:stop])
+        metadata = {name: values[start:stop] for name, values in self.metadata.items() if values}
+        return _Run(self.counts[start:stop], self.tags[start:stop], self.ids[start:stop], metadata)
 
 
 def default_shard_edges(n_words: int) -> int:
@@ -127,13 +129,14 @@ class ShardWriter:
                 self._put_names(tag_names, TAGS)
             self._stack = stack.pop_all()
 
-    def add(self, counts: Any, tags: Any, ids: Sequence[str]) -> None:
+    def add(self, counts: Any, tags: Any, ids: Sequence[str], metadata: Metadata | None = None) -> None:
         """Add documents.
 
         Args:
             counts: (D, W) of whole numbers, any matrix that a `Corpus` can be made of.
             tags: (D, T) indicator; None for no tags.
             ids: D names.
+            metadata: D `titles`, `dates` and `urls` each, None where unknown.
         """
         if self._manifest is not None:
             raise InputError(f"{self.folder}: the shards are closed; no documents can follow")
@@ -147,7 +150,10 @@ class ShardWriter:
             )
         if counts.nnz and counts.data.max() > EXACT:
             raise InputError(f"shards: a count of {counts.data.max():,}; the largest allowed is {EXACT:,}")
-        run, start = _Run(counts, tags, ids), 0
+        given = {name: values for name, values in (metadata or {}).items() if values is not None}
+        if wrong := [name for name, values in given.items() if len(values) != len(ids)]:
+            raise InputError(f"shards: {len(given[wrong[0]])} {wrong[0]} for {len(ids)} documents")
+        run, start = _Run(counts, tags, ids, given), 0
         while (stop := self._fills(run, start)) <= len(ids):
             self._take(run.part(start, stop))
             self._flush()
@@ -206,7 +212,8 @@ class ShardWriter:
         """Write the waiting documents as a shard."""
         counts = sp.csr_array(sp.vstack([run.counts for run in self._runs], format="csr"))
         tags = sp.csr_array(sp.vstack([run.tags for run in self._runs], format="csr"))
-        names = [name.encode("utf-8", "replace") for run in self._runs for name in run.ids]
+        ids = [name for run in self._runs for name in run.ids]
+        texts = pack("id", ids) | pack_metadata([(len(run.ids), run.metadata) for run in self._runs])
         self._runs.clear()
         self._pending[:] = 0
         arrays: dict[str, npt.NDArray[Any]] = {
@@ -215,10 +222,10 @@ class ShardWriter:
             "edge_count": counts.data,
             "doc_slots": tags.indptr,
             "slot_tag": tags.indices,
-            "id_bytes": np.frombuffer(b"".join(names), dtype=np.uint8),
-            "id_offsets": _offsets(names),
+        } | texts
+        typed = {
+            name: array.astype(DTYPES.get(name, array.dtype), copy=False) for name, array in arrays.items()
         }
-        typed = {name: arrays[name].astype(dtype, copy=False) for name, dtype in DTYPES.items()}
         name = shard_name(len(self._shards))
         file = self._put(name, typed)
         self._shards.append(self._entry(name, counts, tags, file))
@@ -255,12 +262,6 @@ class ShardWriter:
         write_names(names, self._new / file)
         data = (self._new / file).read_bytes()
         self._files[file] = FileEntry(len(data), digest_bytes(data))
-
-
-def _offsets(names: Sequence[bytes]) -> Int64:
-    offsets = np.zeros(len(names) + 1, dtype=np.int64)
-    np.cumsum([len(name) for name in names], out=offsets[1:])
-    return offsets
 
 
 def _check_names(names: Sequence[str], what: str) -> None:

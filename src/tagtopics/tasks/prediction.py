@@ -86,8 +86,9 @@ def evaluate_links(
 ) -> dict[str, Any]:
     """Train a support vector machine on products of topic proportions and measure it on test pairs.
 
-    As in the paper, a pair of documents is the Hadamard product of their proportions; half of the pairs
-    have a link, in training and in test; both documents of a test pair are test documents.
+    As in the paper, a pair of documents is the Hadamard product of their proportions, but its square roots
+    (decision 121); half of the pairs have a link, in training and in test; both documents of a test pair are
+    test documents.
 
     Args:
         corpus: documents; its official split is used if it has one, else a random 80/20 split.

@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import FileOptions
 from tagtopics.corpus.formats.encodings import find_encoding
 from tagtopics.corpus.formats.tables import Table
@@ -18,9 +19,12 @@ from tagtopics.errors import InputError
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _SAMPLE_LINES, _SAMPLE_CHARS = 200, 2**20
-_QUOTED: dict[str, Any] = {"doublequote": True}
-_ESCAPED: dict[str, Any] = {"doublequote": False, "escapechar": "\\"}
-_PLAIN: dict[str, Any] = {"quoting": csv.QUOTE_NONE}
+_QUOTING: dict[str, dict[str, Any]] = {
+    "doubled": {"doublequote": True},
+    "backslash": {"doublequote": False, "escapechar": "\\"},
+    "none": {"quoting": csv.QUOTE_NONE},
+}
+"""How quotes are written, as `Columns.quoting` names it: arguments of `csv.reader`."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +33,13 @@ class Dialect:
 
     encoding: str
     delimiter: str
-    quoting: dict[str, Any] = field(default_factory=dict)  # of `csv.reader`
+    quoting: str = "doubled"  # a key of `_QUOTING`
     notices: tuple[str, ...] = ()
+
+    def to_columns(self) -> dict[str, Any]:
+        """Return the fields of `Columns` that later files are read with."""
+        encoding = None if self.encoding == "utf-8" else self.encoding
+        return {"delimiter": self.delimiter, "quoting": self.quoting, "encoding": encoding}
 
 
 def find_dialect(path: Path, usual: str, options: FileOptions) -> Dialect:
@@ -42,18 +51,18 @@ def find_dialect(path: Path, usual: str, options: FileOptions) -> Dialect:
         options: what the user named.
     """
     encoding, notices = find_encoding(path, options.encoding)
-    lines = _sample(path, encoding)
+    lines, before = _sample(path, encoding), options.earlier or Columns()
     delimiter = options.delimiter
     if delimiter is None:
-        delimiter = _find_delimiter(lines, usual)
-        if delimiter != usual:
+        delimiter = _find_delimiter(lines, usual, before.delimiter)
+        if delimiter not in (usual, before.delimiter):
             notices.append(f"{path.name}: values are divided by {_DELIMITERS[delimiter]}")
     elif len(delimiter) != 1 or delimiter in '"\r\n':
         raise InputError(f"delimiter: expected one character, such as ';', got {delimiter[:20]!r}")
-    quoting = _find_quoting(lines, delimiter)
-    if quoting is _ESCAPED:
+    quoting = _find_quoting(lines, delimiter, before.quoting)
+    if quoting == "backslash" != before.quoting:
         notices.append(f"{path.name}: quotes inside quotes are marked by a backslash")
-    if quoting is _PLAIN:
+    if quoting == "none" != before.quoting:
         notices.append(f"{path.name}: quotes are ordinary characters")
     return Dialect(encoding, delimiter, quoting, tuple(notices))
 
@@ -98,7 +107,8 @@ def _part(
     dialect: Dialect,
 ) -> Table:
     columns = {header[i]: [row[at] for row in kept] for at, i in enumerate(keep)}
-    return Table(str(path), columns, header, len(kept), lines, n_before, notices=dialect.notices)
+    found: dict[str, Any] = {"notices": dialect.notices, "dialect": dialect.to_columns()}
+    return Table(str(path), columns, header, len(kept), lines, n_before, **found)
 
 
 def _sample(path: Path, encoding: str) -> list[str]:
@@ -114,16 +124,18 @@ def _sample(path: Path, encoding: str) -> list[str]:
     return lines
 
 
-def _find_delimiter(lines: Sequence[str], usual: str) -> str:
+def _find_delimiter(lines: Sequence[str], usual: str, before: str | None = None) -> str:
     """Return the delimiter that gives the first rows the most columns, and all of them the same number.
 
-    The usual one wins if it works.
+    That of an earlier file wins if it works, then the usual one.
     """
-    widths = {delimiter: _width(lines, delimiter) for delimiter in (usual, *_DELIMITERS)}
-    if widths[usual] > 1:
-        return usual
+    first = (usual,) if before is None else (before, usual)
+    widths = {delimiter: _width(lines, delimiter) for delimiter in (*first, *_DELIMITERS)}
+    for delimiter in first:
+        if widths[delimiter] > 1:
+            return delimiter
     best = max(widths, key=lambda delimiter: widths[delimiter])
-    return best if widths[best] > 1 else usual
+    return best if widths[best] > 1 else first[0]
 
 
 def _width(lines: Sequence[str], delimiter: str) -> int:
@@ -138,20 +150,21 @@ def _width(lines: Sequence[str], delimiter: str) -> int:
     return widths.pop() if len(widths) == 1 else 0
 
 
-def _find_quoting(lines: Sequence[str], delimiter: str) -> dict[str, Any]:
-    """Return how quotes are written: doubled inside quotes, after a backslash, or without a meaning."""
+def _find_quoting(lines: Sequence[str], delimiter: str, before: str | None = None) -> str:
+    """Return how quotes are written, a key of `_QUOTING`; as in an earlier file, if that works."""
     text = "".join(lines)
     if '"' not in text:
-        return _QUOTED
-    for quoting in (_QUOTED, _ESCAPED) if '\\"' in text else (_QUOTED,):
+        return before or "doubled"
+    likely = ["doubled", *(["backslash"] if '\\"' in text else []), *(["none"] if delimiter == "\t" else [])]
+    for quoting in likely if before is None else [before, *likely]:
         if _parses(lines, delimiter, quoting):
             return quoting
-    return _PLAIN if delimiter == "\t" and _parses(lines, delimiter, _PLAIN) else _QUOTED
+    return "doubled"
 
 
-def _parses(lines: Sequence[str], delimiter: str, quoting: dict[str, Any]) -> bool:
+def _parses(lines: Sequence[str], delimiter: str, quoting: str) -> bool:
     """Tell whether all rows of a sample have the same width; one that the sample cuts does not count."""
-    reader = csv.reader(lines, delimiter=delimiter, strict=True, **quoting)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True, **_QUOTING[quoting])
     widths = set()
     try:
         for row in reader:
@@ -165,7 +178,7 @@ def _parses(lines: Sequence[str], delimiter: str, quoting: dict[str, Any]) -> bo
 def _rows(path: Path, dialect: Dialect, watch: Watch | None) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows that are not blank, each with the line it starts on."""
     lines = (line for _, line in text_lines(path, watch, dialect.encoding))
-    reader = csv.reader(lines, delimiter=dialect.delimiter, strict=True, **dialect.quoting)
+    reader = csv.reader(lines, delimiter=dialect.delimiter, strict=True, **_QUOTING[dialect.quoting])
     while True:
         start = reader.line_num + 1
         try:

@@ -56,6 +56,18 @@ def find_encoding(path: Path, named: str | None = None) -> tuple[str, list[str]]
     return "utf-8", []
 
 
+def encoding_as_before(path: Path, before: str) -> str:
+    """Return the encoding of a text file if an earlier one had another than UTF-8, which a file may repeat.
+
+    A file that is UTF-8, or says what it is, is read as such.
+    """
+    try:
+        found, _ = find_encoding(path)
+    except InputError:
+        return before  # it is not UTF-8, and cannot be told
+    return before if found in ("cp1252", "iso8859-1", "latin-1") else found
+
+
 def read_text(path: Path, named: str | None = None) -> tuple[str, list[str]]:
     """Return the text of a file with line feeds as line ends, and a notice if its encoding was guessed."""
     encoding, notices = find_encoding(path, named)

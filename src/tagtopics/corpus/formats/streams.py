@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from tagtopics.corpus.core import FileOptions
 from tagtopics.corpus.formats.apart import read_apart
 from tagtopics.corpus.formats.bibliography import read_bibtex, read_ris
 from tagtopics.corpus.formats.delimited import stream_delimited
+from tagtopics.corpus.formats.encodings import encoding_as_before
 from tagtopics.corpus.formats.json_files import read_crossref, read_csl, read_json_table, read_openalex
 from tagtopics.corpus.formats.library_records import read_dublin_core, read_marc, read_marcxml
 from tagtopics.corpus.formats.line_files import read_annif, read_lines, read_mallet
@@ -63,8 +65,12 @@ def stream_table(
 
     `kind` is one of `TABLE_KINDS`; `watch` is called now and then with the bytes read so far.
     """
-    _check_options(path, kind, options or FileOptions())
-    return TABLE_KINDS[kind](path, wanted, size, watch, options or FileOptions())
+    options = options or FileOptions()
+    _check_options(path, kind, options)
+    before = options.earlier and options.earlier.encoding
+    if before and options.encoding is None and kind in _OPTIONS["encoding"] and path.is_file():
+        options = replace(options, encoding=encoding_as_before(path, before))
+    return TABLE_KINDS[kind](path, wanted, size, watch, options)
 
 
 def _stream_jsonl(

@@ -8,7 +8,7 @@ piece.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -40,6 +40,7 @@ class Table:
     roles: Columns | None = None  # which columns hold what, if the format says so
     notices: Sequence[str] = ()  # what the reader of the file decided
     warnings: Sequence[str] = ()  # those of them that the user may not expect
+    dialect: Mapping[str, Any] = field(default_factory=dict)  # fields of `Columns` about the file
 
     def where(self, row: int) -> str:
         """Name a row in an error."""
@@ -131,6 +132,7 @@ class TableLayout:
         self._styles: dict[str, TagStyle] = {}
         self._html = False
         self._file_notices: tuple[list[str], list[str]] | None = None
+        self._dialect: dict[str, Any] = {"encoding": options.file.encoding}
         self.counted = False
 
     @property
@@ -155,6 +157,7 @@ class TableLayout:
         if table.roles is not None and not any(name in self._names for name in earlier):
             self._earlier = table.roles
         self._file_notices = self._file_notices or (list(table.notices), list(table.warnings))
+        self._dialect |= table.dialect
         text = self._text_columns()
         cells = table.columns.get(text[0], ()) if len(text) == 1 else ()
         self.counted = self.counted or any(isinstance(cell, Mapping) for cell in cells)
@@ -203,14 +206,18 @@ class TableLayout:
         """Return the columns that were used, for later tables."""
         tags = self._tags_named() if self._tagged() else None
         divided = {name: style.separators for name, style in self._styles.items() if style.separators}
-        names = {name: self._column(name) or (name if name in self._names else None) for name in _NAMED}
+        names: dict[str, Any] = {
+            name: self._column(name) or (name if name in self._names else None) for name in _NAMED
+        }
         names |= self._metadata_columns()[0]
         text = self._text_columns()
         return Columns(
             text=text[0] if len(text) == 1 else text,
             tags=tags if tags is None or isinstance(tags, str) else tuple(tags),
             separators=divided if tags is not None else {},
+            formats={**self._options.file.formats},
             **names,
+            **self._dialect,
         )
 
     def notices(self) -> tuple[list[str], list[str]]:

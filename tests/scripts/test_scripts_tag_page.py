@@ -1,0 +1,112 @@
+"""The page about tags: figures, goals and losses, from records that are made up here."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import t
+
+from tagtopics import make_tagged_corpus
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+
+
+@pytest.fixture
+def scripts(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Import a script by its name."""
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    return importlib.import_module
+
+
+def curves(corpus: str, seed: int, known: float, shuffled: float = 1.0) -> dict[str, Any]:
+    factors = {
+        "lda": 1.0,
+        "known": known,
+        "inferred": 0.99,
+        "known, no joint part": known,
+        "shuffled": shuffled,
+        "lda default": 1.01,
+        "paper hidden": 1.05,
+        "paper known": 0.97,
+    }
+    names = ("hidden.flat", "hidden.base", "known.flat", "known.base", "known.joint", "known.mean.")
+    settings = dict.fromkeys((*names, "known.words.", "shrinkage"), 1.0)
+    values = {name: [100.0 * factor] * 6 for name, factor in factors.items()}
+    return {"corpus": corpus, "seed": seed, "curves": values, "settings": settings}
+
+
+def test_a_change_has_the_interval_of_its_splits(scripts: Any) -> None:
+    page = scripts("tag_page")
+    rows = [curves("cora", 1, 0.90), curves("cora", 2, 0.94)]
+    found = page.against_lda(rows, "known", 1)
+    assert found.mean == pytest.approx(-8.0)
+    assert found.half == pytest.approx(t.ppf(0.95, 1) * np.std([-10, -6], ddof=1) / np.sqrt(2))
+    assert page.against_lda(rows[:1], "known", 1).text() == "-10.0"
+
+
+def test_goals_that_are_missed_come_first_with_the_corpora_that_miss_them(scripts: Any) -> None:
+    page = scripts("tag_page")
+    rows = {"cora": [curves("cora", 1, 0.8)], "med": [curves("med", 1, 0.95, shuffled=1.02)]}
+    lines = page.goal_table(list(page.goals(rows, {}, {})))
+    missed = next(line for line in lines if "tags known, 5 % seen: 8 % below" in line)
+    assert missed == "| tags known, 5 % seen: 8 % below LDA | 1 of 2 | med -5.0 % |"
+    met = [i for i, line in enumerate(lines[2:]) if line.endswith("| – |")]
+    assert met == list(range(met[0], len(lines) - 2))  # all after the last one that is missed
+    assert not any("links" in line for line in lines)  # not measured
+
+
+def test_tasks_are_compared_split_by_split(scripts: Any) -> None:
+    page = scripts("tag_page")
+    rows = {
+        "cora": [
+            {"figures": {"links": {"LDA": 0.60, "TTM": 0.63}}},
+            {"figures": {"links": {"LDA": 0.62, "TTM": 0.63}, "credit": {"TTM": 0.5}}},
+        ]
+    }
+    (part,) = page.task_goal(rows, "links", "TTM", "LDA", 1e-9)
+    assert part.met
+    assert part.figure.startswith("+2.0 ± ")
+    assert page.task_goal(rows, "credit", "TTM", "naive Bayes") == []
+    assert "| cora | 2 | 0.610 | 0.630 |" in page.task_table(rows, "links")
+
+
+def test_peers_are_compared_with_tags_known(scripts: Any) -> None:
+    page = scripts("tag_page")
+    systems = {"tagtopics": {"curve": [90.0] * 6, "sweeps": 40}, "DMR": {"curve": [100.0] * 6, "sweeps": 300}}
+    rows = {"cora": [{"systems": systems}]}
+    (part,) = page.peer_goal(rows, "DMR", 5)
+    assert (part.figure, part.met) == ("-10.0 %", True)
+    assert page.peer_goal(rows, "PLDA", 5) == []
+    text = page.page({"cora": [curves("cora", 1, 0.8)]}, {}, rows)
+    assert "| cora | 1 | DMR | 300 | 100 |" in text
+
+
+def test_splits_that_have_a_record_are_not_measured_again(scripts: Any, tmp_path: Path) -> None:
+    results = scripts("tag_results")
+    path = tmp_path / "records.jsonl"
+    path.write_text('{"corpus": "cora", "seed": 2}\n')
+    assert list(results.waiting(["cora", "med/3"], path)) == [
+        ("cora", 1),
+        ("cora", 3),
+        ("med", 3),
+        ("cora", 4),
+        ("cora", 5),
+    ]
+
+
+def test_tasks_of_a_small_corpus(scripts: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks = scripts("tag_tasks")
+    made = make_tagged_corpus(n_docs=150, n_words=120, n_groups=0, n_topics=4, n_tags=6, seed=1).corpus
+    corpus = replace(made, labels=None)
+    monkeypatch.setattr(tasks, "read", lambda name: corpus)
+    monkeypatch.setattr(tasks, "TOPICS", 4)
+    monkeypatch.setattr(tasks, "SWEEPS", 10)
+    figures = tasks.measure("made up", 1)["figures"]
+    assert set(figures["links"]) == {"LDA", "TTM", "TTM-H"}
+    assert figures["NPMI"]["LDA"] == figures["NPMI"]["TTM"]  # the same topics
+    assert "classes" not in figures  # no labels
