@@ -15,6 +15,7 @@ from tagtopics._blas import single_thread
 from tagtopics._typing import Float64, Int64
 from tagtopics.analysis.spelling import EVIDENCE, spelling_pairs
 from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.together import tags_together
 from tagtopics.recommend.calibration import logistic_weights
 
 _SPLIT_TAGS, _FEWEST_DOCS = 300, 4
@@ -136,9 +137,7 @@ def _weighted_words(corpus: Corpus) -> sp.csr_array:
 
 def _profiles_of(weighted: Any, tags: Any) -> _Profiles:
     n_docs = np.bincount(tags.indices, minlength=tags.shape[1]).astype(np.float64)
-    together = sp.csr_array(tags.T @ tags)
-    together.setdiag(0)
-    together.eliminate_zeros()
+    together = tags_together(tags)
     sums = sp.csr_array(tags.T @ weighted)
     rarity = np.log((tags.shape[0] + 1) / (n_docs + 1))
     company = _of_length_one(sp.csr_array(together * np.maximum(rarity, 1e-6)))
