@@ -14,7 +14,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Int64
-from tagtopics.corpus.together import MOST_TOGETHER
 from tagtopics.explore.page import packed, root_bytes
 from tagtopics.explore.prepare import known_words
 from tagtopics.views.offline import OfflineModel, OfflineTags
@@ -88,7 +87,7 @@ def _tags(tags: OfflineTags | None, number: Int64, step: float, share: float) ->
         "columns": tags.columns.tolist(),
         "bandwidth": tags.bandwidth,
         "weights": tags.weights.tolist(),
-        "company": MOST_TOGETHER if len(tags.coefficients) else 0,
+        "company": tags.most_together if len(tags.coefficients) else 0,
         "step": step,
         "coefficients": _rounded(tags.coefficients[order], step) if step else None,
     }

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.corpus.text import stop_words
+from tagtopics.corpus.together import MOST_TOGETHER
 from tagtopics.inference.fold_in import FoldIn
 from tagtopics.kernels.constants import FOLD_RELAXATION
 from tagtopics.models.base import TopicModel
@@ -27,6 +28,7 @@ class OfflineTags:
     columns: Int64  # (T,) numbers of the tags in the record
     bandwidth: float
     weights: Float64  # of the calibration
+    most_together: int  # tags of a document that count as company of each other
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -80,4 +82,5 @@ def _tags(model: TopicModel) -> OfflineTags | None:
         columns=np.array([number[name] for name in recommender.tag_names], dtype=np.int64),
         bandwidth=float(recommender.bandwidth),
         weights=np.asarray(recommender.calibration.weights, dtype=np.float64),
+        most_together=MOST_TOGETHER,
     )
