@@ -95,7 +95,7 @@ def test_gzip_does_not_expand_without_limit(
 def test_parquet_does_not_expand_without_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_files, "FREE_EXPANSION", 2**20)
     rows = pl.DataFrame({"text": ["cat " * 25_000] * 1_000})
-    rows.write_parquet(tmp_path / "a.parquet", use_pyarrow=False)
+    rows.write_parquet(tmp_path / "a.parquet", use_pyarrow=True)  # with a dictionary of texts
     assert (tmp_path / "a.parquet").stat().st_size < 2**20 / 5
     with pytest.raises(
         InputError, match=r"expands to more than [\d,]+ bytes; the limit is .* 100 times the size"
