@@ -9,6 +9,7 @@ from typing import Any
 Record = dict[str, Any]
 
 STEPS = (
+    "import",
     "read",
     "count",
     "start",
@@ -29,7 +30,7 @@ LABELS = {
 }
 _COLOURS = (
     "#0b6e99", "#4f9fa8", "#b08900", "#c8371b", "#8b5fa8", "#5b8c5a", "#a0522d", "#c27ba0", "#3f3f3f",
-    "#7a7a7a", "#d0d0d0",
+    "#7a7a7a", "#d0d0d0", "#e8d9b5",
 )  # fmt: skip
 
 HEAD = """# From file to report
@@ -38,7 +39,8 @@ Written by `make bench-e2e` from the records in `benchmarks/results/e2e`. Raw JS
 each system in processes of its own, one after the other on the same machine.
 
 - Ours are `tagtopics fit` and `tagtopics report` with their defaults: tags, a tag recommender and texts
-  included. `load` is the time to load the model for the report, `other` to start the processes.
+  included. `import` is the time to load the modules of two processes, `load` that to load the model for
+  the report, `other` what is left: to start and end the processes.
 - A peer reads the lines with Python's `json` module, counts words with scikit-learn's `CountVectorizer`, fits
   LDA on two cores with as many sweeps or passes as its own documentation uses, and writes a page with
   pyLDAvis. It knows no tags. The topics are not equally good: the [benchmarks](benchmarks.md) compare at

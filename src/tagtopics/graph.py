@@ -203,9 +203,9 @@ class CorpusSums(NamedTuple):
         """Return the sums of no documents."""
         return cls(*(np.zeros((n, n_topics)) for n in (n_words, n_tags, n_tags)))
 
-    def clear(self) -> None:
-        """Set all sums to zero, to reuse the buffers."""
-        for array in self[:3]:
+    def clear(self, *, tags: bool = True) -> None:
+        """Set all sums to zero, or those of the words alone, to reuse the buffers."""
+        for array in self[:3] if tags else self[:1]:
             array.fill(0)
 
     def add(self, other: CorpusSums) -> None:
@@ -236,7 +236,7 @@ class SweepInput(NamedTuple):
 
     words: WordInput
     previous: WordInput  # of the sweep before, to recompute messages; (0, K) where messages are stored
-    tag_sums: Float32  # (T, K) S_t
+    tag_sums: Float32  # (T, K) S_t; (0, K) in a sweep that leaves tags alone, as the next two
     tag_docs: Float32  # (T,) n_t
     tag_factors: Float32  # (T, K) f_gamma_t
 

@@ -40,7 +40,7 @@ def test_fit_says_what_it_did(tmp_path: Path) -> None:
     assert answer["iterations"] <= 4
     assert answer["stop_reason"] in ("max_iter", "converged")
     steps = {"read", "count", "start", "sweeps", "tags", "recommender", "save"}
-    assert set(answer["seconds"]) == {*steps, "fit"}
+    assert set(answer["seconds"]) == {*steps, "import", "fit"}
     assert all(answer["seconds"][step] > 0 for step in steps)
     assert answer["seconds"]["fit"] == pytest.approx(
         sum(answer["seconds"][step] for step in steps - {"read", "count"})
@@ -328,12 +328,17 @@ def test_report_loads_the_model_once(model: Path, tmp_path: Path) -> None:
 
 
 def test_topics_are_saved_before_the_recommender_both_with_the_corpus(tmp_path: Path) -> None:
-    from tagtopics.models.base import TopicModel
+    from tagtopics.corpus import write_matrix_folder
+    from tagtopics.models import persistence
 
-    with mock.patch.object(TopicModel, "save", autospec=True, side_effect=TopicModel.save) as save:
+    with (
+        mock.patch.object(persistence, "save_model", wraps=persistence.save_model) as save,
+        mock.patch("tagtopics.models.persistence.write_matrix_folder", wraps=write_matrix_folder) as write,
+    ):
         out = fit_small(tmp_path)
     assert save.call_count == 2
-    assert all(call.kwargs["corpus"] is not None for call in save.call_args_list)
+    assert all(call.args[2] is not None for call in save.call_args_list)
+    assert write.call_count == 1  # the second save takes over its files
     assert (out / "corpus").is_dir()
 
 

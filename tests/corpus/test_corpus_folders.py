@@ -186,7 +186,7 @@ def test_nothing_is_left_half_written(tmp_path: Path, monkeypatch: pytest.Monkey
     def fail(*args: Any, **kwargs: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(tagtopics.corpus.write, "_put", fail)
+    monkeypatch.setattr(tagtopics.corpus.write, "_write_lines", fail)
     with pytest.raises(InputError, match=r"corpus: cannot be written \(No space left on device\)"):
         write_matrix_folder(small(), folder)
     with pytest.raises(InputError, match=r"a.jsonl: cannot be written"):

@@ -28,7 +28,7 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return library
 
 
-@pytest.mark.parametrize("writer", ["save", "update", "checkpoint", "shard", "report"])
+@pytest.mark.parametrize("writer", ["save", "save again", "update", "checkpoint", "shard", "report"])
 def test_every_crash_leaves_the_old_or_the_new(writer: str, shim: Path, tmp_path: Path) -> None:
     program = [sys.executable, str(HERE / "crash_support.py"), writer, str(tmp_path / "work"), str(MOST)]
     environment = os.environ | {"LD_PRELOAD": str(shim)}

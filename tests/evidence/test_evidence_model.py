@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 import tagtopics as tt
 from tagtopics.corpus.splits import seen_part, train_test
+from tagtopics.evidence import learn
 
 K, SWEEPS = 12, 25
 
@@ -97,6 +98,14 @@ def test_tag_words_are_some_of_the_words_of_their_documents(planted: Planted) ->
     assert words.shape == together.shape
     assert (words.toarray() <= together + 1e-3).all()
     assert words.data.min() >= 0
+
+
+def test_tag_words_of_too_few_tokens_are_dropped(planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
+    every = planted.model.tag_words_
+    monkeypatch.setattr(learn, "_LEAST", 0.5)
+    found = tt.TTM(K, max_iter=SWEEPS, random_state=0, n_jobs=1).fit_topics(planted.train).tag_words_
+    assert 0 < found.nnz < every.nnz
+    np.testing.assert_array_equal(found.toarray(), np.where(every.toarray() < 0.5, 0, every.toarray()))
 
 
 def test_kinds_of_tags_have_strengths_of_their_own(tmp_path: Path) -> None:

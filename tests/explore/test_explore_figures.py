@@ -220,6 +220,20 @@ def test_periods_are_means_of_their_documents(shown: Shown) -> None:
         assert (early, after) == ((shown.has[:, t] & ~late).sum(), (shown.has[:, t] & late).sum())
 
 
+def test_pairs_of_the_network_are_counted_over_all_documents(shown: Shown) -> None:
+    pairs = shown.pages["#/network"]["pairs"]
+    n_docs = shown.has.sum(0)
+    frequent = np.argsort(-n_docs, kind="stable")[:60]
+    strength = []
+    for a, b, n in pairs:
+        i, j = shown.tag[a], shown.tag[b]
+        assert n == (shown.has[:, i] & shown.has[:, j]).sum() > 1
+        assert {i, j} <= set(frequent.tolist())
+        strength.append(n / np.sqrt(n_docs[i] * n_docs[j]))
+    assert strength == sorted(strength, reverse=True)
+    assert len({(a, b) for a, b, _ in pairs}) == len(pairs)
+
+
 # What the pages show in the browser.
 
 _BARS = """name => [...document.querySelectorAll(`.bars[aria-label="${name}"] > li`)].map((row) => [
@@ -295,6 +309,14 @@ def test_pages_show_the_numbers_of_tags_and_groups(shown: Shown, page: Watched) 
         assert page.page.get_by_text(f"{figures['documents']:,} document").count() > 0
         together = page.page.locator(".compare .both .figure").all_inner_texts()[: len(figures["topics"])]
         assert all(_same(text, p) for text, (_, p, _) in zip(together, figures["topics"], strict=False))
+
+
+def test_network_shows_its_pairs(shown: Shown, page: Watched) -> None:
+    pairs = shown.pages["#/network"]["pairs"]
+    page.go("#/network")
+    rows = page.page.locator(".neighbours .figure").all_inner_texts()
+    assert [_number(text) for text in rows] == [n for _, _, n in pairs[:12]]
+    assert page.page.locator(".network line").count() == len(pairs)
 
 
 def test_pages_show_the_numbers_of_documents(shown: Shown, page: Watched) -> None:

@@ -51,7 +51,9 @@ def test_requests_need_the_token(client: Client, path: str) -> None:
 
 
 def test_readiness_needs_no_token(client: Client) -> None:
-    assert client.get("/ready").json() == {"status": "ready"}
+    answer = client.get("/ready").json()
+    assert answer["status"] == "ready"
+    assert [one["title"] for one in answer["models"]] == ["Four themes"]
     assert client.get("/health").status_code == 200
 
 

@@ -137,7 +137,7 @@ def test_cards_are_shared(watched: Watched, kind: str) -> None:
     page = watched.go("#/tag/place%3Asea")
     card = page.locator(".card", has_text="Credited words")
     card.locator("summary").click()
-    assert "tagtopics" in card.locator("textarea").input_value()
+    assert "tagtopics" in card.get_by_label("Cite this").input_value()
     with page.expect_download() as download:
         card.get_by_role("button", name=kind).click()
     content = Path(download.value.path()).read_bytes()

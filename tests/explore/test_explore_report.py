@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import tagtopics as tt
 from tagtopics.cli.app import run
 from tagtopics.corpus.spans import SpanFinder
-from tagtopics.explore import html_report
+from tagtopics.explore import html_report, index_pack
 from tagtopics.explore.bodies import Bodies
 from tagtopics.explore.html_report import render_report, write_report
 from tagtopics.explore.page import packed, safe_json
@@ -241,9 +241,28 @@ def test_fit_then_report_has_texts(tmp_path: Path, capsys: pytest.CaptureFixture
     assert run(["report", model, "-o", report, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["n_texts"] == answer["n_docs"] == 3
-    assert list(answer["seconds"]) == ["load", "record", "render"]
-    assert all(seconds > 0 for seconds in answer["seconds"].values())
+    assert list(answer["seconds"]) == ["import", "load", "record", "render"]
+    assert all(answer["seconds"][step] > 0 for step in ("load", "record", "render"))
     assert Path(report).stat().st_size == answer["bytes"]
     assert run(["report", str(tmp_path / "nothing"), "-o", report]) == 2
     assert run(["report", model, "-o", str(tmp_path)]) == 2
     assert run(["report", model, "-o", report, "--max-mb", "0.001"]) == 2
+
+
+def test_the_length_of_a_long_list_is_estimated_from_samples(
+    data: TopicData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list is as long as its space allows, up to what an estimate may miss, and never longer."""
+    order, packer = data.documents.by_topic(), index_pack.IndexPacker(data)
+    sizes = [packer.size(packer.tail(order[:n])) for n in range(73)]
+    monkeypatch.setattr(index_pack, "_SAMPLE", 12)
+    for space in np.linspace(sizes[0] + 400, 2.2 * sizes[-1], 6).astype(int).tolist():
+        docs, index = index_pack.fitting_index(packer, space)
+        limit = sizes[0] + (space - sizes[0]) * 0.6
+        most = max(n for n in range(73) if sizes[n] <= limit)
+        assert 0.8 * most - 3 <= len(docs) <= most
+        assert len(base64.b64encode(index)) <= max(0.8 * space, limit)
+        found = json.loads(gzip.decompress(index))
+        assert found["sizes"]["listed"] == len(docs)
+        assert found["sizes"]["counted"] in (72, len(docs))
+        assert found.keys() == index_of(data, docs).keys()

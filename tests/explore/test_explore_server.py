@@ -403,7 +403,7 @@ def test_no_input_is_an_internal_error(data: TopicData, recommending: Recommendi
         derandomize=True,
         database=None,
     )
-    without_input = {"/health", "/ready", "/metrics", "/v1/projects/tagtopics"}
+    without_input = {"/health", "/ready", "/reload", "/metrics", "/v1/projects/tagtopics"}
     statuses: set[int] = set()
     operations: list[Any] = [found.ok() for found in schema.get_all_operations()]  # type: ignore[union-attr]
     assert len(operations) >= 11

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tagtopics.graph import Belief, CorpusSums, FactorGraph, Priors, build_graph, invariant_error
+from tagtopics.inference import bp
 from tagtopics.inference.bp import BeliefPropagation
 from tagtopics.inference.executor import Kernels, MemoryExecutor, initial_topics
 from tagtopics.kernels import anchors, reference
@@ -128,6 +129,37 @@ def test_lean_sweeps(graph: FactorGraph, weights: tuple[float, float]) -> None:
         assert error_of(graph, belief) < 1e-6
         assert belief.docs is not None
         assert len(belief.docs.messages) == 0
+
+
+@quick
+@given(graphs(), st.booleans())
+def test_sweeps_that_leave_tags_alone(graph: FactorGraph, lean: bool) -> None:
+    """Tags without weight are credited in the first sweeps and in every fifth; messages never see them."""
+    word_topics = np.random.default_rng(1).random((graph.n_words, 5), dtype=np.float32)
+    belief = begin(compiled, graph, word_topics, lean=lean)
+    with patch.object(bp, "_MANY", 0):
+        _check_sweeps_without_tags(graph, belief, lean)
+
+
+def _check_sweeps_without_tags(graph: FactorGraph, belief: Belief, lean: bool) -> None:
+    given, without = priors(3, 0.0, 0.0), graph._replace(doc_slots=np.zeros_like(graph.doc_slots))
+    for number in range(4, 11):
+        belief = belief._replace(sweep=number - 1)
+        slow, expected = advance(reference, graph, belief, given, lean=lean)
+        found, change = advance(compiled, graph, belief, given, lean=lean, threads=2)
+        assert_close(found, slow)
+        assert change == pytest.approx(expected, rel=1e-3, abs=1e-5)
+        assert error_of(graph, found) < 1e-6
+        alone, _ = advance(compiled, without, belief, given, lean=lean)
+        assert found.docs is not None
+        assert belief.docs is not None
+        assert alone.docs is not None
+        np.testing.assert_array_equal(found.sums.words, alone.sums.words)
+        np.testing.assert_array_equal(found.docs.doc_sums, alone.docs.doc_sums)
+        if number not in (4, 5, 10):
+            np.testing.assert_array_equal(found.docs.slot_means, belief.docs.slot_means)
+            np.testing.assert_array_equal(found.sums.tags, belief.sums.tags)
+        belief = found
 
 
 @pytest.mark.compiled

@@ -17,7 +17,7 @@ from tagtopics._io import digest_bytes, digest_file
 
 @pytest.fixture(scope="module")
 def model() -> tt.TTM:
-    corpus = tt.make_tagged_corpus(n_docs=12, n_words=30, n_topics=3, n_tags=5, seed=0).corpus
+    corpus = tt.make_tagged_corpus(n_docs=24, n_words=60, n_topics=6, n_tags=10, seed=1).corpus
     return tt.TTM(3, max_iter=2, random_state=0, n_jobs=1).fit(corpus)
 
 

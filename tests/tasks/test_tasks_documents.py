@@ -63,6 +63,21 @@ def test_links_at_random_are_not_found(corpus: Corpus) -> None:
     assert result["metrics"]["accuracy"] < 0.62
 
 
+def test_training_documents_do_not_know_their_own_tags(corpus: Corpus) -> None:
+    bare = corpus.tags.tolil()
+    bare[:5] = 0  # documents without tags are like new ones
+    train = replace(corpus, tags=sp.csr_array(bare, dtype=corpus.tags.dtype))
+    model = TTM(8, random_state=0, max_iter=10).fit(train)
+    left_out, knowing = model._training_topics(train), model.transform(train, "inferred")
+    np.testing.assert_array_equal(left_out[:5], knowing[:5])
+    assert model.recommender_ is not None
+    counts, _ = model._new_documents(train, None)
+    likely = model.recommender_.left_out(np.arange(len(model.recommender_.rows)))
+    again = model._infer(counts[5:], model._weighed(counts[5:], likely))
+    np.testing.assert_array_equal(left_out[5:], again)
+    assert (left_out[5:] != knowing[5:]).any(1).mean() > 0.9
+
+
 def test_mixing_conserves_tokens_and_knows_their_source(corpus: Corpus) -> None:
     mixed = mix_documents(corpus, seed=1)
     by_id = {name: d for d, name in enumerate(corpus.ids)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 __all__ = ["main"]
@@ -13,6 +14,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Args:
         arguments: the command line; `sys.argv` by default.
     """
+    began = time.perf_counter()
     from tagtopics.cli.app import run
+    from tagtopics.cli.clock import StepClock
 
+    StepClock.began = began
     return run(arguments)

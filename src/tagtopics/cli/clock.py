@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, ClassVar
 
 _STEPS = {
     "Reading": "read",
@@ -23,12 +23,16 @@ class StepClock:
         steps: the names of all steps, the first of which begins now.
 
     Attributes:
-        seconds: of each step, 0 if it was not needed.
+        began: when the command began; modules are loaded between this and the first step.
+        seconds: of each step, 0 if it was not needed; `import` is the time before the first one.
     """
 
+    began: ClassVar[float | None] = None
+
     def __init__(self, *steps: str) -> None:
-        self.seconds = dict.fromkeys(steps, 0.0)
         self._step, self._since = steps[0], time.perf_counter()
+        before = 0.0 if self.began is None else self._since - self.began
+        self.seconds = {"import": before, **dict.fromkeys(steps, 0.0)}
 
     def begin(self, step: str) -> None:
         """Begin a step."""

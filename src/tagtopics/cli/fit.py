@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 
 ENGINES = ("local", "ray")
 
+_OF_FIT = ("start", "sweeps", "tags", "recommender", "save")
+"""The steps after reading."""
+
 _SHOWN = 10
 """Topics printed after a fit; `topics` prints all."""
 
@@ -68,7 +71,7 @@ def command(
 ) -> None:
     """Learn topics from a corpus, or from a folder of shards, and save them as a model."""
     from tagtopics.models.inputs import without_words
-    from tagtopics.models.persistence import check_model_target
+    from tagtopics.models.persistence import check_model_target, save_model
 
     estimator = build_model(model)
     target = check_model_target(out)
@@ -81,7 +84,7 @@ def command(
         raise InputError("--curation and --guided need a corpus in memory: no shards, no --checkpoint")
     if scale.checkpoint is not None:
         check_apart(out=target, checkpoint=scale.checkpoint)
-    clock = StepClock("read", "count", "start", "sweeps", "tags", "recommender", "save")
+    clock = StepClock("read", "count", *_OF_FIT)
     if sharded:
         sizes = _fit_shards(estimator, corpus, target, scale, output, keep, clock)
     else:
@@ -100,11 +103,11 @@ def command(
             estimator = fit_with_journal(estimator, documents, journal, model.topics, callbacks)
         clock.begin("save")
         kept = documents if keep else None
-        estimator.save(target, corpus=kept)  # whatever happens to the recommender, the topics are safe
+        saved = save_model(estimator, target, kept)  # whatever happens to the recommender, topics are safe
         if recommender and documents.tags.nnz:
             estimator._learn_recommender(documents, callbacks)
             clock.begin("save")
-            estimator.save(target, corpus=kept)
+            save_model(estimator, target, kept, after=saved)
         sizes = _sizes_of(documents)
     clock.begin("read")
     payload = _payload(estimator, sizes, model, target, clock.seconds)
@@ -233,7 +236,7 @@ def _payload(
         "stop_reason": estimator.stop_reason_,
         "weights": weights_of(estimator),
         "strengths": strengths_of(estimator),
-        "seconds": seconds | {"fit": sum(seconds.values()) - seconds["read"] - seconds["count"]},
+        "seconds": seconds | {"fit": sum(seconds[step] for step in _OF_FIT)},
         "topics": topic_rows(estimator, 8),
     }
 

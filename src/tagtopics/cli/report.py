@@ -5,16 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from tagtopics.cli.clock import StepClock
-from tagtopics.cli.options import ModelArgument, OutputOptions, flag, option
+from tagtopics.cli.options import ModelArgument, OutputOptions, argument, flag, option
 from tagtopics.cli.output import console, fact_table, note, plain, show
 from tagtopics.cli.sources import is_path, load, load_named
 from tagtopics.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable
+
     from tagtopics.corpus import Corpus
+    from tagtopics.explore.hosting import Served, Switchboard
+    from tagtopics.explore.middleware import Application
+    from tagtopics.explore.server import Limits
     from tagtopics.models.base import TopicModel
     from tagtopics.views.topic_data import TopicData
 
+ModelsArgument = Annotated[
+    list[str], argument("Model folders written by `fit`; several have pages under their names.", "MODEL...")
+]
 ReportOption = Annotated[str, option("HTML file to write.", "--out", "-o", metavar="FILE")]
 OverwriteOption = Annotated[bool, flag("Replace FILE even if it is not a tagtopics report.", "--overwrite")]
 CorpusOption = Annotated[
@@ -35,6 +44,10 @@ ImagesOption = Annotated[
 ]
 MapOption = Annotated[
     str | None, option("Also write the map of documents as an SVG file, for papers.", "--map", metavar="FILE")
+]
+StoryOption = Annotated[
+    str | None,
+    option("Captioned views to open with, as the page Story saves them.", "--story", metavar="FILE"),
 ]
 HostOption = Annotated[
     str, option("Address to listen on; use 0.0.0.0 to allow remote access.", metavar="ADDRESS")
@@ -68,9 +81,11 @@ def report_command(
     images: ImagesOption = None,
     map_file: MapOption = None,
     figures: FiguresOption = None,
+    story: StoryOption = None,
 ) -> None:
     """Write topics, tags, tag groups and documents to one HTML file that opens without a network."""
     from tagtopics.explore.html_report import check_figures_target, check_report_target, write_report
+    from tagtopics.explore.stories import read_story
     from tagtopics.views.heat_maps import with_pictures
     from tagtopics.views.offline import offline_model
 
@@ -81,13 +96,14 @@ def report_command(
     check_report_target(out, overwrite=overwrite)
     if figures is not None:
         check_figures_target(figures, overwrite=overwrite)
+    told = None if story is None else read_story(story)
     clock = StepClock("load", "record", "render")
     loaded, data = _load_with_data(model, corpus, title, output, clock)
     if images is not None:
         data = with_pictures(data, loaded, images)
     clock.begin("render")
     size = write_report(
-        data, out, max_mb, overwrite=overwrite, figures=figures, offline=offline_model(loaded)
+        data, out, max_mb, overwrite=overwrite, figures=figures, offline=offline_model(loaded), story=told
     )
     if map_file is not None:
         write_map(data, map_file, overwrite=overwrite)
@@ -115,10 +131,11 @@ def report_command(
 
 
 def serve_command(
-    model: ModelArgument,
+    models: ModelsArgument,
     output: OutputOptions,
     corpus: CorpusOption = None,
     title: TitleOption = None,
+    images: ImagesOption = None,
     host: HostOption = "127.0.0.1",
     port: PortOption = 8000,
     workers: WorkersOption = 2,
@@ -127,31 +144,89 @@ def serve_command(
     token: TokenOption = None,
     cors: CorsOption = None,
 ) -> None:
-    """Serve a model: its pages, a workbench for new texts, and a JSON API under /api/v1."""
+    """Serve models: their pages, a workbench for new texts, and a JSON API under /api/v1."""
     try:
-        from tagtopics.explore.listener import allowed_hosts, bind, make_server
-        from tagtopics.explore.server import Limits, create_app
+        from tagtopics.explore.hosting import names_of
+        from tagtopics.explore.listener import allowed_hosts, bind
+        from tagtopics.explore.server import Limits, create_server
     except ImportError:
         raise MissingExtraError("serve", "serve") from None
-    from tagtopics.views.engine import ModelEngine
 
     if token is not None and not token.strip():
         raise InputError("--token: must not be empty")
     origins = [one.strip() for one in (cors or "").split(",") if one.strip()]
     if any("://" not in one for one in origins):
         raise InputError("--cors: give addresses such as https://example.org")
+    if len(models) > 1 and (corpus or title or images):
+        raise InputError("serve: --corpus, --title and --images need a single model")
     listening = bind(host, port)
-    if not output.quiet:
-        note("loading the model and drawing the map; the server answers when this is done")
-    loaded, data = _load_with_data(model, corpus, title, output, StepClock("load", "record"))
     limits = Limits(workers=workers, queue=queue, seconds=timeout)
-    app = create_app(data, ModelEngine(loaded), limits, allowed_hosts(host), token=token, origins=origins)
-    if not output.quiet:
-        name = f"[{host}]" if ":" in host else host
-        address = f"http://{name}:{listening.getsockname()[1]}/"
-        console().print(plain(f"Serving {data.title} at {address}"), soft_wrap=True)
-        console().print(plain("Press Ctrl-C to stop.", "dim"))
-    make_server(app, limits).run(sockets=[listening])
+    app, board = create_server(limits, allowed_hosts(host), token=token, origins=origins)
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{listening.getsockname()[1]}/"
+    named = list(zip(names_of(models), models, strict=True))
+
+    def load() -> list[Served]:
+        return [_served(name, path, corpus, title, images, output) for name, path in named]
+
+    _serve(app, board, limits, listening, load, address, quiet=output.quiet)
+
+
+def _served(
+    name: str, path: str, corpus: str | None, title: str | None, images: str | None, output: OutputOptions
+) -> Served:
+    from tagtopics.explore.hosting import Served
+    from tagtopics.views.engine import ModelEngine
+    from tagtopics.views.heat_maps import with_pictures
+
+    loaded, data = _load_with_data(path, corpus, title, output, StepClock("load", "record"))
+    if images is not None:
+        data = with_pictures(data, loaded, images)
+    return Served(name, data, ModelEngine(loaded))
+
+
+def _serve(
+    app: Application,
+    board: Switchboard,
+    limits: Limits,
+    listening: socket.socket,
+    load: Callable[[], list[Served]],
+    address: str,
+    *,
+    quiet: bool,
+) -> None:
+    """Listen at once, load the models meanwhile, load them again at SIGHUP; end if they cannot be loaded."""
+    import signal
+
+    from tagtopics.explore.hosting import Reloader
+    from tagtopics.explore.listener import make_server
+
+    server = make_server(app, limits)
+    first: list[Exception] = []
+
+    def ready() -> None:
+        if not quiet:
+            names = ", ".join(one["title"] for one in board.status.models)
+            console().print(plain(f"Serving {names} at {address}"), soft_wrap=True)
+            console().print(plain("Press Ctrl-C to stop.", "dim"))
+
+    def failed(error: Exception) -> None:
+        if board.status.models:
+            note(f"reload failed, the earlier models stay: {board.status.failure}")
+            return
+        first.append(error)
+        server.should_exit = True
+
+    reloader = Reloader(board, load, ready, failed)
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, reloader.ask)
+    if not quiet:
+        note("loading; /ready answers 200 when this is done")
+    reloader.start()
+    server.run(sockets=[listening])
+    reloader.stop()
+    if first:
+        raise first[0]
 
 
 def _load_with_data(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import zipfile
@@ -11,8 +10,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 
+from tagtopics._gzip import write_gzip
 from tagtopics._io import atomic_file, atomic_folder, check_target
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.metadata import METADATA
@@ -27,6 +28,9 @@ FOLDER_FILES = (
 
 _MARK = b"tagtopics matrix folder"
 """The comment of `words.npz`, a zip archive; a folder without it is not overwritten."""
+
+LEVEL = 4
+"""Of compression: a third of the time of the level that makes the smallest files, which are 6 % smaller."""
 
 _UNWRITABLE = frozenset("\n\r\0\ufeff")
 
@@ -104,12 +108,16 @@ def check_folder(
     return check_target(target, what, lambda _: True, option="path")
 
 
-def _marked(counts: sp.csr_array) -> bytes:
-    """Return the bytes of an npz file with our mark; in memory: `ZipFile` may empty a file to append to."""
+def _npz(matrix: sp.csr_array, mark: bytes = b"") -> bytes:
+    """Return a matrix as `scipy.sparse.save_npz` writes it, but compressed faster, and with a mark."""
     file = io.BytesIO()
-    sp.save_npz(file, counts)
-    with zipfile.ZipFile(file, "a") as archive:
-        archive.comment = _MARK
+    parts = {name: getattr(matrix, name) for name in ("data", "indices", "indptr", "shape")}
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive:
+        archive.comment = mark
+        for name, array in (parts | {"format": b"csr", "_is_array": True}).items():
+            npy = io.BytesIO()
+            np.lib.format.write_array(npy, np.asarray(array), allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), npy.getvalue(), zipfile.ZIP_DEFLATED, LEVEL)
     return file.getvalue()
 
 
@@ -126,10 +134,10 @@ def _resolved(path: str | Path) -> Path:
 
 
 def _write_parts(corpus: Corpus, folder: Path) -> None:
-    (folder / "words.npz").write_bytes(_marked(corpus.counts))
+    (folder / "words.npz").write_bytes(_npz(corpus.counts, _MARK))
     write_names(corpus.vocabulary, folder / "vocab.txt")
     if corpus.n_tags:
-        sp.save_npz(folder / "tags.npz", corpus.tags)
+        (folder / "tags.npz").write_bytes(_npz(corpus.tags))
         write_names(corpus.tag_names, folder / "tags.txt")
     write_names(corpus.ids, folder / "ids.txt")
     for name in ("labels", *METADATA.values()):
@@ -139,7 +147,7 @@ def _write_parts(corpus: Corpus, folder: Path) -> None:
     if corpus.split is not None:
         write_names(corpus.split, folder / "split.txt")
     if corpus.links is not None:
-        sp.save_npz(folder / "links.npz", corpus.links)
+        (folder / "links.npz").write_bytes(_npz(corpus.links))
     if corpus.texts is not None:
         texts = ({"id": name, "text": text} for name, text in zip(corpus.ids, corpus.texts, strict=True))
         _write_lines(folder / "texts.jsonl.gz", map(json.dumps, texts), packed=True)
@@ -187,14 +195,9 @@ def write_names(names: Sequence[str], path: Path) -> None:
 
 
 def _write_lines(path: Path, lines: Iterator[str], *, packed: bool) -> None:
-    with path.open("wb") as raw:
+    encoded = (f"{line}\n".encode() for line in lines)
+    with path.open("wb") as file:
         if packed:
-            with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
-                _put(file, lines)
+            write_gzip(file, encoded, LEVEL)
         else:
-            _put(raw, lines)
-
-
-def _put(file: Any, lines: Iterator[str]) -> None:
-    with io.TextIOWrapper(file, encoding="utf-8", newline="\n") as text:
-        text.writelines(line + "\n" for line in lines)
+            file.writelines(encoded)

@@ -42,6 +42,9 @@ _FIRST = 2
 _MOST_STRENGTH = 1e12
 """The largest strength of a saved model, in tokens: far above all that is learned, far below an overflow."""
 
+_LEAST = 1e-4
+"""Tokens from which on a word is one of a tag's own; half of all pairs have less (decision 125)."""
+
 _PSEUDO_COUNT = 2.0
 """Pseudo-count of the words of tags before it is learned."""
 
@@ -169,15 +172,18 @@ def training_of_pilot(pilot: Pilot, hidden: Strengths, n_threads: int) -> Traini
 
 
 def tag_words_of(pilot: Pilot, settings: TagSettings, n_threads: int) -> Any:
-    """Return CSR (T, W): the tokens of each word that documents credit to each tag."""
+    """Return CSR (T, W): the tokens of each word that documents credit to each tag, from `_LEAST` on."""
     training = training_of_pilot(pilot, settings.hidden, n_threads)
     strengths = settings.slot_strengths[pilot.profiles.kinds[training.graph.slot_tag]]
     slot_prior = (strengths * training.slot_shares).astype(np.float32)
     shrinkage = np.full(len(pilot.profiles.kinds), settings.shrinkage)
     topic_prior = float(settings.known.topics.sum())
-    return learn_tag_words(
+    words, _ = learn_tag_words(
         training, shrinkage, topic_prior, slot_prior, n_threads, rounds=MOST_ROUNDS, tol=CONVERGED
-    )[0]
+    )
+    words.data[words.data < _LEAST] = 0
+    words.eliminate_zeros()
+    return words
 
 
 def _learn_words(

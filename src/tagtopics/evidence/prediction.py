@@ -132,8 +132,13 @@ class TaggedInference:
             counts: CSR (D, W).
             tags: CSR (D, T); every one counts in full.
         """
-        (edge, slot), done = claims_of(counts, tags), 0
-        shares, own = np.empty(len(edge), dtype=np.float32), np.empty(len(edge), dtype=np.float32)
+        (edge, slot), (shares, own) = claims_of(counts, tags), self.credit_shares(counts, tags)
+        return Credit(edge, tags.indices[slot], counts.indices[edge], counts.data[edge], shares, own)
+
+    def credit_shares(self, counts: Any, tags: Any) -> tuple[Float32, Float32]:
+        """Return `shares` and `own` of `credit` alone: of many documents, the rest takes much memory."""
+        n_claims, done = int(np.diff(counts.indptr).astype(np.int64) @ np.diff(tags.indptr)), 0
+        shares, own = np.empty(n_claims, dtype=np.float32), np.empty(n_claims, dtype=np.float32)
         for first, last in _batches(counts, tags, self.phi.shape[1]):
             graph = build_graph(counts[first:last], tags[first:last])
             said, claims = self._said(graph), slice(done, done + int(first_claims(graph)[-1]))
@@ -141,7 +146,7 @@ class TaggedInference:
             arguments = (said, topics, weights, self.profiles.means, self.n_threads)
             shares[claims], own[claims] = mixture.credit_claims(graph, self.phi, *arguments)
             done = claims.stop
-        return Credit(edge, tags.indices[slot], counts.indices[edge], counts.data[edge], shares, own)
+        return shares, own
 
     def _infer_batch(
         self, graph: FactorGraph, said: Float32, tags: Any, plain: Float32 | None = None

@@ -118,9 +118,16 @@ class FittedOnce:
 
     def transform(self, corpus: Corpus, tags: Any = None) -> Any:
         """Infer proportions, once for the same documents and the same use of their tags."""
-        key = corpus.ids, "hidden" if tags is None else tags if isinstance(tags, str) else "known"
+        use = "hidden" if tags is None else tags if isinstance(tags, str) else "known"
+        return self._once((corpus.ids, use), lambda: self.estimator.transform(corpus, tags))
+
+    def _training_topics(self, corpus: Corpus) -> Any:
+        """Infer proportions of training documents without what is known of their own tags, once."""
+        return self._once((corpus.ids, "left out"), lambda: self.estimator._training_topics(corpus))
+
+    def _once(self, key: tuple[tuple[str, ...], str], infer: Callable[[], Any]) -> Any:
         if key not in self._inferred:
-            self._inferred[key] = self.estimator.transform(corpus, tags)
+            self._inferred[key] = infer()
         return self._inferred[key]
 
     def __getattr__(self, name: str) -> Any:

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from tagtopics._gzip import Deflated, deflated, gzip_of
 from tagtopics._typing import Float32, Int64
-from tagtopics.explore.page import packed, root_bytes
+from tagtopics.explore.page import LEVEL, compact_json, root_bytes
 from tagtopics.explore.prepare import known_words
 from tagtopics.views.offline import OfflineModel, OfflineTags
 from tagtopics.views.topic_data import TopicData
@@ -27,6 +28,9 @@ _STEPS = (0.001, 0.002, 0.004, 0.008)
 
 _MOST_COEFFICIENTS = 2_000_000
 """More coefficients do not fit; the nearest documents decide then, as in a recommender of many tags."""
+
+_FRAME = 20
+"""Bytes around the parts of a gzip file."""
 
 _SHARES = (1.0, 0.7, 0.5, 0.35, 0.25)
 """Shares of the training documents that are kept, where the nearest documents decide."""
@@ -41,30 +45,39 @@ def bench_block(data: TopicData, model: OfflineModel) -> bytes | None:
         "settings": model.settings,
         "phi": root_bytes(ratio, 8),
         "prior": [float(f"{value:.7g}") for value in model.prior.tolist()],
-        "tags": None,
     }
-    tries = [] if model.tags is None else _tries(model.tags)
-    for settings in tries:
-        block = packed(parts | {"tags": _tags(model.tags, number, *settings)})
-        if _fits(block):
-            return block
-    block = packed(parts)
-    return block if _fits(block) else None
+    head = deflated(compact_json(parts)[:-1] + b',"tags":', LEVEL)
+    tail = None if model.tags is None else _fitting_tags(model.tags, number, head.size)
+    block = gzip_of([head, tail or deflated(b"null}", LEVEL)])
+    return block if _fits(len(block)) else None
 
 
-def _tries(tags: OfflineTags) -> list[tuple[float, float]]:
-    """Return pairs of step and share of documents to try, best first."""
-    steps = _STEPS if 0 < tags.coefficients.size <= _MOST_COEFFICIENTS else ()
-    return [(step, 1.0) for step in steps] + [(0.0, share) for share in _SHARES]
+def _fitting_tags(tags: OfflineTags, number: Int64, n_bytes: int) -> Deflated | None:
+    """Return the best recommender that fits next to bytes that are there already; None if none does."""
+
+    def packed_tags(step: float, share: float) -> Deflated:
+        return deflated(compact_json(_tags(tags, number, step, share)) + b"}", LEVEL)
+
+    if 0 < tags.coefficients.size <= _MOST_COEFFICIENTS:
+        for step in _STEPS:
+            tail = packed_tags(step, 1.0)
+            if _fits(n_bytes + tail.size + _FRAME):
+                return tail
+    least = packed_tags(0.0, _SHARES[-1])
+    for share in _SHARES:
+        if _fits(n_bytes + 0.9 * least.size * share / _SHARES[-1]):  # else it need not be tried
+            tail = least if share == _SHARES[-1] else packed_tags(0.0, share)
+            if _fits(n_bytes + tail.size + _FRAME):
+                return tail
+    return None
 
 
-def _fits(block: bytes) -> bool:
-    return -(-len(block) // 3) * 4 <= MOST_BYTES
+def _fits(n_bytes: float) -> bool:
+    return -(-n_bytes // 3) * 4 <= MOST_BYTES
 
 
-def _tags(tags: OfflineTags | None, number: Int64, step: float, share: float) -> dict[str, Any]:
+def _tags(tags: OfflineTags, number: Int64, step: float, share: float) -> dict[str, Any]:
     """Return the recommender, ready for JSON, with documents in an order that puts similar ones together."""
-    assert tags is not None  # callers try only models that have tags
     N = tags.counts.shape[0]
     kept = np.unique(np.linspace(0, N - 1, max(int(share * N), 1)).astype(np.int64))
     best = np.argsort(-tags.topics[kept], axis=1, kind="stable")[:, :2]
@@ -90,13 +103,17 @@ def _tags(tags: OfflineTags | None, number: Int64, step: float, share: float) ->
         "company": tags.most_together if len(tags.coefficients) else 0,
         "step": step,
         "coefficients": _rounded(tags.coefficients[order], step) if step else None,
+        "line": None if step else tags.line,
+        "rows": tags.rows[order].tolist() if tags.line and not step else None,
     }
 
 
 def _ragged(rows: Int64, values: Int64, n: int) -> dict[str, Any]:
     """Return ascending numbers by row: how many each row has, and their differences."""
-    order = np.lexsort((values, rows))
-    rows, values = rows[order], values[order]
+    place = rows * (values.max(initial=0) + 1) + values
+    if not (place[1:] > place[:-1]).all():
+        order = np.lexsort((values, rows))
+        rows, values = rows[order], values[order]
     first = np.diff(rows, prepend=-1) > 0
     gaps = np.where(first, values, np.diff(values, prepend=0))
     return {"sizes": np.bincount(rows, minlength=n).tolist(), "gaps": _bytes(gaps)}

@@ -106,7 +106,7 @@ def tag_parts(credit: Any, counts: Any) -> Float64:
 
 def letters(values: Any) -> str:
     """Return whole numbers as characters, `#` for 0."""
-    return "".join(chr(_FIRST_LETTER + value) for value in np.asarray(values).astype(int).tolist())
+    return (np.asarray(values).astype("<u4") + np.uint32(_FIRST_LETTER)).tobytes().decode("utf-32-le")
 
 
 def _text(data: TopicData, doc: int, place: Int64) -> tuple[dict[str, Any], Int64]:

@@ -29,6 +29,7 @@ from tagtopics.explore.prepare import (
     word_docs,
     word_topics,
 )
+from tagtopics.explore.tag_network import tag_network
 from tagtopics.explore.timeline import time_of
 from tagtopics.views.topic_data import TopicData
 
@@ -74,6 +75,8 @@ def pages(data: TopicData, docs: Int64, n_bodies: int) -> Iterator[tuple[str, di
     yield from _tag_pages(data)
     for group in suggested_groups(data):
         yield _group_page(data, group["tags"])
+    names = data.tags.names
+    yield "#/network", {"pairs": [[names[a], names[b], n] for a, b, n in tag_network(data)]}
     yield from _document_pages(data, docs, n_bodies)
 
 

@@ -41,15 +41,21 @@ class TokenGuard:
         await send({"type": "http.response.body", "body": body})
 
     def _allows(self, headers: dict[bytes, bytes]) -> bool:
-        scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
-        if scheme.lower() == b"basic":
-            try:
-                given = base64.b64decode(given, validate=True).partition(b":")[2]
-            except binascii.Error:
-                return False
-        elif scheme.lower() != b"bearer":
-            return False
-        return hmac.compare_digest(given.strip(), self._token)
+        given = given_token(headers)
+        return given is not None and hmac.compare_digest(given, self._token)
+
+
+def given_token(headers: dict[bytes, bytes]) -> bytes | None:
+    """Return the token of a request, or None."""
+    scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
+    if scheme.lower() == b"basic":
+        try:
+            given = base64.b64decode(given, validate=True).partition(b":")[2]
+        except binascii.Error:
+            return None
+    elif scheme.lower() != b"bearer":
+        return None
+    return given.strip()
 
 
 def api_page(schema: dict[str, Any]) -> str:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tagtopics._blas import single_thread
 from tagtopics._io import atomic_file, check_target
 from tagtopics._typing import Int64
 from tagtopics.errors import InputError
 from tagtopics.explore.bench import bench_block
 from tagtopics.explore.bodies import CHUNK, Bodies
 from tagtopics.explore.figures import write_figures
+from tagtopics.explore.index_pack import IndexPacker, base64_size, fitting_index
 from tagtopics.explore.page import Block, base64_of, packed, report_page
-from tagtopics.explore.prepare import fixed_index, index_of
 from tagtopics.explore.terrain import map_index, terrain_of
 from tagtopics.views.offline import OfflineModel
 from tagtopics.views.topic_data import TopicData
@@ -25,9 +27,6 @@ DEFAULT_MB = 15.0
 
 _FOR_BENCH = 0.25
 """Share of the space that the workbench may take; larger ones are left out."""
-
-_FOR_BODIES = 0.4
-"""Share reserved for texts of what topics, words and tags leave, if the list of documents is large."""
 
 _MARK = b'<meta name="generator" content="tagtopics '
 """Every report has this in its first kilobyte; a file without it is not overwritten."""
@@ -53,6 +52,7 @@ def write_report(
     overwrite: bool = False,
     offline: OfflineModel | None = None,
     figures: str | Path | None = None,
+    story: dict[str, Any] | None = None,
 ) -> ReportSize:
     """Write a report as one HTML file.
 
@@ -68,6 +68,7 @@ def write_report(
         overwrite: replace an existing file even if it is not a report.
         offline: adds a workbench for new texts, if `source` is a record; that of a model is always added.
         figures: a JSON file, to write every number that the pages show to.
+        story: captioned views that the report opens with a page for; see `stories.read_story`.
 
     Returns:
         What the report contains.
@@ -79,7 +80,7 @@ def write_report(
 
         offline = offline_model(source)
         source = topic_data(source, corpus, title)
-    html, size = render_report(source, max_mb, offline)
+    html, size = render_report(source, max_mb, offline, story)
     with atomic_file(target) as temporary:
         temporary.write_bytes(html)
     if figures is not None:
@@ -119,21 +120,27 @@ def is_report(path: Path) -> bool:
 
 
 def render_report(
-    data: TopicData, max_mb: float = DEFAULT_MB, offline: OfflineModel | None = None
+    data: TopicData,
+    max_mb: float = DEFAULT_MB,
+    offline: OfflineModel | None = None,
+    story: dict[str, Any] | None = None,
 ) -> tuple[bytes, ReportSize]:
     """Return a report as bytes, and what it contains; with a model, it has a workbench for new texts."""
     if not max_mb > 0:
         raise InputError(f"max_mb must be above 0, not {max_mb}")
-    space = int(max_mb * 1e6) - len(_page(data, b"", b"", [], 0)) - 400
-    terrain = terrain_of(data)
-    space -= int(1.1 * len(base64_of(packed(map_index(terrain, np.arange(0)))))) + 1000
-    bench = None if offline is None else bench_block(data, offline)
-    if bench is not None and len(base64_of(bench)) > _FOR_BENCH * space:
+    space = int(max_mb * 1e6) - len(_page(data, b"", b"", [], 0, story=story)) - 400
+    with single_thread(), ThreadPoolExecutor(1) as pool:  # one limit for both threads: no bit depends on when
+        drawing = pool.submit(terrain_of, data)
+        bench = None if offline is None else bench_block(data, offline)
+        packer = IndexPacker(data)
+        terrain = drawing.result()
+    space -= int(1.1 * base64_size(len(packed(map_index(terrain, np.arange(0)))))) + 1000
+    if bench is not None and base64_size(len(bench)) > _FOR_BENCH * space:
         bench = None
-    space -= len(base64_of(bench or b""))
-    docs, index = _fitting_index(data, space)
-    bodies, n_bodies = _fitting_bodies(data, docs, space - len(base64_of(index)))
-    html = _page(data, index, packed(map_index(terrain, docs)), bodies, n_bodies, bench)
+    space -= base64_size(len(bench or b""))
+    docs, index = fitting_index(packer, space)
+    bodies, n_bodies = _fitting_bodies(data, docs, space - base64_size(len(index)))
+    html = _page(data, index, packed(map_index(terrain, docs)), bodies, n_bodies, bench, story)
     return html, ReportSize(len(html), len(data.documents.ids), len(docs), n_bodies)
 
 
@@ -144,43 +151,20 @@ def _page(
     bodies: list[bytes],
     n_bodies: int,
     bench: bytes | None = None,
+    story: dict[str, Any] | None = None,
 ) -> bytes:
     has_bench = bench is not None
-    settings: dict[str, Any] = {"live": False, "bodies": n_bodies, "chunk": CHUNK, "bench": has_bench}
+    settings: dict[str, Any] = {
+        "live": False,
+        "bodies": n_bodies,
+        "chunk": CHUNK,
+        "bench": has_bench,
+        "story": story,
+    }
     blocks = [Block("index", base64_of(index)), Block("map-data", base64_of(places))]
     blocks += [] if bench is None else [Block("bench", base64_of(bench))]
     blocks += [Block(f"bodies-{i}", base64_of(pack)) for i, pack in enumerate(bodies)]
     return report_page(data.title, settings, blocks).encode("utf-8", "replace")
-
-
-def _fitting_index(data: TopicData, space: int) -> tuple[Int64, bytes]:
-    """Return the documents to list and the packed index; fewer if texts would not fit otherwise."""
-    order, fixed = data.documents.by_topic(), fixed_index(data)
-
-    def pack(n: int) -> tuple[bytes, int]:
-        index = packed(index_of(data, order[:n], fixed))
-        return index, -(-len(index) // 3) * 4  # bytes as base64
-
-    n = len(order)
-    index, size = pack(n)
-    share = 1 - _FOR_BODIES if data.documents.has_words else 1
-    if size <= share * space:
-        return order, index
-    least = pack(0)[1]  # topics, words and tags alone
-    if least > space:
-        raise InputError(f"the topics, words and tags alone need {least / 1e6:.1f} MB; raise max_mb")
-    limit = least + (space - least) * share
-    while size > limit and n > 0:
-        n = min(int(n * 0.95 * (limit - least) / (size - least)), n - 1)
-        index, size = pack(n)
-    return order[:n], _counted(data, order, n, fixed, space) or index
-
-
-def _counted(data: TopicData, order: Int64, n: int, fixed: dict[str, Any], space: int) -> bytes | None:
-    """Return the packed index with the tags of all documents, if there is room for them."""
-    index = packed(index_of(data, order[:n], fixed, order[n:]))
-    share = 1 - _FOR_BODIES / 2 if data.documents.has_words else 1
-    return index if -(-len(index) // 3) * 4 <= share * space else None
 
 
 def _fitting_bodies(data: TopicData, docs: Int64, space: int) -> tuple[list[bytes], int]:
@@ -192,7 +176,7 @@ def _fitting_bodies(data: TopicData, docs: Int64, space: int) -> tuple[list[byte
     bodies = Bodies(data)
     for rows in np.split(docs, range(CHUNK, len(docs), CHUNK)):
         pack = packed([bodies.body(int(d)) for d in rows])
-        space -= len(base64_of(pack)) + 80
+        space -= base64_size(len(pack)) + 80
         if space < 0:
             break
         packs.append(pack)

@@ -17,6 +17,8 @@ import scipy.sparse as sp
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.kernels.places import add_mass, attract, descend, read_fields
+from tagtopics.kernels.threads import resolve_threads, run_ranges
 
 NEIGHBOURS = 15
 """Documents that attract a document."""
@@ -51,20 +53,34 @@ class Grid(NamedTuple):
 
 
 @single_thread()
-def document_layout(topics: Float32, on_progress: Callable[[float], None] = lambda share: None) -> Float64:
+def document_layout(
+    topics: Float32,
+    on_progress: Callable[[float], None] = lambda share: None,
+    near: Int64 | None = None,
+) -> Float64:
     """Return (D, 2): a place in the unit square for each document.
 
     Args:
         topics: (D, K) topic proportions.
         on_progress: called with the share of the work done, from 0 to 1.
+        near: from `neighbours_of`, if it is known.
     """
     D = len(topics)
     if D < 4:
         return np.stack([(np.arange(D) + 1) / (D + 1), np.full(D, 0.5)], axis=1)
-    roots = np.sqrt(np.asarray(topics, dtype=np.float64)).astype(np.float32)
-    pull = attraction(nearest(roots, min(NEIGHBOURS, D - 1)))
+    pull = attraction(neighbours_of(topics) if near is None else near)
     on_progress(0.2)
-    return _fitted(_optimised(principal_plane(roots), pull, on_progress))
+    return _fitted(_optimised(principal_plane(_roots(topics)), pull, on_progress))
+
+
+@single_thread()
+def neighbours_of(topics: Float32) -> Int64:
+    """Return (D, n): the documents with the most similar topics, for each; 15 of them if there are enough."""
+    return nearest(_roots(topics), min(NEIGHBOURS, max(len(topics) - 1, 0)))
+
+
+def _roots(topics: Float32) -> Float32:
+    return np.sqrt(np.asarray(topics, dtype=np.float64)).astype(np.float32)
 
 
 def nearest(roots: Float32, n: int) -> Int64:
@@ -149,37 +165,29 @@ def principal_plane(roots: Float32) -> Float64:
 
 def _optimised(places: Float64, pull: sp.csr_array, on_progress: Callable[[float], None]) -> Float64:
     """Return places (D, 2) after gradient descent with momentum and gains, as in t-SNE."""
-    rows = np.repeat(np.arange(len(places)), np.diff(pull.indptr))
-    step, gain = np.zeros_like(places), np.ones_like(places)
+    D, threads, both = len(places), resolve_threads(None), sp.csr_array(pull + pull.T)
+    both.sort_indices()
+    every = np.arange(D + 1)
+    step, gain, force = np.zeros_like(places), np.ones_like(places), np.empty_like(places)
     grid: Grid | None = None
     for i in range(sum(STEPS)):
         late = i >= STEPS[0]
         exaggeration = 1.0 if late else _EXAGGERATION
         grid = _grid_for(places, grid)
-        slope = 4 * (exaggeration * _attract(places, pull, rows) - repulsion(places, grid))
-        same = slope * step > 0
-        gain = np.maximum(np.where(same, 0.8 * gain, gain + 0.2), 0.01)
-        rate = max(len(places) / exaggeration / 4, 2.0)
-        step = _MOMENTUM[late] * step - rate * gain * slope
-        places = places + step
-        places -= places.mean(0)
+        near = both.indptr, both.indices, both.data
+        run_ranges(attract, both.indptr, 4, threads, *near, places, force)
+        felt, total = repulsion(places, grid)
+        settings = (exaggeration, _MOMENTUM[late], max(D / exaggeration / 4, 2.0), total)
+        run_ranges(descend, every, 8, threads, force, felt, settings, places, step, gain)
+        for coordinate in places.T:  # column by column: much faster than along the first axis
+            coordinate -= coordinate.mean()
         on_progress(0.2 + 0.8 * (i + 1) / sum(STEPS))
     return places
 
 
-def _attract(places: Float64, pull: sp.csr_array, rows: Int64) -> Float64:
-    """Return (D, 2): sum_j p_ij (y_i - y_j) / (1 + |y_i - y_j|^2)."""
-    x, y = np.ascontiguousarray(places.T)
-    dx, dy = x[rows] - x[pull.indices], y[rows] - y[pull.indices]
-    weight = pull.data / (1 + dx * dx + dy * dy)
-    D = len(places)
-    force = [np.bincount(rows, weight * d, D) - np.bincount(pull.indices, weight * d, D) for d in (dx, dy)]
-    return np.stack(force, axis=1)
-
-
 def _grid_for(places: Float64, grid: Grid | None) -> Grid:
     """Return a grid that covers the places; the given one, if it does and is not much too large."""
-    span = float(np.ptp(places, axis=0).max()) * 1.02 + 1e-9
+    span = max(float(np.ptp(coordinate)) for coordinate in places.T) * 1.02 + 1e-9
     if grid is not None and 0.7 * grid.n * grid.size <= span <= (grid.n - 1) * grid.size:
         return grid
     wanted = int(np.clip(np.ceil(1.2 * span / _CELL) + 2, *_GRID))
@@ -192,21 +200,21 @@ def _grid_for(places: Float64, grid: Grid | None) -> Grid:
     return Grid(n, size, scipy.fft.rfft2(np.stack(kernels), workers=1))
 
 
-def repulsion(places: Float64, grid: Grid) -> Float64:
-    """Return (D, 2): sum_j (y_i - y_j) / (1 + d^2)^2 over sum_ij 1 / (1 + d^2), interpolated on a grid."""
-    n = grid.n
-    scaled = (places - places.min(0)) / grid.size
-    cell = np.minimum(scaled.astype(np.int64), n - 2)
-    part = scaled - cell
-    corners = [(a, b) for a in (0, 1) for b in (0, 1)]
-    index = [(cell[:, 0] + a) * n + cell[:, 1] + b for a, b in corners]
-    share = [np.abs(1 - a - part[:, 0]) * np.abs(1 - b - part[:, 1]) for a, b in corners]
-    mass = np.bincount(np.concatenate(index), np.concatenate(share), n * n).reshape(n, n)
+def repulsion(places: Float64, grid: Grid) -> tuple[Float64, float]:
+    """Return sums over all other documents, interpolated on a grid.
+
+    Returns:
+        (D, 3): sum_j 1 / (1 + d^2), sum_j (y_i - y_j) / (1 + d^2)^2 in both directions, the first with the
+        document itself; and the total of the first without. The gradient is their ratio.
+    """
+    n, mass, felt = grid.n, np.zeros((grid.n, grid.n)), np.empty((len(places), 3))
+    left, top = (float(coordinate.min()) for coordinate in places.T)
+    add_mass(places, left, top, grid.size, mass)
     spread = scipy.fft.rfft2(mass, s=(2 * n, 2 * n), workers=1) * grid.transforms
-    fields = scipy.fft.irfft2(spread, s=(2 * n, 2 * n), workers=1)[:, :n, :n].reshape(3, -1)
-    felt = sum(of * fields[:, at] for at, of in zip(index, share, strict=True))
-    total = max(float(felt[0].sum()) - len(places), 1e-12)
-    return np.asarray(felt[1:].T / total)
+    fields = scipy.fft.irfft2(spread, s=(2 * n, 2 * n), workers=1)
+    every = np.arange(len(places) + 1)
+    run_ranges(read_fields, every, 24, resolve_threads(None), places, left, top, grid.size, fields, felt)
+    return felt, max(float(felt[:, 0].sum()) - len(places), 1e-12)
 
 
 def _fitted(places: Float64) -> Float64:

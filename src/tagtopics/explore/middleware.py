@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -17,17 +17,23 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
 _HEADERS = (
-    (b"content-security-policy", POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
+
+
+def policy(frames: Sequence[str] = ()) -> str:
+    """Return the content security policy; pages at the addresses in `frames` may embed ours."""
+    embedding = " ".join(frames) or "'none'"
+    return (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        f"base-uri 'none'; form-action 'none'; frame-ancestors {embedding}"
+    )
+
+
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
@@ -72,8 +78,9 @@ class Middleware:
         application: what to wrap.
         metrics: records every request.
         max_bytes: maximum size of a body.
-        larger: maximum size of a body for some paths.
+        larger: maximum size of a body for paths that end so.
         body_seconds: time in which a body must arrive.
+        frames: addresses of web pages that may embed the pages.
     """
 
     def __init__(
@@ -84,8 +91,10 @@ class Middleware:
         max_bytes: int,
         larger: Mapping[str, int],
         body_seconds: float,
+        frames: Sequence[str] = (),
     ) -> None:
         self._application = application
+        self._headers = (*_HEADERS, (b"content-security-policy", policy(frames).encode()))
         self._metrics = metrics
         self._max_bytes, self._larger = max_bytes, larger
         self._body_seconds = body_seconds
@@ -95,18 +104,18 @@ class Middleware:
         if scope["type"] != "http":
             await self._application(scope, receive, send)
             return
-        answer = _Answer(send)
+        answer = _Answer(send, self._headers)
         began = time.perf_counter()
         self._metrics.in_flight.inc()
         try:
             await self._limited(scope, receive, answer)
         finally:
             self._metrics.in_flight.dec()
-            route = getattr(scope.get("route"), "path", "other")
-            self._metrics.record(route, answer.status, time.perf_counter() - began)
+            self._metrics.record(_label(scope), answer.status, time.perf_counter() - began)
 
     async def _limited(self, scope: MutableMapping[str, Any], receive: Receive, answer: _Answer) -> None:
-        most = self._larger.get(scope["path"], self._max_bytes)
+        larger = (most for end, most in self._larger.items() if scope["path"].endswith(end))
+        most = next(larger, self._max_bytes)
         try:
             _check_length(scope, most)
             body = await asyncio.wait_for(_body(receive, most), self._body_seconds)
@@ -116,6 +125,14 @@ class Middleware:
             await answer.refuse(408, f"the request body took longer than {self._body_seconds:g} seconds")
         else:
             await self._application(scope, _replayed(body, receive), answer.send)
+
+
+def _label(scope: MutableMapping[str, Any]) -> str:
+    """Return the pattern of the path, with the prefix that some versions of FastAPI leave out."""
+    route = str(getattr(scope.get("route"), "path", "other"))
+    known = (prefix for prefix in ("/api/v1", "/v1") if f"{prefix}/" in scope["path"])
+    prefix = next(known, "")
+    return route if route == "other" or route.startswith(prefix) else prefix + route
 
 
 def _check_length(scope: MutableMapping[str, Any], most: int) -> None:
@@ -141,14 +158,14 @@ async def _body(receive: Receive, most: int) -> bytes:
 class _Answer:
     """Adds the security headers to an answer and remembers its status."""
 
-    def __init__(self, send: Send) -> None:
-        self._send = send
+    def __init__(self, send: Send, headers: Sequence[tuple[bytes, bytes]]) -> None:
+        self._send, self._headers = send, headers
         self.status = 500
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            message["headers"] = [*message.get("headers", []), *_HEADERS]
+            message["headers"] = [*message.get("headers", []), *self._headers]
         await self._send(message)
 
     async def refuse(self, status: int, detail: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import json
 from collections.abc import Sequence
@@ -15,9 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from tagtopics._gzip import gzipped
 from tagtopics._typing import Float32, Float64
 
+LEVEL = 6
+"""Of compression; a smaller page is worth the time."""
+
 _SCRIPTS = (
+    "texts",
     "dom",
     "address",
     "data",
@@ -35,8 +39,13 @@ _SCRIPTS = (
     "names",
     "about",
     "share",
+    "view",
+    "story",
+    "network",
+    "solver",
     "offline",
     "workbench",
+    "batch",
 )
 
 ICON = (
@@ -129,20 +138,29 @@ def root_planes(values: Float32 | Float64, exact_from: float) -> str:
 
 def rounded(values: Any, digits: int = 4) -> list[float]:
     """Return numbers rounded to significant digits."""
-    return [float(f"{value:.{digits}g}") for value in np.asarray(values, dtype=np.float64).tolist()]
+    numbers = np.asarray(values, dtype=np.float64)
+    if len(numbers) and (np.abs(numbers) < 10.0**digits).all() and (numbers == np.rint(numbers)).all():
+        return list(numbers.tolist())  # whole numbers, such as counts, have no more digits
+    return [float(f"{value:.{digits}g}") for value in numbers.tolist()]
 
 
 def safe_json(value: Any) -> str:
     """Return JSON that is safe inside HTML: without `<`, `>`, `&` and Unicode line separators."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = compact_json(value).decode()
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
-    return text.encode("utf-8", "replace").decode()
+    return text
+
+
+def compact_json(value: Any) -> bytes:
+    """Return JSON without spaces, for data that is packed or sent by itself: inside HTML it is not safe."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.encode("utf-8", "replace")
 
 
 def packed(value: Any) -> bytes:
     """Return compressed JSON; equal values give equal bytes."""
-    return gzip.compress(safe_json(value).encode(), compresslevel=6, mtime=0)
+    return gzipped(compact_json(value), LEVEL)
 
 
 def base64_of(data: bytes) -> str:

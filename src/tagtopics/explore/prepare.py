@@ -32,6 +32,9 @@ NEAR_TOPICS = 4
 LEAST_SHARE = 0.01
 """Shares of tags and documents are exact from here on; pages show no smaller ones."""
 
+VARYING = ("sizes", "words", "documents", "counted")
+"""Parts of the index that depend on the documents listed."""
+
 _WEIGHTS = np.linspace(0, 1, 11)
 _SNIPPET = 110
 _MAP_STEPS = 300
@@ -50,11 +53,19 @@ def fixed_index(data: TopicData) -> dict[str, Any]:
     """Return the parts of the index that do not depend on the documents listed."""
     chosen, number = known_words(data)
     return {
+        "version": data.version,
+        "title": data.title,
+        "model": data.model,
+        "parameters": data.parameters,
+        "facts": {name: float(f"{value:.6g}") for name, value in data.facts.items()},
         "topics": _topics(data, chosen),
         "words": _words(data, chosen),
         "tags": _tags(data, number),
         "groups": suggested_groups(data),
         "time": time_of(data),
+        "recipe": data.recipe_settings,
+        "pictures": len(data.pictures),
+        "corpus": data.documents.has_words,
     }
 
 
@@ -71,12 +82,7 @@ def index_of(
     """
     fixed = fixed or fixed_index(data)
     counted = docs[:0] if counted is None else counted
-    return {
-        "version": data.version,
-        "title": data.title,
-        "model": data.model,
-        "parameters": data.parameters,
-        "facts": {name: float(f"{value:.6g}") for name, value in data.facts.items()},
+    return fixed | {
         "sizes": {
             "documents": len(data.documents.ids),
             "words": len(data.words),
@@ -85,16 +91,9 @@ def index_of(
             "listed": len(docs),
             "counted": len(docs) + len(counted),
         },
-        "topics": fixed["topics"],
         "words": fixed["words"] | {"documents": [row.tolist() for row in postings(data, docs)]},
-        "tags": fixed["tags"],
         "documents": _documents(data, docs),
-        "counted": _tag_rows(data, counted),
-        "groups": fixed["groups"],
-        "time": fixed["time"],
-        "recipe": data.recipe_settings,
-        "pictures": len(data.pictures),
-        "corpus": data.documents.has_words,
+        "counted": tag_rows(data, counted),
     }
 
 
@@ -226,7 +225,7 @@ def _documents(data: TopicData, docs: Int64) -> dict[str, Any]:
     return {
         "rows": docs.tolist(),
         "ids": [table.ids[d] for d in docs],
-        "tags": _tag_rows(data, docs),
+        "tags": tag_rows(data, docs),
         "topics": root_planes(table.topics[docs], LEAST_SHARE),
         "titles": _of(table.titles, docs),
         "dates": _of(table.dates, docs),
@@ -243,7 +242,8 @@ def _of(values: tuple[str | None, ...] | None, docs: Int64) -> list[str | None] 
     return None if values is None else [values[d] for d in docs.tolist()]
 
 
-def _tag_rows(data: TopicData, docs: Int64) -> list[list[int]]:
+def tag_rows(data: TopicData, docs: Int64) -> list[list[int]]:
+    """Return the tags of each of some documents."""
     table = data.documents
     return [table.tag_index[table.tag_offsets[d] : table.tag_offsets[d + 1]].tolist() for d in docs]
 

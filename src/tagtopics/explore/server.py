@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, TypeVar
@@ -23,7 +22,17 @@ from tagtopics.explore.annif import annif_routes
 from tagtopics.explore.bodies import CHUNK, Bodies
 from tagtopics.explore.collection import AnswerCache, Collection, NoSuchDocumentError, as_json
 from tagtopics.explore.guard import TokenGuard, api_page
-from tagtopics.explore.middleware import Application, Gate, Metrics, Middleware, OverloadedError, TooSlowError
+from tagtopics.explore.hosting import Served, Switchboard
+from tagtopics.explore.middleware import (
+    Application,
+    Gate,
+    Metrics,
+    Middleware,
+    OverloadedError,
+    Receive,
+    Send,
+    TooSlowError,
+)
 from tagtopics.explore.page import live_page, packed, script, style
 from tagtopics.explore.prepare import index_of
 from tagtopics.explore.terrain import map_index, terrain_of
@@ -69,35 +78,78 @@ def create_app(
     token: str | None = None,
     origins: Sequence[str] = (),
 ) -> Application:
-    """Return the server as an ASGI application.
+    """Return the server of one model as an ASGI application; see `create_server`."""
+    app, board = create_server(limits, hosts, token=token, origins=origins)
+    board.replace([Served("model", data, engine)])
+    return app
+
+
+def create_server(
+    limits: Limits | None = None,
+    hosts: Sequence[str] | None = None,
+    *,
+    token: str | None = None,
+    origins: Sequence[str] = (),
+) -> tuple[Application, Switchboard]:
+    """Return a server as an ASGI application, and what to give its models to.
 
     Args:
-        data: what the pages show.
-        engine: answers questions about new documents.
-        limits: limits on its work.
+        limits: limits on its work, for all models together.
         hosts: host names that it accepts; None for any. See `listener.allowed_hosts`.
         token: that requests must have, as `Authorization: Bearer TOKEN` or, in a browser, as the password.
-        origins: addresses of other web pages that may use the API.
+        origins: addresses of other web pages that may use the API and embed the pages.
     """
     limits = limits or Limits()
     gate = Gate(limits.workers, limits.queue, limits.seconds)
     metrics = Metrics(lambda: gate.pending)
+    board = Switchboard(lambda one: _model_app(one.data, one.engine, limits, gate), metrics.text, token)
+    guarded: Any = _Closing(board, gate)
+    guarded = guarded if token is None else TokenGuard(guarded, token)
+    if origins:  # outermost: a browser asks for permission without a token
+        allowed = ["authorization", "content-type"]
+        guarded = CORSMiddleware(guarded, allow_origins=list(origins), allow_headers=allowed)
+    trusted = TrustedHostMiddleware(guarded, allowed_hosts=list(hosts or ("*",)), www_redirect=False)
+    app = Middleware(
+        trusted,
+        metrics=metrics,
+        max_bytes=limits.body_bytes,
+        larger={"/api/v1/photograph": limits.photograph_bytes},
+        body_seconds=limits.body_seconds,
+        frames=origins,
+    )
+    return app, board
 
-    @contextlib.asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        yield
-        gate.close()
 
+class _Closing:
+    """Wraps an ASGI application: ends the work of a gate with the server."""
+
+    def __init__(self, app: Application, gate: Gate) -> None:
+        self._app, self._gate = app, gate
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] != "lifespan":
+            await self._app(scope, receive, send)
+            return
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.shutdown":
+                self._gate.close()
+            await send({"type": f"{message['type']}.complete"})
+            if message["type"] == "lifespan.shutdown":
+                return
+
+
+def _model_app(data: TopicData, engine: Engine, limits: Limits, gate: Gate) -> FastAPI:
+    """Return the pages and the API of one model."""
     app = FastAPI(
         title="tagtopics",
         description="Topics, tags and documents of a model, and its answers about new documents.",
         version=f"{data.version}",
         docs_url=None,
         redoc_url=None,
-        lifespan=lifespan,
     )
     app.include_router(_pages(data, engine.offers), include_in_schema=False)
-    app.include_router(_health(metrics, data))
+    app.include_router(_operation())
     cache = AnswerCache(limits.cache_bytes)
     app.include_router(_collection(Collection(data), gate, cache), prefix="/api/v1", responses=_REFUSALS)
     app.include_router(_questions(engine, gate), prefix="/api/v1", responses=_REFUSALS)
@@ -106,18 +158,7 @@ def create_app(
     page = api_page(app.openapi())
     app.add_api_route("/docs", lambda: HTMLResponse(page), include_in_schema=False)
     _handle_errors(app)
-    guarded: Any = app if token is None else TokenGuard(app, token)
-    if origins:  # outermost: a browser asks for permission without a token
-        allowed = ["authorization", "content-type"]
-        guarded = CORSMiddleware(guarded, allow_origins=list(origins), allow_headers=allowed)
-    trusted = TrustedHostMiddleware(guarded, allowed_hosts=list(hosts or ("*",)), www_redirect=False)
-    return Middleware(
-        trusted,
-        metrics=metrics,
-        max_bytes=limits.body_bytes,
-        larger={"/api/v1/photograph": limits.photograph_bytes},
-        body_seconds=limits.body_seconds,
-    )
+    return app
 
 
 def _pages(data: TopicData, offers: frozenset[str]) -> APIRouter:
@@ -182,23 +223,29 @@ def _unless_known(
     return Response(content, media_type=media_type, headers=headers)
 
 
-def _health(metrics: Metrics, data: TopicData) -> APIRouter:
+def _operation() -> APIRouter:
+    """Describe the routes of the server itself, for the schema; `hosting.Switchboard` answers them."""
     router = APIRouter(tags=["operation"])
 
     @router.get("/health")
     async def health() -> dict[str, str | int]:
         """Return the status of the server."""
-        return {"status": "ok", "model": data.model, "topics": data.n_topics}
+        raise HTTPException(404)
 
-    @router.get("/ready")
-    async def ready() -> dict[str, str]:
-        """Return that the model is loaded: the server listens only when it is."""
-        return {"status": "ready"}
+    @router.get("/ready", responses={503: {"description": "The models are being loaded."}})
+    async def ready() -> dict[str, Any]:
+        """Return the loaded models and when they were loaded."""
+        raise HTTPException(404)
+
+    @router.post("/reload", status_code=202, responses={403: {"description": "The token is missing."}})
+    async def reload() -> dict[str, str]:
+        """Load the models again; requests are answered by the old ones meanwhile."""
+        raise HTTPException(404)
 
     @router.get("/metrics", response_class=PlainTextResponse)
     async def counters() -> str:
         """Return metrics in the Prometheus text format."""
-        return metrics.text()
+        raise HTTPException(404)
 
     return router
 

@@ -14,7 +14,7 @@ from scipy.ndimage import gaussian_filter
 from scipy.spatial import cKDTree
 
 from tagtopics._typing import Float32, Float64, Int64
-from tagtopics.explore.layout import NEIGHBOURS, document_layout, nearest
+from tagtopics.explore.layout import NEIGHBOURS, document_layout, neighbours_of
 from tagtopics.explore.page import rounded
 from tagtopics.views.topic_data import TopicData
 
@@ -62,7 +62,8 @@ def terrain_of(data: TopicData, on_progress: Callable[[float], None] = lambda sh
 
 def _terrain(data: TopicData, on_progress: Callable[[float], None]) -> Terrain:
     theta = data.documents.topics
-    places = document_layout(theta, on_progress)
+    near = neighbours_of(theta) if len(theta) > 1 else None
+    places = document_layout(theta, on_progress, near)
     region = regions(theta, data.topic_share)
     topics = np.array([_peak(places, theta[:, k].astype(np.float64) ** 2) for k in range(data.n_topics)])
     tags, tag_places = _tags(data, places)
@@ -73,7 +74,7 @@ def _terrain(data: TopicData, on_progress: Callable[[float], None]) -> Terrain:
         hues=hues_around(topics),
         tags=tags,
         tag_places=tag_places,
-        agreement=agreement_of(theta, places),
+        agreement=agreement_of(theta, places, near),
     )
 
 
@@ -98,7 +99,7 @@ def hues_around(topics: Float64) -> Float64:
     return hues
 
 
-def agreement_of(theta: Float32, places: Float64) -> dict[str, float]:
+def agreement_of(theta: Float32, places: Float64, near: Int64 | None = None) -> dict[str, float]:
     """Return how well the map preserves the neighbours of documents.
 
     `kept`: the share of the nearest documents in topics (Hellinger distance) that are also the nearest on the
@@ -109,8 +110,7 @@ def agreement_of(theta: Float32, places: Float64) -> dict[str, float]:
     n = min(NEIGHBOURS, D - 1)
     if n < 1 or D < 4:
         return {}
-    roots = np.sqrt(theta).astype(np.float32)
-    of_topics = np.sort(nearest(roots, n), axis=1)
+    of_topics = neighbours_of(theta) if near is None else near
     around = cKDTree(places).query(places, k=n + 1)[1]
     own = around == np.arange(D)[:, np.newaxis]
     own[~own.any(1), -1] = True  # among equal places the document itself may be missing
@@ -122,7 +122,9 @@ def agreement_of(theta: Float32, places: Float64) -> dict[str, float]:
     if len(some) > 2 * 12 + 2:
         from sklearn.manifold import trustworthiness
 
-        figures["trustworthiness"] = float(trustworthiness(roots[some], places[some], n_neighbors=12))
+        figures["trustworthiness"] = float(
+            trustworthiness(np.sqrt(theta[some]), places[some], n_neighbors=12)
+        )
     return figures
 
 

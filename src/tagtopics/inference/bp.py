@@ -25,6 +25,10 @@ _KNOWN = 0.5
 _PLAIN, _SLOW = 15, 0.02
 """Factors above 1 make sums swing. They are used only if so many plain sweeps leave so much change."""
 
+_EVERY, _MANY = 5, 50_000
+"""Where tags do not act on topics, and documents have so many tags together, every fifth sweep, and each of
+the first four, credits words to them; otherwise every sweep (decision 124)."""
+
 
 class Guide(NamedTuple):
     """Topics that are known before a fit: where its messages start, and the prior of their words."""
@@ -71,16 +75,26 @@ class BeliefPropagation:
         number, sums, previous, priors, docs = belief
         everything = self._guided(sums)
         tag_docs = totals.tag_docs if everything.tag_docs is None else everything.tag_docs
+        credits = self._credits(number + 1)
+        if not credits:
+            no_tags = everything.tags[:0]
+            everything, tag_docs = everything._replace(tags=no_tags, tag_squares=no_tags), tag_docs[:0]
         plain = self.priors.relaxation > 1 and number < _PLAIN
         used = priors._replace(relaxation=0.0) if plain else priors
         arguments = (previous, used, executor.lean, executor.n_threads)
         given = executor.kernels.sweep_input(everything, tag_docs, *arguments)
-        sums.clear()
+        sums.clear(tags=credits)
         moved = executor.sweep(Sweep(number + 1, given, used), docs, sums)
         change = moved / max(float(totals.n_tokens), 1e-300)
         factor = float(number + 1 < _PLAIN or change > _SLOW) if plain else self._fading()[0]
         faded = priors._replace(relaxation=factor * priors.relaxation)
         return Belief(number + 1, sums, given.words.sums, faded, docs), change
+
+    def _credits(self, number: int) -> bool:
+        """Return whether a sweep, counted from 1, credits words to tags; see `_EVERY`."""
+        acts = self.priors.pairwise_weight > 0 or self.priors.higher_order_weight > 0
+        few = int(self.executor.totals.tag_docs.sum()) < _MANY
+        return acts or few or number < _EVERY or number % _EVERY == 0
 
     def _fading(self) -> tuple[float, int]:
         """Return the factor of relaxation in each sweep, and after which sweep it begins."""

@@ -124,7 +124,8 @@ class Executor(Protocol):
     def sweep(self, sweep: Sweep, docs: DocState | None, sums: CorpusSums) -> float:
         """Update all documents, `docs` in place, and add their sums to `sums`, which are zero.
 
-        Return how far messages moved, in tokens.
+        If the input has no sums of tags, the sums of the tags stay as they are. Return how far messages
+        moved, in tokens.
         """
         ...
 

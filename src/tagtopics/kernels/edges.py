@@ -46,7 +46,7 @@ class Scratch(NamedTuple):
 
 @kernel
 def update_documents(first, last, graph, given, priors, messages, doc_sums, slot_means, change, partial):
-    """Update messages, sums and slot means of documents first to last.
+    """Update messages, sums and slot means of documents first to last; without sums of tags, no slot means.
 
     `change` (D,) is set to how far each document's messages moved; `partial` (W, K) gets the new word sums.
     """
@@ -57,7 +57,8 @@ def update_documents(first, last, graph, given, priors, messages, doc_sums, slot
             change[d] = _update_edges(
                 d, 0, graph, given.words, priors, w0, messages, doc_sums, partial, scratch
             )
-            update_slots(d, 0, graph, messages, doc_sums, slot_means, scratch)
+            if given.tag_sums.shape[0] > 0:
+                update_slots(d, 0, graph, messages, doc_sums, slot_means, scratch)
 
 
 @kernel
@@ -78,7 +79,8 @@ def update_documents_lean(first, last, graph, given, priors, doc_sums, slot_mean
             w0 = mix_tags(d, graph, given, priors, slot_means, scratch)
             _recall(d, graph, given.previous, priors, w0, messages, doc_sums, scratch)
             _update_edges(d, base, graph, given.words, priors, w0, messages, doc_sums, partial, scratch)
-            update_slots(d, base, graph, messages, doc_sums, slot_means, scratch)
+            if given.tag_sums.shape[0] > 0:
+                update_slots(d, base, graph, messages, doc_sums, slot_means, scratch)
             change[d] = _distance(d, before, doc_sums)
 
 

@@ -200,8 +200,7 @@ def sweep(
 
     Words and tags send the messages that follow from the sums at the start of the sweep; within a document
     each edge sees the updated edges before it. In lean mode messages are recalled from the sums of the
-    previous sweep and discarded afterwards. Then the change is that of the documents' sums, because the last
-    messages are known only approximately.
+    previous sweep and discarded; the change is then that of the documents' sums.
     """
     messages = recall(graph, docs, given, priors) if lean else docs.messages.astype(np.float64)
     before, slot_means = docs.doc_sums.astype(np.float64), docs.slot_means.astype(np.float64)
@@ -210,7 +209,7 @@ def sweep(
         edges = slice(graph.doc_edges[d], graph.doc_edges[d + 1])
         if edges.start == edges.stop:
             continue
-        mix, profiles = _mixture_of(graph, docs, priors, d)
+        mix, profiles = _mixture_of(graph, docs, given, priors, d)
         old = messages[edges].copy()
         _update_document(graph, given.words, priors, messages, range(edges.start, edges.stop), mix)
         moved += float(np.abs(messages[edges] - old).sum())
@@ -218,7 +217,7 @@ def sweep(
             shares = credit(messages[edges], profiles)
             for i, s in enumerate(range(graph.doc_slots[d], graph.doc_slots[d + 1])):
                 slot_means[s] = slot_mean(messages[edges], shares[:, i])
-    _store(graph, messages, slot_means, docs, sums)
+    _store(graph, messages, slot_means, docs, sums, len(given.tag_sums) > 0)
     return float(np.abs(docs.doc_sums - before).sum()) if lean else moved
 
 
@@ -226,13 +225,12 @@ def recall(graph: FactorGraph, docs: DocState, given: SweepInput, priors: Priors
     """Return (E, K): the messages that the previous sweep must have ended with.
 
     A message is the fixed point of its update. This iterates the update, first with nothing excluded, then
-    with half steps: the part that is excluded pushes the next message away from it, so full steps would
-    oscillate.
+    with half steps: full steps would oscillate, since what is excluded pushes the next message away from it.
     """
     words = given.previous
     messages = np.zeros((graph.n_edges, words.sums.shape[1]))
     for d in range(graph.n_docs):
-        mix = _mixture_of(graph, docs, priors, d)[0]
+        mix = _mixture_of(graph, docs, given, priors, d)[0]
         for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
             count, w = float(graph.edge_count[e]), graph.edge_word[e]
             sums = (docs.doc_sums[d].astype(np.float64), words.sums[w], words.shares[w])
@@ -243,23 +241,26 @@ def recall(graph: FactorGraph, docs: DocState, given: SweepInput, priors: Priors
 
 
 def _store(
-    graph: FactorGraph, messages: Float64, slot_means: Float64, docs: DocState, sums: CorpusSums
+    graph: FactorGraph, messages: Float64, slot_means: Float64, docs: DocState, sums: CorpusSums, tags: bool
 ) -> None:
-    """Put messages (E, K) and slot means (S, K) into the state, and add the sums that follow to `sums`."""
+    """Put messages (E, K) and slot means (S, K) into the state; add their sums, those of tags if asked."""
     narrow = _narrow(messages)
     docs.messages[:] = narrow[: len(docs.messages)]
     docs.slot_means[:] = slot_means
     for d in range(graph.n_docs):
         docs.doc_sums[d] = messages[graph.doc_edges[d] : graph.doc_edges[d + 1]].sum(0)
     sums.words[:] += group_sums(group_by(graph.edge_word, graph.n_words), narrow)
-    sums.tags[:] += group_sums(graph.tag_slots, docs.slot_means)
-    sums.tag_squares[:] += group_sums(graph.tag_slots, docs.slot_means.astype(np.float64) ** 2)
+    if tags:
+        sums.tags[:] += group_sums(graph.tag_slots, docs.slot_means)
+        sums.tag_squares[:] += group_sums(graph.tag_slots, docs.slot_means.astype(np.float64) ** 2)
 
 
-def _mixture_of(graph: FactorGraph, docs: DocState, priors: Priors, d: int) -> tuple[Float64, list[Float64]]:
+def _mixture_of(
+    graph: FactorGraph, docs: DocState, given: SweepInput, priors: Priors, d: int
+) -> tuple[Float64, list[Float64]]:
     """Return the weighted messages of a document's tags (K,), and each tag's mean over other documents."""
     K = docs.slot_means.shape[1]
-    if graph.doc_edges[d] == graph.doc_edges[d + 1]:
+    if graph.doc_edges[d] == graph.doc_edges[d + 1] or not len(given.tag_sums):
         return np.zeros(K), []
     means, me = _neighbourhood(graph, docs, d)
     pairwise = [slot_message(rows, i) for rows, i in zip(means, me, strict=True)]
@@ -354,7 +355,7 @@ def start(
                 slot_means[s] = slot_mean(messages[edges], draws[0])
     sizes = (0 if lean else graph.n_edges, graph.n_docs, graph.n_slots)
     docs = DocState(*(np.zeros((n, K), dtype=np.float32) for n in sizes))
-    _store(graph, messages, slot_means, docs, sums)
+    _store(graph, messages, slot_means, docs, sums, True)
     return docs
 
 

@@ -76,14 +76,16 @@ def sweep(
 ) -> float:
     """Update every message of a corpus, or of a part of one, once; return how far they moved, in tokens.
 
-    `docs` is changed in place. The sums of its documents are added to `sums`; parts may come in any order.
+    `docs` is changed in place. The sums of its documents are added to `sums`; parts may come in any order. If
+    `given` has no sums of tags, slot means stay as they are, and nothing is added to the sums of the tags.
     """
     change = np.zeros(graph.n_docs)
     loop = edges.update_documents_lean if lean else edges.update_documents
     arrays = (*(docs[1:] if lean else docs), change)
     grid = graph.totals.token_grid
     add_in_blocks(loop, graph, grid, n_threads, sums.words, given, _scalars(priors), *arrays)
-    add_tags(graph, docs.slot_means, n_threads, sums)
+    if len(given.tag_sums):
+        add_tags(graph, docs.slot_means, n_threads, sums)
     return float((np.rint(change / grid) * grid).sum())
 
 

@@ -37,8 +37,12 @@ def narrow_tags(first, last, sums, squares, docs, narrow, factors):
 
 @inner
 def mix_tags(d, graph, given, priors, slot_means, scratch):
-    """Set `mix` = w1 pairwise + w2 hyperedge, `others` = the tags' means over other documents; return w0."""
-    first, last = graph.doc_slots[d], graph.doc_slots[d + 1]
+    """Set `mix` = w1 pairwise + w2 hyperedge, `others` = the tags' means over other documents; return w0.
+
+    Without sums of tags, the tags of the document have no say.
+    """
+    first = graph.doc_slots[d]
+    last = graph.doc_slots[d + 1] if given.tag_sums.shape[0] > 0 else first
     scratch.mix[:] = 0
     w0 = np.float32(1)
     n_messages = 0

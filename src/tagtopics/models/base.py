@@ -273,9 +273,25 @@ class TopicModel(Queries):
             raise InputError(
                 "inferred tags need a recommender: call fit, or fit_recommender, with tags first"
             )
-        probabilities = self.recommender_.probabilities(counts, self._infer(counts, None))
+        return self._weighed(counts, self.recommender_.probabilities(counts, self._infer(counts, None)))
+
+    def _weighed(self, counts: Any, probabilities: Float32) -> Any:
+        """Return inferred tags as CSR (D, T): their probabilities (D, T'), as far as they are trusted."""
+        assert self.recommender_ is not None  # the caller asked
         probabilities *= self._trust(np.asarray(counts.sum(1), dtype=np.float64))[:, np.newaxis]
         return inferred_tags(probabilities, self.recommender_.tag_names, self.tag_names_)
+
+    def _training_topics(self, corpus: Corpus) -> Float32:
+        """Return the proportions (D, K) of the documents of `fit_recommender`, their tags inferred.
+
+        Each document is answered without its own tags, as new documents are; `transform` would know them.
+        """
+        assert self.recommender_ is not None  # the caller asked
+        counts, _ = self._new_documents(corpus, None)
+        likely = self.recommender_.probabilities(counts, self._infer(counts, None))
+        rows = self.recommender_.rows
+        likely[rows] = self.recommender_.left_out(np.arange(len(rows)))
+        return self._infer(counts, self._weighed(counts, likely))
 
     def _trust(self, n_tokens: Float64) -> Float32:
         """Return how far to trust tags inferred from so many tokens, from 0 to 1; with none, 0."""

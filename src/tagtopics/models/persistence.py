@@ -7,11 +7,14 @@ sees one save or another; what it reads is checked against the digests, so it ne
 from __future__ import annotations
 
 import json
+import os
 import secrets
+import shutil
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import metadata
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -141,8 +144,20 @@ def is_model_folder(path: Path) -> bool:
         return False
 
 
-def save_model(model: TopicModel, path: str | Path, corpus: Corpus | None = None) -> None:
-    """Write a fitted model, with its documents if given, to a new folder or in place of an older model."""
+def save_model(
+    model: TopicModel, path: str | Path, corpus: Corpus | None = None, *, after: str | None = None
+) -> str:
+    """Write a fitted model, with its documents if given, to a new folder or in place of an older model.
+
+    Args:
+        model: the model.
+        path: the folder.
+        corpus: the documents it was fitted to.
+        after: the save that is replaced, if it has the same corpus: its files are linked, not written again.
+
+    Returns:
+        The name of this save, for `after`.
+    """
     arrays = _arrays_to_save(model)
     base = None if model.base_ is None else _arrays_to_save(model.base_)
     target = check_model_target(path, option="save")
@@ -150,9 +165,27 @@ def save_model(model: TopicModel, path: str | Path, corpus: Corpus | None = None
         if base is not None:
             (folder / _BASE).mkdir()
             _write(model.base_, base, folder / _BASE)
-        if corpus is not None:
+        known = {} if corpus is None or after is None else _linked_corpus(target, after, folder)
+        if corpus is not None and not known:
             write_matrix_folder(corpus, folder / _CORPUS)
-        _write(model, arrays, folder)
+        return _write(model, arrays, folder, known)
+
+
+def _linked_corpus(target: Path, save_id: str, folder: Path) -> dict[str, str]:
+    """Give a new folder the corpus of an earlier save; return its digests, none if that save is gone."""
+    try:
+        with snapshot(target) as place:
+            raw = _parsed(_description_bytes(place))
+            names = [name for name in raw["files"] if name.startswith(f"{_CORPUS}/")]
+            if raw["save_id"] != save_id or not names:
+                return {}
+            (folder / _CORPUS).mkdir()
+            for name in names:
+                os.link(place / name, folder / name)
+            return {name: str(raw["files"][name]) for name in names}
+    except (OSError, InputError):  # a file system without links, or another process has replaced the save
+        shutil.rmtree(folder / _CORPUS, ignore_errors=True)
+        return {}
 
 
 def _arrays_to_save(model: TopicModel) -> dict[str, Any]:
@@ -167,18 +200,23 @@ def _arrays_to_save(model: TopicModel) -> dict[str, Any]:
     return arrays | visual_to_arrays(model.visual_)
 
 
-def _write(model: TopicModel, arrays: dict[str, Any], folder: Path) -> None:
-    """Write the arrays of a model to a folder, and the description with the digests of all files there."""
+def _write(
+    model: TopicModel, arrays: dict[str, Any], folder: Path, known: Mapping[str, str] = MappingProxyType({})
+) -> str:
+    """Write arrays, and a description with the digests of all files, some of them known; return its id."""
     (folder / _ARRAYS_FILE).write_bytes(save(arrays))
     if model.names_ is not None and model.recommender_ is not None:
         (folder / NAMES_FILE).write_bytes(names_to_text(model.names_).encode())
+    places = {place.relative_to(folder).as_posix(): place for place in sorted(folder.rglob("*"))}
     files = {
-        place.relative_to(folder).as_posix(): digest_file(place)
-        for place in sorted(folder.rglob("*"))
+        name: known[name] if name in known else digest_file(place)
+        for name, place in places.items()
         if place.is_file()
     }
-    text = _description(model, files).model_dump_json(by_alias=True, indent=1)
+    description = _description(model, files)
+    text = description.model_dump_json(by_alias=True, indent=1)
     (folder / _DESCRIPTION).write_text(sealed(text), encoding="utf-8")
+    return description.save_id
 
 
 def _description(model: TopicModel, files: dict[str, str]) -> Description:

@@ -148,6 +148,10 @@ class TTM(OnlineModel):
         tokens, shares = credit.tokens.astype(np.float64), credit.shares.astype(np.float64)
         return CreditTable(doc, words[credit.word], tokens, names[credit.tag], shares)
 
+    def _credit_shares(self, corpus: Corpus) -> Float32:
+        """Return the shares of `explain` alone; a table with all names would be many times larger."""
+        return self._tagged_inference().credit_shares(*self._new_documents(corpus, corpus))[0]
+
     def tag_profile(self, *tags: str, n_words: int = 10) -> TagProfile:
         """Return the topics and words of a tag, or of several tags together.
 

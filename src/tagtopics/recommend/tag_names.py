@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
-from sklearn.linear_model import LogisticRegression
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float64, Int64
@@ -271,6 +270,8 @@ def _regressed(columns: Float64, outcomes: Any, weight: Float64) -> Float64:
         return np.concatenate([[np.log(chance / (1 - chance))], np.zeros(columns.shape[1])])
     mean, scale = columns.mean(0), columns.std(0)
     scale = np.where(scale > 1e-9, scale, 1.0)
+    from sklearn.linear_model import LogisticRegression  # slow to import; only training needs it
+
     regression = LogisticRegression(C=_PENALTY, solver="newton-cholesky", tol=1e-6, max_iter=100)
     regression.fit((columns - mean) / scale, outcomes, sample_weight=weight)
     slopes = regression.coef_[0] / scale

@@ -25,16 +25,16 @@ def fit_split(corpus: Corpus, model: TopicModel, seed: int, tags_known: bool) ->
     """Fit a model on the training part of a corpus and infer the proportions of both parts.
 
     The proportions of training documents are inferred again, with tags hidden or known as in the test part,
-    so that classifiers trained on them apply to test documents. A model that can infer hidden tags does so.
+    so that classifiers trained on them apply to test documents. A model that can infer hidden tags does so,
+    those of training documents without what it knows of their own tags.
     """
     train, test, seconds = fit_train_part(corpus, model, seed)
-    known = tags_known and bool(model.tag_names_)
-    infers = not tags_known and model.infers_tags and train.tags.nnz > 0
-    if infers:
+    if not tags_known and model.infers_tags and train.tags.nnz > 0:
         model.fit_recommender(train)
-    train_topics, test_topics = (
-        model.transform(part, part if known else "inferred" if infers else None) for part in (train, test)
-    )
+        topics = model._training_topics(train), model.transform(test, "inferred")
+        return FittedSplit(train, test, *topics, seconds)
+    known = tags_known and bool(model.tag_names_)
+    train_topics, test_topics = (model.transform(part, part if known else None) for part in (train, test))
     return FittedSplit(train, test, train_topics, test_topics, seconds)
 
 

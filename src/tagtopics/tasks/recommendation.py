@@ -208,31 +208,46 @@ def linear_scores(train: Corpus, test: Corpus) -> tuple[Float64, float]:
     return _linear_decisions(train_words, train.tags, test_words, cost), trials[cost][1]
 
 
-@single_thread()
 def _first_stage(train: Float32, tags: Any, test: Float32) -> tuple[Float64, Float64]:
-    """Return the tag probabilities p^d of training documents (D', T) and test documents (D, T).
-
-    Those of a training document come from a regression without it, so that the second stage is trained on
-    answers like those to test documents. Of more than `PART` training documents, that many are regressed on.
-    """
-    from sklearn.metrics.pairwise import rbf_kernel
-
-    D = tags.shape[0]
-    rows = np.sort(np.random.default_rng(0).permutation(D)[:PART])
-    share = np.asarray(tags.mean(0), dtype=np.float32)
-    gamma = 1.0 / max(train.shape[1] * float(train.var(dtype=np.float64)), 1e-12)
-    kernels = [rbf_kernel(part, train[rows], gamma).astype(np.float32) for part in (train, test)]
-    coefficients, own = solve_part(kernels[0][rows], tags[rows].toarray().astype(np.float32) - share)
-    scores = [kernel @ coefficients + share for kernel in kernels]
-    scores[0][rows] -= own[:, np.newaxis] * coefficients
-    values = [np.repeat((share >= 1)[np.newaxis].astype(np.float64), len(part), axis=0) for part in scores]
+    """Return the tag probabilities p^d of training documents (D', T) and test documents (D, T)."""
+    scores = regressed_tags(train, tags, test)
+    always = np.asarray(tags.sum(0)).ravel() == tags.shape[0]
+    values = [np.repeat(always[np.newaxis].astype(np.float64), len(part), axis=0) for part in scores]
     for t, is_member in _memberships(tags):
-        to_probability = _platt(scores[0][:, t].astype(np.float64), is_member)
+        to_probability = _platt(scores[0][:, t], is_member)
         for part, score in zip(values, scores, strict=True):
-            part[:, t] = to_probability(score[:, t].astype(np.float64))
+            part[:, t] = to_probability(score[:, t])
     for part in values:
         part /= np.maximum(part.sum(1, keepdims=True), 1e-300)
     return values[0], values[1]
+
+
+@single_thread()
+def regressed_tags(train: Float32, tags: Any, test: Float32) -> tuple[Float64, Float64]:
+    """Regress each tag on documents with a radial basis function; return training and test scores.
+
+    The scores of a training document come from a regression without it, so that the second stage is trained
+    on answers like those to test documents. Of more than `PART` training documents a random part is used.
+
+    Args:
+        train: (D', K) features of training documents.
+        tags: CSR (D', T).
+        test: (D, K).
+
+    Returns:
+        Scores (D', T) and (D, T).
+    """
+    from sklearn.metrics.pairwise import rbf_kernel
+
+    rows = np.sort(np.random.default_rng(0).permutation(tags.shape[0])[:PART])
+    share = np.asarray(tags.mean(0), dtype=np.float32)
+    gamma = 1.0 / max(train.shape[1] * float(train.var(dtype=np.float64)), 1e-12)
+    kernels = [rbf_kernel(part, train[rows], gamma).astype(np.float32) for part in (train, test)]
+    targets = tags[rows].toarray().astype(np.float32) - share
+    coefficients, own = solve_part(kernels[0][rows], targets)
+    first, second = (kernel @ coefficients + share for kernel in kernels)
+    first[rows] -= own[:, np.newaxis] * coefficients
+    return first.astype(np.float64), second.astype(np.float64)
 
 
 def _linear_decisions(words: Any, tags: Any, new_words: Any, cost: float) -> Float64:

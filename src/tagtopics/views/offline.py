@@ -14,7 +14,11 @@ from tagtopics.corpus.together import MOST_TOGETHER
 from tagtopics.inference.fold_in import FoldIn
 from tagtopics.kernels.constants import FOLD_RELAXATION
 from tagtopics.models.base import TopicModel
-from tagtopics.recommend.ridge import NEIGHBOURS, RIDGE, TOPIC_WEIGHT
+from tagtopics.recommend.recommender import TagRecommender
+from tagtopics.recommend.ridge import NEIGHBOURS, RIDGE, TOPIC_WEIGHT, documents_of, kernel_of
+
+_PAIRS_OF = 400
+"""Documents, evenly spread, whose pairs the line is fitted to."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -26,6 +30,8 @@ class OfflineTags:
     tags: Any  # CSR (N, T)
     coefficients: Float32  # (N, T), or (0, T) if the nearest documents decide
     columns: Int64  # (T,) numbers of the tags in the record
+    rows: Int64  # (N,) places of the documents among those of the fit
+    line: tuple[float, float] | None  # of the kernel over the similarity, if there are coefficients
     bandwidth: float
     weights: Float64  # of the calibration
     most_together: int  # tags of a document that count as company of each other
@@ -80,7 +86,23 @@ def _tags(model: TopicModel) -> OfflineTags | None:
         tags=sp.csr_array(recommender.tags),
         coefficients=recommender.coefficients,
         columns=np.array([number[name] for name in recommender.tag_names], dtype=np.int64),
+        rows=np.asarray(recommender.rows, dtype=np.int64),
+        line=_line(recommender) if len(recommender.coefficients) else None,
         bandwidth=float(recommender.bandwidth),
         weights=np.asarray(recommender.calibration.weights, dtype=np.float64),
         most_together=MOST_TOGETHER,
     )
+
+
+def _line(recommender: TagRecommender) -> tuple[float, float]:
+    """Return a and b, so that a + b s is close to the kernel of two documents with similarity s."""
+    N = recommender.counts.shape[0]
+    some = np.unique(np.linspace(0, N - 1, min(N, _PAIRS_OF)).astype(np.int64))
+    docs = documents_of(sp.csr_array(recommender.counts[some], dtype=np.float32), recommender.topics[some])
+    kernel = kernel_of(docs, docs, recommender.bandwidth, 1)[np.triu_indices(len(some), 1)].astype(np.float64)
+    if not len(kernel):
+        return 0.0, 1.0
+    alike = np.log(np.maximum(kernel, 1e-30)) / recommender.bandwidth + 1
+    spread = float(((alike - alike.mean()) ** 2).sum())
+    slope = float(((alike - alike.mean()) * kernel).sum()) / max(spread, 1e-12)
+    return float(kernel.mean() - slope * alike.mean()), slope

@@ -20,6 +20,7 @@ from tagtopics.evidence.parts import claims_of
 from tagtopics.inference import holdout
 from tagtopics.inference.checkpoint import plain_value
 from tagtopics.models.base import TopicModel
+from tagtopics.models.ttm import TTM
 from tagtopics.models.validation import Preset
 from tagtopics.views.spans import ANY_WORDS, normalised_text
 from tagtopics.views.topic_data import DocumentTable, TagTable, TopicData
@@ -94,13 +95,20 @@ def _credits(model: TopicModel, corpus: Corpus) -> tuple[Float32, Any]:
         return np.empty(0, dtype=np.float32), total
     for rows in np.array_split(np.arange(corpus.n_docs), max(1, -(-corpus.n_docs // _CHUNK))):
         chunk = corpus.select(rows)
-        shares = np.asarray(model.explain(chunk).credit, dtype=np.float32)
+        shares = _shares(model, chunk)
         edge, slot = claims_of(chunk.counts, chunk.tags)
         if len(shares) != len(edge):  # the model has another kind of credit table
             return np.empty(0, dtype=np.float32), sp.csr_array(shape)
         parts.append(shares)
         total = total + _tokens_of_tags(chunk, shares * chunk.counts.data[edge].astype(np.float64), slot)
     return np.concatenate(parts), total
+
+
+def _shares(model: Any, chunk: Corpus) -> Float32:
+    """Return p(tag | word, document) of documents in the columns of the model."""
+    if isinstance(model, TTM):
+        return model._credit_shares(chunk)
+    return np.asarray(model.explain(chunk).credit, dtype=np.float32)
 
 
 def _tokens_of_tags(corpus: Corpus, tokens: Float64, slot: Int64) -> sp.csr_array:

@@ -4,8 +4,10 @@ const PAGES = [
   ["topics", "Topics"],
   ["tags", "Tags"],
   ["groups", "Tag groups"],
+  ["network", "Network"],
   ["documents", "Documents"],
   ["time", "Time"],
+  ["story", "Story"],
   ["about", "How to read"],
 ];
 if (hasBench()) PAGES.push(["workbench", "Workbench"]);
@@ -24,6 +26,8 @@ const ROUTES = {
   documents: () => documentsPage(),
   time: () => (store.time ? timePage() : missingPage("page")),
   about: () => aboutPage(),
+  network: () => networkPage(),
+  story: () => storyPage(),
   document: (rest) => at(documentAt(decoded(rest), stateOf().get("row") ?? undefined), documentHref, documentPage),
   search: (rest) => searchPage(decoded(rest)),
 };
@@ -61,11 +65,12 @@ function route() {
   if (["", "documents"].includes(parts[0]) && (query !== undefined || isFiltered())) readFilter(query || "");
   byId("tip").hidden = true;
   const main = byId("main");
-  main.replaceChildren(...pageOf(parts).flat(2).filter(Boolean));
+  main.replaceChildren(...[storyBar(), ...pageOf(parts).flat(2)].filter(Boolean));
+  embedded(main);
   main.setAttribute("aria-busy", "false");
   const current = ownerOf(parts);
   byId("pages").replaceChildren(
-    ...PAGES.filter(([name]) => name !== "time" || store.time).map(([name, text]) =>
+    ...PAGES.filter(([name]) => isOffered(name)).map(([name, text]) =>
       link(`#/${name}`, { "aria-current": name === current && parts[0] !== "search" ? "page" : null }, text),
     ),
   );
@@ -77,6 +82,13 @@ function route() {
     say(title ? title.innerText : "");
   }
   first = false;
+}
+
+// Pages without content are not in the bar.
+function isOffered(name) {
+  if (name === "time") return Boolean(store.time);
+  if (name === "network") return store.tags.names.length > 1;
+  return name !== "story" || story().steps.length > 0;
 }
 
 function searching() {
@@ -157,6 +169,8 @@ function start() {
       byId("about").textContent =
         `${store.model}, ${plural(store.K, "topic")}, ${plural(store.facts.iterations || 0, "sweep")}. Topics are numbered as in the model.`;
       searching();
+      viewMenu();
+      document.addEventListener("click", outOfFrame, true);
       window.addEventListener("hashchange", route);
       route();
       document.documentElement.dataset.ready = "yes";

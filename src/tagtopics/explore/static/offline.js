@@ -4,20 +4,28 @@ function loadBench() {
   offlineBench ||= unpacked(byId("bench").textContent).then(async (found) => {
     const model = decodedBench(found);
     if (model.tags) await inferTopics(model);
+    if (model.tags && model.tags.line) model.tags.solver = await new Solver(model).prepare();
     return model;
   });
   return offlineBench;
 }
 
-// The topics of the training documents, by fold-in as for new texts; the page stays usable meanwhile.
+// The topics of the training documents: those of the list, where the regression is on all of them, or by
+// fold-in as for new texts. The page stays usable meanwhile.
 async function inferTopics(model) {
-  const { words, shares, tokens, documents } = model.tags;
+  const { words, shares, tokens, documents, rows, line } = model.tags;
   const roots = new Float32Array(documents * store.K);
+  const listed = line ? placeOf("row", store.documents.rows) : new Map();
   for (let d = 0; d < documents; d++) {
+    const place = line ? listed.get(rows[d]) : undefined;
+    if (place !== undefined) {
+      roots.set(store.docRoots.subarray(place * store.K, (place + 1) * store.K), d * store.K);
+      continue;
+    }
     const counts = new Map();
     for (let i = words.starts[d]; i < words.starts[d + 1]; i++) counts.set(words.values[i], Math.round(shares[i] * tokens[d]));
     foldIn(model, counts).forEach((p, k) => (roots[d * store.K + k] = Math.sqrt(p)));
-    if (d % 200 === 199) await new Promise((done) => setTimeout(done, 0));
+    if (d % 100 === 99) await new Promise((done) => setTimeout(done, 0));
   }
   model.tags.roots = roots;
 }
@@ -112,13 +120,16 @@ function foldIn(model, counts) {
   const { phi, prior } = model;
   const theta = Float64Array.from(prior);
   const floor = new Float64Array(K).fill(1);
+  const sums = new Float64Array(K);
+  const part = new Float64Array(K);
+  const known = { words: Uint32Array.from(counts.keys()), counts: Float64Array.from(counts.values()) };
   let tokens = 0;
-  for (const n of counts.values()) tokens += n;
-  let sums = gains(phi, counts, theta, floor).map((g, k) => g * theta[k]);
+  for (const n of known.counts) tokens += n;
+  gains(phi, known, theta, floor, sums, part);
   for (let k = 0; k < K; k++) theta[k] = sums[k] + prior[k];
   for (let i = 0; i < iterations; i++) {
     for (let k = 0; k < K; k++) floor[k] = prior[k] / theta[k];
-    sums = gains(phi, counts, theta, floor).map((g, k) => g * theta[k]);
+    gains(phi, known, theta, floor, sums, part);
     let moved = 0;
     for (let k = 0; k < K; k++) moved += Math.abs(sums[k] + prior[k] - theta[k]);
     if (moved < tolerance * tokens) break;
@@ -130,22 +141,25 @@ function foldIn(model, counts) {
   return normal(sums.map((x, k) => x + prior[k]));
 }
 
-function gains(phi, counts, theta, floor) {
+// Tokens by topic: into `sums`, with `part` for the words' parts.
+function gains(phi, { words, counts }, theta, floor, sums, part) {
   const K = theta.length;
-  const gain = new Float64Array(K);
-  const part = new Float64Array(K);
-  for (const [w, n] of counts) {
+  sums.fill(0);
+  for (let i = 0; i < words.length; i++) {
+    const row = words[i] * K;
     let own = 0;
-    for (let k = 0; k < K; k++) own += theta[k] * phi[w * K + k];
+    for (let k = 0; k < K; k++) own += theta[k] * phi[row + k];
     let total = 0;
     for (let k = 0; k < K; k++) {
-      const p = phi[w * K + k];
-      part[k] = p * Math.max(1 - p / own, floor[k]);
+      const p = phi[row + k];
+      const kept = 1 - p / own;
+      part[k] = p * (kept > floor[k] ? kept : floor[k]);
       total += theta[k] * part[k];
     }
-    for (let k = 0; k < K; k++) gain[k] += (n / total) * part[k];
+    const scale = counts[i] / total;
+    for (let k = 0; k < K; k++) sums[k] += scale * part[k];
   }
-  return gain;
+  for (let k = 0; k < K; k++) sums[k] *= theta[k];
 }
 
 // ----------------------------------------------------------------------------------------- tags
@@ -187,6 +201,12 @@ function tagScores(model, alike) {
       for (let d = 0; d < tags.documents; d++) sum += near[d] * tags.steps[start + d];
       scores[t] = sum * tags.step;
     }
+  } else if (tags.solver) {
+    const weights = tags.solver.weights(alike.map(kernel));
+    weights.forEach((weight, d) => {
+      rest -= weight;
+      for (let p = tags.tags.starts[d]; p < tags.tags.starts[d + 1]; p++) scores[tags.tags.values[p]] += weight;
+    });
   } else {
     const rows = topOf(alike, Math.min(model.settings.neighbours, tags.documents)).sort((a, b) => a - b);
     const weights = ridgeWeights(model, rows, rows.map((d) => kernel(alike[d])));

@@ -317,7 +317,7 @@ function tagsPage(kind) {
             best.map((k) =>
               link(
                 topicHref(k),
-                { title: topicLabel(k, 4), "aria-label": `${topicName(k)}: ${topicLabel(k)}` },
+                { title: topicLabel(k, 4), "aria-label": `${k}: ${topicName(k)}` },
                 badge(k),
               ),
             ),

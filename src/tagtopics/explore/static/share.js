@@ -15,6 +15,7 @@ function shareMenu(section, title) {
         drawn ? button("SVG", () => download(`${name}.svg`, "image/svg+xml", asText(picture()))) : null,
         drawn ? button("PNG", () => downloadImage(`${name}.png`, picture())) : null,
       ].filter(Boolean),
+      h("label", {}, T`Embed this`, h("textarea", { readonly: true, rows: 2 }, embedCode({ card: title }))),
       h("label", {}, "Cite this", h("textarea", { readonly: true, rows: 3 }, citation(title))),
     );
   });

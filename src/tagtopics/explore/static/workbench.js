@@ -209,6 +209,7 @@ function textBench() {
       wrong,
     ),
     result,
+    batchCard(),
   ];
 }
 

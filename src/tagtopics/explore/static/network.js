@@ -1,0 +1,201 @@
+// The tag network: the most frequent tags, joined if they are often on the same documents.
+const NETWORK_TAGS = 60;
+const NETWORK_TAGS_NARROW = 26; // on a phone
+const NETWORK_EDGES = 3; // strongest ones of each tag
+
+// Documents that pairs of these tags share: Map of a * T + b, a < b.
+function sharedDocuments(tags) {
+  const T_ = store.tags.names.length;
+  const wanted = new Set(tags);
+  const counts = new Map();
+  const add = (row) => {
+    const own = row.filter((t) => wanted.has(t)).sort((a, b) => a - b);
+    own.forEach((a, i) => {
+      for (const b of own.slice(i + 1)) counts.set(a * T_ + b, (counts.get(a * T_ + b) || 0) + 1);
+    });
+  };
+  store.documents.tags.forEach(add);
+  store.counted.forEach(add);
+  return counts;
+}
+
+const isNarrow = () => window.innerWidth < 700;
+
+// Edges by cosine, documents with both / sqrt(documents with one * documents with the other).
+function tagNetwork(kind) {
+  const all = kind === null ? store.tags.names.map((_, t) => t) : store.kinds.get(kind);
+  const most = isNarrow() ? NETWORK_TAGS_NARROW : NETWORK_TAGS;
+  const tags = topOf(store.tags.documents, most, all.filter((t) => store.tags.documents[t] > 1));
+  const T_ = store.tags.names.length;
+  const edges = [...sharedDocuments(tags)]
+    .filter(([, n]) => n > 1)
+    .map(([key, n]) => {
+      const [a, b] = [Math.floor(key / T_), key % T_];
+      return { a, b, n, weight: n / Math.sqrt(store.tags.documents[a] * store.tags.documents[b]) };
+    })
+    .sort((p, q) => q.weight - p.weight || p.a - q.a || p.b - q.b);
+  const degree = new Map();
+  const kept = edges.filter(({ a, b }) => {
+    const few = [a, b].some((t) => (degree.get(t) || 0) < NETWORK_EDGES);
+    if (few) for (const t of [a, b]) degree.set(t, (degree.get(t) || 0) + 1);
+    return few;
+  });
+  return { tags, edges: kept };
+}
+
+// Springs along edges, repulsion between all: the same picture every time.
+function springs({ tags, edges }, ratio) {
+  const n = tags.length;
+  const place = new Map(tags.map((t, i) => [t, i]));
+  const x = tags.map((_, i) => Math.cos(2.4 * i) * Math.sqrt(i + 1));
+  const y = tags.map((_, i) => Math.sin(2.4 * i) * Math.sqrt(i + 1));
+  const length = 2.2;
+  for (let step = 0; step < 260; step++) {
+    const heat = 0.9 * (1 - step / 260) + 0.02;
+    const [dx, dy] = [new Float64Array(n), new Float64Array(n)];
+    for (let i = 0; i < n; i++)
+      for (let j = 0; j < i; j++) {
+        const [ax, ay] = [x[i] - x[j], y[i] - y[j]];
+        const d2 = Math.max(ax * ax + ay * ay, 0.01);
+        const push = (length * length) / d2;
+        dx[i] += ax * push;
+        dy[i] += ay * push;
+        dx[j] -= ax * push;
+        dy[j] -= ay * push;
+      }
+    for (const { a, b, weight } of edges) {
+      const [i, j] = [place.get(a), place.get(b)];
+      const [ax, ay] = [x[i] - x[j], y[i] - y[j]];
+      const pull = (0.35 + weight) * Math.sqrt(ax * ax + ay * ay) / length;
+      dx[i] -= ax * pull;
+      dy[i] -= ay * pull;
+      dx[j] += ax * pull;
+      dy[j] += ay * pull;
+    }
+    for (let i = 0; i < n; i++) {
+      dx[i] -= 0.12 * x[i];
+      dy[i] -= 0.12 * y[i] * ratio;
+      const size = Math.max(Math.hypot(dx[i], dy[i]), 1e-9);
+      const move = Math.min(size, heat) / size;
+      x[i] += dx[i] * move;
+      y[i] += dy[i] * move;
+    }
+  }
+  return { x, y };
+}
+
+function networkFigure(network) {
+  const [width, height] = isNarrow() ? [440, 560] : [1000, 640];
+  const { tags, edges } = network;
+  const { x, y } = springs(network, width / height);
+  const span = (values) => [Math.min(...values), Math.max(...values)];
+  const [[x0, x1], [y0, y1]] = [span(x), span(y)];
+  const side = isNarrow() ? 50 : 90;
+  const px = (i) => side + ((width - 2 * side) * (x[i] - x0)) / Math.max(x1 - x0, 1e-9);
+  const py = (i) => 34 + ((height - 80) * (y[i] - y0)) / Math.max(y1 - y0, 1e-9);
+  const place = new Map(tags.map((t, i) => [t, i]));
+  const most = Math.max(...tags.map((t) => store.tags.documents[t]), 1);
+  const radius = (t) => 4 + 13 * Math.sqrt(store.tags.documents[t] / most);
+  const chart = s(
+    "svg",
+    { class: "network", viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": T`Network of ${whole(tags.length)} tags` },
+    s(
+      "g",
+      { "aria-hidden": "true" },
+      edges.map(({ a, b, n, weight }) => {
+        const [i, j] = [place.get(a), place.get(b)];
+        return s(
+          "line",
+          { x1: px(i), y1: py(i), x2: px(j), y2: py(j), "stroke-width": (0.8 + 7 * weight).toFixed(2) },
+          s("title", {}, `${store.tags.names[a]} + ${store.tags.names[b]}: ${plural(n, "document")}`),
+        );
+      }),
+    ),
+    tags.map((t, i) => {
+      const node = s(
+        "a",
+        { href: tagHref(t), "aria-label": `${store.tags.names[t]}: ${plural(store.tags.documents[t], "document")}` },
+        s("circle", { cx: px(i), cy: py(i), r: radius(t).toFixed(1) }),
+        s("text", { x: px(i), y: py(i) + radius(t) + 13, "text-anchor": "middle" }, clamped(tagShort(t), 24)),
+        s("title", {}, `${store.tags.names[t]}: ${plural(store.tags.documents[t], "document")}`),
+      );
+      const main = tellingTopics(tagProfile(t), 1)[0];
+      node.style.setProperty("--hue", main === undefined ? 265 : topicHue(main));
+      return node;
+    }),
+  );
+  return withoutCollisions(chart, tags.map((t) => store.tags.documents[t]));
+}
+const clamped = (text, n) => (text.length > n ? `${text.slice(0, n - 1)}…` : text);
+
+// Names of less frequent tags that would cover another name are shown on hover and focus only.
+function withoutCollisions(chart, weight) {
+  const nodes = [...chart.querySelectorAll("a")];
+  const discs = nodes.map((node) => ["cx", "cy", "r"].map((name) => Number(node.querySelector("circle").getAttribute(name))));
+  const taken = [];
+  for (const i of topOf(weight, nodes.length)) {
+    const text = nodes[i].querySelector("text");
+    const half = 3.6 * text.textContent.length + 3;
+    const [cx, cy] = [Number(text.getAttribute("x")), Number(text.getAttribute("y"))];
+    const box = [cx - half, cy - 11, cx + half, cy + 4];
+    const others = discs.filter((_, j) => j !== i).map(([x, y, r]) => [x - 0.7 * r, y - 0.7 * r, x + 0.7 * r, y + 0.7 * r]);
+    const free = [...taken, ...others].every((one) => box[2] < one[0] || box[0] > one[2] || box[3] < one[1] || box[1] > one[3]);
+    nodes[i].classList.toggle("quiet", !free);
+    if (free) taken.push(box);
+  }
+  return chart;
+}
+
+function networkPage() {
+  const kinds = [...store.kinds.keys()];
+  const asked = stateOf().get("kind");
+  const kind = asked !== null && store.kinds.has(asked) ? asked : null;
+  const network = tagNetwork(kind);
+  const filter =
+    kinds.length > 1
+      ? h(
+          "p",
+          { class: "filter" },
+          link("#/network", { class: "chip", "aria-current": kind === null ? "true" : null }, T`all`),
+          kinds.map((name) =>
+            link(`#/network?kind=${encodeURIComponent(name)}`, { class: "chip", "aria-current": kind === name ? "true" : null }, name || T`other`),
+          ),
+        )
+      : null;
+  return [
+    h(
+      "div",
+      { class: "hero" },
+      h("h1", {}, T`Tag network`),
+      h(
+        "p",
+        { class: "lead" },
+        T`Which tags are on the same documents: the ${whole(network.tags.length)} most frequent tags, each joined with those it shares most documents with.`,
+      ),
+    ),
+    filter,
+    network.edges.length
+      ? card(T`Network`, T`Area: documents. Colour: main topic. Lines: common documents, relative to the documents of both tags.`, networkFigure(network))
+      : card(T`Network`, T`No two of these tags share two documents.`),
+    network.edges.length
+      ? card(
+          T`Strongest pairs`,
+          T`Documents that have both tags${ofListed()}.`,
+          growing(
+            network.edges,
+            ({ a, b, n }) =>
+              h(
+                "li",
+                {},
+                h("span", { class: "label" }, tagChip(a), " + ", tagChip(b)),
+                link(groupHref([a, b]), { class: "joint", "aria-label": T`See ${store.tags.names[a]} and ${store.tags.names[b]} together` }, T`together`),
+                h("span", { class: "figure" }, plural(n, "document")),
+              ),
+            12,
+            "ul",
+            "neighbours",
+          ),
+        )
+      : null,
+  ];
+}

@@ -1,0 +1,106 @@
+// Share the view as it stands: its address, code to embed it, a step of a story.
+const FLAGS = ["embed", "card", "story"];
+
+// An address inside the explorer, with and without parameters.
+function hashWith(hash, change) {
+  const [path, query] = hash.split("?");
+  const state = new URLSearchParams(query || "");
+  for (const [name, value] of Object.entries(change))
+    if (value === null) state.delete(name);
+    else state.set(name, value);
+  const text = state.toString();
+  return text ? `${path || "#/"}?${text}` : path || "#/";
+}
+const plainHash = (hash = location.hash) => hashWith(hash, Object.fromEntries(FLAGS.map((name) => [name, null])));
+const addressOf = (hash) => location.href.split("#")[0] + hash;
+const embedCode = (change = {}) => {
+  const source = addressOf(hashWith(plainHash(), { embed: 1, ...change }));
+  const quoted = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+  return `<iframe src="${quoted(source)}" title="${quoted(headline())}" width="100%" height="520" loading="lazy"></iframe>`;
+};
+
+async function copyText(text, field) {
+  field.focus();
+  field.select();
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    document.execCommand("copy"); // where a page may not use the clipboard itself
+  }
+  say(T`Copied`);
+}
+
+function copyField(id, name, text) {
+  const field = h("input", { id, type: "text", readonly: true, value: text });
+  const button = h("button", { type: "button", on: { click: () => copyText(field.value, field).then(() => done()) } }, T`Copy`);
+  const done = () => {
+    button.textContent = T`Copied`;
+    setTimeout(() => (button.textContent = T`Copy`), 1500);
+  };
+  return h("div", { class: "copied" }, h("label", { for: id }, name), field, button);
+}
+
+// The menu in the bar. It is drawn each time that it opens, for the view of that moment.
+function viewMenu() {
+  const menu = byId("view");
+  const box = byId("view-box");
+  byId("view-button").textContent = T`Share`;
+  menu.addEventListener("toggle", () => {
+    if (!menu.open) return;
+    const caption = h("textarea", { id: "view-caption", rows: 2, maxlength: 600, dir: "auto" });
+    const add = () => {
+      addStep(plainHash(), caption.value.trim() || headline());
+      menu.open = false;
+      say(T`Added to the story`);
+    };
+    box.replaceChildren(
+      copyField("view-address", T`Address of this view`, addressOf(plainHash())),
+      settings.live ? null : h("p", { class: "note" }, T`It opens this view of the same file: send the file along, or put it on a web server.`),
+      copyField("view-embed", T`Code to embed it`, embedCode()),
+      h(
+        "div",
+        { class: "copied" },
+        h("label", { for: "view-caption" }, T`Caption, for a story`),
+        caption,
+        h("button", { type: "button", on: { click: add } }, T`Add to story`),
+      ),
+      link("#/story", { on: { click: () => (menu.open = false) } }, T`Story (${whole(story().steps.length)} views)`),
+    );
+  });
+  document.addEventListener("click", (event) => {
+    if (menu.open && !menu.contains(event.target)) menu.open = false;
+  });
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    menu.open = false;
+    byId("view-button").focus();
+  });
+}
+
+// Embedded views have no bar and no footer; `card` leaves one card. Links open the explorer in a tab of its own.
+function embedded(main) {
+  const state = stateOf();
+  const on = state.has("embed");
+  document.documentElement.classList.toggle("embedded", on);
+  if (!on) return;
+  const wanted = state.get("card");
+  const cards = wanted ? [...main.querySelectorAll(".card")].filter((one) => titleOfCard(one) === wanted) : [];
+  if (cards.length) main.replaceChildren(h("h1", { class: "hidden" }, headline()), cards[0]);
+  main.append(
+    h(
+      "p",
+      { class: "origin" },
+      link(plainHash(), { target: "_blank", rel: "noopener" }, T`${store.title}: open in the explorer`),
+    ),
+  );
+}
+const titleOfCard = (section) => {
+  const title = section.querySelector("h2");
+  return title ? title.textContent : "";
+};
+function outOfFrame(event) {
+  const target = event.target.closest && event.target.closest("a[href^='#']");
+  if (!target || !document.documentElement.classList.contains("embedded")) return;
+  target.setAttribute("target", "_blank");
+  target.setAttribute("rel", "noopener");
+}
