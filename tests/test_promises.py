@@ -23,7 +23,7 @@ from tagtopics.scale.writer import EXACT
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "promises.md").read_text(encoding="utf-8")
 PROMISES, NOT_PROMISED = PAGE.split("## What we do not promise")
-REVIEW = (ROOT / "docs" / "appendix" / "review-of-0.1.0.md").read_text(encoding="utf-8")
+REVIEW = (ROOT / "docs" / "appendix" / "outside-review.md").read_text(encoding="utf-8")
 NAMED = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 
 
