@@ -94,8 +94,7 @@ annif: $(VENV)/.core
 	$(BIN)/python scripts/annif_results.py environment
 
 # One stamp for each dependency group: installed again only when pyproject.toml changes.
-EXTRAS      := [chinese,files,images,japanese,languages,parquet,pdf,plot,ray,serve,skos,thai]
-EXTRAS_test := $(EXTRAS)
+EXTRAS_test := [all]
 GROUPS_test := --group test --group lint
 $(VENV)/.core: pyproject.toml
 	@echo "== creating $(VENV) and installing tagtopics =="

@@ -14,12 +14,21 @@ import argparse
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements-lock.txt"
-EXTRAS = "images,parquet,plot,ray,serve"
+WITHOUT_WHEELS = ["jieba", "odfpy"]
+"""Packages that are built from source, before all others are installed from wheels."""
+
 CORE_TESTS = ["tests/corpus", "tests/models", "tests/cli"]
+
+
+def extras() -> str:
+    """Return the names of all extras of pyproject.toml; uv takes only extras that are named as direct."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return ",".join(name for name in project["optional-dependencies"] if name != "all")
 
 
 def install_commands(versions: str, python: Path) -> list[list[str]]:
@@ -30,9 +39,12 @@ def install_commands(versions: str, python: Path) -> list[list[str]]:
             [*install, "--require-hashes", "--requirement", str(LOCK)],
             [*install, "--no-deps", "--editable", "."],
         ]
-    if versions == "lowest":  # a bound may be older than the interpreter: the oldest version with a wheel
-        install += ["--resolution", "lowest-direct", "--only-binary", ":all:"]
-    return [[*install, "--editable", f".[{EXTRAS}]", "--group", "test"]]
+    wanted = [*install, "--editable", f".[{extras()}]", "--group", "test"]
+    if versions == "newest":
+        return [wanted]
+    # A bound may be older than the interpreter: the oldest version with a wheel is taken, if there is one.
+    lowest = ["--resolution", "lowest-direct", "--only-binary", ":all:"]
+    return [[*install, *WITHOUT_WHEELS], [*wanted, *lowest]]
 
 
 def make_environment(versions: str, interpreter: str) -> Path:

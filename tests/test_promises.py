@@ -12,7 +12,8 @@ import pytest
 
 import tagtopics as tt
 from tagtopics.corpus import patterns
-from tagtopics.corpus.formats import text_files
+from tagtopics.corpus.formats import apart, text_files
+from tagtopics.corpus.together import MOST_TOGETHER
 from tagtopics.kernels import threads
 from tagtopics.models.validation import check_parameters
 from tagtopics.recommend.recommender import MOST_DOCS
@@ -22,12 +23,14 @@ from tagtopics.scale.writer import EXACT
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "promises.md").read_text(encoding="utf-8")
 PROMISES, NOT_PROMISED = PAGE.split("## What we do not promise")
+REVIEW = (ROOT / "docs" / "appendix" / "outside-review.md").read_text(encoding="utf-8")
 NAMED = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 
 
 def test_every_named_test_exists() -> None:
-    named = set(NAMED.findall(PAGE))
-    assert len(named) > 50
+    named = {*NAMED.findall(PAGE), *NAMED.findall(REVIEW)}
+    assert len(named) > 80
+    assert len(NAMED.findall(REVIEW)) == REVIEW.count("`tests/")
     assert len(NAMED.findall(PAGE)) == PAGE.count("`tests/") - 1  # the other is the placeholder
     functions: dict[str, set[str]] = {}
     for file, test in sorted(named):
@@ -67,6 +70,11 @@ def test_numbers_of_the_page_are_those_of_the_source() -> None:
         "words that a UCI": [f"{text_files.MAX_UNNAMED:,}"],
         "images": [f"{decode.MAX_PIXELS:,} pixels", f"at most {decode.MOST_WORKING_PIXELS:,}"],
         "documents that a recommender": [f"{MOST_DOCS:,}"],
+        "tags of a document": [f"{MOST_TOGETHER:,}"],
+        "workbooks": [
+            f"{apart.BASE_MEMORY // 2**30} GiB",
+            f"{apart.BASE_SECONDS} s of processor time and {apart.SECONDS_PER_MEGABYTE} s per megabyte",
+        ],
         "`n_jobs`": [f"at most {threads._MAX_THREADS_PER_CORE} threads per core"],
         "distinct words": [f"{MAX_CANDIDATES:,}"],
         "the body": [

@@ -15,6 +15,7 @@ class MissingExtraError(InputError, ImportError):
 
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(f"{feature} needs an extra: pip install 'tagtopics[{extra}]'")
+        self.feature, self.extra = feature, extra
 
 
 class CorpusWarning(UserWarning):

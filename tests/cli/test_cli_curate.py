@@ -65,7 +65,7 @@ def test_edit_log_undo_and_replay(fitted: Path, tmp_path: Path) -> None:
         (("undo",), "no edits"),
         (("undo", "3"), "nothing more"),
         (("replay",), "no topics"),
-        (("replay", "missing.json"), "cannot be read"),
+        (("replay", "missing.json"), "no such file"),
         (("seed", "only-a-name"), "words"),
         (("ban", "no-such-word"), "no word"),
     ],

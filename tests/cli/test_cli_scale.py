@@ -77,6 +77,15 @@ def test_ray(shards: Path, tmp_path: Path) -> None:
     assert arrays(tmp_path / "r.tt") == arrays(tmp_path / "m.tt")
 
 
+def test_without_ray_nothing_stays(shards: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    before = sorted(path.name for path in tmp_path.iterdir())
+    result = run("fit", shards, "--engine", "ray", "--out", tmp_path / "new.tt")
+    assert result.code == 2
+    assert "pip install 'tagtopics[ray]'" in result.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
 def corpus(folder: Path) -> Path:
     return write_rows(folder / "b.jsonl")
 

@@ -16,6 +16,7 @@ from tagtopics._typing import Float64, Int64
 from tagtopics.analysis.profiles import largest, of_length_one, row_products, weighted_words
 from tagtopics.analysis.spelling import EVIDENCE, spelling_pairs
 from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.together import tags_together
 from tagtopics.recommend.calibration import logistic_weights
 
 _SPLIT_TAGS, _FEWEST_DOCS = 300, 4
@@ -128,9 +129,7 @@ def _split_tags(corpus: Corpus) -> tuple[Any, list[tuple[int, int]]]:
 
 def _profiles_of(weighted: Any, tags: Any) -> _Profiles:
     n_docs = np.bincount(tags.indices, minlength=tags.shape[1]).astype(np.float64)
-    together = sp.csr_array(tags.T @ tags)
-    together.setdiag(0)
-    together.eliminate_zeros()
+    together = tags_together(tags)
     sums = sp.csr_array(tags.T @ weighted)
     rarity = np.log((tags.shape[0] + 1) / (n_docs + 1))
     company = of_length_one(sp.csr_array(together * np.maximum(rarity, 1e-6)))

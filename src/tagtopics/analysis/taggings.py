@@ -19,6 +19,7 @@ from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.analysis.names import name_words
 from tagtopics.analysis.profiles import row_products, weighted_words
 from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.together import n_partners, tags_together
 from tagtopics.recommend.calibration import logistic_weights
 from tagtopics.recommend.recommender import TagRecommender
 
@@ -219,9 +220,7 @@ def _verdicts(taggings: Taggings, chosen: Any, scores: Float64) -> Verdicts:
 
 def _counted(corpus: Corpus) -> _Counts:
     tags = sp.csr_array(corpus.tags, dtype=np.float64)
-    together = sp.csr_array(tags.T @ tags)
-    together.setdiag(0)
-    together.eliminate_zeros()
+    together = tags_together(tags)
     n_docs = np.bincount(corpus.tags.indices, minlength=corpus.n_tags).astype(np.float64)
     return _Counts(tags, n_docs, together, sp.csr_array(name_words(corpus).T))
 
@@ -271,10 +270,10 @@ def _company(rows: Int64, carried: Any, known: _Counts, n_all: int) -> tuple[Flo
     tags = sp.csr_array(known.tags[rows])
     rare = 1 / np.maximum(known.n_docs, 1)
     weighted = sp.csr_array(tags * rare)
-    own_shares = np.asarray(weighted.sum(1))[:, np.newaxis] - rare
+    n_own = n_partners(tags)[:, np.newaxis]  # what the document itself contributed to `together`
+    own_shares = np.where(n_own > 0, np.asarray(weighted.sum(1))[:, np.newaxis] - rare, 0)
     company = (weighted @ known.together).toarray() - carried * own_shares
-    n_tags = np.diff(tags.indptr)[:, np.newaxis]
-    observed = (tags @ known.together).toarray() - carried * (n_tags - 1)
+    observed = (tags @ known.together).toarray() - carried * n_own
     partners = np.asarray(tags @ known.n_docs)[:, np.newaxis] - carried * known.n_docs
     return company, observed, partners * (known.n_docs - carried) / n_all
 

@@ -32,14 +32,12 @@ GuidedOption = Annotated[
 
 def read_journal(path: str) -> Curation:
     """Return the journal of a model folder, or of a file that `curate MODEL log --json` wrote."""
+    from tagtopics.corpus.formats.text_files import read_json
     from tagtopics.models.journal import Curation
 
     if Path(path).is_dir():
         return load(path).curation_
-    try:
-        return Curation.from_json(Path(path).read_bytes())
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    return Curation.from_json(read_json(Path(path)))
 
 
 def journal_of(curation: str | None, guided: Sequence[str] | None) -> Curation | None:

@@ -6,8 +6,8 @@ import csv
 import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,15 @@ import numpy as np
 
 from tagtopics._typing import Int64
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.formats.text_files import text_lines
+from tagtopics.corpus.formats.apart import read_apart
+from tagtopics.corpus.formats.text_files import open_bytes, text_lines
 from tagtopics.corpus.text import clean_name
 from tagtopics.errors import InputError, MissingExtraError, one_line
 
 _RDF_KINDS = {".rdf": "xml", ".xml": "xml", ".owl": "xml", ".ttl": "turtle", ".n3": "n3", ".nt": "nt",
               ".jsonld": "json-ld", ".json": "json-ld"}  # fmt: skip
 _TABLE_SUFFIXES = (".tsv", ".tab", ".txt", "")
+_CHUNK = 2**20
 _SKOS = "http://www.w3.org/2004/02/skos/core#"
 
 
@@ -160,6 +162,28 @@ def _distinct(names: Iterable[str], preferred: str) -> tuple[str, ...]:
 
 
 def _read_skos(path: Path, kind: str) -> Thesaurus:
+    """Read a SKOS vocabulary, in a process of its own: small files can make parsers of RDF run for hours."""
+    with open_bytes(path) as file:
+        size = sum(map(len, iter(partial(file.read, _CHUNK), b"")))
+    found = read_apart("tagtopics.corpus.thesaurus:skos_as_json", kind, path, str(path), kind, size=size)
+    return Thesaurus(
+        ids=tuple(found["ids"]),
+        names=tuple(found["names"]),
+        alternatives=tuple(map(tuple, found["alternatives"])),
+        broader=np.array(found["broader"], dtype=np.int64).reshape(-1, 2),
+        notices=tuple(found["notices"]),
+    )
+
+
+def skos_as_json(path: str, kind: str) -> dict[str, Any]:
+    """Read a SKOS vocabulary and return the parts of its thesaurus; it runs in another process."""
+    thesaurus = _skos(Path(path), kind)
+    return {field.name: getattr(thesaurus, field.name) for field in fields(thesaurus)} | {
+        "broader": thesaurus.broader.tolist()
+    }
+
+
+def _skos(path: Path, kind: str) -> Thesaurus:
     graph = _graph(path, kind)
     labels: dict[str, dict[str, list[tuple[str, str]]]] = {}
     for property in ("prefLabel", "altLabel", "hiddenLabel"):
@@ -190,13 +214,12 @@ def _graph(path: Path, kind: str) -> Any:
         import rdflib
     except ImportError:
         raise MissingExtraError("reading SKOS vocabularies", "skos") from None
-    import gzip
     import logging
 
     logging.getLogger("rdflib").setLevel(logging.CRITICAL)  # what is wrong is said once, below
     try:
-        content = path.read_bytes()
-        content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+        with open_bytes(path) as file:
+            content = file.read()
         if kind == "json-ld":
             _refuse_remote(json.loads(content))
         graph = rdflib.Graph()
@@ -206,6 +229,8 @@ def _graph(path: Path, kind: str) -> Any:
         return graph
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
+    except MemoryError:
+        raise
     except Exception as error:  # the parsers of rdflib raise what they like
         raise InputError(f"{path}: cannot be read as {kind} ({one_line(error)[:200]})") from None
 
@@ -217,7 +242,8 @@ def _refuse_remote(value: Any) -> None:
         item = found.pop()
         if isinstance(item, dict):
             contexts = item.get("@context", [])
-            for context in contexts if isinstance(contexts, list) else [contexts]:
+            contexts = contexts if isinstance(contexts, list) else [contexts]
+            for context in [*contexts, item.get("@import")]:
                 if isinstance(context, str):
                     raise InputError(f"its @context {context[:60]!r} is on the network; put it into the file")
             found.extend(item.values())

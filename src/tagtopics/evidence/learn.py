@@ -14,6 +14,7 @@ import numpy as np
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.corpus.splits import MOST_TOKENS
+from tagtopics.errors import InputError
 from tagtopics.evidence import strengths as fixed_point
 from tagtopics.evidence.parts import Profiles, Strengths
 from tagtopics.evidence.strengths import Fit, Rows, cross_fitted, draw_rows, gains, maximise, words_of
@@ -37,6 +38,9 @@ _SHARE = 5
 _SHRINKAGES = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0)
 _FIRST = 2
 """Values of M that are tried, beginning with 10 and going on in the direction that is better."""
+
+_MOST_STRENGTH = 1e12
+"""The largest strength of a saved model, in tokens: far above all that is learned, far below an overflow."""
 
 _LEAST = 1e-4
 """Tokens from which on a word is one of a tag's own; half of all pairs have less (decision 125)."""
@@ -249,6 +253,9 @@ def settings_from_numbers(numbers: Mapping[str, float]) -> tuple[tuple[str, ...]
     kinds = tuple(name.removeprefix(first) for name in numbers if name.startswith(first))
     if not kinds:
         raise KeyError(first)
+    for name, number in numbers.items():
+        if not 0 <= number <= _MOST_STRENGTH:
+            raise InputError(f"{name[:60]} must be a number from 0 to {_MOST_STRENGTH:g}, not {number:g}")
 
     def strengths(name: str) -> Strengths:
         flat, base, joint = (numbers[f"{name}.{part}"] for part in ("flat", "base", "joint"))

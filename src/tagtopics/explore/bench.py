@@ -100,7 +100,7 @@ def _tags(tags: OfflineTags, number: Int64, step: float, share: float) -> dict[s
         "columns": tags.columns.tolist(),
         "bandwidth": tags.bandwidth,
         "weights": tags.weights.tolist(),
-        "company": len(tags.coefficients) > 0,
+        "company": tags.most_together if len(tags.coefficients) else 0,
         "step": step,
         "coefficients": _rounded(tags.coefficients[order], step) if step else None,
         "line": None if step else tags.line,

@@ -116,6 +116,8 @@ def matrix_to_arrays(matrix: Any, name: str) -> dict[str, Any]:
 def matrix_from(arrays: dict[str, Any], name: str, shape: tuple[int, int]) -> sp.csr_array:
     """Return the CSR array that `matrix_to_arrays` converted; its entries must be finite and not negative."""
     data, indices, indptr = (arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
+    if data.dtype != np.float32:
+        raise InputError(f"{name} holds {data.dtype}, not float32")
     matrix = checked_csr(data, indices, indptr, shape, name)
     if not np.isfinite(matrix.data).all() or (matrix.data < 0).any():
         raise InputError(f"{name} holds numbers that are negative or not finite")

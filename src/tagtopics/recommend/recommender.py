@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.corpus.together import tags_together
 from tagtopics.errors import InputError
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.recommend.calibration import (
@@ -272,9 +273,7 @@ class TagRecommender:
         """CSR (T, T), row t: the share of its documents with each other tag; empty if tags are many."""
         if not len(self.coefficients):
             return sp.csr_array((len(self.tag_names), len(self.tag_names)), dtype=np.float32)
-        together = sp.csr_array(self.tags.T @ self.tags)
-        together.setdiag(0)
-        together.eliminate_zeros()
+        together = tags_together(self.tags)
         together.data /= np.repeat(self.tag_docs, np.diff(together.indptr)).astype(np.float32)
         return together
 

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.together import tags_together
 from tagtopics.models.base import TopicModel
 
 _LEAST_SHARE = 0.05
@@ -58,7 +59,7 @@ def tag_network(model: TopicModel, corpus: Corpus | None) -> tuple[list[Node], l
         edges += [Edge(f"tag{t}", f"topic{k}", "topic of tag", float(row[k])) for k in large]
     if corpus is not None:
         tags = sp.csr_array(corpus.tags, dtype=np.int64)
-        both = sp.coo_array(sp.triu(tags.T @ tags, 1))
+        both = sp.coo_array(sp.triu(tags_together(tags), 1))
         kept = both.data >= _LEAST_TOGETHER
         pairs = sorted(
             zip(both.row[kept].tolist(), both.col[kept].tolist(), both.data[kept].tolist(), strict=True)

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.corpus.text import stop_words
+from tagtopics.corpus.together import MOST_TOGETHER
 from tagtopics.inference.fold_in import FoldIn
 from tagtopics.kernels.constants import FOLD_RELAXATION
 from tagtopics.models.base import TopicModel
@@ -33,6 +34,7 @@ class OfflineTags:
     line: tuple[float, float] | None  # of the kernel over the similarity, if there are coefficients
     bandwidth: float
     weights: Float64  # of the calibration
+    most_together: int  # tags of a document that count as company of each other
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -88,6 +90,7 @@ def _tags(model: TopicModel) -> OfflineTags | None:
         line=_line(recommender) if len(recommender.coefficients) else None,
         bandwidth=float(recommender.bandwidth),
         weights=np.asarray(recommender.calibration.weights, dtype=np.float64),
+        most_together=MOST_TOGETHER,
     )
 
 

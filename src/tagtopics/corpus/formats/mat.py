@@ -1,14 +1,11 @@
 """MATLAB files of Zeng's topic modelling toolbox: `NAME_wd.mat` and siblings, documents in columns.
 
-SciPy's reader can crash on damaged files, so it runs in a process of its own, with limited memory and time.
+SciPy's reader can crash on damaged files, so it runs in a process of its own (`apart`).
 """
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,13 +15,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics.corpus.core import Documents, ReadOptions, checked_csr
-from tagtopics.corpus.formats.text_files import max_expanded, only_file
+from tagtopics.corpus.formats.apart import Apart
+from tagtopics.corpus.formats.text_files import only_file
 from tagtopics.errors import InputError
 
-_CODE = "from tagtopics.corpus.formats.mat import _convert; _convert()"
-_SECONDS = 300
-_BASE_MEMORY = 2**30
-"""Address space of the reading process, in bytes, in addition to what its files may expand to."""
+_CONVERT = "tagtopics.corpus.formats.mat:convert"
 
 
 def read_mat(path: Path, options: ReadOptions) -> Documents:
@@ -83,59 +78,31 @@ def _names(path: Path, stored: Mapping[Path, Mapping[str, Any]], n: int) -> tupl
 
 def _load(paths: list[Path]) -> dict[Path, dict[str, Any]]:
     """Return the only variable of each MATLAB file as arrays, read in another process."""
-    for path in paths:
-        if not path.is_file():
-            raise InputError(f"no such file: {path}")
-    memory = _BASE_MEMORY + sum(map(max_expanded, paths))
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-P", "-c", _CODE, str(memory), folder, *map(str, paths)]
-        environment = os.environ | {
-            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-            "OPENBLAS_NUM_THREADS": "1",  # each thread reserves memory
-        }
-        try:
-            done = subprocess.run(command, env=environment, capture_output=True, timeout=_SECONDS)
-        except subprocess.TimeoutExpired:
-            raise InputError(f"{paths[0]}: not read within {_SECONDS} s; is it a MATLAB file?") from None
-        n_begun = max(len(done.stdout.splitlines()), 1)
-        if done.returncode:
-            reason = f"the reader crashed, status {done.returncode}"
-            raise InputError(f"{paths[n_begun - 1]}: cannot be read as a MATLAB file ({reason})")
-        stored = {}
-        for i, path in enumerate(paths):
-            with np.load(Path(folder, f"{i}.npz"), allow_pickle=False) as parts:
+    stored = {}
+    with tempfile.TemporaryDirectory() as folder, Apart(_CONVERT, "a MATLAB file") as process:
+        target = Path(folder, "parts.npz")
+        for path in paths:
+            if not path.is_file():
+                raise InputError(f"no such file: {path}")
+            process.read(path, str(path), str(target))
+            with np.load(target, allow_pickle=False) as parts:
                 stored[path] = {name: parts[name] for name in parts.files}
-            if "error" in stored[path]:
-                raise InputError(f"{path}: {stored[path]['error'].item()}")
     return stored
 
 
-def _convert() -> None:
-    """Write the variables of MATLAB files as arrays: the other process, started by `_load`."""
-    memory, folder, *paths = sys.argv[1:]
-    if sys.platform != "win32":
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (int(memory), int(memory)))
-    for i, path in enumerate(paths):
-        sys.stdout.write("reading\n")
-        sys.stdout.flush()
-        np.savez(Path(folder, f"{i}.npz"), **_variable(path))
+def convert(path: str, target: str) -> None:
+    """Write the only variable of a MATLAB file as arrays; it runs in another process."""
+    np.savez(target, **_variable(path))
 
 
 def _variable(path: str) -> dict[str, Any]:
-    """Return the only variable of a MATLAB file as arrays, or an error."""
+    """Return the only variable of a MATLAB file as arrays."""
     from scipy.io import loadmat
 
-    try:
-        variables = [
-            value for name, value in loadmat(path, spmatrix=False).items() if not name.startswith("__")
-        ]
-    except Exception as error:  # loadmat fails in many ways on damaged files
-        reason = " ".join(str(error).split())[:200]
-        return {"error": np.array(f"cannot be read as a MATLAB file ({reason})")}
+    loaded = loadmat(path, spmatrix=False)
+    variables = [value for name, value in loaded.items() if not name.startswith("__")]
     if len(variables) != 1:
-        return {"error": np.array(f"expected one variable, found {len(variables)}")}
+        raise InputError(f"{path}: expected one variable, found {len(variables)}")
     (value,) = variables
     if sp.issparse(value):
         parts = ("row", "col") if value.format == "coo" else ("indices", "indptr")

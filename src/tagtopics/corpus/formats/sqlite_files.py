@@ -13,16 +13,13 @@ from urllib.parse import quote
 
 from tagtopics.corpus.core import FileOptions
 from tagtopics.corpus.formats.bibliography import Record, people, table_of_records, text_or_none
-from tagtopics.corpus.formats.tables import Table
-from tagtopics.corpus.formats.text_files import check_expanded
+from tagtopics.corpus.formats.tables import Table, first_repeated
+from tagtopics.corpus.formats.text_files import LINE_LIMIT, check_expanded
 from tagtopics.errors import InputError, one_line
 
 _ALLOWED = (
     sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE
 )  # fmt: skip
-_STEPS, _MOST_CALLS = 100_000, 100_000
-"""Instructions of the database between two checks, and checks until a query is given up."""
-
 _ZOTERO = {"items", "itemData", "itemDataValues", "creators", "itemCreators", "itemTypes"}
 
 
@@ -47,12 +44,6 @@ def read_sqlite(path: Path, options: FileOptions) -> Table:
     return _table(path, names, rows, notices)
 
 
-def is_zotero(path: Path) -> bool:
-    """Tell whether a database is a library of Zotero."""
-    with _opened(path) as connection:
-        return set(_tables(connection)) >= _ZOTERO
-
-
 @contextmanager
 def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a database so that it cannot be changed, and other programs may have it open; errors are ours."""
@@ -61,8 +52,7 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
         with closing(sqlite3.connect(address, uri=True)) as connection:
             connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
             connection.execute("PRAGMA trusted_schema = OFF")
-            calls = iter(range(_MOST_CALLS))
-            connection.set_progress_handler(lambda: next(calls, None) is None, _STEPS)
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LINE_LIMIT)
             connection.set_authorizer(_authorize)
             yield connection
     except (sqlite3.Error, sqlite3.Warning, OverflowError) as error:
@@ -94,14 +84,12 @@ def _selected(connection: sqlite3.Connection, path: Path, query: str) -> tuple[l
     for row in cursor:
         rows.append(row)
         n_bytes += sum(len(cell) if isinstance(cell, str | bytes) else 8 for cell in row)
-        if len(rows) % 1000 == 0:
-            check_expanded(path, n_bytes, len(rows))
-    check_expanded(path, n_bytes, len(rows))
+        check_expanded(path, n_bytes, len(rows))
     return names, rows
 
 
 def _table(path: Path, names: list[str], rows: list[Any], notices: list[str]) -> Table:
-    repeated = next((name for at, name in enumerate(names) if name in names[:at]), None)
+    repeated = first_repeated(names)
     if repeated is not None:
         raise InputError(f"{path}: the query selects two columns {repeated!r}; rename one with AS")
     if not rows:

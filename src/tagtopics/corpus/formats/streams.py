@@ -16,7 +16,9 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import FileOptions
+from tagtopics.corpus.formats.apart import read_apart
 from tagtopics.corpus.formats.bibliography import read_bibtex, read_ris
 from tagtopics.corpus.formats.delimited import stream_delimited
 from tagtopics.corpus.formats.encodings import encoding_as_before
@@ -196,15 +198,43 @@ def _whole(read: Callable[[Path, FileOptions], Table]) -> Stream:
     return stream
 
 
+_APART: Mapping[str, tuple[str, Callable[[Path, FileOptions], Table]]] = {
+    "xlsx": ("a workbook", read_workbook),
+    "sqlite": ("SQLite", read_sqlite),
+    "zotero": ("SQLite", read_zotero),
+    "pdf": ("PDF", read_pdf),
+}
+"""Formats whose parsers may crash or take any memory or time, so that they run in a process of their own."""
+
+
+def _apart(kind: str) -> Stream:
+    """Return the reader of a file that is read whole, in a process of its own."""
+
+    def read(path: Path, options: FileOptions) -> Table:
+        given = (kind, str(path), json.dumps(vars(options)))
+        parts = read_apart("tagtopics.corpus.formats.streams:table_as_json", _APART[kind][0], path, *given)
+        roles = None if parts["roles"] is None else Columns.model_validate(parts["roles"])
+        return Table(**parts | {"roles": roles})
+
+    return _whole(read)
+
+
+def table_as_json(kind: str, path: str, options: str) -> dict[str, Any]:
+    """Read a table of `_APART` and return its parts; it runs in another process."""
+    table = _APART[kind][1](Path(path), FileOptions(**json.loads(options)))
+    roles = None if table.roles is None else table.roles.model_dump(mode="json")
+    return vars(table) | {"roles": roles}
+
+
 TABLE_KINDS: Mapping[str, Stream] = {
     "jsonl": _stream_jsonl,
     "csv": partial(stream_delimited, usual=","),
     "tsv": partial(stream_delimited, usual="\t"),
     "parquet": _stream_parquet,
-    "xlsx": _whole(read_workbook),
+    "xlsx": _apart("xlsx"),
     "json": _whole(read_json_table),
-    "sqlite": _whole(read_sqlite),
-    "zotero": _whole(read_zotero),
+    "sqlite": _apart("sqlite"),
+    "zotero": _apart("zotero"),
     "bibtex": _whole(read_bibtex),
     "ris": _whole(read_ris),
     "csl": _whole(read_csl),
@@ -216,7 +246,7 @@ TABLE_KINDS: Mapping[str, Stream] = {
     "lines": _whole(read_lines),
     "mallet": _whole(read_mallet),
     "annif": _whole(read_annif),
-    "pdf": _whole(read_pdf),
+    "pdf": _apart("pdf"),
     "texts": _whole(read_text_folder),
 }
 """The formats of tables; the first four are read in parts, the others whole."""

@@ -59,6 +59,16 @@ class Table:
         return self.columns[name]
 
 
+def first_repeated(names: Iterable[str]) -> str | None:
+    """Return the first name that occurs twice, None if there is none."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
 def frame_of(source: Any) -> Any:
     """Return a pandas, polars or Arrow table as a narwhals frame, None if it is no table."""
     import narwhals as nw

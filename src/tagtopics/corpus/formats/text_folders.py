@@ -15,6 +15,7 @@ from typing import Any
 
 from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import FileOptions
+from tagtopics.corpus.formats.apart import Apart
 from tagtopics.corpus.formats.encodings import read_text
 from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.tags import name_of
@@ -23,7 +24,6 @@ from tagtopics.errors import InputError, MissingExtraError, one_line
 SUFFIXES = (".txt", ".text", ".md", ".markdown", ".pdf")
 METADATA_FILES = {"csv": "csv", "tsv": "tsv", "jsonl": "jsonl", "json": "json", "xlsx": "xlsx"}
 _FILE_COLUMNS = ("file", "filename", "file_name", "path", "document", "name", "id")
-_HEADING = re.compile(r"^#\s+(.+?)\s*#*$", re.MULTILINE)
 _SUBJECT = re.compile(r"<([^<>\s]+)>(?:\t(.*))?")
 _OURS = ("words.npz", "model.json", "manifest.json")
 _MOST_PAGES = 10_000
@@ -52,10 +52,11 @@ def read_text_folder(folder: Path, options: FileOptions) -> Table:
     columns: dict[str, list[Any]] = {"id": names, "text": [], "title": []}
     notices: list[str] = []
     warned: list[str] = []
-    for path in paths:
-        text, title = _read_document(path, options, notices, warned)
-        columns["text"].append(text)
-        columns["title"].append(title)
+    with Apart("tagtopics.corpus.formats.text_folders:pdf_text", "PDF") as process:
+        for path in paths:
+            text, title = _read_document(path, options, notices, warned, process)
+            columns["text"].append(text)
+            columns["title"].append(title)
     roles: dict[str, str] = {"text": "text", "id": "id", "title": "title"}
     found, said = _known(folder, paths, names)
     columns |= found
@@ -69,19 +70,19 @@ def read_text_folder(folder: Path, options: FileOptions) -> Table:
 
 def read_pdf(path: Path, options: FileOptions) -> Table:
     """Read the text of one PDF file as one document."""
-    text, title = _pdf_text(path)
+    text, title = pdf_text(str(path))
     columns: dict[str, list[Any]] = {"text": [text], "id": [path.name], "title": [title or path.stem]}
     roles = Columns(text="text", id="id", title="title")
     return Table(str(path), columns, list(columns), 1, roles=roles)
 
 
 def _read_document(
-    path: Path, options: FileOptions, notices: list[str], warned: list[str]
+    path: Path, options: FileOptions, notices: list[str], warned: list[str], process: Apart
 ) -> tuple[str, str]:
     """Return the text and the title of a file; an empty file is an empty document."""
     if path.suffix.lower() == ".pdf":
         try:
-            text, title = _pdf_text(path)
+            text, title = process.read(path)
         except MissingExtraError:
             raise
         except InputError as error:
@@ -92,8 +93,14 @@ def _read_document(
         return "", path.stem
     text, said = read_text(path, options.encoding)
     notices += said
-    heading = _HEADING.search(text) if path.suffix.lower() in (".md", ".markdown") else None
-    return text, heading[1] if heading else path.stem
+    heading = _heading(text) if path.suffix.lower() in (".md", ".markdown") else None
+    return text, heading or path.stem
+
+
+def _heading(text: str) -> str | None:
+    """Return the first heading of a Markdown text."""
+    lines = (line[1:].rstrip() for line in text.split("\n") if line.startswith(("# ", "#\t")))
+    return next((title for line in lines if (title := line.rstrip("#").strip())), None)
 
 
 def _summed(folder: Path, notices: Sequence[str]) -> list[str]:
@@ -103,13 +110,14 @@ def _summed(folder: Path, notices: Sequence[str]) -> list[str]:
     return [f"{folder.name}: {len(notices):,} files are not UTF-8; {notices[0]}"]
 
 
-def _pdf_text(path: Path) -> tuple[str, str | None]:
+def pdf_text(path: str) -> tuple[str, str | None]:
+    """Return the text and the title of a PDF file; it runs in another process."""
     try:
         from pypdf import PdfReader
     except ImportError:
         raise MissingExtraError("reading PDF", "pdf") from None
     try:
-        with path.open("rb") as file:
+        with Path(path).open("rb") as file:
             reader = PdfReader(file)
             pages = [page.extract_text() or "" for page in islice(reader.pages, _MOST_PAGES)]
             title = reader.metadata.title if reader.metadata else None

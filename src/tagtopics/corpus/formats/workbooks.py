@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tagtopics.corpus.core import FileOptions
-from tagtopics.corpus.formats.tables import Table
+from tagtopics.corpus.formats.tables import Table, first_repeated
 from tagtopics.corpus.formats.text_files import check_expanded
 from tagtopics.errors import InputError, MissingExtraError, one_line
 
@@ -31,6 +31,7 @@ def read_workbook(path: Path, options: FileOptions) -> Table:
         if isinstance(error, KeyboardInterrupt | SystemExit):
             raise
         raise InputError(f"{path}: cannot be read as a workbook ({one_line(error)})") from None
+    check_expanded(path, sum(_size(cell) for row in rows for cell in row), len(rows))
     notices = [f"{path.name}: read the sheet {name!r} of {len(names)}"] if len(names) > 1 else []
     return _table(path, rows, notices)
 
@@ -45,13 +46,17 @@ def _check_packed(path: Path) -> None:
             raise InputError(f"{path}: cannot be read as a workbook ({one_line(error)})") from None
 
 
+def _size(cell: Any) -> int:
+    return len(cell) if isinstance(cell, str) else 8
+
+
 def _table(path: Path, rows: Sequence[Sequence[Any]], notices: list[str]) -> Table:
     if len(rows) < 2:
         raise InputError(f"{path}: no documents; the first row names the columns, the others are documents")
     header = [str(name).strip() for name in rows[0]]
     named = [(at, name) for at, name in enumerate(header) if name]
     names = [name for _, name in named]
-    repeated = next((name for at, name in enumerate(names) if name in names[:at]), None)
+    repeated = first_repeated(names)
     if repeated is not None:
         raise InputError(f"{path}, row 1: two columns are named {repeated!r}; rename one")
     if not names:

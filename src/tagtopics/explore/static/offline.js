@@ -294,6 +294,7 @@ function companyOf(tags) {
   const rows = tags.columns.map(() => new Map());
   for (let d = 0; d < tags.documents; d++) {
     const own = tags.tags.values.subarray(tags.tags.starts[d], tags.tags.starts[d + 1]);
+    if (own.length > tags.company) continue;
     for (const t of own) for (const u of own) if (t !== u) rows[t].set(u, (rows[t].get(u) || 0) + 1 / tags.carriers[t]);
   }
   return rows;

@@ -1,0 +1,33 @@
+"""Which tags are on the same documents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+MOST_TOGETHER = 256
+"""Documents with more tags do not count: their tags say little about each other, and n tags are n² pairs."""
+
+
+def tags_together(tags: Any) -> sp.csr_array:
+    """Return CSR (T, T): how many documents have both tags; 0 for a tag and itself.
+
+    The work is at most `MOST_TOGETHER` times the number of entries of `tags`.
+
+    Args:
+        tags: CSR (D, T), 1 where a document has a tag; the result has its type.
+    """
+    few = np.diff(tags.indptr) <= MOST_TOGETHER
+    counted = tags if few.all() else tags[few]
+    together = sp.csr_array(counted.T @ counted)
+    together.setdiag(0)
+    together.eliminate_zeros()
+    return together
+
+
+def n_partners(tags: Any) -> Any:
+    """Return (D,): the number of other tags that each tag of a document is counted with, 0 for too many."""
+    n = np.diff(tags.indptr)
+    return np.where(n <= MOST_TOGETHER, np.maximum(n - 1, 0), 0)
