@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 # size would take hours that way; mark such tests in these folders as `compiled`.
 UNCOMPILED = $(wildcard tests/graph tests/kernels tests/inference tests/evidence)
 
-.PHONY: help demo test test-slow check coverage crash fuzz bits docs bench bench-quick bench-e2e browser clean
+.PHONY: help demo test test-slow check coverage crash fuzz bits docs bench bench-quick bench-e2e browser annif clean
 
 help:
 	@echo "make demo         fit a model to docstrings and show its answers"
@@ -22,6 +22,7 @@ help:
 	@echo "make docs         build the documentation"
 	@echo "make bench        the full benchmark (hours); make bench-quick for minutes"
 	@echo "make bench-e2e    from JSON lines to a report, ours and peers (half an hour)"
+	@echo "make annif        install Annif in build/annif, for a test of make test-slow and for measurements"
 	@echo "make clean        remove everything that these targets create"
 
 demo: $(VENV)/.core
@@ -86,6 +87,11 @@ browser:
 	@command -v chromium >/dev/null || { command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && \
 	  { apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y chromium >/dev/null; }; } || \
 	  echo "Chromium not found: the browser tests will be skipped"
+
+# Annif in an environment of its own: `make test-slow` then also asks our server through it, and
+# scripts/annif_results.py measures it. Without it, that test is skipped with a message.
+annif: $(VENV)/.core
+	$(BIN)/python scripts/annif_results.py environment
 
 # One stamp for each dependency group: installed again only when pyproject.toml changes.
 EXTRAS      := [chinese,files,images,japanese,languages,parquet,pdf,plot,ray,serve,skos,thai]

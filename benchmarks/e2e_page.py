@@ -64,8 +64,29 @@ def write_page(folder: Path, docs: Path) -> None:
     ordered = dict(sorted(groups.items(), reverse=True))
     (docs / "images").mkdir(parents=True, exist_ok=True)
     draw(ordered, docs / "images" / "bench-e2e.svg")
-    parts = [HEAD, *(_section(corpus, found) for corpus, found in ordered.items())]
+    parts = [HEAD, _losses(ordered), *(_section(corpus, found) for corpus, found in ordered.items())]
     (docs / "benchmarks-e2e.md").write_text("\n".join(parts), encoding="utf-8")
+
+
+def _losses(groups: dict[str, list[Record]]) -> str:
+    """Return a section of all that takes longer, or more memory, with ours than with a peer."""
+    lines = []
+    for corpus, (ours, *peers) in groups.items():
+        if ours["job"]["system"] != "ours":
+            continue
+        for peer in peers:
+            rows = [(step, "s", ours["seconds"].get(step), peer["seconds"].get(step)) for step in STEPS]
+            rows += [("total", "s", ours["total"], peer["total"])]
+            rows += [("peak memory", "MB", ours["peak_mb"], peer["peak_mb"])]
+            found = [
+                f"{name} {mine:,.1f} against {theirs:,.1f} {unit}"
+                for name, unit, mine, theirs in rows
+                if mine is not None and theirs is not None and mine > theirs
+            ]
+            if found:
+                lines.append(f"- {corpus}, {_label(peer)}: {'; '.join(found)}.")
+    nothing = "Nothing that both do takes longer or more memory than with a peer."
+    return "\n".join(["## Where ours loses", "", *(lines or [nothing]), ""])
 
 
 def _section(corpus: str, records: list[Record]) -> str:

@@ -21,7 +21,7 @@ the other figures, other programs used the machine, too.
 def page(folder: Path) -> str:
     """Return the page of all records in a folder; losses come first."""
     found = {name: records(folder, name) for name in SECTIONS}
-    sections = [SECTIONS[name](rows) for name, rows in found.items() if rows]
+    sections = [SECTIONS[name](rows) + _age(folder, name) for name, rows in found.items() if rows]
     lines = [SUMMARY[name](rows) for name, rows in found.items() if rows and name in SUMMARY]
     rows = [f"| {line.what} | {line.goal} | {line.figure} | {line.verdict} |" for line in lines]
     losses, met = (
@@ -39,11 +39,21 @@ def page(folder: Path) -> str:
 
 
 def records(folder: Path, name: str) -> Any:
-    """Return the record of a part, or the rows of all records `name-*.json`, joined."""
+    """Return the record of a part, or the rows of all records `name-*.json`, joined; else an earlier one."""
     if (folder / f"{name}.json").exists():
         return json.loads((folder / f"{name}.json").read_text())
     parts = sorted(folder.glob(f"{name}-*.json"), key=lambda path: _order(path.stem))
+    if not parts and (folder / "earlier" / f"{name}.json").exists():
+        return json.loads((folder / "earlier" / f"{name}.json").read_text())
     return [row for path in parts for row in json.loads(path.read_text())]
+
+
+def _age(folder: Path, name: str) -> str:
+    """Return a sentence if the record is from an earlier version, in the folder `earlier`."""
+    if list(folder.glob(f"{name}.json")) + list(folder.glob(f"{name}-*.json")):
+        return ""
+    sweeps = " with up to 100 sweeps for each fit (60 now)" if name in ("planted", "coherence") else ""
+    return f"\nMeasured with an earlier version of the code{sweeps}; not repeated since.\n"
 
 
 def _order(stem: str) -> tuple[int, str]:
@@ -121,23 +131,27 @@ def _reuters_section(record: Any) -> str:
     ])  # fmt: skip
 
 
-def _by_kind(rows: Any) -> dict[str, list[Any]]:
-    return {kind: [row for row in rows if row["kind"] == kind] for kind in ("year", "venue")}
-
-
-def _share(rows: Any) -> float:
-    return 100 * float(np.mean([row["covered"] for row in rows]))
+def _by_kind(rows: Any) -> list[Any]:
+    """Return intervals, coverage and error of each kind of effect; earlier records have just these."""
+    if isinstance(rows, dict):
+        return list(rows["rows"])
+    kinds = {kind: [row for row in rows if row["kind"] == kind] for kind in ("year", "venue")}
+    return [
+        {"kind": kind, "intervals": len(own), "coverage": np.mean([row["covered"] for row in own]),
+         "rmse": np.sqrt(np.mean([row["error"] ** 2 for row in own]))}
+        for kind, own in kinds.items()
+    ]  # fmt: skip
 
 
 def _coverage_section(rows: Any) -> str:
     lines = [
-        f"| {kind} | {len(own):,} | {_share(own):.1f} % | "
-        f"{100 * np.sqrt(np.mean([row['error'] ** 2 for row in own])):.2f} |"
-        for kind, own in _by_kind(rows).items()
+        f"| {row['kind']} | {row['intervals']:,} | {100 * row['coverage']:.1f} % | {100 * row['rmse']:.2f} |"
+        for row in _by_kind(rows)
     ]
+    corpora = rows["corpora"] if isinstance(rows, dict) else len({row["seed"] for row in rows})
     return "\n".join([
         "## `effects`: 90 % intervals on generated corpora\n",
-        f"{len({row['seed'] for row in rows})} corpora of 250 to 450 documents with 4 to 8 topics, whose shares depend on the year (10 years) and on the venue "
+        f"{corpora} corpora of 250 to 450 documents with 4 to 8 topics, whose shares depend on the year (10 years) and on the venue "
         "(3 venues); documents from pure to mixed; 50 refits each. An interval counts if it contains the planted "
         "effect on the planted topic that is matched with the topic of the model.\n",
         "| effect of | intervals | contain the planted effect | root mean squared error, % of tokens |",
@@ -155,8 +169,8 @@ def _drifts_section(rows: Any) -> str:
         "## `trends`: planted drifts of tags\n",
         "Five corpora for each size of drift: 1,500 documents of ten years, 40 tags, one to three on a document. Of ten tags, a share of the tokens "
         "(at most that of the main topic) moves from the main topic to another one over the years. The area under the ROC curve ranks all tags by their score. "
-        "The method was developed on corpora of the same generator with other seeds. It replaced a simpler one after four results of "
-        "that on the corpora of the first row (AUC .863, 1.000, .990, .960) had been seen, so these figures are somewhat optimistic. \n",
+        "The method was developed on corpora of the same generator with other seeds, but results of earlier methods on these corpora had been seen "
+        "(mean AUC .973 and .879; [decision 135](decisions/135-drift-of-square-roots.md)), so these figures are somewhat optimistic.\n",
         "| share that moves | mean AUC | least AUC | drifts reported | false reports |", "|---|---|---|---|---|", *lines, "",
     ])  # fmt: skip
 
@@ -187,8 +201,36 @@ def _bib_section(record: Any) -> str:
         "## A bibliography to a report\n",
         f"anthology as BibTeX, written by bibtexparser: {record['entries']:,} entries. `tagtopics fit x.bib`, then `tagtopics report x.tt`, all defaults: "
         f"{_cost(record)} The report has {record['bytes'] / 1e6:.1f} MB. "
-        f"Of the first paper, the model has: {', '.join(what for what, there in record['shown'].items() if there)}.\n",
+        f"{_first_use(record)}{_shown(record)}\n",
         "| step | seconds |", "|---|---|", *lines, "",
+    ])  # fmt: skip
+
+
+def _first_use(record: Any) -> str:
+    """Return a sentence if the kernels were compiled during the measurement."""
+    return "This includes the compilation of all kernels on first use. " if record.get("first_use") else ""
+
+
+def _shown(record: Any) -> str:
+    there = [what for what, found in record["shown"].items() if found]
+    return f"Of the first paper, the model has: {', '.join(there)}." if there else ""
+
+
+def _stm_section(record: Any) -> str:
+    def text(values: Any) -> str:
+        return f"{100 * values[0]:+.1f} ({100 * values[1]:+.1f} to {100 * values[2]:+.1f})"
+
+    lines = [
+        f"| {' '.join(row['our_words'])} | {text(row['ours'])} | {' '.join(row['their_words'])} | {text(row['theirs'])} |"
+        for row in record["rows"]
+    ]
+    return "\n".join([
+        "## `effects` beside a structural topic model\n",
+        "The published example of R's stm: open answers about immigration, half of them after a text that makes anxious; three topics, effect of "
+        "the treatment in % of tokens with 90 % intervals. R's stm is not among Debian's packages, so its model was run in an "
+        f"implementation for Python, topica {record['version']}, which draws from the posterior as stm does; {record['documents']} documents with the same words. "
+        "Ours are 200 refits. Topics are matched by their words.\n",
+        "| topic, `effects` | effect | topic, topica | effect |", "|---|---|---|---|", *lines, "",
     ])  # fmt: skip
 
 
@@ -255,7 +297,10 @@ def _planted_line(rows: Any) -> Line:
     errors = [abs(row["recommended"] - row["planted"]) / row["planted"] for row in rows]
     figure = f"{100 * np.mean(errors):.0f} % on {len(rows)} corpora"
     return Line(
-        "`choose`: mean error of a planted number of topics", "at most 25 %", figure, np.mean(errors) <= 0.25
+        "`choose`: mean error of a planted number of topics",
+        "at most 25 %",
+        figure,
+        bool(np.mean(errors) <= 0.25),
     )
 
 
@@ -275,7 +320,7 @@ def _reuters_line(record: Any) -> Line:
 
 
 def _coverage_line(rows: Any) -> Line:
-    shares = {kind: _share(own) for kind, own in _by_kind(rows).items()}
+    shares = {row["kind"]: 100 * row["coverage"] for row in _by_kind(rows)}
     figure = ", ".join(f"{share:.1f} % ({kind})" for kind, share in shares.items())
     return Line(
         "`effects`: coverage of 90 % intervals",
@@ -350,6 +395,7 @@ SECTIONS: dict[str, Callable[[Any], str]] = {
     "coverage": _coverage_section,
     "drifts": _drifts_section,
     "anthology": _anthology_section,
+    "stm": _stm_section,
     "seeds": _seeds_section,
     "real_seeds": _real_seeds_section,
     "replay": _replay_section,

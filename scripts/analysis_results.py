@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from analysis_curation import real_seeds, replay, seeds
 from analysis_page import page
+from analysis_peers import stm
 from analysis_workflow import WORKFLOW, load, note
 from sklearn.metrics import roc_auc_score
 
@@ -202,6 +203,7 @@ PARTS: dict[str, Callable[[], Any]] = {
     "anthology": anthology,
     **WORKFLOW,
     "seeds": seeds,
+    "stm": stm,
     **{f"real_seeds-{name}": partial(real_seeds, name) for name in ("reuters", "cora", "docstrings")},
     **{f"replay-{name}": partial(replay, name) for name in ("reuters", "cora", "docstrings")},
 }

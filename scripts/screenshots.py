@@ -1,17 +1,22 @@
 """Take the screenshots of the explorer in docs/images: `python scripts/screenshots.py`. Needs Chromium.
 
 The report shows the embedded corpus. The document and the tags are chosen by rules, so that new versions of
-the documented packages give similar pictures.
+the documented packages give similar pictures. The tasks of the guide are done as in the tests; the one about
+years has a generated collection, because docstrings have no dates.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import numpy as np
+from explorer_tasks import TASKS, Hand, Names, Task
 
 import tagtopics as tt
 from tagtopics.explore import write_report
@@ -45,7 +50,88 @@ def main() -> None:
         _take(browser, f"{address}#/document/{_balanced_document(data)}", "explorer-document.png", "light")
         tags = "+".join(str(t) for t in _distinct_group(data))
         _take(browser, f"{address}#/groups/{tags}", "explorer-tag-group.png", "dark")
+        _take(browser, f"{address}#/network", "explorer-network.png", "light")
+        texts, years = _texts_report(corpus), _years_report()
+        for task in TASKS:
+            _do(browser, years if task.name == "changed" else texts, task)
         browser.close()
+
+
+NAMES = Names(
+    word="eigenvalues",
+    tags=("package:numpy", "takes:axis"),
+    text="Compute the eigenvalues and eigenvectors of a sparse symmetric matrix with a Lanczos iteration. "
+    "The matrix may be given as a linear operator. Returns the largest eigenvalues in ascending order.",
+)
+
+
+def _texts_report(corpus: tt.Corpus) -> str:
+    """Return the address of a report of the docstrings as plain texts, which has a workbench."""
+    texts = corpus.texts or ()
+    rows = [{"id": corpus.ids[d], "text": texts[d], "tags": corpus.tags_of(d)} for d in range(corpus.n_docs)]
+    plain = tt.read_corpus(rows, text="text", tags="tags", id="id")
+    model = tt.TTM(n_topics=24, random_state=0).fit(plain)
+    report = ROOT / "build" / "texts.html"
+    write_report(model, report, corpus=plain, title="Docstrings of numpy, scipy and scikit-learn")
+    return report.as_uri()
+
+
+def _years_report() -> str:
+    """Return the address of a report of generated texts with dates: some themes rise, some fall."""
+    themes = {
+        "sea": "wave tide ship harbour sail island whale current anchor storm reef",
+        "kitchen": "bread oven pepper butter recipe flour onion spoon sugar plate broth",
+        "music": "violin chord rhythm opera tempo melody tune drum singer note choir",
+        "garden": "rose soil seed spade tulip hedge compost pond bloom root weed",
+    }
+    rng, names, rows = np.random.default_rng(1), list(themes), []
+    for d in range(600):
+        year = 2010 + d % 12
+        rising = (year - 2010) / 11
+        odds = np.array([1.2 - rising, 0.5, 0.2 + rising, 0.6])
+        first, second = rng.choice(4, 2, p=odds / odds.sum())
+        words = [str(rng.choice(themes[names[k]].split())) for k in (first,) * 24 + (second,) * 12]
+        tags = [names[first], f"shelf:{names[second]}"]
+        rows.append({"id": f"text {d}", "text": " ".join(words), "tags": tags, "date": f"{year}-05-01"})
+    corpus = tt.read_corpus(rows, text="text", tags="tags", id="id", date="date")
+    model = tt.TTM(n_topics=6, random_state=0).fit(corpus)
+    report = ROOT / "build" / "years.html"
+    write_report(model, report, corpus=corpus, title="Six hundred generated texts")
+    return report.as_uri()
+
+
+def _do(browser: Any, address: str, task: Task) -> None:
+    """Do a task, and take a picture of its end."""
+    context = browser.new_context(viewport={"width": 1100, "height": 700})
+    page = context.new_page()
+    page.goto(f"{_on_the_web(page, address)}#/")
+    page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
+    page.wait_for_timeout(800)
+    task.do(Hand(page, NAMES))
+    shown = page.locator(task.shows).first
+    shown.wait_for(timeout=60_000)
+    if task.name in ("tags", "chart", "who"):
+        shown.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)
+    _write_small(page.screenshot(), f"explorer-task-{task.name}.png")
+    context.close()
+
+
+def _on_the_web(page: Any, address: str) -> str:
+    """Let a page find a file at an address on the web, so that no path of this machine is in the picture."""
+    shown = "https://example.org/docstrings.html"
+    page.route(
+        "https://example.org/**", lambda route: route.fulfill(path=url2pathname(urlsplit(address).path))
+    )
+    return shown
+
+
+def _write_small(content: bytes, name: str) -> None:
+    """Write a picture with 96 colours: a third of the bytes."""
+    from PIL import Image
+
+    image = Image.open(io.BytesIO(content)).convert("RGB").quantize(96, dither=Image.Dither.NONE)
+    image.save(IMAGES / name, optimize=True)
 
 
 def _distinct_group(data: TopicData) -> list[int]:
@@ -82,7 +168,7 @@ def _take(browser: Any, address: str, name: str, scheme: str) -> None:
         page.wait_for_selector(".text .w")
         page.locator(".text .w").nth(page.locator(".text .w").count() // 3).hover()
     page.wait_for_timeout(400)
-    page.screenshot(path=str(IMAGES / name))
+    _write_small(page.screenshot(), name)
     context.close()
 
 

@@ -9,7 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 import tagtopics as tt
-from tagtopics.analysis.duplicates import _largest, _profiles_of, _unity, _weighted_words, duplicate_tags
+from tagtopics.analysis.duplicates import _profiles_of, _unity, duplicate_tags
+from tagtopics.analysis.profiles import largest, weighted_words
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +57,7 @@ def test_tags_on_the_same_documents_are_no_duplicates(halves: tt.Corpus) -> None
 
 def test_unity_is_the_similarity_between_tags_over_that_within(halves: tt.Corpus) -> None:
     """Computed anew from all pairs of documents."""
-    weighted, tags = _weighted_words(halves), sp.csr_array(halves.tags, dtype=np.float64)
+    weighted, tags = weighted_words(halves), sp.csr_array(halves.tags, dtype=np.float64)
     a, b = halves.tag_names.index("subpackage:scipy.stats"), halves.n_tags - 1
     rows = [np.flatnonzero(tags[:, [t]].toarray()) for t in (a, b)]
     alike = [[(weighted[p] @ weighted[q].T).toarray() for q in rows] for p in rows]
@@ -70,4 +71,4 @@ def test_unity_is_the_similarity_between_tags_over_that_within(halves: tt.Corpus
 
 def test_largest_entries_of_rows() -> None:
     matrix = sp.csr_array(np.array([[1.0, 3, 2], [0, 0, 0], [5, 5, 5]]))
-    assert _largest(matrix, 2).toarray().tolist() == [[0, 3, 2], [0, 0, 0], [5, 5, 0]]
+    assert largest(matrix, 2).toarray().tolist() == [[0, 3, 2], [0, 0, 0], [5, 5, 0]]

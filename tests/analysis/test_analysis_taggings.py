@@ -10,8 +10,12 @@ import pytest
 import scipy.sparse as sp
 
 import tagtopics as tt
+from tagtopics.analysis.profiles import weighted_words
 from tagtopics.analysis.taggings import (
     Taggings,
+    _closeness,
+    _curved_margins,
+    _margins,
     collect_taggings,
     doubtful_taggings,
     missing_taggings,
@@ -73,6 +77,49 @@ def test_the_signals_of_a_tagging_do_not_use_its_own_document(planted: Any, tagg
         if len(own):
             without = scores._evidence_without(own)[0][0, t, 1]
             assert taggings.signals[i, 1] == pytest.approx(without, abs=1e-5)
+
+
+def test_closeness_leaves_the_document_out(
+    planted: Any, taggings: Taggings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = planted[0]
+    words = weighted_words(corpus).toarray()
+    tags = corpus.tags.toarray() > 0
+    judged = np.flatnonzero(taggings.carried | taggings.random)
+    for i in np.random.default_rng(0).permutation(judged)[:40]:
+        d, t = int(taggings.docs[i]), int(taggings.tags[i])
+        others = [e for e in np.flatnonzero(tags[:, t]) if e != d]
+        cosine = words[d] @ words[others].sum(0) / np.linalg.norm(words[others].sum(0))
+        ratio = (words[d] @ words[others].mean(0) + 1e-3) / (words[d] @ words.mean(0) + 1e-3)
+        assert taggings.signals[i, 13] == pytest.approx(cosine)
+        assert taggings.signals[i, 14] == pytest.approx(np.log(ratio))
+    monkeypatch.setattr("tagtopics.analysis.taggings._SMALL_TABLE", 0)
+    assert _closeness(corpus, taggings) == pytest.approx(taggings.signals[:, 13:])
+
+
+def test_ranks_count_the_better_candidates(taggings: Taggings) -> None:
+    for d in (0, 7, 100):
+        here = np.flatnonzero((taggings.docs == d) & taggings.candidate)
+        scores, ranks = taggings.signals[here, 1], np.expm1(taggings.signals[here, 11])
+        assert ranks == pytest.approx([(scores > score).sum() for score in scores])
+        assert len(here) <= 60
+        others = np.flatnonzero((taggings.docs == d) & ~taggings.candidate)
+        assert (taggings.signals[others, 11] == 0).all()
+
+
+def test_products_find_what_single_signals_cannot() -> None:
+    """The outcome is likely where two signals have the same sign, which no sum of the two can tell."""
+    generator = np.random.default_rng(0)
+    signals = np.column_stack([np.ones(4000), generator.normal(size=(4000, 2))])
+    outcomes = generator.random(4000) < np.where(signals[:, 1] * signals[:, 2] > 0, 0.9, 0.1)
+    used = np.arange(4000) < 3000
+    curved = _curved_margins(signals[:, 1:], np.flatnonzero(used), outcomes[used])
+    assert ((curved > 0) == outcomes)[~used].mean() > 0.85
+    both = _margins(signals, used, outcomes)
+    assert np.corrcoef(both, curved)[0, 1] > 0.5
+    few = _margins(signals[:100], used[:100], outcomes[:100])  # too few outcomes for products
+    assert np.isfinite(few).all()
+    assert not np.array_equal(few, both[:100])
 
 
 def test_planted_errors_come_first(planted: Any, taggings: Taggings) -> None:

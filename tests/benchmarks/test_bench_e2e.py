@@ -53,3 +53,17 @@ def test_every_peer_gives_what_a_page_needs() -> None:
         fitted = fit(counts, words, 3)
         assert fitted.topics.shape == (3, 12), name
         assert np.asarray(fitted.documents).shape == (30, 3), name
+
+
+def test_losses_come_first(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    common = {"load": 0.1, "n_tokens": 9, "n_words": 3, "iterations": 2}
+    for system, render, memory in (("ours", 5.0, 70.0), ("gensim", 3.0, 90.0)):
+        job = {"corpus": "generated", "system": system, "n_docs": 4, "n_topics": 2}
+        seconds = {"read": 1.0, "render": render}
+        record = common | {"job": job, "seconds": seconds, "total": 1 + render, "peak_mb": memory}
+        (tmp_path / f"generated-{system}.json").write_text(json.dumps(record))
+    e2e_page.write_page(tmp_path, tmp_path / "docs")
+    page = (tmp_path / "docs" / "benchmarks-e2e.md").read_text()
+    lost = "generated, gensim + pyLDAvis: render 5.0 against 3.0 s; total 6.0 against 4.0 s."
+    assert page.index("## Where ours loses") < page.index(lost) < page.index("## Generated")

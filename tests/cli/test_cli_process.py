@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -82,3 +83,17 @@ def test_completion(words: str, expected: str) -> None:
     out, err = process.communicate()
     assert out.split() == [expected]
     assert err == ""
+
+
+def test_models_of_all_kinds_are_loaded(tmp_path: Path) -> None:
+    """In a new process: nothing has registered the estimators before. Tags of authors have profiles."""
+    fit_small(tmp_path, "--model", "atm", name="atm.tt")
+    process = start("tags", tmp_path / "atm.tt", "cooking", "--json")
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    (profile,) = json.loads(out)["tags"]
+    assert {"bread", "oven"} & {word["word"] for word in profile["words"]}
+    process = start("explain", tmp_path / "atm.tt", tmp_path / "corpus.jsonl")
+    _, err = process.communicate(timeout=120)
+    assert (process.returncode, err.count("\n")) == (2, 1)
+    assert "does not credit" in err

@@ -233,7 +233,11 @@ def test_the_merely_informative_is_no_warning() -> None:
         ("a.csv", b"text\n\x00\x01\n", "a.csv, line 2: contains a zero byte; this is a binary file"),
         ("a.jsonl.gz", gzip.compress(b'{"text": "abc"}' * 9, mtime=0)[:-9], "a.jsonl.gz: damaged gzip file"),
         ("a.parquet", b"PAR1 no", "a.parquet: cannot be read as Parquet"),
-        ("a.docx", "hello", "a.docx: cannot tell the format from the name; say format= one of jsonl, csv"),
+        (
+            "a.docx",
+            "hello",
+            "a.docx: cannot tell the format from the name; name it with --format (format=), one of jsonl",
+        ),
     ],
 )
 def test_bad_files_are_one_clear_line(tmp_path: Path, name: str, content: str | bytes, message: str) -> None:

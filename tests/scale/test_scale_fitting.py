@@ -14,6 +14,7 @@ from tagtopics import LDA, TTM, GibbsLDA
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.graph import build_graph
+from tagtopics.inference import bp
 from tagtopics.inference.bp import BeliefPropagation
 from tagtopics.inference.callbacks import Callback
 from tagtopics.inference.checkpoint import read_arrays, write_arrays
@@ -52,10 +53,17 @@ class Quit(Callback[Any]):
 
 
 @pytest.mark.parametrize("memory", ["lean", "stored"])
-@pytest.mark.parametrize("n_jobs", [1, 2, 5])
+@pytest.mark.parametrize(("n_jobs", "many"), [(1, 50_000), (2, 50_000), (5, 50_000), (2, 0)])
 def test_shards_give_the_bits_of_memory(
-    corpus: Corpus, shards: ShardFolder, tmp_path: Path, memory: str, n_jobs: int
+    corpus: Corpus,
+    shards: ShardFolder,
+    tmp_path: Path,
+    memory: str,
+    n_jobs: int,
+    many: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(bp, "_MANY", many)  # with 0, the last sweep leaves the tags alone
     assert len(shards) > 5
     firsts = [shard.first_doc for shard in shards.manifest.shards]
     blocks = np.array([*firsts, corpus.n_docs])

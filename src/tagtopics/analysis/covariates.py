@@ -66,6 +66,8 @@ def numbers(corpus: Corpus, name: str, values: Values | None = None) -> Float64:
     dates = getattr(corpus, "dates", None)
     if name in DATES and dates is not None and any(dates):
         return np.array([_year(date, name) for date in dates])
+    if name in DATES and name not in {kind_of(tag) for tag in corpus.tag_names}:
+        raise InputError(f"{name}: the documents have no dates; name their column when you fit, with --date")
     return _from_tags(corpus, name)
 
 

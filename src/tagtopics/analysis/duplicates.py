@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float64, Int64
+from tagtopics.analysis.profiles import largest, of_length_one, row_products, weighted_words
 from tagtopics.analysis.spelling import EVIDENCE, spelling_pairs
 from tagtopics.corpus.core import Corpus
 from tagtopics.recommend.calibration import logistic_weights
@@ -66,7 +67,7 @@ def duplicate_tags(corpus: Corpus) -> Duplicates:
     Work and memory are proportional to the number of tags: only tags with similar names, or among the nearest
     by words, are compared.
     """
-    weighted = _weighted_words(corpus)
+    weighted = weighted_words(corpus)
     spelled = spelling_pairs(corpus.tag_names)
     profiles = _profiles_of(weighted, sp.csr_array(corpus.tags, dtype=np.float64))
     near = _neighbours(profiles)
@@ -125,15 +126,6 @@ def _split_tags(corpus: Corpus) -> tuple[Any, list[tuple[int, int]]]:
 # ----------------------------------------------------------------------------------------------- profiles
 
 
-def _weighted_words(corpus: Corpus) -> sp.csr_array:
-    """Return CSR (D, W): the words of each document weighted by rarity; rows have length 1."""
-    counts = corpus.counts
-    n_docs = np.bincount(counts.indices, minlength=corpus.n_words)
-    rarity = np.log((corpus.n_docs + 1) / (n_docs + 1.0)) + 1e-6
-    values = (1 + np.log(counts.data)) * rarity[counts.indices]
-    return _of_length_one(sp.csr_array((values, counts.indices, counts.indptr), shape=counts.shape))
-
-
 def _profiles_of(weighted: Any, tags: Any) -> _Profiles:
     n_docs = np.bincount(tags.indices, minlength=tags.shape[1]).astype(np.float64)
     together = sp.csr_array(tags.T @ tags)
@@ -141,8 +133,8 @@ def _profiles_of(weighted: Any, tags: Any) -> _Profiles:
     together.eliminate_zeros()
     sums = sp.csr_array(tags.T @ weighted)
     rarity = np.log((tags.shape[0] + 1) / (n_docs + 1))
-    company = _of_length_one(sp.csr_array(together * np.maximum(rarity, 1e-6)))
-    words = _of_length_one(_largest(sums, _PROFILE_WORDS))
+    company = of_length_one(sp.csr_array(together * np.maximum(rarity, 1e-6)))
+    words = of_length_one(largest(sums, _PROFILE_WORDS))
     return _Profiles(sums, words, company, together, n_docs, tags.shape[0])
 
 
@@ -180,7 +172,7 @@ def _features(
 ) -> Float64:
     """Return (P, C): what pairs of tags have in common; the first column is all ones."""
     few, many = (f(profiles.n_docs[a], profiles.n_docs[b]) for f in (np.minimum, np.maximum))
-    words, company = (_products(part, a, b) for part in (profiles.words, profiles.company))
+    words, company = (row_products(part, a, part, b) for part in (profiles.words, profiles.company))
     both = np.asarray(profiles.together[a, b]).ravel()
     unity = _unity(profiles, a, b)
     expected = few * many / profiles.n_all
@@ -201,31 +193,6 @@ def _unity(profiles: _Profiles, a: Int64, b: Int64) -> Float64:
     n = profiles.n_docs
     squares = np.asarray((profiles.sums * profiles.sums).sum(1)).ravel()
     within = np.maximum((squares - n) / np.maximum(n * (n - 1), 1), 1e-4)
-    between = _products(profiles.sums, a, b) / np.maximum(n[a] * n[b], 1)
+    between = row_products(profiles.sums, a, profiles.sums, b) / np.maximum(n[a] * n[b], 1)
     ratio = np.clip(between / np.sqrt(within[a] * within[b]), 0, 2)
     return np.where((n[a] > 1) & (n[b] > 1), ratio, 1.0)
-
-
-def _products(rows: Any, a: Int64, b: Int64) -> Float64:
-    """Return (P,): the products of rows a and b of a sparse matrix."""
-    parts = [
-        np.asarray(sp.csr_array(rows[a[i : i + _CHUNK]] * rows[b[i : i + _CHUNK]]).sum(1)).ravel()
-        for i in range(0, len(a), _CHUNK)
-    ]
-    return np.concatenate(parts) if parts else np.zeros(0)
-
-
-def _largest(matrix: Any, n: int) -> sp.csr_array:
-    """Return a CSR matrix with the n largest entries of each row; of equal ones the first."""
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    order = np.lexsort((matrix.indices, -matrix.data, rows))
-    place = np.arange(len(order)) - matrix.indptr[rows[order]]
-    kept = order[place < n]
-    return sp.csr_array((matrix.data[kept], (rows[kept], matrix.indices[kept])), shape=matrix.shape)
-
-
-def _of_length_one(matrix: Any) -> sp.csr_array:
-    lengths = np.sqrt(np.asarray((matrix * matrix).sum(1)).ravel())
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    values = matrix.data / np.maximum(lengths, 1e-12)[rows]
-    return sp.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)

@@ -2,8 +2,8 @@
 
 A tagging is a pair of a document and a tag. Its signals are what the recommender's regression predicts
 without the document, how rare the tag is, how often it occurs with the other tags of the document elsewhere,
-and whether its name is in the text. Two logistic regressions on the taggings of the collection turn signals
-into probabilities; nothing has to be known to be right.
+and whether its name is in the text. Logistic regressions on the taggings of the collection turn signals into
+probabilities; nothing has to be known to be right.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ import scipy.sparse as sp
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.analysis.names import name_words
+from tagtopics.analysis.profiles import row_products, weighted_words
 from tagtopics.corpus.core import Corpus
-from tagtopics.recommend.calibration import best_columns, logistic_weights
+from tagtopics.recommend.calibration import logistic_weights
 from tagtopics.recommend.recommender import TagRecommender
 
 _FLOOR = 3e-3
@@ -33,8 +34,17 @@ _CANDIDATES = 20
 _RANDOM = 3
 """Random taggings that are compared with each tagging of the collection."""
 
-_REFERENCE_DOCS = 200
-"""Documents that tell how high a tag scores where it does not belong."""
+_SQUARES_FROM, _SQUARES_PAIRS = 300, 40_000
+"""Outcomes of either sort from which products of signals are used, and pairs that they are learned from."""
+
+_SMALL_TABLE = 1 << 22
+"""Documents times tags up to which all products of documents and tags are computed, not only some."""
+
+_NEAR = 1e-3
+"""Added to mean products of documents before the logarithm."""
+
+_FARTHEST, _PENALTY = 6.0, 0.1
+"""Standard deviations that a signal may be from its mean, and one over the penalty, both for products."""
 
 
 class Taggings(NamedTuple):
@@ -95,10 +105,12 @@ def collect_taggings(
         scores = recommender.scores_without(sp.csr_array(counts[rows]), doc_topic[rows], own[rows])
         parts.append(_pairs_of(rows, scores, known, corpus, generator))
         on_progress(float(rows[-1] + 1) / corpus.n_docs)
+    found = Taggings(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
     on_progress(1.0)
-    return Taggings(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    return found._replace(signals=np.column_stack([found.signals, _closeness(corpus, found)]))
 
 
+@single_thread()
 def doubtful_taggings(taggings: Taggings) -> Verdicts:
     """Return the taggings of the collection with the probability that each is no better than a random one.
 
@@ -110,13 +122,14 @@ def doubtful_taggings(taggings: Taggings) -> Verdicts:
     used = judged | taggings.random
     if not judged.any() or not taggings.random.any():
         return _verdicts(taggings, judged, np.zeros(int(judged.sum())))
-    margin = _margins(taggings.signals[:, :_DOUBT], used, taggings.random)
+    margin = _margins(taggings.signals[:, _DOUBT], used, taggings.random)
     base = np.log(judged.sum() / taggings.random.sum())
     ratio = np.exp(np.clip(margin[judged] + base, -50, 50))
     share = _wrong_share(margin[judged], margin[taggings.random])
     return _verdicts(taggings, judged, _at_most_one(share * ratio))
 
 
+@single_thread()
 def missing_taggings(taggings: Taggings) -> Verdicts:
     """Return tags that documents lack with the probability that each was left out.
 
@@ -128,18 +141,46 @@ def missing_taggings(taggings: Taggings) -> Verdicts:
     absent = used & ~taggings.carried
     if not absent.any():
         return _verdicts(taggings, absent, np.zeros(0))
-    margin = _margins(taggings.signals, used, taggings.carried)
+    margin = _margins(taggings.signals[:, _OMISSION], used, taggings.carried)
     share = _omitted_share(margin[used & taggings.carried], margin[absent])
     ratio = share / (1 - share) * np.exp(np.clip(margin[absent], -50, 50))
     return _verdicts(taggings, absent, _at_most_one(ratio))
 
 
 def _margins(signals: Float64, used: Any, outcomes: Any) -> Float64:
-    """Return (P,): the log odds of the outcome, from a logistic regression on the pairs that are used."""
+    """Return (P,): the log odds of the outcome, from logistic regressions on the pairs that are used.
+
+    One has the signals, another also their products if there are enough outcomes; the smaller odds count, so
+    that a finding is as good as both say (decision 130).
+    """
     shift, scale = signals[used].mean(0), signals[used].std(0) + 1e-9
     shift[0], scale[0] = 0.0, 1.0
     columns = (signals - shift) / scale
-    return np.asarray(columns @ logistic_weights(columns[used], outcomes[used]))
+    margin = np.asarray(columns @ logistic_weights(columns[used], outcomes[used]))
+    n_fewer = min(int(outcomes[used].sum()), int((~outcomes[used]).sum()))
+    if n_fewer < _SQUARES_FROM:
+        return margin
+    bounded = np.clip(columns[:, 1:], -_FARTHEST, _FARTHEST)
+    some = np.random.default_rng(0).permutation(np.flatnonzero(used))[:_SQUARES_PAIRS]
+    return np.asarray(np.minimum(margin, _curved_margins(bounded, some, outcomes[some])))
+
+
+def _curved_margins(columns: Float64, some: Int64, outcomes: Any) -> Float64:
+    """Return (P,): the log odds by columns (P, C) and the products of any two, learned from some pairs."""
+    from sklearn.linear_model import LogisticRegression
+
+    C = columns.shape[1]
+    a, b = np.triu_indices(C)
+    learned = columns[some]
+    learned = np.concatenate([learned, learned[:, a] * learned[:, b]], axis=1)
+    shift, scale = learned.mean(0), learned.std(0) + 1e-9
+    regression = LogisticRegression(C=_PENALTY, solver="newton-cholesky", tol=1e-4, max_iter=30)
+    regression.fit((learned - shift) / scale, outcomes)
+    weights = regression.coef_[0] / scale
+    products = np.zeros((C, C))
+    products[a, b] = weights[C:]
+    constant = regression.intercept_[0] - weights @ shift
+    return np.asarray(constant + columns @ weights[:C] + ((columns @ products) * columns).sum(1))
 
 
 def _wrong_share(real: Float64, random: Float64) -> float:
@@ -190,8 +231,8 @@ def _batches(rows: Int64, n_tags: int) -> Iterator[Int64]:
     return (rows[first : first + step] for first in range(0, len(rows), step))
 
 
-_DOUBT = 10
-"""Signals that doubtful taggings use: the first ones. The others compare the candidates of a document."""
+_DOUBT, _OMISSION = (*range(10), 13, 14), tuple(range(13))
+"""Signals that doubtful and missing taggings use: those of `_pairs_of`, then those of `_closeness`."""
 
 
 def _pairs_of(
@@ -205,13 +246,11 @@ def _pairs_of(
     candidate = np.zeros(carried.shape, dtype=bool)
     tables: tuple[Any, ...] = (scores, company, named)
     for values in tables:
-        best = best_columns(values, _CANDIDATES)
-        chosen = np.take_along_axis(values, best, 1) > 0
-        np.put_along_axis(candidate, best, chosen | np.take_along_axis(candidate, best, 1), axis=1)
+        _mark_best(candidate, values)
     d, t = np.nonzero(carried | random | candidate)
     others = known.n_docs[t] - carried[d, t]
     score, rarity = scores[d, t].astype(np.float64), np.log((others + 0.5) / corpus.n_docs)
-    better = _ranks(scores, candidate)[d, t]
+    better = _ranks(d, score, candidate[d, t])
     partners = np.diff(corpus.tags.indptr)[rows[d]] - carried[d, t]  # other tags of the document
     signals = np.column_stack([
         np.ones(len(d)), score, np.log(np.maximum(score, 0) + _FLOOR), rarity, score * rarity,
@@ -247,6 +286,31 @@ def _named(rows: Int64, known: _Counts, corpus: Corpus) -> Float64:
     return np.asarray(np.minimum((present @ known.names).toarray(), 1.0))
 
 
+def _closeness(corpus: Corpus, taggings: Taggings) -> Float64:
+    """Return (P, 2): how close documents are to the others with the tag, by words; 0 for mere candidates.
+
+    The cosine of the document and the sum of the others, and the logarithm of its mean product with them over
+    that with all documents. Words are weighted by rarity, documents have length 1.
+    """
+    close = np.zeros((len(taggings.docs), 2))
+    some = np.flatnonzero((taggings.carried | taggings.random) & (taggings.n_others > 0))
+    docs, tags = taggings.docs[some], taggings.tags[some]
+    words = weighted_words(corpus)
+    sums = sp.csr_array(sp.csr_array(corpus.tags.T, dtype=np.float64) @ words)
+    squares = np.asarray((sums * sums).sum(1)).ravel()[tags]
+    own = taggings.carried[some] * (np.diff(words.indptr)[docs] > 0)
+    if corpus.n_docs * corpus.n_tags <= _SMALL_TABLE:
+        product = np.asarray(words @ sums.T.toarray())[docs, tags]
+    else:
+        product = row_products(words, docs, sums, tags)
+    without = product - own
+    length = np.sqrt(np.maximum(squares - 2 * own * product + own, 1e-9))
+    usual = (words @ np.asarray(words.sum(0)).ravel())[docs] / corpus.n_docs
+    close[some, 0] = without / length
+    close[some, 1] = np.log((without / taggings.n_others[some] + _NEAR) / (usual + _NEAR))
+    return close
+
+
 def _drawn(carried: Any, generator: np.random.Generator) -> Any:
     """Return (D, T) booleans: tags drawn at random that the documents do not have."""
     n = _RANDOM * int(carried.sum())
@@ -255,10 +319,22 @@ def _drawn(carried: Any, generator: np.random.Generator) -> Any:
     return random & ~carried
 
 
-def _ranks(scores: Float32, candidate: Any) -> Int64:
-    """Return (D, T): how many candidates of the document have a higher score."""
-    ranks = np.zeros(scores.shape, dtype=np.int64)
-    for score, chosen, rank in zip(scores, candidate, ranks, strict=True):
-        columns = np.flatnonzero(chosen)
-        rank[columns[np.argsort(-score[columns], kind="stable")]] = np.arange(len(columns))
+def _mark_best(candidate: Any, values: Any) -> None:
+    """Mark the largest positive values of each row of a table (D, T) in booleans of the same shape."""
+    n = min(_CANDIDATES, values.shape[1])
+    best = np.argpartition(values, values.shape[1] - n, axis=1)[:, values.shape[1] - n :]
+    chosen = np.take_along_axis(values, best, 1) > 0
+    np.put_along_axis(candidate, best, chosen | np.take_along_axis(candidate, best, 1), axis=1)
+
+
+def _ranks(docs: Int64, scores: Float64, candidate: Any) -> Int64:
+    """Return (P,): how many candidates of the document of a pair have a higher score; 0 for other pairs.
+
+    Pairs are sorted by document.
+    """
+    ranks = np.zeros(len(docs), dtype=np.int64)
+    some = np.flatnonzero(candidate)
+    order = some[np.lexsort((some, -scores[some], docs[some]))]
+    starts = np.searchsorted(docs[order], docs[order])
+    ranks[order] = np.arange(len(order)) - starts
     return ranks

@@ -268,7 +268,8 @@ def tag_drifts(
     """Return how much the topics of each tag drift, tested by permuting the times of its documents.
 
     The trend of all documents and the mean profiles of all tags are removed first; a document is the mean of
-    its tags. The statistic is the sum over topics of the squared slopes. Decision 112.
+    its tags. The statistic is the sum over topics of the squared slopes of the square roots of the shares,
+    whose variance depends little on their size. Decisions 112 and 135.
 
     Args:
         shares: (D, K) topic shares of documents.
@@ -277,18 +278,24 @@ def tag_drifts(
         times: (D,).
         seed: of the permutations.
     """
-    rest = shares - shares.mean(0) - np.outer(times - times.mean(), _slopes(times, shares))
     parts = sp.csc_array(sp.diags_array(1 / np.maximum(np.asarray(tags.sum(1)).ravel(), 1)) @ tags)
-    rest = rest - _profiles_part(parts, rest)
+    roots, rest = (_own_part(values, parts, times) for values in (np.sqrt(np.maximum(shares, 0)), shares))
     rows = []
     for t, name in enumerate(names):
         span = slice(parts.indptr[t], parts.indptr[t + 1])
         docs, part = parts.indices[span], parts.data[span]
         if np.ptp(times[docs]) > 0:
-            rows.append(_drift(name, rest[docs], times[docs], part, np.random.default_rng([seed, t])))
+            rng = np.random.default_rng([seed, t])
+            rows.append(_drift(name, roots[docs], rest[docs], times[docs], part, rng))
     accepted = _accepted(np.array([row.p_value for row in rows]))
     marked = [row._replace(drifts=bool(ok)) for row, ok in zip(rows, accepted, strict=True)]
     return tuple(sorted(marked, key=lambda row: (-row.score, row.tag)))
+
+
+def _own_part(values: Float64, parts: Any, times: Float64) -> Float64:
+    """Return values of documents, (D, K), without the trend of all documents and the profiles of tags."""
+    rest = values - values.mean(0) - np.outer(times - times.mean(), _slopes(times, values))
+    return np.asarray(rest - _profiles_part(parts, rest))
 
 
 def _profiles_part(parts: Any, rest: Float64) -> Float64:
@@ -306,15 +313,22 @@ def _profiles_part(parts: Any, rest: Float64) -> Float64:
     return np.asarray(parts @ profiles)
 
 
-def _drift(name: str, rest: Float64, times: Float64, part: Float64, rng: np.random.Generator) -> TagDrift:
-    """Return the drift of a tag: regression of `rest` (n, K) on time times the part of the tag, (n,)."""
+def _drift(
+    name: str, roots: Float64, rest: Float64, times: Float64, part: Float64, rng: np.random.Generator
+) -> TagDrift:
+    """Return the drift of a tag: regression on time times the part of the tag, (n,).
+
+    Roots of shares (n, K) tell whether there is one, the shares themselves (n, K) how large it is.
+    """
     centred = times - times.mean()
     permuted = rng.permuted(np.tile(centred, (_PERMUTATIONS, 1)), axis=1)
     with single_thread():
-        slopes = (centred * part) @ rest / ((centred * part) @ (centred * part))
+        slopes, of_roots = (
+            (centred * part) @ values / ((centred * part) @ (centred * part)) for values in (rest, roots)
+        )
         scales = (permuted**2) @ (part**2)
-        chance = (((permuted * part) @ rest / scales[:, np.newaxis]) ** 2).sum(1)
-    statistic = float((slopes**2).sum())
+        chance = (((permuted * part) @ roots / scales[:, np.newaxis]) ** 2).sum(1)
+    statistic = float((of_roots**2).sum())
     score = (statistic - float(chance.mean())) / max(float(chance.std()), 1e-300)
     order = np.argsort(-slopes, kind="stable")
     return TagDrift(

@@ -7,12 +7,15 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._typing import Float32, Float64, Int32
 from tagtopics.baselines.gibbs_lda import Chain, GibbsModel, Kept
 from tagtopics.corpus.core import Corpus
-from tagtopics.graph import build_graph
+from tagtopics.errors import InputError
+from tagtopics.graph import build_graph, joint_profile
 from tagtopics.inference.loop import Learned, TopicAlgorithm, proportions
+from tagtopics.models.results import TagProfile, top_weighted
 
 
 class ATM(GibbsModel):
@@ -45,6 +48,16 @@ class ATM(GibbsModel):
     def _algorithm(self, corpus: Corpus) -> TopicAlgorithm[Any]:
         graph = build_graph(corpus.counts, with_private_authors(corpus.tags))
         return AuthorSampling(graph=graph, n_tags=corpus.n_tags, **self._chain())
+
+    def tag_profile(self, *tags: str, n_words: int = 10) -> TagProfile:
+        """Return the topics and words of a tag, or the topics that several tags share; as in `TTM`."""
+        check_is_fitted(self)
+        columns = [self._column(tag) for tag in tags]
+        if not columns:
+            raise InputError("tag_profile: name at least one tag")
+        topics = joint_profile(self.tag_means()[columns])
+        words = tuple(top_weighted(self.vocabulary_, topics @ self.components_, n_words))
+        return TagProfile(tags, topics, words, tuple(int(self.tag_docs_[t]) for t in columns))
 
     def _infer(self, counts: Any, tags: Any) -> Float32:
         """Return the mean topics of a document's known tags; without known tags, infer from its words."""

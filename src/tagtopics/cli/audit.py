@@ -22,7 +22,7 @@ from tagtopics.cli.options import (
     option,
 )
 from tagtopics.cli.output import error_console, fact_table, make_table, note, plain, show
-from tagtopics.cli.sources import column_settings, is_path, read_training
+from tagtopics.cli.sources import column_settings, is_path, load_with_documents, read_training
 from tagtopics.errors import InputError
 
 if TYPE_CHECKING:
@@ -161,10 +161,8 @@ def _fitted(
     source: str, options: ModelOptions, columns: ColumnOptions, text: TextOptions, output: OutputOptions
 ) -> tuple[TopicModel, Corpus]:
     """Return the model and corpus to audit: a saved one with its corpus, or a new model of a corpus."""
-    from tagtopics.models.persistence import load_with_corpus
-
     if is_path(source) and (Path(source) / "model.json").is_file():
-        model, corpus = load_with_corpus(source)
+        model, corpus = load_with_documents(source)
         if corpus is None:
             raise InputError(f"{source}: was saved without its corpus; audit the corpus itself")
         return model, corpus

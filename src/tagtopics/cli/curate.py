@@ -10,6 +10,7 @@ from tagtopics.cli.estimators import name_of_model, progress_bar
 from tagtopics.cli.journals import guides, read_journal
 from tagtopics.cli.options import ModelArgument, OutputOptions, argument, option
 from tagtopics.cli.output import make_table, named_topic_table, note, plain, show
+from tagtopics.cli.sources import load_with_documents
 from tagtopics.errors import InputError
 
 if TYPE_CHECKING:
@@ -46,12 +47,12 @@ def command(
     """Edit the topics of a model: rename, merge, split, pin, delete, ban or seed words; undo; fit again."""
     from tagtopics.models.curation import curate, undo
     from tagtopics.models.online import OnlineModel
-    from tagtopics.models.persistence import check_model_target, load_with_corpus
+    from tagtopics.models.persistence import check_model_target
 
     given = list(what or [])
     if action not in ACTIONS:
         raise InputError(f"curate: unknown action {action[:40]!r}; use one of {', '.join(ACTIONS)}")
-    loaded, corpus = load_with_corpus(model)
+    loaded, corpus = load_with_documents(model)
     if action == "log":
         _no_more(action, given)
         return _log(loaded, output)

@@ -18,7 +18,7 @@ from tagtopics.cli.options import (
     top_option,
 )
 from tagtopics.cli.output import join, make_table, note, per_cent, plain, show
-from tagtopics.cli.sources import read_training
+from tagtopics.cli.sources import load_with_documents, read_training
 from tagtopics.errors import InputError
 
 if TYPE_CHECKING:
@@ -155,10 +155,10 @@ def _model_and_documents(
 ) -> tuple[TopicModel, Corpus]:
     """Return a model and its documents: saved ones, or a corpus and the topics fitted to it."""
     from tagtopics.models.lda import LDA
-    from tagtopics.models.persistence import is_model_folder, load_with_corpus
+    from tagtopics.models.persistence import is_model_folder
 
     if Path(source).is_dir() and is_model_folder(Path(source)):
-        model, saved = load_with_corpus(source)
+        model, saved = load_with_documents(source)
         if saved is None:
             raise InputError(f"{source}: has no documents; fit again with --keep-corpus")
         return model, saved

@@ -70,7 +70,7 @@ def command(
     """Show how much of each word, or of each part of an image, each tag accounts for."""
     if out is not None:
         check_target(out, "folder of heat maps", Path.is_dir)
-    loaded = load_tagged(model)
+    loaded = load_tagged(model, "explain")
     if input is not None and is_image_file(input):
         if columns.tags:
             raise InputError("--tags names a column of a table; give the tags of an image with --image-tag")

@@ -6,14 +6,16 @@ from typing import Annotated
 
 from tagtopics.cli.options import ModelArgument, OutputOptions, flag, option
 from tagtopics.cli.output import fact_table, note, show
+from tagtopics.cli.sources import load_with_documents
 
 OutOption = Annotated[
     str, option("Folder (csv parquet topicwizard mallet) or file to write.", "--out", "-o", metavar="PATH")
 ]
 FormatOption = Annotated[
-    str,
-    option("csv, parquet, graphml, gexf, pyldavis, topicwizard or mallet.", "--format", "-f", metavar="NAME"),
-]
+    str | None,
+    option("csv, parquet, graphml, gexf, pyldavis, topicwizard or mallet.", "--format", "-f",
+           default="by the name of PATH: graphml, gexf; else csv", metavar="NAME"),
+]  # fmt: skip
 OverwriteOption = Annotated[bool, flag("Replace an existing file.", "--overwrite")]
 
 
@@ -21,17 +23,18 @@ def command(
     model: ModelArgument,
     output: OutputOptions,
     out: OutOption = "export",
-    format: FormatOption = "csv",
+    format: FormatOption = None,
     overwrite: OverwriteOption = False,
 ) -> None:
     """Write topics, documents, tags and credits as tables, networks, or for other programs."""
     from pathlib import Path
 
-    from tagtopics.models.persistence import load_with_corpus
     from tagtopics.views.export import check_export, export
 
+    suffix = Path(out).suffix.lower().removeprefix(".")
+    format = format or (suffix if suffix in ("graphml", "gexf") else "csv")
     check_export(out, format, overwrite=overwrite, option="--out")
-    loaded, corpus = load_with_corpus(model)
+    loaded, corpus = load_with_documents(model)
     if corpus is None:
         note(f"{model} was saved without its documents: no credits, no edges between tags")
     target: Path = export(loaded, out, format, corpus=corpus, overwrite=overwrite)

@@ -92,6 +92,7 @@ def command(
         documents = read_training(corpus, columns, text, output, visual, clock.on_stage)
         if tag_names is not None:
             documents = named_documents(documents, tag_names)
+        _note_sizes(estimator, documents)
         clock.begin("start")
         check_space(target, model_bytes(estimator, documents, keep))
         checkpoints, start = _checkpoint(estimator, documents, scale)
@@ -208,6 +209,17 @@ def _fit_shards(
 
 
 # ------------------------------------------------------------------------------------------- output
+
+
+def _note_sizes(estimator: TopicModel, documents: Corpus) -> None:
+    """Note settings that cannot give useful topics."""
+    K = estimator._n_topics(documents.n_tags)
+    if documents.n_docs < K:
+        note(
+            f"{K:,} topics for {documents.n_docs:,} documents: use fewer topics than documents, with --topics"
+        )
+    if getattr(estimator, "max_iter", None) == 0:
+        note("--iterations 0: the topics are only the start of a fit")
 
 
 def _sizes_of(corpus: Corpus) -> dict[str, int]:

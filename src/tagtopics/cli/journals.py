@@ -10,6 +10,7 @@ import typer
 
 from tagtopics.cli.options import option
 from tagtopics.cli.output import note
+from tagtopics.cli.sources import load
 from tagtopics.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,10 +33,9 @@ GuidedOption = Annotated[
 def read_journal(path: str) -> Curation:
     """Return the journal of a model folder, or of a file that `curate MODEL log --json` wrote."""
     from tagtopics.models.journal import Curation
-    from tagtopics.models.persistence import load_model
 
     if Path(path).is_dir():
-        return load_model(path).curation_
+        return load(path).curation_
     try:
         return Curation.from_json(Path(path).read_bytes())
     except OSError as error:

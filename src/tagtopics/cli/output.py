@@ -119,8 +119,8 @@ def topic_table(rows: Sequence[dict[str, Any]], title: str) -> Table:
     tagged = any(row["tags"] for row in rows)
     table = make_table(title, [">topic", ">share", "words", *(["most typical tags"] if tagged else [])])
     for row in rows:
-        tags = [join([entry["tag"] for entry in row["tags"]], ", ")] if tagged else []
-        words = join([*_words_in(row), *(["(background)"] if row["background"] else [])])
+        tags = [_tags_in(row)] if tagged else []
+        words = plain(_words_of(row) + (" (background)" if row["background"] else ""))
         table.add_row(str(row["topic"]), per_cent(row["share"]), words, *tags)
     return table
 
@@ -132,18 +132,19 @@ def named_topic_table(rows: Sequence[dict[str, Any]], title: str) -> Table:
     table = make_table(title, columns)
     for row in rows:
         name = plain(row["name"] + (" (background)" if row["background"] else ""))
-        tags = [join([entry["tag"] for entry in row["tags"]], ", ")] if tagged else []
-        table.add_row(str(row["topic"]), per_cent(row["share"]), name, join(_words_in(row)), *tags)
+        tags = [_tags_in(row)] if tagged else []
+        table.add_row(str(row["topic"]), per_cent(row["share"]), name, plain(_words_of(row)), *tags)
     return table
 
 
 def profile_table(rows: Sequence[dict[str, Any]], title: str) -> Table:
-    """Return a table of tag profiles: documents, words, topics."""
-    table = make_table(title, ["tags", ">documents", "words", "topics"])
+    """Return a table of tag profiles: documents (of single tags), words, topics."""
+    counted = all(len(row["n_docs"]) == 1 for row in rows)
+    table = make_table(title, ["tags", *([">documents"] if counted else []), "words", "topics"])
     for row in rows:
-        docs = str(row["n_docs"][0]) if len(row["n_docs"]) == 1 else ""
+        docs = [str(row["n_docs"][0])] if counted else []
         topics = [f"{entry['topic']} ({100 * entry['probability']:.0f} %)" for entry in row["topics"]]
-        table.add_row(join(row["tags"], " + "), docs, join(_words_in(row)), ", ".join(topics))
+        table.add_row(join(row["tags"], " + "), *docs, plain(_words_of(row)), ", ".join(topics))
     return table
 
 
@@ -163,8 +164,16 @@ def size_text(sizes: Mapping[str, Any]) -> str:
     return ", ".join(f"{sizes[key]:,} {name}" for key, name in names.items())
 
 
-def _words_in(row: dict[str, Any]) -> list[str]:
-    return [entry["word"] for entry in row["words"]]
+def _tags_in(row: dict[str, Any]) -> Text:
+    """Return the typical tags of a topic; semicolons divide names that have commas themselves."""
+    tags = [entry["tag"] for entry in row["tags"]]
+    return join(tags, "; " if any("," in tag for tag in tags) else ", ")
+
+
+def _words_of(row: dict[str, Any]) -> str:
+    """Return the words of a row; commas divide them if some are phrases."""
+    words = [entry["word"] for entry in row["words"]]
+    return (", " if any(" " in word for word in words) else " ").join(words)
 
 
 def _console(stream: Any) -> Console:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from tagtopics.cli.clock import StepClock
 from tagtopics.cli.options import ModelArgument, OutputOptions, argument, flag, option
 from tagtopics.cli.output import console, fact_table, note, plain, show
-from tagtopics.cli.sources import is_path, load, load_named
+from tagtopics.cli.sources import is_path, load, load_named, load_with_documents
 from tagtopics.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from tagtopics.corpus import Corpus
     from tagtopics.explore.hosting import Served, Switchboard
+    from tagtopics.explore.html_report import ReportSize
     from tagtopics.explore.middleware import Application
     from tagtopics.explore.server import Limits
     from tagtopics.models.base import TopicModel
@@ -49,6 +50,11 @@ StoryOption = Annotated[
     str | None,
     option("Captioned views to open with, as the page Story saves them.", "--story", metavar="FILE"),
 ]
+AuditOption = Annotated[
+    str | None,
+    option("Add a page to accept or refuse the findings in FILE, the output of `audit --json`.", "--audit",
+           metavar="FILE"),
+]  # fmt: skip
 HostOption = Annotated[
     str, option("Address to listen on; use 0.0.0.0 to allow remote access.", metavar="ADDRESS")
 ]
@@ -82,8 +88,10 @@ def report_command(
     map_file: MapOption = None,
     figures: FiguresOption = None,
     story: StoryOption = None,
+    audit: AuditOption = None,
 ) -> None:
     """Write topics, tags, tag groups and documents to one HTML file that opens without a network."""
+    from tagtopics.explore.audit_page import read_findings
     from tagtopics.explore.html_report import check_figures_target, check_report_target, write_report
     from tagtopics.explore.stories import read_story
     from tagtopics.views.heat_maps import with_pictures
@@ -97,13 +105,15 @@ def report_command(
     if figures is not None:
         check_figures_target(figures, overwrite=overwrite)
     told = None if story is None else read_story(story)
+    findings = None if audit is None else read_findings(audit)
     clock = StepClock("load", "record", "render")
     loaded, data = _load_with_data(model, corpus, title, output, clock)
     if images is not None:
         data = with_pictures(data, loaded, images)
     clock.begin("render")
+    bench = offline_model(loaded)
     size = write_report(
-        data, out, max_mb, overwrite=overwrite, figures=figures, offline=offline_model(loaded), story=told
+        data, out, max_mb, overwrite=overwrite, figures=figures, offline=bench, story=told, findings=findings
     )
     if map_file is not None:
         write_map(data, map_file, overwrite=overwrite)
@@ -119,15 +129,19 @@ def report_command(
         "n_tags": len(data.tags.names),
         "seconds": clock.seconds,
     }
-    if data.documents.has_words and size.n_bodies < size.n_docs:
-        left = size.n_docs - size.n_bodies
-        note(f"{left:,} of {size.n_docs:,} texts were left out to stay below {max_mb:g} MB; raise --max-mb")
+    _note_missing(data, size, max_mb)
     facts = {
         "report": out,
         "size": f"{size.n_bytes / 1e6:.1f} MB",
         "documents": f"{size.n_listed:,} listed, {size.n_bodies:,} with their words",
     } | ({} if figures is None else {"figures": figures})
     show(output.json, payload, lambda console: console.print(fact_table(facts)))
+
+
+def _note_missing(data: TopicData, size: ReportSize, max_mb: float) -> None:
+    left = size.n_docs - size.n_bodies
+    if data.documents.has_words and left:
+        note(f"{left:,} of {size.n_docs:,} texts were left out to stay below {max_mb:g} MB; raise --max-mb")
 
 
 def serve_command(
@@ -240,12 +254,11 @@ def _load_with_data(
     from pathlib import Path
 
     from tagtopics.corpus import read_corpus
-    from tagtopics.models.persistence import load_with_corpus
     from tagtopics.views.to_topic_data import topic_data
 
     documents: Corpus | None
     if corpus is None:
-        model, documents = load_with_corpus(path)
+        model, documents = load_with_documents(path)
         if documents is None:
             note(f"{path} was saved without its corpus, so texts and credits are missing; give --corpus")
     else:

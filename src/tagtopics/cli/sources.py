@@ -26,17 +26,27 @@ if TYPE_CHECKING:
 
 
 def load(path: str) -> TopicModel:
-    """Load a model."""
+    """Load a model of any kind."""
+    import tagtopics.baselines  # noqa: F401  # registers its estimators
     from tagtopics.models.persistence import load_model
 
     return load_model(path)
 
 
-def load_tagged(path: str) -> TTM:
-    """Load a model that has tag profiles."""
+def load_with_documents(path: str) -> tuple[TopicModel, Corpus | None]:
+    """Load a model of any kind, and the documents saved with it, if there are any."""
+    import tagtopics.baselines  # noqa: F401  # registers its estimators
+    from tagtopics.models.persistence import load_with_corpus
+
+    return load_with_corpus(path)
+
+
+def load_tagged(path: str, method: str = "tag_profile") -> TTM:
+    """Load a model that has profiles of tags, or another method about tags."""
     model = load(path)
-    if not hasattr(model, "tag_profile"):
-        raise InputError(f"{path}: {type(model).__name__} has no tag profiles; use fit --model ttm")
+    if not hasattr(model, method):
+        what = {"tag_profile": "has no tag profiles", "explain": "does not credit words to tags"}[method]
+        raise InputError(f"{path}: {type(model).__name__} {what}; use fit --model ttm")
     if not model.tag_names_:
         raise InputError(f"{path}: this model was fitted to documents without tags")
     return model

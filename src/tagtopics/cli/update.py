@@ -10,7 +10,7 @@ from tagtopics._io import check_space
 from tagtopics.cli.estimators import name_of_model, progress_bar
 from tagtopics.cli.options import ColumnOptions, InputArgument, ModelArgument, OutputOptions, option
 from tagtopics.cli.output import fact_table, note, show
-from tagtopics.cli.sources import read_more
+from tagtopics.cli.sources import load_with_documents, read_more
 from tagtopics.errors import InputError
 
 if TYPE_CHECKING:
@@ -42,10 +42,10 @@ def command(
 ) -> None:
     """Update a model with new documents; their words and tags may be new."""
     from tagtopics.models.online import update_model
-    from tagtopics.models.persistence import check_model_target, load_with_corpus
+    from tagtopics.models.persistence import check_model_target
 
     _check(batch, forgetting)
-    loaded, old = load_with_corpus(model)
+    loaded, old = load_with_documents(model)
     target = check_model_target(model if out is None else out)
     began = time.perf_counter()
     corpus = read_more(input, columns, loaded, output)

@@ -13,6 +13,7 @@ from tagtopics._blas import single_thread
 from tagtopics._io import atomic_file, check_target
 from tagtopics._typing import Int64
 from tagtopics.errors import InputError
+from tagtopics.explore.audit_page import AuditFinding, audit_block
 from tagtopics.explore.bench import bench_block
 from tagtopics.explore.bodies import CHUNK, Bodies
 from tagtopics.explore.figures import write_figures
@@ -53,6 +54,7 @@ def write_report(
     offline: OfflineModel | None = None,
     figures: str | Path | None = None,
     story: dict[str, Any] | None = None,
+    findings: list[AuditFinding] | None = None,
 ) -> ReportSize:
     """Write a report as one HTML file.
 
@@ -69,6 +71,7 @@ def write_report(
         offline: adds a workbench for new texts, if `source` is a record; that of a model is always added.
         figures: a JSON file, to write every number that the pages show to.
         story: captioned views that the report opens with a page for; see `stories.read_story`.
+        findings: of an audit (`read_findings`), for a page to accept or refuse them.
 
     Returns:
         What the report contains.
@@ -80,7 +83,7 @@ def write_report(
 
         offline = offline_model(source)
         source = topic_data(source, corpus, title)
-    html, size = render_report(source, max_mb, offline, story)
+    html, size = render_report(source, max_mb, offline, story, findings)
     with atomic_file(target) as temporary:
         temporary.write_bytes(html)
     if figures is not None:
@@ -124,11 +127,13 @@ def render_report(
     max_mb: float = DEFAULT_MB,
     offline: OfflineModel | None = None,
     story: dict[str, Any] | None = None,
+    findings: list[AuditFinding] | None = None,
 ) -> tuple[bytes, ReportSize]:
     """Return a report as bytes, and what it contains; with a model, it has a workbench for new texts."""
     if not max_mb > 0:
         raise InputError(f"max_mb must be above 0, not {max_mb}")
-    space = int(max_mb * 1e6) - len(_page(data, b"", b"", [], 0, story=story)) - 400
+    audit = None if findings is None else audit_block(findings)
+    space = int(max_mb * 1e6) - len(_page(data, b"", b"", [], 0, story=story, audit=audit)) - 400
     with single_thread(), ThreadPoolExecutor(1) as pool:  # one limit for both threads: no bit depends on when
         drawing = pool.submit(terrain_of, data)
         bench = None if offline is None else bench_block(data, offline)
@@ -140,7 +145,7 @@ def render_report(
     space -= base64_size(len(bench or b""))
     docs, index = fitting_index(packer, space)
     bodies, n_bodies = _fitting_bodies(data, docs, space - base64_size(len(index)))
-    html = _page(data, index, packed(map_index(terrain, docs)), bodies, n_bodies, bench, story)
+    html = _page(data, index, packed(map_index(terrain, docs)), bodies, n_bodies, bench, story, audit)
     return html, ReportSize(len(html), len(data.documents.ids), len(docs), n_bodies)
 
 
@@ -152,6 +157,7 @@ def _page(
     n_bodies: int,
     bench: bytes | None = None,
     story: dict[str, Any] | None = None,
+    audit: tuple[bytes, str] | None = None,
 ) -> bytes:
     has_bench = bench is not None
     settings: dict[str, Any] = {
@@ -163,6 +169,9 @@ def _page(
     }
     blocks = [Block("index", base64_of(index)), Block("map-data", base64_of(places))]
     blocks += [] if bench is None else [Block("bench", base64_of(bench))]
+    if audit is not None:
+        settings["audit"] = audit[1]
+        blocks.append(Block("audit", base64_of(audit[0])))
     blocks += [Block(f"bodies-{i}", base64_of(pack)) for i, pack in enumerate(bodies)]
     return report_page(data.title, settings, blocks).encode("utf-8", "replace")
 

@@ -67,7 +67,7 @@ class Block:
 @lru_cache(maxsize=1)
 def script() -> str:
     """Return the script; its parts share one function scope."""
-    names = (*_SCRIPTS, "app")
+    names = (*_SCRIPTS, "app", "audit")
     parts = "\n".join(_asset("static", f"{name}.js") for name in names)
     return f'(() => {{\n"use strict";\n{parts}\nstart();\n}})();\n'
 
@@ -75,7 +75,7 @@ def script() -> str:
 @lru_cache(maxsize=1)
 def style() -> str:
     """Return the style sheet."""
-    return _asset("static", "explorer.css") + _asset("static", "pages.css")
+    return "".join(_asset("static", f"{name}.css") for name in ("explorer", "pages", "audit"))
 
 
 def report_page(title: str, settings: dict[str, Any], blocks: Sequence[Block]) -> str:

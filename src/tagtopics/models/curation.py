@@ -23,8 +23,11 @@ from tagtopics.models.lda import LDA
 from tagtopics.models.online import OnlineModel
 from tagtopics.models.results import top_weighted
 
-_KEPT_WORDS, _START_WORDS = 200, 50
-"""Most probable words of a curated topic in the journal, and of another one."""
+_KEPT_WORDS, _START_WORDS = 1000, 50
+"""Most probable words of a curated topic in the journal, and of another one. Decision 134."""
+
+_SPLIT_PRIOR = 1.0
+"""Pseudo-count of each part of a split topic in a document: a smaller one splits off a few documents."""
 
 Sources = Sequence[tuple[int, ...]]
 """For each topic after an edit, the topics before that it is made of."""
@@ -158,7 +161,7 @@ def _split(model: OnlineModel, topic: int, corpus: Corpus | None) -> None:
         raise InputError("split: give the documents that the model was fitted to")
     own = in_columns(corpus, model.vocabulary_, model.tag_names_)
     tokens = _tokens_of(model, own, topic)
-    parts = LDA(2, random_state=0, n_jobs=model.n_jobs).fit_topics(tokens)
+    parts = LDA(2, doc_topic_prior=_SPLIT_PRIOR, random_state=0, n_jobs=model.n_jobs).fit_topics(tokens)
     of_word = parts._word_sums()
     of_word = (of_word + 1e-9) / (of_word + 1e-9).sum(1, keepdims=True)
     of_doc = parts.doc_topic_.astype(np.float64)

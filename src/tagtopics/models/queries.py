@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,15 @@ class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         docs = self.tag_sums_.sum(1, keepdims=True)  # n_t, or less if documents have been forgotten
         means = self.tag_sums_ / np.where(docs > 0, docs, 1.0)
         return np.asarray(np.where(docs > 0, means, 1.0 / self.components_.shape[0]))
+
+    def _column(self, tag: str) -> int:
+        """Return the column of a tag; one that does not exist is an `InputError` with similar names."""
+        try:
+            return self.tag_names_.index(tag)
+        except ValueError:
+            close = difflib.get_close_matches(tag, self.tag_names_, n=3)
+            hint = f"; did you mean {', '.join(map(repr, close))}?" if close else ""
+            raise InputError(f"the model has no tag {tag!r}{hint}") from None
 
     def coherence(self, corpus: Corpus, n_words: int = 10) -> Float64:
         """Return the NPMI coherence of each topic, (K,), from -1 to 1: how often its top words co-occur.

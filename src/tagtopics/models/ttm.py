@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -336,11 +335,3 @@ class TTM(OnlineModel):
         n_known = tags @ known.astype(np.float64)
         mean = (tags @ (self.tag_means() * known)) / np.maximum(n_known, 1)
         return np.asarray(self.tag_pseudo_count_ * mean, dtype=np.float32)
-
-    def _column(self, tag: str) -> int:
-        try:
-            return self.tag_names_.index(tag)
-        except ValueError:
-            close = difflib.get_close_matches(tag, self.tag_names_, n=3)
-            hint = f"; did you mean {', '.join(map(repr, close))}?" if close else ""
-            raise InputError(f"the model has no tag {tag!r}{hint}") from None

@@ -29,8 +29,9 @@ from tagtopics.recommend.calibration import (
 from tagtopics.recommend.ridge import (
     NEIGHBOURS,
     PART,
-    TOPIC_WEIGHT,
+    RIDGE,
     Documents,
+    bandwidth_of,
     documents_of,
     kernel_of,
     neighbours,
@@ -159,12 +160,25 @@ class TagRecommender:
     def scores_without(self, counts: Any, doc_topic: Float32, own: Int64) -> Float32:
         """Return (D, T): what the regression predicts for documents, each without itself.
 
+        If all training documents are in one regression, its coefficients tell its answers to them
+        (`solve_part`); only other documents have to be compared with those of the training.
+
         Args:
             counts: CSR (D, W) in the columns of the model.
             doc_topic: (D, K) topic proportions, tags hidden.
             own: (D,) the number of each document among the training documents, -1 for any other.
         """
-        return self._scores(documents_of(sp.csr_array(counts, dtype=np.float32), doc_topic), own)
+        counts = sp.csr_array(counts, dtype=np.float32)
+        if not 0 < len(self.coefficients) <= PART:
+            return self._scores(documents_of(counts, doc_topic), own)
+        known, new = np.flatnonzero(own >= 0), np.flatnonzero(own < 0)
+        scores = np.empty((len(own), len(self.tag_names)), dtype=np.float32)
+        rows = own[known]
+        parts = self.coefficients[rows] * (self.own[rows] + RIDGE)[:, np.newaxis]
+        scores[known] = self.tags[rows].toarray() - parts
+        if len(new):
+            scores[new] = self._scores(documents_of(sp.csr_array(counts[new]), doc_topic[new]))
+        return scores
 
     def predicted(self, likely: Float32) -> Any:
         """Return (D, T) booleans: the tags that are probable enough, given their probabilities."""
@@ -344,7 +358,7 @@ def fit_recommender(
     )
     carried = sp.csr_array(tags[used], dtype=np.float32)
     carried.data[:] = 1
-    bandwidth = _bandwidth(counts, theta, _drawn(generator, len(used), _PAIRS_FOR_WIDTH))
+    bandwidth = bandwidth_of(counts, theta, _drawn(generator, len(used), _PAIRS_FOR_WIDTH))
     T = len(tag_names)
     coefficients, own = _regressed(counts, carried, theta, bandwidth, generator, n_threads)
     on_progress(0.5)
@@ -418,21 +432,6 @@ def _calibrated(
     frequency = np.asarray((recommender.tag_docs + 0.5) / (len(recommender.rows) + 1.0), dtype=np.float64)
     handicap = fair_handicap(balanced, recommender.tags[sample[: len(balanced)]].toarray() > 0, frequency)
     return Calibration(weights, handicap, threshold)
-
-
-def _bandwidth(counts: Any, theta: Float32, some: Int64) -> float:
-    """Return one over the mean distance of some documents, each pair compared as the kernel does."""
-    x = sp.csr_array(counts[some])
-    words = np.zeros((len(some), len(some)))
-    shares = sp.csc_array(x / x.sum(1)[:, np.newaxis])
-    for w in np.flatnonzero(np.diff(shares.indptr)):
-        docs = shares.indices[shares.indptr[w] : shares.indptr[w + 1]]
-        y = shares.data[shares.indptr[w] : shares.indptr[w + 1]]
-        words[np.ix_(docs, docs)] += 2 * np.outer(y, y) / np.add.outer(y, y)
-    root = np.sqrt(theta[some]).astype(np.float64)
-    topics = np.einsum("ik,jk->ij", root, root)
-    alike = (1 - TOPIC_WEIGHT) * words + TOPIC_WEIGHT * topics
-    return 1.0 / max(float((1 - alike).mean()), 1e-3)
 
 
 def _drawn(generator: np.random.Generator, n: int, most: int) -> Int64:

@@ -113,3 +113,18 @@ def solve_part(kernel: Float32, targets: Float32) -> tuple[Float32, Float32]:
     inverse, _ = lapack.spotri(factor, lower=1, overwrite_c=1)
     diagonal = np.maximum(np.diag(inverse), 1e-6)
     return np.ascontiguousarray(coefficients), np.asarray(1 / diagonal - RIDGE, dtype=np.float32)
+
+
+def bandwidth_of(counts: Any, theta: Float32, some: Int64) -> float:
+    """Return one over the mean distance of some documents, each pair compared as the kernel does."""
+    x = sp.csr_array(counts[some])
+    words = np.zeros((len(some), len(some)))
+    shares = sp.csc_array(x / x.sum(1)[:, np.newaxis])
+    for w in np.flatnonzero(np.diff(shares.indptr)):
+        docs = shares.indices[shares.indptr[w] : shares.indptr[w + 1]]
+        y = shares.data[shares.indptr[w] : shares.indptr[w + 1]]
+        words[np.ix_(docs, docs)] += 2 * np.outer(y, y) / np.add.outer(y, y)
+    root = np.sqrt(theta[some]).astype(np.float64)
+    topics = np.einsum("ik,jk->ij", root, root)
+    alike = (1 - TOPIC_WEIGHT) * words + TOPIC_WEIGHT * topics
+    return 1.0 / max(float((1 - alike).mean()), 1e-3)

@@ -66,6 +66,7 @@ def _guess_format(path: Path) -> str:
         return "annif"
     if kind is None:
         raise InputError(
-            f"{path}: cannot tell the format from the name; say format= one of {', '.join(FORMATS)}"
+            f"{path}: cannot tell the format from the name; name it with --format (format=), "
+            f"one of {', '.join(FORMATS)}"
         )
     return kind

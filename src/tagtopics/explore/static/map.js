@@ -323,26 +323,36 @@ function mapLabels() {
   const counts = new Array(store.K).fill(0);
   for (const k of region) counts[k]++;
   const measure = document.createElement("canvas").getContext("2d");
-  const made = (node, text, x, y, from, size, weight) => {
+  const made = (node, lines, x, y, from, size, weight) => {
     measure.font = `${weight} ${size}px system-ui, sans-serif`;
-    const width = Math.min(measure.measureText(text).width * 1.06 + 10, 230);
-    return { node, x, y, from, width, height: Math.max(size * 1.35, 24), shown: false };
+    const width = Math.min(Math.max(...lines.map((text) => measure.measureText(text).width)) * 1.06 + 10, 230);
+    return { node, x, y, from, width, height: Math.max(lines.length * size * 1.25 + 4, 24), shown: false };
   };
   const most = Math.max(...counts, 1);
   const first = topOf(counts, store.K)
     .filter((k) => counts[k] > 0)
     .map((k) => {
       const size = 12.5 + 5 * Math.sqrt(counts[k] / most);
+      const lines = inTwoLines(topicLabel(k, 2));
       const node = link(
         topicHref(k),
         { class: "name topic", hidden: true, vars: { "--hue": topicHue(k), "--size": `${size.toFixed(1)}px` } },
-        topicLabel(k, 2),
+        lines.flatMap((text, i) => (i ? [" ", h("br", {}), text] : [text])),
       );
-      return made(node, topicLabel(k, 2), topics.x[k], topics.y[k], 0, size, 650);
+      return made(node, lines, topics.x[k], topics.y[k], 0, size, 650);
     });
   const second = tags.tags.map((t, i) => {
     const node = link(tagHref(t), { class: "name tag", hidden: true }, store.tags.names[t]);
-    return made(node, store.tags.names[t], tags.x[i], tags.y[i], 1 + 0.012 * i, 12, 400);
+    return made(node, [store.tags.names[t]], tags.x[i], tags.y[i], 1 + 0.012 * i, 12, 400);
   });
   return [...first, ...second];
+}
+
+// Long names take two lines, broken at the space that divides them most evenly.
+function inTwoLines(text) {
+  const spaces = [...text.matchAll(/ /g)].map((match) => match.index);
+  if (text.length < 18 || !spaces.length) return [text];
+  const uneven = (at) => Math.abs(text.length - 1 - 2 * at);
+  const at = spaces.reduce((a, b) => (uneven(b) < uneven(a) ? b : a));
+  return [text.slice(0, at), text.slice(at + 1)];
 }

@@ -1,0 +1,210 @@
+// The audit: findings to accept or refuse, exported as the file of changes that `tagtopics apply` reads.
+const audit = { findings: null, answers: new Map(), kind: "", open: false, shown: 0 };
+const AUDIT_STEP = 50;
+const AUDIT_KINDS = {
+  doubtful: ["Doubtful tags", "The document has the tag, but nothing else suggests it. The score is the probability that the tag is wrong."],
+  missing: ["Missing tags", "The document lacks a tag that similar documents have. The score is the probability that it was left out."],
+  duplicate: ["Duplicate tags", "Two tags seem to mean the same. The score is the probability that they do."],
+  dead: ["Tags without telling words", "The score is the probability that random documents have words as telling."],
+  broad: ["Broad tags", "The tag is on many documents of all topics. The score is no probability."],
+  inseparable: ["Tags that only occur together", "The score is the probability that the next document with one has both."],
+};
+const AUDIT_VERBS = { remove: "Remove", add: "Add", merge: "Merge", drop: "Drop" };
+const AUDIT_COLUMNS = ["accept", "change", "document", "row", "tag", "other", "kind", "score", "words"];
+
+const hasAudit = () => Boolean(settings.audit);
+if (hasAudit()) {
+  PAGES.push(["audit", "Audit"]);
+  ROUTES.audit = () => auditPage();
+}
+
+const auditKey = () => `tagtopics-audit ${settings.audit}`;
+function readAnswers() {
+  try {
+    const saved = JSON.parse(localStorage.getItem(auditKey()) || "{}");
+    for (const [i, answer] of Object.entries(saved))
+      if (isNumber(i) && Number(i) < audit.findings.length && ["yes", "no"].includes(answer)) audit.answers.set(Number(i), answer);
+  } catch {
+    /* a browser may forbid it */
+  }
+}
+function keepAnswers() {
+  try {
+    localStorage.setItem(auditKey(), JSON.stringify(Object.fromEntries(audit.answers)));
+  } catch {
+    /* a browser may forbid it */
+  }
+}
+
+async function loadAudit() {
+  if (audit.findings) return;
+  audit.findings = await unpacked(byId("audit").textContent);
+  readAnswers();
+}
+
+function auditPage() {
+  const body = h("div", {}, h("p", { class: "wait" }, "Loading …"));
+  loadAudit()
+    .then(() => drawAudit(body))
+    .catch((error) => body.replaceChildren(h("p", { class: "wrong" }, `The findings cannot be shown: ${error.message}`)));
+  return [
+    h("h1", {}, "Audit of tags"),
+    h(
+      "p",
+      { class: "lead" },
+      "Accept or refuse what the audit proposes, then download the changes and apply them with ",
+      h("code", {}, "tagtopics apply"),
+      ". This browser keeps your answers.",
+    ),
+    body,
+  ];
+}
+
+function drawAudit(body) {
+  const kinds = Object.keys(AUDIT_KINDS).filter((kind) => audit.findings.some((found) => found.kind === kind));
+  if (!kinds.length) {
+    body.replaceChildren(h("p", {}, "The audit found nothing."));
+    return;
+  }
+  const asked = stateOf().get("kind");
+  audit.kind = kinds.includes(asked) ? asked : kinds[0];
+  audit.shown = AUDIT_STEP;
+  const counts = h("p", { class: "audit-counts", role: "status" });
+  const list = h("ol", { class: "audit-findings" });
+  const more = h("div", {});
+  const redraw = () => drawFindings(list, more, counts);
+  body.replaceChildren(auditControls(kinds, redraw), counts, h("section", { class: "card" }, list, more));
+  redraw();
+}
+
+function auditControls(kinds, redraw) {
+  const number = (kind) => audit.findings.filter((found) => found.kind === kind).length;
+  const select = h(
+    "select",
+    { id: "audit-kind" },
+    kinds.map((kind) =>
+      h("option", { value: kind, selected: kind === audit.kind }, `${AUDIT_KINDS[kind][0]} (${whole(number(kind))})`),
+    ),
+  );
+  select.addEventListener("change", () => {
+    audit.kind = select.value;
+    audit.shown = AUDIT_STEP;
+    keepState("kind", select.value, kinds[0]);
+    redraw();
+  });
+  const open = h("input", { id: "audit-open", type: "checkbox", checked: audit.open });
+  open.addEventListener("change", () => {
+    audit.open = open.checked;
+    redraw();
+  });
+  const least = h("input", { id: "audit-least", type: "number", min: 0, max: 1, step: 0.05, value: 0.8 });
+  const acceptAll = () => {
+    const chosen = listedFindings().filter((i) => !audit.answers.has(i) && audit.findings[i].score >= Number(least.value));
+    chosen.forEach((i) => audit.answers.set(i, "yes"));
+    keepAnswers();
+    redraw();
+    say(`${plural(chosen.length, "finding")} accepted`);
+  };
+  return h(
+    "div",
+    { class: "audit-controls" },
+    h("label", { for: "audit-kind" }, "Show"),
+    select,
+    h("label", { for: "audit-open" }, open, " only without an answer"),
+    h("label", { for: "audit-least" }, "Accept these from score"),
+    least,
+    h("button", { type: "button", id: "audit-accept-all", on: { click: acceptAll } }, "Accept"),
+    h("button", { type: "button", id: "audit-export", on: { click: () => download("changes.csv", "text/csv", changesFile()) } }, "Download changes (CSV)"),
+  );
+}
+
+const listedFindings = () =>
+  [...audit.findings.keys()].filter(
+    (i) => audit.findings[i].kind === audit.kind && !(audit.open && audit.answers.has(i)),
+  );
+
+function drawFindings(list, more, counts) {
+  const listed = listedFindings();
+  list.replaceChildren(...listed.slice(0, audit.shown).map((i) => findingRow(i, counts)));
+  const rest = listed.length - audit.shown;
+  const next = () => {
+    audit.shown += AUDIT_STEP;
+    drawFindings(list, more, counts);
+  };
+  more.replaceChildren(
+    ...(rest > 0 ? [h("button", { type: "button", on: { click: next } }, `Show ${whole(Math.min(rest, AUDIT_STEP))} more of ${whole(rest)}`)] : []),
+    ...(listed.length ? [] : [h("p", {}, "No finding is left here.")]),
+  );
+  countAnswers(counts);
+}
+
+function countAnswers(counts) {
+  const answers = [...audit.answers.values()];
+  const accepted = answers.filter((answer) => answer === "yes").length;
+  const note = AUDIT_KINDS[audit.kind][1];
+  counts.textContent = `${note} ${whole(accepted)} accepted, ${whole(answers.length - accepted)} refused, of ${plural(audit.findings.length, "finding")} of all kinds.`;
+}
+
+const namedTag = (name) => {
+  const t = placeOf("tag", store.tags.names).get(name);
+  return t === undefined ? h("bdi", { class: "chip" }, name) : tagChip(t);
+};
+function namedDocument(found) {
+  const d = placeOf("row", store.documents.rows).get(found.row);
+  return d === undefined ? h("bdi", {}, found.document) : link(documentHref(d), {}, h("bdi", {}, titleOf(d)));
+}
+
+function findingRow(i, counts) {
+  const found = audit.findings[i];
+  const text = {
+    remove: () => ["Remove ", namedTag(found.tag), " from ", namedDocument(found)],
+    add: () => ["Add ", namedTag(found.tag), " to ", namedDocument(found)],
+    merge: () => ["Merge ", namedTag(found.other), " into ", namedTag(found.tag)],
+    drop: () => ["Drop ", namedTag(found.tag), " from all documents"],
+  }[found.change]();
+  const words = (found.words || []).join(" ");
+  const button = (answer, label) => {
+    const node = h("button", { type: "button", "data-answer": answer, "aria-pressed": String(audit.answers.get(i) === answer) }, label);
+    node.setAttribute("aria-label", `${label}: ${AUDIT_VERBS[found.change]} ${found.tag}`);
+    node.addEventListener("click", () => {
+      if (audit.answers.get(i) === answer) audit.answers.delete(i);
+      else audit.answers.set(i, answer);
+      row.querySelectorAll("button").forEach((other) => other.setAttribute("aria-pressed", String(audit.answers.get(i) === other.dataset.answer)));
+      keepAnswers();
+      countAnswers(counts);
+    });
+    return node;
+  };
+  const row = h(
+    "li",
+    {},
+    h(
+      "div",
+      { class: "audit-what" },
+      h("div", {}, text),
+      words ? h("p", { class: "note" }, found.kind === "doubtful" ? "It lacks: " : "Words: ", h("bdi", {}, words)) : null,
+    ),
+    h("span", { class: "figure" }, found.score.toFixed(2)),
+    h("span", { class: "audit-answers" }, button("yes", "Accept"), button("no", "Refuse")),
+  );
+  return row;
+}
+
+// As `tagtopics audit --changes` writes it; cells are not changed, because `tagtopics apply` compares them.
+function changesFile() {
+  const quoted = (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+  const rows = audit.findings.map((found, i) =>
+    [
+      audit.answers.get(i) || "",
+      found.change,
+      found.document ?? "",
+      found.row ?? "",
+      found.tag,
+      found.other ?? "",
+      found.kind,
+      found.score.toFixed(4),
+      (found.words || []).join(" "),
+    ].map((value) => quoted(String(value))),
+  );
+  return [AUDIT_COLUMNS, ...rows].map((row) => row.join(",")).join("\n") + "\n";
+}

@@ -1,0 +1,63 @@
+"""Ten tasks of a newcomer, each done in a real browser in at most four clicks."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from explore_support import Watched
+
+import tagtopics as tt
+from tagtopics.explore import write_report
+
+pytest_plugins = ("explore_fixtures",)
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+from explorer_tasks import MOST_CLICKS, TASKS, Hand, Names, Task  # noqa: E402
+
+NAMES = Names(
+    word="salt",
+    tags=("place:sea", "also:kitchen"),
+    text="The ship left the harbour with salt, bread and an old violin; the storm broke its sail.",
+)
+
+
+@pytest.fixture(scope="module")
+def address(model: tt.TTM, corpus: tt.Corpus, tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("tasks") / "report.html"
+    write_report(model, path, corpus=corpus, title="Four themes")
+    return path.as_uri()
+
+
+@pytest.fixture
+def watched(browser: Any, address: str) -> Iterator[Watched]:
+    watched = Watched(browser, address)
+    yield watched
+    watched.context.close()
+    assert watched.faults == []
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
+def test_task_takes_at_most_four_clicks(watched: Watched, task: Task) -> None:
+    hand = Hand(watched.open(), NAMES)
+    hand.page.wait_for_timeout(300)  # the map is drawn
+    task.do(hand)
+    hand.page.locator(task.shows).first.wait_for(timeout=10_000)
+    assert 1 <= hand.clicks <= MOST_CLICKS
+    if task.name == "send":
+        assert hand.page.locator("#view-address").input_value() == hand.page.url
+    for download in hand.downloads:
+        assert "<svg" in Path(download.path()).read_text(encoding="utf-8")
+
+
+def test_there_are_ten_tasks_in_the_docs() -> None:
+    page = Path(__file__).resolve().parents[2] / "docs" / "guides" / "explorer-tasks.md"
+    text = page.read_text(encoding="utf-8")
+    assert len(TASKS) == 10
+    for task in TASKS:
+        assert task.question in text
+        assert task.answer in " ".join(text.split())
+        assert f"explorer-task-{task.name}.png" in text
