@@ -54,8 +54,19 @@ def test_proposed_changes_can_be_applied(papers: tuple[tt.Corpus, Any]) -> None:
     corpus, model = papers
     found = tt.audit(model, corpus, kinds=["doubtful", "missing", "duplicate"])
     changes = [Change(f.change, f.tag, f.document, f.row, f.other) for f in found]
-    changed = apply_changes(corpus, [c for c in changes if c.change != "merge"][:50])
-    assert changed.tags.nnz != corpus.tags.nnz
+    chosen = [c for c in changes if c.change != "merge"][:50]
+    expected = _taggings(corpus)
+    for c in chosen:
+        expected = (
+            expected - {(c.document, c.tag)} if c.change == "remove" else expected | {(c.document, c.tag)}
+        )
+    assert expected != _taggings(corpus)
+    assert _taggings(apply_changes(corpus, chosen)) == expected
+
+
+def _taggings(corpus: tt.Corpus) -> set[tuple[str, str]]:
+    tags = corpus.tags.tocoo()
+    return {(corpus.ids[d], corpus.tag_names[t]) for d, t in zip(tags.row, tags.col, strict=True)}
 
 
 def test_other_documents_get_a_recommender_of_their_own(papers: tuple[tt.Corpus, Any]) -> None:

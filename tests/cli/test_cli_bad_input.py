@@ -387,7 +387,7 @@ def test_a_missing_extra_says_what_to_install(tmp_path: Path) -> None:
 )
 def test_trouble_with_the_machine(error: Exception, expected: str, tmp_path: Path) -> None:
     source = write_rows(tmp_path / "a.jsonl")
-    with mock.patch("tagtopics.models.base.TopicModel.save", side_effect=error):
+    with mock.patch("tagtopics.models.persistence.save_model", side_effect=error):
         result = run("fit", source, "--iterations", 1, "--topics", 2, "--out", tmp_path / "m.tt")
     assert (result.code, result.out) == (2, "")
     assert result.err.startswith("tagtopics: error: ")

@@ -236,7 +236,7 @@ def test_the_merely_informative_is_no_warning() -> None:
         (
             "a.docx",
             "hello",
-            "a.docx: cannot tell the format from the name; name it with --format (format=), one of jsonl",
+            "a.docx: cannot tell the format from the name; name it with --format",
         ),
     ],
 )
