@@ -64,7 +64,7 @@ def test_proposed_changes_can_be_applied(papers: tuple[tt.Corpus, Any]) -> None:
     assert _taggings(apply_changes(corpus, chosen)) == expected
 
 
-def _taggings(corpus: tt.Corpus) -> set[tuple[str, str]]:
+def _taggings(corpus: tt.Corpus) -> set[tuple[str | None, str]]:
     tags = corpus.tags.tocoo()
     return {(corpus.ids[d], corpus.tag_names[t]) for d, t in zip(tags.row, tags.col, strict=True)}
 
