@@ -192,10 +192,12 @@ def _anthology_section(record: Any) -> str:
 
 def _bib_section(record: Any) -> str:
     fit, report = record["steps"]["fit"], record["steps"]["report"]
-    names = {"read": "read the file", "count": "count words", "start": "first topics", "sweeps": "sweeps", "tags": "words of tags",
+    names = {"import": "start both commands", "read": "read the file", "count": "count words", "start": "first topics", "sweeps": "sweeps", "tags": "words of tags",
              "recommender": "recommender", "save": "save", "load": "load the model", "record": "collect what the report shows",
              "render": "draw and write the report"}  # fmt: skip
     steps = {**{k: v for k, v in fit.items() if k != "fit"}, **report}
+    if "import" in fit:
+        steps["import"] = fit["import"] + report["import"]
     lines = [f"| {names[step]} | {seconds:.1f} |" for step, seconds in steps.items()]
     return "\n".join([
         "## A bibliography to a report\n",
