@@ -200,7 +200,8 @@ Written by `scripts/name_results.py` from its records and those of `scripts/anni
 6,980 library records, 9,021 subjects used, names of 78,741. Random splits, four fifths to learn from.
 Settings of tagtopics are the defaults; they were chosen on a fifth of the training part of the first
 split ([decision 104](decisions/104-names-in-texts.md)). All systems are measured by the same code on
-their first 20 suggestions.
+their first 20 suggestions. Measured before decisions 124 and 125, which change how large fits credit words to
+tags and how many words of tags are kept.
 
 """
 
