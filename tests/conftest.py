@@ -26,7 +26,7 @@ def _data_directory() -> Path | None:
 
 
 SLOW = ("scale_cluster", "packaging_distribution", "crash_points", "bench_smoke", "kernels_cache",
-        "scale_killed", "process_bits", "explore_unpatched_annif")  # fmt: skip
+        "scale_killed", "process_bits", "explore_unpatched_annif", "cli_settings")  # fmt: skip
 """The files of `make test-slow`: clusters, packages, killed processes, compilation, and the benchmark."""
 
 LONG = ("docs", "models_contract", "cli_scale", "explore_browser", "fuzz", "inference_learn_priors",

@@ -11,14 +11,17 @@ import ctypes
 import errno
 import glob
 import hashlib
+import io
 import os
 import re
 import secrets
 import shutil
+import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +201,15 @@ def sweep_leftovers(path: str | Path) -> None:
             place.unlink(missing_ok=True)
 
 
+def utc_now() -> str:
+    """Return the time in UTC as ISO 8601, to the second; that of SOURCE_DATE_EPOCH, if it is set."""
+    try:
+        now = datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), UTC)
+    except (KeyError, ValueError, OverflowError, OSError):
+        now = datetime.now(UTC)
+    return now.isoformat(timespec="seconds")
+
+
 def digest_bytes(data: Any) -> str:
     """Return the SHA-256 of bytes, or of anything with the buffer protocol, in hexadecimal."""
     return hashlib.sha256(data).hexdigest()
@@ -218,9 +230,26 @@ def is_sealed(content: bytes) -> bool:
 
 
 def digest_file(path: str | Path) -> str:
-    """Return the SHA-256 of a file in hexadecimal."""
-    with Path(path).open("rb") as file:
+    """Return the SHA-256 of a file in hexadecimal; what is no regular file raises an `OSError`."""
+    with _open_regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_regular(path: str | Path) -> bytes:
+    """Return the content of a regular file; a pipe or a device, which may never end, raises an `OSError`."""
+    with _open_regular(path) as file:
+        return file.read()
+
+
+def _open_regular(path: str | Path) -> io.BufferedReader:
+    def opener(name: str, flags: int) -> int:  # a pipe is opened without waiting for its writer
+        return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+
+    file = open(path, "rb", opener=opener)  # noqa: SIM115  # the caller closes it
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return file
 
 
 def digest_arrays(*arrays: Any) -> str:

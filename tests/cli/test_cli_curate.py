@@ -130,3 +130,14 @@ def test_guided_topics_need_no_model(tmp_path: Path) -> None:
         failed = run(*fit, *wrong)
         assert (failed.code, failed.err.count("\n")) == (2, 1), failed.err
         assert says in failed.err
+
+
+@pytest.mark.parametrize("topic", [100, 10**8, 10**30])
+def test_a_journal_cannot_ask_for_topics_without_end(tmp_path: Path, topic: int) -> None:
+    source = write_rows(tmp_path / "corpus.jsonl")
+    far = {"topics": [{"topic": topic, "name": "far", "words": {"bread": 1.0}}]}
+    (tmp_path / "far.json").write_text(json.dumps(far))
+    for given in ((), ("--topics", 2)):
+        failed = run("fit", source, *given, "--out", tmp_path / "g.tt", "--curation", tmp_path / "far.json")
+        assert (failed.code, failed.err.count("\n")) == (2, 1), failed.err
+        assert "the journal has topics that a model of" in failed.err

@@ -166,6 +166,7 @@ def _damaged(content: bytes, rng: np.random.Generator) -> list[bytes]:
     ]
 
 
+@pytest.mark.slow
 def test_damaged_files_give_one_line(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     n_refused = n_read = 0

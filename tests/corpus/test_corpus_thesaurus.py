@@ -132,6 +132,26 @@ def test_tags_are_ids_uris_ends_or_names(tags: list[str]) -> None:
     assert found.names == ("Tram", "Bus")
 
 
+def test_ids_of_concepts_are_written_as_tags_are(tmp_path: Path) -> None:
+    pytest.importorskip("rdflib")
+    graph = [
+        {"@id": "http://example.org/a\tb\n", "skos:prefLabel": "Tram"},
+        {"@id": "http://example.org/c", "skos:prefLabel": "Bus",
+         "skos:broader": {"@id": "http://example.org/a\tb\n"}},
+    ]  # fmt: skip
+    content = json.dumps({"@context": JSON_LD["@context"], "@graph": graph})
+    found = tt.read_thesaurus(written(tmp_path, "s.jsonld", content))
+    assert found.ids == ("http://example.org/a b", "http://example.org/c")
+    assert found.broader.tolist() == [[1, 0]]
+
+
+def test_tags_of_a_thesaurus_stay_different() -> None:
+    known = thesaurus_of([("1", "3"), ("2", "Bus"), ("3", "3"), ("4", "3"), ("5", "3 2")])
+    found = in_tags(known, ["Bus", "3", "3 2"])
+    assert found.ids == ("3", "Bus", "3 2", "4", "5")
+    assert in_tags(thesaurus_of([("//", "Tram"), ("x/a", "Bus")]), ["a"]).ids == ("//", "a")
+
+
 def test_a_foreign_thesaurus_is_refused() -> None:
     with pytest.raises(tt.InputError, match="no tag of the documents"):
         in_tags(thesaurus_of([("1", "Tram")]), ["x", "y"])

@@ -10,14 +10,16 @@ It prints one JSON document: how many crash points were tried, and what was wron
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
+import io
 import json
 import os
 import shutil
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -158,6 +160,8 @@ def crash_points(writer: Writer, place: Path, most: int) -> dict[str, Any]:
     old.mkdir(parents=True)
     writer.prepare(old)
     before = writer.state(old)
+    with contextlib.redirect_stdout(io.StringIO()):
+        writer.write(_copy(old, place / "now"))  # imports and compiles what no child has to
     new = _copy(old, place / "new")
     n_calls = _count(shim, writer, new)
     after = writer.state(new)
@@ -165,12 +169,15 @@ def crash_points(writer: Writer, place: Path, most: int) -> dict[str, Any]:
     points = [(name, at) for name in FAILURES for at in range(1, n_calls + 1)]
     chosen = points[:: max(1, -(-len(points) // most))]
     wrong = []
-    for name, at in chosen:
+    for done, (name, at) in enumerate(chosen):
+        if done % 10 == 0:
+            sys.stderr.write(f"{done} of {len(chosen)}\n")
+            sys.stderr.flush()
         folder = _copy(old, place / "now")
         code = _run(partial(shim.crash_arm, ctypes.c_long(at), ctypes.c_long(FAILURES[name])), writer, folder)
-        faults = list(_faults(writer, folder, code, before, after))
+        faults, found = _faults(writer, folder, code, before, after)
         wrong += [f"{name} at call {at}: {line}" for line in faults]
-        was_old = not faults and writer.state(folder) == before
+        was_old = not faults and found == before
         code = _run(lambda: None, writer, folder)
         left = sorted(path.name for path in folder.iterdir())
         if code != 0 or left != expected or (was_old and writer.state(folder) != after):
@@ -178,16 +185,16 @@ def crash_points(writer: Writer, place: Path, most: int) -> dict[str, Any]:
     return {"calls": n_calls, "tried": len(chosen), "wrong": wrong}
 
 
-def _faults(writer: Writer, folder: Path, code: int, before: Any, after: Any) -> Iterator[str]:
-    if code not in (0, 2, 137):
-        yield f"the writer ended with {code}"
+def _faults(writer: Writer, folder: Path, code: int, before: Any, after: Any) -> tuple[list[str], Any]:
+    """Return what is wrong after a crash, and the state that is left, None if it cannot be read."""
+    wrong = [] if code in (0, 2, 137) else [f"the writer ended with {code}"]
     try:
         found = writer.state(folder)
     except Exception as error:
-        yield f"what is left cannot be read: {error}"
-        return
+        return [*wrong, f"what is left cannot be read: {error}"], None
     if found not in (before, after):
-        yield "neither the old nor the new state is left"
+        wrong.append("neither the old nor the new state is left")
+    return wrong, found
 
 
 def _count(shim: Any, writer: Writer, folder: Path) -> int:

@@ -14,6 +14,7 @@ from typing import Any
 
 import joblib  # type: ignore[import-untyped]
 import numpy as np
+from fuzz_models import save_model
 
 import tagtopics as tt
 from tagtopics.inference.checkpoint import FORMAT, read_arrays, write_arrays
@@ -38,7 +39,7 @@ def prepare(place: Path) -> None:
     """Leave a model, two checkpoints, shards, and an unfinished fit to them, in a folder."""
     place.mkdir(parents=True)
     documents = corpus()
-    model(2).fit(documents).save(place / "m.tt", corpus=documents)
+    save_model(place / "m.tt")
     for memory in ("stored", "lean"):
         callbacks = [tt.Checkpoint(place / f"{memory}.ckpt", every=1)]
         model(2, memory).fit_topics(documents, callbacks=callbacks)

@@ -23,11 +23,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from fuzz_apart import quick_apart
 from fuzz_files import fuzz_files
+from fuzz_models import fuzz_models, small_corpus
+from fuzz_requests import fuzz_requests, until_interrupted
+from fuzz_side_files import fuzz_side_files
 from fuzz_states import flipped, hostile
 
 import tagtopics as tt
-from tagtopics._io import digest_bytes, digest_file
 
 MEMORY = 2 << 30
 SECONDS = 10
@@ -131,16 +134,6 @@ def _used() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def small_corpus() -> tt.Corpus:
-    """Return a corpus with text, tags of odd spelling, labels and a split."""
-    rows = [
-        {"id": f"doc {i}", "text": f"alpha beta gamma{i} delta, {'zeta eta' * (i % 3)} naïve 漢字", "n": i}
-        for i in range(12)
-    ]
-    tags = [["a", "b; c", f"t{i % 4}"] for i in range(12)]
-    return tt.read_corpus([row["text"] for row in rows], tags=tags, id=[row["id"] for row in rows])
-
-
 def seeds(place: Path) -> list[tuple[Path, dict[str, Any]]]:
     """Write a small valid file in every format; return the files to mutate and how to read each."""
     corpus = small_corpus()
@@ -165,6 +158,9 @@ def seeds(place: Path) -> list[tuple[Path, dict[str, Any]]]:
         "@relation 'x: -C 2'\n@attribute t1 {0,1}\n@attribute t2 {0,1}\n@attribute w1 numeric\n"
         "@attribute w2 numeric\n@data\n{0 1,2 3}\n0,1,2,0\n{3 1}\n"
     )
+    (place / "h.xml").write_text(
+        '<labels xmlns="http://mulan.sourceforge.net/labels"><label name="t1"/><label name="t2"/></labels>'
+    )
     tt.write_matrix_folder(corpus, place / "folder")
     import scipy.io
     import scipy.sparse as sp
@@ -186,7 +182,8 @@ def read_target(path: Path, place: Path) -> Path:
     """Return what a user would name to have a file read: its folder, or the file it belongs to."""
     if path.parent.name == "folder":
         return path.parent
-    return {"vocab.g.txt": place / "docword.g.txt", "e.vocab": place / "e.ldac"}.get(path.name, path)
+    beside = {"vocab.g.txt": "docword.g.txt", "e.vocab": "e.ldac", "h.xml": "h.arff"}
+    return place / beside[path.name] if path.name in beside else path
 
 
 def check_corpus(corpus: tt.Corpus) -> None:
@@ -201,6 +198,9 @@ def check_corpus(corpus: tt.Corpus) -> None:
 def fuzz_readers(n: int, rng: np.random.Generator, place: Path) -> dict[str, Any]:
     """Mutate the files of all readers."""
     kept = seeds(place / "seeds")
+    for file, _ in kept:
+        if file.suffix != ".parquet":
+            tt.read_corpus(read_target(file, place / "seeds"))  # so that no case has to import its reader
 
     def one(_: int) -> tuple[str, Callable[[], None]]:
         file, _options = kept[int(rng.integers(0, len(kept)))]
@@ -214,10 +214,10 @@ def fuzz_readers(n: int, rng: np.random.Generator, place: Path) -> dict[str, Any
 
 
 def _campaign(n: int, one: Callable[[int], tuple[str, Callable[[], None]]], place: Path) -> dict[str, Any]:
-    """Try n cases; keep the files of those that end badly under `place/bad`."""
+    """Try n cases, fewer if interrupted; keep the files of those that end badly under `place/bad`."""
     endings: collections.Counter[str] = collections.Counter()
     bad, slowest, largest = [], 0.0, 0.0
-    for i in range(n):
+    for i in until_interrupted(n):
         name, case = one(i)
         ending = tried(case)
         slowest, largest = max(slowest, ending.seconds), max(largest, ending.megabytes)
@@ -226,122 +226,25 @@ def _campaign(n: int, one: Callable[[int], tuple[str, Callable[[], None]]], plac
             bad.append(f"case {i}: {name}: {ending.how}")
             shutil.copytree(place / "now", place / "bad" / f"{i:05d}", dirs_exist_ok=True)
     most = {"slowest_cpu_seconds": round(slowest, 2), "largest_megabytes": round(largest)}
-    return {"n": n, "endings": dict(endings), "bad": bad} | most
-
-
-def save_model(folder: Path) -> None:
-    """Save a small model with its documents and a recommender."""
-    corpus = small_corpus()
-    tt.TTM(3, max_iter=2, random_state=0, n_jobs=1).fit(corpus).save(folder, corpus=corpus)
-
-
-def ask(folder: Path) -> None:
-    """Load a model and ask it everything; answers must be finite."""
-    model: Any = tt.load(folder)
-    corpus = tt.read_corpus(["alpha beta gamma1 delta"], recipe=model.recipe_, vocabulary=model.vocabulary_)
-    assert np.isfinite(model.transform(corpus)).all()
-    model.top_words(3)
-    if getattr(model, "recommender_", None) is not None:
-        assert np.isfinite(model.tag_probabilities(corpus)).all()
-        model.recommend(corpus, top=2)
-    if model.tag_names_ and hasattr(model, "explain"):
-        assert np.isfinite(model.explain(corpus, tags=[[model.tag_names_[0]]]).credit).all()
-        model.tag_profile(model.tag_names_[0])
-    model.related(corpus, 2)
-
-
-def fuzz_models(n: int, rng: np.random.Generator, place: Path) -> dict[str, Any]:
-    """Change values of model.json and arrays; digests are mended, so that only the checks are left."""
-    save_model(place / "seeds" / "m.tt")
-    ask(place / "seeds" / "m.tt")  # so that no case has to compile the kernels
-
-    def one(_: int) -> tuple[str, Callable[[], None]]:
-        shutil.rmtree(place / "now", ignore_errors=True)
-        shutil.copytree(place / "seeds", place / "now")
-        folder = place / "now" / "m.tt"
-        what = change_array(folder, rng) if rng.random() < 0.5 else change_json(folder / "model.json", rng)
-        mend_digests(folder)
-        return what, lambda: ask(folder)
-
-    return _campaign(n, one, place)
-
-
-def change_json(path: Path, rng: np.random.Generator) -> str:
-    """Replace one value of a JSON file by something else."""
-    value = json.loads(path.read_text(encoding="utf-8"))
-    places = list(_places(value))
-    parent, key = places[int(rng.integers(0, len(places)))]
-    odd: list[Any] = [None, -1, 0, 1e308, 10**30, "", "x" * 5000, [], {}, [[]], True, float("nan"), "(a+)+$"]
-    before = str(parent[key])[:40]
-    parent[key] = odd[int(rng.integers(0, len(odd)))]
-    path.write_text(json.dumps(value), encoding="utf-8")
-    return f"{key}: {before} -> {str(parent[key])[:40]}"
-
-
-def _places(value: Any) -> Any:
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in items:
-        yield value, key
-        yield from _places(inner)
-
-
-def change_array(folder: Path, rng: np.random.Generator) -> str:
-    """Change the values, the type or the shape of one array."""
-    from safetensors.numpy import load_file, save_file
-
-    file = folder / "arrays.safetensors"
-    arrays = load_file(file)
-    names = sorted(arrays)
-    name = names[int(rng.integers(0, len(names)))]
-    array = arrays[name].copy()
-    kind = int(rng.integers(0, 6))
-    if kind == 0 and array.size:
-        flat = array.reshape(-1)
-        values = [-1, 0, 2**31 - 1, -(2**31)] if array.dtype.kind in "iu" else [np.nan, np.inf, -1.0, 1e30]
-        flat[int(rng.integers(0, flat.size))] = values[int(rng.integers(0, len(values)))]
-    elif kind == 1:
-        array = array.astype([np.float64, np.float32, np.int64, np.int8][int(rng.integers(0, 4))])
-    elif kind == 2:
-        array = array.reshape(-1)
-    elif kind == 3:
-        array = array[: len(array) // 2]
-    elif kind == 4:
-        array = np.zeros((*array.shape, 2), dtype=array.dtype)
-    else:
-        arrays.pop(name)
-    if kind != 5:
-        arrays[name] = np.ascontiguousarray(array)
-    save_file(arrays, file)
-    return f"{name}, change {kind}"
-
-
-def mend_digests(folder: Path) -> None:
-    """Write the digests of the files as they are now into model.json."""
-    path = folder / "model.json"
-    described = json.loads(path.read_text(encoding="utf-8"))
-    try:
-        for name in described["files"]:
-            described["files"][name] = digest_file(folder / name)
-    except (KeyError, TypeError, AttributeError, OSError):
-        pass  # the list of files was itself changed
-    if isinstance(described.get("digest"), str):
-        text = json.dumps(described | {"digest": "0" * 64}, indent=1)
-        path.write_text(text.replace("0" * 64, digest_bytes(text.encode()), 1), encoding="utf-8")
+    return {"n": endings.total(), "endings": dict(endings), "bad": bad} | most
 
 
 CAMPAIGNS = {
     "readers": fuzz_readers,
     "files": fuzz_files(_campaign, mutate, check_corpus),
-    "models": fuzz_models,
+    "side files": fuzz_side_files(_campaign, mutate),
+    "models": fuzz_models(_campaign),
     "checkpoints": hostile(_campaign),
     "model bits": flipped(("m.tt",), _campaign),
     "state bits": flipped(("stored.ckpt", "lean.ckpt", "run", "shards"), _campaign),
+    "requests": fuzz_requests(mutate),
 }
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     kind, cases, seed = sys.argv[1], int(sys.argv[2]), int([*sys.argv, "0"][3])
-    with tempfile.TemporaryDirectory() as folder:
+    in_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # no waiting for the disk
+    with tempfile.TemporaryDirectory(dir=in_memory) as folder, quick_apart(SECONDS, MEMORY / 2**20):
         small_corpus()
         found = CAMPAIGNS[kind](cases, np.random.default_rng(seed), Path(folder))
         if found["bad"] and os.environ.get("TAGTOPICS_FUZZ_KEEP"):

@@ -1,4 +1,4 @@
-"""Mutated files and hostile models: read or refused in one line, within seconds and 2 GB."""
+"""Changed files, hostile models and requests: read or refused in one line, within seconds and 2 GB."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of memor
     [
         ("readers", 100),
         ("files", 80),
+        ("side files", 50),
         ("models", 40),
         ("checkpoints", 20),
         ("model bits", 40),
         ("state bits", 40),
+        ("requests", 100),
     ],
 )
 def test_nothing_crashes_hangs_or_fills_the_memory(campaign: str, n: int, tmp_path: Path) -> None:

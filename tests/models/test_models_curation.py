@@ -254,3 +254,15 @@ def test_other_models_are_refused(corpus: tt.Corpus) -> None:
     with pytest.raises(tt.InputError, match="GibbsLDA"):
         tt.curate(gibbs, "merge", topics=[0, 1])
     assert str(Edit(kind="merge", topics=(1, 2))) == "merge 1 2"
+
+
+def test_words_of_any_length_can_be_edited(tmp_path: Path) -> None:
+    long = "ab" * 500
+    corpus = tt.read_corpus([f"{long} bread oven", "wine glass bread", "tram night late"])
+    model = tt.LDA(2, max_iter=2, random_state=0).fit_topics(corpus)
+    edited = tt.curate(model, "rename", topics=[0], name="first")
+    edited = tt.curate(edited, "ban", words=[long])
+    edited.save(tmp_path / "m.tt")
+    loaded: Any = tt.load(tmp_path / "m.tt")
+    assert loaded.curation_.banned == (long,)
+    assert long in tt.undo(loaded).vocabulary_

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,11 +15,16 @@ from safetensors.numpy import load_file, save_file
 
 import tagtopics as tt
 from tagtopics._io import digest_bytes, digest_file
+from tagtopics.models.persistence import load_corpus, save_model
 
 
 @pytest.fixture(scope="module")
-def model() -> tt.TTM:
-    corpus = tt.make_tagged_corpus(n_docs=24, n_words=60, n_topics=6, n_tags=10, seed=1).corpus
+def corpus() -> tt.Corpus:
+    return tt.make_tagged_corpus(n_docs=24, n_words=60, n_topics=6, n_tags=10, seed=1).corpus
+
+
+@pytest.fixture(scope="module")
+def model(corpus: tt.Corpus) -> tt.TTM:
     return tt.TTM(3, max_iter=2, random_state=0, n_jobs=1).fit(corpus)
 
 
@@ -28,7 +35,8 @@ def changed(folder: Path, change: Callable[[Any, Any], None]) -> None:
     change(description, arrays)
     save_file(arrays, folder / "arrays.safetensors")
     for name in description["files"]:
-        description["files"][name] = digest_file(folder / name)
+        if (folder / name).is_file():
+            description["files"][name] = digest_file(folder / name)
     text = json.dumps(description | {"digest": "0" * 64}, indent=1)
     (folder / "model.json").write_text(text.replace("0" * 64, digest_bytes(text.encode()), 1), "utf-8")
 
@@ -58,3 +66,44 @@ def test_values_that_would_overflow_or_fail_later_are_refused(
     changed(tmp_path / "m.tt", change)
     with pytest.raises(tt.InputError, match=message):
         tt.load(tmp_path / "m.tt")
+
+
+@pytest.mark.parametrize(
+    "name", ["../x", "corpus/../../x", "corpus/..", "base/x/y", "/etc/passwd", "C:x", "corpus\\x", ""]
+)
+def test_a_model_has_no_files_elsewhere(model: tt.TTM, corpus: tt.Corpus, tmp_path: Path, name: str) -> None:
+    model.save(tmp_path / "m.tt", corpus=corpus)
+    (tmp_path / "x").write_text("not yours")
+    changed(tmp_path / "m.tt", lambda description, _: description["files"].update({name: "0" * 64}))
+    for read in (tt.load, load_corpus):
+        with pytest.raises(tt.InputError, match=r"model\.json is damaged: a model has no file"):
+            read(tmp_path / "m.tt")
+    with pytest.raises(tt.InputError, match="not a model written by tagtopics"):
+        save_model(model, tmp_path / "m.tt", corpus)
+
+
+@pytest.mark.parametrize("files", [None, [], "x", {"arrays.safetensors": 1}])
+def test_files_must_be_digests_by_name(model: tt.TTM, tmp_path: Path, files: Any) -> None:
+    model.save(tmp_path / "m.tt")
+    text = json.loads((tmp_path / "m.tt" / "model.json").read_text("utf-8"))
+    content = json.dumps(text | {"files": files, "digest": "0" * 64})
+    content = content.replace("0" * 64, digest_bytes(content.encode()), 1)
+    (tmp_path / "m.tt" / "model.json").write_text(content, "utf-8")
+    for read in (tt.load, load_corpus):
+        with pytest.raises(tt.InputError, match=r"model\.json is damaged: (it has no|the digest of)"):
+            read(tmp_path / "m.tt")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no named pipes")
+@pytest.mark.parametrize("name", ["model.json", "arrays.safetensors", "corpus/words.npz"])
+def test_pipes_and_devices_are_refused_at_once(
+    model: tt.TTM, corpus: tt.Corpus, tmp_path: Path, name: str
+) -> None:
+    for make in (os.mkfifo, lambda path: os.symlink("/dev/zero", path)):
+        model.save(tmp_path / "m.tt", corpus=corpus)
+        (tmp_path / "m.tt" / name).unlink()
+        make(tmp_path / "m.tt" / name)
+        with pytest.raises(tt.InputError, match="not a regular file"):
+            (load_corpus if name.startswith("corpus") else tt.load)(tmp_path / "m.tt")
+        (tmp_path / "m.tt" / name).unlink()
+        (tmp_path / "m.tt").rename(tmp_path / f"old {make is os.mkfifo}")

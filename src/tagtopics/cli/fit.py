@@ -70,6 +70,7 @@ def command(
     guided: GuidedOption = None,
 ) -> None:
     """Learn topics from a corpus, or from a folder of shards, and save them as a model."""
+    from tagtopics.kernels import precompile
     from tagtopics.models.inputs import without_words
     from tagtopics.models.persistence import check_model_target, save_model
 
@@ -84,6 +85,7 @@ def command(
         raise InputError("--curation and --guided need a corpus in memory: no shards, no --checkpoint")
     if scale.checkpoint is not None:
         check_apart(out=target, checkpoint=scale.checkpoint)
+    precompile.begin()  # while the corpus is read
     clock = StepClock("read", "count", *_OF_FIT)
     if sharded:
         sizes = _fit_shards(estimator, corpus, target, scale, output, keep, clock)

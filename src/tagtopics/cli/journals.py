@@ -83,7 +83,7 @@ def fit_with_journal(
 
     recorded = [topic.topic for topic in journal.topics if topic.topic is not None]
     if given_topics is None and recorded:
-        estimator.n_topics = max(recorded) + 1
+        estimator.n_topics = len(recorded)
     known = set(documents.vocabulary)
     for topic in journal.topics:
         missing = [word for word in topic.words if word not in known]

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -189,8 +190,8 @@ def _skos(path: Path, kind: str) -> Thesaurus:
     for property in ("prefLabel", "altLabel", "hiddenLabel"):
         for concept, label in _pairs(graph, property):
             cleaned = clean_name(str(label))
-            if cleaned:
-                found = labels.setdefault(str(concept), {}).setdefault(property, [])
+            if cleaned and concept:
+                found = labels.setdefault(concept, {}).setdefault(property, [])
                 found.append((str(getattr(label, "language", None) or ""), cleaned))
     named = {concept: found for concept, found in labels.items() if "prefLabel" in found}
     if not named:
@@ -251,10 +252,11 @@ def _refuse_remote(value: Any) -> None:
             found.extend(item)
 
 
-def _pairs(graph: Any, property: str) -> list[tuple[Any, Any]]:
+def _pairs(graph: Any, property: str) -> list[tuple[str, Any]]:
+    """Return the subjects of a property, as tags are written, with its values."""
     from rdflib import URIRef
 
-    return sorted(graph.subject_objects(URIRef(_SKOS + property)))
+    return [(clean_name(str(a)), b) for a, b in sorted(graph.subject_objects(URIRef(_SKOS + property)))]
 
 
 def _main_language(named: Mapping[str, Mapping[str, list[tuple[str, str]]]]) -> str:
@@ -273,11 +275,9 @@ def _preferred(labels: list[tuple[str, str]], language: str) -> str:
 
 def _relations(graph: Any, row: Mapping[str, int]) -> tuple[Int64, int]:
     """Return the broader relations (R, 2) without cycles, and how many were left out to break cycles."""
-    forward = [(a, b) for a, b in _pairs(graph, "broader")]
-    backward = [(b, a) for a, b in _pairs(graph, "narrower")]
-    found = sorted(
-        {(row[str(a)], row[str(b)]) for a, b in (*forward, *backward) if str(a) in row and str(b) in row}
-    )
+    forward = [(a, clean_name(str(b))) for a, b in _pairs(graph, "broader")]
+    backward = [(clean_name(str(b)), a) for a, b in _pairs(graph, "narrower")]
+    found = sorted({(row[a], row[b]) for a, b in (*forward, *backward) if a in row and b in row})
     return without_cycles(np.array(found, dtype=np.int64).reshape(-1, 2), len(row))
 
 
@@ -331,15 +331,19 @@ def in_tags(thesaurus: Thesaurus, tags: Sequence[str]) -> Thesaurus:
 
 
 def _end_of(uri: str) -> str:
-    return uri.rstrip("/#").replace("#", "/").rpartition("/")[2]
+    return uri.rstrip("/#").replace("#", "/").rpartition("/")[2] or uri
 
 
 def _unique(written: tuple[str, ...], ids: tuple[str, ...], kind: str) -> tuple[str, ...]:
-    """Return tags as written; where two concepts would be one tag, the later ones keep their ids."""
+    """Return tags as written; where two concepts would be one tag, the later ones keep their ids.
+
+    An id that is itself taken gets a number.
+    """
     seen: set[str] = set()
     unique = []
     for tag, id in zip(written, ids, strict=True):
-        chosen = tag if tag not in seen else kind + id
+        names = chain((tag, kind + id), (f"{kind}{id} {n}" for n in count(2)))
+        chosen = next(name for name in names if name not in seen)
         seen.add(chosen)
         unique.append(chosen)
     return tuple(unique)

@@ -17,6 +17,7 @@ from tagtopics.models.curation import topic_record
 from tagtopics.models.inputs import without_words
 from tagtopics.models.journal import CuratedTopic, Curation
 from tagtopics.models.online import OnlineModel
+from tagtopics.models.validation import check_parameters
 
 _STRENGTH = 2.0
 """Tokens of the prior of a curated topic, per token that it is expected to have. Decision 114."""
@@ -65,6 +66,7 @@ def fit_curated_topics(
     topics = [c for c in curation.topics if c.curated or (c.topic or 0) < model.n_topics]
     fitted: OnlineModel = copy.copy(model)
     fitted.n_topics = model.n_topics + sum(c.topic is None for c in topics)
+    check_parameters(fitted)
     columns = _columns(topics, fitted.n_topics)
     fitted._guide = _guide(corpus, topics, columns, fitted.n_topics)
     fitted.fit_topics(corpus, callbacks=callbacks)

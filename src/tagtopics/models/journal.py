@@ -12,7 +12,9 @@ from tagtopics.errors import InputError, one_line
 
 Kind = Literal["rename", "pin", "merge", "split", "delete", "ban", "seed"]
 _Topic = Annotated[int, Field(ge=0)]
-_Text = Annotated[str, Field(min_length=1, max_length=200)]
+_Name = Annotated[str, Field(min_length=1, max_length=200)]
+_Word = str
+"""Any word that a vocabulary may have, of any length."""
 
 _ONE_TOPIC = ("rename", "split")
 _MANY_TOPICS = ("pin", "merge", "delete")
@@ -34,8 +36,8 @@ class Edit(_Record):
 
     kind: Kind
     topics: tuple[_Topic, ...] = ()
-    words: tuple[_Text, ...] = ()
-    name: _Text | None = None
+    words: tuple[_Word, ...] = ()
+    name: _Name | None = None
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> Self:
@@ -70,10 +72,10 @@ class CuratedTopic(_Record):
     """
 
     topic: _Topic | None
-    name: _Text | None = None
+    name: _Name | None = None
     curated: bool = True
     share: Annotated[float, Field(ge=0, le=1)] = 0.0
-    words: dict[_Text, Annotated[float, Field(ge=0, le=1)]]
+    words: dict[_Word, Annotated[float, Field(ge=0, le=1)]]
 
 
 class Curation(_Record):
@@ -91,7 +93,7 @@ class Curation(_Record):
     edits: tuple[Edit, ...] = ()
     earlier: tuple[Edit, ...] = ()
     topics: tuple[CuratedTopic, ...] = ()
-    banned: tuple[_Text, ...] = ()
+    banned: tuple[_Word, ...] = ()
 
     @property
     def names(self) -> dict[int, str]:
@@ -108,8 +110,8 @@ class Curation(_Record):
             ]
         except ValidationError as error:
             raise InputError(f"seeds: {one_line(error)}") from None
-        if empty := [topic.name for topic in topics if not topic.words]:
-            raise InputError(f"seeds: the topic {empty[0]!r} has no words")
+        if empty := [topic.name for topic in topics if not topic.words or "" in topic.words]:
+            raise InputError(f"seeds: the topic {empty[0]!r} has no words, or an empty one")
         return cls(topics=tuple(topics))
 
     def baked(self) -> Curation:

@@ -41,6 +41,15 @@ from tagtopics.errors import CorpusWarning, InputError, one_line
 from tagtopics.inference.checkpoint import plain_value
 from tagtopics.models.base import TopicModel
 from tagtopics.models.journal import Curation
+from tagtopics.models.saved_files import (
+    ARRAYS_FILE,
+    BASE,
+    CORPUS,
+    DESCRIPTION,
+    check_files,
+    checked_bytes,
+    description_bytes,
+)
 from tagtopics.models.saved_names import (
     NAMES_FILE,
     NamesDescription,
@@ -61,8 +70,6 @@ from tagtopics.recommend.arrays import (
 
 FORMAT, SCHEMA = "tagtopics model", 2
 """Mark and version of the layout; files of a newer version are refused."""
-
-_DESCRIPTION, _ARRAYS_FILE, _CORPUS, _BASE = "model.json", "arrays.safetensors", "corpus", "base"
 
 _ARRAYS: dict[str, tuple[str, ...]] = {
     "components_": ("K", "W"),
@@ -115,6 +122,7 @@ class Description(BaseModel):
     numbers: dict[str, float] = Field(default_factory=dict)
     history: list[_Step]
     stop_reason: str
+    fitted: str | None = Field(default=None, max_length=40)
     made_with: dict[str, str]
 
 
@@ -135,11 +143,11 @@ def is_model_folder(path: Path) -> bool:
     try:
         if path.is_symlink() or not path.is_dir():
             return False
-        raw = _parsed((path / _DESCRIPTION).read_bytes())
-        known = {_DESCRIPTION, *raw["files"]}
+        raw = _parsed(description_bytes(path))
+        known = {DESCRIPTION, *raw["files"]}
         found = [place.relative_to(path).as_posix() for place in path.rglob("*") if not place.is_dir()]
         folders = [place.relative_to(path).as_posix() for place in path.rglob("*") if place.is_dir()]
-        return set(found) <= known and set(folders) <= {_CORPUS, _BASE}
+        return set(found) <= known and set(folders) <= {CORPUS, BASE}
     except (OSError, InputError, KeyError, TypeError):
         return False
 
@@ -163,11 +171,11 @@ def save_model(
     target = check_model_target(path, option="save")
     with atomic_folder(target) as folder:
         if base is not None:
-            (folder / _BASE).mkdir()
-            _write(model.base_, base, folder / _BASE)
+            (folder / BASE).mkdir()
+            _write(model.base_, base, folder / BASE)
         known = {} if corpus is None or after is None else _linked_corpus(target, after, folder)
         if corpus is not None and not known:
-            write_matrix_folder(corpus, folder / _CORPUS)
+            write_matrix_folder(corpus, folder / CORPUS)
         return _write(model, arrays, folder, known)
 
 
@@ -175,16 +183,16 @@ def _linked_corpus(target: Path, save_id: str, folder: Path) -> dict[str, str]:
     """Give a new folder the corpus of an earlier save; return its digests, none if that save is gone."""
     try:
         with snapshot(target) as place:
-            raw = _parsed(_description_bytes(place))
-            names = [name for name in raw["files"] if name.startswith(f"{_CORPUS}/")]
+            raw = _parsed(description_bytes(place))
+            names = [name for name in raw["files"] if name.startswith(f"{CORPUS}/")]
             if raw["save_id"] != save_id or not names:
                 return {}
-            (folder / _CORPUS).mkdir()
+            (folder / CORPUS).mkdir()
             for name in names:
                 os.link(place / name, folder / name)
             return {name: str(raw["files"][name]) for name in names}
     except (OSError, InputError):  # a file system without links, or another process has replaced the save
-        shutil.rmtree(folder / _CORPUS, ignore_errors=True)
+        shutil.rmtree(folder / CORPUS, ignore_errors=True)
         return {}
 
 
@@ -204,7 +212,7 @@ def _write(
     model: TopicModel, arrays: dict[str, Any], folder: Path, known: Mapping[str, str] = MappingProxyType({})
 ) -> str:
     """Write arrays, and a description with the digests of all files, some of them known; return its id."""
-    (folder / _ARRAYS_FILE).write_bytes(save(arrays))
+    (folder / ARRAYS_FILE).write_bytes(save(arrays))
     if model.names_ is not None and model.recommender_ is not None:
         (folder / NAMES_FILE).write_bytes(names_to_text(model.names_).encode())
     places = {place.relative_to(folder).as_posix(): place for place in sorted(folder.rglob("*"))}
@@ -215,7 +223,7 @@ def _write(
     }
     description = _description(model, files)
     text = description.model_dump_json(by_alias=True, indent=1)
-    (folder / _DESCRIPTION).write_text(sealed(text), encoding="utf-8")
+    (folder / DESCRIPTION).write_text(sealed(text), encoding="utf-8")
     return description.save_id
 
 
@@ -244,6 +252,7 @@ def _description(model: TopicModel, files: dict[str, str]) -> Description:
         "numbers": model._numbers(),
         "history": model.history_,
         "stop_reason": model.stop_reason_,
+        "fitted": model.fitted_,
         "made_with": {name: metadata.version(name) for name in packages},
     }
     return Description.model_validate(content)
@@ -283,18 +292,9 @@ def _consistently(folder: Path, read: Callable[[Path, dict[str, Any]], _Result])
         raise InputError(f"{folder} is not a model: it is not a folder")
     with snapshot(folder) as place:
         try:
-            return read(place, _parsed(_description_bytes(place)))
+            return read(place, _parsed(description_bytes(place)))
         except InputError as error:
             raise InputError(f"{folder}: {str(error).replace(str(place), str(folder))}") from None
-
-
-def _description_bytes(folder: Path) -> bytes:
-    try:
-        return (folder / _DESCRIPTION).read_bytes()
-    except FileNotFoundError:
-        raise InputError("not a model: it has no model.json") from None
-    except OSError as error:
-        raise InputError(f"not a model: model.json cannot be read ({error.strerror})") from None
 
 
 def _parsed(content: bytes) -> dict[str, Any]:
@@ -314,6 +314,7 @@ def _parsed(content: bytes) -> dict[str, Any]:
         raise InputError("model.json is damaged: it is not the description of a model")
     if not is_sealed(content):
         raise InputError("model.json is damaged: its content does not match its digest")
+    check_files(raw.get("files"))
     return raw
 
 
@@ -323,10 +324,10 @@ def _read_model(folder: Path, raw: dict[str, Any]) -> TopicModel:
         arrays = _read_arrays(folder, description.files)
         model = _restored(description, arrays)
         if description.thesaurus is not None and model.recommender_ is not None:
-            text = _checked_bytes(folder, NAMES_FILE, description.files).decode("utf-8")
+            text = checked_bytes(folder, NAMES_FILE, description.files).decode("utf-8")
             model.names_ = names_from(description.thesaurus, text, arrays, model.recommender_.tag_names)
         if description.curation.edits:
-            model.base_ = _read_base(folder / _BASE, description.files)
+            model.base_ = _read_base(folder / BASE, description.files)
         return model
     except ValidationError as error:
         raise InputError(f"model.json is damaged: {one_line(error)}") from None
@@ -338,8 +339,8 @@ def _read_model(folder: Path, raw: dict[str, Any]) -> TopicModel:
 
 def _read_base(folder: Path, files: dict[str, str]) -> TopicModel:
     """Return the model as it was before the edits of its journal."""
-    content = _description_bytes(folder)
-    if digest_bytes(content) != files.get(f"{_BASE}/{_DESCRIPTION}"):
+    content = description_bytes(folder)
+    if digest_bytes(content) != files.get(f"{BASE}/{DESCRIPTION}"):
         raise InputError("base/model.json is damaged: its content does not match its digest")
     raw = _parsed(content)
     if raw.get("curation", {}).get("edits"):
@@ -349,7 +350,7 @@ def _read_base(folder: Path, files: dict[str, str]) -> TopicModel:
 
 def _read_arrays(folder: Path, files: dict[str, str]) -> dict[str, Any]:
     try:
-        arrays: dict[str, Any] = load(_checked_bytes(folder, _ARRAYS_FILE, files))
+        arrays: dict[str, Any] = load(checked_bytes(folder, ARRAYS_FILE, files))
     except (SafetensorError, ValueError) as error:
         if isinstance(error, InputError):
             raise
@@ -357,22 +358,9 @@ def _read_arrays(folder: Path, files: dict[str, str]) -> dict[str, Any]:
     return arrays
 
 
-def _checked_bytes(folder: Path, name: str, files: dict[str, str]) -> bytes:
-    """Return the content of a file of a model, its digest checked."""
-    try:
-        content = (folder / name).read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"{name} is missing") from None
-    except OSError as error:
-        raise InputError(f"{name} cannot be read: {error.strerror}") from None
-    if files[name] not in ("", digest_bytes(content)):
-        raise InputError(f"{name} is damaged: its content does not match its digest")
-    return content
-
-
 def _read_corpus(folder: Path, raw: dict[str, Any]) -> Corpus | None:
-    files = {name: digest for name, digest in raw["files"].items() if name.startswith(f"{_CORPUS}/")}
-    if not files or not (folder / _CORPUS).is_dir():
+    files = {name: digest for name, digest in raw["files"].items() if name.startswith(f"{CORPUS}/")}
+    if not files or not (folder / CORPUS).is_dir():
         if any(files.values()):
             raise InputError("its corpus is missing")
         return None
@@ -382,7 +370,7 @@ def _read_corpus(folder: Path, raw: dict[str, Any]) -> Corpus | None:
                 raise InputError(f"{name} is damaged: its content does not match its digest")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CorpusWarning)  # the user saw them when the corpus was first read
-            return read_corpus(folder / _CORPUS)
+            return read_corpus(folder / CORPUS)
     except OSError as error:
         raise InputError(f"its corpus cannot be read: {error.strerror}") from None
 
@@ -404,11 +392,10 @@ def _restored(description: Description, arrays: dict[str, Any]) -> TopicModel:
     model._set_numbers({name: _number(value, name) for name, value in description.numbers.items()})
     model.recipe_ = None if description.recipe is None else recipe_from_json(description.recipe)
     model.columns_, model.curation_ = description.columns, description.curation
-    model.phrases_ = tuple(description.phrases)
-    model.n_features_in_ = W
+    model.phrases_, model.n_features_in_ = tuple(description.phrases), W
     model.history_ = [step.model_dump() for step in description.history]
     model.n_iter_ = model.history_[-1]["iteration"] if model.history_ else 0
-    model.stop_reason_ = description.stop_reason
+    model.stop_reason_, model.fitted_ = description.stop_reason, description.fitted
     return model
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from tagtopics.corpus.thesaurus import Thesaurus
 from tagtopics.errors import InputError
@@ -25,8 +25,8 @@ class NamesDescription(BaseModel):
     model_config = ConfigDict(strict=True)
 
     language: str
-    n_docs: int
-    threshold: float
+    n_docs: Annotated[int, Field(ge=0, le=10**12)]
+    threshold: Annotated[float, Field(ge=0, le=1)]
 
 
 def names_to_text(names: TagNames) -> str:

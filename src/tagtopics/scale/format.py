@@ -28,7 +28,7 @@ from pydantic.dataclasses import dataclass
 from safetensors import SafetensorError
 from safetensors.numpy import load, load_file
 
-from tagtopics._io import BLANK, digest_bytes, is_sealed, sealed
+from tagtopics._io import BLANK, digest_bytes, is_sealed, read_regular, sealed
 from tagtopics._typing import Int32, Int64
 from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import Corpus, checked_csr
@@ -363,7 +363,7 @@ def _read_checked(path: Path, expected: FileEntry | ShardEntry) -> bytes:
     """Return the bytes of a file if size and digest are right."""
     _check_size(path, expected)
     try:
-        data = path.read_bytes()
+        data = read_regular(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     if digest_bytes(data) != expected.sha256:

@@ -70,6 +70,8 @@ def stream_table(
     before = options.earlier and options.earlier.encoding
     if before and options.encoding is None and kind in _OPTIONS["encoding"] and path.is_file():
         options = replace(options, encoding=encoding_as_before(path, before))
+    if isinstance(wanted, list | tuple):
+        wanted = dict.fromkeys(wanted)  # in order; a list would be searched for each name of a header
     return TABLE_KINDS[kind](path, wanted, size, watch, options)
 
 

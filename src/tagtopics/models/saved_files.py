@@ -1,0 +1,49 @@
+"""The files of a saved model: which names they may have, and their content, checked against its digest."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from tagtopics._io import digest_bytes, read_regular
+from tagtopics.errors import InputError
+
+DESCRIPTION, ARRAYS_FILE, CORPUS, BASE = "model.json", "arrays.safetensors", "corpus", "base"
+
+_NAME = re.compile(rf"(?:{CORPUS}/|{BASE}/)?(?!\.{{1,2}}$)[^/\\:\0]+")
+"""Names of files: in the folder of the model or in one of its two folders, and nowhere else."""
+
+
+def check_files(files: Any) -> None:
+    """Raise an `InputError` unless a value of `model.json` is digests by names of files of a model."""
+    if not isinstance(files, dict):
+        raise InputError("model.json is damaged: it has no list of files")
+    for name, digest in files.items():
+        if not isinstance(digest, str):
+            raise InputError(f"model.json is damaged: the digest of {name[:80]!r} is not a text")
+        if not _NAME.fullmatch(name):
+            raise InputError(f"model.json is damaged: a model has no file {name[:80]!r}")
+
+
+def description_bytes(folder: Path) -> bytes:
+    """Return the content of `model.json`."""
+    try:
+        return read_regular(folder / DESCRIPTION)
+    except FileNotFoundError:
+        raise InputError("not a model: it has no model.json") from None
+    except OSError as error:
+        raise InputError(f"not a model: model.json cannot be read ({error.strerror})") from None
+
+
+def checked_bytes(folder: Path, name: str, files: dict[str, str]) -> bytes:
+    """Return the content of a file of a model, its digest checked."""
+    try:
+        content = read_regular(folder / name)
+    except FileNotFoundError:
+        raise InputError(f"{name} is missing") from None
+    except OSError as error:
+        raise InputError(f"{name} cannot be read: {error.strerror}") from None
+    if files[name] not in ("", digest_bytes(content)):
+        raise InputError(f"{name} is damaged: its content does not match its digest")
+    return content
