@@ -115,6 +115,7 @@ def hand_made_rows() -> Rows:
         parts[0] @ phi.T,
         np.zeros(1, np.int64),
         tags,
+        np.array([0.8]),
     )
 
 

@@ -192,6 +192,17 @@ def test_tag_words(case: Case, seed: int) -> None:
     assert (shares >= 0).all()
 
 
+@quick
+@given(cases(), st.integers(0, 100))
+def test_tokens_credited_to_tags(case: Case, seed: int) -> None:
+    n_claims = int(mixture.first_claims(case.graph)[-1])
+    shares = np.random.default_rng(seed).random(n_claims, dtype=np.float32)
+    offsets, words, tokens = tag_words.credited_tokens(case.graph, shares, 2)
+    found = sp.csr_array((tokens, words, offsets), (case.graph.n_tags, case.graph.n_words))
+    assert found.has_canonical_format or found.nnz == len(set(zip(*found.nonzero(), strict=True)))
+    np.testing.assert_allclose(found.toarray(), reference.credited_tokens(case.graph, shares), rtol=1e-6)
+
+
 @pytest.mark.compiled
 @pytest.mark.parametrize("threads", [2, 3])
 def test_the_same_bits_at_any_number_of_threads(threads: int) -> None:
@@ -208,7 +219,17 @@ def test_the_same_bits_at_any_number_of_threads(threads: int) -> None:
         numbers = tag_words.claim_pairs(graph, pairs.offsets, pairs.words, n)
         tag_words.share_claims(graph, numbers, pairs, topics, 2.0, case.slot_prior, shares, 4, n)
         collected = tag_words.collect_claims(graph, numbers, pairs, shares, n)
-        return [said, *folded, *credit, predicted, topics, shares, collected.tokens, collected.totals]
+        return [
+            said,
+            *folded,
+            *credit,
+            predicted,
+            topics,
+            shares,
+            collected.tokens,
+            collected.totals,
+            *tag_words.credited_tokens(graph, shares, n),
+        ]
 
     for one, many in zip(everything(1), everything(threads), strict=True):
         np.testing.assert_array_equal(one, many)

@@ -25,6 +25,7 @@ from tagtopics.evidence.tag_words import (
     learn_tag_words,
     training_of,
 )
+from tagtopics.inference.holdout import perplexity
 
 MIN_DOCS = 50
 """Corpora with fewer documents keep the default settings."""
@@ -63,6 +64,17 @@ class TagSettings(NamedTuple):
         return np.where(words > 0, words, _PSEUDO_COUNT)
 
 
+class PilotScores(NamedTuple):
+    """How well the pilot predicts documents set aside: perplexity of a fifth of their tokens by the others.
+
+    Strengths are learned from one half of these documents and tested on the other, and the other way round.
+    """
+
+    hidden: float  # tags unknown
+    known: float  # tags known; the same if they do not help
+    documents: int
+
+
 class Pilot(NamedTuple):
     """Topics learned without the documents set aside."""
 
@@ -98,8 +110,8 @@ def choose_aside(n_docs: int, seed: int) -> tuple[Int64, Int64]:
 @single_thread()
 def learn_settings(
     pilot: Pilot, counts: Any, tags: Any, seed: int, n_threads: int, *, joint: bool = True
-) -> TagSettings:
-    """Return the settings that suit documents set aside.
+) -> tuple[TagSettings, PilotScores | None]:
+    """Return the settings that suit documents set aside, and how well these are predicted.
 
     Tags must help documents that the strengths were not learned from, and more than the tags of other
     documents do: a further mixture component helps long documents whatever it says.
@@ -116,13 +128,13 @@ def learn_settings(
     n_kinds, n = pilot.profiles.n_kinds, len(rows.parts)
     if rows.hidden.nnz == 0:
         alpha = np.full(pilot.phi.shape[1], 0.1, dtype=np.float32)
-        return default_settings(alpha, n_kinds, 5.0)
+        return default_settings(alpha, n_kinds, 5.0), None
     plain, tagged, worded = (_use(n, n_kinds, used, joint) for used in (2, n, n + n_kinds))
     has_tags = _have_tags(pilot, rows)
     hidden = maximise(rows, None, pilot.phi, plain, n_threads)
     of_plain = _strengths(hidden.values, n_kinds)
     if not has_tags.any():
-        return TagSettings(of_plain, of_plain, _SHRINKAGES[_FIRST])
+        return TagSettings(of_plain, of_plain, _SHRINKAGES[_FIRST]), None
     known = maximise(rows, None, pilot.phi, tagged, n_threads, has_tags)
     shrinkage, credited, best = _learn_words(pilot, rows, hidden, known, worded, has_tags, n_threads)
     words = words_of(rows, *credited, pilot.profiles, pilot.phi, n_threads)
@@ -137,14 +149,26 @@ def learn_settings(
     plainer = with_tags if gains(with_tags, without, rows) else without
     use_words = gains(with_words, plainer, rows)
     if not use_words and plainer is without:
-        return TagSettings(of_plain, of_plain, shrinkage)
+        return TagSettings(of_plain, of_plain, shrinkage), _scores(rows, without, without)
     used, found, better = (worded, best, with_words) if use_words else (tagged, known, with_tags)
     order = np.random.default_rng(seed).permutation(counts.shape[0])
     mixed = draw_rows(counts, tags[order], pilot.profiles, pilot.phi, seed)
     others = words_of(mixed, *credited, pilot.profiles, pilot.phi, n_threads) if use_words else None
     if not gains(better, tested(mixed, others, used, found), rows):
-        return TagSettings(of_plain, of_plain, shrinkage)
-    return TagSettings(of_plain, _strengths(found.values, n_kinds), shrinkage)
+        return TagSettings(of_plain, of_plain, shrinkage), _scores(rows, without, without)
+    settings = TagSettings(of_plain, _strengths(found.values, n_kinds), shrinkage)
+    return settings, _scores(rows, without, better)
+
+
+def _scores(rows: Rows, hidden: Float64, known: Float64) -> PilotScores | None:
+    """Return the scores of the rows that have most of their tokens seen, as in document completion."""
+    tokens = np.bincount(rows.edge_doc, rows.hidden.data, len(rows.share))
+    scored = (rows.share == fixed_point.SEEN[-1]) & (tokens > 0)
+    if not scored.any():
+        return None
+    n = float(tokens[scored].sum())
+    unknown, tagged = (perplexity(float(found[scored].sum()), n) for found in (hidden, known))
+    return PilotScores(unknown, tagged, len(np.unique(rows.document[scored])))
 
 
 def _have_tags(pilot: Pilot, rows: Rows) -> Any:
@@ -195,29 +219,27 @@ def _learn_words(
     kinds = profiles.kinds[training.graph.slot_tag]
     topic_prior = float(known.values[:n].sum())
 
-    def attempt(
-        index: int, shares: Any, start: Float64, n_rounds: int
-    ) -> tuple[float, Fit, Any, tuple[Any, Float64]]:
+    def attempt(index: int, shares: Any, start: Float64) -> tuple[float, Fit, Any, tuple[Any, Float64]]:
         shrinkage = np.full(len(profiles.kinds), _SHRINKAGES[index])
         slot_prior = (start[n:][kinds] * training.slot_shares).astype(np.float32)
         credited, shares = learn_tag_words(
-            training, shrinkage, topic_prior, slot_prior, n_threads, shares, n_rounds
+            training, shrinkage, topic_prior, slot_prior, n_threads, shares, MOST_ROUNDS, CONVERGED
         )
         words = words_of(rows, credited, shrinkage, profiles, phi, n_threads)
         fit = maximise(rows, words, phi, used, n_threads, has_tags, start, 4)
         return float(fit.likelihoods[has_tags].sum()), fit, shares, (credited, shrinkage)
 
     start = np.concatenate([known.values[:n], np.full(profiles.n_kinds, _PSEUDO_COUNT)])
-    tried = {_FIRST: attempt(_FIRST, None, start, 6)}
+    tried = {_FIRST: attempt(_FIRST, None, start)}
     for step in (1, -1):
         index = _FIRST + step
         while 0 <= index < len(_SHRINKAGES):
-            tried[index] = attempt(index, tried[index - step][2], start, 4)
+            tried[index] = attempt(index, tried[index - step][2], start)
             if tried[index][0] < tried[index - step][0]:
                 break
             index += step
     best = max(tried, key=lambda i: tried[i][0])
-    _, fit, _, credited = attempt(best, tried[best][2], tried[best][1].values, 4)
+    _, fit, _, credited = attempt(best, tried[best][2], tried[best][1].values)
     words = words_of(rows, *credited, profiles, phi, n_threads)
     fit = maximise(rows, words, phi, used, n_threads, has_tags, fit.values)
     return _SHRINKAGES[best], credited, fit

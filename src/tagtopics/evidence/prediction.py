@@ -81,8 +81,9 @@ class TaggedInference:
         weights = np.empty(tags.nnz, dtype=np.float32)
         for first, last in _batches(counts, tags, self.phi.shape[1]):
             slots = slice(tags.indptr[first], tags.indptr[last])
-            graph = build_graph(counts[first:last], tags[first:last])
-            found = self._infer_batch(graph, self._said(graph), tags[first:last], plain_prior)
+            some = _rows(tags, first, last)
+            graph = build_graph(_rows(counts, first, last), some)
+            found = self._infer_batch(graph, self._said(graph), some, plain_prior)
             topics[first:last], weights[slots] = found
         return Mixture(topics, sp.csr_array((weights, tags.indices, tags.indptr), shape=tags.shape))
 
@@ -102,7 +103,7 @@ class TaggedInference:
         result = np.empty(D)
         norm = found.topics.sum(1, dtype=np.float64) + np.asarray(found.tags.sum(1), dtype=np.float64).ravel()
         for first, last in _batches(held_out, found.tags, self.phi.shape[1]):
-            part, tags = held_out[first:last], found.tags[first:last]
+            part, tags = _rows(held_out, first, last), _rows(found.tags, first, last)
             doc = np.repeat(np.arange(last - first), np.diff(part.indptr))
             values = np.einsum(
                 "ek,ek->e", found.topics[first:last][doc].astype(np.float64), self.phi[part.indices]
@@ -140,9 +141,10 @@ class TaggedInference:
         n_claims, done = int(np.diff(counts.indptr).astype(np.int64) @ np.diff(tags.indptr)), 0
         shares, own = np.empty(n_claims, dtype=np.float32), np.empty(n_claims, dtype=np.float32)
         for first, last in _batches(counts, tags, self.phi.shape[1]):
-            graph = build_graph(counts[first:last], tags[first:last])
+            some = _rows(tags, first, last)
+            graph = build_graph(_rows(counts, first, last), some)
             said, claims = self._said(graph), slice(done, done + int(first_claims(graph)[-1]))
-            topics, weights = self._infer_batch(graph, said, sp.csr_array(tags[first:last]))
+            topics, weights = self._infer_batch(graph, said, some)
             arguments = (said, topics, weights, self.profiles.means, self.n_threads)
             shares[claims], own[claims] = mixture.credit_claims(graph, self.phi, *arguments)
             done = claims.stop
@@ -173,6 +175,11 @@ class TaggedInference:
     def _said(self, graph: Any) -> Float32:
         """Return p(word | tag) of every claim of documents."""
         return mixture.claim_probabilities(graph, self.pairs, self.profiles.means, self.phi, self.n_threads)
+
+
+def _rows(matrix: Any, first: int, last: int) -> Any:
+    """Return rows of a sparse matrix; if these are all of them, without a copy."""
+    return matrix if first == 0 and last == matrix.shape[0] else matrix[first:last]
 
 
 def _batches(counts: Any, tags: Any, n_topics: int) -> Iterator[tuple[int, int]]:

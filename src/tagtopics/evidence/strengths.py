@@ -57,6 +57,7 @@ class Rows(NamedTuple):
     topic_terms: Float64  # (n, E) part . phi of each held-out word
     document: Int64  # (D,) number of the document behind each row
     tags: Any  # CSR (D, T)
+    share: Float64  # (D,) share of the tokens of each document that is seen
 
 
 class Words(NamedTuple):
@@ -81,7 +82,7 @@ def draw_rows(counts: Any, tags: Any, profiles: Profiles, phi: Float32, seed: in
     """
     D = counts.shape[0]
     draws = int(np.clip(ROWS // max(D, 1), 1, _MOST_DRAWS))
-    seen_rows, hidden_rows, documents = [], [], []
+    seen_rows, hidden_rows, documents, shares = [], [], [], []
     for draw in range(draws):
         large, hidden = completion(counts, seed + draw)
         for i, share in enumerate(SEEN):
@@ -92,6 +93,7 @@ def draw_rows(counts: Any, tags: Any, profiles: Profiles, phi: Float32, seed: in
             )
             hidden_rows.append(hidden[chosen])
             documents.append(chosen)
+            shares.append(np.full(len(chosen), share))
     document = np.concatenate(documents)
     seen, hidden = (sp.csr_array(sp.vstack(rows, format="csr")) for rows in (seen_rows, hidden_rows))
     tags = sp.csr_array(tags[document], dtype=np.float64)
@@ -110,6 +112,7 @@ def draw_rows(counts: Any, tags: Any, profiles: Profiles, phi: Float32, seed: in
         terms,
         document,
         tags,
+        np.concatenate(shares),
     )
 
 

@@ -10,8 +10,9 @@ and the effective number of its documents is at least half of all. Decision 113.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -19,7 +20,7 @@ import numpy as np
 
 from tagtopics._typing import Bool, Float64, Int64
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.patterns import WordPattern, compile_pattern
+from tagtopics.corpus.patterns import compile_pattern
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.text import default_pattern, fold_case
 
@@ -29,8 +30,15 @@ _TERMS = 3
 _CANDIDATES = 12
 """Most telling words of a topic that may form phrases."""
 
-_PHRASE_DOCS, _PHRASE_CHARACTERS = 20, 2000
-"""Documents of each topic in which phrases are looked for, and how much of each text."""
+_PHRASE_DOCS, _MOST_PHRASE_DOCS, _PHRASE_CHARACTERS = 20, 1000, 2000
+"""Documents of each topic in which phrases are looked for, about how many of all topics together, and how
+much of each text: a small part of the time of a fit."""
+
+_BETWEEN = " \n-"
+"""What may stand between the two words of a phrase: one of these characters."""
+
+_GAP = "\0"
+"""Stands between words that are not side by side; no word equals it."""
 
 _LEAST_TOGETHER, _LEAST_SHARE = 4, 0.2
 """A phrase occurs so often, and makes up this share of the occurrences of one of its words."""
@@ -141,7 +149,8 @@ def find_phrases(corpus: Corpus, topic_word: Any, topic_share: Float64, doc_topi
     if corpus.texts is None or len(doc_topic) != corpus.n_docs:
         return ()
     theta = np.asarray(doc_topic)
-    docs = np.unique([_first(theta[:, k], _PHRASE_DOCS) for k in range(theta.shape[1])])
+    each = min(_PHRASE_DOCS, -(-_MOST_PHRASE_DOCS // theta.shape[1]))
+    docs = np.unique([_first(theta[:, k], each) for k in range(theta.shape[1])])
     telling = telling_words(topic_word, topic_share, _CANDIDATES)
     wanted = {corpus.vocabulary[w] for words in telling for w in words.tolist()}
     single, pairs, of_docs = _count_pairs((corpus.texts[d] for d in docs.tolist()), wanted, corpus.recipe)
@@ -158,29 +167,43 @@ def _count_pairs(
 ) -> tuple[Counter[str], Counter[tuple[str, str]], Counter[tuple[str, str]]]:
     """Count words, pairs of words side by side, and the texts with each pair."""
     recipe = recipe or TextRecipe()
-    pattern = recipe.token_pattern
-    find = WordPattern(default_pattern(), False) if pattern is None else compile_pattern(pattern)
+    words_of = _word_finder(recipe.token_pattern)
     single: Counter[str] = Counter()
     pairs: Counter[tuple[str, str]] = Counter()
     of_docs: Counter[tuple[str, str]] = Counter()
     for text in texts:
         folded = text[:_PHRASE_CHARACTERS]
-        folded = fold_case(folded) if recipe.lowercase else folded
-        spans = find.spans(folded)
-        words = [folded[a:b] for a, b in spans]
-        single.update(word for word in words if word in wanted)
-        found = [
-            (one, other)
-            for (one, other), ((_, a), (b, _)) in zip(pairwise(words), pairwise(spans), strict=True)
-            if one in wanted and other in wanted and one != other and folded[a:b] in (" ", "-", "\n")
-        ]
+        words = words_of(fold_case(folded) if recipe.lowercase else folded)
+        known = [word if word in wanted else "" for word in words]
+        single.update(filter(None, known))
+        found = [pair for pair in pairwise(known) if pair[0] and pair[1] and pair[0] != pair[1]]
         pairs.update(found)
         of_docs.update(set(found))
     return single, pairs, of_docs
 
 
+def _word_finder(pattern: str | None) -> Callable[[str], list[str]]:
+    """Return the function that finds the words of a text, with gaps where `_BETWEEN` does not separate."""
+    if pattern is None:
+        word = default_pattern().pattern  # has none of `_BETWEEN`, so runs of words can be cut at them
+        runs = re.compile(f"{word}(?:[{_BETWEEN}]{word})*")
+        blanks = str.maketrans(_BETWEEN, " " * len(_BETWEEN))
+        return lambda text: f" {_GAP} ".join(runs.findall(text)).translate(blanks).split(" ")
+    find, single = compile_pattern(pattern), tuple(_BETWEEN)
+
+    def words_of(text: str) -> list[str]:
+        words: list[str] = []
+        last = 0
+        for start, stop in find.spans(text):
+            words += [text[start:stop]] if text[last:start] in single else [_GAP, text[start:stop]]
+            last = stop
+        return words
+
+    return words_of
+
+
 def _terms(words: Sequence[str], phrases: Iterable[tuple[str, str]]) -> list[str]:
-    """Return telling words, best first, those that form a phrase joined, and no two of one stem."""
+    """Return the most telling words that a name may need: phrases joined, and no two of one stem."""
     rank = {word: i for i, word in enumerate(words[:_CANDIDATES])}
     partner: dict[str, tuple[str, str]] = {}
     for a, b in phrases:  # most frequent first
@@ -193,6 +216,8 @@ def _terms(words: Sequence[str], phrases: Iterable[tuple[str, str]]) -> list[str
         if not any(_same_stem(part, known) for part in parts for known in used):
             terms.append(" ".join(parts))
             used.extend(parts)
+            if len(terms) == 2 * _TERMS:
+                break
     return terms
 
 

@@ -88,10 +88,16 @@ def inner(function: Any) -> Any:
 
 
 def has_compiled() -> bool:
-    """Return whether kernels of this version are in the cache; if not, the first fit takes longer."""
+    """Return whether the kernels of a fit are in the cache; if not, the first fit takes longer."""
     settings: Any = numba.config
     folder = _folder(settings.CACHE_DIR)
-    return bool(folder) and any(Path(folder).rglob("*.nbi"))
+    return bool(folder) and any(Path(folder).rglob("edges.update_documents-*.nbi"))
+
+
+def is_compiling() -> bool:
+    """Return whether kernels are compiled, and cached, at all; debuggers and coverage switch it off."""
+    settings: Any = numba.config
+    return not settings.DISABLE_JIT and bool(_folder(settings.CACHE_DIR))
 
 
 @contextmanager

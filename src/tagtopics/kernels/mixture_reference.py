@@ -201,5 +201,17 @@ def collect_claims(graph: FactorGraph, numbers: Any, pairs: Any, shares: Any, n_
     return pairs._replace(tokens=tokens, totals=totals)
 
 
+def credited_tokens(graph: FactorGraph, shares: Any, n_threads: int = 1) -> Float64:
+    """Return (T, W): the tokens of each word that documents credit to each tag."""
+    tokens = np.zeros((graph.n_tags, graph.n_words))
+    done = 0
+    for document in documents(graph):
+        for word, count in zip(document.words, document.counts, strict=True):
+            for tag in document.tags:
+                tokens[tag, word] += float(count) * float(shares[done])
+                done += 1
+    return tokens
+
+
 def _joined(matrices: list[Any]) -> Float64:
     return np.concatenate([np.empty(0), *(matrix.ravel() for matrix in matrices)])

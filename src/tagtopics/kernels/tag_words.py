@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagtopics._typing import Float32, Int32, Int64
+from tagtopics._typing import Float32, Float64, Int32, Int64
 from tagtopics.graph import FactorGraph
 from tagtopics.kernels.compiling import inner, kernel
 from tagtopics.kernels.mixture import Pairs, first_claims
@@ -219,3 +219,60 @@ def _collect_claims(first, last, graph, claims, slot_doc, numbers, shares, token
                 tokens[numbers[p + i]] += credited
                 total += credited
         totals[t] = total
+
+
+def credited_tokens(graph: FactorGraph, shares: Float32, n_threads: int) -> tuple[Int64, Int32, Float64]:
+    """Return the tokens of each word that documents credit to each tag.
+
+    Args:
+        graph: documents with their tags.
+        shares: (P,) p(tag | word, document), word by word within a document, as `mixture.credit_claims` has.
+        n_threads: any number gives the same bits.
+
+    Returns:
+        Offsets (T + 1,) of the tags, and the words and tokens of each; words in the order in which the
+        documents of the tag have them first.
+    """
+    T, claims, slot_doc = graph.n_tags, first_claims(graph), _slot_doc(graph)
+    work = np.concatenate([[0], np.cumsum(np.diff(graph.doc_edges)[slot_doc[graph.tag_slots.members]])])
+    ranges = work[graph.tag_slots.offsets].astype(np.int64)
+    sizes = np.zeros(T + 1, dtype=np.int64)
+    run_ranges(_count_words, ranges, 2, n_threads, graph, slot_doc, sizes)
+    offsets = np.cumsum(sizes)
+    words, tokens = np.empty(offsets[-1], dtype=np.int32), np.zeros(offsets[-1])
+    run_ranges(_add_tokens, ranges, 4, n_threads, graph, claims, slot_doc, shares, offsets, words, tokens)
+    return offsets, words, tokens
+
+
+@kernel
+def _count_words(first, last, graph, slot_doc, sizes):
+    """Set `sizes[t + 1]` to the number of different words of the documents of tag t."""
+    seen_by = np.full(len(graph.totals.word_docs), -1, dtype=np.int64)
+    for t in range(first, last):
+        for m in range(graph.tag_slots.offsets[t], graph.tag_slots.offsets[t + 1]):
+            d = slot_doc[graph.tag_slots.members[m]]
+            for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
+                w = graph.edge_word[e]
+                if seen_by[w] != t:
+                    seen_by[w] = t
+                    sizes[t + 1] += 1
+
+
+@kernel
+def _add_tokens(first, last, graph, claims, slot_doc, shares, offsets, words, tokens):
+    place = np.full(len(graph.totals.word_docs), -1, dtype=np.int64)
+    for t in range(first, last):
+        start = free = offsets[t]
+        for m in range(graph.tag_slots.offsets[t], graph.tag_slots.offsets[t + 1]):
+            s = graph.tag_slots.members[m]
+            d = slot_doc[s]
+            n_tags = graph.doc_slots[d + 1] - graph.doc_slots[d]
+            p = claims[d] + s - graph.doc_slots[d]
+            for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
+                w = graph.edge_word[e]
+                if place[w] < start:  # the place of an earlier tag, or none
+                    place[w] = free
+                    words[free] = w
+                    free += 1
+                tokens[place[w]] += np.float64(shares[p]) * graph.edge_count[e]
+                p += n_tags

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._blas import single_thread
+from tagtopics._io import utc_now
 from tagtopics._typing import Float32, Float64
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import seen_part
@@ -25,6 +26,7 @@ from tagtopics.inference.fold_in import FoldIn
 from tagtopics.inference.learn_priors import default_alpha, default_beta, learn_alpha
 from tagtopics.inference.loop import Callback, FitResult, Learned, Step, TopicAlgorithm, run
 from tagtopics.inference.topic_names import find_phrases
+from tagtopics.kernels import precompile
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.inputs import (
     inferred_tags,
@@ -312,6 +314,9 @@ class TopicModel(Queries):
         """Learn topics; return the training corpus with all tags. `options` are those of `_algorithm`."""
         check_parameters(self)
         corpus = self._training_corpus(X, y)
+        if precompile.begin():
+            announce(callbacks, "Compiling, once after an installation")
+            precompile.finish()
         seen = without_tags(corpus) if self._ignores_tags else corpus
         self._set_topic_word_prior(*sizes_of(seen.counts))
         self._learn(seen, self._algorithm(seen, **options), callbacks, start)
@@ -357,7 +362,7 @@ class TopicModel(Queries):
         history = result.history
         self.n_iter_ = history[-1].iteration if history else 0
         self.history_ = [step._asdict() for step in history]
-        self.stop_reason_ = result.reason
+        self.stop_reason_, self.fitted_ = result.reason, utc_now()
 
     def _learn_recommender(self, corpus: Corpus, callbacks: Sequence[Callback[Any]] = ()) -> None:
         """Train the recommender if there are tags; if that fails, warn and continue."""
@@ -373,6 +378,10 @@ class TopicModel(Queries):
 
     def _learn_evidence(self, corpus: Corpus, callbacks: Sequence[Callback[Any]]) -> None:
         """Learn what tags say about topics and words, with the topics fixed; of models with `explain`."""
+
+    def _fit_facts(self) -> dict[str, float]:
+        """Return figures about the fit by name, for reports."""
+        return {}
 
     def _numbers(self) -> dict[str, float]:
         """Return the fitted numbers that are saved, by name."""

@@ -31,6 +31,7 @@ class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     phrases_: tuple[str, ...] = ()  # pairs of words that form phrases in the training texts
     curation_: Curation = Curation()  # the journal of edits
     base_: Any = None  # the model as it was fitted, if there are edits since
+    fitted_: str | None = None  # when its topics were learned, UTC; None if that is unknown
     _guide: Any = None  # topics known before a fit; see `models.guided`
 
     def top_words(self, n: int = 10) -> list[list[tuple[str, float]]]:

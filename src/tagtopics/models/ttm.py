@@ -19,6 +19,7 @@ from tagtopics.evidence.learn import (
     PILOT_RELAXATION,
     PILOT_SWEEPS,
     Pilot,
+    PilotScores,
     TagSettings,
     can_learn,
     choose_aside,
@@ -79,6 +80,8 @@ class TTM(OnlineModel):
         tag_kinds_: the kinds of tags, each with strengths of its own; one empty name if tags have no kinds.
         pairwise_weight_, higher_order_weight_: as used.
         tag_pseudo_count_: as given in the preset; None if the strengths of `settings_` are used instead.
+        pilot_: perplexity of documents that a shorter fit was made without; None if there was none.
+        fitted_: when the topics were learned, UTC.
     """
 
     _saved_numbers: ClassVar[tuple[str, ...]] = ("pairwise_weight_", "higher_order_weight_")
@@ -87,6 +90,7 @@ class TTM(OnlineModel):
     _prepared: TaggedInference
     tag_kinds_: tuple[str, ...]
     tag_pseudo_count_: float | None
+    pilot_: PilotScores | None = None
 
     def __init__(
         self,
@@ -186,10 +190,10 @@ class TTM(OnlineModel):
         learned = isinstance(count, str)
         self.tag_pseudo_count_ = None if isinstance(count, str) else float(count)
         tokens = _TAG_TOKENS if self.tag_pseudo_count_ is None else self.tag_pseudo_count_
-        self.settings_ = default_settings(self.doc_topic_prior_, n_kinds, tokens)
+        self.settings_, self.pilot_ = default_settings(self.doc_topic_prior_, n_kinds, tokens), None
         if learned and can_learn(counts, tags):
             announce(callbacks, "Learning what tags say")
-            self.settings_ = self._learned_settings(counts, tags)
+            self.settings_, self.pilot_ = self._learned_settings(counts, tags)
         announce(callbacks, "Crediting words to tags")
         threads, alpha = resolve_threads(self.n_jobs), self.doc_topic_prior_
         tokens_of = np.asarray(counts.sum(1), dtype=np.float32)[:, np.newaxis]
@@ -198,7 +202,7 @@ class TTM(OnlineModel):
         self.tag_words_ = tag_words_of(fitted, self.settings_, threads)
         self._prepare()
 
-    def _learned_settings(self, counts: Any, tags: Any) -> TagSettings:
+    def _learned_settings(self, counts: Any, tags: Any) -> tuple[TagSettings, PilotScores | None]:
         """Learn topics without some documents, and the strengths from those documents."""
         seed, threads = self._seed(), resolve_threads(self.n_jobs)
         rest, aside = choose_aside(counts.shape[0], seed)
@@ -315,17 +319,26 @@ class TTM(OnlineModel):
         found = super()._numbers()
         if self.tag_pseudo_count_ is not None:
             found["tag_pseudo_count_"] = self.tag_pseudo_count_
+        if self.pilot_ is not None:
+            found |= {f"pilot.{name}": float(value) for name, value in self.pilot_._asdict().items()}
         return found | settings_to_numbers(self.settings_, self.tag_kinds_)
 
     def _set_numbers(self, numbers: dict[str, float]) -> None:
         super()._set_numbers(numbers)
         self.tag_pseudo_count_ = numbers.get("tag_pseudo_count_")
+        if "pilot.hidden" in numbers:
+            hidden, known, documents = (numbers[f"pilot.{name}"] for name in PilotScores._fields)
+            self.pilot_ = PilotScores(hidden, known, int(documents))
         if "shrinkage" in numbers:
             self.tag_kinds_, self.settings_ = settings_from_numbers(numbers)
         else:  # a model of 0.1.0
             self.tag_kinds_, count = ("",), self.tag_pseudo_count_ or 0.0
             self.settings_ = default_settings(self.doc_topic_prior_, 1, count)
         self._prepare()
+
+    def _fit_facts(self) -> dict[str, float]:
+        found = {} if self.pilot_ is None else self.pilot_._asdict()
+        return {f"pilot_{name}": float(value) for name, value in found.items()}
 
     def _tag_pseudo_counts(self, tags: Any) -> Float32 | None:
         """Spread `tag_pseudo_count_` tokens over the mean profile of the known tags of each document."""
