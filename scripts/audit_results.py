@@ -1,12 +1,13 @@
-"""Measure `tagtopics audit` on planted errors, and write docs/audit-results.md.
+"""Measure `tagtopics audit` on planted errors; scripts/audit_page.py writes docs/audit-results.md.
 
     python scripts/audit_results.py noise reuters 0 1 ...       planted wrong and missing tags, ours
     python scripts/audit_results.py corrected reuters 0 ...     micro F1 after corrections
     python scripts/audit_results.py cleanlab reuters 0 1 ...    the same errors with cleanlab
     python scripts/audit_results.py duplicates reuters 0 ...    planted duplicates
-    python scripts/audit_results.py page                        write the page from the records
+    python scripts/audit_results.py variants reuters 0 ...      planted duplicates with similar names
 
-The numbers are seeds of the planted errors.
+The numbers are seeds of the planted errors. Several measurements are divided by commas: `noise,corrected` fit
+one model for both.
 
 Corpora are folders of TAGTOPICS_DATA. Errors are planted in the training part (the official split, else a
 random one); the clean test part shows what a correction is worth. Records are appended to
@@ -22,6 +23,8 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -93,8 +96,14 @@ def average_precision(keys: Any, scores: Any, true: Any) -> float:
     return float(precision[hit].sum() / len(true))
 
 
-def audited(noisy: tt.Corpus) -> tuple[Any, dict[str, Any], dict[str, Any], tuple[float, float]]:
+@lru_cache(maxsize=1)
+def audited(name: str, seed: int) -> tuple[Any, dict[str, Any], dict[str, Any], tuple[float, float]]:
     """Return a model, the keys and scores of doubtful and missing taggings, and seconds to fit and audit."""
+    return audited_corpus(noisy_parts(name, seed)[0])
+
+
+def audited_corpus(noisy: tt.Corpus) -> tuple[Any, dict[str, Any], dict[str, Any], tuple[float, float]]:
+    """Return the same for a corpus with planted errors."""
     began = time.process_time()
     model = tt.TTM(random_state=0).fit(noisy)
     fitted = time.process_time()
@@ -109,6 +118,7 @@ def audited(noisy: tt.Corpus) -> tuple[Any, dict[str, Any], dict[str, Any], tupl
     return model, keys, scores, (fitted - began, done - fitted)
 
 
+@lru_cache(maxsize=1)
 def noisy_parts(name: str, seed: int) -> tuple[tt.Corpus, tt.Corpus, dict[str, Any]]:
     """Return the training part with planted errors, the clean test part, and the errors by kind."""
     whole = read(name)
@@ -120,7 +130,7 @@ def noisy_parts(name: str, seed: int) -> tuple[tt.Corpus, tt.Corpus, dict[str, A
 def measure_noise(name: str, seed: int) -> dict[str, Any]:
     """Return our figures for one corpus and one seed."""
     noisy, _, truth = noisy_parts(name, seed)
-    _, keys, scores, (fit, audit) = audited(noisy)
+    _, keys, scores, (fit, audit) = audited(name, seed)
     return {
         "what": "noise", "corpus": name, "seed": seed, "n_planted": len(truth["doubtful"]),
         "n_docs": noisy.n_docs, "n_tags": noisy.n_tags, "fit_seconds": fit, "audit_seconds": audit,
@@ -132,7 +142,7 @@ def measure_noise(name: str, seed: int) -> dict[str, Any]:
 def measure_corrected(name: str, seed: int) -> dict[str, Any]:
     """Return micro F1 on clean test documents before and after corrections."""
     noisy, test, truth = noisy_parts(name, seed)
-    model, keys, scores, _ = audited(noisy)
+    model, keys, scores, _ = audited(name, seed)
     f1 = corrected_f1(model, noisy, test, keys, scores, truth)
     return {"what": "corrected", "corpus": name, "seed": seed, "f1": f1}
 
@@ -387,11 +397,11 @@ MEASURES = {
 }
 
 
-def run(what: str, name: str, seeds: list[int]) -> None:
+def run(measurements: list[str], name: str, seeds: list[int]) -> None:
     """Append the records that are still missing."""
     RECORDS.parent.mkdir(exist_ok=True)
-    done = {(r["what"], r["corpus"], r["seed"]) for r in records()}
-    for seed in seeds:
+    done = {(r["what"], r["corpus"], r["seed"]) for r in records() if "earlier" not in r}
+    for seed, what in product(seeds, measurements):
         if (what, name, seed) in done:
             continue
         with warnings.catch_warnings():
@@ -404,156 +414,11 @@ def run(what: str, name: str, seeds: list[int]) -> None:
 
 
 def records() -> Iterator[dict[str, Any]]:
-    """Yield all records."""
+    """Yield the latest records; `earlier` says of which version a record is, if not of the present one."""
     if RECORDS.exists():
-        yield from map(json.loads, RECORDS.read_text(encoding="utf-8").splitlines())
-
-
-# --------------------------------------------------------------------------------------------------- page
-
-HEAD = """# Audit: planted errors
-
-Written by `scripts/audit_results.py` from its records. 5 % of the taggings of the training
-documents are removed, and as many added at random: every pair of a document and a tag that it does
-not have is equally likely.
-
-## Where it falls short
-
-- Reuters: the goal was 1.15 times the average precision of cleanlab. For doubtful tags this is
-  impossible, because cleanlab has .93 of 1; for missing tags it was missed.
-- A tenth of the time of cleanlab was the goal. It is met on bibtex if a model is there, not on Reuters
-  and tibcore, and never if the model has to be fitted first.
-- Only the seeds shown were run; five were the goal. Rows marked 'earlier' were measured before
-  [decision 130](decisions/130-products-of-signals.md), all others but those of duplicates before
-  [decision 124](decisions/124-tags-in-every-fifth-sweep.md) made fits faster. cleanlab was not run on
-  the anthology. F1 after corrections is known for Reuters only.
-- Duplicates with hidden names: below .9 on bibtex, far below on tibcore and the anthology. Halves of a
-  tag with ten documents have five each and share none. On the anthology, authors whose names are alike
-  fill the first 50 places, and most of these are real duplicates.
-
-## How it was measured
-
-Settings of the audit were chosen on the docstrings, CORA and Corel, and those of decision 130 with
-another seed on CORA, bibtex and Reuters; so the latter two are not untouched test data. Seconds are CPU
-seconds on a machine with other work; 'fit' includes the recommender and is not needed for a model that
-exists. cleanlab gets probabilities from five folds of a linear model on TF-IDF words, tuned on one fold
-of the first seed: a logistic regression for each tag, or, for more than 1,000 tags, a ridge regression of
-all tags in closed form, which is much faster. Its time does not include tuning. On tibcore the tuning
-chose the strongest regularisation of its grid at that time (3), so a better peer may exist.
-
-"""
-
-
-def page() -> None:
-    """Write the page from the records."""
-    text = HEAD + "\n\n".join(
-        table() for table in (noise_table, f1_table, reliability_table, duplicate_table)
-    )
-    Path("docs/audit-results.md").write_text(text + "\n", encoding="utf-8")
-
-
-def _of(what: str) -> dict[str, list[dict[str, Any]]]:
-    """Return the records of one measurement by corpus."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    for record in records():
-        if record["what"] == what:
-            found.setdefault(record["corpus"], []).append(record)
-    return found
-
-
-def _mean(rows: list[dict[str, Any]], *path: str) -> float:
-    def value(row: Any) -> float:
-        for name in path:
-            row = row[name]
-        return float(row)
-
-    return float(np.mean([value(row) for row in rows]))
-
-
-def noise_table() -> str:
-    """Return the table of average precision and seconds."""
-    lines = ["## Wrong and missing tags", "", "Average precision of the ranked taggings.", ""]
-    lines += ["| corpus (documents, tags) | seeds | doubtful: ours / cleanlab | ratio "
-              "| missing: ours / cleanlab | ratio | "
-              "seconds: fit + audit / cleanlab |", "|---|---|---|---|---|---|---|"]  # fmt: skip
-    theirs = _of("cleanlab")
-    for name, all_ours in _of("noise").items():
-        seeds = {row["seed"] for row in theirs.get(name, ())}
-        ours = [row for row in all_ours if row["seed"] in seeds] or all_ours
-        other = [row for row in theirs.get(name, ()) if row["seed"] in {r["seed"] for r in ours}]
-        mark = ", earlier" if ours[0].get("earlier") else ""
-        cells = [f"{name} ({ours[0]['n_docs']:,}, {ours[0]['n_tags']:,}{mark})", str(len(ours))]
-        for kind in ("doubtful", "missing"):
-            mine = _mean(ours, kind)
-            if other:
-                cells += [f"{mine:.3f} / {_mean(other, kind):.3f}", f"{mine / _mean(other, kind):.2f}"]
-            else:
-                cells += [f"{mine:.3f} / not measured", ""]
-        spent = f"{_mean(ours, 'fit_seconds'):.1f} + {_mean(ours, 'audit_seconds'):.1f}"
-        cells.append(f"{spent} / {_mean(other, 'seconds'):.0f}" if other else spent)
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def f1_table() -> str:
-    """Return the table of micro F1 before and after corrections."""
-    lines = ["## What corrections are worth", "",
-             "Micro F1 of recommended tags on clean test documents. A review sees as many "
-             "findings of each kind as errors",
-             "were planted, and accepts the right ones; without a review, all scores from .5 "
-             "on are accepted.", "",
-             "| corpus | seeds | with errors | reviewed | without review |",
-             "|---|---|---|---|---|"]  # fmt: skip
-    for name, rows in _of("corrected").items():
-        values = " | ".join(f"{_mean(rows, 'f1', how):.4f}" for how in ("before", "reviewed", "unseen"))
-        mark = " (earlier)" if rows[0].get("earlier") else ""
-        lines.append(f"| {name}{mark} | {len(rows)} | {values} |")
-    return "\n".join(lines)
-
-
-def reliability_table() -> str:
-    """Return how often findings are right, by score."""
-    lines = ["## What scores mean", "",
-             "Findings by score, of the first seed: how many, their mean score, and the share "
-             "that was planted. Corpora have",
-             "errors of their own, which count as wrong here.", "",
-             "| corpus | kind | .05 to .2 | .2 to .4 | .4 to .6 | .6 to .8 | from .8 |",
-             "|---|---|---|---|---|---|---|"]  # fmt: skip
-    for name, rows in _of("noise").items():
-        for kind in ("doubtful", "missing"):
-            cells = ["-"] * 5
-            for n, score, right in rows[0]["reliability"][kind]:
-                place = min(int(score / 0.2), 4)
-                cells[place] = f"{n:,}: {score:.2f}, {right:.2f}"
-            mark = " (earlier)" if rows[0].get("earlier") else ""
-            lines.append(f"| {name}{mark} | {kind} | {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def duplicate_table() -> str:
-    """Return the tables of planted duplicates."""
-    lines = ["## Duplicates", "",
-             f"{SPLIT} tags with {FEWEST} documents or more and four letters in their names (all, if there "
-             "are fewer) are split at random into two halves. The second half gets a variant of the name, as",
-             "people write it (capitals, plural, hyphen, order, initial, or one letter left out), or random "
-             "letters, so that spelling cannot help. 'Known'",
-             "leaves out pairs of two tags of the corpus with similar names: most of these are real "
-             "duplicates ([appendix](appendix/101-duplicate-authors.md)).",
-             "Siblings are the best-scored partners of tags that were not split; flagged means a score from "
-             ".5 on. 'Compared' is how many halves were compared at all.", "",
-             "| names | corpus | seeds | split | compared | precision at that rank | known | found with .5 "
-             "| siblings flagged | seconds |",
-             "|---|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
-    for what, title in (("duplicates", "hidden"), ("variants", "variants")):
-        for name, rows in _of(what).items():
-            cells = [title, name, f"{len(rows)}", f"{rows[0]['n_split']}", f"{_mean(rows, 'candidates'):.0f}"]
-            cells.append(f"{_mean(rows, 'precision'):.2f}")
-            known = [row for row in rows if "precision_known" in row]
-            cells.append(f"{_mean(known, 'precision_known'):.2f}" if known else "not measured")
-            cells += [f"{_mean(rows, 'found'):.0f}", f"{_mean(rows, 'flagged_siblings'):.1%}"]
-            lines.append(f"| {' | '.join(cells)} | {_mean(rows, 'seconds'):.1f} |")
-    return "\n".join(lines)
+        found = map(json.loads, RECORDS.read_text(encoding="utf-8").splitlines())
+        yield from {(r["what"], r["corpus"], r["seed"]): r for r in found}.values()
 
 
 if __name__ == "__main__":
-    page() if sys.argv[1:] == ["page"] else run(sys.argv[1], sys.argv[2], [int(n) for n in sys.argv[3:]])
+    run(sys.argv[1].split(","), sys.argv[2], [int(n) for n in sys.argv[3:]])

@@ -72,6 +72,15 @@ def test_merging_in_a_circle_is_refused_and_chains_are_followed() -> None:
         apply_changes(corpus, [Change("merge", "b", other="B"), Change("merge", "B", other="b")])
 
 
+def test_long_chains_and_files_take_linear_time(tmp_path: Path) -> None:
+    corpus = tt.read_corpus([{"text": "bread", "tags": [f"t{i}" for i in range(5000)]}])
+    chain = [Change("merge", f"t{i + 1}", other=f"t{i}") for i in range(4999)]
+    assert apply_changes(corpus, chain).tag_names == ("t4999",)
+    (tmp_path / "c.csv").write_text("accept,change,tag\n" + "yes,drop,x\n" * 50_000)
+    accepted, n_refused = read_changes(tmp_path / "c.csv")
+    assert (len(accepted), n_refused) == (50_000, 0)
+
+
 def test_a_file_of_changes_is_read_back(tmp_path: Path) -> None:
     findings = [
         Finding("doubtful", 'a "quoted", tag', 0.9, "one", 0, words=("x", "y")),

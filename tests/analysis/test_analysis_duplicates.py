@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import tagtopics as tt
-from tagtopics.analysis.duplicates import _profiles_of, _unity, duplicate_tags
+from tagtopics.analysis.duplicates import _profiles_of, _share_of_duplicates, _unity, duplicate_tags
 from tagtopics.analysis.profiles import largest, weighted_words
 
 
@@ -34,6 +34,46 @@ def test_the_halves_of_a_tag_are_found_without_their_names(halves: tt.Corpus) ->
     assert best == {"subpackage:scipy.stats", "subpackage:qqq"}
     assert (np.diff(found.scores) <= 0).all()
     assert ((found.scores >= 0) & (found.scores <= 1)).all()
+
+
+TRANSLATIONS = {
+    "subpackage:scipy.signal": "subpackage:Signalverarbeitung",
+    "subpackage:scipy.linalg": "subpackage:Lineare Algebra",
+    "subpackage:scipy.ndimage": "subpackage:Mehrdimensionale Bilder",
+    "subpackage:scipy.interpolate": "subpackage:Zwischenwerte",
+    "takes:random_state": "takes:Zufallszahlen",
+    "has:predict": "has:Vorhersage",
+}
+
+
+def test_translated_tags_are_listed() -> None:
+    """Half of the documents of six tags carry a German name: alike in words and company, not in spelling."""
+    corpus = tt.load_dataset("docstrings")
+    generator = np.random.default_rng(0)
+    tags = corpus.tags.toarray()
+    for name in TRANSLATIONS:
+        column = tags[:, corpus.tag_names.index(name)]
+        rows = generator.permutation(np.flatnonzero(column))[: int(column.sum()) // 2]
+        column[rows] = 0
+        tags = np.column_stack([tags, np.isin(np.arange(corpus.n_docs), rows)])
+    names = (*corpus.tag_names, *TRANSLATIONS.values())
+    german = replace(corpus, tags=sp.csr_array(tags.astype(np.int8)), tag_names=names)
+    found = duplicate_tags(german)
+    pairs = [frozenset((names[a], names[b])) for a, b in zip(found.kept, found.other, strict=True)]
+    planted = {frozenset(pair) for pair in TRANSLATIONS.items()}
+    listed = {pair for pair, score in zip(pairs, found.scores, strict=True) if score >= 0.05}
+    assert len(planted & listed) >= 5
+    unlike = [pair for pair, how in zip(pairs, found.spelling, strict=True) if not how]
+    assert len(planted & set(unlike[:8])) >= 5
+
+
+def test_the_share_of_duplicates_follows_the_pairs_that_look_like_halves() -> None:
+    halves = np.linspace(0, 1, 101)
+    others = np.full(1000, -5.0)
+    assert _share_of_duplicates(others, halves, 1000) == pytest.approx(0.01)  # the least
+    forty = np.concatenate([others, np.linspace(0, 1, 40)])
+    assert _share_of_duplicates(forty, halves, 1000) == pytest.approx(0.04, rel=0.1)
+    assert _share_of_duplicates(np.ones(500), halves, 1000) == pytest.approx(0.1)  # the most
 
 
 def test_spelling_alone_suffices_for_few_tags() -> None:

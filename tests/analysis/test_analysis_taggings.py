@@ -16,6 +16,7 @@ from tagtopics.analysis.taggings import (
     _closeness,
     _curved_margins,
     _margins,
+    _observed_odds,
     collect_taggings,
     doubtful_taggings,
     missing_taggings,
@@ -172,3 +173,21 @@ def test_tag_matrix_of_nothing() -> None:
     model = tt.TTM(2, random_state=0, max_iter=3).fit(corpus)
     assert tag_matrix([["a"]], ["a"]).shape == (1, 1)
     assert [f for f in tt.audit(model, corpus) if f.kind in ("doubtful", "missing")] == []
+
+
+def test_odds_are_those_observed_at_a_margin() -> None:
+    """Margins that are three times too small still give the odds by which outcomes were drawn."""
+    generator = np.random.default_rng(0)
+    log_odds = generator.uniform(-3, 3, 20_000)
+    outcomes = generator.random(20_000) < 1 / (1 + np.exp(-log_odds))
+    asked = np.linspace(-2.5, 2.5, 11)
+    found = _observed_odds(log_odds / 3, outcomes, asked / 3)
+    assert np.log(found) == pytest.approx(asked, abs=0.35)
+    assert (np.diff(found) >= 0).all()
+
+
+def test_odds_of_equal_margins_and_of_few_pairs_are_shares() -> None:
+    margins, outcomes = np.array([1.0, 1.0, 1.0, 1.0]), np.array([True, False, False, True])
+    assert _observed_odds(margins, outcomes, np.array([0.0, 1.0, 2.0])) == pytest.approx(1.0)
+    one = _observed_odds(np.array([0.5]), np.array([True]), np.array([-1.0, 1.0]))
+    assert one == pytest.approx(3.0)  # one and a half over a half

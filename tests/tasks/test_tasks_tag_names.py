@@ -65,6 +65,21 @@ def test_names_are_found_as_a_search_of_all_word_sequences_finds_them() -> None:
         assert found(" ".join(text), names) == slow
 
 
+def test_a_name_of_very_many_tags_takes_linear_time_and_memory() -> None:
+    names = {f"s{i}": "tram" for i in range(100_000)}
+    assert len(found("tram " * 20, names)) == 256
+
+
+def test_a_thesaurus_with_a_hub_takes_little_memory() -> None:
+    V, hub = 40_001, 40_000
+    below = [(i, hub) for i in range(20_000)]
+    above = [(hub, i) for i in range(20_000, 40_000)]  # 400 million pairs two levels apart
+    words = sp.csr_array((np.ones(V, np.float32), np.zeros(V, np.int32), np.arange(V + 1)), shape=(V, 1))
+    counts = (np.zeros(V, np.int64),) * 3
+    names = names_of(words, np.array([*below, *above]), np.zeros(0, np.int64), 1, counts)
+    assert names.above.nnz == 40_000
+
+
 def test_compounds_have_parts() -> None:
     index = NameIndex(thesaurus_of([("1", "Hochschule"), ("2", "Politik")]), "de")
     _, occurs, _ = index.find(["Die Hochschulpolitik des Landes"])

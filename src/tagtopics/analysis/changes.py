@@ -71,8 +71,9 @@ def read_changes(path: str | Path, *, accept_from: float | None = None) -> tuple
     for name in _NEEDED:
         table.column(name, "the changes")
     accepted, n_refused = [], 0
-    for i in range(table.n_rows):
-        cells = {name: str(table.cells(name)[i] or "") for name in COLUMNS}
+    columns = [table.cells(name) for name in COLUMNS]
+    for i, values in enumerate(zip(*columns, strict=True)):
+        cells = {name: str(value or "") for name, value in zip(COLUMNS, values, strict=True)}
         change = _change_of(cells, table.where(i))
         if _is_accepted(cells, accept_from, table.where(i)):
             accepted.append(change)
@@ -131,6 +132,7 @@ class TagEditor:
         self._ids = ids
         self._of_doc: dict[int, list[Change]] = {}
         self._replaced: dict[str, str | None] = {}
+        self._last: dict[str, str | None] = {}  # what `new_name` has found
         for change in changes:
             if change.change in _TO_DOCUMENT:
                 self._of_doc.setdefault(self._row_of(change), []).append(change)
@@ -141,13 +143,15 @@ class TagEditor:
         """Return the tag that replaces a tag on all documents, None if it is dropped."""
         seen = {tag}
         name: str | None = tag
-        while name is not None and name in self._replaced:
+        while name is not None and name in self._replaced and name not in self._last:
             name = self._replaced[name]
             if name in seen:
                 raise InputError(f"changes: merging {tag[:60]!r} leads back to itself; refuse one line")
             if name is not None:
                 seen.add(name)
-        return name
+        last = name if name is None else self._last.get(name, name)
+        self._last.update(dict.fromkeys(seen, last))
+        return last
 
     def edit(self, row: int, tags: Sequence[str]) -> tuple[set[str], list[str]]:
         """Return the tags to take off a document, of those it has, and those to add.
@@ -156,12 +160,13 @@ class TagEditor:
         """
         gone: set[str] = set()
         fresh: list[str] = []
+        own = set(tags)
         for change in self._of_doc.get(row, ()):
             if change.change == "remove":
-                _require(change.tag in tags, change, "the document does not have this tag")
+                _require(change.tag in own, change, "the document does not have this tag")
                 gone.add(change.tag)
             else:
-                _require(change.tag not in tags, change, "the document already has this tag")
+                _require(change.tag not in own, change, "the document already has this tag")
                 fresh.append(change.tag)
         kept = {tag for tag in tags if tag not in gone and self.new_name(tag) == tag}
         wanted = [self.new_name(tag) for tag in [*tags, *fresh] if tag not in gone]

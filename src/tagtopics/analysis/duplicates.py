@@ -31,8 +31,11 @@ _NEIGHBOURS = 10
 _FEWEST_SPLIT = 10
 """With fewer tags to split, only spelling counts."""
 
-_PRIOR = 0.01
-"""Share of tags that are taken to have a duplicate before anything is known."""
+_PRIOR, _MOST = 0.01, 0.1
+"""Share of tags that are taken to have a duplicate, and the largest share that the data can set instead."""
+
+_FOUND = np.linspace(0.2, 0.8, 7)
+"""Shares of the halves of tags above the levels at which pairs are counted."""
 
 _UNLIKE = 0.5
 """Evidence of a pair whose names are not alike; see `EVIDENCE`."""
@@ -76,8 +79,9 @@ def duplicate_tags(corpus: Corpus) -> Duplicates:
     if not pairs:
         return Duplicates(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), ())
     a, b = np.array(pairs, dtype=np.int64).T
-    margin = _learned_margin(corpus, weighted, _features(profiles, a, b, near))
     how = [spelled.get(pair, "") for pair in pairs]
+    unlike = np.array([not way for way in how])
+    margin = _learned_margin(corpus, weighted, _features(profiles, a, b, near), unlike)
     margin = margin + np.log([EVIDENCE.get(way, _UNLIKE) for way in how])
     scores = 1 / (1 + np.exp(-np.clip(margin, -50, 50)))
     larger = profiles.n_docs[b] > profiles.n_docs[a]
@@ -86,12 +90,15 @@ def duplicate_tags(corpus: Corpus) -> Duplicates:
     return Duplicates(kept[order], other[order], scores[order], tuple(how[i] for i in order))
 
 
-def _learned_margin(corpus: Corpus, weighted: Any, features: Float64) -> Float64:
-    """Return (P,): the log odds that pairs are duplicates by words and company; see the module."""
-    prior = np.log(_PRIOR)
+def _learned_margin(corpus: Corpus, weighted: Any, features: Float64, unlike: Any) -> Float64:
+    """Return (P,): the log odds that pairs are duplicates by words and company; see the module.
+
+    How many tags have a duplicate with another name, such as a translation, is seen in the collection: the
+    pairs whose names are unlike are counted from levels on that given shares of the halves reach.
+    """
     tags, halves = _split_tags(corpus)
     if len(halves) < _FEWEST_SPLIT:
-        return np.full(len(features), prior)
+        return np.full(len(features), np.log(_PRIOR))
     profiles = _profiles_of(weighted, tags)
     near = _neighbours(profiles)
     same = dict.fromkeys(halves, True)
@@ -103,9 +110,21 @@ def _learned_margin(corpus: Corpus, weighted: Any, features: Float64) -> Float64
     shift[0], scale[0] = 0.0, 1.0
     weights = logistic_weights((learned - shift) / scale, outcome)
     margin = np.asarray((features - shift) / scale @ weights)
+    of_halves = (learned[outcome] - shift) / scale @ weights
+    share = np.where(unlike, _share_of_duplicates(margin[unlike], of_halves, corpus.n_tags), _PRIOR)
     odds = np.log(max(outcome.sum(), 1) / max((~outcome).sum(), 1))
-    per_pair = _PRIOR * corpus.n_tags / max(len(features), 1)
-    return np.asarray(margin - odds + np.log(per_pair / (1 - min(per_pair, 0.5))))
+    per_pair = share * corpus.n_tags / max(len(features), 1)
+    return np.asarray(margin - odds + np.log(per_pair / (1 - np.minimum(per_pair, 0.5))))
+
+
+def _share_of_duplicates(margins: Float64, of_halves: Float64, n_tags: int) -> float:
+    """Return the largest share of tags that can have a duplicate, given the margins of pairs and of halves.
+
+    For every level, at least so many pairs lie above it as the duplicates among them, which are as halves.
+    """
+    levels = np.quantile(of_halves, 1 - _FOUND)
+    n_above = (margins[:, np.newaxis] >= levels).sum(0) + 1.0
+    return float(np.clip((n_above / _FOUND).min() / n_tags, _PRIOR, _MOST))
 
 
 def _split_tags(corpus: Corpus) -> tuple[Any, list[tuple[int, int]]]:

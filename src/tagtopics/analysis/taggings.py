@@ -3,7 +3,7 @@
 A tagging is a pair of a document and a tag. Its signals are what the recommender's regression predicts
 without the document, how rare the tag is, how often it occurs with the other tags of the document elsewhere,
 and whether its name is in the text. Logistic regressions on the taggings of the collection turn signals into
-probabilities; nothing has to be known to be right.
+ranks, and what is observed at a rank into probabilities; nothing has to be known to be right.
 """
 
 from __future__ import annotations
@@ -116,18 +116,19 @@ def doubtful_taggings(taggings: Taggings) -> Verdicts:
     """Return the taggings of the collection with the probability that each is no better than a random one.
 
     With f the density of signals of the taggings and r that of random ones, a share s of wrong taggings makes
-    the probability s r / f. The ratio comes from a logistic regression; s is the largest share that the data
-    allow. A tag without other documents gets 0: nothing is known about it.
+    the probability s r / f. Logistic regressions rank the taggings, the ratio is that observed at a rank, and
+    s is the largest share that the data allow. A tag without other documents is left out: nothing is known
+    about it.
     """
     judged = taggings.carried & (taggings.n_others > 0)
     used = judged | taggings.random
     if not judged.any() or not taggings.random.any():
-        return _verdicts(taggings, judged, np.zeros(int(judged.sum())))
+        return _verdicts(taggings, judged, np.zeros(int(judged.sum())), np.zeros(int(judged.sum())))
     margin = _margins(taggings.signals[:, _DOUBT], used, taggings.random)
-    base = np.log(judged.sum() / taggings.random.sum())
-    ratio = np.exp(np.clip(margin[judged] + base, -50, 50))
+    odds = _observed_odds(margin[used], taggings.random[used], margin[judged])
+    ratio = odds * judged.sum() / taggings.random.sum()
     share = _wrong_share(margin[judged], margin[taggings.random])
-    return _verdicts(taggings, judged, _at_most_one(share * ratio))
+    return _verdicts(taggings, judged, share * ratio, margin[judged])
 
 
 @single_thread()
@@ -135,17 +136,17 @@ def missing_taggings(taggings: Taggings) -> Verdicts:
     """Return tags that documents lack with the probability that each was left out.
 
     With p the share of documents with equal signals that have the tag, and a share s of all taggings left out
-    at random, the probability is s / (1 - s) times p / (1 - p). The odds come from a logistic regression; s
-    is the largest share that the data allow.
+    at random, the probability is s / (1 - s) times p / (1 - p). Logistic regressions rank the pairs, the odds
+    are those observed at a rank, and s is the largest share that the data allow.
     """
     used = taggings.candidate & (taggings.n_others > 0)
     absent = used & ~taggings.carried
     if not absent.any():
-        return _verdicts(taggings, absent, np.zeros(0))
+        return _verdicts(taggings, absent, np.zeros(0), np.zeros(0))
     margin = _margins(taggings.signals[:, _OMISSION], used, taggings.carried)
     share = _omitted_share(margin[used & taggings.carried], margin[absent])
-    ratio = share / (1 - share) * np.exp(np.clip(margin[absent], -50, 50))
-    return _verdicts(taggings, absent, _at_most_one(ratio))
+    odds = _observed_odds(margin[used], taggings.carried[used], margin[absent])
+    return _verdicts(taggings, absent, share / (1 - share) * odds, margin[absent])
 
 
 def _margins(signals: Float64, used: Any, outcomes: Any) -> Float64:
@@ -204,14 +205,27 @@ def _omitted_share(carried: Float64, absent: Float64) -> float:
     return float(min(((gone + 1.0) / (gone + there + 2.0)).min(), 0.5))
 
 
-def _at_most_one(ratio: Float64) -> Float64:
-    """Return numbers that are close to the ratio below 1, never above 1, and in the same order."""
-    return np.asarray(ratio / np.sqrt(1 + ratio * ratio))
+def _observed_odds(margins: Float64, outcomes: Any, asked: Float64) -> Float64:
+    """Return (Q,): the odds of an outcome at the margins asked, as observed at the P margins given.
+
+    The shares of outcomes are an isotonic regression on the margins: blocks with rising shares. Log odds are
+    those of the blocks at their mean margins, half a pair of either sort added, and linear between.
+    """
+    from scipy.optimize import isotonic_regression
+
+    order = np.lexsort((~outcomes, margins))
+    found = outcomes[order].astype(np.float64)
+    first = isotonic_regression(found).blocks[:-1]
+    n, n_outcomes = np.diff([*first, len(found)]), np.add.reduceat(found, first)
+    centres = np.add.reduceat(margins[order], first) / n
+    log_odds = np.log((n_outcomes + 0.5) / (n - n_outcomes + 0.5))
+    return np.asarray(np.exp(np.interp(asked, centres, np.maximum.accumulate(log_odds))))
 
 
-def _verdicts(taggings: Taggings, chosen: Any, scores: Float64) -> Verdicts:
-    docs, tags = taggings.docs[chosen], taggings.tags[chosen]
-    order = np.lexsort((tags, docs, -scores))
+def _verdicts(taggings: Taggings, chosen: Any, ratios: Float64, margins: Float64) -> Verdicts:
+    """Return the taggings chosen by score, close to the ratio but below 1; of equal ones by margin."""
+    docs, tags, scores = taggings.docs[chosen], taggings.tags[chosen], ratios / (1 + ratios**4) ** 0.25
+    order = np.lexsort((tags, docs, -margins, -scores))
     return Verdicts(docs[order], tags[order], scores[order])
 
 

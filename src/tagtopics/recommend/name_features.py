@@ -30,6 +30,9 @@ _LEAD = 200
 _LEVELS = 3
 """How far up the names of narrower tags count."""
 
+_MOST_ABOVE = 64
+"""Steps to broader tags in one level, per tag; of a thesaurus with more, fewer levels count."""
+
 _RATE, _TRUST = 0.03, 4.0
 """Share of documents with a name that carry its tag if nothing is known, and how many documents it weighs."""
 
@@ -192,6 +195,8 @@ def _above(broader: Int64, n_tags: int) -> sp.csr_array:
     step = sp.csr_array((ones, (broader[:, 0], broader[:, 1])), shape=(n_tags, n_tags))
     reached = level = step
     for _ in range(_LEVELS - 1):
+        if np.diff(step.indptr)[level.indices].sum() > _MOST_ABOVE * n_tags:
+            break
         level = sp.csr_array(level @ step)
         reached = sp.csr_array(reached + level)
     reached.data[:] = 1

@@ -25,6 +25,9 @@ _MOST_WORDS = 12
 _ACRONYM = 5
 """Names of capitals up to this length are found in capitals only."""
 
+_MOST_SHARED = 256
+"""Tags that a name stands for; further ones of the same name are not found by it."""
+
 _LINKS = ("", "s", "es", "n", "en")
 _SHORTEST_PART = 4
 """Links between the parts of a compound, and the shortest part."""
@@ -142,7 +145,7 @@ class NameIndex:
                 self._n_nodes += 1
             node = self._edges[edge]
         ends = self._ends.setdefault(node, [])
-        if all(known != tag for known, _, _ in ends):
+        if len(ends) < _MOST_SHARED and not (ends and ends[-1][0] == tag):  # tags come in order
             ends.append((tag, kind, acronym))
 
     def _stems_of(self, name: str) -> list[int]:
