@@ -104,12 +104,14 @@ def measure(path: Path, query: str) -> dict[str, Any]:
     with chromium() as browser:
         page = browser.new_page(viewport={"width": 1280, "height": 860})
         page.add_init_script(WATCH)
+        page.set_default_timeout(120_000)
         began = time.perf_counter()
         page.goto(path.resolve().as_uri())
         page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
         opened = time.perf_counter() - began
         ready = page.evaluate("performance.now()")
         opening = page.evaluate("Math.max(0, ...window.tasks)")
+        panning = _panned(page)
         delays = []
         page.evaluate("window.tasks.length = 0")
         page.click("#find")
@@ -125,12 +127,47 @@ def measure(path: Path, query: str) -> dict[str, Any]:
             "seconds_to_first_view": round(opened, 2),
             "page_clock_ms": round(ready),
             "longest_task_while_opening_ms": round(opening),
+            "panning": panning,
             "input_delay_ms": {"median": round(float(np.median(delays)), 1), "worst": round(max(delays), 1)},
             "longest_task_while_searching_ms": round(searching),
             "document_page_seconds": round(document, 2),
             "longest_task_document_ms": round(page.evaluate("Math.max(0, ...window.tasks)")),
         }
 
+
+def _panned(page: Any, moves: int = 120) -> dict[str, float]:
+    """Drag the map to and fro; return its frames per second, and milliseconds of slow frames."""
+    page.wait_for_timeout(1000)  # names have been placed
+    box = page.locator("canvas.points").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.evaluate(_FRAMES)
+    for i in range(moves):
+        page.mouse.move(x + 80 * np.sin(i / 8), y + 60 * np.cos(i / 8))
+    times = np.array(page.evaluate("window.recorded()"))
+    page.mouse.up()
+    lengths = np.diff(times)
+    return {
+        "frames_per_second": round(1000 / float(np.mean(lengths)), 1),
+        "median_frame_ms": round(float(np.median(lengths)), 1),
+        "frame_ms_90_percent_below": round(float(np.percentile(lengths, 90)), 1),
+    }
+
+
+_FRAMES = """() => {
+  const times = [];
+  let on = true;
+  const frame = (now) => {
+    times.push(now);
+    if (on) requestAnimationFrame(frame);
+  };
+  requestAnimationFrame(frame);
+  window.recorded = () => {
+    on = false;
+    return times;
+  };
+}"""
 
 _TYPE = """
 (character) => new Promise((done) => {

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from explore_support import FLAGS, HOSTILE, make_corpus, make_hostile_corpus
+from explore_support import FLAGS, HOSTILE, Watched, make_corpus, make_hostile_corpus
 
 import tagtopics as tt
+from tagtopics.explore import write_report
 from tagtopics.views.to_topic_data import topic_data
 from tagtopics.views.topic_data import TopicData
 
@@ -60,3 +61,20 @@ def browser() -> Iterator[Any]:
         running = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
         yield running
         running.close()
+
+
+@pytest.fixture(scope="session")
+def address(model: tt.TTM, corpus: tt.Corpus, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A report of the small collection, with a workbench."""
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    write_report(model, path, corpus=corpus, title="Four themes")
+    return path.as_uri()
+
+
+@pytest.fixture
+def watched(browser: Any, address: str) -> Iterator[Watched]:
+    """A page at the report, or at the `address` of the test's module; it must have no faults at the end."""
+    watched = Watched(browser, address)
+    yield watched
+    watched.context.close()
+    assert watched.faults == []

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import httpx
+import numpy as np
 import pytest
 from explore_support import Recommending, serving
 
 import tagtopics as tt
 from tagtopics.errors import CorpusWarning
+from tagtopics.explore.annif import falling_scores
 from tagtopics.explore.server import Limits, create_app
 from tagtopics.views.engine import ModelEngine
 from tagtopics.views.to_topic_data import topic_data
@@ -158,3 +160,14 @@ def test_model_without_recommender_says_so(data: TopicData, corpus: tt.Corpus) -
     for address in serving(create_app(data, ModelEngine(plain))):
         assert httpx.post(address + SUGGEST, data={"text": "wave"}).status_code == 501
         assert httpx.get(address + "v1/projects/tagtopics").json()["is_trained"] is False
+
+
+def test_equal_scores_keep_their_order_in_float32() -> None:
+    """Annif sorts by scores in float32, and by nothing else."""
+    given = [0.9, 0.5, 0.5, 0.5 - 1e-12, 0.1, 0.0, 0.0]
+    found = falling_scores(given)
+    assert found == pytest.approx(given, abs=1e-6)
+    kept = np.asarray(found, dtype=np.float32)
+    assert (np.diff(kept[:5]) < 0).all()
+    assert kept[5] == kept[6] == 0  # no smaller score is left
+    assert falling_scores([]) == []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,14 +42,6 @@ def address(data: TopicData, tmp_path_factory: pytest.TempPathFactory) -> str:
     findings = read_findings(saved(folder / "findings.json", FINDINGS))
     write_report(data, folder / "report.html", findings=findings)
     return (folder / "report.html").as_uri()
-
-
-@pytest.fixture
-def watched(browser: Any, address: str) -> Iterator[Watched]:
-    watched = Watched(browser, address, accept_downloads=True)
-    yield watched
-    watched.context.close()
-    assert watched.faults == []
 
 
 def exported(page: Any) -> str:

@@ -11,9 +11,6 @@ from typing import Any
 import pytest
 from explore_support import Watched
 
-import tagtopics as tt
-from tagtopics.explore import write_report
-
 pytest_plugins = ("explore_fixtures",)
 
 PLACES = (
@@ -26,6 +23,7 @@ LOOKS: dict[str, dict[str, Any]] = {
     "dark": {"color_scheme": "dark"},
     "phone": {"viewport": {"width": 360, "height": 740}},
 }
+MORE_LOOKS = ("dark", "phone")
 RUN = """async () => {
   const levels = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
   const found = await axe.run(document, {
@@ -50,14 +48,9 @@ def axe() -> str:
     return files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 
 
-@pytest.fixture(scope="module")
-def address(model: tt.TTM, corpus: tt.Corpus, tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("axe") / "report.html"
-    write_report(model, path, corpus=corpus, title="Four themes")
-    return path.as_uri()
-
-
-@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize(
+    "look", ["light", *(pytest.param(look, marks=pytest.mark.slow) for look in MORE_LOOKS)]
+)
 def test_axe_finds_nothing_on_any_page(browser: Any, address: str, axe: str, look: str) -> None:
     watched = Watched(browser, address, **LOOKS[look])
     page = watched.open()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,21 +19,6 @@ PLACES = (
     "#/", "#/topics", "#/topic/0", "#/tags", "#/tag/0", "#/groups", "#/groups/0", "#/groups/0+9",
     "#/documents", "#/document/0", "#/word/3", "#/search/salt", "#/nowhere", "#/time", "#/about",
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def address(data: TopicData, tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("report") / "report.html"
-    write_report(data, path)
-    return path.as_uri()
-
-
-@pytest.fixture
-def watched(browser: Any, address: str) -> Iterator[Watched]:
-    watched = Watched(browser, address)
-    yield watched
-    watched.context.close()
-    assert watched.faults == []
 
 
 def percent(text: str) -> float:

@@ -3,37 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
-import pytest
 from explore_support import Watched, wait_until
 
 import tagtopics as tt
-from tagtopics.explore import write_report
 from tagtopics.explore.map_svg import map_svg
 from tagtopics.explore.terrain import terrain_of
 from tagtopics.views.topic_data import TopicData
 
 pytest_plugins = ("explore_fixtures",)
-
-
-@pytest.fixture(scope="module")
-def address(model: tt.TTM, corpus: tt.Corpus, tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("map") / "report.html"
-    write_report(model, path, corpus=corpus, title="Four themes")
-    return path.as_uri()
-
-
-@pytest.fixture
-def watched(browser: Any, address: str) -> Iterator[Watched]:
-    watched = Watched(browser, address)
-    yield watched
-    watched.context.close()
-    assert watched.faults == []
 
 
 def count(page: Any) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -52,12 +51,9 @@ def address(titled: TopicData, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-def watched(browser: Any, address: str) -> Iterator[Watched]:
-    watched = Watched(browser, address, accept_downloads=True)
+def watched(watched: Watched) -> Watched:
     watched.open()
-    yield watched
-    watched.context.close()
-    assert watched.faults == []
+    return watched
 
 
 def test_documents_have_titles_dates_and_only_safe_links(watched: Watched, titled: TopicData) -> None:

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import base64
 import io
+import json
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import numpy as np
 import pytest
@@ -65,7 +70,9 @@ def test_photograph_page_shows_heat(browser: Any, pictures: TopicData, tmp_path:
     watched = Watched(browser, (tmp_path / "scenes.html").as_uri())
     page = watched.open("#/document/0")
     page.wait_for_selector(".photograph img")
-    assert page.locator("img").evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
+    assert (
+        page.locator(".photograph img").evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
+    )
     drawn = "document.querySelector('canvas').toDataURL()"
     seen = set()
     choices = page.locator(".reading .choice label")
@@ -73,9 +80,47 @@ def test_photograph_page_shows_heat(browser: Any, pictures: TopicData, tmp_path:
         choices.nth(i).click()
         seen.add(page.evaluate(drawn))
     assert len(seen) == choices.count() > 1
+    heat = base64.b64decode(pictures.picture_of[0].heat)
+    assert page.locator(".heat-legend").inner_text().split("\n")[-1] == f"{100 * max(heat) / 255:.0f} %"
+    choices.first.click()
+    assert page.locator(".heat-legend").is_hidden()
     assert watched.problems() == []
     assert watched.faults == []
     watched.context.close()
+
+
+def test_lists_of_photographs_have_thumbnails(browser: Any, pictures: TopicData, tmp_path: Path) -> None:
+    write_report(pictures, tmp_path / "scenes.html")
+    watched = Watched(browser, (tmp_path / "scenes.html").as_uri())
+    page = watched.open("#/documents")
+    page.wait_for_selector(".documents .thumb:not([hidden])")
+    first = page.locator(".documents li").first
+    shown = first.locator(".thumb").get_attribute("src")
+    row = pictures.documents.ids.index(first.locator("bdi").inner_text())
+    assert shown == f"data:image/jpeg;base64,{pictures.picture_of[row].jpeg}"
+    watched.go("#/topic/0")
+    page.locator(".documents li").first.scroll_into_view_if_needed()
+    page.wait_for_selector(".documents .thumb:not([hidden])")
+    assert watched.problems() == []
+    assert watched.faults == []
+    watched.context.close()
+
+
+def test_command_serves_photographs(seeing: Any, scenes: Path, tmp_path: Path) -> None:
+    seeing.save(tmp_path / "scenes.tt", corpus=tt.read_corpus(scenes, visual=seeing.visual_))
+    run = "from tagtopics.cli import main; raise SystemExit(main())"
+    command = [sys.executable, "-u", "-c", run, "serve", str(tmp_path / "scenes.tt"), "--images", str(scenes)]
+    with subprocess.Popen([*command, "--port", "0"], stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            found = re.search(r"at (http://127\.0\.0\.1:\d+/)", server.stdout.readline())
+            assert found is not None
+            bodies = json.loads(urlopen(f"{found[1]}data/bodies/0").read())
+        finally:
+            server.kill()
+    assert any("p" in body for body in bodies)
+    content = next(base64.b64decode(body["p"]["j"]) for body in bodies if "p" in body)
+    assert content.startswith(b"\xff\xd8")
 
 
 def test_server_sees_a_photograph(seeing: Any, scenes: Path) -> None:

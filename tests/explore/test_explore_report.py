@@ -175,7 +175,7 @@ def test_the_perplexity_of_a_report_is_called_that_of_training(data: TopicData) 
     assert "training_perplexity" in data.facts
     assert "perplexity" not in data.facts
     script = (Path(html_report.__file__).parent / "static" / "overview.js").read_text(encoding="utf-8")
-    assert '"training perplexity"' in script
+    assert "T`training perplexity`" in script
 
 
 def test_equal_records_give_equal_bytes(data: TopicData) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,14 +32,6 @@ def address(data: TopicData, tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("story") / "report.html"
     write_report(data, path, story={key: STORY[key] for key in ("title", "steps")})
     return path.as_uri()
-
-
-@pytest.fixture
-def watched(browser: Any, address: str) -> Iterator[Watched]:
-    watched = Watched(browser, address)
-    yield watched
-    watched.context.close()
-    assert watched.faults == []
 
 
 def test_story_is_played_in_order(watched: Watched) -> None:

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from explore_support import Watched
-
-import tagtopics as tt
-from tagtopics.explore import write_report
 
 pytest_plugins = ("explore_fixtures",)
 
@@ -23,21 +18,6 @@ NAMES = Names(
     tags=("place:sea", "also:kitchen"),
     text="The ship left the harbour with salt, bread and an old violin; the storm broke its sail.",
 )
-
-
-@pytest.fixture(scope="module")
-def address(model: tt.TTM, corpus: tt.Corpus, tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("tasks") / "report.html"
-    write_report(model, path, corpus=corpus, title="Four themes")
-    return path.as_uri()
-
-
-@pytest.fixture
-def watched(browser: Any, address: str) -> Iterator[Watched]:
-    watched = Watched(browser, address)
-    yield watched
-    watched.context.close()
-    assert watched.faults == []
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from tagtopics.cli.choose import progress
 from tagtopics.cli.clock import StepClock
 from tagtopics.cli.options import ModelArgument, OutputOptions, argument, flag, option
 from tagtopics.cli.output import console, fact_table, note, plain, show
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from tagtopics.explore.middleware import Application
     from tagtopics.explore.server import Limits
     from tagtopics.models.base import TopicModel
+    from tagtopics.views.engine import ModelEngine
     from tagtopics.views.topic_data import TopicData
 
 ModelsArgument = Annotated[
@@ -55,6 +57,7 @@ AuditOption = Annotated[
     option("Add a page to accept or refuse the findings in FILE, the output of `audit --json`.", "--audit",
            metavar="FILE"),
 ]  # fmt: skip
+LanguageOption = Annotated[str, option("Language of the pages: en (English) or de (German).", metavar="CODE")]
 HostOption = Annotated[
     str, option("Address to listen on; use 0.0.0.0 to allow remote access.", metavar="ADDRESS")
 ]
@@ -89,11 +92,13 @@ def report_command(
     figures: FiguresOption = None,
     story: StoryOption = None,
     audit: AuditOption = None,
+    language: LanguageOption = "en",
 ) -> None:
     """Write topics, tags, tag groups and documents to one HTML file that opens without a network."""
     from tagtopics.explore.audit_page import read_findings
     from tagtopics.explore.html_report import check_figures_target, check_report_target, write_report
     from tagtopics.explore.stories import read_story
+    from tagtopics.explore.texts import catalogue
     from tagtopics.views.heat_maps import with_pictures
     from tagtopics.views.offline import offline_model
 
@@ -104,6 +109,7 @@ def report_command(
     check_report_target(out, overwrite=overwrite)
     if figures is not None:
         check_figures_target(figures, overwrite=overwrite)
+    catalogue(language)
     told = None if story is None else read_story(story)
     findings = None if audit is None else read_findings(audit)
     clock = StepClock("load", "record", "render")
@@ -112,9 +118,19 @@ def report_command(
         data = with_pictures(data, loaded, images)
     clock.begin("render")
     bench = offline_model(loaded)
-    size = write_report(
-        data, out, max_mb, overwrite=overwrite, figures=figures, offline=bench, story=told, findings=findings
-    )
+    with progress(output, "Writing the report and its figures") as on_progress:
+        size = write_report(
+            data,
+            out,
+            max_mb,
+            overwrite=overwrite,
+            figures=figures,
+            offline=bench,
+            story=told,
+            findings=findings,
+            language=language,
+            on_progress=on_progress,
+        )
     if map_file is not None:
         write_map(data, map_file, overwrite=overwrite)
     clock.begin("load")
@@ -157,12 +173,14 @@ def serve_command(
     timeout: SecondsOption = 30.0,
     token: TokenOption = None,
     cors: CorsOption = None,
+    language: LanguageOption = "en",
 ) -> None:
     """Serve models: their pages, a workbench for new texts, and a JSON API under /api/v1."""
     try:
-        from tagtopics.explore.hosting import names_of
+        from tagtopics.explore.hosting import Served, names_of
         from tagtopics.explore.listener import allowed_hosts, bind
         from tagtopics.explore.server import Limits, create_server
+        from tagtopics.explore.texts import catalogue
     except ImportError:
         raise MissingExtraError("serve", "serve") from None
 
@@ -173,6 +191,7 @@ def serve_command(
         raise InputError("--cors: give addresses such as https://example.org")
     if len(models) > 1 and (corpus or title or images):
         raise InputError("serve: --corpus, --title and --images need a single model")
+    catalogue(language)
     listening = bind(host, port)
     limits = Limits(workers=workers, queue=queue, seconds=timeout)
     app, board = create_server(limits, allowed_hosts(host), token=token, origins=origins)
@@ -181,22 +200,24 @@ def serve_command(
     named = list(zip(names_of(models), models, strict=True))
 
     def load() -> list[Served]:
-        return [_served(name, path, corpus, title, images, output) for name, path in named]
+        return [Served(name, *_shown(path, corpus, title, images, output), language) for name, path in named]
 
     _serve(app, board, limits, listening, load, address, quiet=output.quiet)
 
 
-def _served(
-    name: str, path: str, corpus: str | None, title: str | None, images: str | None, output: OutputOptions
-) -> Served:
-    from tagtopics.explore.hosting import Served
+def _shown(
+    path: str, corpus: str | None, title: str | None, images: str | None, output: OutputOptions
+) -> tuple[TopicData, ModelEngine]:
+    """Load a model; return the record that the pages show, and what answers questions."""
     from tagtopics.views.engine import ModelEngine
     from tagtopics.views.heat_maps import with_pictures
 
     loaded, data = _load_with_data(path, corpus, title, output, StepClock("load", "record"))
     if images is not None:
         data = with_pictures(data, loaded, images)
-    return Served(name, data, ModelEngine(loaded))
+    engine = ModelEngine(loaded)
+    engine.warm()
+    return data, engine
 
 
 def _serve(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Any
 from urllib.parse import parse_qs
 
+import numpy as np
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
@@ -128,13 +129,28 @@ def _read_form(body: bytes) -> SuggestForm:
 
 def _suggested(engine: Engine, form: SuggestForm) -> SuggestAnswer:
     (tags,) = engine.recommend([Question(form.text)], max(1, form.limit))
-    chosen = [tag for tag in tags[: form.limit] if tag.score >= form.threshold]
-    return SuggestAnswer(results=[_suggestion(tag, form.explain) for tag in chosen])
+    chosen = tags[: form.limit]
+    found = zip(chosen, falling_scores([tag.score for tag in chosen]), strict=True)
+    listed = [(tag, score) for tag, score in found if score >= form.threshold]
+    return SuggestAnswer(results=[_suggestion(tag, score, form.explain) for tag, score in listed])
 
 
-def _suggestion(tag: RecommendedTag, explain: bool) -> Suggestion:
+def falling_scores(scores: Sequence[float]) -> list[float]:
+    """Return scores in float32 of which each is smaller than the one before, equal ones by the least step.
+
+    Annif keeps scores in float32 and no other order, so that its choice among equal ones would not be ours.
+    """
+    falling: list[float] = []
+    for score in np.asarray(scores, dtype=np.float32):
+        if falling and score >= falling[-1]:
+            score = np.nextafter(np.float32(falling[-1]), np.float32(0))
+        falling.append(float(score))
+    return falling
+
+
+def _suggestion(tag: RecommendedTag, score: float, explain: bool) -> Suggestion:
     uri = tag.tag[1:-1] if tag.tag.startswith("<") and tag.tag.endswith(">") else tag.tag
     label = tag.name or tag.tag
     if not explain:
-        return Suggestion(uri=uri, label=label, score=tag.score)
-    return ExplainedSuggestion(uri=uri, label=label, score=tag.score, words=tag.words, found=tag.found)
+        return Suggestion(uri=uri, label=label, score=score)
+    return ExplainedSuggestion(uri=uri, label=label, score=score, words=tag.words, found=tag.found)

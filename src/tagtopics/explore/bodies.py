@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import cached_property
 from typing import Any
 
@@ -58,7 +59,9 @@ class Bodies:
             body["f"] = rounded(tag_parts(credit, counts))
             if credit.shape[1] > 1:
                 body["c"] = letters(np.rint(100 * credit[known].astype(np.float64)).ravel())
-        if table.texts is not None:
+        if table.texts is not None and self._counts_agree(table.texts[doc], listed):
+            body["t"] = table.texts[doc]
+        elif table.texts is not None:
             place = np.full(len(self._number), -1)
             place[words[known]] = np.arange(len(known))
             text, spans = _text(data, doc, place)
@@ -70,6 +73,17 @@ class Bodies:
         if picture := data.picture_of.get(doc):
             body["p"] = {"j": picture.jpeg, "r": picture.rows, "c": picture.columns, "h": picture.heat}
         return body
+
+    def _counts_agree(self, text: str, listed: dict[str, list[Any]]) -> bool:
+        """Tell whether a text is so plain that the page finds the same words, and it finds these counts.
+
+        This is what `_finds` tells, without looking for the spans.
+        """
+        if not self._data.spans.plain or not text.isascii() or len(text) > MOST_TEXT:
+            return False
+        found = Counter(map(self._lookup.get, PLAIN_WORD.findall(text.lower())))
+        found.pop(None, None)
+        return found == dict(zip(listed["w"], listed["n"], strict=True))
 
     def _finds(self, text: str, spans: Int64, listed: dict[str, list[Any]]) -> bool:
         """Tell whether the page finds these spans, words and counts by itself."""

@@ -35,7 +35,7 @@ class Collection:
         data = self._data
         known = len(data.coherence) > 0
         rows = [
-            schemas.TopicOut(
+            schemas.TopicOut.model_construct(
                 topic=k,
                 share=float(data.topic_share[k]),
                 coherence=float(data.coherence[k]) if known else None,
@@ -43,14 +43,14 @@ class Collection:
             )
             for k in range(data.n_topics)
         ]
-        return schemas.TopicList(topics=rows)
+        return schemas.TopicList.model_construct(topics=rows)
 
     def tags(self, query: str, n: int, skip: int, n_words: int) -> schemas.TagList:
         """Return the tags whose name contains the query, most frequent first."""
         wanted = query.casefold()
         found = [t for t in self._by_size if wanted in self._folded_tags[t]]
         rows = self._profiles([[t] for t in found[skip : skip + n]], n_words)
-        return schemas.TagList(total=len(found), tags=rows)
+        return schemas.TagList.model_construct(total=len(found), tags=rows)
 
     def together(self, names: Sequence[str], n_words: int) -> schemas.TagOut:
         """Return the joint profile of several tags."""
@@ -81,7 +81,7 @@ class Collection:
         with single_thread():
             weights = joint.astype(np.float32) @ data.topic_word
         return [
-            schemas.TagOut(
+            schemas.TagOut.model_construct(
                 tags=[data.tags.names[t] for t in columns],
                 n_docs=[int(data.tags.n_docs[t]) for t in columns],
                 topics=topics.tolist(),
@@ -104,7 +104,7 @@ class Collection:
     def _words(self, weights: Float32, n: int) -> list[schemas.Weighted]:
         best = largest(weights, n)
         names, values = (self._data.words[w] for w in best), weights[best].tolist()
-        return [schemas.Weighted(name=name, weight=value) for name, value in zip(names, values, strict=True)]
+        return [schemas.Weighted(name, value) for name, value in zip(names, values, strict=True)]
 
 
 class AnswerCache:
@@ -134,5 +134,17 @@ class AnswerCache:
 
 
 def as_json(answer: Callable[[], BaseModel]) -> bytes:
-    """Compute an answer and return its JSON; a lone surrogate in a name becomes a question mark."""
-    return answer().model_dump_json().encode("utf-8", "replace")
+    """Compute an answer and return its JSON; a lone surrogate in a name becomes a question mark.
+
+    Rows of a list are converted one by one: a whole list would keep the interpreter's lock, and the server
+    waiting, for a tenth of a second and more.
+    """
+    found = answer()
+    rows = {name: value for name, value in found if _is_list_of_models(value)}
+    rest = found.model_dump_json(exclude=set(rows))[1:-1]
+    lists = (f'"{name}":[{",".join(row.model_dump_json() for row in value)}]' for name, value in rows.items())
+    return f"{{{','.join(filter(None, [rest, *lists]))}}}".encode("utf-8", "replace")
+
+
+def _is_list_of_models(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], BaseModel)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -12,10 +12,10 @@ import numpy as np
 
 from tagtopics._blas import single_thread
 from tagtopics._io import atomic_file
-from tagtopics._typing import Float64, Int64
+from tagtopics._typing import Float32, Int64
 from tagtopics.explore.bodies import credits_of, tag_parts
 from tagtopics.explore.groups import suggested_groups, tag_matrix
-from tagtopics.explore.page import rounded
+from tagtopics.explore.page import rounded, significant
 from tagtopics.explore.prepare import (
     LEAST_SHARE,
     TOPIC_WORDS,
@@ -29,6 +29,7 @@ from tagtopics.explore.prepare import (
     word_docs,
     word_topics,
 )
+from tagtopics.explore.ranking import largest_in_rows
 from tagtopics.explore.tag_network import tag_network
 from tagtopics.explore.timeline import time_of
 from tagtopics.views.topic_data import TopicData
@@ -41,9 +42,17 @@ _DOC_TOPICS = 6
 _NEIGHBOURS = 8
 _TOPIC_DOCS = 200
 _ROWS = 512
+_TOLD = 64
+"""Pages from one report of the progress to the next."""
 
 
-def write_figures(data: TopicData, path: str | Path, docs: Int64, n_bodies: int) -> int:
+def write_figures(
+    data: TopicData,
+    path: str | Path,
+    docs: Int64,
+    n_bodies: int,
+    on_progress: Callable[[float], None] | None = None,
+) -> int:
     """Write the numbers of all pages as JSON, a page a line, and return the number of pages.
 
     Args:
@@ -51,14 +60,18 @@ def write_figures(data: TopicData, path: str | Path, docs: Int64, n_bodies: int)
         path: the file.
         docs: the documents that the report lists, in its order.
         n_bodies: how many of them, from the first on, have their words in the report.
+        on_progress: called with the share of the pages written.
     """
     n = 0
+    total = data.n_topics + len(known_words(data)[0]) + len(data.tags.names) + len(docs) + 20
     with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8", errors="replace") as file:
         file.write(f'{{"version":1,"title":{json.dumps(data.title)},"pages":{{')
         for address, page in pages(data, docs, n_bodies):
             file.write(",\n" if n else "\n")
             file.write(f"{json.dumps(address)}:{json.dumps(page, ensure_ascii=False, allow_nan=False)}")
             n += 1
+            if on_progress is not None and n % _TOLD == 0:
+                on_progress(min(n / total, 1.0))
         file.write("\n}}\n")
     return n
 
@@ -66,7 +79,7 @@ def write_figures(data: TopicData, path: str | Path, docs: Int64, n_bodies: int)
 def pages(data: TopicData, docs: Int64, n_bodies: int) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the address and the numbers of every page; of tags together, the suggested ones."""
     yield "#/", _overview(data)
-    yield "#/about", {"facts": data.facts, "parameters": data.parameters}
+    yield "#/about", {"facts": data.facts, "parameters": data.parameters, "fitted": data.fitted}
     time = time_of(data)
     if time is not None:
         yield "#/time", time
@@ -159,8 +172,9 @@ def _word_pages(data: TopicData, docs: Int64) -> Iterator[tuple[str, dict[str, A
     for name, (words, tokens) in zip(data.tags.names, tag_words(data), strict=True):
         for w, n in zip(number[words].tolist(), rounded(tokens, 3), strict=True):
             tags[w].append([name, n])
+    topics = word_topics(data, chosen)
     for i, w in enumerate(chosen.tolist()):
-        posterior = word_topics(data, chosen[i : i + 1])[0]
+        posterior = topics[i]
         shown = [k for k in largest(posterior, WORD_TOPICS) if posterior[k] >= LEAST_SHARE]
         yield (
             address("word", data.words[w]),
@@ -182,12 +196,10 @@ def _tag_pages(data: TopicData) -> Iterator[tuple[str, dict[str, Any]]]:
     roots = np.sqrt(tags.profiles)
     for start in range(0, len(tags.names), _ROWS):
         stop = min(start + _ROWS, len(tags.names))
-        with single_thread():
-            alike = (roots[start:stop] @ roots.T).astype(np.float64)
+        best, scores = _most_alike(roots, start, stop)
         both = (by_tag[start:stop] @ matrix).tocsr()
         for t in range(start, stop):
-            score = alike[t - start]
-            score[t] = -1
+            near = zip(best[t - start].tolist(), scores[t - start].tolist(), strict=True)
             words, tokens = rows[t]
             yield (
                 address("tag", tags.names[t]),
@@ -197,7 +209,7 @@ def _tag_pages(data: TopicData) -> Iterator[tuple[str, dict[str, Any]]]:
                     "words": [[data.words[w], n] for w, n in zip(words, rounded(tokens, 3), strict=True)][
                         :24
                     ],
-                    "alike": _scored(tags.names, score),
+                    "alike": [[tags.names[u], score] for u, score in near if score > 0],
                     "often": _often(data, both, t, t - start),
                 },
             )
@@ -228,16 +240,14 @@ def _document_pages(data: TopicData, docs: Int64, n_bodies: int) -> Iterator[tup
     _, number = known_words(data)
     roots = np.sqrt(table.topics[docs])
     for start in range(0, len(docs), _ROWS):
-        with single_thread():
-            alike = (roots[start : start + _ROWS] @ roots.T).astype(np.float64)
+        best, scores = _most_alike(roots, start, min(start + _ROWS, len(docs)))
         for i, d in enumerate(docs[start : start + _ROWS].tolist(), start):
-            score = alike[i - start]
-            score[i] = -1
+            near = zip(docs[best[i - start]].tolist(), scores[i - start].tolist(), strict=True)
             page: dict[str, Any] = {
                 "row": d,
                 "tokens": float(n_tokens[d]),
                 "topics": _shares(table.topics[d], _DOC_TOPICS, 0.02),
-                "related": [[table.ids[docs[e]], float(score[e])] for e in largest(score, _NEIGHBOURS)],
+                "related": [[table.ids[e], score] for e, score in near],
             }
             if i < n_bodies:
                 page |= _body_figures(data, d, number)
@@ -253,7 +263,7 @@ def _body_figures(data: TopicData, doc: int, number: Int64) -> dict[str, Any]:
     topics = (data.word_topic[words] * table.topics[doc]).argmax(1)
     credit = credits_of(data, doc)
     parts = [] if credit is None else rounded(tag_parts(credit, counts))
-    shares = [[]] * len(words) if credit is None else [rounded(row) for row in credit]
+    shares = [[]] * len(words) if credit is None else significant(credit).tolist()
     return {
         "tags": [[name, part] for name, part in zip(names, parts, strict=False)]
         or [[n, None] for n in names],
@@ -269,5 +279,10 @@ def _shares(profile: Any, n: int, least: float) -> list[list[Any]]:
     return [[int(k), float(profile[k])] for k in largest(profile, n) if profile[k] >= least]
 
 
-def _scored(names: Any, score: Float64) -> list[list[Any]]:
-    return [[names[u], float(score[u])] for u in largest(score, _NEIGHBOURS) if score[u] > 0]
+def _most_alike(roots: Float32, start: int, stop: int) -> tuple[Int64, Float32]:
+    """Return the rows that some rows overlap most with, other than themselves, and how much."""
+    with single_thread():
+        alike = roots[start:stop] @ roots.T
+    alike[np.arange(stop - start), np.arange(start, stop)] = -1
+    best = largest_in_rows(alike, _NEIGHBOURS)
+    return best, np.take_along_axis(alike, best, axis=1)

@@ -17,6 +17,7 @@ from tagtopics.errors import InputError
 from tagtopics.explore.guard import given_token
 from tagtopics.explore.middleware import Application, Receive, Send
 from tagtopics.explore.page import ICON
+from tagtopics.explore.texts import ENGLISH, translated
 from tagtopics.views.engine import Engine
 from tagtopics.views.topic_data import TopicData
 
@@ -31,6 +32,7 @@ class Served:
     name: str  # in addresses
     data: TopicData
     engine: Engine
+    language: str = ENGLISH  # of its pages
 
 
 @dataclass
@@ -173,17 +175,26 @@ async def _answer(
 
 def _home_page(models: Sequence[Served]) -> str:
     """Return the page that lists several models."""
+    language = models[0].language
+    title = translated(language, "Models")
     rows = "".join(
-        f'<li><a href="{one.name}/"><bdi>{escape(one.data.title)}</bdi></a> '
-        f"<small>{len(one.data.documents.ids):,} documents, {one.data.n_topics} topics</small></li>"
+        f'<li><a href="{one.name}/"><bdi>{escape(one.data.title)}</bdi></a> <small>{_sizes(one)}</small></li>'
         for one in models
     )
     return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Models · tagtopics</title>'
+        f'<!doctype html><html lang="{language}"><head><meta charset="utf-8">'
+        f"<title>{title} · tagtopics</title>"
         '<meta name="viewport" content="width=device-width">'
         f'<link rel="icon" href="{ICON}"><link rel="stylesheet" href="static/explorer.css"></head>'
-        f'<body><main><h1>Models</h1><ul class="models">{rows}</ul></main></body></html>'
+        f'<body><main><h1>{title}</h1><ul class="models">{rows}</ul></main></body></html>'
     )
+
+
+def _sizes(one: Served) -> str:
+    n_docs = f"{len(one.data.documents.ids):,}"
+    if one.language != ENGLISH:
+        n_docs = n_docs.replace(",", ".")
+    return translated(one.language, "{} documents, {} topics", n_docs, one.data.n_topics)
 
 
 class Reloader:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,8 @@ from tagtopics.explore.bodies import CHUNK, Bodies
 from tagtopics.explore.figures import write_figures
 from tagtopics.explore.index_pack import IndexPacker, base64_size, fitting_index
 from tagtopics.explore.page import Block, base64_of, packed, report_page
-from tagtopics.explore.terrain import map_index, terrain_of
+from tagtopics.explore.terrain import MOST_TAGS, map_index, terrain_of
+from tagtopics.explore.texts import ENGLISH
 from tagtopics.views.offline import OfflineModel
 from tagtopics.views.topic_data import TopicData
 
@@ -28,6 +30,9 @@ DEFAULT_MB = 15.0
 
 _FOR_BENCH = 0.25
 """Share of the space that the workbench may take; larger ones are left out."""
+
+_POINT, _LABEL = 6, 25
+"""Bytes of a document on the map, and of a label, at the most."""
 
 _MARK = b'<meta name="generator" content="tagtopics '
 """Every report has this in its first kilobyte; a file without it is not overwritten."""
@@ -55,6 +60,8 @@ def write_report(
     figures: str | Path | None = None,
     story: dict[str, Any] | None = None,
     findings: list[AuditFinding] | None = None,
+    language: str = ENGLISH,
+    on_progress: Callable[[float], None] | None = None,
 ) -> ReportSize:
     """Write a report as one HTML file.
 
@@ -72,6 +79,8 @@ def write_report(
         figures: a JSON file, to write every number that the pages show to.
         story: captioned views that the report opens with a page for; see `stories.read_story`.
         findings: of an audit (`read_findings`), for a page to accept or refuse them.
+        language: of the interface, "en" or "de".
+        on_progress: called with the share of `figures` that is written.
 
     Returns:
         What the report contains.
@@ -83,12 +92,13 @@ def write_report(
 
         offline = offline_model(source)
         source = topic_data(source, corpus, title)
-    html, size = render_report(source, max_mb, offline, story, findings)
+    html, size = render_report(source, max_mb, offline, story, findings, language)
     with atomic_file(target) as temporary:
         temporary.write_bytes(html)
     if figures is not None:
         docs = source.documents.by_topic()[: size.n_listed]
-        write_figures(source, check_figures_target(figures, overwrite=overwrite), docs, size.n_bodies)
+        path = check_figures_target(figures, overwrite=overwrite)
+        write_figures(source, path, docs, size.n_bodies, on_progress)
     return size
 
 
@@ -128,25 +138,33 @@ def render_report(
     offline: OfflineModel | None = None,
     story: dict[str, Any] | None = None,
     findings: list[AuditFinding] | None = None,
+    language: str = ENGLISH,
 ) -> tuple[bytes, ReportSize]:
     """Return a report as bytes, and what it contains; with a model, it has a workbench for new texts."""
     if not max_mb > 0:
         raise InputError(f"max_mb must be above 0, not {max_mb}")
     audit = None if findings is None else audit_block(findings)
-    space = int(max_mb * 1e6) - len(_page(data, b"", b"", [], 0, story=story, audit=audit)) - 400
+    empty = _page(data, b"", b"", [], 0, story=story, audit=audit, language=language)
+    space = int(max_mb * 1e6) - len(empty) - 400
     with single_thread(), ThreadPoolExecutor(1) as pool:  # one limit for both threads: no bit depends on when
         drawing = pool.submit(terrain_of, data)
+        space -= _map_size(data)
         bench = None if offline is None else bench_block(data, offline)
-        packer = IndexPacker(data)
+        if bench is not None and base64_size(len(bench)) > _FOR_BENCH * space:
+            bench = None
+        space -= base64_size(len(bench or b""))
+        docs, index = fitting_index(IndexPacker(data), space)
+        bodies, n_bodies = _fitting_bodies(data, docs, space - base64_size(len(index)))
         terrain = drawing.result()
-    space -= int(1.1 * base64_size(len(packed(map_index(terrain, np.arange(0)))))) + 1000
-    if bench is not None and base64_size(len(bench)) > _FOR_BENCH * space:
-        bench = None
-    space -= base64_size(len(bench or b""))
-    docs, index = fitting_index(packer, space)
-    bodies, n_bodies = _fitting_bodies(data, docs, space - base64_size(len(index)))
-    html = _page(data, index, packed(map_index(terrain, docs)), bodies, n_bodies, bench, story, audit)
+    places = packed(map_index(terrain, docs))
+    html = _page(data, index, places, bodies, n_bodies, bench, story, audit, language)
     return html, ReportSize(len(html), len(data.documents.ids), len(docs), n_bodies)
+
+
+def _map_size(data: TopicData) -> int:
+    """Return the most bytes that the map takes in the page, before it is drawn."""
+    n_labels = data.n_topics + min(MOST_TAGS, len(data.tags.names))
+    return base64_size(int(1.03 * _POINT * len(data.documents.ids)) + _LABEL * n_labels + 500)
 
 
 def _page(
@@ -158,6 +176,7 @@ def _page(
     bench: bytes | None = None,
     story: dict[str, Any] | None = None,
     audit: tuple[bytes, str] | None = None,
+    language: str = ENGLISH,
 ) -> bytes:
     has_bench = bench is not None
     settings: dict[str, Any] = {
@@ -173,7 +192,7 @@ def _page(
         settings["audit"] = audit[1]
         blocks.append(Block("audit", base64_of(audit[0])))
     blocks += [Block(f"bodies-{i}", base64_of(pack)) for i, pack in enumerate(bodies)]
-    return report_page(data.title, settings, blocks).encode("utf-8", "replace")
+    return report_page(data.title, settings, blocks, language).encode("utf-8", "replace")
 
 
 def _fitting_bodies(data: TopicData, docs: Int64, space: int) -> tuple[list[bytes], int]:

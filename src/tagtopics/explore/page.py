@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import metadata
 from importlib.resources import files
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 
 from tagtopics._gzip import gzipped
 from tagtopics._typing import Float32, Float64
+from tagtopics.explore.texts import ENGLISH, language_settings, translated
 
 LEVEL = 6
 """Of compression; a smaller page is worth the time."""
@@ -48,6 +49,10 @@ _SCRIPTS = (
     "batch",
 )
 
+_EXACT = 22
+_POWERS = np.array([float(f"1e{i}") for i in range(_EXACT + 1)])
+"""Powers of ten that a float holds exactly."""
+
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E"
     "%3Ccircle cx='12' cy='13' r='9' fill='%236f8df5'/%3E"
@@ -78,22 +83,24 @@ def style() -> str:
     return "".join(_asset("static", f"{name}.css") for name in ("explorer", "pages", "audit"))
 
 
-def report_page(title: str, settings: dict[str, Any], blocks: Sequence[Block]) -> str:
+def report_page(
+    title: str, settings: dict[str, Any], blocks: Sequence[Block], language: str = ENGLISH
+) -> str:
     """Return a self-contained page; its policy allows its own script, by hash, and no requests."""
     policy = (
         f"default-src 'none'; script-src '{_hash(script())}'; style-src '{_hash(style())}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
     parts = {"style": style(), "script": script()}
-    return _render(title, settings, blocks=blocks, policy=policy, live=False, **parts)
+    return _render(title, settings, language, blocks=blocks, policy=policy, live=False, **parts)
 
 
-def live_page(title: str, settings: dict[str, Any]) -> str:
+def live_page(title: str, settings: dict[str, Any], language: str = ENGLISH) -> str:
     """Return the page of the server, which loads style sheet, script and data from the same origin."""
-    return _render(title, settings, blocks=(), policy="", style="", script="", live=True)
+    return _render(title, settings, language, blocks=(), policy="", style="", script="", live=True)
 
 
-def _render(title: str, settings: dict[str, Any], **parts: Any) -> str:
+def _render(title: str, settings: dict[str, Any], language: str, **parts: Any) -> str:
     from jinja2 import Environment, select_autoescape
     from markupsafe import Markup
 
@@ -101,8 +108,9 @@ def _render(title: str, settings: dict[str, Any], **parts: Any) -> str:
     template = environment.from_string(_asset("templates", "page.html"))
     ours = {name: Markup(parts.pop(name)) for name in ("style", "script")}  # trusted: from this package
     version = metadata.version("tagtopics")
-    safe = Markup(safe_json({**settings, "version": version}))
-    return template.render(title=title, settings=safe, icon=ICON, version=version, **ours, **parts)
+    parts |= {"title": title, "icon": ICON, "version": version, "language": language}
+    parts["settings"] = Markup(safe_json({**settings, "version": version, **language_settings(language)}))
+    return template.render(T=partial(translated, language), **ours, **parts)
 
 
 def _hash(text: str) -> str:
@@ -141,7 +149,20 @@ def rounded(values: Any, digits: int = 4) -> list[float]:
     numbers = np.asarray(values, dtype=np.float64)
     if len(numbers) and (np.abs(numbers) < 10.0**digits).all() and (numbers == np.rint(numbers)).all():
         return list(numbers.tolist())  # whole numbers, such as counts, have no more digits
-    return [float(f"{value:.{digits}g}") for value in numbers.tolist()]
+    return list(significant(numbers, digits).tolist())
+
+
+def significant(values: Any, digits: int = 4) -> Float64:
+    """Return numbers of any shape rounded to significant digits: the floats nearest to these decimals."""
+    numbers = np.asarray(values, dtype=np.float64)
+    size = np.abs(numbers)
+    places = digits - 1 - np.floor(np.log10(np.where(size > 0, size, 1.0))).astype(np.int64)
+    up, down = _POWERS[np.clip(places, 0, _EXACT)], _POWERS[np.clip(-places, 0, _EXACT)]
+    found = np.rint(numbers * up / down) * down / up
+    tiny = places > _EXACT
+    if tiny.any():
+        found[tiny] = [float(f"{value:.{digits}g}") for value in numbers[tiny].tolist()]
+    return np.asarray(found)
 
 
 def safe_json(value: Any) -> str:

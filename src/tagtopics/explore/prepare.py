@@ -64,6 +64,7 @@ def fixed_index(data: TopicData) -> dict[str, Any]:
         "groups": suggested_groups(data),
         "time": time_of(data),
         "recipe": data.recipe_settings,
+        "fitted": data.fitted,
         "pictures": len(data.pictures),
         "corpus": data.documents.has_words,
     }
@@ -172,16 +173,16 @@ def word_docs(data: TopicData) -> Int64:
 
 def postings(data: TopicData, docs: Int64) -> list[Int64]:
     """Return for each word the documents in which its share is largest, as positions in the list."""
-    table, (chosen, _) = data.documents, known_words(data)
-    share = table.word_count / (np.repeat(lengths(data), np.diff(table.word_offsets)) + 20.0)
-    shape = (len(table.ids), len(data.words))
-    listed = sp.csr_array((share, table.word_index, table.word_offsets), shape=shape)[docs]
-    by_word = sp.csc_array(listed if len(chosen) == shape[1] else listed[:, chosen])
+    (chosen, _), listed = known_words(data), word_counts(data)[docs]
+    tokens = np.asarray(listed.sum(1), dtype=np.float64).ravel()
+    listed.data /= np.repeat(tokens + 20.0, np.diff(listed.indptr))
+    by_word = sp.csc_array(listed if len(chosen) == listed.shape[1] else listed[:, chosen])
     share, word = by_word.data, np.repeat(np.arange(len(chosen)), np.diff(by_word.indptr))
     found = [(word[:0], by_word.indices[:0])]
-    for _ in range(WORD_DOCS):  # the best document of each word, then the second best, ...
-        best = np.zeros(len(chosen))
-        np.maximum.at(best, word, share)
+    used = np.flatnonzero(np.diff(by_word.indptr))  # the others have no range to take the largest of
+    best = np.zeros(len(chosen))
+    for _ in range(WORD_DOCS if len(used) else 0):  # the best document of each word, the second best, ...
+        best[used] = np.maximum.reduceat(share, by_word.indptr[used])
         equal = np.flatnonzero((share == best[word]) & (share > 0))
         first = equal[np.diff(word[equal], prepend=-1) > 0]
         found.append((word[first], by_word.indices[first]))
@@ -248,11 +249,16 @@ def tag_rows(data: TopicData, docs: Int64) -> list[list[int]]:
     return [table.tag_index[table.tag_offsets[d] : table.tag_offsets[d + 1]].tolist() for d in docs]
 
 
+def word_counts(data: TopicData) -> sp.csr_array:
+    """Return CSR (D, W): how often each document has each word."""
+    table = data.documents
+    arrays = table.word_count.astype(np.float64), table.word_index, table.word_offsets
+    return sp.csr_array(arrays, shape=(len(table.ids), len(data.words)))
+
+
 def lengths(data: TopicData) -> Float64:
     """Return (D,): the number of tokens of each document."""
-    table = data.documents
-    rows = np.repeat(np.arange(len(table.ids)), np.diff(table.word_offsets))
-    return np.asarray(np.bincount(rows, table.word_count, len(table.ids)), dtype=np.float64)
+    return np.asarray(word_counts(data) @ np.ones(len(data.words)), dtype=np.float64)
 
 
 # ---------------------------------------------------------------------------------------- topic map

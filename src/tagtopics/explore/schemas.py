@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -33,8 +34,9 @@ class RankedBatch(Batch):
     top: Annotated[int, Field(ge=1, le=100)] = 10
 
 
-class Weighted(BaseModel):
-    """A name with a weight."""
+@dataclass(slots=True)
+class Weighted:
+    """A name with a weight. A plain class: an answer may have hundreds of thousands of them."""
 
     name: str
     weight: float

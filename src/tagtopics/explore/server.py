@@ -36,6 +36,7 @@ from tagtopics.explore.middleware import (
 from tagtopics.explore.page import live_page, packed, script, style
 from tagtopics.explore.prepare import index_of
 from tagtopics.explore.terrain import map_index, terrain_of
+from tagtopics.explore.texts import ENGLISH
 from tagtopics.views.engine import Engine, NotOfferedError, Question
 from tagtopics.views.heat_maps import PhotographAnswer
 from tagtopics.views.topic_data import TopicData
@@ -77,10 +78,11 @@ def create_app(
     *,
     token: str | None = None,
     origins: Sequence[str] = (),
+    language: str = ENGLISH,
 ) -> Application:
     """Return the server of one model as an ASGI application; see `create_server`."""
     app, board = create_server(limits, hosts, token=token, origins=origins)
-    board.replace([Served("model", data, engine)])
+    board.replace([Served("model", data, engine, language)])
     return app
 
 
@@ -102,7 +104,7 @@ def create_server(
     limits = limits or Limits()
     gate = Gate(limits.workers, limits.queue, limits.seconds)
     metrics = Metrics(lambda: gate.pending)
-    board = Switchboard(lambda one: _model_app(one.data, one.engine, limits, gate), metrics.text, token)
+    board = Switchboard(lambda one: _model_app(one, limits, gate), metrics.text, token)
     guarded: Any = _Closing(board, gate)
     guarded = guarded if token is None else TokenGuard(guarded, token)
     if origins:  # outermost: a browser asks for permission without a token
@@ -139,8 +141,9 @@ class _Closing:
                 return
 
 
-def _model_app(data: TopicData, engine: Engine, limits: Limits, gate: Gate) -> FastAPI:
+def _model_app(one: Served, limits: Limits, gate: Gate) -> FastAPI:
     """Return the pages and the API of one model."""
+    data, engine = one.data, one.engine
     app = FastAPI(
         title="tagtopics",
         description="Topics, tags and documents of a model, and its answers about new documents.",
@@ -148,7 +151,7 @@ def _model_app(data: TopicData, engine: Engine, limits: Limits, gate: Gate) -> F
         docs_url=None,
         redoc_url=None,
     )
-    app.include_router(_pages(data, engine.offers), include_in_schema=False)
+    app.include_router(_pages(data, engine.offers, one.language), include_in_schema=False)
     app.include_router(_operation())
     cache = AnswerCache(limits.cache_bytes)
     app.include_router(_collection(Collection(data), gate, cache), prefix="/api/v1", responses=_REFUSALS)
@@ -161,7 +164,7 @@ def _model_app(data: TopicData, engine: Engine, limits: Limits, gate: Gate) -> F
     return app
 
 
-def _pages(data: TopicData, offers: frozenset[str]) -> APIRouter:
+def _pages(data: TopicData, offers: frozenset[str], language: str) -> APIRouter:
     """Serve the page, its style sheet and script, and its data."""
     router = APIRouter()
     order = data.documents.by_topic()
@@ -169,7 +172,8 @@ def _pages(data: TopicData, offers: frozenset[str]) -> APIRouter:
     index = packed(index_of(data, order))
     places = packed(map_index(terrain_of(data), order))
     n_bodies = len(order) if data.documents.has_words else 0
-    page = live_page(data.title, {"live": True, "bodies": n_bodies, "chunk": CHUNK, "offers": sorted(offers)})
+    settings = {"live": True, "bodies": n_bodies, "chunk": CHUNK, "offers": sorted(offers)}
+    page = live_page(data.title, settings, language)
 
     @lru_cache(maxsize=64)
     def pack(at: int) -> bytes:

@@ -18,7 +18,7 @@ from tagtopics.explore.layout import NEIGHBOURS, document_layout, neighbours_of
 from tagtopics.explore.page import rounded
 from tagtopics.views.topic_data import TopicData
 
-_MOST_TAGS = 300
+MOST_TAGS = 300
 """Tags with a label on the map."""
 
 _TRIED_TAGS = 4000
@@ -115,8 +115,7 @@ def agreement_of(theta: Float32, places: Float64, near: Int64 | None = None) -> 
     own = around == np.arange(D)[:, np.newaxis]
     own[~own.any(1), -1] = True  # among equal places the document itself may be missing
     of_map = around[~own].reshape(D, n)
-    rows = np.arange(D)[:, np.newaxis] * D
-    kept = float(np.isin(of_map + rows, of_topics + rows).mean())
+    kept = sum(int((of_map == column[:, np.newaxis]).sum()) for column in of_topics.T) / of_map.size
     some = np.unique(np.linspace(0, D - 1, min(D, _SAMPLE)).astype(np.int64))
     figures = {"neighbours": float(n), "kept": kept, "chance": n / (D - 1)}
     if len(some) > 2 * 12 + 2:
@@ -166,7 +165,7 @@ def _tags(data: TopicData, places: Float64) -> tuple[Int64, Float64]:
             crowd = max(int(tree.query_ball_point(place, _REACH, return_length=True)), 1)
             scored.append((-inside * float(np.log(max(inside / len(own) * D / crowd, 1))), t, place))
     scored.sort(key=lambda row: row[:2])
-    best = [row for row in scored if row[0] < 0][:_MOST_TAGS]
+    best = [row for row in scored if row[0] < 0][:MOST_TAGS]
     chosen = np.array([t for _, t, _ in best], dtype=np.int64)
     return chosen, np.array([place for _, _, place in best]).reshape(-1, 2)
 

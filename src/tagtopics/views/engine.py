@@ -131,6 +131,19 @@ class ModelEngine:
             offered.add("recommend")
         return frozenset(offered)
 
+    def warm(self) -> None:
+        """Ask one question of every kind, so that no user waits for what the first answer computes."""
+        if self._model.recipe_ is None:
+            return
+        text = " ".join(self._model.vocabulary_[:20])
+        asked = [Question(text, tuple(self._model.tag_names_[:1]))]
+        self.transform(asked)
+        self.related(asked, 1)
+        if "explain" in self.offers:
+            self.explain(asked)
+        if "recommend" in self.offers:
+            self.recommend(asked, 1)
+
     def transform(self, questions: Sequence[Question]) -> list[TransformOut]:
         """Return the topics of each document; known tags are used."""
         corpus, unknown = self._corpus(questions)
@@ -195,8 +208,9 @@ class ModelEngine:
         strip = without_html if model.recipe_.strip_html else str
         texts = tuple(strip(clean_text(question.text)) for question in questions)
         counted = [self._counter.count([text]) for text in texts]
+        rows = [counts for counts, _ in counted]
         corpus = Corpus(
-            counts=sp.csr_array(sp.vstack([counts for counts, _ in counted], format="csr")),
+            counts=rows[0] if len(rows) == 1 else sp.csr_array(sp.vstack(rows, format="csr")),
             tags=tag_matrix([question.tags for question in questions], self._tags),
             vocabulary=model.vocabulary_,
             tag_names=model.tag_names_,

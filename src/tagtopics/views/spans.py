@@ -29,6 +29,10 @@ class TextSpans:
     Args:
         vocabulary: the words, in column order.
         recipe: of the texts that they were learned from.
+
+    Attributes:
+        plain: whether `find` finds in ASCII text every run of letters, digits and `_` that is a word, in
+            lower case, and nothing else.
     """
 
     def __init__(self, vocabulary: Sequence[str], recipe: TextRecipe) -> None:
@@ -38,6 +42,7 @@ class TextSpans:
         self._finder = None if simple else SpanFinder(vocabulary, recipe)
         words_of = analyzer(recipe, None)
         self._column = {word: w for w, word in enumerate(vocabulary) if words_of(word) == [word]}
+        self.plain = simple and pattern is None and recipe.lowercase and len(self._column) == len(vocabulary)
 
     def find(self, text: str) -> list[tuple[int, int, int]]:
         """Return start, stop (code points) and column of each word of a normalised text, left to right."""

@@ -10,15 +10,18 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from tagtopics._typing import Float32, Float64, Int64
+from tagtopics._typing import Float32, Float64
 from tagtopics.corpus.align import in_columns
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.splits import completion
 from tagtopics.errors import InputError
-from tagtopics.evidence.parts import claims_of
+from tagtopics.graph import build_graph
 from tagtopics.inference import holdout
 from tagtopics.inference.checkpoint import plain_value
+from tagtopics.kernels.mixture import first_claims
+from tagtopics.kernels.tag_words import credited_tokens
+from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.base import TopicModel
 from tagtopics.models.ttm import TTM
 from tagtopics.models.validation import Preset
@@ -51,7 +54,8 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
         corpus = _matched(model, corpus)
         weights = np.asarray(corpus.counts.sum(0, dtype=np.float64)).ravel()
         credit, tag_words = _credits(model, corpus)
-    facts = {"iterations": float(model.n_iter_)} | ({} if corpus is None else _facts(model, corpus))
+    facts = {"iterations": float(model.n_iter_)} | model._fit_facts()
+    facts |= {} if corpus is None else _facts(model, corpus)
     given = model.get_params(deep=False)
     parameters = {name: repr(v) if isinstance(v, Preset) else plain_value(v) for name, v in given.items()}
     return TopicData(
@@ -73,6 +77,7 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
         names=model.topic_names(),
         background=model.background_topics(),
         recipe=recipe,
+        fitted=model.fitted_,
     )
 
 
@@ -89,19 +94,16 @@ def _matched(model: TopicModel, corpus: Corpus) -> Corpus:
 def _credits(model: TopicModel, corpus: Corpus) -> tuple[Float32, Any]:
     """Return p(tag | word, document), flat, and the tokens of each word credited to each tag, CSR (T, W)."""
     shape = (corpus.n_tags, corpus.n_words)
-    total = sp.csr_array(shape)
-    parts: list[Float32] = []
+    nothing = np.empty(0, dtype=np.float32), sp.csr_array(shape)
     if not corpus.n_tags or not hasattr(model, "explain"):
-        return np.empty(0, dtype=np.float32), total
-    for rows in np.array_split(np.arange(corpus.n_docs), max(1, -(-corpus.n_docs // _CHUNK))):
-        chunk = corpus.select(rows)
-        shares = _shares(model, chunk)
-        edge, slot = claims_of(chunk.counts, chunk.tags)
-        if len(shares) != len(edge):  # the model has another kind of credit table
-            return np.empty(0, dtype=np.float32), sp.csr_array(shape)
-        parts.append(shares)
-        total = total + _tokens_of_tags(chunk, shares * chunk.counts.data[edge].astype(np.float64), slot)
-    return np.concatenate(parts), total
+        return nothing
+    chunks = np.array_split(np.arange(corpus.n_docs), max(1, -(-corpus.n_docs // _CHUNK)))
+    shares = np.concatenate([_shares(model, corpus.select(rows)) for rows in chunks])
+    graph = build_graph(corpus.counts, corpus.tags)
+    if len(shares) != first_claims(graph)[-1]:  # the model has another kind of credit table
+        return nothing
+    offsets, words, tokens = credited_tokens(graph, shares, resolve_threads(model.n_jobs))
+    return shares, sp.csr_array((tokens, words, offsets), shape=shape)
 
 
 def _shares(model: Any, chunk: Corpus) -> Float32:
@@ -109,17 +111,6 @@ def _shares(model: Any, chunk: Corpus) -> Float32:
     if isinstance(model, TTM):
         return model._credit_shares(chunk)
     return np.asarray(model.explain(chunk).credit, dtype=np.float32)
-
-
-def _tokens_of_tags(corpus: Corpus, tokens: Float64, slot: Int64) -> sp.csr_array:
-    """Return CSR (T, W): the sum of the tokens of claims, (P,), by tag and word, with their slots (P,)."""
-    E = corpus.counts.nnz
-    width = np.repeat(np.diff(corpus.tags.indptr), np.diff(corpus.counts.indptr))
-    ends = np.concatenate([[0], np.cumsum(width)])
-    claimed = sp.csr_array((tokens, corpus.tags.indices[slot], ends), shape=(E, corpus.n_tags))
-    ones = np.ones(E)
-    words = sp.csr_array((ones, corpus.counts.indices, np.arange(E + 1)), shape=(E, corpus.n_words))
-    return sp.csr_array((sp.csr_array(words.T) @ claimed).T)
 
 
 def _facts(model: TopicModel, corpus: Corpus) -> dict[str, float]:

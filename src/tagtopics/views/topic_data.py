@@ -108,6 +108,7 @@ class TopicData:
         documents: the documents.
         pictures: of those documents that are images.
         recipe: how words are found in the texts; None if that is unknown.
+        fitted: when the model was fitted, UTC, as ISO 8601; None if that is unknown.
         version: of this layout.
     """
 
@@ -126,12 +127,14 @@ class TopicData:
     background: Bool
     pictures: tuple[Picture, ...] = ()
     recipe: TextRecipe | None = None
+    fitted: str | None = None
     version: int = field(default=VERSION)
 
     def __post_init__(self) -> None:
         K, W = self.topic_word.shape
         T, D = len(self.tags.names), len(self.documents.ids)
         _check(self.topic_share.shape == (K,), "topic_share must have one entry a topic")
+        _check(self.fitted is None or isinstance(self.fitted, str), "fitted must be a date, or None")
         _check(self.coherence.shape in ((K,), (0,)), "coherence must have one entry a topic, or none")
         _check(
             len(self.names) == len(set(self.names)) == K, "names must have one entry a topic, all different"

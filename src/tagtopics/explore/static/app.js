@@ -1,16 +1,16 @@
 // Routing, search, theme, keyboard.
 const PAGES = [
-  ["", "Overview"],
-  ["topics", "Topics"],
-  ["tags", "Tags"],
-  ["groups", "Tag groups"],
-  ["network", "Network"],
-  ["documents", "Documents"],
-  ["time", "Time"],
-  ["story", "Story"],
-  ["about", "How to read"],
+  ["", T`Overview`],
+  ["topics", T`Topics`],
+  ["tags", T`Tags`],
+  ["groups", T`Tag groups`],
+  ["network", T`Network`],
+  ["documents", T`Documents`],
+  ["time", T`Time`],
+  ["story", T`Story`],
+  ["about", T`How to read`],
 ];
-if (hasBench()) PAGES.push(["workbench", "Workbench"]);
+if (hasBench()) PAGES.push(["workbench", T`Workbench`]);
 const OWNERS = { topic: "topics", word: "topics", tag: "tags", document: "documents", search: "" };
 const ownerOf = ([name, rest]) => (name === "tags" && rest ? "groups" : (OWNERS[name] ?? name));
 
@@ -24,7 +24,7 @@ const ROUTES = {
   tags: (rest) => (rest ? tagsTogether(rest) : tagsPage(stateOf().get("kind") ?? undefined)),
   groups: (rest) => (rest ? tagsTogether(rest) : groupsPage([])),
   documents: () => documentsPage(),
-  time: () => (store.time ? timePage() : missingPage("page")),
+  time: () => (store.time ? timePage() : missingPage(T`No such page`)),
   about: () => aboutPage(),
   network: () => networkPage(),
   story: () => storyPage(),
@@ -46,7 +46,7 @@ function tagsTogether(rest) {
 
 function pageOf(parts) {
   const [name, rest] = parts;
-  return Object.hasOwn(ROUTES, name) ? ROUTES[name](rest || "") : missingPage("page");
+  return Object.hasOwn(ROUTES, name) ? ROUTES[name](rest || "") : missingPage(T`No such page`);
 }
 
 function decoded(part) {
@@ -104,14 +104,14 @@ function searching() {
     });
     return [
       ...findTags(text, 5).map((t) =>
-        row("Tags", store.tags.names[t], plural(store.tags.documents[t], "document"), tagHref(t)),
+        row(T`Tags`, store.tags.names[t], plural(store.tags.documents[t], "document"), tagHref(t)),
       ),
       ...findWords(text, 5).map((w) =>
-        row("Words", store.words.names[w], plural(store.words.weight[w], "time"), wordHref(w)),
+        row(T`Words`, store.words.names[w], plural(store.words.weight[w], "time"), wordHref(w)),
       ),
       ...findDocuments(text, 6).map((d) =>
         row(
-          "Documents",
+          T`Documents`,
           store.documents.ids[d],
           (store.documents.snippets || [])[d] || "",
           documentHref(d),
@@ -140,8 +140,9 @@ function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
   button.dataset.value = theme;
   button.textContent = { auto: "◐", light: "☀", dark: "☾" }[theme];
-  button.setAttribute("aria-label", `Theme: ${theme}. Change`);
-  button.title = `Theme: ${theme}`;
+  const name = { auto: T`auto`, light: T`light`, dark: T`dark` }[theme];
+  button.setAttribute("aria-label", T`Theme: ${name}. Change`);
+  button.title = T`Theme: ${name}`;
 }
 
 function start() {
@@ -167,7 +168,7 @@ function start() {
     .then(loadMap)
     .then(() => {
       byId("about").textContent =
-        `${store.model}, ${plural(store.K, "topic")}, ${plural(store.facts.iterations || 0, "sweep")}. Topics are numbered as in the model.`;
+        T`${store.model}, ${plural(store.K, "topic")}, ${plural(store.facts.iterations || 0, "sweep")}. Topics are numbered as in the model.`;
       searching();
       viewMenu();
       document.addEventListener("click", outOfFrame, true);
@@ -181,8 +182,8 @@ function start() {
           "p",
           { class: "wrong" },
           typeof DecompressionStream === "undefined"
-            ? "This browser is too old to decompress the data; use a current Chrome, Firefox or Safari."
-            : `The collection cannot be shown: ${error.message}`,
+            ? T`This browser is too old to decompress the data; use a current Chrome, Firefox or Safari.`
+            : T`The collection cannot be shown: ${error.message}`,
         ),
       );
       document.documentElement.dataset.ready = "failed";

@@ -40,9 +40,9 @@ function topicBars(profile, n, least = 0.01) {
       hue: topicHue(k),
       grey: isBackground(k),
       href: topicHref(k),
-      title: `${topicName(k)}: ${topicLabel(k, 4)}${isBackground(k) ? " (background topic)" : ""}`,
+      title: isBackground(k) ? T`${topicName(k)}: ${topicLabel(k, 4)} (background topic)` : `${topicName(k)}: ${topicLabel(k, 4)}`,
     })),
-    { name: "Topics" },
+    { name: T`Topics` },
   );
 }
 
@@ -108,7 +108,7 @@ const topicLine = (k) =>
     store.time.periods.map((name, i) => ({
       name,
       value: store.time.shares[i][k],
-      title: `${name}: ${percent(store.time.shares[i][k])} of ${plural(store.time.documents[i], "document")}`,
+      title: T`${name}: ${percent(store.time.shares[i][k])} of ${plural(store.time.documents[i], "of document")}`,
     })),
-    { label: `Share of ${topicName(k)}`, hue: topicHue(k) },
+    { label: T`Share of ${topicName(k)}`, hue: topicHue(k) },
   );

@@ -1,5 +1,4 @@
 // The data: decompressed once; bodies of documents on demand.
-const settings = JSON.parse(byId("settings").textContent);
 const store = {};
 
 function bytesOf(base64) {
@@ -21,7 +20,7 @@ async function asked(path, body) {
   const value = await answer.json().catch(() => ({}));
   if (!answer.ok)
     throw new Error(
-      typeof value.detail === "string" ? value.detail : `The server answered ${answer.status}.`,
+      typeof value.detail === "string" ? value.detail : T`The server answered ${answer.status}.`,
     );
   return value;
 }
@@ -77,7 +76,7 @@ function tagsWith(t, n) {
 // Said where a count covers only a part of the collection.
 const ofListed = () =>
   store.sizes.counted < store.sizes.documents
-    ? ` among the ${whole(store.sizes.counted)} documents in this file`
+    ? ` ${T`among the ${whole(store.sizes.counted)} documents in this file`}`
     : "";
 
 function kindIn(name) {

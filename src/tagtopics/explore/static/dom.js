@@ -20,18 +20,36 @@ const s = (tag, props, ...children) => fill(document.createElementNS(SVG, tag), 
 const byId = (id) => document.getElementById(id);
 
 // Number formats.
-const whole = (n) => Math.round(n).toLocaleString("en");
+const whole = (n) => Math.round(n).toLocaleString(language);
+const POINT = (0.5).toLocaleString(language)[1];
+const fixed = (x, digits) => x.toFixed(digits).replace(".", POINT);
 const percent = (p) => {
   const value = 100 * p;
-  return `${value >= 9.95 || value === 0 ? value.toFixed(0) : value >= 0.95 ? value.toFixed(1) : value.toFixed(2)} %`;
+  return `${fixed(value, value >= 9.95 || value === 0 ? 0 : value >= 0.95 ? 1 : 2)} %`;
 };
 // Credited occurrences are sums of probabilities: with a decimal where they are few.
-const tokens = (n) => (n >= 9.95 ? whole(n) : n >= 0.05 ? n.toFixed(1) : n > 0 ? "<0.1" : "0");
+const tokens = (n) => (n >= 9.95 ? whole(n) : n >= 0.05 ? fixed(n, 1) : n > 0 ? `<${fixed(0.1, 1)}` : "0");
 // Shares of tags and documents; smaller ones are not known exactly.
 const share = (p) => (p < 0.01 && p > 0 ? "<1 %" : percent(p));
 const credited = (p) => (p < 0.005 ? "<1 %" : `${Math.round(100 * p)} %`);
-const plural = (n, one, many) => `${whole(n)} ${n === 1 ? one : many || one + "s"}`;
-const times = (x) => (x >= 10 ? `×${x.toFixed(0)}` : `×${x.toFixed(1)}`);
+// Nouns after a number; other languages have another case after some words.
+const NOUNS = {
+  document: [T`document`, T`documents`],
+  "of document": [T`document@dative`, T`documents@dative`],
+  "document has": [T`document has`, T`documents have`],
+  word: [T`word`, T`words`],
+  "of word": [T`word@dative`, T`words@dative`],
+  tag: [T`tag`, T`tags`],
+  "with tag": [T`tag@dative`, T`tags@dative`],
+  topic: [T`topic`, T`topics`],
+  "with topic": [T`topic@dative`, T`topics@dative`],
+  time: [T`time`, T`times`],
+  sweep: [T`sweep`, T`sweeps`],
+  finding: [T`finding`, T`findings`],
+  "of finding": [T`finding@dative`, T`findings@dative`],
+};
+const plural = (n, noun) => `${whole(n)} ${NOUNS[noun][n === 1 ? 0 : 1]}`;
+const times = (x) => `×${fixed(x, x >= 10 ? 0 : 1)}`;
 
 // Colours: topics side by side on the map have similar hues; the tags of a document take a fixed sequence of hues.
 const HUES = [255, 25, 150, 305, 75, 195, 350, 110, 230, 45, 275, 170];
@@ -42,10 +60,24 @@ const say = (text) => {
   byId("say").textContent = text;
 };
 
+// The places of the n largest values, largest first, the first of equals first.
 function topOf(values, n, among) {
+  if (!among && 16 * n < values.length) return fewOf(values, n);
   const order = among ? Array.from(among) : Array.from(values.keys());
   order.sort((a, b) => values[b] - values[a] || a - b);
   return order.slice(0, n);
+}
+// The same for a few of many: each value is compared with the least of the best so far.
+function fewOf(values, n) {
+  const best = [];
+  for (let i = 0; i < values.length && n > 0; i++) {
+    const value = values[i];
+    if (best.length === n && !(value > values[best[n - 1]])) continue;
+    let at = best.length < n ? best.length : n - 1;
+    for (; at > 0 && values[best[at - 1]] < value; at--) best[at] = best[at - 1];
+    best[at] = i;
+  }
+  return best;
 }
 
 function link(href, props, ...children) {

@@ -106,13 +106,13 @@ function readFilter(text) {
 
 // The bar: what is filtered by, as chips that can be removed, and boxes to add to it.
 function filterBar() {
-  const chips = h("ul", { class: "chosen", "aria-label": "Filter" });
+  const chips = h("ul", { class: "chosen", "aria-label": T`Filter` });
   const count = h("p", { class: "count", role: "status" });
   const box = h("div", { class: "combo" });
   const input = h("input", {
     id: "filter-words",
     type: "search",
-    placeholder: "Words in the text …",
+    placeholder: T`Words in the text …`,
     autocomplete: "off",
     on: { change: () => setFilter({ words: input.value.trim().slice(0, 200) }) },
   });
@@ -124,10 +124,10 @@ function filterBar() {
     const n = filtered ? filtered.reduce((sum, x) => sum + x, 0) : store.documents.ids.length;
     const left = store.sizes.documents - store.documents.ids.length;
     count.textContent = filtered
-      ? `${whole(n)} of ${plural(store.documents.ids.length, "document")}${left ? ` (${whole(left)} others are not in this file)` : ""}`
+      ? [T`${whole(n)} of ${plural(store.documents.ids.length, "of document")}`, left ? T` (${whole(left)} others are not in this file)` : ""].join("")
       : plural(store.sizes.documents, "document");
     box.replaceChildren(
-      tagBox("Tag", filter.tags, (t) => setFilter({ tags: [...filter.tags, t] })),
+      tagBox(T`Tag`, filter.tags, (t) => setFilter({ tags: [...filter.tags, t] })),
     );
     return true;
   };
@@ -147,7 +147,7 @@ function filterBar() {
       store.tags.names.length ? box : null,
       topicSelect(),
       yearSelects(),
-      h("div", {}, h("label", { for: "filter-words" }, "Words"), input),
+      h("div", {}, h("label", { for: "filter-words" }, T`Words`), input),
     ),
   );
 }
@@ -158,7 +158,7 @@ function filterChips() {
       "li",
       { vars: { "--hue": hue ?? 265 } },
       h("span", {}, h("bdi", {}, text)),
-      h("button", { type: "button", "aria-label": `Remove ${name}`, on: { click: () => setFilter(change) } }, "×"),
+      h("button", { type: "button", "aria-label": T`Remove ${name}`, on: { click: () => setFilter(change) } }, "×"),
     );
   return [
     ...filter.tags.map((t) =>
@@ -167,9 +167,9 @@ function filterChips() {
     ...filter.topics.map((k) =>
       chip(topicLabel(k, 2), topicName(k), { topics: filter.topics.filter((j) => j !== k) }, topicHue(k)),
     ),
-    filter.years ? chip(filter.years.join("–"), "years", { years: null }) : null,
-    filter.words ? chip(`“${filter.words}”`, "words", { words: "" }) : null,
-    filter.area ? chip("Area of the map", "area", { area: null }) : null,
+    filter.years ? chip(filter.years.join("–"), T`years`, { years: null }) : null,
+    filter.words ? chip(`“${filter.words}”`, T`words`, { words: "" }) : null,
+    filter.area ? chip(T`Area of the map`, T`area`, { area: null }) : null,
   ].filter(Boolean);
 }
 
@@ -186,10 +186,10 @@ function topicSelect() {
         },
       },
     },
-    h("option", { value: "" }, `Any (from ${percent(TOPIC_FROM)})`),
+    h("option", { value: "" }, T`Any (from ${percent(TOPIC_FROM)})`),
     topOf(store.topics.share, store.K).map((k) => h("option", { value: k }, topicLabel(k, 3))),
   );
-  return h("div", {}, h("label", { for: "filter-topic" }, "Topic"), select);
+  return h("div", {}, h("label", { for: "filter-topic" }, T`Topic`), select);
 }
 
 function yearSelects() {
@@ -221,5 +221,5 @@ function yearSelects() {
     });
     return h("div", {}, h("label", { for: id }, name), node);
   };
-  return [select("filter-from", "From", 0), select("filter-to", "To", 1)];
+  return [select("filter-from", T`From`, 0), select("filter-to", T`To`, 1)];
 }

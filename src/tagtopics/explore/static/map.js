@@ -31,20 +31,20 @@ class DocumentMap {
       tabindex: "0",
       role: "application",
       "aria-roledescription": "map",
-      "aria-label": `Map of ${plural(this.points.n, "document")}. Arrow keys move, plus and minus zoom, 0 shows all, Enter lists the documents in view.`,
+      "aria-label": T`Map of ${plural(this.points.n, "of document")}. Arrow keys move, plus and minus zoom, 0 shows all, Enter lists the documents in view.`,
     });
     this.names = h("div", { class: "names" });
     this.outline = s("path", {});
     this.shade = s("svg", { class: "outline", "aria-hidden": "true" }, this.outline);
     this.cardBox = h("div", { class: "hovercard", hidden: true, "aria-hidden": "true" });
-    this.hint = h("p", { class: "hint", hidden: true }, "Hold Ctrl to zoom with the wheel, or click the map first.");
-    this.lassoButton = this.tool("Lasso", "Draw around documents to select them (or hold Shift and drag)", () =>
+    this.hint = h("p", { class: "hint", hidden: true }, T`Hold Ctrl to zoom with the wheel, or click the map first.`);
+    this.lassoButton = this.tool(T`Lasso`, T`Draw around documents to select them (or hold Shift and drag)`, () =>
       this.setLasso(!this.lassoing),
     );
     this.lassoButton.setAttribute("aria-pressed", "false");
     this.node = h(
       "section",
-      { class: "terrain", "aria-label": "Map of documents" },
+      { class: "terrain", "aria-label": T`Map of documents` },
       this.canvas,
       this.names,
       this.shade,
@@ -53,9 +53,9 @@ class DocumentMap {
       h(
         "div",
         { class: "tools" },
-        this.tool("+", "Zoom in", () => this.zoomBy(1.5)),
-        this.tool("−", "Zoom out", () => this.zoomBy(1 / 1.5)),
-        this.tool("Fit", "Show all documents", () => this.fit()),
+        this.tool("+", T`Zoom in`, () => this.zoomBy(1.5)),
+        this.tool("−", T`Zoom out`, () => this.zoomBy(1 / 1.5)),
+        this.tool(T`Fit`, T`Show all documents`, () => this.fit()),
         this.lassoButton,
       ),
     );
@@ -68,7 +68,7 @@ class DocumentMap {
   }
 
   tool(text, name, click) {
-    return h("button", { type: "button", "aria-label": text.length > 1 && !/^\W/.test(text) ? null : name, title: name, on: { click } }, text);
+    return h("button", { type: "button", "aria-label": text.length > 1 && /^\p{L}/u.test(text) ? null : name, title: name, on: { click } }, text);
   }
 
   // ------------------------------------------------------------------------------------ drawing
@@ -308,9 +308,12 @@ class DocumentMap {
 function hoverCard(i) {
   const k = store.map.region[i];
   const topic = h("p", { class: "points" }, badge(k), h("span", {}, topicLabel(k)));
-  if (i >= store.documents.ids.length) return [h("p", {}, "A document that is not in this file"), topic];
+  if (i >= store.documents.ids.length) return [h("p", {}, T`A document that is not in this file`), topic];
   const tags = store.documents.tags[i].slice(0, 6).map((t) => store.tags.names[t]);
+  const small = thumbnail(i);
+  if (small) small.fill();
   return [
+    small ? small.image : null,
     h("p", { class: "title", dir: "auto" }, titleOf(i)),
     topic,
     tags.length ? h("p", { class: "tags" }, tags.join(" · ")) : null,

@@ -34,7 +34,7 @@ function nameEditor(k) {
   return h(
     "details",
     { class: "share rename" },
-    h("summary", {}, "Rename"),
+    h("summary", {}, T`Rename`),
     h(
       "form",
       {
@@ -44,19 +44,19 @@ function nameEditor(k) {
             event.preventDefault();
             setName(k, input.value);
             route();
-            say(`Renamed to ${topicName(k)}`);
+            say(T`Renamed to ${topicName(k)}`);
           },
         },
       },
-      h("label", { for: "own-name" }, "Name of this topic"),
+      h("label", { for: "own-name" }, T`Name of this topic`),
       input,
-      h("button", { type: "submit" }, "Save"),
+      h("button", { type: "submit" }, T`Save`),
       h(
         "button",
         { type: "button", on: { click: () => download("topic-names.json", "application/json", namesFile()) } },
-        "Export all names",
+        T`Export all names`,
       ),
-      h("p", { class: "note" }, "Kept in this browser. The export is JSON; send it with the report."),
+      h("p", { class: "note" }, T`Kept in this browser. The export is JSON; send it with the report.`),
     ),
   );
 }

@@ -24,7 +24,7 @@ function overviewPage() {
       h(
         "p",
         { class: "lead" },
-        `${plural(store.sizes.documents, "document")} by topic. Each point is a document; points close to each other have similar topics.`,
+        T`${plural(store.sizes.documents, "document")} by topic. Each point is a document; points close to each other have similar topics.`,
       ),
     ),
     filterBar(),
@@ -33,10 +33,10 @@ function overviewPage() {
     figures(),
     store.groups.length
       ? card(
-          "Tag groups",
-          "Pairs of tags whose joint profile differs from that of each tag alone.",
+          T`Tag groups`,
+          T`Pairs of tags whose joint profile differs from that of each tag alone.`,
           groupCards(6),
-          h("p", {}, link("#/groups", {}, "Compare any tags →")),
+          h("p", {}, link("#/groups", {}, T`Compare any tags →`)),
         )
       : null,
     tagKinds(),
@@ -46,15 +46,18 @@ function overviewPage() {
 // How to read the map, how far to trust it, and what the colours show.
 function mapNote(map) {
   const { neighbours, kept, chance, trustworthiness } = store.map.agreement;
+  const n = whole(neighbours);
   const trust =
     kept === undefined
       ? ""
-      : ` Of the ${whole(neighbours)} documents with the most similar topics, ${percent(kept)} are also among the ${whole(neighbours)} nearest on the map (by chance ${percent(chance)})${trustworthiness === undefined ? "" : `; trustworthiness ${trustworthiness.toFixed(3)} of 1`}.`;
+      : trustworthiness === undefined
+        ? T` Of the ${n} documents with the most similar topics, ${percent(kept)} are also among the ${n} nearest on the map (by chance ${percent(chance)}).`
+        : T` Of the ${n} documents with the most similar topics, ${percent(kept)} are also among the ${n} nearest on the map (by chance ${percent(chance)}); trustworthiness ${fixed(trustworthiness, 3)} of 1.`;
   return h(
     "div",
     { class: "mapnote" },
     yearSpan()
-      ? choice("Colour by", "colour", [["topic", "topic"], ["year", "year"]], "topic", (value) => {
+      ? choice(T`Colour by`, "colour", [["topic", T`topic`], ["year", T`year`]], "topic", (value) => {
           map.colourBy = value;
           map.recolour();
         })
@@ -62,7 +65,8 @@ function mapNote(map) {
     h(
       "p",
       { class: "note" },
-      `Colours show the topic that distinguishes a document most. Distances between far groups mean little.${trust}`,
+      T`Colours show the topic that distinguishes a document most. Distances between far groups mean little.`,
+      trust,
     ),
   );
 }
@@ -70,8 +74,8 @@ function mapNote(map) {
 // Topics, tags and documents that pass the filter.
 function passingCards() {
   const docs = passed();
-  if (!filtered) return [card("Topics by share", "Share of all words.", topicRows(store.topics.share))];
-  if (!docs.length) return [card("No documents", null, h("p", {}, "No document passes the filter. Remove a part of it."))];
+  if (!filtered) return [card(T`Topics by share`, T`Share of all words.`, topicRows(store.topics.share))];
+  if (!docs.length) return [card(T`No documents`, null, h("p", {}, T`No document passes the filter. Remove a part of it.`))];
   const share = new Float64Array(store.K);
   const tags = new Map();
   let tokens = 0;
@@ -83,8 +87,8 @@ function passingCards() {
   }
   const best = [...tags].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, 24);
   return [
-    card("Topics", "Share of the words of these documents.", topicRows(share.map((x) => x / tokens), 12)),
-    best.length ? card("Tags", "Numbers of these documents.", h("p", { class: "chips" }, best.map(([t, n]) => tagChip(t, whole(n))))) : null,
+    card(T`Topics`, T`Share of the words of these documents.`, topicRows(share.map((x) => x / tokens), 12)),
+    best.length ? card(T`Tags`, T`Numbers of these documents.`, h("p", { class: "chips" }, best.map(([t, n]) => tagChip(t, whole(n))))) : null,
     card(plural(docs.length, "document"), null, growing(docs, (d) => documentRow(d), 10)),
   ].filter(Boolean);
 }
@@ -95,25 +99,25 @@ function figures() {
     ? store.topics.coherence.reduce((a, b) => a + b, 0) / store.K
     : null;
   const tiles = [
-    ["documents", whole(sizes.documents)],
-    ["words", whole(sizes.words)],
-    ["tags", whole(sizes.tags)],
-    ["topics", whole(sizes.topics)],
+    [T`documents`, whole(sizes.documents)],
+    [T`words`, whole(sizes.words)],
+    [T`tags`, whole(sizes.tags)],
+    [T`topics`, whole(sizes.topics)],
   ];
-  if (facts.tokens) tiles.push(["tokens", whole(facts.tokens)]);
+  if (facts.tokens) tiles.push([T`tokens`, whole(facts.tokens)]);
   if (facts.training_perplexity)
     tiles.push([
-      "training perplexity",
+      T`training perplexity`,
       whole(facts.training_perplexity),
-      facts.perplexity_without_topics ? `${whole(facts.perplexity_without_topics)} without topics` : "",
-      "Not for comparing models: documents that a model has seen are easier to predict than new ones. `tagtopics evaluate` measures new ones. Document completion: topics are inferred from 80 % of each document's words and scored on the other 20 %. Lower is better.",
+      facts.perplexity_without_topics ? T`${whole(facts.perplexity_without_topics)} without topics` : "",
+      T`Not for comparing models: documents that a model has seen are easier to predict than new ones. \`tagtopics evaluate\` measures new ones. Document completion: topics are inferred from 80 % of each document's words and scored on the other 20 %. Lower is better.`,
     ]);
   if (mean !== null)
     tiles.push([
-      "coherence",
-      mean.toFixed(2),
-      "mean NPMI",
-      "How often a topic's ten top words occur in the same document: 1 always, 0 as by chance, -1 never.",
+      T`coherence`,
+      fixed(mean, 2),
+      T`mean NPMI`,
+      T`How often a topic's ten top words occur in the same document: 1 always, 0 as by chance, -1 never.`,
     ]);
   return h(
     "dl",
@@ -171,7 +175,7 @@ function groupCards(n) {
               "span",
               { class: "pair" },
               h("span", {}, tagLabel(group.tags[0])),
-              h("span", { class: "plus", "aria-label": "and" }, "+"),
+              h("span", { class: "plus", "aria-label": T`and` }, "+"),
               h("span", {}, tagLabel(group.tags[1])),
             ),
             h("span", { class: "points" }, badge(group.topic), h("span", {}, topicLabel(group.topic))),
@@ -185,21 +189,21 @@ function groupCards(n) {
 function tagKinds() {
   if (!store.tags.names.length) return null;
   return card(
-    "Tags",
-    "The most frequent tags of each kind, with their numbers of documents.",
+    T`Tags`,
+    T`The most frequent tags of each kind, with their numbers of documents.`,
     h(
       "dl",
       { class: "kinds" },
       [...store.kinds].map(([kind, tags]) => {
         const best = topOf(store.tags.documents, 10, tags);
         return [
-          h("dt", {}, kind || "tags"),
+          h("dt", {}, kind || T`tags`),
           h(
             "dd",
             {},
             best.map((t) => tagChip(t, whole(store.tags.documents[t]))),
             tags.length > best.length
-              ? link(`#/tags?kind=${encodeURIComponent(kind)}`, { class: "all" }, `all ${whole(tags.length)}`)
+              ? link(`#/tags?kind=${encodeURIComponent(kind)}`, { class: "all" }, T`all ${whole(tags.length)}`)
               : null,
           ),
         ];
@@ -221,14 +225,14 @@ function topicsPage() {
       ).map(topicDeck),
     );
   const orders = [
-    ["share", "share"],
-    ["number", "number"],
-  ].concat(store.topics.coherence.length ? [["coherence", "coherence"]] : []);
+    ["share", T`share`],
+    ["number", T`number`],
+  ].concat(store.topics.coherence.length ? [["coherence", T`coherence`]] : []);
   draw();
   return [
     h("h1", {}, plural(store.K, "topic")),
-    h("p", { class: "lead" }, "Every topic with its most telling words; choose one to see its tags and documents."),
-    choice("Order by", "order", orders, order, (value) => {
+    h("p", { class: "lead" }, T`Every topic with its most telling words; choose one to see its tags and documents.`),
+    choice(T`Order by`, "order", orders, order, (value) => {
       order = value;
       keepState("order", value, "share");
       draw();
@@ -250,7 +254,8 @@ function topicDeck(k) {
     h(
       "small",
       {},
-      `${percent(store.topics.share[k])} of all words${store.topics.coherence.length ? ` · coherence ${store.topics.coherence[k].toFixed(2)}` : ""}`,
+      T`${percent(store.topics.share[k])} of all words`,
+      store.topics.coherence.length ? T` · coherence ${fixed(store.topics.coherence[k], 2)}` : null,
     ),
   );
 }
@@ -287,19 +292,19 @@ function tagsPage(kind) {
       ? h(
           "p",
           { class: "filter" },
-          link("#/tags", { class: "chip", "aria-current": shown === null ? "true" : null }, "all"),
+          link("#/tags", { class: "chip", "aria-current": shown === null ? "true" : null }, T`all`),
           kinds.map((name) =>
             link(
               `#/tags?kind=${encodeURIComponent(name)}`,
               { class: "chip", "aria-current": shown === name ? "true" : null },
-              name || "other",
+              name || T`other`,
             ),
           ),
         )
       : null;
   return [
     h("h1", {}, plural(tags.length, "tag")),
-    h("p", { class: "lead" }, "Every tag with its number of documents, its main topics and its most telling words."),
+    h("p", { class: "lead" }, T`Every tag with its number of documents, its main topics and its most telling words.`),
     filter,
     ...growing(
       ordered,
@@ -353,15 +358,15 @@ function documentsPage() {
   const left = store.sizes.documents - store.sizes.listed;
   return [
     h("h1", {}, plural(store.sizes.documents, "document")),
-    h("p", { class: "lead" }, "Every document with its topics; choose one to read it, with its words coloured by tag."),
+    h("p", { class: "lead" }, T`Every document with its topics; choose one to read it, with its words coloured by tag.`),
     !left && settings.bodies < store.sizes.documents && store.corpus
-      ? h("p", { class: "note" }, `${whole(store.sizes.documents - settings.bodies)} texts are not in this file, which has a size limit (--max-mb).`)
+      ? h("p", { class: "note" }, T`${whole(store.sizes.documents - settings.bodies)} texts are not in this file, which has a size limit (--max-mb).`)
       : null,
     left
       ? h(
           "p",
           { class: "note" },
-          `${whole(left)} of them are not in this file, which has a size limit (--max-mb).`,
+          T`${whole(left)} of them are not in this file, which has a size limit (--max-mb).`,
         )
       : null,
     filterBar(),

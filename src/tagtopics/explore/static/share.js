@@ -1,7 +1,7 @@
 // Take a card away: its numbers as CSV, its picture as SVG or PNG, and how to cite it.
 function shareMenu(section, title) {
   const box = h("div", { class: "sharing" });
-  const menu = h("details", { class: "share" }, h("summary", { "aria-label": `Share: ${title}` }, "Share"), box);
+  const menu = h("details", { class: "share" }, h("summary", { "aria-label": T`Share: ${title}` }, T`Share`), box);
   menu.addEventListener("toggle", () => {
     if (!menu.open || box.childElementCount) return;
     const name = fileName(title);
@@ -16,7 +16,7 @@ function shareMenu(section, title) {
         drawn ? button("PNG", () => downloadImage(`${name}.png`, picture())) : null,
       ].filter(Boolean),
       h("label", {}, T`Embed this`, h("textarea", { readonly: true, rows: 2 }, embedCode({ card: title }))),
-      h("label", {}, "Cite this", h("textarea", { readonly: true, rows: 3 }, citation(title))),
+      h("label", {}, T`Cite this`, h("textarea", { readonly: true, rows: 3 }, citation(title))),
     );
   });
   return menu;
@@ -29,7 +29,7 @@ const headline = () => {
 const fileName = (title) =>
   `${headline()} ${title}`.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 80) || "card";
 const citation = (title) =>
-  `“${title}”, ${headline()}. In: ${store.title}, ${store.model} with ${plural(store.K, "topic")}, seed ${store.parameters.random_state ?? "not set"}, made with tagtopics ${settings.version}. ${location.href}`;
+  T`“${title}”, ${headline()}. In: ${store.title}, ${store.model} with ${plural(store.K, "with topic")}, seed ${store.parameters.random_state ?? T`not set`}, made with tagtopics ${settings.version}. ${location.href}`;
 
 function download(name, type, content) {
   const address = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));

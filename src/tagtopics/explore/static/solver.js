@@ -45,50 +45,61 @@ function featuresOf(shares) {
 
 class Solver {
   constructor(model) {
-    const { words, shares, roots, documents, line } = model.tags;
+    const { postings, roots, documents, line } = model.tags;
     const { topicWeight, ridge } = model.settings;
-    Object.assign(this, { words, roots, line, n: documents, K: store.K, topicWeight });
-    this.features = featuresOf(shares);
-    this.sums = new Float64Array(PARTS * store.words.names.length);
-    this.own = new Float64Array(documents).fill(1 + ridge);
-    const [f, g] = this.features;
+    Object.assign(this, { roots, line, n: documents, K: store.K, topicWeight });
+    this.shared = sharedWords(postings, documents);
+    const { docs, f, g } = this.shared;
+    this.own = new Float64Array(documents);
+    for (let p = 0; p < docs.length; p++) this.own[docs[p]] += f[p] * f[p] + g[p] * g[p];
     for (let d = 0; d < documents; d++) {
-      let alike = 0;
-      for (let i = words.starts[d]; i < words.starts[d + 1]; i++) alike += f[i] * f[i] + g[i] * g[i];
       let topics = 0;
       for (let k = 0; k < store.K; k++) topics += roots[d * store.K + k] ** 2;
-      this.own[d] -= line[0] + line[1] * ((1 - topicWeight) * alike + topicWeight * topics);
+      this.own[d] = 1 + ridge - line[0] - line[1] * ((1 - topicWeight) * this.own[d] + topicWeight * topics);
     }
   }
 
-  // (K + ridge I) v.
+  // (K + ridge I) v. Word by word: the documents of a word are read twice, the second time from the cache.
   times(v) {
-    const { words, roots, n, K, sums, own, line, topicWeight } = this;
-    const [f, g] = this.features;
-    const { starts, values } = words;
-    sums.fill(0);
-    const topics = new Float64Array(K);
-    let total = 0;
-    for (let d = 0; d < n; d++) {
-      const x = v[d];
-      total += x;
-      for (let i = starts[d]; i < starts[d + 1]; i++) {
-        const w = 2 * values[i];
-        sums[w] += f[i] * x;
-        sums[w + 1] += g[i] * x;
-      }
-      for (let k = 0, at = d * K; k < K; k++, at++) topics[k] += roots[at] * x;
-    }
+    const { n, own, line, topicWeight } = this;
+    const { starts, docs, f, g } = this.shared;
     const out = new Float64Array(n);
-    for (let d = 0; d < n; d++) {
-      let alike = 0;
-      for (let i = starts[d]; i < starts[d + 1]; i++) {
-        const w = 2 * values[i];
-        alike += f[i] * sums[w] + g[i] * sums[w + 1];
+    for (let w = 0; w + 1 < starts.length; w++) {
+      const from = starts[w];
+      const to = starts[w + 1];
+      let a = 0;
+      let b = 0;
+      for (let p = from; p < to; p++) {
+        const x = v[docs[p]];
+        a += f[p] * x;
+        b += g[p] * x;
       }
-      let shared = 0;
-      for (let k = 0, at = d * K; k < K; k++, at++) shared += roots[at] * topics[k];
-      out[d] = line[0] * total + line[1] * ((1 - topicWeight) * alike + topicWeight * shared) + own[d] * v[d];
+      for (let p = from; p < to; p++) out[docs[p]] += f[p] * a + g[p] * b;
+    }
+    let total = 0;
+    for (let d = 0; d < n; d++) total += v[d];
+    const along = this.combined(this.roots, this.products(this.roots, v));
+    const [word, topic] = [line[1] * (1 - topicWeight), line[1] * topicWeight];
+    for (let d = 0; d < n; d++) out[d] = line[0] * total + word * out[d] + topic * along[d] + own[d] * v[d];
+    return out;
+  }
+  // Of a matrix (n, m), row by row: its columns times v, and the sum of its columns with weights.
+  products(matrix, v) {
+    const m = matrix.length / this.n;
+    const sums = new Float64Array(m);
+    for (let d = 0, at = 0; d < this.n; d++) {
+      const x = v[d];
+      for (let k = 0; k < m; k++, at++) sums[k] += matrix[at] * x;
+    }
+    return sums;
+  }
+  combined(matrix, weights) {
+    const m = matrix.length / this.n;
+    const out = new Float64Array(this.n);
+    for (let d = 0, at = 0; d < this.n; d++) {
+      let sum = 0;
+      for (let k = 0; k < m; k++, at++) sum += matrix[at] * weights[k];
+      out[d] = sum;
     }
     return out;
   }
@@ -98,36 +109,36 @@ class Solver {
     const { n, K, roots } = this;
     const mass = new Float64Array(K);
     for (let d = 0; d < n; d++) for (let k = 0; k < K; k++) mass[k] += roots[d * K + k] ** 2;
-    this.coarse = topOf(mass, COARSE).map((k) => Float64Array.from({ length: n }, (_, d) => roots[d * K + k]));
-    this.image = [];
-    for (const one of this.coarse) {
-      this.image.push(this.times(one));
-      if (this.image.length % 4 === 0) await new Promise((done) => setTimeout(done, 0));
+    const topics = topOf(mass, COARSE);
+    const m = topics.length;
+    this.coarse = new Float32Array(n * m);
+    this.image = new Float32Array(n * m);
+    for (let c = 0; c < m; c++) {
+      const column = Float64Array.from({ length: n }, (_, d) => roots[d * K + topics[c]]);
+      const image = this.times(column);
+      for (let d = 0; d < n; d++) [this.coarse[d * m + c], this.image[d * m + c]] = [column[d], image[d]];
+      if (c % 4 === 3) await new Promise((done) => setTimeout(done, 0));
     }
-    this.inverse = inverseOf(this.coarse.map((a) => this.image.map((b) => inner(a, b))));
+    const inside = topics.map((k) => this.products(this.image, Float64Array.from({ length: n }, (_, d) => roots[d * K + k])));
+    this.inverse = inverseOf(inside.map((row) => [...row]));
     return this;
   }
-  solved(v) {
-    const parts = this.coarse.map((one) => inner(one, v));
-    return this.inverse.map((row) => inner(row, parts));
+  solved(matrix, v) {
+    const parts = this.products(matrix, v);
+    return Float64Array.from(this.inverse, (row) => inner(row, parts));
   }
-  // Deflation of the coarse space: large eigenvalues no longer slow the iteration down.
+  // Deflation of the coarse space: large eigenvalues no longer slow the iteration down. What is left of the
+  // right side is orthogonal to that space from the start.
   preconditioned(rest) {
-    const { coarse, image } = this;
-    const first = this.solved(rest);
     const left = rest.slice();
-    image.forEach((one, c) => addTo(left, one, -first[c]));
-    const parts = image.map((one) => inner(one, left));
-    const second = this.inverse.map((row) => inner(row, parts));
-    coarse.forEach((one, c) => addTo(left, one, first[c] - second[c]));
+    addTo(left, this.combined(this.coarse, this.solved(this.image, rest)), -1);
     return left;
   }
   weights(values) {
-    const first = this.solved(values);
-    const x = new Float64Array(this.n);
-    this.coarse.forEach((one, c) => addTo(x, one, first[c]));
+    const first = this.solved(this.coarse, values);
+    const x = this.combined(this.coarse, first);
     const rest = Float64Array.from(values);
-    this.image.forEach((one, c) => addTo(rest, one, -first[c]));
+    addTo(rest, this.combined(this.image, first), -1);
     let z = this.preconditioned(rest);
     let direction = z;
     let size = inner(rest, z);
@@ -135,15 +146,36 @@ class Solver {
       const image = this.times(direction);
       const length = size / inner(direction, image);
       addTo(x, direction, length);
+      if (step === STEPS - 1) break;
       addTo(rest, image, -length);
       z = this.preconditioned(rest);
       const next = inner(rest, z);
       const along = direction;
-      direction = z.map((value, i) => value + (next / size) * along[i]);
+      const part = next / size;
+      direction = z.map((value, i) => value + part * along[i]);
       size = next;
     }
     return x;
   }
+}
+
+// The words of more than one document, with f and g of each: other words say nothing about pairs of documents.
+function sharedWords({ starts, docs, shares }, documents) {
+  const [f, g] = featuresOf(shares);
+  const kept = [0];
+  const places = [];
+  for (let w = 0; w + 1 < starts.length; w++) {
+    if (starts[w + 1] - starts[w] < 2) continue;
+    for (let p = starts[w]; p < starts[w + 1]; p++) places.push(p);
+    kept.push(places.length);
+  }
+  const numbers = documents < 65536 ? Uint16Array : Uint32Array;
+  return {
+    starts: Uint32Array.from(kept),
+    docs: numbers.from(places, (p) => docs[p]),
+    f: Float32Array.from(places, (p) => f[p]),
+    g: Float32Array.from(places, (p) => g[p]),
+  };
 }
 function inner(a, b) {
   let sum = 0;

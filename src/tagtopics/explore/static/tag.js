@@ -1,6 +1,6 @@
 // A tag: its topics, credited words, similar tags. And several tags together.
 function tagPage(t) {
-  if (!(t >= 0 && t < store.tags.names.length)) return missingPage("tag");
+  if (!(t >= 0 && t < store.tags.names.length)) return missingPage(T`No such tag`);
   const words = store.tags.words[t];
   const rows = words
     .slice(0, 24)
@@ -14,15 +14,15 @@ function tagPage(t) {
     h(
       "div",
       { class: "hero" },
-      h("p", { class: "eyebrow" }, tagKind(t) ? `Tag · ${tagKind(t)}` : "Tag"),
+      h("p", { class: "eyebrow" }, tagKind(t) ? T`Tag · ${tagKind(t)}` : T`Tag`),
       h("h1", {}, h("bdi", {}, tagShort(t))),
       h(
         "p",
         { class: "lead" },
-        `${plural(store.tags.documents[t], "document has", "documents have")} this tag`,
+        T`${plural(store.tags.documents[t], "document has")} this tag`,
         mostlyAbout(tagProfile(t)),
         " · ",
-        link(groupHref([t]), {}, "compare with other tags"),
+        link(groupHref([t]), {}, T`compare with other tags`),
       ),
     ),
     h(
@@ -32,8 +32,8 @@ function tagPage(t) {
         "div",
         {},
         card(
-          "Topics",
-          "Mean topics of the words credited to this tag.",
+          T`Topics`,
+          T`Mean topics of the words credited to this tag.`,
           topicBars(tagProfile(t), 10),
         ),
         tagLine(t),
@@ -41,9 +41,9 @@ function tagPage(t) {
       ),
       rows.length
         ? card(
-            "Credited words",
-            "Most characteristic first; the number is how many occurrences are credited to this tag.",
-            bars(rows, { name: "Words" }),
+            T`Credited words`,
+            T`Most characteristic first; the number is how many occurrences are credited to this tag.`,
+            bars(rows, { name: T`Words` }),
           )
         : null,
     ),
@@ -55,7 +55,8 @@ function tagPage(t) {
 function mostlyAbout(profile) {
   const best = tellingTopics(profile, 2).filter((k) => profile[k] >= 0.05);
   if (!best.length) return ".";
-  return `; mostly about ${best.map((k) => `${topicName(k)} (${percent(profile[k])})`).join(" and ")}.`;
+  const [one, other] = best.map((k) => `${topicName(k)} (${percent(profile[k])})`);
+  return other === undefined ? T`; mostly about ${one}.` : T`; mostly about ${one} and ${other}.`;
 }
 
 // Two tags: the credited words that one has and the other has not, or less of.
@@ -72,8 +73,8 @@ function separating(tags) {
       .sort((a, b) => b[1] - a[1] || a[0] - b[0])
       .slice(0, 14);
   return card(
-    "Words that separate them",
-    "Among the most characteristic words credited to each tag, those that the other has not, or has less of.",
+    T`Words that separate them`,
+    T`Among the most characteristic words credited to each tag, those that the other has not, or has less of.`,
     h(
       "div",
       { class: "columns" },
@@ -94,8 +95,7 @@ function separating(tags) {
 }
 
 function neighbours(t) {
-  const T = store.tags.names.length;
-  const alike = Float64Array.from({ length: T }, (_, u) =>
+  const alike = Float64Array.from({ length: store.tags.names.length }, (_, u) =>
     u === t ? -1 : overlap(store.tagRoots, t, store.tagRoots, u),
   );
   const near = topOf(alike, 8).filter((u) => alike[u] > 0);
@@ -108,15 +108,15 @@ function neighbours(t) {
       h("span", { class: "figure" }, text),
       link(
         groupHref([t, u]),
-        { class: "joint", "aria-label": `See ${store.tags.names[t]} and ${store.tags.names[u]} together` },
-        "together",
+        { class: "joint", "aria-label": T`See ${store.tags.names[t]} and ${store.tags.names[u]} together` },
+        T`together`,
       ),
     );
   return [
     near.length
       ? card(
-          "Alike",
-          "Tags with similar topics; 100 % means equal.",
+          T`Alike`,
+          T`Tags with similar topics; 100 % means equal.`,
           h(
             "ul",
             { class: "neighbours" },
@@ -126,8 +126,8 @@ function neighbours(t) {
       : null,
     often.length
       ? card(
-          "Often used with",
-          `Tags of the same documents${ofListed()}, with the number of documents that have both.`,
+          T`Often used with`,
+          T`Tags of the same documents${ofListed()}, with the number of documents that have both.`,
           h(
             "ul",
             { class: "neighbours" },
@@ -143,7 +143,7 @@ function tagDocuments(tags) {
   const docs = store.docsOfTag[tags[0]].filter((d) => tags.every((t) => store.documents.tags[d].includes(t)));
   if (!docs.length)
     return store.documents.tags.some((row) => row.length)
-      ? card("Documents", "No document has all of them.")
+      ? card(T`Documents`, T`No document has all of them.`)
       : null;
   const fit = new Map(
     docs.map((d) => {
@@ -154,8 +154,8 @@ function tagDocuments(tags) {
   );
   docs.sort((a, b) => fit.get(b) - fit.get(a) || a - b);
   return card(
-    tags.length > 1 ? `${plural(countWith(tags), "document")} with all of them${ofListed()}` : "Documents",
-    "Most typical first.",
+    tags.length > 1 ? T`${plural(countWith(tags), "document")} with all of them${ofListed()}` : T`Documents`,
+    T`Most typical first.`,
     growing(
       docs,
       (d) =>
@@ -176,14 +176,14 @@ function tagDocuments(tags) {
 
 function groupsPage(tags) {
   tags = [...new Set(tags)].filter((t) => t >= 0 && t < store.tags.names.length).slice(0, 6);
-  if (!store.tags.names.length) return [h("h1", {}, "Tag groups"), h("p", {}, "This model has no tags.")];
+  if (!store.tags.names.length) return [h("h1", {}, T`Tag groups`), h("p", {}, T`This model has no tags.`)];
   const go = (next) => {
     location.hash = next.length ? groupHref(next) : "#/groups";
   };
   const chosen = tags.length
     ? h(
         "ul",
-        { class: "chosen", "aria-label": "Chosen tags" },
+        { class: "chosen", "aria-label": T`Chosen tags` },
         tags.map((t, i) =>
           h(
             "li",
@@ -193,7 +193,7 @@ function groupsPage(tags) {
               "button",
               {
                 type: "button",
-                "aria-label": `Remove ${store.tags.names[t]}`,
+                "aria-label": T`Remove ${store.tags.names[t]}`,
                 on: { click: () => go(tags.filter((u) => u !== t)) },
               },
               "×",
@@ -206,25 +206,25 @@ function groupsPage(tags) {
     h(
       "div",
       { class: "hero" },
-      h("p", { class: "eyebrow" }, "Tag groups"),
-      h("h1", {}, tags.length > 1 ? "What they stand for together" : "Compare tags"),
-      h("p", { class: "lead" }, "The topics that all chosen tags share, compared with each tag alone."),
+      h("p", { class: "eyebrow" }, T`Tag groups`),
+      h("h1", {}, tags.length > 1 ? T`What they stand for together` : T`Compare tags`),
+      h("p", { class: "lead" }, T`The topics that all chosen tags share, compared with each tag alone.`),
     ),
     h(
       "div",
       { class: "picker" },
       chosen,
       tags.length < 6
-        ? tagBox(tags.length ? "Add another tag" : "Choose a first tag", tags, (t) => go([...tags, t]))
+        ? tagBox(tags.length ? T`Add another tag` : T`Choose a first tag`, tags, (t) => go([...tags, t]))
         : null,
     ),
   ];
   if (tags.length < 2)
     return [
       ...head,
-      tags.length ? h("p", { class: "note" }, "Add a second tag to see their joint profile.") : null,
+      tags.length ? h("p", { class: "note" }, T`Add a second tag to see their joint profile.`) : null,
       store.groups.length
-        ? card("Suggestions", "Pairs whose joint profile differs from that of each tag alone.", groupCards(12))
+        ? card(T`Suggestions`, T`Pairs whose joint profile differs from that of each tag alone.`, groupCards(12))
         : null,
     ];
   const joint = together(tags);
@@ -241,19 +241,13 @@ function groupsPage(tags) {
 
 function verdict(tags, joint, alone) {
   const k = topOf(joint, 1)[0];
-  const parts = tags.map((t, i) => [
-    share(alone[i][k]),
-    " of ",
-    h("strong", {}, h("bdi", {}, tagShort(t))),
-  ]);
+  const parts = tags.map((t, i) => rich`${share(alone[i][k])} of ${h("strong", {}, h("bdi", {}, tagShort(t)))}`);
+  const most = parts.slice(0, -1).flatMap((part, i) => (i ? [", ", part] : [part]));
+  const main = link(topicHref(k), {}, badge(k), topicLabel(k));
   return h(
     "p",
     { class: "verdict", vars: { "--hue": topicHue(k) } },
-    "Together, their main topic is ",
-    link(topicHref(k), {}, badge(k), topicLabel(k)),
-    ` with ${percent(joint[k])}. Alone, it has `,
-    parts.flatMap((part, i) => [i ? (i === parts.length - 1 ? " and " : ", ") : "", ...part]),
-    ".",
+    rich`Together, their main topic is ${main} with ${percent(joint[k])}. Alone, it has ${most} and ${parts.at(-1)}.`,
     brought(joint, alone, k),
   );
 }
@@ -263,11 +257,8 @@ function brought(joint, alone, first) {
   const gain = Array.from(joint, (p, k) => p - Math.max(...alone.map((one) => one[k])));
   const k = topOf(gain, 1)[0];
   if (k === first || gain[k] < 0.03) return null;
-  return [
-    " The largest gain is ",
-    link(topicHref(k), {}, badge(k), topicLabel(k)),
-    `: ${percent(joint[k])} together, at most ${share(joint[k] - gain[k])} alone.`,
-  ];
+  const gained = link(topicHref(k), {}, badge(k), topicLabel(k));
+  return rich` The largest gain is ${gained}: ${percent(joint[k])} together, at most ${share(joint[k] - gain[k])} alone.`;
 }
 
 function groupTopics(tags, joint, alone) {
@@ -278,8 +269,8 @@ function groupTopics(tags, joint, alone) {
     .slice(0, 4);
   const rows = [...best, ...rest].filter((k) => height[k] > 0.01);
   return card(
-    "Topics",
-    "Thick bars: together. Thin bars: each tag alone.",
+    T`Topics`,
+    T`Thick bars: together. Thin bars: each tag alone.`,
     legend(tags),
     h(
       "ul",
@@ -317,7 +308,7 @@ const legend = (tags) =>
   h(
     "p",
     { class: "legend" },
-    h("span", {}, h("i", { class: "ink" }), "together"),
+    h("span", {}, h("i", { class: "ink" }), T`together`),
     tags.map((t, i) =>
       h("span", {}, h("i", { vars: { "--hue": slotHue(i + 1) } }), tagLabel(t)),
     ),
@@ -332,7 +323,7 @@ function groupFigure(tags, joint) {
       class: "group-map",
       viewBox: `0 0 ${size} ${size}`,
       role: "img",
-      "aria-label": "Topic map, with areas by share in the group",
+      "aria-label": T`Topic map, with areas by share in the group`,
     },
     x.map((_, k) => {
       const spot = s(
@@ -349,7 +340,7 @@ function groupFigure(tags, joint) {
     }),
   );
   const n = countWith(tags);
-  return card("On the map", `${plural(n, "document has", "documents have")} all of them${ofListed()}.`, map);
+  return card(T`On the map`, T`${plural(n, "document has")} all of them${ofListed()}.`, map);
 }
 
 function groupWords(tags, joint, alone) {
@@ -368,19 +359,19 @@ function groupWords(tags, joint, alone) {
             "li",
             { class: fresh && !common.has(w) ? "fresh" : null },
             wordLink(w),
-            fresh && !common.has(w) ? h("small", {}, "new") : null,
+            fresh && !common.has(w) ? h("small", {}, T`new`) : null,
           ),
         ),
       ),
     );
   return card(
-    "Words",
-    "The most characteristic words of the group, and of each tag alone; new: not among those of any single tag.",
+    T`Words`,
+    T`The most characteristic words of the group, and of each tag alone; new: not among those of any single tag.`,
     h(
       "div",
       { class: "columns" },
       column(
-        "together",
+        T`together`,
         wordsUnder(joint, 16).map((row) => row[0]),
         255,
         true,

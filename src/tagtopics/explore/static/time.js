@@ -1,7 +1,7 @@
 // Topics and tags over time: what rises, what falls.
 function timePage() {
   const { periods, documents, late, topics, tags } = store.time;
-  const spans = [`${periods[0]} to ${periods[late - 1]}`, `${periods[late]} to ${periods.at(-1)}`];
+  const spans = [T`${periods[0]} to ${periods[late - 1]}`, T`${periods[late]} to ${periods.at(-1)}`];
   const shown = topics.filter(([k]) => !store.topics.background[k]);
   const rising = shown.filter(([, early, after]) => after > early).slice(0, 9);
   const falling = shown.filter(([, early, after]) => after < early).slice(-9).reverse();
@@ -17,7 +17,7 @@ function timePage() {
     rows.length
       ? card(
           title,
-          `Documents with the tag: of ${whole(nEarly)} from ${spans[0]}, and of ${whole(nLate)} from ${spans[1]}.`,
+          T`Documents with the tag: of ${whole(nEarly)} from ${spans[0]}, and of ${whole(nLate)} from ${spans[1]}.`,
           h("ul", { class: "trends" }, rows.map(tagRow)),
         )
       : null;
@@ -26,20 +26,20 @@ function timePage() {
     h(
       "div",
       { class: "hero" },
-      h("h1", {}, "Over time"),
+      h("h1", {}, T`Over time`),
       h(
         "p",
         { class: "lead" },
-        `Which topics and tags became more or less frequent between ${periods[0]} and ${periods.at(-1)}: ${spans[0]} compared with ${spans[1]}.`,
+        T`Which topics and tags became more or less frequent between ${periods[0]} and ${periods.at(-1)}: ${spans[0]} compared with ${spans[1]}.`,
       ),
     ),
-    card("Documents", "Documents in each period.", timeLine(
+    card(T`Documents`, T`Documents in each period.`, timeLine(
       periods.map((name, i) => ({ name, value: documents[i], title: `${name}: ${plural(documents[i], "document")}` })),
-      { label: "Documents", hue: 255, text: whole },
+      { label: T`Documents`, hue: 255, text: whole },
     )),
-    rising.length ? card("Rising topics", "Mean share in documents; the largest gain first.", multiples(rising)) : null,
-    falling.length ? card("Falling topics", "Mean share in documents; the largest loss first.", multiples(falling)) : null,
-    h("div", { class: "split" }, tagCard("Rising tags", tags.rising), tagCard("Falling tags", tags.falling)),
+    rising.length ? card(T`Rising topics`, T`Mean share in documents; the largest gain first.`, multiples(rising)) : null,
+    falling.length ? card(T`Falling topics`, T`Mean share in documents; the largest loss first.`, multiples(falling)) : null,
+    h("div", { class: "split" }, tagCard(T`Rising tags`, tags.rising), tagCard(T`Falling tags`, tags.falling)),
   ];
 }
 
@@ -76,15 +76,15 @@ function tagLine(t) {
   });
   if (counts.filter(Boolean).length < 2) return null;
   return card(
-    "Over time",
-    "Share of the documents of each period that have this tag.",
+    T`Over time`,
+    T`Share of the documents of each period that have this tag.`,
     timeLine(
       periods.map((name, i) => ({
         name,
         value: counts[i] / documents[i],
-        title: `${name}: ${whole(counts[i])} of ${plural(documents[i], "document")}`,
+        title: T`${name}: ${whole(counts[i])} of ${plural(documents[i], "of document")}`,
       })),
-      { label: `Documents with ${store.tags.names[t]}`, hue: 255 },
+      { label: T`Documents with ${store.tags.names[t]}`, hue: 255 },
     ),
   );
 }

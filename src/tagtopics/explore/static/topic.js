@@ -1,6 +1,6 @@
 // A topic: words by relevance, tags, documents, years. And a word: its topics.
 function topicPage(k) {
-  if (!(k >= 0 && k < store.K)) return missingPage("topic");
+  if (!(k >= 0 && k < store.K)) return missingPage(T`No such topic`);
   const order = topOf(store.topics.share, store.K);
   const at = order.indexOf(k);
   return [
@@ -10,20 +10,22 @@ function topicPage(k) {
       h(
         "p",
         { class: "steps" },
-        at > 0 ? link(topicHref(order[at - 1]), { rel: "prev" }, "← larger") : h("span", {}),
-        at < store.K - 1 ? link(topicHref(order[at + 1]), { rel: "next" }, "smaller →") : null,
+        at > 0 ? link(topicHref(order[at - 1]), { rel: "prev" }, T`← larger`) : h("span", {}),
+        at < store.K - 1 ? link(topicHref(order[at + 1]), { rel: "next" }, T`smaller →`) : null,
       ),
-      h("p", { class: "eyebrow" }, isBackground(k) ? `Topic ${k}: background, spread over the whole collection` : `Topic ${k}`),
+      h("p", { class: "eyebrow" }, isBackground(k) ? T`Topic ${k}: background, spread over the whole collection` : T`Topic ${k}`),
       h("h1", {}, badge(k), h("bdi", {}, topicName(k))),
       h(
         "p",
         { class: "lead" },
-        `This topic accounts for ${percent(store.topics.share[k])} of all words; its most telling words are ${store.labels[k].join(", ")}.`,
+        T`This topic accounts for ${percent(store.topics.share[k])} of all words; its most telling words are ${store.labels[k].join(", ")}.`,
       ),
       h(
         "p",
         { class: "note" },
-        `Number ${at + 1} of ${store.K} by share${store.topics.coherence.length ? `; coherence ${store.topics.coherence[k].toFixed(2)}` : ""}.`,
+        store.topics.coherence.length
+          ? T`Number ${at + 1} of ${store.K} by share; coherence ${fixed(store.topics.coherence[k], 2)}.`
+          : T`Number ${at + 1} of ${store.K} by share.`,
       ),
       nameEditor(k),
     ),
@@ -36,7 +38,7 @@ function topicPage(k) {
         {},
         topicTags(k),
         store.time
-          ? card("Over time", "Mean share of the topic in the documents of each period.", topicLine(k))
+          ? card(T`Over time`, T`Mean share of the topic in the documents of each period.`, topicLine(k))
           : null,
         nearTopics(k),
       ),
@@ -57,15 +59,15 @@ function topicWords(k) {
           text: `${percent(p)}  ${times(lift)}`,
           hue: topicHue(k),
           href: wordHref(w),
-          title: `${percent(p)} of the topic, ${times(lift)} as often as in the collection`,
+          title: T`${percent(p)} of the topic, ${times(lift)} as often as in the collection`,
         })),
-        { name: "Words" },
+        { name: T`Words` },
       ),
     );
   };
   const given = Number(stateOf().get("weight") ?? 0.6);
   const first = given >= 0 && given <= 1 ? given : 0.6;
-  const asText = (weight) => weight.toFixed(2).replace(/0$/, "");
+  const asText = (weight) => fixed(weight, 2).replace(/0$/, "");
   draw(first);
   const shown = h("output", { for: "weight" }, asText(first));
   const slider = h("input", {
@@ -85,15 +87,15 @@ function topicWords(k) {
     },
   });
   return card(
-    "Words",
-    "Bar: share of the topic. Number: how many times more frequent than in the whole collection.",
+    T`Words`,
+    T`Bar: share of the topic. Number: how many times more frequent than in the whole collection.`,
     h(
       "div",
       { class: "slider" },
-      h("label", { for: "weight" }, "Relevance"),
-      h("span", { class: "end" }, "rare, specific"),
+      h("label", { for: "weight" }, T`Relevance`),
+      h("span", { class: "end" }, T`rare, specific`),
       slider,
-      h("span", { class: "end" }, "frequent"),
+      h("span", { class: "end" }, T`frequent`),
       shown,
     ),
     box,
@@ -105,8 +107,8 @@ function topicTags(k) {
   const own = store.tags.names.map((_, t) => store.tagRoots[t * store.K + k] ** 2);
   const best = typicalTags(k, 10);
   return card(
-    "Tags",
-    "Tags most typical of this topic, with its share in their profiles.",
+    T`Tags`,
+    T`Tags most typical of this topic, with its share in their profiles.`,
     bars(
       best.map((t) => ({
         label: tagLabel(t),
@@ -116,7 +118,7 @@ function topicTags(k) {
         href: tagHref(t),
         title: plural(store.tags.documents[t], "document"),
       })),
-      { most: 1, name: "Tags" },
+      { most: 1, name: T`Tags` },
     ),
   );
 }
@@ -124,8 +126,8 @@ function topicTags(k) {
 function nearTopics(k) {
   if (store.K < 3) return null;
   return card(
-    "Similar topics",
-    "Topics with similar words; 100 % means equal.",
+    T`Similar topics`,
+    T`Topics with similar words; 100 % means equal.`,
     h(
       "ul",
       { class: "near" },
@@ -145,14 +147,14 @@ function topicDocuments(k) {
   const share = store.documents.ids.map((_, d) => store.docRoots[d * store.K + k] ** 2);
   const best = topOf(share, 200).filter((d) => share[d] >= 0.05);
   return card(
-    "Documents",
-    "Documents with the largest share of this topic.",
+    T`Documents`,
+    T`Documents with the largest share of this topic.`,
     growing(best, (d) => documentRow(d, { figure: percent(share[d]) }), 8),
   );
 }
 
 function wordPage(w) {
-  if (!(w >= 0 && w < store.words.names.length)) return missingPage("word");
+  if (!(w >= 0 && w < store.words.names.length)) return missingPage(T`No such word`);
   const n = store.words.perTopic;
   const topics = store.words.topics.slice(w * n, (w + 1) * n);
   const shares = topics.map((_, i) => store.wordShares[w * n + i] ** 2);
@@ -169,16 +171,16 @@ function wordPage(w) {
         "p",
         { class: "lead" },
         store.corpus
-          ? `A word that occurs ${plural(store.words.weight[w], "time")}, in ${plural(store.words.inDocuments[w], "document")}.`
-          : `A word that occurs about ${plural(store.words.weight[w], "time")}, by the model; the corpus itself is not known.`,
+          ? T`A word that occurs ${plural(store.words.weight[w], "time")}, in ${plural(store.words.inDocuments[w], "of document")}.`
+          : T`A word that occurs about ${plural(store.words.weight[w], "time")}, by the model; the corpus itself is not known.`,
       ),
     ),
     h(
       "div",
       { class: "split" },
       card(
-        "Topics",
-        "The topics of its occurrences; all add up to 100 %.",
+        T`Topics`,
+        T`The topics of its occurrences; all add up to 100 %.`,
         bars(
           [
             ...topics.map((k, i) => ({
@@ -188,15 +190,15 @@ function wordPage(w) {
               hue: topicHue(k),
               href: topicHref(k),
             })),
-            { label: "all other topics", value: rest, text: share(rest), hue: 0, grey: true },
+            { label: T`all other topics`, value: rest, text: share(rest), hue: 0, grey: true },
           ].filter((row) => row.value >= (row.grey ? 1e-4 : 0.01)),
-          { most: 1, name: "Topics" },
+          { most: 1, name: T`Topics` },
         ),
       ),
       tags.length
         ? card(
-            "Tags",
-            "Tags for which it is characteristic, with the occurrences credited to each.",
+            T`Tags`,
+            T`Tags for which it is characteristic, with the occurrences credited to each.`,
             bars(
               tags
                 .slice(0, 12)
@@ -206,19 +208,19 @@ function wordPage(w) {
                   text: tokens(credit(t)),
                   href: tagHref(t),
                 })),
-              { name: "Tags" },
+              { name: T`Tags` },
             ),
           )
         : null,
     ),
     store.words.documents[w].length
       ? card(
-          "Documents",
-          "Documents in which its share is largest.",
+          T`Documents`,
+          T`Documents in which its share is largest.`,
           documentList(store.words.documents[w].map((d) => documentRow(d))),
         )
       : null,
   ];
 }
 
-const missingPage = (what) => [h("h1", {}, `No such ${what}`), h("p", {}, link("#/", {}, "Back to the overview"))];
+const missingPage = (title) => [h("h1", {}, title), h("p", {}, link("#/", {}, T`Back to the overview`))];

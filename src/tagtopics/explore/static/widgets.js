@@ -8,21 +8,45 @@ const tagChip = (t, note) =>
   );
 const wordLink = (w) => link(wordHref(w), { class: "word" }, h("bdi", {}, store.words.names[w]));
 
+// The small picture of a document that is a photo, and what fetches it.
+function thumbnail(d) {
+  if (!store.pictures) return null;
+  const image = h("img", { class: "thumb", alt: "", hidden: true });
+  const fill = () =>
+    body(d).then((found) => {
+      if (!found || !found.p) return;
+      image.src = `data:image/jpeg;base64,${found.p.j}`;
+      image.hidden = false;
+    });
+  return { image, fill };
+}
+function filledInView(row, { fill }) {
+  const watcher = new IntersectionObserver((entries) => {
+    if (!entries.some((entry) => entry.isIntersecting)) return;
+    watcher.disconnect();
+    fill();
+  });
+  watcher.observe(row);
+  return row;
+}
+
 function documentRow(d, { figure, reasons } = {}) {
   const snippet = store.documents.snippets && store.documents.snippets[d];
-  return h(
+  const small = thumbnail(d);
+  const row = h(
     "li",
-    {},
+    { class: small ? "pictured" : null },
     h(
       "div",
       { class: "headline" },
-      link(documentHref(d), {}, h("bdi", {}, titleOf(d))),
+      link(documentHref(d), {}, small ? small.image : null, h("bdi", {}, titleOf(d))),
       dateOf(d) ? h("small", {}, dateOf(d)) : null,
       figure ? h("span", { class: "figure" }, figure) : null,
     ),
     snippet ? h("p", { class: "snippet", dir: "auto" }, snippet, " …") : null,
     reasons || null,
   );
+  return small ? filledInView(row, small) : row;
 }
 const documentList = (rows) => h("ol", { class: "documents" }, rows);
 
@@ -45,7 +69,7 @@ function growing(items, draw, step = 25, list = "ol", kind = "documents") {
   function grow() {
     box.append(...items.slice(shown, shown + step).map(draw));
     shown = Math.min(shown + step, items.length);
-    more.textContent = `Show more (${whole(items.length - shown)} left)`;
+    more.textContent = T`Show more (${whole(items.length - shown)} left)`;
     more.hidden = shown >= items.length;
   }
   grow();
@@ -72,7 +96,7 @@ function tagBox(label, except, chosen) {
     "aria-controls": `${id}-list`,
     autocomplete: "off",
     spellcheck: "false",
-    placeholder: "Add a tag …",
+    placeholder: T`Add a tag …`,
   });
   attachOptions(input, list, (text) =>
     findTags(text, 12)

@@ -12,9 +12,9 @@ function workbenchPage() {
 
 // Why a text is refused, given its numbers of known and unknown words; null if it is not.
 function refusal(known, unknown) {
-  if (!known) return "The model knows none of the words of this text, so it cannot analyse it.";
+  if (!known) return T`The model knows none of the words of this text, so it cannot analyse it.`;
   if (known < LEAST_KNOWN * (known + unknown))
-    return `The model knows only ${whole(known)} of ${plural(known + unknown, "word")} of this text, too few to analyse it. Is it in the language of the collection?`;
+    return T`The model knows only ${whole(known)} of ${plural(known + unknown, "of word")} of this text, too few to analyse it. Is it in the language of the collection?`;
   return null;
 }
 
@@ -32,7 +32,7 @@ function photographBench() {
       });
       const found = await answer.json();
       if (!answer.ok) throw new Error(found.detail);
-      const reading = h("section", { class: "card reading", "aria-label": "Photo by tag" });
+      const reading = h("section", { class: "card reading", "aria-label": T`Photo by tag` });
       pictured(
         reading,
         { j: found.jpeg, r: found.rows, c: found.columns, h: found.heat },
@@ -47,7 +47,7 @@ function photographBench() {
             "div",
             {},
             card(
-              "Recommended tags",
+              T`Recommended tags`,
               null,
               bars(
                 found.tags.map((name, i) => ({
@@ -56,10 +56,10 @@ function photographBench() {
                   text: percent(found.scores[i]),
                   href: `#/tag/${store.tags.names.indexOf(name)}`,
                 })),
-                { most: 1, name: "Tags" },
+                { most: 1, name: T`Tags` },
               ),
             ),
-            card("Topics", null, topicBars(found.topics, 6, 0.02)),
+            card(T`Topics`, null, topicBars(found.topics, 6, 0.02)),
           ),
         ),
       );
@@ -82,7 +82,7 @@ function photographBench() {
     "section",
     {
       class: "card bench drop",
-      "aria-label": "New photo",
+      "aria-label": T`New photo`,
       on: {
         dragover: (event) => event.preventDefault(),
         drop: (event) => {
@@ -91,7 +91,7 @@ function photographBench() {
         },
       },
     },
-    h("label", { for: "bench-file" }, "Choose a photo, or drop one here"),
+    h("label", { for: "bench-file" }, T`Choose a photo, or drop one here`),
     input,
     wrong,
   );
@@ -99,9 +99,9 @@ function photographBench() {
     h(
       "div",
       { class: "hero" },
-      h("p", { class: "eyebrow" }, "Workbench"),
-      h("h1", {}, "Analyse a new photo"),
-      h("p", { class: "lead" }, "Recommended tags, and where in the photo each of them is."),
+      h("p", { class: "eyebrow" }, T`Workbench`),
+      h("h1", {}, T`Analyse a new photo`),
+      h("p", { class: "lead" }, T`Recommended tags, and where in the photo each of them is.`),
     ),
     zone,
     result,
@@ -112,7 +112,7 @@ function textBench() {
   const area = h("textarea", {
     id: "bench-text",
     maxlength: 100000,
-    placeholder: "Paste a text …",
+    placeholder: T`Paste a text …`,
     on: {
       input: (event) => {
         bench.text = event.target.value;
@@ -154,7 +154,7 @@ function textBench() {
       bench.tags.length
         ? h(
             "ul",
-            { class: "chosen", "aria-label": "Accepted tags" },
+            { class: "chosen", "aria-label": T`Accepted tags` },
             bench.tags.map((t, i) =>
               h(
                 "li",
@@ -164,7 +164,7 @@ function textBench() {
                   "button",
                   {
                     type: "button",
-                    "aria-label": `Remove ${store.tags.names[t]}`,
+                    "aria-label": T`Remove ${store.tags.names[t]}`,
                     on: {
                       click: () => {
                         bench.tags = bench.tags.filter((u) => u !== t);
@@ -179,7 +179,7 @@ function textBench() {
           )
         : "",
       store.tags.names.length
-        ? tagBox("Tags of the text", bench.tags, (t) => {
+        ? tagBox(T`Tags of the text`, bench.tags, (t) => {
             bench.tags.push(t);
             again();
           })
@@ -191,21 +191,21 @@ function textBench() {
     h(
       "div",
       { class: "hero" },
-      h("p", { class: "eyebrow" }, "Workbench"),
-      h("h1", {}, "Analyse a new text"),
+      h("p", { class: "eyebrow" }, T`Workbench`),
+      h("h1", {}, T`Analyse a new text`),
       h(
         "p",
         { class: "lead" },
-        "Its topics, recommended tags with reasons, and related documents.",
+        T`Its topics, recommended tags with reasons, and related documents.`,
       ),
     ),
     h(
       "section",
-      { class: "card bench", "aria-label": "New text" },
-      h("label", { for: "bench-text" }, "Text"),
+      { class: "card bench", "aria-label": T`New text` },
+      h("label", { for: "bench-text" }, T`Text`),
       area,
       chosen,
-      h("button", { type: "button", class: "action main", on: { click: ask } }, "Analyse"),
+      h("button", { type: "button", class: "action main", on: { click: ask } }, T`Analyse`),
       wrong,
     ),
     result,
@@ -220,7 +220,7 @@ async function answersFor(text, tags) {
   const optional = (kind, body) =>
     settings.offers.includes(kind)
       ? asked(`api/v1/${kind}`, body).catch((error) => ({ failed: error.message }))
-      : { failed: `${store.model} does not ${kind}.` };
+      : { failed: kind === "recommend" ? T`${store.model} does not recommend.` : T`${store.model} does not explain.` };
   const [topics, related, explained, recommended] = await Promise.all([
     asked("api/v1/transform", { documents }),
     asked("api/v1/related", { documents, top: 8 }),
@@ -240,7 +240,7 @@ async function answersFor(text, tags) {
 function benchResult(again) {
   const { topics, related, explained, recommended } = bench.answers;
   const place = new Map(store.documents.rows.map((row, d) => [row, d]));
-  const reading = h("section", { class: "card reading", "aria-label": "Text by tag" });
+  const reading = h("section", { class: "card reading", "aria-label": T`Text by tag` });
   if (explained)
     coloured(
       reading,
@@ -251,7 +251,7 @@ function benchResult(again) {
     h(
       "p",
       { class: "note" },
-      `${plural(topics.known_words, "word")} known to the model, ${whole(topics.unknown_words)} unknown.`,
+      T`${plural(topics.known_words, "word")} known to the model, ${whole(topics.unknown_words)} unknown.`,
     ),
     h(
       "div",
@@ -259,15 +259,15 @@ function benchResult(again) {
       h(
         "div",
         {},
-        card("Topics", null, topicBars(topics.topics, 8, 0.01)),
+        card(T`Topics`, null, topicBars(topics.topics, 8, 0.01)),
         explained ? reading : null,
         bench.answers.read ? readingByTopic(bench.answers.read) : null,
       ),
-      h("div", {}, card("Recommended tags", null, proposals(recommended, again)), exportCard()),
+      h("div", {}, card(T`Recommended tags`, null, proposals(recommended, again)), exportCard()),
     ),
     card(
-      "Related documents",
-      "Documents of the collection with similar topics.",
+      T`Related documents`,
+      T`Documents of the collection with similar topics.`,
       documentList(related.map((row) => documentRow(place.get(row.row), { figure: percent(row.score) }))),
     ),
   ];
@@ -309,9 +309,9 @@ function readingByTopic({ text, spans }) {
   parts.push(text.slice(at));
   return h(
     "section",
-    { class: "card", "aria-label": "Text by topic" },
-    h("h2", {}, "Text"),
-    h("p", { class: "note" }, "Each word the model knows is underlined in the colour of its topic here."),
+    { class: "card", "aria-label": T`Text by topic` },
+    h("h2", {}, T`Text`),
+    h("p", { class: "note" }, T`Each word the model knows is underlined in the colour of its topic here.`),
     h("p", { class: "told-text", dir: "auto" }, parts),
   );
 }
@@ -328,7 +328,7 @@ function proposals(found, again) {
   const draw = () => {
     const kept = rows.filter((row) => row.score >= bench.least && (bench.kind === null || kindOf(row.tag) === bench.kind));
     list.replaceChildren(...kept.slice(0, MOST_PROPOSALS).map((row) => proposal(row, again)));
-    if (!kept.length) list.append(h("li", {}, h("span", { class: "note" }, "None of this kind and probability.")));
+    if (!kept.length) list.append(h("li", {}, h("span", { class: "note" }, T`None of this kind and probability.`)));
   };
   draw();
   return [proposalFilter(draw), list, undoButton(again)];
@@ -340,8 +340,8 @@ function proposalFilter(draw) {
   const select = h(
     "select",
     { id: "bench-kind", on: { change: () => { bench.kind = select.value === "*" ? null : select.value; draw(); } } },
-    h("option", { value: "*" }, "all"),
-    kinds.map((kind) => h("option", { value: kind, selected: bench.kind === kind }, kind || "other")),
+    h("option", { value: "*" }, T`all`),
+    kinds.map((kind) => h("option", { value: kind, selected: bench.kind === kind }, kind || T`other`)),
   );
   const least = h(
     "select",
@@ -354,8 +354,8 @@ function proposalFilter(draw) {
     h(
       "div",
       { class: "fields" },
-      kinds.length > 1 ? h("div", {}, h("label", { for: "bench-kind" }, "Kind"), select) : null,
-      h("div", {}, h("label", { for: "bench-least" }, "At least"), least),
+      kinds.length > 1 ? h("div", {}, h("label", { for: "bench-kind" }, T`Kind`), select) : null,
+      h("div", {}, h("label", { for: "bench-least" }, T`At least`), least),
     ),
   );
 }
@@ -373,7 +373,7 @@ function undoButton(again) {
     Object.assign(bench, bench.undo.pop());
     again();
   };
-  return h("button", { type: "button", class: "action", "data-focus": "undo", on: { click: undo } }, "Undo");
+  return h("button", { type: "button", class: "action", "data-focus": "undo", on: { click: undo } }, T`Undo`);
 }
 
 function proposal(row, again) {
@@ -403,7 +403,7 @@ function proposal(row, again) {
     "li",
     { on: { mouseenter: () => markWords(row.words, true), mouseleave: () => markWords(row.words, false), focusin: () => markWords(row.words, true), focusout: () => markWords(row.words, false) } },
     h("span", {}, tagChip(row.t), " ", figure),
-    h("span", {}, button(accepted ? "Accepted" : "Accept", "accept", String(accepted), true), button("Refuse", "refuse", null, false)),
+    h("span", {}, button(accepted ? T`Accepted` : T`Accept`, "accept", String(accepted), true), button(T`Refuse`, "refuse", null, false)),
     reasons,
   );
 }
@@ -424,8 +424,8 @@ function exportCard() {
   const { recommended } = bench.answers;
   const answer = () => ({ ...value(), recommended: recommended.failed ? [] : recommended });
   return card(
-    "Export",
-    "The text, its accepted and refused tags, and its topics.",
+    T`Export`,
+    T`The text, its accepted and refused tags, and its topics.`,
     h(
       "div",
       { class: "row" },
@@ -453,9 +453,9 @@ function exportCard() {
               ),
           },
         },
-        "JSON line",
+        T`JSON line`,
       ),
     ),
-    h("details", { class: "answer" }, h("summary", {}, "Answer as JSON"), h("pre", { tabindex: "0" }, JSON.stringify(answer(), null, 1))),
+    h("details", { class: "answer" }, h("summary", {}, T`Answer as JSON`), h("pre", { tabindex: "0" }, JSON.stringify(answer(), null, 1))),
   );
 }
