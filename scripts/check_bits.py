@@ -131,6 +131,7 @@ def print_digests(options: argparse.Namespace) -> None:
     from tagtopics.inference import executor
 
     warnings.simplefilter("ignore")
+    os.environ["SOURCE_DATE_EPOCH"] = "0"  # a report states when its model was fitted
     if options.control_group:
         folder = Path(tempfile.mkdtemp())
         for name, value in (("max", options.control_group), ("current", 0), ("stat", "anon 0")):
