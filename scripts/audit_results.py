@@ -11,7 +11,7 @@ one model for both.
 
 Corpora are folders of TAGTOPICS_DATA. Errors are planted in the training part (the official split, else a
 random one); the clean test part shows what a correction is worth. Records are appended to
-build/audit-results.jsonl.
+benchmarks/results/audit-results.jsonl.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tagtopics.analysis.duplicates import duplicate_tags
 from tagtopics.analysis.taggings import collect_taggings, doubtful_taggings, missing_taggings
 from tagtopics.corpus.splits import train_test
 
-RECORDS = Path("build/audit-results.jsonl")
+RECORDS = Path("benchmarks/results/audit-results.jsonl")
 SHARE, SPLIT, FEWEST = 0.05, 50, 10
 TEXTS: dict[str, tuple[str, str]] = {
     "anthology": ("papers.jsonl.gz", "authors"),

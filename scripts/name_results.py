@@ -5,7 +5,7 @@
 
 Settings are the defaults. `run` leaves the model and the two parts of the split in build/headings/SEED, where
 scripts/annif_results.py trains and asks Annif. The folder tibcore of TAGTOPICS_DATA has the records.
-Records of all systems are appended to build/heading-results.jsonl. A seed `v0` splits the training part of
+Records of all systems are appended to benchmarks/results/heading-results.jsonl. A seed `v0` splits the training part of
 split 0 once more; settings of other systems are chosen on it.
 """
 
@@ -30,7 +30,7 @@ from tagtopics.recommend.tag_names import fit_tag_names
 from tagtopics.tasks.named_tags import NamedAnswer, named_answer, unseen_precision
 from tagtopics.tasks.recommendation import all_measures, calibration_error
 
-RECORDS, FOLDER = Path("build/heading-results.jsonl"), Path("build/headings")
+RECORDS, FOLDER = Path("benchmarks/results/heading-results.jsonl"), Path("build/headings")
 URI = "http://example.org/headings/"
 LIST, RANKS, SPLITS = 5, 20, 5
 

@@ -2,7 +2,7 @@
 
     python scripts/tag_page.py
 
-Reads build/tag-results.jsonl, build/tag-tasks.jsonl and build/tag-peers.jsonl, whichever are there.
+Reads benchmarks/results/tag-results.jsonl, build/tag-tasks.jsonl and build/tag-peers.jsonl, whichever are there.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def difference(rows: list[dict[str, Any]], task: str, better: str, worse: str) -
 def by_corpus(of: str) -> Rows:
     """Return the records of a file, by corpus."""
     found: Rows = {}
-    for record in records(Path(f"build/{FILES[of]}.jsonl")):
+    for record in records(Path(f"benchmarks/results/{FILES[of]}.jsonl")):
         found.setdefault(record["corpus"], []).append(record)
     return dict(sorted(found.items()))
 

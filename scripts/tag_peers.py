@@ -1,6 +1,6 @@
 """Compare the default model with tomotopy's DMR and PLDA, which use tags too.
 
-    python scripts/tag_peers.py run cora reuters/2 ...  append records to build/tag-peers.jsonl
+    python scripts/tag_peers.py run cora reuters/2 ...  append records to benchmarks/results/tag-peers.jsonl
 
 The split, the words seen and the words predicted are those of scripts/tag_results.py. Documents are inferred
 by one fold-in from the topics of each peer and from its own prior of each test document: for DMR, that of the
@@ -27,7 +27,7 @@ from tagtopics.experiments.curves import SEEN
 from tagtopics.inference.fold_in import FoldIn
 from tagtopics.inference.holdout import log_likelihoods
 
-RECORDS = Path("build/tag-peers.jsonl")
+RECORDS = Path("benchmarks/results/tag-peers.jsonl")
 SWEEPS, LABELS, ETA = 300, 200, 0.01
 """Sweeps of the samplers; most tags with a topic of their own in PLDA; prior of words, tomotopy's default."""
 

@@ -1,6 +1,6 @@
 """Measure how well words are predicted with and without tags, for docs/tag-results.md.
 
-    python scripts/tag_results.py run cora reuters/2 ...    append records to build/tag-results.jsonl
+    python scripts/tag_results.py run cora reuters/2 ...    append records to benchmarks/results/tag-results.jsonl
 
 `scripts/tag_page.py` writes the page. Corpora are folders of TAGTOPICS_DATA; `reuters/2` is split 2 alone.
 Each split is random, four fifths for training; strengths are learned on documents set aside inside the
@@ -24,7 +24,7 @@ import tagtopics as tt
 from tagtopics.corpus.splits import train_test
 from tagtopics.experiments.curves import SEEN, shuffled
 
-RECORDS = Path("build/tag-results.jsonl")
+RECORDS = Path("benchmarks/results/tag-results.jsonl")
 SPLITS, TOPICS, SWEEPS = 5, 50, 100
 TEXTS: dict[str, dict[str, Any]] = {
     "anthology": {"file": "papers.jsonl.gz", "tags": ["authors", "venue", "year"]},

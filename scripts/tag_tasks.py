@@ -1,6 +1,6 @@
 """Measure links, classes, credit and topics with and without tags, for docs/tag-results.md.
 
-    python scripts/tag_tasks.py run cora reuters/2 ...    append records to build/tag-tasks.jsonl
+    python scripts/tag_tasks.py run cora reuters/2 ...    append records to benchmarks/results/tag-tasks.jsonl
 
 Corpora, splits and settings are those of scripts/tag_results.py; `reuters/2` is split 2 alone. A link is a
 shared tag, so test tags are hidden for links; a model that can infer hidden tags does so. Where tags have
@@ -24,7 +24,7 @@ import tagtopics as tt
 from tagtopics.corpus.splits import train_test
 from tagtopics.experiments.run import FittedOnce
 
-RECORDS = Path("build/tag-tasks.jsonl")
+RECORDS = Path("benchmarks/results/tag-tasks.jsonl")
 LINKED = {"anthology": "authors", "docstrings": "takes"}
 CREDITED = {"anthology": "venue", "docstrings": "subpackage"}
 """The kind of tag that links and credit are about, of corpora that have kinds."""
