@@ -5,8 +5,8 @@
 
 Settings are the defaults. `run` leaves the model and the two parts of the split in build/headings/SEED, where
 scripts/annif_results.py trains and asks Annif. The folder tibcore of TAGTOPICS_DATA has the records.
-Records of all systems are appended to benchmarks/results/heading-results.jsonl. A seed `v0` splits the training part of
-split 0 once more; settings of other systems are chosen on it.
+Records of all systems are appended to benchmarks/results/heading-results.jsonl. A seed `v0` splits the
+training part of split 0 once more; settings of other systems are chosen on it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     python scripts/tag_page.py
 
-Reads benchmarks/results/tag-results.jsonl, build/tag-tasks.jsonl and build/tag-peers.jsonl, whichever are there.
+Reads tag-results.jsonl, tag-tasks.jsonl and tag-peers.jsonl of benchmarks/results, whichever are there.
 """
 
 from __future__ import annotations

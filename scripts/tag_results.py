@@ -1,6 +1,6 @@
 """Measure how well words are predicted with and without tags, for docs/tag-results.md.
 
-    python scripts/tag_results.py run cora reuters/2 ...    append records to benchmarks/results/tag-results.jsonl
+    python scripts/tag_results.py run cora reuters/2 ...    append to benchmarks/results/tag-results.jsonl
 
 `scripts/tag_page.py` writes the page. Corpora are folders of TAGTOPICS_DATA; `reuters/2` is split 2 alone.
 Each split is random, four fifths for training; strengths are learned on documents set aside inside the
