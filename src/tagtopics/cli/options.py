@@ -55,7 +55,7 @@ def option(
 
 def flag(text: str, *names: str, **more: Any) -> Any:
     """Return the declaration of an option without a value."""
-    return option(text, *names, metavar=None, **more)
+    return option(text, *names, metavar="", **more)
 
 
 def top_option(text: str, **more: Any) -> Any:
@@ -97,7 +97,7 @@ class OutputOptions:
     """What a command prints."""
 
     json: Annotated[bool, flag("Print one JSON document.", "--json")] = False
-    quiet: Annotated[bool, flag("No progress, no notes.", "--quiet", "-q")] = False
+    quiet: Annotated[bool, flag("Hide progress and notes.", "--quiet", "-q")] = False
     debug: Annotated[bool, flag("Print a traceback on errors.", "--debug")] = False
 
 
@@ -119,11 +119,11 @@ class ColumnOptions:
     format: Annotated[
         str | None,
         _input(
-            "csv, xlsx, bibtex, mallet ...; `tagtopics fit` reads some thirty.", "from the file name", "NAME"
+            "csv, xlsx, bibtex, mallet ...; an unknown name lists all formats.", "from the file name", "NAME"
         ),
     ] = None
-    delimiter: Annotated[str | None, _input("Divides the values of a CSV line.", "found out", "CHAR")] = None
-    encoding: Annotated[str | None, _input("Encoding of text files.", "found out", "NAME")] = None
+    delimiter: Annotated[str | None, _input("Separator between the values of a line.", "detected", "CHAR")] = None
+    encoding: Annotated[str | None, _input("Encoding of text files.", "detected", "NAME")] = None
     query: Annotated[
         str | None, _input("SQL query for the documents of a SQLite database.", "the only table", "SQL")
     ] = None
@@ -158,7 +158,7 @@ class TextOptions:
     min_length: Annotated[int | None, _text("Shortest word, in characters.", default="2")] = None
     tokenizer: Annotated[
         str | None,
-        _text("Divide text with: chinese, japanese or thai.", default="no tokenizer", metavar="NAME"),
+        _text("Segment text with: chinese, japanese or thai.", default="no tokenizer", metavar="NAME"),
     ] = None
     lemmas: Annotated[
         str | None,

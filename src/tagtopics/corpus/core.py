@@ -163,7 +163,7 @@ class Corpus:
 
 @dataclass(frozen=True, kw_only=True)
 class FileOptions:
-    """How to read a file of documents; None where that is to be found out."""
+    """How to read a file of documents; None where that is to be detected."""
 
     delimiter: str | None = None  # between the values of a line
     encoding: str | None = None  # of text

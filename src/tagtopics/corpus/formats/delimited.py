@@ -1,4 +1,4 @@
-"""Delimited text: CSV, TSV and their relatives, with delimiter, encoding and quoting found out and stated."""
+"""Delimited text: CSV, TSV and their relatives, with delimiter, encoding and quoting detected and stated."""
 
 from __future__ import annotations
 
