@@ -20,8 +20,9 @@ from tagtopics.inference.loop import run
 SWEEPS, RELAXATION = 40, 1.0
 """Sweeps of the pilot, at most, and its largest over-relaxation."""
 
-SWEEPS_AFTER = 20
-"""Sweeps over all documents after a start from the pilot, at most."""
+SWEEPS_BEFORE, SWEEPS_AFTER = 60, 20
+"""Sweeps of a pilot that a fit starts from, with the relaxation of that fit, and over all documents then, at
+most."""
 
 MOST_ASIDE = 1000
 """Documents set aside, at most."""

@@ -23,7 +23,7 @@ from tagtopics.graph import CorpusSums, Priors, build_graph
 from tagtopics.inference.bp import BeliefPropagation
 from tagtopics.inference.executor import MemoryExecutor
 from tagtopics.inference.loop import Callback, Learned, run
-from tagtopics.inference.pilot import RELAXATION, SWEEPS, SWEEPS_AFTER, Pilot, is_large
+from tagtopics.inference.pilot import RELAXATION, SWEEPS, SWEEPS_AFTER, SWEEPS_BEFORE, Pilot, is_large
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.base import TopicModel
 from tagtopics.models.inputs import align_words, sizes_of, without_tags, without_words
@@ -110,14 +110,18 @@ class OnlineModel(TopicModel):
 
     def _pilot(self, n_docs: int, priors: Priors, take: Callable[[Int64], tuple[Any, Any]]) -> Pilot:
         """Return a pilot with the priors of a fit; `take` returns counts and tags of documents by rows."""
-        calm = priors._replace(relaxation=min(priors.relaxation, RELAXATION))
+        if self._starts_from_pilot(n_docs):
+            sweeps = SWEEPS_BEFORE
+        else:
+            sweeps = min(SWEEPS, self._most_sweeps())
+            priors = priors._replace(relaxation=min(priors.relaxation, RELAXATION))
         return Pilot(
             n_docs,
             self._seed(),
             self.n_topics,
             take,
-            lambda graph: self._belief_propagation(graph, calm),
-            max_iter=min(SWEEPS, self._most_sweeps()),
+            lambda graph: self._belief_propagation(graph, priors),
+            max_iter=sweeps,
             tol=self.tol,
         )
 
