@@ -10,7 +10,6 @@ import scipy.sparse as sp
 
 from tagtopics.evidence import strengths
 from tagtopics.evidence.learn import (
-    choose_aside,
     default_settings,
     settings_from_numbers,
     settings_to_numbers,
@@ -18,6 +17,7 @@ from tagtopics.evidence.learn import (
 from tagtopics.evidence.parts import Profiles, Strengths, claims_of, combined, kinds_of
 from tagtopics.evidence.strengths import Rows, maximise
 from tagtopics.graph import build_graph
+from tagtopics.inference.pilot import choose_aside
 
 WHOLE, HALF = 3e6, 3.0
 """Documents of a tag that counts in full, and of one that counts half."""

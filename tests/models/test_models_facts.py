@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tagtopics as tt
-from tagtopics.evidence.learn import choose_aside
+from tagtopics.inference.pilot import choose_aside
 from tagtopics.views.to_topic_data import topic_data
 
 

@@ -7,6 +7,7 @@ import json
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from json.encoder import encode_basestring_ascii
 from pathlib import Path
 from typing import Any
 
@@ -149,8 +150,9 @@ def _write_parts(corpus: Corpus, folder: Path) -> None:
     if corpus.links is not None:
         (folder / "links.npz").write_bytes(_npz(corpus.links))
     if corpus.texts is not None:
-        texts = ({"id": name, "text": text} for name, text in zip(corpus.ids, corpus.texts, strict=True))
-        _write_lines(folder / "texts.jsonl.gz", map(json.dumps, texts), packed=True)
+        quoted = (map(encode_basestring_ascii, values) for values in (corpus.ids, corpus.texts))
+        lines = (f'{{"id": {name}, "text": {text}}}' for name, text in zip(*quoted, strict=True))
+        _write_lines(folder / "texts.jsonl.gz", lines, packed=True)
     if corpus.recipe is not None:
         recipe = json.dumps(recipe_to_json(corpus.recipe), indent=2)
         (folder / "recipe.json").write_text(recipe + "\n", encoding="utf-8", newline="\n")
@@ -184,13 +186,14 @@ def _bag(corpus: Corpus, doc: int) -> dict[str, int]:
 
 def write_names(names: Sequence[str], path: Path) -> None:
     """Write names as UTF-8, one per line; a name that does not fit on one line is an `InputError`."""
-    for number, name in enumerate(names):
+    text = "".join(f"{name}\n" for name in names)
+    safe = text.count("\n") == len(names) and not any(sign in text for sign in _UNWRITABLE if sign != "\n")
+    for number, name in enumerate(() if safe else names):
         if not _UNWRITABLE.isdisjoint(name):
             raise InputError(
                 f"{path.name}: entry {number} contains a line break or another character that "
                 f"does not fit on a line of text ({name[:40]!r}); rename it"
             )
-    text = "".join(f"{name}\n" for name in names)
     path.write_bytes(text.encode("utf-8", "replace"))
 
 

@@ -1,7 +1,7 @@
 """Learn how much tags say: the strengths of the parts of a prior, and the shrinkage of tag words.
 
 A pilot fit learns topics from four fifths of the documents, or all but 1000; the others are set aside, and
-their held-out words are predicted.
+their held-out words are predicted (`inference.pilot`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tagtopics._blas import single_thread
-from tagtopics._typing import Float32, Float64, Int64
+from tagtopics._typing import Float32, Float64
 from tagtopics.corpus.splits import MOST_TOKENS
 from tagtopics.errors import InputError
 from tagtopics.evidence import strengths as fixed_point
@@ -29,12 +29,6 @@ from tagtopics.inference.holdout import perplexity
 
 MIN_DOCS = 50
 """Corpora with fewer documents keep the default settings."""
-
-PILOT_SWEEPS, PILOT_RELAXATION, MOST_PILOT = 40, 1.0, 20_000
-"""Sweeps of the pilot, its largest over-relaxation, and the largest number of documents it learns from."""
-
-_SHARE = 5
-"""One document in five is set aside, at most `strengths.ROWS`."""
 
 _SHRINKAGES = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0)
 _FIRST = 2
@@ -75,7 +69,7 @@ class PilotScores(NamedTuple):
     documents: int
 
 
-class Pilot(NamedTuple):
+class PilotTopics(NamedTuple):
     """Topics learned without the documents set aside."""
 
     counts: Any  # CSR (D, W), the documents learned from
@@ -100,16 +94,9 @@ def can_learn(counts: Any, tags: Any) -> bool:
     return whole and bool(np.asarray(counts.sum(1, dtype=np.float64)).max() < MOST_TOKENS)
 
 
-def choose_aside(n_docs: int, seed: int) -> tuple[Int64, Int64]:
-    """Return the rows of the documents to learn from, and of those set aside, both ascending."""
-    order = np.random.default_rng(seed).permutation(n_docs)
-    n = min(n_docs // _SHARE, fixed_point.ROWS)
-    return np.sort(order[n:]), np.sort(order[:n])
-
-
 @single_thread()
 def learn_settings(
-    pilot: Pilot, counts: Any, tags: Any, seed: int, n_threads: int, *, joint: bool = True
+    pilot: PilotTopics, counts: Any, tags: Any, seed: int, n_threads: int, *, joint: bool = True
 ) -> tuple[TagSettings, PilotScores | None]:
     """Return the settings that suit documents set aside, and how well these are predicted.
 
@@ -171,7 +158,7 @@ def _scores(rows: Rows, hidden: Float64, known: Float64) -> PilotScores | None:
     return PilotScores(unknown, tagged, len(np.unique(rows.document[scored])))
 
 
-def _have_tags(pilot: Pilot, rows: Rows) -> Any:
+def _have_tags(pilot: PilotTopics, rows: Rows) -> Any:
     """Return (D,) booleans: which rows have a tag of the documents learned from."""
     return np.asarray(pilot.profiles.known(rows.tags).sum(1)).ravel() > 0
 
@@ -185,7 +172,7 @@ def _tested(
     )
 
 
-def training_of_pilot(pilot: Pilot, hidden: Strengths, n_threads: int) -> Training:
+def training_of_pilot(pilot: PilotTopics, hidden: Strengths, n_threads: int) -> Training:
     """Return what the words of tags are learned from."""
     profiles, K = pilot.profiles, len(pilot.profiles.base)
     prior = hidden.flat / K + hidden.base * profiles.base
@@ -195,7 +182,7 @@ def training_of_pilot(pilot: Pilot, hidden: Strengths, n_threads: int) -> Traini
     )
 
 
-def tag_words_of(pilot: Pilot, settings: TagSettings, n_threads: int) -> Any:
+def tag_words_of(pilot: PilotTopics, settings: TagSettings, n_threads: int) -> Any:
     """Return CSR (T, W): the tokens of each word that documents credit to each tag, from `_LEAST` on."""
     training = training_of_pilot(pilot, settings.hidden, n_threads)
     strengths = settings.slot_strengths[pilot.profiles.kinds[training.graph.slot_tag]]
@@ -211,7 +198,7 @@ def tag_words_of(pilot: Pilot, settings: TagSettings, n_threads: int) -> Any:
 
 
 def _learn_words(
-    pilot: Pilot, rows: Rows, hidden: Fit, known: Fit, used: Float64, has_tags: Any, n_threads: int
+    pilot: PilotTopics, rows: Rows, hidden: Fit, known: Fit, used: Float64, has_tags: Any, n_threads: int
 ) -> tuple[float, tuple[Any, Float64], Fit]:
     """Return the best shrinkage, the words credited to tags with the shrinkage of each, and the strengths."""
     n, profiles, phi = len(rows.parts), pilot.profiles, pilot.phi

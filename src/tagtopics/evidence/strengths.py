@@ -24,13 +24,14 @@ from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.corpus.splits import completion
 from tagtopics.evidence.parts import Profiles, claims_of, pairs_of
 from tagtopics.graph import FactorGraph, build_graph
+from tagtopics.inference.pilot import MOST_ASIDE
 from tagtopics.kernels import mixture
 
 SEEN = (0.05, 0.1, 0.2, 0.4, 0.8)
 """Shares of the tokens of a document that are seen; each document set aside gets one of them per draw."""
 
-ROWS = 1000
-"""Documents set aside, and how many draws of their tokens a small corpus has together."""
+_ROWS = MOST_ASIDE
+"""How many draws of their tokens few documents have together."""
 
 _MOST_DRAWS = 5
 _ROUNDS, _STEPS = 8, 3
@@ -81,7 +82,7 @@ def draw_rows(counts: Any, tags: Any, profiles: Profiles, phi: Float32, seed: in
         seed: of the choice of tokens.
     """
     D = counts.shape[0]
-    draws = int(np.clip(ROWS // max(D, 1), 1, _MOST_DRAWS))
+    draws = int(np.clip(_ROWS // max(D, 1), 1, _MOST_DRAWS))
     seen_rows, hidden_rows, documents, shares = [], [], [], []
     for draw in range(draws):
         large, hidden = completion(counts, seed + draw)

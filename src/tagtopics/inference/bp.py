@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from tagtopics.inference.executor import Executor, Sweep, check_array, initial_t
 from tagtopics.inference.loop import Learned, proportions
 from tagtopics.kernels.constants import NOISE
 
+if TYPE_CHECKING:
+    from tagtopics.inference.pilot import Pilot
+
 __all__ = ["Belief", "BeliefPropagation"]
 
 _FADING, _LATE_FADING = 0.95, 0.97
@@ -21,6 +24,9 @@ _FADING, _LATE_FADING = 0.95, 0.97
 
 _KNOWN = 0.5
 """A word that belongs to known topics to this share is no anchor of another topic."""
+
+_AFTER_PILOT = 1.0
+"""Largest relaxation of a fit that starts from the topics of a pilot."""
 
 _PLAIN, _SLOW = 15, 0.02
 """Factors above 1 make sums swing. They are used only if so many plain sweeps leave so much change."""
@@ -52,6 +58,7 @@ class BeliefPropagation:
     anchored: bool = True  # start from topics around anchor words; else from noise
     earlier: CorpusSums | None = None  # sums of documents learned before
     guide: Guide | None = None  # topics known before the fit
+    pilot: Pilot | None = None  # a fit to a part of the documents, to start from
     settles: ClassVar[bool] = True
 
     @property
@@ -66,7 +73,8 @@ class BeliefPropagation:
         docs = self.executor.start(self._word_topics(), self.seed, sums)
         words = self._guided(sums).words if self.executor.lean else sums.words[:0]
         plain = self.earlier is not None or self.guide is not None
-        priors = self.priors._replace(relaxation=0.0) if plain else self.priors
+        most = 0.0 if plain else _AFTER_PILOT if self.pilot is not None else np.inf
+        priors = self.priors._replace(relaxation=min(self.priors.relaxation, most))
         return Belief(0, sums, words.astype(np.float32), priors, docs)
 
     def step(self, belief: Belief) -> tuple[Belief, float]:
@@ -79,7 +87,7 @@ class BeliefPropagation:
         if not credits:
             no_tags = everything.tags[:0]
             everything, tag_docs = everything._replace(tags=no_tags, tag_squares=no_tags), tag_docs[:0]
-        plain = self.priors.relaxation > 1 and number < _PLAIN
+        plain = priors.relaxation > 1 and number < _PLAIN
         used = priors._replace(relaxation=0.0) if plain else priors
         arguments = (previous, used, executor.lean, executor.n_threads)
         given = executor.kernels.sweep_input(everything, tag_docs, *arguments)
@@ -126,7 +134,9 @@ class BeliefPropagation:
             raise InputError("start: was begun with another doc_topic_prior; use the same")
         fading, plain = self._fading()
         wanted = self.priors.relaxation * fading ** max(sweep - plain, 0)
-        if not np.isclose(found.relaxation, wanted) and (found.relaxation != 0 or sweep < _PLAIN):
+        piloted = min(self.priors.relaxation, _AFTER_PILOT) * fading**sweep  # with or without `max_iter`
+        known = np.isclose(found.relaxation, [wanted, piloted]).any()
+        if not known and (found.relaxation != 0 or sweep < _PLAIN):
             raise InputError("start: was begun with another relaxation; use the same")
         for name in ("topic_word", "pairwise_weight", "higher_order_weight", "order", "word_exponent"):
             there, here = getattr(found, name), getattr(self.priors, name)
@@ -160,6 +170,8 @@ class BeliefPropagation:
             return (self.earlier.words + self.priors.topic_word).astype(np.float32)
         if self.guide is not None:
             return self._guided_topics(self.guide)
+        if self.pilot is not None:
+            return self.pilot.word_topics()
         topics = initial_topics(self.executor, self.n_topics, self.seed, self.anchored)
         return topics if self.anchored else topics + NOISE
 

@@ -234,7 +234,7 @@ class TopicModel(Queries):
             beta = default_beta(self.n_topics, n_tokens, n_words, self._preset().scales_priors)
         self.topic_word_prior_ = float(beta)
 
-    def _most_sweeps(self) -> int:
+    def _most_sweeps(self, n_docs: int = 0) -> int:
         """Return the largest number of sweeps: as given, or 100, without over-relaxation 200."""
         if self.max_iter is not None:
             return int(self.max_iter)
@@ -319,8 +319,9 @@ class TopicModel(Queries):
             precompile.finish()
         seen = without_tags(corpus) if self._ignores_tags else corpus
         self._set_topic_word_prior(*sizes_of(seen.counts))
-        self._learn(seen, self._algorithm(seen, **options), callbacks, start)
-        self._learn_evidence(seen, callbacks)
+        algorithm = self._algorithm(seen, **options)
+        self._learn(seen, algorithm, callbacks, start)
+        self._learn_evidence(seen, callbacks, algorithm)
         return corpus
 
     def _learn(
@@ -331,7 +332,7 @@ class TopicModel(Queries):
         start: tuple[Any, Sequence[Step]] | None = None,
     ) -> None:
         """Iterate the algorithm and store what it learned."""
-        tol, most = self.tol if algorithm.settles else 0.0, self._most_sweeps()
+        tol, most = self.tol if algorithm.settles else 0.0, self._most_sweeps(corpus.n_docs)
         result = run(algorithm, max_iter=most, tol=tol, callbacks=callbacks, start=start)
         self._store(corpus, algorithm.learned(result.state), result)
 
@@ -376,8 +377,13 @@ class TopicModel(Queries):
             message = f"the recommender could not be trained ({what}); the topics are not affected"
             warnings.warn(message, CorpusWarning, stacklevel=3)
 
-    def _learn_evidence(self, corpus: Corpus, callbacks: Sequence[Callback[Any]]) -> None:
-        """Learn what tags say about topics and words, with the topics fixed; of models with `explain`."""
+    def _learn_evidence(
+        self, corpus: Corpus, callbacks: Sequence[Callback[Any]], algorithm: Any = None
+    ) -> None:
+        """Learn what tags say about topics and words, with the topics fixed; of models with `explain`.
+
+        `algorithm` is what learned the topics; its pilot, if it has one, is used again.
+        """
 
     def _fit_facts(self) -> dict[str, float]:
         """Return figures about the fit by name, for reports."""

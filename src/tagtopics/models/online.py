@@ -8,19 +8,22 @@ came, and the step of batch t is about 1 / t; f < 1 forgets. Decision 080.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+import scipy.sparse as sp
 
-from tagtopics._typing import Float64
+from tagtopics._typing import Float64, Int64
 from tagtopics.corpus.align import extended, in_columns, join_corpora
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import CorpusWarning, InputError
-from tagtopics.graph import CorpusSums, build_graph
+from tagtopics.graph import CorpusSums, Priors, build_graph
 from tagtopics.inference.bp import BeliefPropagation
 from tagtopics.inference.executor import MemoryExecutor
 from tagtopics.inference.loop import Callback, Learned, run
+from tagtopics.inference.pilot import RELAXATION, SWEEPS, SWEEPS_AFTER, SWEEPS_BEFORE, Pilot, is_large
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.base import TopicModel
 from tagtopics.models.inputs import align_words, sizes_of, without_tags, without_words
@@ -76,11 +79,51 @@ class OnlineModel(TopicModel):
                 raise InputError("partial_fit: there are no documents to start from")
             first, *batches = _batches(without_tags(corpus) if self._ignores_tags else corpus, batch_size)
             self._set_topic_word_prior(*sizes_of(first.counts))
-            self._learn(first, self._algorithm(first), callbacks)
-            self._learn_evidence(first, callbacks)
+            algorithm = self._algorithm(first)
+            self._learn(first, algorithm, callbacks)
+            self._learn_evidence(first, callbacks, algorithm)
         for batch in batches:
             self._learn_more(batch, forgetting, callbacks)
         return self
+
+    def _algorithm(self, corpus: Corpus) -> BeliefPropagation:
+        """Return belief propagation; a fit to many documents starts from a pilot."""
+        graph, priors = build_graph(corpus.counts, corpus.tags), self._priors_for(corpus)
+        algorithm = self._belief_propagation(graph, priors)
+        if not self._starts_from_pilot(corpus.n_docs):
+            return algorithm
+        return replace(
+            algorithm, pilot=self._pilot(corpus.n_docs, priors, rows_of(corpus.counts, corpus.tags))
+        )
+
+    def _starts_from_pilot(self, n_docs: int) -> bool:
+        """Return whether a fit to so many documents starts from a pilot: with default settings only."""
+        if self.max_iter is not None or self._guide is not None or not is_large(n_docs, self.n_topics):
+            return False
+        preset, priors = self._preset(), self._priors()
+        tags_act = priors.pairwise_weight > 0 or priors.higher_order_weight > 0
+        return preset.relaxation > RELAXATION and preset.init == "anchors" and not tags_act
+
+    def _most_sweeps(self, n_docs: int = 0) -> int:
+        """Return the largest number of sweeps over so many documents."""
+        return SWEEPS_AFTER if self._starts_from_pilot(n_docs) else super()._most_sweeps()
+
+    def _pilot(self, n_docs: int, priors: Priors, take: Callable[[Int64], tuple[Any, Any]]) -> Pilot:
+        """Return a pilot with the priors of a fit; `take` returns counts and tags of documents by rows."""
+        if self._starts_from_pilot(n_docs):
+            sweeps = SWEEPS_BEFORE
+        else:
+            sweeps = min(SWEEPS, self._most_sweeps())
+            priors = priors._replace(relaxation=min(priors.relaxation, RELAXATION))
+        return Pilot(
+            n_docs,
+            self._seed(),
+            self.n_topics,
+            take,
+            lambda graph: self._belief_propagation(graph, priors),
+            max_iter=sweeps,
+            tol=self.tol,
+        )
 
     def _more_documents(self, X: Any, y: Any) -> Corpus:
         """Return more documents in their own columns; documents of a matrix continue the numbering."""
@@ -220,3 +263,8 @@ def _batches(corpus: Corpus, size: int) -> Iterator[Corpus]:
 def _with_rows(sums: Float64, n_rows: int) -> Float64:
     """Return sums (N, K) extended to n_rows with zeros, for words or tags that are new."""
     return np.vstack([sums, np.zeros((n_rows - len(sums), sums.shape[1]))]) if n_rows > len(sums) else sums
+
+
+def rows_of(counts: Any, tags: Any) -> Callable[[Int64], tuple[Any, Any]]:
+    """Return a function that returns counts and tags, both CSR, of documents by their rows."""
+    return lambda rows: (sp.csr_array(counts[rows]), sp.csr_array(tags[rows]))

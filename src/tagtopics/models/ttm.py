@@ -15,14 +15,10 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.evidence.credit import CreditTable
 from tagtopics.evidence.learn import (
-    MOST_PILOT,
-    PILOT_RELAXATION,
-    PILOT_SWEEPS,
-    Pilot,
     PilotScores,
+    PilotTopics,
     TagSettings,
     can_learn,
-    choose_aside,
     default_settings,
     learn_settings,
     settings_from_numbers,
@@ -31,12 +27,13 @@ from tagtopics.evidence.learn import (
 )
 from tagtopics.evidence.parts import Profiles, kinds_of, pairs_of
 from tagtopics.evidence.prediction import TaggedInference
-from tagtopics.graph import Belief, Priors, build_graph, joint_profile, normalised
+from tagtopics.graph import Priors, joint_profile, normalised
 from tagtopics.inference.callbacks import announce
-from tagtopics.inference.loop import Callback, run
+from tagtopics.inference.loop import Callback
+from tagtopics.inference.pilot import Pilot
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.inputs import align_tags, align_words
-from tagtopics.models.online import OnlineModel
+from tagtopics.models.online import OnlineModel, rows_of
 from tagtopics.models.results import TagProfile, top_weighted
 from tagtopics.models.validation import AUTO, Preset
 
@@ -183,7 +180,9 @@ class TTM(OnlineModel):
 
     # ------------------------------------------------------------------ learning what tags say
 
-    def _learn_evidence(self, corpus: Corpus, callbacks: Sequence[Callback[Any]]) -> None:
+    def _learn_evidence(
+        self, corpus: Corpus, callbacks: Sequence[Callback[Any]], algorithm: Any = None
+    ) -> None:
         counts, tags = align_words(corpus, self.vocabulary_), align_tags(corpus, self.tag_names_)
         self.tag_kinds_ = kinds_of(self.tag_names_)[0]
         n_kinds, count = len(self.tag_kinds_), self._preset().tag_pseudo_count
@@ -193,34 +192,31 @@ class TTM(OnlineModel):
         self.settings_, self.pilot_ = default_settings(self.doc_topic_prior_, n_kinds, tokens), None
         if learned and can_learn(counts, tags):
             announce(callbacks, "Learning what tags say")
-            self.settings_, self.pilot_ = self._learned_settings(counts, tags)
+            self.settings_, self.pilot_ = self._learned_settings(
+                counts, tags, None if algorithm is None else algorithm.pilot
+            )
         announce(callbacks, "Crediting words to tags")
         threads, alpha = resolve_threads(self.n_jobs), self.doc_topic_prior_
         tokens_of = np.asarray(counts.sum(1), dtype=np.float32)[:, np.newaxis]
         doc_sums = np.maximum(self.doc_topic_ * (tokens_of + alpha.sum()) - alpha, np.float32(0))
-        fitted = Pilot(counts, tags, doc_sums, self._phi(), self._profiles())
+        fitted = PilotTopics(counts, tags, doc_sums, self._phi(), self._profiles())
         self.tag_words_ = tag_words_of(fitted, self.settings_, threads)
         self._prepare()
 
-    def _learned_settings(self, counts: Any, tags: Any) -> tuple[TagSettings, PilotScores | None]:
+    def _learned_settings(
+        self, counts: Any, tags: Any, pilot: Pilot | None
+    ) -> tuple[TagSettings, PilotScores | None]:
         """Learn topics without some documents, and the strengths from those documents."""
-        seed, threads = self._seed(), resolve_threads(self.n_jobs)
-        rest, aside = choose_aside(counts.shape[0], seed)
-        rest = rest[:: 1 + len(rest) // MOST_PILOT]
-        known = sp.csr_array(counts[rest]), sp.csr_array(tags[rest])
-        priors = self._priors()
-        relaxation = min(priors.relaxation, PILOT_RELAXATION)
-        priors = priors._replace(doc_topic=self.doc_topic_prior_, relaxation=relaxation)
-        graph = build_graph(*known)
-        algorithm = self._belief_propagation(graph, priors)
-        belief = run(algorithm, max_iter=min(PILOT_SWEEPS, self._most_sweeps()), tol=self.tol).state
-        pilot = self._pilot(known, belief, graph.totals.tag_docs)
-        del algorithm, belief  # the messages are the largest part of a fit
-        aside_part = counts[aside], tags[aside]
-        return learn_settings(pilot, *aside_part, seed, threads, joint=self.order > 1)
+        if pilot is None:
+            priors = self._priors()._replace(doc_topic=self.doc_topic_prior_)
+            pilot = self._pilot(counts.shape[0], priors, rows_of(counts, tags))
+        topics, aside = self._pilot_topics(pilot), pilot.take(pilot.aside)
+        threads = resolve_threads(self.n_jobs)
+        return learn_settings(topics, *aside, pilot.seed, threads, joint=self.order > 1)
 
-    def _pilot(self, known: tuple[Any, Any], belief: Belief, tag_docs: Any) -> Pilot:
-        """Return what a belief says of the documents it was learned from."""
+    def _pilot_topics(self, pilot: Pilot) -> PilotTopics:
+        """Return what a pilot says of the documents it was learned from."""
+        belief, tag_docs = pilot.belief, pilot.tag_docs
         assert belief.docs is not None
         raised = belief.sums.words + self.topic_word_prior_
         phi = np.ascontiguousarray((raised / raised.sum(0)).astype(np.float32))
@@ -228,7 +224,8 @@ class TTM(OnlineModel):
         K = belief.sums.words.shape[1]
         means = np.where(tag_docs[:, np.newaxis] > 0, belief.sums.tags / docs, 1.0 / K)
         base = normalised(belief.sums.words.sum(0))
-        return Pilot(*known, belief.docs.doc_sums, phi, self._profiles_of(base, means, tag_docs))
+        profiles = self._profiles_of(base, means, tag_docs)
+        return PilotTopics(*pilot.documents, belief.docs.doc_sums, phi, profiles)
 
     def _profiles(self) -> Profiles:
         return self._profiles_of(self.topic_shares(), self.tag_means(), self.tag_docs_)

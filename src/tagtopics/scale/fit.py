@@ -68,11 +68,13 @@ def fit_shards(
     model._set_topic_word_prior(totals.n_tokens, int(np.count_nonzero(totals.word_docs)))
     priors = model._priors_for(corpus)
     workers = (executor or local_executor(threads))(folder, run.states, len(priors.doc_topic), lean)
-    algorithm = BeliefPropagation(workers, priors, model._seed(), model._preset().init == "anchors")
+    n_docs, anchored = folder.manifest.n_docs, model._preset().init == "anchors"
+    pilot = model._pilot(n_docs, priors, folder.rows) if model._starts_from_pilot(n_docs) else None
+    algorithm = BeliefPropagation(workers, priors, model._seed(), anchored, pilot=pilot)
     try:
         result = loop.run(
             algorithm,
-            max_iter=model._most_sweeps(),
+            max_iter=model._most_sweeps(n_docs),
             tol=model.tol,
             callbacks=[run, *callbacks],
             start=run.start,
@@ -83,7 +85,7 @@ def fit_shards(
     theta = np.concatenate([states.of(number) for number in sample])
     model._store(corpus, algorithm.learned(result.state)._replace(doc_topic=theta), result)
     model.tag_docs_ = folder.totals.tag_docs.copy()
-    model._learn_evidence(corpus, callbacks)
+    model._learn_evidence(corpus, callbacks, algorithm)
     model._learn_recommender(corpus, callbacks)
     if doc_topic is not None:
         states.write(Path(doc_topic))

@@ -320,6 +320,17 @@ class ShardFolder:
             **unpack_metadata(read),
         )
 
+    def rows(self, rows: Int64) -> tuple[sp.csr_array, sp.csr_array]:
+        """Return the counts and the tags of documents by their numbers in the whole corpus, ascending."""
+        counts, tags = list[sp.csr_array](), list[sp.csr_array]()
+        for number, entry in enumerate(self.manifest.shards):
+            first, last = np.searchsorted(rows, [entry.first_doc, entry.first_doc + entry.n_docs])
+            if first < last:
+                part = self.corpus([number])
+                counts.append(part.counts[rows[first:last] - entry.first_doc])
+                tags.append(part.tags[rows[first:last] - entry.first_doc])
+        return sp.csr_array(sp.vstack(counts, format="csr")), sp.csr_array(sp.vstack(tags, format="csr"))
+
     def _arrays(self, number: int) -> _Arrays:
         """Return the arrays of a shard, checked; they are fresh and may be written to."""
         entry = self.manifest.shards[number]
