@@ -116,6 +116,19 @@ def build_graph(counts: Any, tags: Any | None = None) -> FactorGraph:
     return wire(*edges, *slots, blocks, Totals(D, n_tokens, word_docs, tag_docs))
 
 
+def query_graph(counts: Any, tags: Any) -> FactorGraph:
+    """Return the edges and slots of new documents; groups and totals, which only fits use, are empty.
+
+    Args:
+        counts: CSR (D, W).
+        tags: CSR (D, T).
+    """
+    edges = (counts.indptr.astype(np.int64), counts.indices.astype(np.int32), counts.data.astype(np.float32))
+    slots = (tags.indptr.astype(np.int64), tags.indices.astype(np.int32))
+    none = np.empty(0, dtype=np.int64)
+    return FactorGraph(*edges, *slots, Groups(none, none), none, Totals(counts.shape[0], 0.0, none, none))
+
+
 def wire(
     doc_edges: Int64,
     edge_word: Int32,

@@ -115,13 +115,15 @@ class Profiles:
 
     def slot_shares(self, tags: Any) -> sp.csr_array:
         """Return CSR (D, T): how the words' pseudo-count of a kind is divided among a document's tags."""
-        tags = sp.csr_array(tags, dtype=np.float64)
+        return sp.csr_array((self.slot_weights(tags), tags.indices, tags.indptr), shape=tags.shape)
+
+    def slot_weights(self, tags: Any) -> Float64:
+        """Return the entries of `slot_shares`, (S,)."""
         rows = np.repeat(np.arange(tags.shape[0]), np.diff(tags.indptr))
         keys = rows * self.n_kinds + self.kinds[tags.indices]
-        known = tags.data * (self.tag_docs[tags.indices] > 0)
-        totals = np.bincount(keys, tags.data, tags.shape[0] * self.n_kinds)
-        data = known / np.maximum(totals, 1.0)[keys]
-        return sp.csr_array((data, tags.indices, tags.indptr), shape=tags.shape)
+        weights = np.asarray(tags.data, dtype=np.float64)
+        totals = np.bincount(keys, weights, tags.shape[0] * self.n_kinds)
+        return np.asarray(weights * (self.tag_docs[tags.indices] > 0) / np.maximum(totals, 1.0)[keys])
 
 
 def combined(parts: Float64, strengths: Strengths) -> Float32:

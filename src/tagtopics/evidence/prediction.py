@@ -13,9 +13,9 @@ from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.evidence.learn import TagSettings
 from tagtopics.evidence.parts import Profiles, claims_of, combined
-from tagtopics.graph import FactorGraph, build_graph
+from tagtopics.graph import FactorGraph, query_graph
 from tagtopics.kernels import mixture
-from tagtopics.kernels.mixture import Pairs, first_claims
+from tagtopics.kernels.mixture import Pairs
 
 _BATCH = 1 << 22
 """Numbers of a batch of documents: edges times topics, and claims."""
@@ -37,6 +37,14 @@ class Credit(NamedTuple):
     tokens: Any  # (P,) how often the word occurs in the document
     shares: Float32  # (P,) p(tag | word, document); adds up to one over the tags
     own: Float32  # (P,) the part of it that the tag's own words account for, not its topics
+
+
+class _TagPrior(NamedTuple):
+    """What the tags of documents say before any word is seen."""
+
+    parts: Float64  # from `Profiles.parts`
+    certain: Float64  # (D, 1) from 0, no tag is known, to 1
+    slots: Float32  # (S,) pseudo-counts of the words of tags
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +90,8 @@ class TaggedInference:
         for first, last in _batches(counts, tags, self.phi.shape[1]):
             slots = slice(tags.indptr[first], tags.indptr[last])
             some = _rows(tags, first, last)
-            graph = build_graph(_rows(counts, first, last), some)
-            found = self._infer_batch(graph, self._said(graph), some, plain_prior)
+            graph = query_graph(_rows(counts, first, last), some)
+            found = self._mixed(graph, self._said(graph), self._tag_prior(some), plain_prior)
             topics[first:last], weights[slots] = found
         return Mixture(topics, sp.csr_array((weights, tags.indices, tags.indptr), shape=tags.shape))
 
@@ -93,9 +101,7 @@ class TaggedInference:
         The flat part is alpha (K,), as without tags: learned strengths predict words best, but proportions
         that describe documents and are compared with each other need more smoothing.
         """
-        found = self.infer(counts, tags, alpha)
-        total = found.topics + found.tags @ self.profiles.means
-        return np.asarray(total / total.sum(1, keepdims=True, dtype=np.float64), dtype=np.float32)
+        return self._proportions(*self.infer(counts, tags, alpha))
 
     def log_likelihoods(self, found: Mixture, held_out: Any) -> Float64:
         """Return (D,): the log probability of the held-out words, CSR (D, W), of each document."""
@@ -108,7 +114,7 @@ class TaggedInference:
             values = np.einsum(
                 "ek,ek->e", found.topics[first:last][doc].astype(np.float64), self.phi[part.indices]
             )
-            graph = build_graph(part, tags)
+            graph = query_graph(part, tags)
             edge, slot = claims_of(part, tags)
             values += np.bincount(edge, tags.data[slot].astype(np.float64) * self._said(graph), part.nnz)
             logs = np.log(np.maximum(values / norm[first:last][doc], 1e-300))
@@ -138,39 +144,67 @@ class TaggedInference:
 
     def credit_shares(self, counts: Any, tags: Any) -> tuple[Float32, Float32]:
         """Return `shares` and `own` of `credit` alone: of many documents, the rest takes much memory."""
-        n_claims, done = int(np.diff(counts.indptr).astype(np.int64) @ np.diff(tags.indptr)), 0
-        shares, own = np.empty(n_claims, dtype=np.float32), np.empty(n_claims, dtype=np.float32)
-        for first, last in _batches(counts, tags, self.phi.shape[1]):
-            some = _rows(tags, first, last)
-            graph = build_graph(_rows(counts, first, last), some)
-            said, claims = self._said(graph), slice(done, done + int(first_claims(graph)[-1]))
-            topics, weights = self._infer_batch(graph, said, some)
-            arguments = (said, topics, weights, self.profiles.means, self.n_threads)
-            shares[claims], own[claims] = mixture.credit_claims(graph, self.phi, *arguments)
-            done = claims.stop
+        parts = [part[1:] for part in self._explained(counts, tags, None)]
+        shares, own = (np.concatenate([np.empty(0, np.float32), *part]) for part in zip(*parts, strict=True))
         return shares, own
 
-    def _infer_batch(
-        self, graph: FactorGraph, said: Float32, tags: Any, plain: Float32 | None = None
+    def topics_and_shares(self, counts: Any, tags: Any, alpha: Float32) -> tuple[Float32, Float32]:
+        """Return `doc_topic` and the shares of `credit`; what both need is computed once."""
+        parts = [part[:2] for part in self._explained(counts, tags, alpha)]
+        topics, shares = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return topics, shares
+
+    def _explained(
+        self, counts: Any, tags: Any, alpha: Float32 | None
+    ) -> Iterator[tuple[Float32, Float32, Float32]]:
+        """Yield topic proportions, shares and own words of documents, some at a time.
+
+        Without alpha the topic proportions are left out.
+        """
+        for first, last in _batches(counts, tags, self.phi.shape[1]):
+            some = _rows(tags, first, last)
+            graph, prior = query_graph(_rows(counts, first, last), some), self._tag_prior(some)
+            said = self._said(graph)
+            theta = np.empty((0, self.phi.shape[1]), dtype=np.float32)
+            if alpha is not None:
+                topics, weights = self._mixed(graph, said, prior, alpha)
+                theta = self._proportions(
+                    topics, sp.csr_array((weights, some.indices, some.indptr), shape=some.shape)
+                )
+            topics, weights = self._mixed(graph, said, prior)
+            arguments = (said, topics, weights, self.profiles.means, self.n_threads)
+            yield theta, *mixture.credit_claims(graph, self.phi, *arguments)
+
+    def _proportions(self, topics: Float32, tags: Any) -> Float32:
+        """Return topic proportions (D, K), of topics and tags of a mixture."""
+        total = topics + tags @ self.profiles.means
+        return np.asarray(total / total.sum(1, keepdims=True, dtype=np.float64), dtype=np.float32)
+
+    def _tag_prior(self, tags: Any) -> _TagPrior:
+        """Return what the tags of documents, CSR (D, T), say before any word is seen."""
+        profiles, known = self.profiles, self.settings.known
+        doc = np.repeat(np.arange(tags.shape[0]), np.diff(tags.indptr))
+        known_tags = tags.data * (profiles.tag_docs[tags.indices] > 0)
+        certain = np.minimum(np.bincount(doc, known_tags, tags.shape[0]), 1.0)[:, np.newaxis]
+        strengths = np.array(known.words)[profiles.kinds[tags.indices]]
+        slots = (strengths * profiles.slot_weights(tags)).astype(np.float32)
+        return _TagPrior(profiles.parts(tags), certain, slots)
+
+    def _mixed(
+        self, graph: FactorGraph, said: Float32, of_tags: _TagPrior, plain: Float32 | None = None
     ) -> tuple[Float32, Float32]:
         """Return the topics (D, K) and the weight of each tag, (S,), of a few documents.
 
         `said` is p(word | tag) of their claims. The prior of a document whose tags are uncertain lies between
         that of hidden and of known tags.
         """
-        profiles, known = self.profiles, self.settings.known
-        parts = profiles.parts(tags)
-        doc = np.repeat(np.arange(tags.shape[0]), np.diff(tags.indptr))
-        known_tags = tags.data * (profiles.tag_docs[tags.indices] > 0)
-        certain = np.minimum(np.bincount(doc, known_tags, tags.shape[0]), 1.0)[:, np.newaxis]
+        parts, certain = of_tags.parts.copy(), of_tags.certain
         parts[:2] *= certain if plain is None else 0  # the parts of tags have it already
         untagged = (1 - certain) * self.hidden_prior() if plain is None else plain
-        prior = combined(parts, known) + untagged.astype(np.float32)
-        strengths = np.array(known.words)[profiles.kinds[tags.indices]]
-        slot_prior = (strengths * profiles.slot_shares(tags).data).astype(np.float32)
+        prior = combined(parts, self.settings.known) + untagged.astype(np.float32)
         settings = (self.max_iter, self.tol, self.n_threads)
-        sums, slot_sums = mixture.fold_in_mixture(graph, self.phi, said, prior, slot_prior, *settings)
-        return sums + prior, slot_sums + slot_prior
+        sums, slot_sums = mixture.fold_in_mixture(graph, self.phi, said, prior, of_tags.slots, *settings)
+        return sums + prior, slot_sums + of_tags.slots
 
     def _said(self, graph: Any) -> Float32:
         """Return p(word | tag) of every claim of documents."""

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from tagtopics._typing import Float64, Int64
+from tagtopics._typing import Bool, Float32, Float64, Int64
 from tagtopics.explore.page import rounded
-from tagtopics.explore.prepare import known_words
+from tagtopics.explore.prepare import divided, entries_of, known_words
+from tagtopics.views.spans import finds_the_same
 from tagtopics.views.topic_data import TopicData
 
 CHUNK = 40
@@ -47,23 +50,21 @@ class Bodies:
 
     def body(self, doc: int) -> dict[str, Any]:
         """Return the body of one document."""
-        data, table = self._data, self._data.documents
-        entries = slice(*table.word_offsets[doc : doc + 2])
-        words, counts = table.word_index[entries], table.word_count[entries]
-        known = np.flatnonzero(self._number[words] >= 0)
-        posterior = data.word_topic[words[known]] * table.topics[doc]
-        listed = {"w": self._number[words[known]].tolist(), "n": rounded(counts[known], 6)}
-        body: dict[str, Any] = {"k": letters(posterior.argmax(1))}
-        credit = credits_of(data, doc)
-        if credit is not None:
-            body["f"] = rounded(tag_parts(credit, counts))
-            if credit.shape[1] > 1:
-                body["c"] = letters(np.rint(100 * credit[known].astype(np.float64)).ravel())
-        if table.texts is not None and self._counts_agree(table.texts[doc], listed):
-            body["t"] = table.texts[doc]
-        elif table.texts is not None:
-            place = np.full(len(self._number), -1)
-            place[words[known]] = np.arange(len(known))
+        return self.bodies([doc])[0]
+
+    def bodies(self, docs: Iterable[int]) -> list[dict[str, Any]]:
+        """Return the bodies of documents; what is the same computation for all of them is done at once."""
+        rows = np.array(list(docs), dtype=np.int64)
+        parts = zip(rows.tolist(), *self._words(rows), strict=True)
+        return [self._body(doc, listed, numbers) for doc, listed, numbers in parts]
+
+    def _body(self, doc: int, listed: dict[str, list[Any]], body: dict[str, Any]) -> dict[str, Any]:
+        """Add the text of a document to its body, or the words that are listed if it has none."""
+        data, texts = self._data, self._data.documents.texts
+        if texts is not None and self._counts_agree(texts[doc], listed):
+            body["t"] = texts[doc]
+        elif texts is not None:
+            place = {int(self._chosen[w]): i for i, w in enumerate(listed["w"])}
             text, spans = _text(data, doc, place)
             body |= text
             if not self._finds(body["t"], spans, listed):
@@ -74,12 +75,52 @@ class Bodies:
             body["p"] = {"j": picture.jpeg, "r": picture.rows, "c": picture.columns, "h": picture.heat}
         return body
 
+    def _words(self, rows: Int64) -> tuple[list[dict[str, list[Any]]], list[dict[str, Any]]]:
+        """Return `w` and `n` of documents, and what a body has of topics and credits: `k`, `f` and `c`."""
+        data, table = self._data, self._data.documents
+        entries, sizes = entries_of(table.word_offsets, rows)
+        words, counts = table.word_index[entries], table.word_count[entries]
+        inside = self._number[words] >= 0
+        known, counts = words[inside], counts[inside]
+        row = np.repeat(np.arange(len(rows)), sizes)[inside]
+        kept = np.bincount(row, minlength=len(rows))
+        topics = letters((data.word_topic[known] * table.topics[rows[row]]).argmax(1))
+        numbers, shown = (divided(part, kept) for part in (self._number[known].tolist(), rounded(counts, 6)))
+        listed = [{"w": w, "n": n} for w, n in zip(numbers, shown, strict=True)]
+        credited = self._credits(rows, inside, sizes)
+        parts = zip(cut(topics, kept), credited, strict=True)
+        return listed, [{"k": k} | more for k, more in parts]
+
+    def _credits(self, rows: Int64, inside: Bool, n_words: Int64) -> list[dict[str, Any]]:
+        """Return `f` and `c` of documents.
+
+        Args:
+            rows: the documents.
+            inside: whether each of their words is in the index.
+            n_words: how many words each of them has.
+        """
+        data, table = self._data, self._data.documents
+        if not len(table.credit):
+            return [{} for _ in rows]
+        n_tags = np.diff(table.tag_offsets)[rows]
+        entries, _ = entries_of(table.credit_offsets, rows)
+        kept = np.repeat(inside, np.repeat(n_tags, n_words))
+        percent = letters(np.rint(100 * table.credit[entries][kept].astype(np.float64)))
+        doc = np.repeat(np.arange(len(rows)), n_words)[inside]
+        sizes = np.bincount(doc, minlength=len(rows)) * n_tags
+        parts = [tag_parts(credits_of(data, d), _counts(data, d)) for d in rows[n_tags > 0].tolist()]
+        shares = divided(rounded(np.concatenate([np.empty(0), *parts])), n_tags)
+        return [
+            ({"f": f} if f else {}) | ({"c": c} if len(f) > 1 else {})
+            for f, c in zip(shares, cut(percent, sizes), strict=True)
+        ]
+
     def _counts_agree(self, text: str, listed: dict[str, list[Any]]) -> bool:
         """Tell whether a text is so plain that the page finds the same words, and it finds these counts.
 
         This is what `_finds` tells, without looking for the spans.
         """
-        if not self._data.spans.plain or not text.isascii() or len(text) > MOST_TEXT:
+        if not self._data.spans.plain or len(text) > MOST_TEXT or not finds_the_same(PLAIN_WORD, text):
             return False
         found = Counter(map(self._lookup.get, PLAIN_WORD.findall(text.lower())))
         found.pop(None, None)
@@ -103,6 +144,12 @@ class Bodies:
         return counts == listed["n"] and found == list(map(tuple, spans.tolist()))
 
 
+def _counts(data: TopicData, doc: int) -> Float32:
+    """Return how often each word of one document occurs."""
+    table = data.documents
+    return table.word_count[slice(*table.word_offsets[doc : doc + 2])]
+
+
 def credits_of(data: TopicData, doc: int) -> Any:
     """Return p(tag | word, document), words x tags, of one document; None without credits."""
     table = data.documents
@@ -123,17 +170,20 @@ def letters(values: Any) -> str:
     return (np.asarray(values).astype("<u4") + np.uint32(_FIRST_LETTER)).tobytes().decode("utf-32-le")
 
 
-def _text(data: TopicData, doc: int, place: Int64) -> tuple[dict[str, Any], Int64]:
-    """Return a text and the spans (n, 3) of its words, whose positions in the body `place` (W,) gives."""
+def cut(text: str, sizes: Int64) -> list[str]:
+    """Return the pieces of a text that have these sizes."""
+    return [text[a:b] for a, b in pairwise([0, *np.cumsum(sizes).tolist()])]
+
+
+def _text(data: TopicData, doc: int, place: dict[int, int]) -> tuple[dict[str, Any], Int64]:
+    """Return a text and the spans (n, 3) of its words, whose positions in the body `place` gives."""
     whole = (data.documents.texts or ())[doc]
     text, cut = whole[:MOST_TEXT], len(whole) > MOST_TEXT
-    found = data.spans.find(whole)
+    found = [(a, b, place[w]) for a, b, w in data.spans.find(whole) if w in place and b <= len(text)]
     start, stop, word = np.array(found, dtype=np.int64).reshape(-1, 3).T
-    word = place[word]
-    kept = (word >= 0) & (stop <= len(text))
-    start, stop = (_utf16(text)[ends[kept]] for ends in (start, stop))
+    start, stop = (_utf16(text)[ends] for ends in (start, stop))
     gap = start - np.concatenate([[0], stop])[: len(start)]
-    return {"t": text} | ({"cut": 1} if cut else {}), np.stack([gap, stop - start, word[kept]], axis=1)
+    return {"t": text} | ({"cut": 1} if cut else {}), np.stack([gap, stop - start, word], axis=1)
 
 
 def _utf16(text: str) -> Int64:

@@ -170,7 +170,7 @@ def _word_pages(data: TopicData, docs: Int64) -> Iterator[tuple[str, dict[str, A
     best_docs, in_docs = postings(data, docs), word_docs(data)
     tags: list[list[list[Any]]] = [[] for _ in chosen]
     for name, (words, tokens) in zip(data.tags.names, tag_words(data), strict=True):
-        for w, n in zip(number[words].tolist(), rounded(tokens, 3), strict=True):
+        for w, n in zip(number[words].tolist(), tokens, strict=True):
             tags[w].append([name, n])
     topics = word_topics(data, chosen)
     for i, w in enumerate(chosen.tolist()):
@@ -206,9 +206,7 @@ def _tag_pages(data: TopicData) -> Iterator[tuple[str, dict[str, Any]]]:
                 {
                     "documents": int(tags.n_docs[t]),
                     "topics": _shares(tags.profiles[t], _TAG_TOPICS, LEAST_SHARE),
-                    "words": [[data.words[w], n] for w, n in zip(words, rounded(tokens, 3), strict=True)][
-                        :24
-                    ],
+                    "words": [[data.words[w], n] for w, n in zip(words, tokens, strict=True)][:24],
                     "alike": [[tags.names[u], score] for u, score in near if score > 0],
                     "often": _often(data, both, t, t - start),
                 },

@@ -86,8 +86,7 @@ def _varied(
     chosen: list[dict[str, Any]] = []
     later: list[dict[str, Any]] = []
     used: Counter[tuple[str, Any]] = Counter()
-    for i in order:
-        s, t, n_both, k = (int(part[i]) for part in pairs)
+    for s, t, n_both, k in zip(*(part[order].tolist() for part in pairs), strict=True):
         parts = (("tag", s), ("tag", t), ("topic", k))
         if any(used[part] >= 2 for part in parts):
             continue

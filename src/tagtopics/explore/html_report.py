@@ -203,7 +203,7 @@ def _fitting_bodies(data: TopicData, docs: Int64, space: int) -> tuple[list[byte
         return packs, done
     bodies = Bodies(data)
     for rows in np.split(docs, range(CHUNK, len(docs), CHUNK)):
-        pack = packed([bodies.body(int(d)) for d in rows])
+        pack = packed(bodies.bodies(rows))
         space -= base64_size(len(pack)) + 80
         if space < 0:
             break

@@ -8,7 +8,7 @@ from tagtopics._gzip import Deflated, deflated, gzip_of
 from tagtopics._typing import Int64
 from tagtopics.errors import InputError
 from tagtopics.explore.page import LEVEL, compact_json
-from tagtopics.explore.prepare import VARYING, fixed_index, index_of, tag_rows
+from tagtopics.explore.prepare import documents_of, fixed_index, postings, sizes_of, tag_rows
 from tagtopics.views.topic_data import TopicData
 
 _FOR_BODIES = 0.4
@@ -28,26 +28,27 @@ class IndexPacker:
     """
 
     def __init__(self, data: TopicData) -> None:
-        self.data, self._fixed = data, fixed_index(data)
-        head = {name: part for name, part in self._fixed.items() if name not in VARYING}
-        self._head = deflated(compact_json(head)[:-1] + b",", LEVEL)
+        self.data, fixed = data, fixed_index(data)
+        words = fixed.pop("words")  # last, for the documents of each word follow
+        self._head = deflated(compact_json(fixed | {"words": words})[:-2] + b',"documents":', LEVEL)
 
-    def tail(self, docs: Int64, counted: Int64 | None = None) -> Deflated:
-        """Return the part of the index that depends on the documents listed, and those counted."""
-        index = index_of(self.data, docs, self._fixed, counted)
-        return deflated(compact_json({name: index[name] for name in VARYING})[1:], LEVEL)
+    def tail(self, docs: Int64) -> Deflated:
+        """Return the part of the index that depends on the documents listed."""
+        words, documents = (compact_json(part(self.data, docs)) for part in (postings, documents_of))
+        return deflated(words + b'},"documents":' + documents + b",", LEVEL)
 
-    def size(self, tail: Deflated) -> int:
+    def end(self, docs: Int64, counted: Int64) -> Deflated:
+        """Return the last part of the index: sizes, and the tags of documents that are only counted."""
+        sizes = sizes_of(self.data, docs, counted)
+        return deflated(compact_json({"sizes": sizes, "counted": tag_rows(self.data, counted)})[1:], LEVEL)
+
+    def size(self, *parts: Deflated) -> int:
         """Return the size of the index as base64."""
-        return base64_size(self._head.size + tail.size + 20)
+        return base64_size(self._head.size + sum(part.size for part in parts) + 200)
 
-    def size_of_tags(self, docs: Int64) -> int:
-        """Return about what the tags of documents that are counted, not listed, take as base64."""
-        return base64_size(deflated(compact_json(tag_rows(self.data, docs)), LEVEL).size)
-
-    def packed(self, tail: Deflated) -> bytes:
+    def packed(self, *parts: Deflated) -> bytes:
         """Return the whole index, compressed."""
-        return gzip_of([self._head, tail])
+        return gzip_of([self._head, *parts])
 
 
 def base64_size(n_bytes: int) -> int:
@@ -63,26 +64,26 @@ def fitting_index(packer: IndexPacker, space: int) -> tuple[Int64, bytes]:
     documents = packer.data.documents
     order = documents.by_topic()
     for_list, for_all = (1 - _FOR_BODIES, 1 - _FOR_BODIES / 2) if documents.has_words else (1, 1)
-    n = len(order)
+    n, none = len(order), order[:0]
     if n <= 2 * _SAMPLE:
         tail = packer.tail(order)
         if packer.size(tail) <= for_list * space:
-            return order, packer.packed(tail)
-    least = packer.size(packer.tail(order[:0]))  # topics, words and tags alone
+            return order, packer.packed(tail, packer.end(order, none))
+    least = packer.size(packer.tail(none))  # topics, words and tags alone
     if least > space:
         raise InputError(f"the topics, words and tags alone need {least / 1e6:.1f} MB; raise max_mb")
     limit = least + (space - least) * for_list
     n = min(_estimated(packer, order, limit), n)
     while True:
-        tail = packer.tail(order[:n], order[n:])
-        size = packer.size(tail)
-        listed = size - packer.size_of_tags(order[n:])
-        if listed <= limit or n == 0:
-            break
-        n = min(int(n * 0.95 * (limit - least) / (listed - least)), n - 1)
-    if n < len(order) and size > for_all * space:
         tail = packer.tail(order[:n])
-    return order[:n], packer.packed(tail)
+        size = packer.size(tail)
+        if size <= limit or n == 0:
+            break
+        n = min(int(n * 0.95 * (limit - least) / (size - least)), n - 1)
+    end = packer.end(order[:n], order[n:])
+    if n < len(order) and packer.size(tail, end) > for_all * space:
+        end = packer.end(order[:n], none)
+    return order[:n], packer.packed(tail, end)
 
 
 def _estimated(packer: IndexPacker, order: Int64, limit: float) -> int:

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.explore.ranking import largest_in_rows
 from tagtopics.kernels.places import add_mass, attract, descend, read_fields
 from tagtopics.kernels.threads import resolve_threads, run_ranges
 
@@ -120,8 +121,11 @@ def nearest(roots: Float32, n: int) -> Int64:
 def _best(roots: Float32, rows: Int64, among: Int64, n: int) -> Int64:
     """Return (rows, n): the documents among some that are most similar to each row, without itself."""
     alike = roots[rows] @ roots[among].T
-    alike[rows[:, np.newaxis] == among] = -1
-    return among[np.argpartition(-alike, n - 1, axis=1)[:, :n]]
+    place = np.full(len(roots), -1, dtype=np.int64)
+    place[among] = np.arange(len(among))
+    own = np.flatnonzero(place[rows] >= 0)
+    alike[own, place[rows[own]]] = -1
+    return among[largest_in_rows(alike, n)]
 
 
 def _groups(roots: Float32) -> tuple[Float32, Int64]:

@@ -12,6 +12,8 @@ from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.explore.groups import suggested_groups
 from tagtopics.explore.page import root_planes, rounded
 from tagtopics.explore.timeline import periods_of, time_of
+from tagtopics.kernels.ranking import largest_of_rows
+from tagtopics.kernels.threads import resolve_threads
 from tagtopics.views.topic_data import TopicData
 
 MOST_WORDS = 40_000
@@ -31,9 +33,6 @@ NEAR_TOPICS = 4
 
 LEAST_SHARE = 0.01
 """Shares of tags and documents are exact from here on; pages show no smaller ones."""
-
-VARYING = ("sizes", "words", "documents", "counted")
-"""Parts of the index that depend on the documents listed."""
 
 _WEIGHTS = np.linspace(0, 1, 11)
 _SNIPPET = 110
@@ -84,17 +83,22 @@ def index_of(
     fixed = fixed or fixed_index(data)
     counted = docs[:0] if counted is None else counted
     return fixed | {
-        "sizes": {
-            "documents": len(data.documents.ids),
-            "words": len(data.words),
-            "tags": len(data.tags.names),
-            "topics": data.n_topics,
-            "listed": len(docs),
-            "counted": len(docs) + len(counted),
-        },
-        "words": fixed["words"] | {"documents": [row.tolist() for row in postings(data, docs)]},
-        "documents": _documents(data, docs),
+        "sizes": sizes_of(data, docs, counted),
+        "words": fixed["words"] | {"documents": postings(data, docs)},
+        "documents": documents_of(data, docs),
         "counted": tag_rows(data, counted),
+    }
+
+
+def sizes_of(data: TopicData, docs: Int64, counted: Int64) -> dict[str, int]:
+    """Return how many there are of everything, in the collection and in the index."""
+    return {
+        "documents": len(data.documents.ids),
+        "words": len(data.words),
+        "tags": len(data.tags.names),
+        "topics": data.n_topics,
+        "listed": len(docs),
+        "counted": len(docs) + len(counted),
     }
 
 
@@ -171,56 +175,46 @@ def word_docs(data: TopicData) -> Int64:
     return np.bincount(data.documents.word_index, minlength=len(data.words)).astype(np.int64)
 
 
-def postings(data: TopicData, docs: Int64) -> list[Int64]:
+def postings(data: TopicData, docs: Int64) -> list[list[int]]:
     """Return for each word the documents in which its share is largest, as positions in the list."""
     (chosen, _), listed = known_words(data), word_counts(data)[docs]
     tokens = np.asarray(listed.sum(1), dtype=np.float64).ravel()
     listed.data /= np.repeat(tokens + 20.0, np.diff(listed.indptr))
     by_word = sp.csc_array(listed if len(chosen) == listed.shape[1] else listed[:, chosen])
-    share, word = by_word.data, np.repeat(np.arange(len(chosen)), np.diff(by_word.indptr))
-    found = [(word[:0], by_word.indices[:0])]
-    used = np.flatnonzero(np.diff(by_word.indptr))  # the others have no range to take the largest of
-    best = np.zeros(len(chosen))
-    for _ in range(WORD_DOCS if len(used) else 0):  # the best document of each word, the second best, ...
-        best[used] = np.maximum.reduceat(share, by_word.indptr[used])
-        equal = np.flatnonzero((share == best[word]) & (share > 0))
-        first = equal[np.diff(word[equal], prepend=-1) > 0]
-        found.append((word[first], by_word.indices[first]))
-        share[first] = 0
-    words, places = (np.concatenate(part) for part in zip(*found, strict=True))
-    order = np.argsort(words, kind="stable")
-    ends = np.searchsorted(words[order], np.arange(1, len(chosen)))
-    return np.split(places[order], ends)
+    offsets = by_word.indptr.astype(np.int64)
+    best = largest_of_rows(offsets, by_word.data, WORD_DOCS, resolve_threads(None))
+    return divided(by_word.indices[best[best >= 0]].tolist(), np.minimum(np.diff(offsets), WORD_DOCS))
 
 
-def tag_words(data: TopicData) -> list[tuple[Int64, Float64]]:
-    """Return for each tag the words on its page, and the tokens of each that are credited to it.
+def tag_words(data: TopicData) -> list[tuple[list[int], list[float]]]:
+    """Return for each tag the words on its page, and the tokens of each that are credited to it, rounded.
 
     A tag of few documents has few words: 8 for one document, 4 more for each other one, all of the record's
     from nine documents on.
     """
     tags = data.tags
-    _, number = known_words(data)
-    most = 4 + 4 * tags.n_docs
-    rows = []
-    for (a, b), n in zip(pairwise(tags.word_offsets), most, strict=True):
-        kept = (np.flatnonzero(number[tags.word_index[a:b]] >= 0) + a)[:n]
-        rows.append((tags.word_index[kept].astype(np.int64), tags.word_credit[kept].astype(np.float64)))
-    return rows
+    inside = known_words(data)[1][tags.word_index] >= 0
+    before, sizes = np.concatenate([[0], np.cumsum(inside)]), np.diff(tags.word_offsets)
+    rank = before[:-1] - np.repeat(before[tags.word_offsets[:-1]], sizes)
+    kept = np.flatnonzero(inside & (rank < np.repeat(4 + 4 * tags.n_docs, sizes)))
+    sizes = np.diff(np.searchsorted(kept, tags.word_offsets))
+    words, tokens = tags.word_index[kept].tolist(), rounded(tags.word_credit[kept], 3)
+    return list(zip(divided(words, sizes), divided(tokens, sizes), strict=True))
 
 
 def _tags(data: TopicData, number: Int64) -> dict[str, Any]:
-    tags, rows = data.tags, tag_words(data)
+    tags, rows, numbers = data.tags, tag_words(data), number.tolist()
     return {
         "names": list(tags.names),
         "documents": tags.n_docs.tolist(),
         "profiles": root_planes(tags.profiles, LEAST_SHARE),
-        "words": [number[words].tolist() for words, _ in rows],
-        "credits": [rounded(tokens, 3) for _, tokens in rows],
+        "words": [[numbers[w] for w in words] for words, _ in rows],
+        "credits": [tokens for _, tokens in rows],
     }
 
 
-def _documents(data: TopicData, docs: Int64) -> dict[str, Any]:
+def documents_of(data: TopicData, docs: Int64) -> dict[str, Any]:
+    """Return the list of documents."""
     table, texts = data.documents, data.documents.texts
     period = periods_of(data)
     return {
@@ -234,7 +228,7 @@ def _documents(data: TopicData, docs: Int64) -> dict[str, Any]:
         "snippets": None
         if texts is None or table.titles is not None
         else [" ".join(texts[d][: 2 * _SNIPPET].split())[:_SNIPPET] for d in docs],
-        "tokens": [round(float(n)) for n in lengths(data)[docs]],
+        "tokens": np.rint(lengths(data)[docs]).astype(np.int64).tolist(),
         "period": None if period is None else period[1][docs].tolist(),
     }
 
@@ -246,7 +240,19 @@ def _of(values: tuple[str | None, ...] | None, docs: Int64) -> list[str | None] 
 def tag_rows(data: TopicData, docs: Int64) -> list[list[int]]:
     """Return the tags of each of some documents."""
     table = data.documents
-    return [table.tag_index[table.tag_offsets[d] : table.tag_offsets[d + 1]].tolist() for d in docs]
+    entries, sizes = entries_of(table.tag_offsets, docs)
+    return divided(table.tag_index[entries].tolist(), sizes)
+
+
+def entries_of(offsets: Int64, rows: Int64) -> tuple[Int64, Int64]:
+    """Return the places of some rows of a ragged array, row after row, and how many each row has."""
+    sizes = np.diff(offsets)[rows]
+    return np.arange(sizes.sum()) + np.repeat(offsets[rows] - np.cumsum(sizes) + sizes, sizes), sizes
+
+
+def divided(values: list[Any], sizes: Int64) -> list[list[Any]]:
+    """Return values as a list for each row; `sizes` are how many each row has."""
+    return [values[a:b] for a, b in pairwise([0, *np.cumsum(sizes).tolist()])]
 
 
 def word_counts(data: TopicData) -> sp.csr_array:

@@ -178,7 +178,7 @@ def _pages(data: TopicData, offers: frozenset[str], language: str) -> APIRouter:
     @lru_cache(maxsize=64)
     def pack(at: int) -> bytes:
         rows = order[at * CHUNK : (at + 1) * CHUNK]
-        return packed([bodies_of.body(int(d)) for d in rows])
+        return packed(bodies_of.bodies(rows))
 
     @router.get("/")
     async def home() -> Response:

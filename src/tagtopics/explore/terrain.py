@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.ndimage import gaussian_filter
 from scipy.spatial import cKDTree
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.explore.layout import NEIGHBOURS, document_layout, neighbours_of
 from tagtopics.explore.page import rounded
+from tagtopics.explore.ranking import largest_in_rows
 from tagtopics.views.topic_data import TopicData
 
 MOST_TAGS = 300
@@ -23,6 +23,9 @@ MOST_TAGS = 300
 
 _TRIED_TAGS = 4000
 """Tags that may get a label: the most frequent ones."""
+
+_AT_A_TIME = 200
+"""Tags whose labels are placed at a time."""
 
 _LEAST_DOCS = 3
 _TOGETHER = 0.4
@@ -65,7 +68,8 @@ def _terrain(data: TopicData, on_progress: Callable[[float], None]) -> Terrain:
     near = neighbours_of(theta) if len(theta) > 1 else None
     places = document_layout(theta, on_progress, near)
     region = regions(theta, data.topic_share)
-    topics = np.array([_peak(places, theta[:, k].astype(np.float64) ** 2) for k in range(data.n_topics)])
+    every = np.arange(len(places))
+    topics = np.array([_peaks(places, [every], [row])[0] for row in theta.T.astype(np.float64) ** 2])
     tags, tag_places = _tags(data, places)
     return Terrain(
         places=places,
@@ -119,25 +123,53 @@ def agreement_of(theta: Float32, places: Float64, near: Int64 | None = None) -> 
     some = np.unique(np.linspace(0, D - 1, min(D, _SAMPLE)).astype(np.int64))
     figures = {"neighbours": float(n), "kept": kept, "chance": n / (D - 1)}
     if len(some) > 2 * 12 + 2:
-        from sklearn.manifold import trustworthiness
-
-        figures["trustworthiness"] = float(
-            trustworthiness(np.sqrt(theta[some]), places[some], n_neighbors=12)
-        )
+        figures["trustworthiness"] = trustworthiness(np.sqrt(theta[some]), places[some], 12)
     return figures
 
 
-def _peak(places: Float64, weights: Float64) -> Float64:
-    """Return (2,): where weighted places are densest."""
+def trustworthiness(points: Any, places: Float64, n: int) -> float:
+    """Return how far the n nearest on the map, (N, 2), are also near in the original space, (N, K), up to 1.
+
+    Each of the n nearest on the map that is not among the n nearest points costs its rank beyond them.
+    """
+    apart, on_map = _distances(np.asarray(points, dtype=np.float64)), _distances(places)
+    N, beyond, columns = len(apart), 0, np.arange(len(apart))
+    for near in largest_in_rows(-on_map, n).T:
+        own = np.take_along_axis(apart, near[:, np.newaxis], axis=1)
+        rank = 1 + ((apart < own) | ((apart == own) & (columns < near[:, np.newaxis]))).sum(1)
+        beyond += int(np.maximum(rank - n, 0).sum())
+    return 1.0 - beyond * (2.0 / (N * n * (2.0 * N - 3.0 * n - 1.0)))
+
+
+def _distances(points: Float64) -> Float64:
+    """Return (N, N): squared Euclidean distances, infinite to itself."""
+    squares = (points**2).sum(1)
+    found = squares[:, np.newaxis] + squares - 2 * (points @ points.T)
+    np.fill_diagonal(found, np.inf)
+    return np.asarray(found)
+
+
+def _peaks(places: Float64, groups: Sequence[Int64], weights: Sequence[Float64]) -> Float64:
+    """Return (n, 2): where the documents of each group, with their weights, are densest."""
+    cells = np.minimum((places * _CELLS).astype(np.int64), _CELLS - 1)
+    cell = cells[:, 1] * _CELLS + cells[:, 0]
+    sizes = [len(group) for group in groups]
+    keys = np.repeat(np.arange(len(groups)) * _CELLS**2, sizes) + cell[np.concatenate(groups)]
+    counts = np.bincount(keys, np.concatenate(weights), len(groups) * _CELLS**2)
+    smooth = gaussian_filter(counts.reshape(-1, _CELLS, _CELLS), (0, _BLUR, _BLUR), mode="constant")
+    y, x = np.divmod(smooth.reshape(len(groups), -1).argmax(1), _CELLS)
+    tops = (np.stack([x, y], axis=1) + 0.5) / _CELLS
+    return np.array(
+        [_centre(places[group], *rest) for group, *rest in zip(groups, weights, tops, strict=True)]
+    )
+
+
+def _centre(places: Float64, weights: Float64, top: Float64) -> Float64:
+    """Return (2,): the mean of the weighted places around the densest cell."""
     if not weights.sum() > 0:
         return np.full(2, 0.5)
-    cells = np.minimum((places * _CELLS).astype(np.int64), _CELLS - 1)
-    counts = np.bincount(cells[:, 1] * _CELLS + cells[:, 0], weights, _CELLS * _CELLS)
-    smooth = gaussian_filter(counts.reshape(_CELLS, _CELLS), _BLUR, mode="constant")
-    y, x = divmod(int(np.argmax(smooth)), _CELLS)
-    top = (np.array([x, y]) + 0.5) / _CELLS
     near = weights * (((places - top) ** 2).sum(1) < _REACH**2)
-    return (near @ places) / near.sum() if near.sum() > 0 else top
+    return np.asarray((near @ places) / near.sum() if near.sum() > 0 else top)
 
 
 def _tags(data: TopicData, places: Float64) -> tuple[Int64, Float64]:
@@ -149,21 +181,22 @@ def _tags(data: TopicData, places: Float64) -> tuple[Int64, Float64]:
     table, T, D = data.documents, len(data.tags.names), len(places)
     if not len(table.tag_index):
         return np.zeros(0, dtype=np.int64), np.zeros((0, 2))
-    rows = np.repeat(np.arange(D), np.diff(table.tag_offsets))
-    ones = np.ones(len(rows), dtype=np.int8)
-    docs = sp.csr_array((ones, (table.tag_index, rows)), shape=(T, D))
-    n_docs = np.diff(docs.indptr)
-    tree = cKDTree(places)
-    scored = []
-    for t in np.argsort(-n_docs, kind="stable")[:_TRIED_TAGS].tolist():
-        own = docs.indices[docs.indptr[t] : docs.indptr[t + 1]]
-        if len(own) < _LEAST_DOCS:
-            break
-        place = _peak(places[own], np.ones(len(own)))
-        inside = int((((places[own] - place) ** 2).sum(1) < _REACH**2).sum())
-        if inside >= max(_TOGETHER * len(own), 2):
-            crowd = max(int(tree.query_ball_point(place, _REACH, return_length=True)), 1)
-            scored.append((-inside * float(np.log(max(inside / len(own) * D / crowd, 1))), t, place))
+    n_docs = np.bincount(table.tag_index, minlength=T)
+    docs = np.repeat(np.arange(D), np.diff(table.tag_offsets))
+    docs, ends = docs[np.argsort(table.tag_index, kind="stable")], np.cumsum(n_docs)
+    tried = np.argsort(-n_docs, kind="stable")[:_TRIED_TAGS]
+    tried = tried[n_docs[tried] >= _LEAST_DOCS]
+    tree, scored = cKDTree(places), []
+    for some in np.split(tried, range(_AT_A_TIME, len(tried), _AT_A_TIME)):
+        own = [docs[ends[t] - n_docs[t] : ends[t]] for t in some]
+        peaks = _peaks(places, own, [np.ones(len(rows)) for rows in own])
+        inside = [((places[rows] - at) ** 2).sum(1) < _REACH**2 for rows, at in zip(own, peaks, strict=True)]
+        n_inside = np.array([part.sum() for part in inside])
+        dense = np.flatnonzero(n_inside >= np.maximum(_TOGETHER * n_docs[some], 2))
+        crowd = np.maximum(tree.query_ball_point(peaks[dense], _REACH, return_length=True), 1)
+        share = n_inside[dense] / n_docs[some[dense]]
+        score = n_inside[dense] * np.log(np.maximum(share * D / crowd, 1))
+        scored += list(zip((-score).tolist(), some[dense].tolist(), peaks[dense], strict=True))
     scored.sort(key=lambda row: row[:2])
     best = [row for row in scored if row[0] < 0][:MOST_TAGS]
     chosen = np.array([t for _, t, _ in best], dtype=np.int64)

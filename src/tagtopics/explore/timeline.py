@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,12 +20,21 @@ _LEAST_DOCS = 10
 _TRENDS = 12
 
 
+_found: WeakKeyDictionary[TopicData, tuple[tuple[str, ...], Int64] | None] = WeakKeyDictionary()
+
+
 def periods_of(data: TopicData) -> tuple[tuple[str, ...], Int64] | None:
     """Return the periods in order, and (D,) the period of each document, -1 if unknown; None without time.
 
     Periods are the years of the documents' dates, or months if all are of one year; without dates, they are
-    the years of tags such as `year:1999`, the earliest if a document has several.
+    the years of tags such as `year:1999`, the earliest if a document has several. They are found once.
     """
+    if data not in _found:
+        _found[data] = _periods(data)
+    return _found[data]
+
+
+def _periods(data: TopicData) -> tuple[tuple[str, ...], Int64] | None:
     dates = data.documents.dates
     if dates is None:
         return _numbered([f"{year}" if year else "" for year in _years_of_tags(data).tolist()])

@@ -65,33 +65,42 @@ def claim_probabilities(
 def _claim_probabilities(first, last, graph, claims, pairs, profiles, phi, values):
     K = phi.shape[1]
     for d in range(first, last):
-        p = claims[d]
-        for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
-            w = graph.edge_word[e]
-            for s in range(graph.doc_slots[d], graph.doc_slots[d + 1]):
-                t = graph.slot_tag[s]
+        start, first_slot = graph.doc_edges[d], graph.doc_slots[d]
+        n_edges, n_tags = graph.doc_edges[d + 1] - start, graph.doc_slots[d + 1] - first_slot
+        for j in range(n_tags):
+            t = graph.slot_tag[first_slot + j]
+            total, u, before = pairs.totals[t] + pairs.shrinkage[t], pairs.offsets[t], -1
+            for i in range(n_edges):
+                w = graph.edge_word[start + i]
                 predicted = np.float32(0)
                 for k in range(K):
                     predicted += profiles[t, k] * phi[w, k]
-                u = find_pair(t, w, pairs)
-                known = pairs.tokens[u] if u >= 0 else np.float32(0)
-                total = pairs.totals[t] + pairs.shrinkage[t]
-                values[p] = (known + pairs.shrinkage[t] * predicted) / total
-                p += 1
+                u = next_pair(u if w > before else pairs.offsets[t], t, w, pairs)
+                before = w
+                found = u < pairs.offsets[t + 1] and pairs.words[u] == w
+                known = pairs.tokens[u] if found else np.float32(0)
+                values[claims[d] + i * n_tags + j] = (known + pairs.shrinkage[t] * predicted) / total
 
 
 @inner
-def find_pair(t, w, pairs):
-    """Return the number of a pair, or -1 if the tag and the word never occur together."""
-    low, high = pairs.offsets[t], pairs.offsets[t + 1]
-    last = high
+def next_pair(low, t, w, pairs):
+    """Return the first pair of a tag, from `low` on, whose word is not before w; the words ascend.
+
+    The words of a document ascend, too, so each search begins where the one before has ended, and few steps
+    lead to its goal.
+    """
+    last, step = pairs.offsets[t + 1], 1
+    while low + step <= last and pairs.words[low + step - 1] < w:
+        low += step
+        step *= 2
+    high = min(low + step, last)
     while low < high:
         middle = (low + high) // 2
         if pairs.words[middle] < w:
             low = middle + 1
         else:
             high = middle
-    return low if low < last and pairs.words[low] == w else -1
+    return low
 
 
 def fold_in_mixture(

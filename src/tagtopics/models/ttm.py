@@ -152,6 +152,13 @@ class TTM(OnlineModel):
         """Return the shares of `explain` alone; a table with all names would be many times larger."""
         return self._tagged_inference().credit_shares(*self._new_documents(corpus, corpus))[0]
 
+    def _topics_and_shares(self, counts: Any, tags: Any) -> tuple[Float32, Float32]:
+        """Return theta, (D, K), and the shares of `explain`, of documents in the columns of the model."""
+        inference = self._tagged_inference()
+        if self.tag_pseudo_count_ is not None:
+            return self._infer(counts, tags), inference.credit_shares(counts, tags)[0]
+        return inference.topics_and_shares(counts, tags, self.doc_topic_prior_)
+
     def tag_profile(self, *tags: str, n_words: int = 10) -> TagProfile:
         """Return the topics and words of a tag, or of several tags together.
 
@@ -243,7 +250,8 @@ class TTM(OnlineModel):
 
     def _tagged_inference(self) -> TaggedInference:
         """Return topics, tag words and strengths, to infer new documents from."""
-        check_is_fitted(self)
+        if not hasattr(self, "_prepared"):
+            check_is_fitted(self)
         return replace(self._prepared, n_threads=resolve_threads(self.n_jobs))
 
     # ------------------------------------------------------------------ new documents

@@ -17,6 +17,7 @@ from tagtopics.corpus.markup import without_html
 from tagtopics.corpus.text import TermCounter, clean_text
 from tagtopics.errors import InputError
 from tagtopics.models.results import RelatedDocument as RelatedDocument
+from tagtopics.models.ttm import TTM
 from tagtopics.recommend.recommender import Recommendation
 from tagtopics.views.heat_maps import PhotographAnswer, pictured
 from tagtopics.views.spans import TextSpans, normalised_text
@@ -161,13 +162,38 @@ class ModelEngine:
         for question in questions:
             if not question.tags:
                 raise InputError("explain: every document needs at least one tag")
-        corpus, _ = self._corpus(questions)
-        theta = self._model.transform(corpus, corpus)
-        known = corpus.counts.nnz > 0
-        credit = np.asarray(self._model.explain(corpus).credit if known else (), dtype=np.float64)
-        sizes = np.diff(corpus.counts.indptr) * np.diff(corpus.tags.indptr)
-        parts = np.split(credit, np.cumsum(sizes)[:-1])
-        return [self._explained(corpus, d, theta[d], part) for d, part in enumerate(parts)]
+        texts = self._texts(questions)
+        found = [self._spans.find(normalised_text(text, self._model.recipe_)) for text in texts]
+        counts = self._counts_of(texts, found)
+        tags = tag_matrix([question.tags for question in questions], self._tags)
+        theta, shares = self._topics_and_shares(counts, tags)
+        parts = np.split(shares, np.cumsum(np.diff(counts.indptr) * np.diff(tags.indptr))[:-1])
+        rows = zip(texts, found, theta, parts, strict=True)
+        return [self._explained(_row(counts, d), _row(tags, d)[0], *row) for d, row in enumerate(rows)]
+
+    def _counts_of(self, texts: Sequence[str], spans: Sequence[Sequence[tuple[int, int, int]]]) -> Any:
+        """Return counts, CSR (D, W); where the spans of a text are all of its words, they are counted."""
+        rows: list[tuple[Any, Any]] = []
+        for text, found in zip(texts, spans, strict=True):
+            if self._spans.complete and text.isascii():
+                rows.append(np.unique(np.array([w for *_, w in found], dtype=np.int32), return_counts=True))
+            else:
+                rows.append(_row(self._counter.count([text])[0], 0))
+        columns, counts = (np.concatenate(part) for part in zip(*rows, strict=True))
+        indptr = np.cumsum([0, *(len(part) for part, _ in rows)], dtype=np.int32)
+        shape = (len(rows), len(self._model.vocabulary_))
+        return sp.csr_array((counts.astype(np.int32), columns, indptr), shape=shape)
+
+    def _topics_and_shares(self, counts: Any, tags: Any) -> tuple[Any, Any]:
+        """Return the topics of documents, (D, K), and p(tag | word, document) of all their words, flat."""
+        model = self._model
+        if isinstance(model, TTM):
+            return model._topics_and_shares(counts, tags)
+        names = {"vocabulary": model.vocabulary_, "tag_names": model.tag_names_}
+        ids = tuple(str(d) for d in range(counts.shape[0]))
+        corpus = Corpus(counts=counts, tags=tags, ids=ids, **names)
+        shares = np.asarray(model.explain(corpus).credit if counts.nnz else (), dtype=np.float64)
+        return model.transform(corpus, corpus), shares
 
     def recommend(self, questions: Sequence[Question], top: int) -> list[list[RecommendedTag]]:
         """Return for each document its recommended tags."""
@@ -202,11 +228,7 @@ class ModelEngine:
         model = self._model
         if model.recipe_ is None:
             raise NotOfferedError("the model was fitted to counts and has no text recipe")
-        for question in questions:
-            if unknown := sorted(tag for tag in question.tags if tag not in self._tags):
-                raise InputError(f"the model has no tag {clean_text(unknown[0])[:80]!r}")
-        strip = without_html if model.recipe_.strip_html else str
-        texts = tuple(strip(clean_text(question.text)) for question in questions)
+        texts = self._texts(questions)
         counted = [self._counter.count([text]) for text in texts]
         rows = [counts for counts, _ in counted]
         corpus = Corpus(
@@ -220,23 +242,41 @@ class ModelEngine:
         )
         return corpus, [unknown for _, unknown in counted]
 
-    def _explained(self, corpus: Corpus, d: int, theta: Any, credit: Any) -> ExplainOut:
-        tags = list(corpus.tags_of(d))
-        entries = slice(*corpus.counts.indptr[d : d + 2])
-        columns = corpus.counts.indices[entries]
+    def _texts(self, questions: Sequence[Question]) -> tuple[str, ...]:
+        """Return the texts of questions as the model reads them; raise `InputError` for unknown tags."""
+        for question in questions:
+            if unknown := sorted(tag for tag in question.tags if tag not in self._tags):
+                raise InputError(f"the model has no tag {clean_text(unknown[0])[:80]!r}")
+        strip = without_html if self._model.recipe_.strip_html else str
+        return tuple(strip(clean_text(question.text)) for question in questions)
+
+    def _explained(
+        self,
+        counted: tuple[Any, Any],
+        tags: Any,
+        text: str,
+        spans: Sequence[tuple[int, int, int]],
+        theta: Any,
+        credit: Any,
+    ) -> ExplainOut:
+        columns, counts = counted
         posterior = self._model.components_[:, columns].T * theta
-        place = {int(w): i for i, w in enumerate(columns)}
-        assert corpus.texts is not None
-        text = normalised_text(corpus.texts[d], self._model.recipe_)
+        words, place = columns.tolist(), {w: i for i, w in enumerate(columns.tolist())}
         return ExplainOut(
-            tags=tags,
-            words=[self._model.vocabulary_[w] for w in columns],
-            counts=corpus.counts.data[entries].astype(int).tolist(),
+            tags=[self._model.tag_names_[t] for t in tags.tolist()],
+            words=[self._model.vocabulary_[w] for w in words],
+            counts=counts.tolist(),
             word_topics=posterior.argmax(1).tolist(),
-            credit=credit.reshape(len(columns), len(tags)).tolist(),
-            text=text,
-            spans=[(a, b, place[w]) for a, b, w in self._spans.find(text) if w in place],
+            credit=credit.astype(np.float64).reshape(len(words), len(tags)).tolist(),
+            text=normalised_text(text, self._model.recipe_),
+            spans=[(a, b, place[w]) for a, b, w in spans if w in place],
         )
+
+
+def _row(matrix: Any, row: int) -> tuple[Any, Any]:
+    """Return the columns and the values of one row of a CSR matrix."""
+    entries = slice(*matrix.indptr[row : row + 2])
+    return matrix.indices[entries], matrix.data[entries]
 
 
 def _recommended(one: Recommendation) -> RecommendedTag:

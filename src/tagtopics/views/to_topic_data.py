@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from tagtopics._typing import Float32, Float64
+from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.corpus.align import in_columns
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.recipe import TextRecipe
@@ -20,6 +19,7 @@ from tagtopics.graph import build_graph
 from tagtopics.inference import holdout
 from tagtopics.inference.checkpoint import plain_value
 from tagtopics.kernels.mixture import first_claims
+from tagtopics.kernels.ranking import largest_of_rows
 from tagtopics.kernels.tag_words import credited_tokens
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.base import TopicModel
@@ -33,6 +33,9 @@ WORDS_OF_A_TAG = 40
 
 _CHUNK = 8000
 """Documents explained at a time."""
+
+_CREDITS = 1 << 20
+"""Words of tags ranked at a time, about."""
 
 _SCORED = 1000
 """Maximum number of documents, evenly spread, on which the perplexity in the record is measured."""
@@ -135,25 +138,33 @@ def _tag_table(model: TopicModel, credited: Any, weights: Float64) -> TagTable:
     means = np.asarray(model.tag_means() if T else np.empty((0, K)), dtype=np.float64)
     totals = means.sum(1, keepdims=True)
     means = np.where(totals > 0, means / np.maximum(totals, 1e-300), 1.0 / K)
-    chosen = list(_telling_words(sp.csr_array(credited), weights / max(weights.sum(), 1e-300)))
+    best = _telling_words(credited, weights / max(weights.sum(), 1e-300))
     return TagTable(
         names=tuple(model.tag_names_),
         n_docs=n_docs,
         profiles=means.astype(np.float32),
-        word_offsets=np.cumsum([0, *(len(words) for words, _ in chosen)], dtype=np.int64),
-        word_index=np.concatenate([np.empty(0), *(words for words, _ in chosen)]).astype(np.int32),
-        word_credit=np.concatenate([np.empty(0), *(tokens for _, tokens in chosen)]).astype(np.float32),
+        word_offsets=np.cumsum([0, *np.minimum(np.diff(credited.indptr), WORDS_OF_A_TAG)], dtype=np.int64),
+        word_index=credited.indices[best].astype(np.int32),
+        word_credit=credited.data[best].astype(np.float32),
     )
 
 
-def _telling_words(credited: Any, probability: Float64) -> Iterator[tuple[Any, Any]]:
-    """Yield for each tag its credited words and tokens, by their share of the divergence from all words."""
-    for a, b in pairwise(credited.indptr):
-        words, tokens = credited.indices[a:b], credited.data[a:b]
-        share = tokens / max(tokens.sum(), 1e-300)
+def _telling_words(credited: Any, probability: Float64) -> Int64:
+    """Return where the words that tell most about each tag are in the credits, CSR (T, W), tag by tag.
+
+    The words of a tag are ordered by their share of the divergence from all words.
+    """
+    offsets, found = credited.indptr.astype(np.int64), [np.empty(0, dtype=np.int64)]
+    blocks = np.unique(np.searchsorted(offsets, np.arange(0, offsets[-1], _CREDITS)))
+    for first, last in pairwise([*blocks.tolist(), len(offsets) - 1]):
+        own = offsets[first : last + 1]
+        tokens, words = (part[own[0] : own[-1]] for part in (credited.data, credited.indices))
+        tag = np.repeat(np.arange(last - first), np.diff(own))
+        share = tokens / np.maximum(np.bincount(tag, tokens, last - first), 1e-300)[tag]
         lift = np.log(np.maximum(share, 1e-300) / np.maximum(probability[words], 1e-300))
-        best = np.argsort(-share * lift, kind="stable")[:WORDS_OF_A_TAG]
-        yield words[best], tokens[best]
+        best = largest_of_rows(own - own[0], share * lift, WORDS_OF_A_TAG, resolve_threads(None))
+        found.append(own[0] + best[best >= 0])
+    return np.concatenate(found)
 
 
 def _document_table(

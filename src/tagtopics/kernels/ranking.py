@@ -1,0 +1,43 @@
+"""The largest values of many rows; `ranking_reference` is the readable twin."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.kernels.compiling import kernel
+from tagtopics.kernels.threads import run_ranges
+
+
+def largest_of_rows(offsets: Int64, values: Float32 | Float64, n: int, n_threads: int) -> Int64:
+    """Return (R, n): where the n largest values of each row are, largest first, the first of equals first.
+
+    Args:
+        offsets: (R + 1,) where each row begins in `values`.
+        values: (N,) without NaN.
+        n: how many, at least one; the places of a shorter row are filled up with -1.
+        n_threads: any number gives the same places.
+    """
+    places = np.full((len(offsets) - 1, n), -1, dtype=np.int64)
+    run_ranges(_largest_of_rows, offsets, 4, n_threads, offsets, values, places)
+    return places
+
+
+@kernel
+def _largest_of_rows(first, last, offsets, values, places):
+    n = places.shape[1]
+    top = np.empty(n, dtype=values.dtype)
+    for r in range(first, last):
+        size = 0
+        for i in range(offsets[r], offsets[r + 1]):
+            value = values[i]
+            if size == n and not value > top[n - 1]:
+                continue
+            size = min(size + 1, n)
+            at = size - 1
+            while at > 0 and value > top[at - 1]:
+                top[at] = top[at - 1]
+                places[r, at] = places[r, at - 1]
+                at -= 1
+            top[at] = value
+            places[r, at] = i
