@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tagtopics import TTM, Corpus, InputError, LabeledLDA, make_tagged_corpus, read_corpus
+from tagtopics import LDA, TTM, Corpus, InputError, LabeledLDA, make_tagged_corpus, read_corpus
 from tagtopics.corpus.core import canonical_counts, tag_matrix
 from tagtopics.tasks import evaluate_classification, evaluate_credit, evaluate_links
 from tagtopics.tasks.credit import credit_of, mix_documents, naive_bayes_shares
-from tagtopics.tasks.prediction import linked_pairs
+from tagtopics.tasks.prediction import _beside, _best_constant, _shared_tags, linked_pairs
 
 
 @pytest.fixture(scope="module")
@@ -68,14 +68,68 @@ def test_training_documents_do_not_know_their_own_tags(corpus: Corpus) -> None:
     bare[:5] = 0  # documents without tags are like new ones
     train = replace(corpus, tags=sp.csr_array(bare, dtype=corpus.tags.dtype))
     model = TTM(8, random_state=0, max_iter=10).fit(train)
-    left_out, knowing = model._training_topics(train), model.transform(train, "inferred")
+    left_out, knowing = model._training_tags(train), model.tag_probabilities(train)
     np.testing.assert_array_equal(left_out[:5], knowing[:5])
     assert model.recommender_ is not None
-    counts, _ = model._new_documents(train, None)
-    likely = model.recommender_.left_out(np.arange(len(model.recommender_.rows)))
-    again = model._infer(counts[5:], model._weighed(counts[5:], likely))
+    again = model.recommender_.left_out(np.arange(len(model.recommender_.rows)))
     np.testing.assert_array_equal(left_out[5:], again)
     assert (left_out[5:] != knowing[5:]).any(1).mean() > 0.9
+    by_tags = model._topics_by(train, knowing)
+    np.testing.assert_array_equal(by_tags, model.transform(train, "inferred"))
+    np.testing.assert_array_equal(knowing, model.tag_probabilities(train))  # the question was not changed
+
+
+def test_links_see_the_tags_that_two_documents_are_expected_to_share() -> None:
+    generator = np.random.default_rng(0)
+    likely = generator.random((40, 7)).astype(np.float32)
+    pairs = generator.integers(40, size=(600, 2))
+    slow = [np.log(sum(float(likely[i, t]) * float(likely[j, t]) for t in range(7))) for i, j in pairs]
+    np.testing.assert_allclose(_shared_tags(likely, pairs)[:, 0], slow, rtol=1e-6)
+
+
+def test_tags_beside_topics_vary_as_much_as_these() -> None:
+    generator = np.random.default_rng(0)
+    topics, tags = generator.random((50, 4)), 20 * generator.random((50, 9)) + 3
+    train, test = _beside(topics, topics[:10], tags, tags[:10])
+    assert train[:, 4:].var(0).sum() == pytest.approx(topics.var(0).sum(), rel=1e-5)
+    np.testing.assert_allclose(train[:, :4], topics, rtol=1e-6)
+    np.testing.assert_array_equal(train[:10], test)
+    constant = np.ones((50, 1))
+    assert not _beside(topics, topics, constant, constant)[0][:, 4:].any()
+
+
+@pytest.mark.parametrize(("noise", "stripes", "expected"), [(0.35, 1, 0.1), (0.0, 6, 10.0)])
+def test_the_constant_of_links_suits_pairs_of_other_documents(
+    noise: float, stripes: int, expected: float
+) -> None:
+    generator = np.random.default_rng(0)
+    features = generator.random((800, 3)).astype(np.float32)
+    linked = np.floor(2 * stripes * features[:, 0]) % 2 == 1
+    linked ^= generator.random(800) < noise
+    halves = np.repeat(generator.integers(2, size=(800, 1)), 2, axis=1)
+    across = np.array([[0, 1]] * 800)
+    confusing = np.concatenate([features, features]), np.concatenate([linked, ~linked])
+    assert _best_constant(*confusing, np.concatenate([halves, across])) == expected
+
+
+def test_the_constant_of_links_is_one_if_half_of_the_documents_have_no_link() -> None:
+    features, linked = np.eye(4, dtype=np.float32), np.array([True, True, False, False])
+    assert _best_constant(features, linked, np.array([[0, 0], [0, 0], [0, 0], [1, 1]])) == 1.0
+
+
+def test_inferred_tags_tell_links_and_classes_that_topics_do_not(corpus: Corpus) -> None:
+    labelled = replace(corpus, labels=tuple(corpus.tags_of(d)[0] for d in range(corpus.n_docs)))
+    ours, lda = (make(2, random_state=0, max_iter=20) for make in (TTM, LDA))  # too few topics
+    assert (
+        evaluate_links(labelled, ours)["metrics"]["f1"] > evaluate_links(labelled, lda)["metrics"]["f1"] + 0.1
+    )
+    found, plain = (evaluate_classification(labelled, model)["metrics"] for model in (ours, lda))
+    assert found["accuracy"] > plain["accuracy"] + 0.1
+
+
+def test_a_constant_of_links_that_is_given_is_used(corpus: Corpus) -> None:
+    metrics = evaluate_links(corpus, LDA(8, random_state=0, max_iter=5), constant=3.0)["metrics"]
+    assert metrics["constant"] == 3.0
 
 
 def test_mixing_conserves_tokens_and_knows_their_source(corpus: Corpus) -> None:

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 PER_CLASS = {"cora": 100, "corel5k-thin": 300}
 """Training documents of each class, as in the paper."""
 
+LINK_CONSTANT = 10.0
+"""Constant of the classifier of links with which the paper's experiments were measured (decision 145)."""
+
 _Measure = Callable[[ExperimentSpec, Any, Any], dict[str, Any]]
 Progress = Callable[[int, int, str], None]
 """Called with the number of experiments done, the total, and the title of the last."""
@@ -121,9 +124,13 @@ class FittedOnce:
         use = "hidden" if tags is None else tags if isinstance(tags, str) else "known"
         return self._once((corpus.ids, use), lambda: self.estimator.transform(corpus, tags))
 
-    def _training_topics(self, corpus: Corpus) -> Any:
-        """Infer proportions of training documents without what is known of their own tags, once."""
-        return self._once((corpus.ids, "left out"), lambda: self.estimator._training_topics(corpus))
+    def tag_probabilities(self, corpus: Corpus) -> Any:
+        """Infer tags, once for the same documents."""
+        return self._once((corpus.ids, "tags"), lambda: self.estimator.tag_probabilities(corpus))
+
+    def _training_tags(self, corpus: Corpus) -> Any:
+        """Infer the tags of training documents without what is known of their own, once."""
+        return self._once((corpus.ids, "left out"), lambda: self.estimator._training_tags(corpus))
 
     def _once(self, key: tuple[tuple[str, ...], str], infer: Callable[[], Any]) -> Any:
         if key not in self._inferred:
@@ -143,7 +150,8 @@ def _measure_task(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str,
     if spec.task == "classification":
         per_class = PER_CLASS.get(spec.dataset, 100)
         return task(corpus, model, seed=spec.seed, tags_known=spec.tags_known, per_class=per_class)
-    return task(corpus, model, seed=spec.seed, tags_known=spec.tags_known)
+    constant = {"constant": LINK_CONSTANT} if spec.task == "links" else {}
+    return task(corpus, model, seed=spec.seed, tags_known=spec.tags_known, **constant)
 
 
 def _measure_perplexity(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str, Any]:

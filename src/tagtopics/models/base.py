@@ -283,17 +283,21 @@ class TopicModel(Queries):
         probabilities *= self._trust(np.asarray(counts.sum(1), dtype=np.float64))[:, np.newaxis]
         return inferred_tags(probabilities, self.recommender_.tag_names, self.tag_names_)
 
-    def _training_topics(self, corpus: Corpus) -> Float32:
-        """Return the proportions (D, K) of the documents of `fit_recommender`, their tags inferred.
+    def _training_tags(self, corpus: Corpus) -> Float32:
+        """Return the probabilities (D, T') of the tags of the documents of `fit_recommender`.
 
-        Each document is answered without its own tags, as new documents are; `transform` would know them.
+        Each document is answered without its own tags, as new documents are; `tag_probabilities` would know
+        them.
         """
-        assert self.recommender_ is not None  # the caller asked
+        likely, recommender = self.tag_probabilities(corpus), self.recommender_
+        assert recommender is not None  # it has answered
+        likely[recommender.rows] = recommender.left_out(np.arange(len(recommender.rows)))
+        return likely
+
+    def _topics_by(self, corpus: Corpus, likely: Float32) -> Float32:
+        """Return the proportions (D, K) of documents whose tags have the probabilities `likely`, (D, T')."""
         counts, _ = self._new_documents(corpus, None)
-        likely = self.recommender_.probabilities(counts, self._infer(counts, None))
-        rows = self.recommender_.rows
-        likely[rows] = self.recommender_.left_out(np.arange(len(rows)))
-        return self._infer(counts, self._weighed(counts, likely))
+        return self._infer(counts, self._weighed(counts, likely.copy()))
 
     def _trust(self, n_tokens: Float64) -> Float32:
         """Return how far to trust tags inferred from so many tokens, from 0 to 1; with none, 0."""

@@ -19,6 +19,8 @@ class FittedSplit(NamedTuple):
     train_topics: Float32  # (D', K) proportions, inferred as those of the test part
     test_topics: Float32  # (D, K)
     seconds: float  # to fit
+    train_tags: Float32 | None = None  # (D', T') probabilities of tags, where topics were inferred with them
+    test_tags: Float32 | None = None  # (D, T')
 
 
 def fit_split(corpus: Corpus, model: TopicModel, seed: int, tags_known: bool) -> FittedSplit:
@@ -31,8 +33,9 @@ def fit_split(corpus: Corpus, model: TopicModel, seed: int, tags_known: bool) ->
     train, test, seconds = fit_train_part(corpus, model, seed)
     if not tags_known and model.infers_tags and train.tags.nnz > 0:
         model.fit_recommender(train)
-        topics = model._training_topics(train), model.transform(test, "inferred")
-        return FittedSplit(train, test, *topics, seconds)
+        likely = model._training_tags(train), model.tag_probabilities(test)
+        topics = (model._topics_by(part, tags) for part, tags in zip((train, test), likely, strict=True))
+        return FittedSplit(train, test, *topics, seconds, *likely)
     known = tags_known and bool(model.tag_names_)
     train_topics, test_topics = (model.transform(part, part if known else None) for part in (train, test))
     return FittedSplit(train, test, train_topics, test_topics, seconds)

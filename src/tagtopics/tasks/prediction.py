@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics._typing import Float32, Int64
+from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.models.base import TopicModel
-from tagtopics.tasks.fitted_split import fit_split, result
+from tagtopics.tasks.fitted_split import FittedSplit, fit_split, result
 
 
 def evaluate_classification(
@@ -22,7 +22,7 @@ def evaluate_classification(
 
     The topics are learned from all training documents. The classifier (radial basis function, on the square
     roots of the proportions) is trained on `per_class` labelled documents of each class, 100 in the paper's
-    CORA.
+    CORA. Where the model infers hidden tags, the square roots of their probabilities are features, too.
 
     Args:
         corpus: documents with labels; its official split is used if it has one, else a random 80/20 split.
@@ -46,9 +46,8 @@ def evaluate_classification(
     if len(set(train_labels)) < 2 or not len(test_rows):
         raise InputError("classification: too few labelled documents in the training or test part")
     chosen = _sampled(train_labels, per_class, seed)
-    classifier = SVC(C=10.0, gamma="scale")
-    classifier.fit(np.sqrt(split.train_topics[train_rows[chosen]]), train_labels[chosen])
-    guesses = classifier.predict(np.sqrt(split.test_topics[test_rows]))
+    train, test = _described(split, train_rows[chosen], test_rows)
+    guesses = SVC(C=10.0, gamma="scale").fit(train, train_labels[chosen]).predict(test)
     names, sizes = np.unique(train_labels, return_counts=True)
     metrics = {
         "accuracy": float(np.mean(guesses == test_labels)),
@@ -59,6 +58,23 @@ def evaluate_classification(
         "n_without_label": corpus.n_docs - len(train_rows) - len(test_rows),
     }
     return result(metrics, split.seconds, began)
+
+
+def _described(split: FittedSplit, train_rows: Int64, test_rows: Int64) -> tuple[Float32, Float32]:
+    """Return the features of training and test documents: square roots of topics, and of inferred tags."""
+    train, test = np.sqrt(split.train_topics[train_rows]), np.sqrt(split.test_topics[test_rows])
+    if split.train_tags is None or split.test_tags is None:
+        return train, test
+    return _beside(train, test, np.sqrt(split.train_tags[train_rows]), np.sqrt(split.test_tags[test_rows]))
+
+
+def _beside(train: Any, test: Any, more_train: Any, more_test: Any) -> tuple[Float32, Float32]:
+    """Put further features beside others; together they vary as much as those, in training documents."""
+    scale = np.sqrt(train.var(0).sum() / max(float(more_train.var(0).sum()), 1e-12))
+    centre = more_train.mean(0)
+    parts = ((train, more_train), (test, more_test))
+    first, second = (np.hstack([old, scale * (new - centre)]).astype(np.float32) for old, new in parts)
+    return first, second
 
 
 def _labelled(corpus: Corpus) -> tuple[Int64, Any]:
@@ -80,15 +96,25 @@ def _sampled(labels: Any, per_class: int, seed: int) -> Int64:
 _MAX_PAIRS = 3000
 """Maximum number of linked pairs in a part; the same number of pairs without a link is added."""
 
+_CONSTANTS = (1.0, 0.1, 10.0)
+"""Constants C of the support vector machine that are tried on training pairs; of equal ones the first."""
+
 
 def evaluate_links(
-    corpus: Corpus, model: TopicModel, *, seed: int = 0, tags_known: bool = False, given: bool = False
+    corpus: Corpus,
+    model: TopicModel,
+    *,
+    seed: int = 0,
+    tags_known: bool = False,
+    given: bool = False,
+    constant: float | None = None,
 ) -> dict[str, Any]:
     """Train a support vector machine on products of topic proportions and measure it on test pairs.
 
     As in the paper, a pair of documents is the Hadamard product of their proportions, but its square roots
     (decision 121); half of the pairs have a link, in training and in test; both documents of a test pair are
-    test documents.
+    test documents. Where the model infers hidden tags, the logarithm of the number of tags that both
+    documents are expected to share is a feature, too (decision 145).
 
     Args:
         corpus: documents; its official split is used if it has one, else a random 80/20 split.
@@ -98,9 +124,12 @@ def evaluate_links(
             gives the answer away.
         given: use the links of the corpus (citations), in either direction; else, as in the paper, a link
             is a shared tag.
+        constant: C of the support vector machine. By default it is chosen on training pairs: a machine
+            trained on one half of the documents predicts the links of the other, and the other way round.
 
     Returns:
-        `metrics`: `f1` of the links, `accuracy`, and the numbers of pairs; `seconds`: `fit` and `score`.
+        `metrics`: `f1` of the links, `accuracy`, the numbers of pairs, and the `constant`; `seconds`: `fit`
+        and `score`.
     """
     from sklearn.metrics import f1_score
     from sklearn.svm import SVC
@@ -112,13 +141,17 @@ def evaluate_links(
     generator = np.random.default_rng(seed)
     train_pairs, train_linked = _balanced(split.train, given, generator, "training")
     test_pairs, test_linked = _balanced(split.test, given, generator, "test")
-    classifier = SVC(C=10.0, gamma="scale").fit(_hadamard(split.train_topics, train_pairs), train_linked)
-    guesses = classifier.predict(_hadamard(split.test_topics, test_pairs))
+    train, test = _compared(split, train_pairs, test_pairs)
+    if constant is None:
+        in_half = generator.permutation(split.train.n_docs) % 2
+        constant = _best_constant(train, train_linked, in_half[train_pairs])
+    guesses = SVC(C=constant, gamma="scale").fit(train, train_linked).predict(test)
     metrics = {
         "f1": float(f1_score(test_linked, guesses, zero_division=0.0)),
         "accuracy": float(np.mean(guesses == test_linked)),
         "n_train_pairs": len(train_linked),
         "n_test_pairs": len(test_linked),
+        "constant": constant,
     }
     return result(metrics, split.seconds, began)
 
@@ -150,6 +183,45 @@ def _balanced(corpus: Corpus, given: bool, generator: np.random.Generator, part:
     apart = np.array(sorted(others), dtype=np.int64)
     apart = apart[np.sort(generator.permutation(len(apart))[:wanted])]
     return np.concatenate([chosen[:wanted], apart]), np.arange(2 * wanted) < wanted
+
+
+def _compared(split: FittedSplit, train_pairs: Int64, test_pairs: Int64) -> tuple[Float32, Float32]:
+    """Return the features of training and test pairs: products of topics, and inferred tags in common."""
+    train, test = _hadamard(split.train_topics, train_pairs), _hadamard(split.test_topics, test_pairs)
+    if split.train_tags is None or split.test_tags is None:
+        return train, test
+    shared = _shared_tags(split.train_tags, train_pairs), _shared_tags(split.test_tags, test_pairs)
+    return _beside(train, test, *shared)
+
+
+def _shared_tags(likely: Float32, pairs: Int64) -> Float64:
+    """Return (N, 1): the logarithm of the number of tags that both documents are expected to have."""
+    rows = np.array_split(pairs, 1 + len(pairs) // 256)
+    expected = [np.einsum("nt,nt->n", *likely[part.T], dtype=np.float64) for part in rows]
+    return np.log(np.concatenate(expected)[:, np.newaxis] + 1e-12)
+
+
+def _best_constant(features: Float32, linked: Any, halves: Int64) -> float:
+    """Return the constant with the best F-measure of pairs of other documents; `halves` (N, 2) are 0 or 1.
+
+    Pairs across halves are left out. Pairs of the same documents would be predicted by what is learned about
+    each of these documents.
+    """
+    from sklearn.metrics import f1_score
+    from sklearn.svm import SVC
+
+    parts = [(halves == half).all(1) for half in (0, 1)]
+    if any(len(set(linked[part])) < 2 for part in parts):
+        return _CONSTANTS[0]
+
+    def measured(constant: float) -> float:
+        total = 0.0
+        for own, other in (parts, parts[::-1]):
+            guesses = SVC(C=constant, gamma="scale").fit(features[own], linked[own]).predict(features[other])
+            total += float(f1_score(linked[other], guesses, zero_division=0.0))
+        return total
+
+    return max(_CONSTANTS, key=measured)
 
 
 def _hadamard(theta: Float32, pairs: Int64) -> Float32:
