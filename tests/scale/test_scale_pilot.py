@@ -45,7 +45,7 @@ class Sweeps(Callback[Any]):
 
     def on_iteration(self, step: Any, state: Any) -> bool:
         self.found.append(state.priors.relaxation)
-        return step.iteration == self.stop
+        return bool(step.iteration == self.stop)
 
 
 def test_which_fits_start_from_a_pilot(corpus: Corpus, few: None) -> None:

@@ -242,9 +242,9 @@ class ModelOptions:
         _number_or_auto("Tokens that the known tags of a document are worth; 'auto' learns what tags say.",
                         "by preset"),
     ] = None  # fmt: skip
-    iterations: Annotated[int | None, _model("Maximum number of sweeps: 100; paper: 200.", "by preset")] = (
-        None
-    )
+    iterations: Annotated[
+        int | None, _model("Most sweeps: 100; paper: 200; large corpora: 20.", "by preset")
+    ] = None
     tolerance: Annotated[float | None, _model("Stop when the mean change is below this.", "0.002", "X")] = (
         None
     )

@@ -21,6 +21,8 @@ STRONG, WEAK = (";", "|"), ","
 MISSING = frozenset({"nan", "NaN", "NAN", "None", "null", "NULL", "<NA>", "NaT"})
 """Strings by which programs write that a cell is empty."""
 
+_LONGEST = max(map(len, MISSING))
+
 _DECIMAL, _WHOLE = re.compile(r"-?\d+\.0"), re.compile(r"-?\d+")
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _BARE = r"-?\d+(?:\.\d*)?|nan|NaN|None|null|<NA>"
@@ -170,7 +172,11 @@ def list_in(cell: str) -> list[Any] | None:
 
 def is_missing_text(value: Any) -> bool:
     """Tell whether a value is a string that stands for a missing one."""
-    return isinstance(value, str) and value.strip() in MISSING
+    if not isinstance(value, str):
+        return False
+    if len(value) > _LONGEST and not (value[0].isspace() or value[-1].isspace()):
+        return False  # most texts: nothing to copy
+    return value.strip() in MISSING
 
 
 def _value(quoted: str | None, bare: str) -> Any:

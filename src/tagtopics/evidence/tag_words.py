@@ -61,11 +61,7 @@ def training_of(
     if step > 1:
         counts, tags, slot_shares, doc_sums = (a[::step] for a in (counts, tags, slot_shares, doc_sums))
     graph = build_graph(counts, tags)
-    occurs = sp.csr_array((np.ones(counts.nnz, np.float32), counts.indices, counts.indptr), counts.shape)
-    carried = sp.csr_array((np.ones(tags.nnz, np.float32), tags.indices, tags.indptr), tags.shape)
-    found = sp.csr_array(carried.T @ occurs)
-    found.sort_indices()
-    offsets, words = found.indptr.astype(np.int64), found.indices.astype(np.int32)
+    offsets, words = loops.words_of_tags(graph, n_threads)
     predicted = loops.pair_predictions(offsets, words, profiles, phi, n_threads)
     none, T = np.zeros(len(words), np.float32), tags.shape[1]
     pairs = Pairs(offsets, words, none, predicted, np.zeros(T, np.float32), np.ones(T, np.float32))
@@ -98,9 +94,12 @@ def learn_tag_words(
         tol: change of the number of credited tokens, as a share, at which they end.
     """
     graph, topics, numbers, pairs, _, n_words = training
-    shares = np.zeros(len(numbers), np.float32) if shares is None else shares.copy()
     pairs = pairs._replace(shrinkage=shrinkage.astype(np.float32))
-    pairs = loops.collect_claims(graph, numbers, pairs, shares, n_threads)
+    if shares is None:  # the pairs of a training have no tokens
+        shares = np.zeros(len(numbers), np.float32)
+    else:
+        shares = shares.copy()
+        pairs = loops.collect_claims(graph, numbers, pairs, shares, n_threads)
     settings = topic_prior, slot_prior, shares, ITERATIONS, n_threads
     for _ in range(rounds):
         before = pairs.totals.sum(dtype=np.float64)

@@ -130,6 +130,16 @@ def credit_claims(
     return _joined(shares), _joined(own)
 
 
+def words_of_tags(graph: FactorGraph, n_threads: int = 1) -> tuple[Int64, Int64]:
+    """Return offsets (T + 1,) of the tags, and the words that occur with each, ascending."""
+    words: list[set[int]] = [set() for _ in range(graph.n_tags)]
+    for doc in documents(graph):
+        for t in doc.tags:
+            words[t].update(doc.words.tolist())
+    offsets = np.cumsum([0, *map(len, words)])
+    return offsets, np.array([w for of_tag in words for w in sorted(of_tag)], dtype=np.int64)
+
+
 def pair_predictions(offsets: Any, words: Any, profiles: Any, phi: Any, n_threads: int = 1) -> Float64:
     """Return b_tw of every pair, (U,)."""
     predicted = np.asarray(profiles, dtype=np.float64) @ np.asarray(phi, dtype=np.float64).T

@@ -107,8 +107,7 @@ def _tag_words(graph: FactorGraph) -> None:
     """Learn the words of tags."""
     T, phi = graph.n_tags, np.full((graph.n_words, _TOPICS), 0.1, dtype=np.float32)
     profiles = np.full((T, _TOPICS), 1 / _TOPICS, dtype=np.float32)
-    offsets = np.arange(T + 1, dtype=np.int64) * graph.n_words
-    words = np.tile(np.arange(graph.n_words, dtype=np.int32), T)
+    offsets, words = tag_words.words_of_tags(graph, 1)
     zeros, ones = np.zeros(len(words), dtype=np.float32), np.ones(T, dtype=np.float32)
     predicted = tag_words.pair_predictions(offsets, words, profiles, phi, 1)
     pairs = Pairs(offsets, words, zeros, predicted, np.zeros(T, dtype=np.float32), ones)

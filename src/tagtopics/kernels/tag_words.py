@@ -11,6 +11,48 @@ from tagtopics.kernels.mixture import Pairs, first_claims
 from tagtopics.kernels.threads import run_ranges
 
 
+def words_of_tags(graph: FactorGraph, n_threads: int) -> tuple[Int64, Int32]:
+    """Return the pairs of a tag and a word that occur together.
+
+    Args:
+        graph: documents with their tags.
+        n_threads: any number gives the same bits.
+
+    Returns:
+        Offsets (T + 1,) of the tags, and the words of each, ascending.
+    """
+    slot_doc = _slot_doc(graph)
+    ranges, sizes = _edges_of_tags(graph, slot_doc), np.zeros(graph.n_tags + 1, dtype=np.int64)
+    run_ranges(_count_words, ranges, 2, n_threads, graph, slot_doc, sizes)
+    offsets = np.cumsum(sizes)
+    words = np.empty(offsets[-1], dtype=np.int32)
+    run_ranges(_list_words, ranges, 8, n_threads, graph, slot_doc, offsets, words)
+    return offsets, words
+
+
+def _edges_of_tags(graph: FactorGraph, slot_doc: Int64) -> Int64:
+    """Return (T + 1,): the number of edges of the documents of each tag, added up."""
+    work = np.concatenate([[0], np.cumsum(np.diff(graph.doc_edges)[slot_doc[graph.tag_slots.members]])])
+    return work[graph.tag_slots.offsets].astype(np.int64)
+
+
+@kernel
+def _list_words(first, last, graph, slot_doc, offsets, words):
+    """Set `words`, from `offsets[t]` on, to the different words of the documents of tag t, ascending."""
+    seen_by = np.full(len(graph.totals.word_docs), -1, dtype=np.int64)
+    for t in range(first, last):
+        free = offsets[t]
+        for m in range(graph.tag_slots.offsets[t], graph.tag_slots.offsets[t + 1]):
+            d = slot_doc[graph.tag_slots.members[m]]
+            for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
+                w = graph.edge_word[e]
+                if seen_by[w] != t:
+                    seen_by[w] = t
+                    words[free] = w
+                    free += 1
+        words[offsets[t] : free].sort()
+
+
 def pair_predictions(
     offsets: Int64, words: Int32, profiles: Float32, phi: Float32, n_threads: int
 ) -> Float32:
@@ -234,8 +276,7 @@ def credited_tokens(graph: FactorGraph, shares: Float32, n_threads: int) -> tupl
         documents of the tag have them first.
     """
     T, claims, slot_doc = graph.n_tags, first_claims(graph), _slot_doc(graph)
-    work = np.concatenate([[0], np.cumsum(np.diff(graph.doc_edges)[slot_doc[graph.tag_slots.members]])])
-    ranges = work[graph.tag_slots.offsets].astype(np.int64)
+    ranges = _edges_of_tags(graph, slot_doc)
     sizes = np.zeros(T + 1, dtype=np.int64)
     run_ranges(_count_words, ranges, 2, n_threads, graph, slot_doc, sizes)
     offsets = np.cumsum(sizes)

@@ -79,7 +79,7 @@ def _stream_jsonl(
     path: Path, wanted: Collection[str], size: float, watch: Watch | None, options: FileOptions
 ) -> Iterator[Table]:
     """Yield JSON lines; a key that a line lacks is None there, and the names are those of the part alone."""
-    columns: dict[str, list[Any]] = {name: [] for name in wanted}
+    columns: dict[str, list[Any]] = {}
     lines: list[int] = []
     names: dict[str, None] = {}
     n_chars = n_before = 0
@@ -87,7 +87,11 @@ def _stream_jsonl(
         if line.isspace():
             continue
         row = _json_object(line, path, number)
-        names.update(dict.fromkeys(row))
+        if row.keys() != names.keys():
+            names.update(dict.fromkeys(row))
+            for name in row.keys() - columns.keys():
+                if name in wanted:
+                    columns[name] = [None] * len(lines)
         for name, cells in columns.items():
             cells.append(row.get(name))
         lines.append(number)
@@ -95,7 +99,7 @@ def _stream_jsonl(
         if n_chars >= size:
             yield _part(path, columns, names, lines, n_before)
             n_before += len(lines)
-            columns, lines, names, n_chars = {name: [] for name in wanted}, [], {}, 0
+            columns, lines, names, n_chars = {}, [], {}, 0
     if lines or not n_before:
         yield _part(path, columns, names, lines, n_before)
 
