@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tagtopics.explore.page import rounded, significant
-from tagtopics.explore.prepare import largest
 from tagtopics.explore.ranking import largest_in_rows
+from tagtopics.kernels.ranking import largest
 
 
 @pytest.mark.parametrize("n_columns", [1, 5, 63, 64, 65, 1000])

@@ -19,9 +19,11 @@ from hypothesis import HealthCheck, given, settings
 
 import tagtopics as tt
 from tagtopics.explore.collection import AnswerCache, Collection
+from tagtopics.explore.hosting import Served
 from tagtopics.explore.listener import allowed_hosts
 from tagtopics.explore.middleware import Gate
-from tagtopics.explore.server import Limits, create_app
+from tagtopics.explore.questions import ShortWay
+from tagtopics.explore.server import Limits, _model_app, create_app
 from tagtopics.views.engine import ModelEngine, Question, TransformOut
 from tagtopics.views.topic_data import TopicData
 
@@ -65,6 +67,53 @@ def posted(ask: Client, path: str, *documents: dict[str, Any], **more: Any) -> A
     answer = ask("POST", f"/api/v1/{path}", json={"documents": list(documents)} | more)
     assert answer.status_code == 200, answer.text
     return answer.json()["documents"]
+
+
+SENT: tuple[Any, ...] = (
+    {"documents": [{"text": "wave sand salt", "tags": ["place:sea"]}, {"text": "Pepper, naïve \u0130"}]},
+    {"documents": [{"text": "wave sand salt"}], "top": "3"},
+    {"documents": [{"text": "wave sand salt"}], "top": 3.0},
+    {"documents": [{"text": "wave", "tags": ["no such"]}]},
+    {"documents": [{"text": "wave", "tags": "place:sea"}]},
+    {"documents": [{"text": "\ud800"}]},
+    {"documents": [{"text": 1}]},
+    {"documents": [{"text": "wave", "more": 1}]},
+    {"documents": []},
+    [],
+    b"",
+    b"{",
+    b"\xff\xfe",
+    '{"documents": [{"text": "wave"}]}'.encode("utf-16"),
+    b'{"documents": [{"text": "wave", "text": "sand"}]}',
+)
+
+
+@pytest.mark.parametrize("kind", ["transform", "explain", "recommend", "related"])
+def test_the_short_way_answers_as_the_routes_do(data: TopicData, model: tt.TTM, kind: str) -> None:
+    gate, path = Gate(1, 8, 30.0), f"/api/v1/{kind}"
+    short = _model_app(Served("model", data, ModelEngine(model)), Limits(), gate)
+    assert isinstance(short, ShortWay)
+    statuses = set()
+    for sent in SENT:
+        content = sent if isinstance(sent, bytes) else json.dumps(sent).encode()
+        for kind_of_content in ("application/json", "Application/JSON; charset=utf-8", "text/plain", None):
+            headers = {"content-type": kind_of_content} if kind_of_content else {}
+            here, there = (
+                Client(app)("POST", path, content=content, headers=headers) for app in (short, short._app)
+            )
+            assert (here.status_code, here.content) == (there.status_code, there.content), sent
+            assert here.headers == there.headers
+            statuses.add(here.status_code)
+    assert statuses >= ({422} if kind == "explain" else {200, 422})
+    gate.close()
+
+
+def test_the_short_way_leaves_other_requests_to_the_routes(data: TopicData, model: tt.TTM) -> None:
+    short = Client(_model_app(Served("model", data, ModelEngine(model)), Limits(), Gate(1, 8, 30.0)))
+    assert short("GET", "/api/v1/explain").status_code == 405
+    assert short("POST", "/api/v1/other", json={}).status_code == 404
+    assert short("POST", "/explain", json={}).status_code == 404
+    assert short("GET", "/api/v1/topics").status_code == 200
 
 
 def test_collection_is_the_models(ask: Client, model: tt.TTM) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from tagtopics.kernels import ranking, ranking_reference
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n", [1, 3, 40])
-def test_the_kernel_finds_what_its_twin_finds(n: int, dtype: type) -> None:
+def test_the_kernel_finds_what_its_twin_finds(n: int, dtype: Any) -> None:
     rng = np.random.default_rng(n)
     sizes = rng.integers(0, 90, 400)
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from tagtopics.views.engine import ModelEngine
     from tagtopics.views.topic_data import TopicData
 
+_SWITCH_SECONDS = 0.001
+"""After how long a computing thread lets others run: the event loop of the server waits as long each time."""
+
 ModelsArgument = Annotated[
     list[str], argument("Model folders written by `fit`; several have pages under their names.", "MODEL...")
 ]
@@ -234,6 +237,7 @@ def _serve(
 ) -> None:
     """Listen at once, load the models meanwhile, load them again at SIGHUP; end if they cannot be loaded."""
     import signal
+    import sys
 
     from tagtopics.explore.hosting import Reloader
     from tagtopics.explore.listener import make_server
@@ -259,6 +263,7 @@ def _serve(
         signal.signal(signal.SIGHUP, reloader.ask)
     if not quiet:
         note("loading; /ready answers 200 when this is done")
+    sys.setswitchinterval(_SWITCH_SECONDS)
     reloader.start()
     server.run(sockets=[listening])
     reloader.stop()

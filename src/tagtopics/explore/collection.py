@@ -12,7 +12,7 @@ from tagtopics._blas import single_thread
 from tagtopics._typing import Float32
 from tagtopics.errors import InputError
 from tagtopics.explore import schemas
-from tagtopics.explore.prepare import largest
+from tagtopics.kernels.ranking import largest
 from tagtopics.views.topic_data import TopicData
 
 

@@ -21,7 +21,6 @@ from tagtopics.explore.prepare import (
     TOPIC_WORDS,
     WORD_TOPICS,
     known_words,
-    largest,
     lengths,
     near_topics,
     postings,
@@ -32,6 +31,7 @@ from tagtopics.explore.prepare import (
 from tagtopics.explore.ranking import largest_in_rows
 from tagtopics.explore.tag_network import tag_network
 from tagtopics.explore.timeline import time_of
+from tagtopics.kernels.ranking import largest
 from tagtopics.views.topic_data import TopicData
 
 RELEVANCE = 0.6

@@ -9,8 +9,8 @@ import numpy as np
 
 from tagtopics._io import atomic_file, check_target
 from tagtopics._typing import Float64, Int64
-from tagtopics.explore.prepare import largest
 from tagtopics.explore.terrain import Terrain, terrain_of
+from tagtopics.kernels.ranking import largest
 from tagtopics.views.topic_data import TopicData
 
 SIZE = 1000

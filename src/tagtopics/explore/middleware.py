@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -124,7 +125,7 @@ class Middleware:
         except TimeoutError:
             await answer.refuse(408, f"the request body took longer than {self._body_seconds:g} seconds")
         else:
-            await self._application(scope, _replayed(body, receive), answer.send)
+            await self._application(scope, replayed(body, receive), answer.send)
 
 
 def _label(scope: MutableMapping[str, Any]) -> str:
@@ -176,7 +177,12 @@ class _Answer:
         await self.send({"type": "http.response.body", "body": body})
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
+async def whole_body(receive: Receive) -> bytes:
+    """Return the body of a request that has passed the limits."""
+    return await _body(receive, sys.maxsize)
+
+
+def replayed(body: bytes, receive: Receive) -> Receive:
     """Return a `receive` that first returns a body that was read already."""
     given = False
 

@@ -12,7 +12,7 @@ from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.explore.groups import suggested_groups
 from tagtopics.explore.page import root_planes, rounded
 from tagtopics.explore.timeline import periods_of, time_of
-from tagtopics.kernels.ranking import largest_of_rows
+from tagtopics.kernels.ranking import largest, largest_of_rows
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.views.topic_data import TopicData
 
@@ -100,14 +100,6 @@ def sizes_of(data: TopicData, docs: Int64, counted: Int64) -> dict[str, int]:
         "listed": len(docs),
         "counted": len(docs) + len(counted),
     }
-
-
-def largest(values: Any, n: int) -> Int64:
-    """Return the places of the n largest values, largest first, the first of equals first."""
-    n = min(n, len(values))
-    least = np.partition(values, len(values) - n)[len(values) - n] if n else np.inf
-    large = np.flatnonzero(values >= least)  # all that a full sort could put first
-    return large[np.argsort(-values[large], kind="stable")[:n]]
 
 
 def _topics(data: TopicData, chosen: Int64) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from tagtopics.errors import InputError
 from tagtopics.explore import schemas
 from tagtopics.explore.annif import annif_routes
 from tagtopics.explore.bodies import CHUNK, Bodies
-from tagtopics.explore.collection import AnswerCache, Collection, NoSuchDocumentError, as_json
+from tagtopics.explore.collection import AnswerCache, Collection, as_json
 from tagtopics.explore.guard import TokenGuard, api_page
 from tagtopics.explore.hosting import Served, Switchboard
 from tagtopics.explore.middleware import (
@@ -28,16 +28,15 @@ from tagtopics.explore.middleware import (
     Gate,
     Metrics,
     Middleware,
-    OverloadedError,
     Receive,
     Send,
-    TooSlowError,
 )
 from tagtopics.explore.page import live_page, packed, script, style
 from tagtopics.explore.prepare import index_of
+from tagtopics.explore.questions import PREFIX, ShortWay, answer_of, refusal_of
 from tagtopics.explore.terrain import map_index, terrain_of
 from tagtopics.explore.texts import ENGLISH
-from tagtopics.views.engine import Engine, NotOfferedError, Question
+from tagtopics.views.engine import Engine
 from tagtopics.views.heat_maps import PhotographAnswer
 from tagtopics.views.topic_data import TopicData
 
@@ -141,7 +140,7 @@ class _Closing:
                 return
 
 
-def _model_app(one: Served, limits: Limits, gate: Gate) -> FastAPI:
+def _model_app(one: Served, limits: Limits, gate: Gate) -> Application:
     """Return the pages and the API of one model."""
     data, engine = one.data, one.engine
     app = FastAPI(
@@ -154,14 +153,14 @@ def _model_app(one: Served, limits: Limits, gate: Gate) -> FastAPI:
     app.include_router(_pages(data, engine.offers, one.language), include_in_schema=False)
     app.include_router(_operation())
     cache = AnswerCache(limits.cache_bytes)
-    app.include_router(_collection(Collection(data), gate, cache), prefix="/api/v1", responses=_REFUSALS)
-    app.include_router(_questions(engine, gate), prefix="/api/v1", responses=_REFUSALS)
+    app.include_router(_collection(Collection(data), gate, cache), prefix=PREFIX, responses=_REFUSALS)
+    app.include_router(_questions(engine, gate), prefix=PREFIX, responses=_REFUSALS)
     suggesting = annif_routes(data.title, engine, lambda work: _compute(gate, work))
     app.include_router(suggesting, prefix="/v1", responses=_REFUSALS)
     page = api_page(app.openapi())
     app.add_api_route("/docs", lambda: HTMLResponse(page), include_in_schema=False)
     _handle_errors(app)
-    return app
+    return ShortWay(app, engine, gate)
 
 
 def _pages(data: TopicData, offers: frozenset[str], language: str) -> APIRouter:
@@ -304,26 +303,25 @@ def _questions(engine: Engine, gate: Gate) -> APIRouter:
     """Serve answers about new documents, one or a batch at a time."""
     router = APIRouter(tags=["new documents"])
 
-    async def answer(compute: Callable[[], BaseModel]) -> Response:
-        content = await _compute(gate, lambda: as_json(compute))  # large answers would block the event loop
+    async def answer(kind: str, batch: schemas.Batch) -> Response:
+        # in a worker: large answers would block the event loop
+        content = await _compute(gate, lambda: as_json(lambda: answer_of(engine, kind, batch)))
         return Response(content, media_type="application/json")
 
     @router.post("/transform", response_model=schemas.TransformAnswer)
     async def transform(batch: schemas.Batch) -> Response:
         """Return the topics of new documents."""
-        return await answer(lambda: schemas.TransformAnswer(documents=engine.transform(_read(batch))))
+        return await answer("transform", batch)
 
     @router.post("/explain", response_model=schemas.ExplainAnswer)
     async def explain(batch: schemas.Batch) -> Response:
         """Return how much of each word each of the given tags accounts for."""
-        return await answer(lambda: schemas.ExplainAnswer(documents=engine.explain(_read(batch))))
+        return await answer("explain", batch)
 
     @router.post("/recommend", response_model=schemas.RecommendAnswer)
     async def recommend(batch: schemas.RankedBatch) -> Response:
         """Recommend tags for new documents, with the words that suggest each."""
-        return await answer(
-            lambda: schemas.RecommendAnswer(documents=engine.recommend(_read(batch), batch.top))
-        )
+        return await answer("recommend", batch)
 
     @router.post("/photograph", openapi_extra=_PHOTOGRAPH)
     async def photograph(request: Request, top: Annotated[int, Query(ge=1, le=20)] = 5) -> PhotographAnswer:
@@ -337,26 +335,17 @@ def _questions(engine: Engine, gate: Gate) -> APIRouter:
     @router.post("/related", response_model=schemas.RelatedAnswer)
     async def related(batch: schemas.RankedBatch) -> Response:
         """Return documents of the collection that resemble new ones."""
-        return await answer(lambda: schemas.RelatedAnswer(documents=engine.related(_read(batch), batch.top)))
+        return await answer("related", batch)
 
     return router
-
-
-def _read(batch: schemas.Batch) -> list[Question]:
-    return [Question(one.text, tuple(dict.fromkeys(one.tags))) for one in batch.documents]
 
 
 async def _compute(gate: Gate, work: Callable[[], _Answer]) -> _Answer:
     try:
         return await gate.run(work)
-    except OverloadedError:
-        raise HTTPException(503, "too many requests at once; try again", {"Retry-After": "1"}) from None
-    except TooSlowError:
-        raise HTTPException(504, "the answer took too long; try a shorter text") from None
-    except NoSuchDocumentError as error:
-        raise HTTPException(404, str(error)) from None
-    except NotOfferedError as error:
-        raise HTTPException(501, str(error)) from None
+    except Exception as error:
+        status, detail, headers = refusal_of(error)
+        raise HTTPException(status, detail, headers) from None
 
 
 def _handle_errors(app: FastAPI) -> None:
@@ -371,4 +360,5 @@ def _handle_errors(app: FastAPI) -> None:
 
     @app.exception_handler(InputError)
     async def wrong(_: Request, error: InputError) -> Response:
-        return JSONResponse({"detail": str(error).encode("utf-8", "replace").decode()}, status_code=422)
+        status, detail, headers = refusal_of(error)
+        return JSONResponse({"detail": detail}, status, headers)

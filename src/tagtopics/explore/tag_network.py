@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 
 from tagtopics.explore.groups import tag_matrix
-from tagtopics.explore.prepare import largest
+from tagtopics.kernels.ranking import largest
 from tagtopics.views.topic_data import TopicData
 
 _MOST_TAGS = 60

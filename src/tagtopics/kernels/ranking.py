@@ -1,6 +1,8 @@
-"""The largest values of many rows; `ranking_reference` is the readable twin."""
+"""The largest of many values, and of many rows; `ranking_reference` is the readable twin."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -9,13 +11,21 @@ from tagtopics.kernels.compiling import kernel
 from tagtopics.kernels.threads import run_ranges
 
 
+def largest(values: Any, n: int) -> Int64:
+    """Return the places of the n largest values, largest first, the first of equals first."""
+    n = min(n, len(values))
+    least = np.partition(values, len(values) - n)[len(values) - n] if n else np.inf
+    large = np.flatnonzero(values >= least)  # all that a full sort could put first
+    return large[np.argsort(-values[large], kind="stable")[:n]]
+
+
 def largest_of_rows(offsets: Int64, values: Float32 | Float64, n: int, n_threads: int) -> Int64:
     """Return (R, n): where the n largest values of each row are, largest first, the first of equals first.
 
     Args:
         offsets: (R + 1,) where each row begins in `values`.
         values: (N,) without NaN.
-        n: how many, at least one; the places of a shorter row are filled up with -1.
+        n: how many, at least one and not very many; the places of a shorter row are filled up with -1.
         n_threads: any number gives the same places.
     """
     places = np.full((len(offsets) - 1, n), -1, dtype=np.int64)

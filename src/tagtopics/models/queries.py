@@ -15,6 +15,7 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.inference.holdout import topic_coherence
 from tagtopics.inference.topic_names import background_topics, distinct, foreground, name_topics
+from tagtopics.kernels.ranking import largest
 from tagtopics.models.documents import DocumentReader
 from tagtopics.models.journal import Curation
 from tagtopics.models.recommending import texts_of, with_names
@@ -104,17 +105,21 @@ class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         counts, indicator = self._new_documents(X, tags)
         indicator = self._resolved(counts, indicator)
         known = np.diff(counts.indptr) + (0 if indicator is None else np.diff(indicator.indptr))
-        background = self.background_topics()
+        background, trained = self._foreground_roots()
         queries = np.sqrt(foreground(self._infer(counts, indicator), background))
-        trained = np.sqrt(foreground(self.doc_topic_, background))
         with single_thread():  # one product for each document: its bits do not depend on the others
             similarities = [trained @ query for query in queries]
         answers = []
         for n_known, similarity in zip(known, similarities, strict=True):
-            best = np.argsort(-similarity, kind="stable")[: top if n_known else 0]
+            best = largest(similarity, top if n_known else 0)
             rows = [RelatedDocument(self.doc_ids_[d], int(d), float(similarity[d])) for d in best]
             answers.append(rows)
         return answers
+
+    def _foreground_roots(self) -> tuple[Any, Any]:
+        """Return (K,) which topics are background, and (D, K) square roots of the others, by document."""
+        background = self.background_topics()
+        return background, np.sqrt(foreground(self.doc_topic_, background))
 
     def recommend(
         self,
