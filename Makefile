@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 # size would take hours that way; mark such tests in these folders as `compiled`.
 UNCOMPILED = $(wildcard tests/graph tests/kernels tests/inference tests/evidence)
 
-.PHONY: help demo test test-slow check coverage crash fuzz bits docs bench bench-quick bench-e2e browser annif clean
+.PHONY: help demo test suite test-slow check lint types coverage crash fuzz bits docs bench bench-quick bench-e2e browser annif clean
 
 help:
 	@echo "make demo         fit a model to docstrings and show its answers"
@@ -28,9 +28,17 @@ help:
 demo: $(VENV)/.core
 	$(BIN)/tagtopics demo --out build/demo.tt
 
-# Kernels are compiled while the linters run, so that the two processes of the tests find them in the cache.
+# The tests start many processes: they load byte code of the last run, even where the environment keeps none.
+export PYTHONDONTWRITEBYTECODE :=
+
+# The type checker runs beside the tests, which do not always use both cores.
 test: $(VENV)/.test browser
-	$(BIN)/python scripts/compile_kernels.py & $(MAKE) --no-print-directory check && wait
+	$(MAKE) --no-print-directory lint
+	$(MAKE) --no-print-directory -j 2 types suite
+
+# Kernels are compiled first, so that the two processes of the tests find them in the cache.
+suite: $(VENV)/.test
+	$(BIN)/python scripts/compile_kernels.py
 	@echo "== tests (two processes) =="
 	$(PYTEST) -m "not slow"
 
@@ -49,10 +57,15 @@ coverage: $(VENV)/.test browser
 	$(PYTEST) -q --cov=tagtopics --cov-branch --cov-append \
 	  --cov-report=term:skip-covered tests
 
-check: $(VENV)/.test
-	@echo "== lint, format and types =="
+check: lint types
+
+lint: $(VENV)/.test
+	@echo "== lint and format =="
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(VENV)/.test
+	@echo "== types =="
 	$(BIN)/mypy
 
 # Every crash point of the writers, and many mutated inputs, hostile files and flipped bits; `make test` tries a

@@ -225,15 +225,19 @@ def _run_console(lines: list[str]) -> str:
 
 
 def _run_command(command: str) -> str:
-    """Run one command: plain `tagtopics ...` in this process, which is faster; others in a shell."""
-    words = shlex.split(command)
-    if words[0] == "tagtopics" and not _SHELL.search(command):
+    """Run one command: plain `tagtopics ... [> FILE]` in this process, which is faster; others in a shell."""
+    plain, _, file = command.partition(" > ")
+    words = shlex.split(plain)
+    if words[0] == "tagtopics" and not _SHELL.search(plain + file):
         from tagtopics.cli import main
 
         output = io.StringIO()
-        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+        kept = io.StringIO() if file else output
+        with contextlib.redirect_stdout(kept), contextlib.redirect_stderr(output):
             code = main(words[1:])
         printed = output.getvalue()
+        if file:
+            Path(file.strip()).write_text(kept.getvalue(), encoding="utf-8")
     else:
         entry = "import sys; from tagtopics.cli import main; sys.exit(main())"
         function = f'tagtopics() {{ {shlex.quote(sys.executable)} -c {shlex.quote(entry)} "$@"; }}'

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -26,12 +29,18 @@ def _data_directory() -> Path | None:
 
 
 SLOW = ("scale_cluster", "packaging_distribution", "crash_points", "bench_smoke", "kernels_cache",
-        "scale_killed", "process_bits", "explore_unpatched_annif", "cli_settings")  # fmt: skip
+        "scale_killed", "process_bits", "explore_unpatched_annif", "cli_settings", "cli_killed")  # fmt: skip
 """The files of `make test-slow`: clusters, packages, killed processes, compilation, and the benchmark."""
 
-LONG = ("docs", "models_contract", "cli_scale", "explore_browser", "fuzz", "inference_learn_priors",
-        "kernels_twins", "models_planted", "images_cli")  # fmt: skip
+LONG = ("fuzz", "models_contract", "docs", "explore_browser", "cli_process", "corpus_apart", "scale_fitting",
+        "models_online", "scale_sharding", "models_planted", "explore_figures")  # fmt: skip
 """The other files that take long, longest first: two processes that start with them end at the same time."""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not import slow files, and Ray with them, to deselect all their tests."""
+    slow = collection_path.stem.removeprefix("test_") in SLOW
+    return True if slow and "not slow" in config.getoption("markexpr") else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -41,6 +50,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if place.get(item.path.stem, len(place)) < len(SLOW):
             item.add_marker(pytest.mark.slow)
+
+
+def pytest_collection_finish() -> None:
+    """Keep modules and tests out of later garbage collections, which take 0.3 seconds with them."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
@@ -55,6 +70,30 @@ def data_directory() -> Path:
     if path is None:
         pytest.skip("no real data: set TAGTOPICS_DATA to a directory of matrix folders")
     return path
+
+
+@pytest.fixture(scope="session")
+def reader_parent_address() -> Iterator[str | None]:
+    """Where processes that read files are forked; None where they cannot be."""
+    if sys.platform != "linux":
+        yield None
+        return
+    from forked_readers import reader_parent
+
+    with reader_parent() as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def forked(reader_parent_address: str | None) -> Iterator[None]:
+    """Read files in forked processes: what is read is tested, not the start of Python for each file."""
+    if reader_parent_address is None:
+        yield
+        return
+    from forked_readers import forked_readers
+
+    with forked_readers(reader_parent_address, seconds=60, megabytes=2048):
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -34,10 +35,17 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 FILES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
 
 
+@cache
+def import_statements(path: Path) -> list[ast.Import | ast.ImportFrom]:
+    """Return the imports anywhere in a file."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
 def imported(path: Path) -> set[str]:
     """Return the parts of tagtopics that a file imports anywhere in it."""
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in import_statements(path):
         if isinstance(node, ast.ImportFrom) and node.module:
             modules = [node.module]
             if node.module == "tagtopics":
@@ -61,7 +69,7 @@ def test_imports_point_down(path: Path) -> None:
 def modules_of(path: Path) -> set[str]:
     """Return the modules of tagtopics that a file imports anywhere in it."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in import_statements(path):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tagtopics"):
             found |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module or ""}
     return found
@@ -108,7 +116,7 @@ def test_explore_sees_no_model() -> None:
 def test_only_scale_imports_ray() -> None:
     for path in FILES:
         if "scale" not in path.relative_to(SOURCE).parts:
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for node in import_statements(path):
                 if isinstance(node, ast.Import):
                     assert not any(alias.name.split(".")[0] == "ray" for alias in node.names), path
                 if isinstance(node, ast.ImportFrom):

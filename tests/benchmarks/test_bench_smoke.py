@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from benchmarks.limits import TINY
 
+from benchmarks import e2e, e2e_page
 from benchmarks import run as bench
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -80,3 +81,21 @@ def test_what_is_recorded_is_not_run_again(records: Path) -> None:
     done = run("--sections", "curves", "--systems", "ours-lda", *places)
     assert done.returncode == 0, done.stderr
     assert "curve-tiny-ours-lda: recorded before" in done.stdout
+
+
+def test_from_file_to_report_with_ours_and_a_peer(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    peers = [name for name in ("tomotopy",) if find_spec(name)]
+    places = ["--out", str(tmp_path / "records"), "--docs-folder", str(tmp_path)]
+    size = ["--docs", "60", "--topics", "3", "--corpora", "generated"]
+    e2e.main([*size, *places, "--systems", "ours", *peers])
+    records = [json.loads(path.read_text()) for path in sorted((tmp_path / "records").glob("*.json"))]
+    assert [record["job"]["system"] for record in records] == ["ours", *peers]
+    for record in records:
+        assert set(record["seconds"]) <= set(e2e_page.STEPS)
+        assert sum(record["seconds"].values()) == pytest.approx(record["total"])
+        assert record["peak_mb"] > 0
+    page = (tmp_path / "benchmarks-e2e.md").read_text()
+    assert "## Generated" in page
+    assert "60 documents, 7,200 tokens" in page
+    assert (tmp_path / "images" / "bench-e2e.svg").read_text().startswith("<?xml")

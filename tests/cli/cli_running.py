@@ -66,3 +66,19 @@ def fit_small(folder: Path, *options: object, name: str = "model.tt") -> Path:
     result = run("fit", source, "--topics", 3, "--iterations", 15, "--out", out, *options)
     assert result.code == 0, result.err
     return out
+
+
+FIT = ("--topics", 3, "--iterations", 8, "--tolerance", 0, "--seed", 3)
+"""Options of a short fit to shards."""
+
+
+def shard_small(folder: Path) -> Path:
+    """Write shards of the small corpus."""
+    shards = folder / "shards"
+    assert run("shard", write_rows(folder / "a.jsonl"), "--out", shards, "--shard-edges", 40).code == 0
+    return shards
+
+
+def arrays(model: Path) -> bytes:
+    """Return the learned arrays of a saved model, as bytes."""
+    return (model / "arrays.safetensors").read_bytes()

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli_running import run
 
-from tagtopics import load
+from tagtopics import Corpus, load
+from tagtopics.cli import demo
+from tagtopics.cli.sources import load_named
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +55,12 @@ def test_it_saves_the_model(answer: tuple[Path, str]) -> None:
     assert load(out).n_topics == 6
 
 
-def test_json(tmp_path: Path) -> None:
+def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def part(name: str, output: Any) -> Corpus:
+        corpus = load_named(name, output)
+        return corpus.select(range(0, corpus.n_docs, 4))
+
+    monkeypatch.setattr(demo, "load_named", part)
     payload = run("demo", "--out", tmp_path / "demo.tt", "--topics", 3, "--json").json()
     assert payload["metrics"]["perplexity"] < payload["metrics"]["unigram_perplexity"]
     assert len(payload["topics"]) == 3

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_running import ROWS, run, write_rows
-
-FIT = ("--topics", 3, "--iterations", 8, "--tolerance", 0, "--seed", 3)
+from cli_running import FIT, ROWS, arrays, run, shard_small, write_rows
 
 
 @pytest.fixture
 def shards(tmp_path: Path) -> Path:
-    source, folder = write_rows(tmp_path / "a.jsonl"), tmp_path / "shards"
-    assert run("shard", source, "--out", folder, "--shard-edges", 40).code == 0
-    return folder
-
-
-def arrays(path: Path) -> bytes:
-    return (path / "arrays.safetensors").read_bytes()
+    return shard_small(tmp_path)
 
 
 def test_fit_to_shards(shards: Path, tmp_path: Path) -> None:
@@ -37,44 +25,6 @@ def test_fit_to_shards(shards: Path, tmp_path: Path) -> None:
     assert run("tags", tmp_path / "m.tt", "--json").code == 0
     advice = run("recommend", tmp_path / "m.tt", tmp_path / "a.jsonl", "--json")
     assert advice.code == 0, advice.err
-
-
-@pytest.mark.parametrize("of_shards", [True, False])
-def test_a_killed_fit_goes_on(shards: Path, tmp_path: Path, of_shards: bool) -> None:
-    """The whole command, killed as the system kills, in processes of its own."""
-    source = shards if of_shards else tmp_path / "a.jsonl"
-    kept = ["--checkpoint", tmp_path / "kept", "--checkpoint-every", 5, "--resume"]
-    sweeps = 40 if of_shards else 400  # a sweep over shards writes files and takes longer
-    many = ["fit", source, "--topics", 3, "--tolerance", 0, "--seed", 3, "--iterations", sweeps]
-    assert run(*many, "--out", tmp_path / "whole.tt").code == 0
-    line = [sys.executable, "-c", "import sys; from tagtopics.cli import main; sys.exit(main())"]
-    sign = tmp_path / "kept" / "checkpoint.safetensors" if of_shards else tmp_path / "kept"
-    process = subprocess.Popen(
-        [*line, *map(str, [*many, *kept, "--iterations", 10**6, "--out", tmp_path / "m.tt"])],
-        stderr=subprocess.PIPE,
-    )
-    while not sign.exists() and process.poll() is None:
-        time.sleep(0.01)
-    time.sleep(0.05)
-    os.kill(process.pid, signal.SIGKILL)
-    process.communicate()
-    assert sign.exists()
-    assert not (tmp_path / "m.tt").exists()
-    done = run(*many, *kept, "--out", tmp_path / "m.tt", "--json").json()
-    if done["iterations"] == sweeps:  # else it had come further than that before it was killed
-        assert arrays(tmp_path / "m.tt") == arrays(tmp_path / "whole.tt")
-
-
-def test_ray(shards: Path, tmp_path: Path) -> None:
-    ray = pytest.importorskip("ray", reason="no ray: --engine ray is not tested")
-    try:
-        engine = ("--engine", "ray", "--workers", 2)
-        result = run("fit", shards, *FIT, *engine, "--out", tmp_path / "r.tt", "--json")
-        assert result.json()["iterations"] == 8
-    finally:
-        ray.shutdown()
-    assert run("fit", shards, *FIT, "--out", tmp_path / "m.tt").code == 0
-    assert arrays(tmp_path / "r.tt") == arrays(tmp_path / "m.tt")
 
 
 def test_without_ray_nothing_stays(shards: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

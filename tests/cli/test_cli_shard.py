@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -102,6 +103,7 @@ def test_a_full_disk_leaves_nothing_that_looks_finished(tmp_path: Path) -> None:
         [*COMMAND, "shard", str(source), "--out", str(out)],
         capture_output=True,
         text=True,
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},  # Python would leave byte code cut short
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
     )
     assert done.returncode == 2, done.stderr

@@ -21,6 +21,8 @@ from tagtopics.corpus.formats import text_files
 from tagtopics.corpus.formats.matrix_folder import load_csr
 from tagtopics.errors import InputError
 
+pytestmark = pytest.mark.usefixtures("forked")
+
 LARGEST = 2**31 - 1
 
 

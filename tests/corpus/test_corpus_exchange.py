@@ -14,6 +14,8 @@ import scipy.sparse as sp
 from tagtopics.corpus import Corpus, read_corpus, train_test
 from tagtopics.errors import CorpusWarning, InputError
 
+pytestmark = pytest.mark.usefixtures("forked")
+
 COUNTS = [[1, 0, 2], [0, 3, 0]]
 
 

@@ -16,6 +16,8 @@ from files_support import KINDS, ROWS, YEARS
 import tagtopics as tt
 from tagtopics.corpus.formats.bibliography import person_name, plain_latex
 
+pytestmark = pytest.mark.usefixtures("forked")
+
 PLAIN_WORDS = {"oven", "bread", "wine", "tram", "trams", "baker", "glass"}
 
 

@@ -12,6 +12,8 @@ import tagtopics as tt
 from tagtopics.corpus.stems import RULES, Stemmer, language_of
 from tagtopics.corpus.thesaurus import in_tags, thesaurus_of, without_cycles
 
+pytestmark = pytest.mark.usefixtures("forked")
+
 TURTLE = """
 @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
 @prefix x: <http://example.org/> .

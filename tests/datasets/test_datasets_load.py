@@ -15,6 +15,8 @@ from tagtopics.datasets.load import build_dataset
 from tagtopics.datasets.registry import read_registry
 from tagtopics.errors import InputError
 
+pytestmark = pytest.mark.usefixtures("forked")
+
 NAMES = list(read_registry())
 
 # Row 4798 of corel5k repeats row 4797, and the reader says so.

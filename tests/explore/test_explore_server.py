@@ -13,7 +13,6 @@ from unittest import mock
 import httpx
 import numpy as np
 import pytest
-import schemathesis
 from explore_support import HOSTILE, Recommending
 from hypothesis import HealthCheck, given, settings
 
@@ -444,6 +443,8 @@ def test_openapi_names_every_endpoint(ask: Client) -> None:
 
 def test_no_input_is_an_internal_error(data: TopicData, recommending: Recommending) -> None:
     """Requests made from the OpenAPI schema, right ones and wrong ones, against every endpoint."""
+    import schemathesis  # slow to import: not in every process that collects the tests
+
     schema = schemathesis.openapi.from_asgi("/openapi.json", create_app(data, recommending))
     bounded = settings(
         max_examples=8,

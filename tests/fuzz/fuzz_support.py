@@ -1,9 +1,9 @@
 """Mutated inputs, each tried in a forked child with a limit of memory and time.
 
-    python fuzz_support.py CAMPAIGN N [SEED]
+    PYTHONPATH=tests python tests/fuzz/fuzz_support.py CAMPAIGN N [CAMPAIGN N]... [SEED]
 
-tries N cases and prints one JSON document: how they ended, and which ended badly. A case ends well if the
-input is read, and the result holds the invariants, or if it is refused with an `InputError`.
+tries N cases of each campaign and prints one JSON document: how they ended, and which ended badly. A case
+ends well if the input is read, and the result holds the invariants, or if it is refused with an `InputError`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from fuzz_apart import quick_apart
 from fuzz_files import fuzz_files
 from fuzz_models import fuzz_models, small_corpus
 from fuzz_requests import fuzz_requests, until_interrupted
@@ -31,6 +30,7 @@ from fuzz_side_files import fuzz_side_files
 from fuzz_states import flipped, hostile
 
 import tagtopics as tt
+from forked_readers import forked_readers, reader_parent
 
 MEMORY = 2 << 30
 SECONDS = 10
@@ -240,13 +240,27 @@ CAMPAIGNS = {
     "requests": fuzz_requests(mutate),
 }
 
+
+def main(arguments: list[str]) -> dict[str, Any]:
+    """Try the cases of all campaigns named, each in a folder of its own; return what each found."""
+    seed = int(arguments.pop()) if len(arguments) % 2 else 0
+    in_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # no waiting for the disk
+    found: dict[str, Any] = {}
+    with (
+        tempfile.TemporaryDirectory(dir=in_memory) as folder,
+        reader_parent() as address,
+        forked_readers(address, SECONDS, MEMORY / 2**20),
+    ):
+        small_corpus()
+        for campaign, cases in zip(arguments[::2], arguments[1::2], strict=True):
+            place = Path(folder) / campaign.replace(" ", "-")
+            place.mkdir()
+            found[campaign] = CAMPAIGNS[campaign](int(cases), np.random.default_rng(seed), place)
+            if found[campaign]["bad"] and (kept := os.environ.get("TAGTOPICS_FUZZ_KEEP")):
+                shutil.copytree(place / "bad", Path(kept) / place.name, dirs_exist_ok=True)
+    return found
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    kind, cases, seed = sys.argv[1], int(sys.argv[2]), int([*sys.argv, "0"][3])
-    in_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # no waiting for the disk
-    with tempfile.TemporaryDirectory(dir=in_memory) as folder, quick_apart(SECONDS, MEMORY / 2**20):
-        small_corpus()
-        found = CAMPAIGNS[kind](cases, np.random.default_rng(seed), Path(folder))
-        if found["bad"] and os.environ.get("TAGTOPICS_FUZZ_KEEP"):
-            shutil.copytree(Path(folder) / "bad", os.environ["TAGTOPICS_FUZZ_KEEP"], dirs_exist_ok=True)
-    sys.stdout.write(json.dumps(found, indent=1))
+    sys.stdout.write(json.dumps(main(sys.argv[1:]), indent=1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ SOURCE = Path(tagtopics.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 
 
+@cache
 def modules_of(path: Path) -> set[str]:
     """Return the modules of tagtopics that a file imports, `from package import module` included."""
     found: set[str] = set()

@@ -337,7 +337,7 @@ def _save_again_and_again(path: Path, seed: int, seconds: float) -> None:
         model.save(path, corpus=corpus)
 
 
-SECONDS = float(os.environ.get("TAGTOPICS_WRITER_SECONDS", "3"))
+SECONDS = float(os.environ.get("TAGTOPICS_WRITER_SECONDS", "1"))
 """How long two writers and a reader share a model; `make crash` takes 60 seconds."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ def in_child(work: Callable[[], Any]) -> int:
     """Do some work in a fork of this process and return its number; it exits with 0, or 1 if it fails."""
     child = os.fork()
     if child == 0:
+        sys.dont_write_bytecode = True  # it would be cut short where the size of files is limited
         code = 1
         try:
             work()

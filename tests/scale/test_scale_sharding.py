@@ -291,28 +291,32 @@ def test_rare_words_are_left_out_as_in_memory(tmp_path: Path) -> None:
 
 
 def test_memory_does_not_grow_with_the_documents(tmp_path: Path) -> None:
-    peaks = []
-    for n in (1_000, 4_000):
-        path = tmp_path / f"{n}.jsonl"
+    paths = [tmp_path / f"{n}.jsonl" for n in (1_000, 4_000)]
+    for path in paths:
+        n = int(path.stem)
         with path.open("w") as file:
             for d in range(n):
                 words = " ".join(f"w{(d * 31 + i * i) % 3000}" for i in range(60))
                 file.write(json.dumps({"id": f"document {d}", "text": words, "tags": [f"t{d % 50}"]}) + "\n")
-        peaks.append(_peak(path, tmp_path / f"out{n}"))
-    size = (tmp_path / "4000.jsonl").stat().st_size
-    assert peaks[1] - peaks[0] < 0.1 * size  # four times the documents, no more memory
+    few, many = _peaks(paths, tmp_path / "out")
+    assert many - few < 0.1 * paths[1].stat().st_size  # four times the documents, no more memory
 
 
-def _peak(path: Path, out: Path) -> int:
-    """Return the peak of Python's memory, in bytes, when a file is sharded in a process of its own."""
-    code = (
-        "import sys, tracemalloc; from tagtopics.scale import ingest, shard_corpus; "
-        "ingest.PART_SIZE = 2**15; small, path, out = sys.argv[1:]; "
-        "shard_corpus(small, out); tracemalloc.start(); "  # what is loaded on first use does not count
-        "shard_corpus(path, out, shard_edges=10_000, overwrite=True); "
-        "print(tracemalloc.get_traced_memory()[1])"
-    )
-    small = write_jsonl(make_rows(), path.with_name("small.jsonl"))
-    command = [sys.executable, "-c", code, str(small), str(path), str(out)]
+def _peaks(paths: list[Path], out: Path) -> list[int]:
+    """Return the peak of Python's memory, in bytes, when each file is sharded, in a process of their own."""
+    code = """if True:
+        import sys, tracemalloc
+        from tagtopics.scale import ingest, shard_corpus
+        ingest.PART_SIZE = 2**15
+        small, out, *paths = sys.argv[1:]
+        shard_corpus(small, out)  # what is loaded on first use does not count
+        for path in paths:
+            tracemalloc.start()
+            shard_corpus(path, out, shard_edges=10_000, overwrite=True)
+            print(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+    """
+    small = write_jsonl(make_rows(), out.with_name("small.jsonl"))
+    command = [sys.executable, "-c", code, *map(str, (small, out, *paths))]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return int(done.stdout)
+    return [int(line) for line in done.stdout.split()]

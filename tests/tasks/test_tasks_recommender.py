@@ -17,6 +17,7 @@ from tagtopics.recommend import recommender as recommenders
 from tagtopics.recommend import reference
 from tagtopics.recommend import ridge as ridges
 from tagtopics.recommend.calibration import (
+    best_columns,
     best_threshold,
     fair_handicap,
     fair_thresholds,
@@ -47,6 +48,15 @@ def _random_documents(n_docs: int, seed: int = 0) -> tuple[sp.csr_array, np.ndar
 def _shares(counts: sp.csr_array) -> np.ndarray:
     dense = counts.toarray()
     return np.asarray(dense / dense.sum(1, keepdims=True))
+
+
+@pytest.mark.parametrize("width", [1, 7, 128, 129, 300])
+def test_best_columns_are_those_of_a_stable_sort(width: int) -> None:
+    """Narrow rows are sorted at once, wide ones are not; ties are in order in both."""
+    values = np.random.default_rng(width).integers(0, 9, (20, width)).astype(np.float32)
+    for n in (0, 1, 5, width):
+        expected = [sorted(range(width), key=(-row).__getitem__)[:n] for row in values]
+        np.testing.assert_array_equal(best_columns(values, n), expected)
 
 
 @pytest.mark.parametrize("seed", range(3))

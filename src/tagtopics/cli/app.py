@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -47,8 +48,8 @@ COMMANDS: Mapping[str, str] = {
 SUCCESS, INTERNAL_ERROR, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
-def build_app() -> typer.Typer:
-    """Return the application with all commands."""
+def build_app(names: Iterable[str] = COMMANDS) -> typer.Typer:
+    """Return the application with some commands, or with all."""
     app = typer.Typer(
         name="tagtopics",
         help="Topic models for tagged collections: papers with authors, articles with keywords, photos.",
@@ -57,7 +58,7 @@ def build_app() -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     app.callback(invoke_without_command=True)(_root)
-    for name in COMMANDS:
+    for name in names:
         app.command(name, no_args_is_help=False)(grouped(find_command(name)))
     return app
 
@@ -111,14 +112,20 @@ def _root(
 
 def _invoke(arguments: list[str]) -> int:
     """Parse the arguments and call the command; errors propagate, an early exit returns its code."""
-    from typer.main import get_command
-
-    command: Any = get_command(build_app())
+    parser = _parser(arguments[0] if arguments and arguments[0] in COMMANDS else None)
     try:
-        code = command.main(args=arguments, prog_name="tagtopics", standalone_mode=False)
+        code = parser.main(args=arguments, prog_name="tagtopics", standalone_mode=False)
     except SystemExit as exit:  # raised by shell completion
         code = exit.code
     return code if isinstance(code, int) else SUCCESS
+
+
+@cache
+def _parser(name: str | None) -> Any:
+    """Return the parser of one command, which is quickly built, or of all commands."""
+    from typer.main import get_command
+
+    return get_command(build_app(COMMANDS if name is None else [name]))
 
 
 def _report(error: BaseException, debug: bool) -> int:

@@ -12,6 +12,7 @@ import secrets
 import shutil
 import warnings
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from types import MappingProxyType
@@ -232,7 +233,6 @@ def _description(model: TopicModel, files: dict[str, str]) -> Description:
     seed = parameters["random_state"]
     if not (seed is None or isinstance(seed, int | np.integer)):
         parameters["random_state"] = None  # a generator cannot be saved; the result is
-    packages = ("tagtopics", "numpy", "scipy", "scikit-learn", "numba")
     content = {
         "format": FORMAT,
         "schema": SCHEMA,
@@ -253,9 +253,16 @@ def _description(model: TopicModel, files: dict[str, str]) -> Description:
         "history": model.history_,
         "stop_reason": model.stop_reason_,
         "fitted": model.fitted_,
-        "made_with": {name: metadata.version(name) for name in packages},
+        "made_with": _made_with(),
     }
     return Description.model_validate(content)
+
+
+@cache
+def _made_with() -> dict[str, str]:
+    """Return the versions of the packages that a fit depends on."""
+    packages = ("tagtopics", "numpy", "scipy", "scikit-learn", "numba")
+    return {name: metadata.version(name) for name in packages}
 
 
 # ---------------------------------------------------------------------------------- loading

@@ -1,7 +1,8 @@
 """Processes of `tagtopics.corpus.formats.apart` without the time to start Python and import the readers.
 
-A parent with everything imported forks one for each `Apart`, so that a case costs milliseconds. The limits in
-it are those of the real one. A process that takes more than a case may is an error of the case.
+A parent with everything imported forks one for each `Apart`, so that a file costs milliseconds. The limits in
+it are those of the real one. A process that takes more than it may is an error. Tests of files and the fuzz
+campaigns read so; `tests/corpus/test_corpus_apart.py` tests the real processes.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from tagtopics.corpus.formats import apart
 
@@ -73,28 +74,30 @@ class ForkedProcess:
 
 
 @contextmanager
-def quick_apart(seconds: float, megabytes: float) -> Iterator[None]:
-    """Make every `Apart` fork its process from one parent, within the block."""
+def reader_parent() -> Iterator[str]:
+    """Start the parent; yield its address."""
     with tempfile.TemporaryDirectory() as folder:
         address = f"{folder}/forks"
         environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
-        parent = subprocess.Popen(
-            [sys.executable, __file__, address], stdout=subprocess.PIPE, env=environment
-        )
-        assert parent.stdout is not None
-        assert parent.stdout.readline() == b"ready\n"
-        started = apart.Apart._started
+        command = [sys.executable, "-P", __file__, address]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as parent:
+            assert parent.stdout is not None
+            assert parent.stdout.readline() == b"ready\n"
+            try:
+                yield address
+            finally:
+                parent.kill()
 
-        def forked(self: Any) -> Any:
-            return ForkedProcess(address, self._function, seconds, megabytes)
 
-        apart.Apart._started = forked  # type: ignore[method-assign]
-        try:
-            yield
-        finally:
-            apart.Apart._started = started  # type: ignore[method-assign]
-            parent.kill()
-            parent.wait()
+@contextmanager
+def forked_readers(address: str, seconds: float, megabytes: float) -> Iterator[None]:
+    """Make every `Apart` fork its process from the parent at an address, within the block."""
+
+    def forked(self: Any) -> Any:
+        return ForkedProcess(address, self._function, seconds, megabytes)
+
+    with mock.patch.object(apart.Apart, "_started", forked):
+        yield
 
 
 def fork_for_ever(address: str) -> None:
@@ -151,5 +154,4 @@ def _served(function: str, jobs: int, answers: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.path.remove(str(Path(__file__).parent))
     fork_for_ever(sys.argv[1])
