@@ -49,6 +49,7 @@ class TaggedInference:
         settings: how much tags say.
         tag_words: CSR (T, W) tokens credited to each tag.
         pairs: the same, as the kernels read it.
+        credit_strengths: of the words of each kind of tag when words are credited to tags.
         n_threads: any number gives the same bits.
         max_iter: the largest number of iterations of a document.
         tol: the share of its tokens that may still move.
@@ -59,6 +60,7 @@ class TaggedInference:
     settings: TagSettings
     tag_words: Any
     pairs: Pairs
+    credit_strengths: tuple[float, ...]
     n_threads: int = 1
     max_iter: int = 100
     tol: float = 2e-2
@@ -83,7 +85,8 @@ class TaggedInference:
             slots = slice(tags.indptr[first], tags.indptr[last])
             some = _rows(tags, first, last)
             graph = build_graph(_rows(counts, first, last), some)
-            found = self._infer_batch(graph, self._said(graph), some, plain_prior)
+            strengths = self.settings.known.words
+            found = self._infer_batch(graph, self._said(graph), some, strengths, plain_prior)
             topics[first:last], weights[slots] = found
         return Mixture(topics, sp.csr_array((weights, tags.indices, tags.indptr), shape=tags.shape))
 
@@ -144,19 +147,24 @@ class TaggedInference:
             some = _rows(tags, first, last)
             graph = build_graph(_rows(counts, first, last), some)
             said, claims = self._said(graph), slice(done, done + int(first_claims(graph)[-1]))
-            topics, weights = self._infer_batch(graph, said, some)
+            topics, weights = self._infer_batch(graph, said, some, self.credit_strengths)
             arguments = (said, topics, weights, self.profiles.means, self.n_threads)
             shares[claims], own[claims] = mixture.credit_claims(graph, self.phi, *arguments)
             done = claims.stop
         return shares, own
 
     def _infer_batch(
-        self, graph: FactorGraph, said: Float32, tags: Any, plain: Float32 | None = None
+        self,
+        graph: FactorGraph,
+        said: Float32,
+        tags: Any,
+        of_words: tuple[float, ...],
+        plain: Float32 | None = None,
     ) -> tuple[Float32, Float32]:
         """Return the topics (D, K) and the weight of each tag, (S,), of a few documents.
 
-        `said` is p(word | tag) of their claims. The prior of a document whose tags are uncertain lies between
-        that of hidden and of known tags.
+        `said` is p(word | tag) of their claims, `of_words` the strength of the words of each kind of tag. The
+        prior of a document whose tags are uncertain lies between that of hidden and of known tags.
         """
         profiles, known = self.profiles, self.settings.known
         parts = profiles.parts(tags)
@@ -166,7 +174,7 @@ class TaggedInference:
         parts[:2] *= certain if plain is None else 0  # the parts of tags have it already
         untagged = (1 - certain) * self.hidden_prior() if plain is None else plain
         prior = combined(parts, known) + untagged.astype(np.float32)
-        strengths = np.array(known.words)[profiles.kinds[tags.indices]]
+        strengths = np.array(of_words)[profiles.kinds[tags.indices]]
         slot_prior = (strengths * profiles.slot_shares(tags).data).astype(np.float32)
         settings = (self.max_iter, self.tol, self.n_threads)
         sums, slot_sums = mixture.fold_in_mixture(graph, self.phi, said, prior, slot_prior, *settings)
