@@ -13,6 +13,10 @@ import scipy.sparse as sp
 import tagtopics as tt
 from tagtopics.corpus.splits import seen_part, train_test
 from tagtopics.evidence import learn
+from tagtopics.evidence.learn import TagSettings
+from tagtopics.evidence.parts import Strengths
+from tagtopics.graph import build_graph
+from tagtopics.kernels import mixture_reference
 
 K, SWEEPS = 12, 25
 
@@ -82,7 +86,7 @@ def test_tags_inferred_from_few_words_count_little(planted: Planted) -> None:
     hidden = planted.model.settings_.hidden
     prior = hidden.flat + hidden.base
     trust = planted.model._trust(np.array([0.0, prior, 4 * prior, 400 * prior]))
-    np.testing.assert_allclose(trust, [0, 1 / 17, 0.5, 1], atol=1e-3)
+    np.testing.assert_allclose(trust, [0, 1 / 65, 0.5, 1], atol=1e-4)
 
 
 @pytest.mark.parametrize("seen", [0.0, 0.05, 0.8])
@@ -232,6 +236,44 @@ def test_little_to_learn_from(counts: Any, tags: Any, learned: bool) -> None:
 def test_one_topic(planted: Planted) -> None:
     model = tt.TTM(1, max_iter=3, random_state=0).fit_topics(planted.train)
     assert_answers(model, planted.test.counts, planted.test.tags)
+
+
+# ---------------------------------------------------------------------------------- credit
+
+
+def credits(model: Any, corpus: tt.Corpus, strengths: tuple[float, ...]) -> Any:
+    """Return p(tag | word, document) with given strengths of the words of tags, one number for each claim."""
+    inference, tags = model._tagged_inference(), corpus.tags
+    settings = inference.settings
+    settings = settings._replace(known=settings.known._replace(words=strengths))
+    found = replace(inference, settings=settings).infer(corpus.counts, tags)
+    graph = build_graph(corpus.counts, tags)
+    said = inference._said(graph)
+    means = inference.profiles.means
+    return mixture_reference.credit_claims(graph, inference.phi, said, found.topics, found.tags.data, means)[
+        0
+    ]
+
+
+def test_credit_asks_the_words_of_tags_even_if_they_do_not_help_to_predict(shuffled: Planted) -> None:
+    model, corpus = shuffled.model, shuffled.test.select(np.arange(20))
+    assert model.settings_.known.words == (0.0,)
+    found = model.explain(corpus).credit
+    np.testing.assert_allclose(found, credits(model, corpus, (10.0,)), atol=1e-5)
+    assert np.abs(found - credits(model, corpus, (0.0,))).max() > 0.01
+
+
+def test_credit_uses_the_strengths_that_were_learned(planted: Planted) -> None:
+    known = Strengths(1.0, 1.0, (1.0, 1.0), 1.0, (0.0, 0.5))
+    assert TagSettings(known, known, 10.0).credit_strengths == (0.0, 0.5)
+    model, corpus = planted.model, planted.test.select(np.arange(20))
+    expected = credits(model, corpus, model.settings_.credit_strengths)
+    np.testing.assert_allclose(model.explain(corpus).credit, expected, atol=1e-5)
+
+
+def test_credit_of_the_paper_comes_from_topics_alone(planted: Planted) -> None:
+    model, corpus = small(preset="paper").fit_topics(planted.train), planted.test.select(np.arange(20))
+    np.testing.assert_allclose(model.explain(corpus).credit, credits(model, corpus, (0.0,)), atol=1e-5)
 
 
 # ---------------------------------------------------------------------------------- equal bits

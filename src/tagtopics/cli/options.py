@@ -122,7 +122,7 @@ class ColumnOptions:
             "csv, xlsx, bibtex, mallet ...; an unknown name lists all formats.", "from the file name", "NAME"
         ),
     ] = None
-    delimiter: Annotated[str | None, _input("Separator between the values of a line.", "detected", "CHAR")] = None
+    delimiter: Annotated[str | None, _input("Separator between values of a line.", "detected", "CHAR")] = None
     encoding: Annotated[str | None, _input("Encoding of text files.", "detected", "NAME")] = None
     query: Annotated[
         str | None, _input("SQL query for the documents of a SQLite database.", "the only table", "SQL")

@@ -43,6 +43,10 @@ _LEAST = 1e-4
 _PSEUDO_COUNT = 2.0
 """Pseudo-count of the words of tags before it is learned."""
 
+_CREDIT_TOKENS = 10.0
+"""The same for credit if the words of tags do not help to predict documents: which of two tags a word is due
+to is still to be answered (decision 146)."""
+
 
 class TagSettings(NamedTuple):
     """How much tags say."""
@@ -56,6 +60,12 @@ class TagSettings(NamedTuple):
         """The pseudo-count of the words of each kind of tag; the default where words do not help."""
         words = np.array(self.known.words)
         return np.where(words > 0, words, _PSEUDO_COUNT)
+
+    @property
+    def credit_strengths(self) -> tuple[float, ...]:
+        """The pseudo-count of the words of each kind of tag when words are credited to tags."""
+        words = self.known.words
+        return words if any(words) else (_CREDIT_TOKENS,) * len(words)
 
 
 class PilotScores(NamedTuple):

@@ -44,7 +44,8 @@ class _TagPrior(NamedTuple):
 
     parts: Float64  # from `Profiles.parts`
     certain: Float64  # (D, 1) from 0, no tag is known, to 1
-    slots: Float32  # (S,) pseudo-counts of the words of tags
+    slot_weights: Float64  # (S,) from `Profiles.slot_weights`
+    kinds: Int64  # (S,) of the tags of the slots
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +58,7 @@ class TaggedInference:
         settings: how much tags say.
         tag_words: CSR (T, W) tokens credited to each tag.
         pairs: the same, as the kernels read it.
+        credit_strengths: of the words of each kind of tag when words are credited to tags.
         n_threads: any number gives the same bits.
         max_iter: the largest number of iterations of a document.
         tol: the share of its tokens that may still move.
@@ -67,6 +69,7 @@ class TaggedInference:
     settings: TagSettings
     tag_words: Any
     pairs: Pairs
+    credit_strengths: tuple[float, ...]
     n_threads: int = 1
     max_iter: int = 100
     tol: float = 2e-2
@@ -91,7 +94,8 @@ class TaggedInference:
             slots = slice(tags.indptr[first], tags.indptr[last])
             some = _rows(tags, first, last)
             graph = query_graph(_rows(counts, first, last), some)
-            found = self._mixed(graph, self._said(graph), self._tag_prior(some), plain_prior)
+            strengths = self.settings.known.words
+            found = self._mixed(graph, self._said(graph), self._tag_prior(some), strengths, plain_prior)
             topics[first:last], weights[slots] = found
         return Mixture(topics, sp.csr_array((weights, tags.indices, tags.indptr), shape=tags.shape))
 
@@ -167,11 +171,11 @@ class TaggedInference:
             said = self._said(graph)
             theta = np.empty((0, self.phi.shape[1]), dtype=np.float32)
             if alpha is not None:
-                topics, weights = self._mixed(graph, said, prior, alpha)
+                topics, weights = self._mixed(graph, said, prior, self.settings.known.words, alpha)
                 theta = self._proportions(
                     topics, sp.csr_array((weights, some.indices, some.indptr), shape=some.shape)
                 )
-            topics, weights = self._mixed(graph, said, prior)
+            topics, weights = self._mixed(graph, said, prior, self.credit_strengths)
             arguments = (said, topics, weights, self.profiles.means, self.n_threads)
             yield theta, *mixture.credit_claims(graph, self.phi, *arguments)
 
@@ -182,29 +186,35 @@ class TaggedInference:
 
     def _tag_prior(self, tags: Any) -> _TagPrior:
         """Return what the tags of documents, CSR (D, T), say before any word is seen."""
-        profiles, known = self.profiles, self.settings.known
+        profiles = self.profiles
         doc = np.repeat(np.arange(tags.shape[0]), np.diff(tags.indptr))
         known_tags = tags.data * (profiles.tag_docs[tags.indices] > 0)
         certain = np.minimum(np.bincount(doc, known_tags, tags.shape[0]), 1.0)[:, np.newaxis]
-        strengths = np.array(known.words)[profiles.kinds[tags.indices]]
-        slots = (strengths * profiles.slot_weights(tags)).astype(np.float32)
-        return _TagPrior(profiles.parts(tags), certain, slots)
+        return _TagPrior(
+            profiles.parts(tags), certain, profiles.slot_weights(tags), profiles.kinds[tags.indices]
+        )
 
     def _mixed(
-        self, graph: FactorGraph, said: Float32, of_tags: _TagPrior, plain: Float32 | None = None
+        self,
+        graph: FactorGraph,
+        said: Float32,
+        of_tags: _TagPrior,
+        of_words: tuple[float, ...],
+        plain: Float32 | None = None,
     ) -> tuple[Float32, Float32]:
         """Return the topics (D, K) and the weight of each tag, (S,), of a few documents.
 
-        `said` is p(word | tag) of their claims. The prior of a document whose tags are uncertain lies between
-        that of hidden and of known tags.
+        `said` is p(word | tag) of their claims, `of_words` the strength of the words of each kind of tag. The
+        prior of a document whose tags are uncertain lies between that of hidden and of known tags.
         """
         parts, certain = of_tags.parts.copy(), of_tags.certain
         parts[:2] *= certain if plain is None else 0  # the parts of tags have it already
         untagged = (1 - certain) * self.hidden_prior() if plain is None else plain
         prior = combined(parts, self.settings.known) + untagged.astype(np.float32)
+        slots = (np.array(of_words)[of_tags.kinds] * of_tags.slot_weights).astype(np.float32)
         settings = (self.max_iter, self.tol, self.n_threads)
-        sums, slot_sums = mixture.fold_in_mixture(graph, self.phi, said, prior, of_tags.slots, *settings)
-        return sums + prior, slot_sums + of_tags.slots
+        sums, slot_sums = mixture.fold_in_mixture(graph, self.phi, said, prior, slots, *settings)
+        return sums + prior, slot_sums + slots
 
     def _said(self, graph: Any) -> Float32:
         """Return p(word | tag) of every claim of documents."""

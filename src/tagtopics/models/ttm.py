@@ -246,7 +246,8 @@ class TTM(OnlineModel):
         """Put together what queries need; call this when topics, tags or their words have changed."""
         words, settings = self._known_words(), self.settings_
         pairs = pairs_of(words, np.full(len(self.tag_names_), settings.shrinkage))
-        self._prepared = TaggedInference(self._phi(), self._profiles(), settings, words, pairs)
+        credit = settings.credit_strengths if self.tag_pseudo_count_ is None else settings.known.words
+        self._prepared = TaggedInference(self._phi(), self._profiles(), settings, words, pairs, credit)
 
     def _tagged_inference(self) -> TaggedInference:
         """Return topics, tag words and strengths, to infer new documents from."""
@@ -277,11 +278,11 @@ class TTM(OnlineModel):
         """Trust tags less if the tokens seen are few next to the prior.
 
         The recommender learns from whole documents, so what it finds in a few words is too sure, and it adds
-        nothing to what the same words say about topics. Chosen on validation documents (decision 123).
+        nothing to what the same words say about topics. Chosen on validation documents (decision 147).
         """
         hidden = self.settings_.hidden
-        few = (_FEW_TOKENS * (hidden.flat + hidden.base)) ** 2
-        return np.asarray(n_tokens**2 / np.maximum(n_tokens**2 + few, 1e-300), dtype=np.float32)
+        few = (_FEW_TOKENS * (hidden.flat + hidden.base)) ** 3
+        return np.asarray(n_tokens**3 / np.maximum(n_tokens**3 + few, 1e-300), dtype=np.float32)
 
     def _or_none(self, tags: Any, counts: Any) -> Any:
         """Return tags, CSR (D, T); without entries if they are hidden."""

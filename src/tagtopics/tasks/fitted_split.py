@@ -33,9 +33,9 @@ def fit_split(corpus: Corpus, model: TopicModel, seed: int, tags_known: bool) ->
     train, test, seconds = fit_train_part(corpus, model, seed)
     if not tags_known and model.infers_tags and train.tags.nnz > 0:
         model.fit_recommender(train)
-        likely = model._training_tags(train), model.tag_probabilities(test)
-        topics = (model._topics_by(part, tags) for part, tags in zip((train, test), likely, strict=True))
-        return FittedSplit(train, test, *topics, seconds, *likely)
+        train_tags, test_tags = model._training_tags(train), model.tag_probabilities(test)
+        topics = model._topics_by(train, train_tags), model._topics_by(test, test_tags)
+        return FittedSplit(train, test, *topics, seconds, train_tags, test_tags)
     known = tags_known and bool(model.tag_names_)
     train_topics, test_topics = (model.transform(part, part if known else None) for part in (train, test))
     return FittedSplit(train, test, train_topics, test_topics, seconds)
