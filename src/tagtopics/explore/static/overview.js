@@ -19,7 +19,7 @@ function overviewPage() {
   return [
     h(
       "div",
-      { class: "hero" },
+      { class: "summary" },
       h("h1", {}, store.title),
       h(
         "p",
@@ -142,7 +142,7 @@ function topicRows(share, n = store.K) {
           topicHref(k),
           {},
           badge(k),
-          h("span", { class: "said" }, store.labels[k].join("  ·  ")),
+          h("span", { class: "said", title: topicLabel(k, 4) }, topicName(k)),
           h(
             "span",
             { class: "track", "aria-hidden": "true" },
