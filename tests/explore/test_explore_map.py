@@ -79,6 +79,42 @@ def test_names_on_the_map_are_whole_and_do_not_overlap(
     watched.context.close()
 
 
+MOVED = """async () => {
+  const canvas = document.querySelector('.terrain canvas');
+  canvas.setPointerCapture = () => {};
+  const send = (kind, x, y) =>
+    canvas.dispatchEvent(new PointerEvent(kind, { clientX: x, clientY: y, pointerId: 1, bubbles: true }));
+  const frame = () => new Promise(requestAnimationFrame);
+  const image = () => {
+    const bytes = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+    return new Uint32Array(bytes.buffer.slice(0));
+  };
+  const { left, top } = canvas.getBoundingClientRect();
+  const first = image();
+  send('pointerdown', left + 200, top + 200);
+  for (const [x, y] of [[230, 190], [211, 260], [170, 255.4], [150, 150]]) {
+    send('pointermove', left + x, top + y);
+    await frame();
+    await frame();
+  }
+  const moved = image();
+  await new Promise((done) => setTimeout(done, 500));
+  const still = image();
+  const apart = (a, b) => a.reduce((sum, x, i) => sum + (x !== b[i]), 0) / a.length;
+  return { shifted: apart(first, moved), wrong: apart(moved, still) };
+}"""
+
+
+def test_a_map_that_is_shifted_is_the_one_that_is_drawn_anew(watched: Watched) -> None:
+    page = watched.open()
+    page.wait_for_selector(".terrain .name.topic:visible")
+    page.wait_for_timeout(300)
+    found = page.evaluate(MOVED)
+    assert found["shifted"] > 0.001
+    assert found["wrong"] < 1e-4
+    watched.faults[:] = [text for text in watched.faults if "willReadFrequently" not in text]  # this test reads
+
+
 def test_links_of_the_bar_are_all_visible_on_a_desktop(browser: Any, address: str) -> None:
     watched = Watched(browser, address, viewport={"width": 1440, "height": 900})
     page = watched.open()

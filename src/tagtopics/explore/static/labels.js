@@ -16,7 +16,7 @@ function mapLabels() {
       const width = Math.max(...lines.map((text) => measure.measureText(text).width));
       return [Math.min(width + 14, NAME_WIDTH), Math.max(lines.length * size * 1.18 + 5, 24)];
     };
-    return { make, sized, x, y, from, reach, node: null, shown: false, dx: 0, dy: 0 };
+    return { make, sized, lines, x, y, from, reach, node: null, shown: false, dx: 0, dy: 0 };
   };
   const first = topOf(counts, store.K)
     .filter((k) => counts[k] > 0)
@@ -112,6 +112,20 @@ class MapNames {
     this.lines.setAttribute("d", lines.join(""));
     this.node.style.transform = "";
     this.at = { x: map.centre.x, y: map.centre.y, zoom: map.zoom };
+  }
+  // The same in a picture.
+  drawn(halo) {
+    const text = { "font-family": "sans-serif", "text-anchor": "middle", stroke: halo, "stroke-width": 3, "paint-order": "stroke", "stroke-linejoin": "round" };
+    const lines = s("path", { d: this.lines.getAttribute("d") || "", stroke: "#888", fill: "none" });
+    const names = this.labels.filter((label) => label.shown).map((label) => {
+      const [px, py] = this.map.toScreen(label.x, label.y);
+      const style = getComputedStyle(label.node);
+      const size = parseFloat(style.fontSize);
+      const own = { ...text, "font-size": size, "font-weight": style.fontWeight, "font-style": style.fontStyle, fill: plainColour(style.color) };
+      const top = py + label.dy - ((label.lines.length - 1) * size * 1.18) / 2;
+      return label.lines.map((line, i) => s("text", { ...own, x: (px + label.dx).toFixed(1), y: (top + i * size * 1.18).toFixed(1), dy: ".35em" }, line));
+    });
+    return [lines, ...names];
   }
   // While the map moves: all at once if it is only shifted.
   follow() {

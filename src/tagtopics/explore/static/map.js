@@ -74,6 +74,8 @@ class DocumentMap {
       ),
     );
     this.context = this.canvas.getContext("2d", { alpha: false });
+    this.node.table = () => this.table();
+    this.node.picture = () => this.picture();
     this.watcher = new ResizeObserver(() => this.resize());
     this.watcher.observe(this.node);
     this.recolour();
@@ -93,6 +95,7 @@ class DocumentMap {
     this.canvas.height = Math.round(this.height * this.ratio);
     this.image = this.context.createImageData(this.canvas.width, this.canvas.height);
     this.pixels = new Uint32Array(this.image.data.buffer);
+    this.drawn = null;
     this.measure();
     this.redraw();
   }
@@ -130,12 +133,23 @@ class DocumentMap {
     if (!this.pixels || !this.node.isConnected) return;
     const { canvas, points, ratio } = this;
     const spread = Math.sqrt((0.1 * this.width * this.height) / (Math.PI * Math.max(points.n, 1)));
-    const radius = Math.min(Math.max(spread, 1), 4) * Math.min(this.zoom ** 0.45, 4);
+    this.radius = Math.min(Math.min(Math.max(spread, 1), 4) * Math.min(this.zoom ** 0.45, 4), 9);
     const view = { x: this.centre.x, y: this.centre.y, scaleX: this.scaleX * ratio, scaleY: this.scaleY * ratio };
-    points.draw(this.pixels, canvas.width, canvas.height, view, this.ground, this.faint, Math.min(radius, 9) * ratio);
+    for (const clip of this.stale(view))
+      points.draw(this.pixels, canvas.width, canvas.height, view, this.ground, this.faint, this.radius * ratio, clip);
+    this.drawn = view;
     this.context.putImageData(this.image, 0, 0);
     if (this.moving) this.names.follow();
     else this.names.choose();
+  }
+  // The parts of the image to draw: all, or, if the map is moved by whole pixels, what comes into view.
+  stale(view) {
+    const { drawn, canvas } = this;
+    if (!this.moving || !drawn || drawn.scaleX !== view.scaleX || drawn.scaleY !== view.scaleY) return [undefined];
+    const [x, y] = [(drawn.x - view.x) * view.scaleX, (drawn.y - view.y) * view.scaleY];
+    const [dx, dy] = [Math.round(x), Math.round(y)];
+    if (Math.abs(x - dx) + Math.abs(y - dy) > 0.02 || Math.abs(dx) > canvas.width / 2 || Math.abs(dy) > canvas.height / 2) return [undefined];
+    return shiftedImage(this.pixels, canvas.width, canvas.height, dx, dy);
   }
   toScreen(x, y) {
     return [(x - this.centre.x) * this.scaleX + this.width / 2, (y - this.centre.y) * this.scaleY + this.height / 2];
@@ -165,6 +179,7 @@ class DocumentMap {
           ? packedColour(dark ? 0.55 + 0.35 * years.part(year) : 0.82 - 0.42 * years.part(year), 0.13, 300 - 220 * years.part(year))
           : this.faint;
     }
+    this.drawn = null;
     this.redraw();
   }
   // Show only some documents in colour: `mask` has one entry per listed document, or is null for all.
@@ -172,7 +187,41 @@ class DocumentMap {
     const { rank } = this.points;
     if (!mask) rank.fill(1);
     else for (let i = 0; i < rank.length; i++) rank[i] = mask[i] ? 1 : 0;
+    this.drawn = null;
     this.redraw();
+  }
+
+  // ---------------------------------------------------------------------------------- sharing
+  // The documents that pass the filter: where they are, and what they are about.
+  table() {
+    const { x, y, region } = store.map;
+    return [
+      ["document", "title", "x", "y", "topic", "topic_name"],
+      ...passed().map((d) => [store.documents.ids[d], titleOf(d), x[d], y[d], region[d], topicName(region[d])]),
+    ];
+  }
+  // The view as it stands.
+  picture() {
+    const { width, height, points } = this;
+    const rgb = (packed) => `rgb(${packed & 255},${(packed >> 8) & 255},${(packed >> 16) & 255})`;
+    const paths = new Map();
+    for (let i = 0; i < points.n; i++) {
+      const [px, py] = this.toScreen(points.x[i], points.y[i]);
+      if (px < 0 || py < 0 || px > width || py > height) continue;
+      const colour = points.rank[i] ? points.colours[i] : this.faint;
+      if (!paths.has(colour)) paths.set(colour, []);
+      paths.get(colour).push(`M${px.toFixed(1)} ${py.toFixed(1)}h0`);
+    }
+    const faintFirst = [...paths].sort((a, b) => (b[0] === this.faint) - (a[0] === this.faint));
+    const stroke = { "stroke-width": (2 * this.radius).toFixed(2), "stroke-linecap": "round", "stroke-opacity": 0.8, fill: "none" };
+    return s(
+      "svg",
+      { viewBox: `0 0 ${width} ${height}`, width, height },
+      s("title", {}, store.title),
+      s("rect", { width, height, fill: rgb(this.ground) }),
+      faintFirst.map(([colour, parts]) => s("path", { d: parts.join(""), stroke: rgb(colour), ...stroke })),
+      this.names.drawn(rgb(this.ground)),
+    );
   }
 
   // --------------------------------------------------------------------------------- movement
@@ -218,7 +267,8 @@ class DocumentMap {
   }
   at(event) {
     const box = this.canvas.getBoundingClientRect();
-    return [event.clientX - box.left, event.clientY - box.top];
+    const whole = (pixels) => Math.round(pixels * this.ratio) / this.ratio;
+    return [whole(event.clientX - box.left), whole(event.clientY - box.top)];
   }
   down(event) {
     this.canvas.setPointerCapture(event.pointerId);
