@@ -26,6 +26,7 @@ import numpy as np
 
 import tagtopics as tt
 from tagtopics.explore import write_report
+from tagtopics.models.base import TopicModel
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -57,7 +58,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in file]
 
 
-def fitted(name: str, folder: Path, train: list[dict[str, Any]]) -> tuple[tt.TopicModel, tt.Corpus]:
+def fitted(name: str, folder: Path, train: list[dict[str, Any]]) -> tuple[TopicModel, tt.Corpus]:
     """Return the model of the training part, and its corpus; the model is kept in the folder."""
     corpus = tt.read_corpus(train, text="text", tags="tags", id="id")
     path = folder / f"{name}.tt"
@@ -113,7 +114,7 @@ def _seconds(session: Any) -> float:
     return float(found["TaskDuration"])
 
 
-def compared(model: tt.TopicModel, answers: list[Any], texts: list[str]) -> dict[str, float]:
+def compared(model: TopicModel, answers: list[Any], texts: list[str]) -> dict[str, float]:
     """Return how far the answers of the page are those of Python; refused texts are left out."""
     kept = [i for i, answer in enumerate(answers) if answer is not None]
     theta = model.transform([texts[i] for i in kept])

@@ -112,7 +112,9 @@ def test_a_map_that_is_shifted_is_the_one_that_is_drawn_anew(watched: Watched) -
     found = page.evaluate(MOVED)
     assert found["shifted"] > 0.001
     assert found["wrong"] < 1e-4
-    watched.faults[:] = [text for text in watched.faults if "willReadFrequently" not in text]  # this test reads
+    watched.faults[:] = [
+        text for text in watched.faults if "willReadFrequently" not in text
+    ]  # this test reads
 
 
 def test_links_of_the_bar_are_all_visible_on_a_desktop(browser: Any, address: str) -> None:
