@@ -15,6 +15,7 @@ def html_table(columns: Sequence[str], rows: Iterable[Sequence[object]], caption
 
 
 def _cell(value: object) -> str:
-    side = "right" if isinstance(value, int | float) else "left"
+    is_share = isinstance(value, str) and value.endswith("%") and value[:-1].replace(".", "").isdigit()
+    side = "right" if isinstance(value, int | float) or is_share else "left"
     text = f"{value:.3f}" if isinstance(value, float) else str(value)
     return f"<td style='text-align:{side}'>{escape(text)}</td>"

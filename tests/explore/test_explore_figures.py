@@ -163,10 +163,16 @@ def test_tags(shown: Shown) -> None:
             assert p == pytest.approx(shown.profiles[t, k], abs=1e-5)
         for word, n in page["words"]:
             assert n == pytest.approx(credited[t, shown.word[word]], rel=0.01, abs=0.01)
+        same = np.array([other.split(":")[0] == name.split(":")[0] or ":" not in name for other in shown.tag])
+        same[t] = False
+        best = np.sort((roots @ roots[t])[same])[::-1][:8]
+        assert [p for _, p in page["alike"]] == pytest.approx(best, abs=1e-4)
         for other, p in page["alike"]:
             assert p == pytest.approx(roots[t] @ roots[shown.tag[other]], abs=1e-4)
-        together = np.sort((shown.has[shown.has[:, t]]).sum(0))[::-1]
-        assert [n for _, n in page["often"]] == [n for n in together[1:9].tolist() if n]
+        together = shown.has[shown.has[:, t]].sum(0)
+        together[t] = 0
+        often = [np.sort(together * mask)[::-1][:8].tolist() for mask in (same, ~same)]
+        assert [n for _, n in page["often"]] == [n for n in [*often[0], *often[1]] if n]
         for other, n in page["often"]:
             assert n == (shown.has[:, t] & shown.has[:, shown.tag[other]]).sum()
 

@@ -8,6 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
+import pytest
 from explore_support import Watched, wait_until
 
 import tagtopics as tt
@@ -38,6 +39,94 @@ def test_every_document_is_a_point_and_topics_have_names(watched: Watched, data:
     kept = terrain_of(data).agreement["kept"]
     assert f"{100 * kept:.0f} %" in note
     assert watched.problems() == []
+
+
+NAMES = """() => [...document.querySelectorAll('.terrain .name:not([hidden])')].map(node => {
+  const box = node.getBoundingClientRect();
+  return { text: node.innerText, cut: node.scrollWidth > node.clientWidth + 1,
+    box: [box.left, box.top, box.right, box.bottom] }; })"""
+
+
+def overlapping(boxes: list[list[float]]) -> bool:
+    return any(
+        a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+        for i, a in enumerate(boxes)
+        for b in boxes[:i]
+    )
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (390, 844)], ids=["desktop", "phone"])
+def test_names_on_the_map_are_whole_and_do_not_overlap(
+    browser: Any, address: str, data: TopicData, size: tuple[int, int]
+) -> None:
+    watched = Watched(browser, address, viewport={"width": size[0], "height": size[1]})
+    page = watched.open()
+    page.wait_for_selector(".terrain .name.topic:visible")
+    for _ in range(3):
+        names = page.evaluate(NAMES)
+        assert not overlapping([one["box"] for one in names])
+        assert not [one["text"] for one in names if one["cut"]]
+        page.locator(".terrain canvas").focus()
+        page.keyboard.press("+")
+        page.wait_for_timeout(300)
+    page.keyboard.press("0")
+    page.wait_for_timeout(200)
+    regions = {int(k) for k in terrain_of(data).region}
+    assert len(page.evaluate(NAMES)) >= len(regions)  # five topics have room
+    box = page.locator(".terrain").bounding_box()
+    assert box["y"] + 0.5 * box["height"] < size[1]  # the map is in the first view
+    assert watched.faults == []
+    watched.context.close()
+
+
+MOVED = """async () => {
+  const canvas = document.querySelector('.terrain canvas');
+  canvas.setPointerCapture = () => {};
+  const send = (kind, x, y) =>
+    canvas.dispatchEvent(new PointerEvent(kind, { clientX: x, clientY: y, pointerId: 1, bubbles: true }));
+  const frame = () => new Promise(requestAnimationFrame);
+  const image = () => {
+    const bytes = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+    return new Uint32Array(bytes.buffer.slice(0));
+  };
+  const { left, top } = canvas.getBoundingClientRect();
+  const first = image();
+  send('pointerdown', left + 200, top + 200);
+  for (const [x, y] of [[230, 190], [211, 260], [170, 255.4], [150, 150]]) {
+    send('pointermove', left + x, top + y);
+    await frame();
+    await frame();
+  }
+  const moved = image();
+  await new Promise((done) => setTimeout(done, 500));
+  const still = image();
+  const apart = (a, b) => a.reduce((sum, x, i) => sum + (x !== b[i]), 0) / a.length;
+  return { shifted: apart(first, moved), wrong: apart(moved, still) };
+}"""
+
+
+def test_a_map_that_is_shifted_is_the_one_that_is_drawn_anew(watched: Watched) -> None:
+    page = watched.open()
+    page.wait_for_selector(".terrain .name.topic:visible")
+    page.wait_for_timeout(300)
+    found = page.evaluate(MOVED)
+    assert found["shifted"] > 0.001
+    assert found["wrong"] < 1e-4
+    watched.faults[:] = [
+        text for text in watched.faults if "willReadFrequently" not in text
+    ]  # this test reads
+
+
+def test_links_of_the_bar_are_all_visible_on_a_desktop(browser: Any, address: str) -> None:
+    watched = Watched(browser, address, viewport={"width": 1440, "height": 900})
+    page = watched.open()
+    assert (
+        page.evaluate(
+            "() => { const n = document.querySelector('nav'); return n.scrollWidth - n.clientWidth; }"
+        )
+        <= 0
+    )
+    watched.context.close()
 
 
 def test_filter_answers_everywhere_and_is_in_the_address(watched: Watched, corpus: tt.Corpus) -> None:
@@ -83,8 +172,11 @@ def test_click_on_a_point_opens_its_document(watched: Watched, data: TopicData) 
     order = data.documents.by_topic()
     x, y = terrain_of(data).places[order[0]]
     box = page.locator(".terrain canvas").bounding_box()
-    scale = min(box["width"], box["height"]) * 0.96
-    px, py = box["width"] / 2 + (x - 0.5) * scale, box["height"] / 2 + (y - 0.5) * scale
+    low, high = terrain_of(data).places.min(0), terrain_of(data).places.max(0)
+    across, down = 0.9 * box["width"] / (high[0] - low[0]), 0.88 * box["height"] / (high[1] - low[1])
+    across, down = min(across, 1.45 * down), min(down, 1.45 * across)
+    middle = (low + high) / 2
+    px, py = box["width"] / 2 + (x - middle[0]) * across, box["height"] / 2 + (y - middle[1]) * down
     page.evaluate("document.querySelectorAll('.terrain .names').forEach(n => n.remove())")
     page.mouse.move(box["x"] + px, box["y"] + py)
     page.wait_for_selector(".hovercard:visible")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -144,8 +145,12 @@ def test_cards_are_shared(watched: Watched, kind: str) -> None:
         assert all(word in content.decode() for word in words)
     if kind == "CSV":
         figures = card.locator(".bars .figure").all_inner_texts()
-        rows = [f'"{word}","{figure}"' for word, figure in zip(words, figures, strict=True)]
-        assert content.decode().splitlines() == ["name,value", *rows]
+        rows = list(csv.reader(content.decode().splitlines()))
+        assert rows[0] == ["name", "value", "shown"]
+        assert [row[0] for row in rows[1:]] == words
+        assert [row[2] for row in rows[1:]] == figures
+        for _, value, shown in rows[1:]:
+            assert shown == "<0.1" or abs(float(value) - float(shown)) <= (0.05 if "." in shown else 0.5)
     assert watched.problems() == []
 
 

@@ -11,8 +11,10 @@ import numpy.typing as npt
 from tagtopics._html import html_table
 from tagtopics._typing import Float64, Int64
 
-_SHOWN = 50
-"""Rows that a notebook shows."""
+_SHOWN_DOCS = 5
+"""Documents that a notebook shows."""
+
+_SHOWN_WORDS = 8
 
 
 @dataclass(frozen=True)
@@ -56,12 +58,26 @@ class CreditTable:
         return self._rows(np.flatnonzero(self.doc == doc))
 
     def _repr_html_(self) -> str:
-        rows = self._rows(np.lexsort((-self.credit * self.count, self.doc))[:_SHOWN])
-        caption = f"{len(self):,} rows" + (f", {_SHOWN} shown" if len(self) > _SHOWN else "")
-        return html_table(list(self.to_dict()), zip(*map(list, rows._plain().values()), strict=True), caption)
+        """Show the tags of the first documents: their shares of the words, and words with the most credit."""
+        docs = np.unique(self.doc)
+        rows = [row for doc in docs[:_SHOWN_DOCS].tolist() for row in self._shares_of(doc)]
+        caption = f"{len(self):,} rows of {len(docs):,} documents"
+        if len(docs) > _SHOWN_DOCS:
+            caption += f", {_SHOWN_DOCS} shown"
+        return html_table(["document", "tag", "share", "words with the most credit"], rows, caption)
 
-    def _plain(self) -> dict[str, list[Any]]:
-        return {name: values.tolist() for name, values in self.to_dict().items()}
+    def _shares_of(self, doc: int) -> list[tuple[int, str, str, str]]:
+        """Return the tags of a document, largest share first, with their words."""
+        own = self.of_document(doc)
+        tokens = own.count * own.credit
+        rows = []
+        for tag in dict.fromkeys(own.tag.tolist()):
+            mine = np.flatnonzero(own.tag == tag)
+            best = mine[np.argsort(-tokens[mine], kind="stable")[:_SHOWN_WORDS]]
+            words = ", ".join(f"{own.word[i]} {own.credit[i]:.2f}" for i in best.tolist())
+            rows.append((float(tokens[mine].sum() / max(tokens.sum(), 1e-12)), (tag, words)))
+        rows.sort(key=lambda row: -row[0])
+        return [(doc, tag, f"{share:.0%}", words) for share, (tag, words) in rows]
 
     def _rows(self, rows: npt.NDArray[Any]) -> CreditTable:
         return CreditTable(

@@ -23,7 +23,7 @@ from tagtopics.views.topic_data import TopicData
 MOST_BYTES = 2_500_000
 """What the workbench may add to a report, as base64."""
 
-_STEPS = (0.001, 0.002, 0.004, 0.008)
+_STEPS = (0.0005, 0.001, 0.002, 0.004, 0.008)
 """Steps of coefficients, finest first."""
 
 _MOST_COEFFICIENTS = 2_000_000

@@ -15,6 +15,7 @@ from tagtopics._io import atomic_file
 from tagtopics._typing import Float32, Int64
 from tagtopics.explore.bodies import credits_of, tag_parts
 from tagtopics.explore.groups import suggested_groups, tag_matrix
+from tagtopics.explore.kinds import kind_numbers
 from tagtopics.explore.page import rounded, significant
 from tagtopics.explore.prepare import (
     LEAST_SHARE,
@@ -194,9 +195,10 @@ def _tag_pages(data: TopicData) -> Iterator[tuple[str, dict[str, Any]]]:
     matrix = tag_matrix(data)
     by_tag = matrix.T.tocsr()
     roots = np.sqrt(tags.profiles)
+    kinds = kind_numbers(tags.names)
     for start in range(0, len(tags.names), _ROWS):
         stop = min(start + _ROWS, len(tags.names))
-        best, scores = _most_alike(roots, start, stop)
+        best, scores = _most_alike(roots, start, stop, kinds)
         both = (by_tag[start:stop] @ matrix).tocsr()
         for t in range(start, stop):
             near = zip(best[t - start].tolist(), scores[t - start].tolist(), strict=True)
@@ -208,18 +210,20 @@ def _tag_pages(data: TopicData) -> Iterator[tuple[str, dict[str, Any]]]:
                     "topics": _shares(tags.profiles[t], _TAG_TOPICS, LEAST_SHARE),
                     "words": [[data.words[w], n] for w, n in zip(words, tokens, strict=True)][:24],
                     "alike": [[tags.names[u], score] for u, score in near if score > 0],
-                    "often": _often(data, both, t, t - start),
+                    "often": _often(data, both, t, t - start, kinds),
                 },
             )
 
 
-def _often(data: TopicData, both: Any, tag: int, row: int) -> list[list[Any]]:
-    """Return the tags that most documents have together with one, and how many documents."""
+def _often(data: TopicData, both: Any, tag: int, row: int, kinds: Int64) -> list[list[Any]]:
+    """Return the tags that most documents have together with one: first those of its kind, then others."""
     part = slice(*both.indptr[row : row + 2])
     others, counts = both.indices[part], both.data[part]
     order = np.lexsort((others, -counts))
-    found = [[data.tags.names[others[i]], int(counts[i])] for i in order if others[i] != tag]
-    return found[:_NEIGHBOURS]
+    order = order[others[order] != tag]
+    same = kinds[others[order]] == kinds[tag]
+    shown = [*order[same][:_NEIGHBOURS], *order[~same][:_NEIGHBOURS]]
+    return [[data.tags.names[others[i]], int(counts[i])] for i in shown]
 
 
 def _group_page(data: TopicData, group: list[int]) -> tuple[str, dict[str, Any]]:
@@ -277,10 +281,12 @@ def _shares(profile: Any, n: int, least: float) -> list[list[Any]]:
     return [[int(k), float(profile[k])] for k in largest(profile, n) if profile[k] >= least]
 
 
-def _most_alike(roots: Float32, start: int, stop: int) -> tuple[Int64, Float32]:
-    """Return the rows that some rows overlap most with, other than themselves, and how much."""
+def _most_alike(roots: Float32, start: int, stop: int, kinds: Int64 | None = None) -> tuple[Int64, Float32]:
+    """Return the rows (of the same kind) that some rows overlap most with, and how much; -1 with no other."""
     with single_thread():
         alike = roots[start:stop] @ roots.T
     alike[np.arange(stop - start), np.arange(start, stop)] = -1
+    if kinds is not None:
+        alike[kinds[start:stop, np.newaxis] != kinds] = -1
     best = largest_in_rows(alike, _NEIGHBOURS)
     return best, np.take_along_axis(alike, best, axis=1)

@@ -31,6 +31,7 @@ _SCRIPTS = (
     "search",
     "filter",
     "points",
+    "labels",
     "map",
     "overview",
     "topic",

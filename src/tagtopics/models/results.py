@@ -31,9 +31,12 @@ class TagProfile:
 
     def _repr_html_(self) -> str:
         best = np.argsort(-self.topics, kind="stable")[:5].tolist()
-        topics = html_table(["topic", "share"], [(k, float(self.topics[k])) for k in best])
-        words = html_table(["word", "probability"], self.words)
-        return html_table([" + ".join(self.tags)], [()]) + topics + words
+        tags = " + ".join(f"{tag} ({n:,} documents)" for tag, n in zip(self.tags, self.n_docs, strict=True))
+        topics = html_table(["topic", "share"], [(k, f"{float(self.topics[k]):.1%}") for k in best])
+        words = html_table(["word", "probability"], [(word, f"{p:.2%}") for word, p in self.words])
+        return (
+            f"<p>{escape(tags)}</p><div style='display:flex;gap:2em;align-items:start'>{topics}{words}</div>"
+        )
 
 
 @dataclass(frozen=True)

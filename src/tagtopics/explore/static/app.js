@@ -39,9 +39,11 @@ function at(number, href, page) {
 }
 
 function tagsTogether(rest) {
-  const tags = [...new Set(rest.split("+").map((part) => tagAt(decoded(part))))].filter((t) => t >= 0);
-  if (tags.length) rename(groupHref(tags));
-  return groupsPage(tags);
+  const names = rest.split("+").map(decoded);
+  const unknown = names.filter((name) => tagAt(name) < 0);
+  const tags = [...new Set(names.map(tagAt))].filter((t) => t >= 0);
+  if (tags.length && !unknown.length) rename(groupHref(tags));
+  return groupsPage(tags, unknown);
 }
 
 function pageOf(parts) {
@@ -102,21 +104,29 @@ function searching() {
       draw: () => [h("bdi", {}, name), h("small", {}, note)],
       choose: go(path),
     });
+    const topics = findTopics(text).slice(0, 4);
+    const tags = findTags(text, 5);
+    const words = findWords(text, 5);
+    const titles = findDocuments(text, 6);
+    const none = !topics.length && !tags.length && !words.length && !titles.length;
+    const near = (kind, names) => similarNames(kind, names, foldedText(text), 4);
     return [
-      ...findTags(text, 5).map((t) =>
+      ...topics.map((k) => row(T`Topics`, topicName(k), percent(store.topics.share[k]), topicHref(k))),
+      ...(none ? near("tags", store.tags.names) : tags).map((t) =>
         row(T`Tags`, store.tags.names[t], plural(store.tags.documents[t], "document"), tagHref(t)),
       ),
-      ...findWords(text, 5).map((w) =>
+      ...(none ? near("words", store.words.names) : words).map((w) =>
         row(T`Words`, store.words.names[w], plural(store.words.weight[w], "time"), wordHref(w)),
       ),
-      ...findDocuments(text, 6).map((d) =>
+      ...titles.map((d) =>
         row(
           T`Documents`,
-          store.documents.ids[d],
-          (store.documents.snippets || [])[d] || "",
+          titleOf(d),
+          (store.documents.snippets || [])[d] || (titleOf(d) === store.documents.ids[d] ? "" : store.documents.ids[d]),
           documentHref(d),
         ),
       ),
+      row(T`Search`, T`All results for “${text}”`, "", `#/search/${encodeURIComponent(text)}`),
     ];
   };
   attachOptions(byId("find"), byId("found"), options, (text) => {

@@ -24,7 +24,7 @@ function bars(rows, { most, name } = {}) {
             },
           }),
         ),
-        h("span", { class: "figure" }, row.text),
+        h("span", { class: "figure", "data-value": row.value }, row.text),
       ),
     ),
   );
@@ -92,7 +92,7 @@ function timeLine(rows, { label, hue, text = percent }) {
     ]),
     s("path", { class: "area", d: `M${px(0)} ${py(0)}L${points.join("L")}L${px(rows.length - 1)} ${py(0)}Z` }),
     s("path", { class: "stroke", d: `M${points.join("L")}` }),
-    rows.map((row, i) => s("circle", { cx: px(i), cy: py(row.value), r: 3.5 }, s("title", {}, row.title))),
+    rows.map((row, i) => s("circle", { cx: px(i), cy: py(row.value), r: 3.5, "data-value": row.value }, s("title", {}, row.title))),
     rows.map((row, i) =>
       (rows.length - 1 - i) % every
         ? null

@@ -2,6 +2,7 @@
 const store = {};
 
 function bytesOf(base64) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
   const text = atob(base64);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
@@ -37,17 +38,32 @@ function rootsOf(base64) {
 // The same in 8 bits.
 const byteRootsOf = (base64) => Float32Array.from(bytesOf(base64), (step) => step / 255);
 
+// Parts of the store that the first view does not need are made when a page asks for them.
+function whenNeeded(name, make) {
+  Object.defineProperty(store, name, {
+    configurable: true,
+    get: () => {
+      const value = make();
+      Object.defineProperty(store, name, { value });
+      return value;
+    },
+  });
+}
+
 async function load() {
   const index = settings.live ? await asked("data/index") : await unpacked(byId("index").textContent);
   Object.assign(store, index);
   const { tags, documents, words, sizes } = index;
   store.K = sizes.topics;
-  store.tagRoots = rootsOf(tags.profiles);
-  store.docRoots = rootsOf(documents.topics);
-  store.wordShares = rootsOf(words.shares);
   store.tokens = words.total;
-  store.docsOfTag = tags.names.map(() => []);
-  documents.tags.forEach((row, d) => row.forEach((t) => store.docsOfTag[t].push(d)));
+  whenNeeded("tagRoots", () => rootsOf(tags.profiles));
+  whenNeeded("docRoots", () => rootsOf(documents.topics));
+  whenNeeded("wordShares", () => rootsOf(words.shares));
+  whenNeeded("docsOfTag", () => {
+    const docs = tags.names.map(() => []);
+    documents.tags.forEach((row, d) => row.forEach((t) => docs[t].push(d)));
+    return docs;
+  });
   store.kinds = kindsOf(tags.names);
   readNames();
   store.labels = index.topics.words.map((_, k) =>
@@ -63,7 +79,7 @@ function countWith(tags) {
   return store.docsOfTag[tags[0]].filter((d) => has(store.documents.tags[d])).length + store.counted.filter(has).length;
 }
 // The tags of the documents that have a tag: tag and number of documents, most frequent first.
-function tagsWith(t, n) {
+function tagsWith(t) {
   const counts = new Map();
   const add = (row) =>
     row.forEach((u) => {
@@ -71,7 +87,7 @@ function tagsWith(t, n) {
     });
   store.docsOfTag[t].forEach((d) => add(store.documents.tags[d]));
   store.counted.filter((row) => row.includes(t)).forEach(add);
-  return [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, n);
+  return [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
 }
 // Said where a count covers only a part of the collection.
 const ofListed = () =>

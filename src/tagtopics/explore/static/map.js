@@ -2,6 +2,7 @@
 const SHORTS = (base64) => new Uint16Array(bytesOf(base64).buffer);
 const LEAST_ZOOM = 0.8;
 const MOST_ZOOM = 60;
+const MOST_STRETCH = 1.45; // of one direction against the other
 
 async function loadMap() {
   const found = settings.live ? await asked("data/map") : await unpacked(byId("map-data").textContent);
@@ -12,12 +13,25 @@ async function loadMap() {
 // Whether topics have a colour by their place on the map; before it is loaded, hues are spread evenly.
 const regionHue = (k) => (store.map ? store.map.hues[k] : null);
 
+function extentOf(x, y) {
+  const found = { left: 1, right: 0, top: 1, bottom: 0 };
+  for (let i = 0; i < x.length; i++) {
+    if (x[i] < found.left) found.left = x[i];
+    if (x[i] > found.right) found.right = x[i];
+    if (y[i] < found.top) found.top = y[i];
+    if (y[i] > found.bottom) found.bottom = y[i];
+  }
+  return found;
+}
+
 class DocumentMap {
   constructor() {
     const { x, y } = store.map;
     this.points = new Points(x, y);
+    this.extent = extentOf(x, y);
     this.zoom = 1;
-    this.centre = { x: 0.5, y: 0.5 };
+    this.unit = [1, 1]; // pixels by width of the map, across and down
+    this.centre = this.middle();
     this.colourBy = "topic";
     this.hovered = -1;
     this.pointers = new Map();
@@ -33,7 +47,7 @@ class DocumentMap {
       "aria-roledescription": "map",
       "aria-label": T`Map of ${plural(this.points.n, "of document")}. Arrow keys move, plus and minus zoom, 0 shows all, Enter lists the documents in view.`,
     });
-    this.names = h("div", { class: "names" });
+    this.names = new MapNames(this);
     this.outline = s("path", {});
     this.shade = s("svg", { class: "outline", "aria-hidden": "true" }, this.outline);
     this.cardBox = h("div", { class: "hovercard", hidden: true, "aria-hidden": "true" });
@@ -46,7 +60,7 @@ class DocumentMap {
       "section",
       { class: "terrain", "aria-label": T`Map of documents` },
       this.canvas,
-      this.names,
+      this.names.node,
       this.shade,
       this.cardBox,
       this.hint,
@@ -60,8 +74,8 @@ class DocumentMap {
       ),
     );
     this.context = this.canvas.getContext("2d", { alpha: false });
-    this.labels = mapLabels();
-    this.names.append(...this.labels.map((label) => label.node));
+    this.node.table = () => this.table();
+    this.node.picture = () => this.picture();
     this.watcher = new ResizeObserver(() => this.resize());
     this.watcher.observe(this.node);
     this.recolour();
@@ -81,32 +95,73 @@ class DocumentMap {
     this.canvas.height = Math.round(this.height * this.ratio);
     this.image = this.context.createImageData(this.canvas.width, this.canvas.height);
     this.pixels = new Uint32Array(this.image.data.buffer);
-    this.placed = 0;
+    this.drawn = null;
+    this.measure();
     this.redraw();
   }
-  get scale() {
-    return Math.min(this.width, this.height) * 0.96 * this.zoom;
+  // The map fills its box: one direction may be stretched, but not by much.
+  measure() {
+    const { left, right, top, bottom } = this.extent;
+    const across = (this.width * 0.9) / Math.max(right - left, 0.05);
+    const down = (this.height * 0.88) / Math.max(bottom - top, 0.05);
+    this.unit = [Math.min(across, MOST_STRETCH * down), Math.min(down, MOST_STRETCH * across)];
+  }
+  middle() {
+    return { x: (this.extent.left + this.extent.right) / 2, y: (this.extent.top + this.extent.bottom) / 2 };
+  }
+  get scaleX() {
+    return this.unit[0] * this.zoom;
+  }
+  get scaleY() {
+    return this.unit[1] * this.zoom;
   }
   redraw() {
     if (!this.queued) this.queued = requestAnimationFrame(() => this.draw());
+  }
+  // After a movement; names are chosen again when it has ended.
+  shifted() {
+    this.moving = true;
+    clearTimeout(this.settling);
+    this.settling = setTimeout(() => {
+      this.moving = false;
+      this.redraw();
+    }, 140);
+    this.redraw();
   }
   draw() {
     this.queued = 0;
     if (!this.pixels || !this.node.isConnected) return;
     const { canvas, points, ratio } = this;
     const spread = Math.sqrt((0.1 * this.width * this.height) / (Math.PI * Math.max(points.n, 1)));
-    const radius = Math.min(Math.max(spread, 1), 4) * Math.min(this.zoom ** 0.45, 4);
-    const view = { x: this.centre.x, y: this.centre.y, scale: this.scale * ratio };
-    points.draw(this.pixels, canvas.width, canvas.height, view, this.ground, this.faint, Math.min(radius, 9) * ratio);
+    this.radius = Math.min(Math.min(Math.max(spread, 1), 4) * Math.min(this.zoom ** 0.45, 4), 9);
+    const view = { x: this.centre.x, y: this.centre.y, scaleX: this.scaleX * ratio, scaleY: this.scaleY * ratio };
+    for (const clip of this.stale(view))
+      points.draw(this.pixels, canvas.width, canvas.height, view, this.ground, this.faint, this.radius * ratio, clip);
+    this.drawn = view;
     this.context.putImageData(this.image, 0, 0);
-    this.placeNames();
-    this.frames = (this.frames || 0) + 1;
+    if (this.moving) this.names.follow();
+    else this.names.choose();
+  }
+  // The parts of the image to draw: all, or, if the map is moved by whole pixels, what comes into view.
+  stale(view) {
+    const { drawn, canvas } = this;
+    if (!this.moving || !drawn || drawn.scaleX !== view.scaleX || drawn.scaleY !== view.scaleY) return [undefined];
+    const [x, y] = [(drawn.x - view.x) * view.scaleX, (drawn.y - view.y) * view.scaleY];
+    const [dx, dy] = [Math.round(x), Math.round(y)];
+    if (Math.abs(x - dx) + Math.abs(y - dy) > 0.02 || Math.abs(dx) > canvas.width / 2 || Math.abs(dy) > canvas.height / 2) return [undefined];
+    return shiftedImage(this.pixels, canvas.width, canvas.height, dx, dy);
   }
   toScreen(x, y) {
-    return [(x - this.centre.x) * this.scale + this.width / 2, (y - this.centre.y) * this.scale + this.height / 2];
+    return [(x - this.centre.x) * this.scaleX + this.width / 2, (y - this.centre.y) * this.scaleY + this.height / 2];
   }
   toPlace(px, py) {
-    return [(px - this.width / 2) / this.scale + this.centre.x, (py - this.height / 2) / this.scale + this.centre.y];
+    return [(px - this.width / 2) / this.scaleX + this.centre.x, (py - this.height / 2) / this.scaleY + this.centre.y];
+  }
+
+  // The nearest point on the screen, within some pixels, or -1.
+  nearest([px, py], pixels) {
+    const [x, y] = this.toPlace(px, py);
+    return this.points.nearest(x, y, pixels / this.scaleX, pixels / this.scaleY);
   }
 
   recolour() {
@@ -124,6 +179,7 @@ class DocumentMap {
           ? packedColour(dark ? 0.55 + 0.35 * years.part(year) : 0.82 - 0.42 * years.part(year), 0.13, 300 - 220 * years.part(year))
           : this.faint;
     }
+    this.drawn = null;
     this.redraw();
   }
   // Show only some documents in colour: `mask` has one entry per listed document, or is null for all.
@@ -131,50 +187,48 @@ class DocumentMap {
     const { rank } = this.points;
     if (!mask) rank.fill(1);
     else for (let i = 0; i < rank.length; i++) rank[i] = mask[i] ? 1 : 0;
+    this.drawn = null;
     this.redraw();
   }
 
-  // Names: the most important that fit without overlapping. While the map moves, the chosen ones move along.
-  placeNames() {
-    const now = performance.now();
-    const choose = !this.placed || now - this.placed > 120;
-    if (choose) {
-      this.placed = now;
-      clearTimeout(this.settle);
-    } else {
-      clearTimeout(this.settle);
-      this.settle = setTimeout(() => {
-        this.placed = 0;
-        this.redraw();
-      }, 140);
+  // ---------------------------------------------------------------------------------- sharing
+  // The documents that pass the filter: where they are, and what they are about.
+  table() {
+    const { x, y, region } = store.map;
+    return [
+      ["document", "title", "x", "y", "topic", "topic_name"],
+      ...passed().map((d) => [store.documents.ids[d], titleOf(d), x[d], y[d], region[d], topicName(region[d])]),
+    ];
+  }
+  // The view as it stands.
+  picture() {
+    const { width, height, points } = this;
+    const rgb = (packed) => `rgb(${packed & 255},${(packed >> 8) & 255},${(packed >> 16) & 255})`;
+    const paths = new Map();
+    for (let i = 0; i < points.n; i++) {
+      const [px, py] = this.toScreen(points.x[i], points.y[i]);
+      if (px < 0 || py < 0 || px > width || py > height) continue;
+      const colour = points.rank[i] ? points.colours[i] : this.faint;
+      if (!paths.has(colour)) paths.set(colour, []);
+      paths.get(colour).push(`M${px.toFixed(1)} ${py.toFixed(1)}h0`);
     }
-    const taken = [];
-    const most = Math.round((this.width * this.height) / 14000);
-    let shown = 0;
-    for (const label of this.labels) {
-      const [px, py] = this.toScreen(label.x, label.y);
-      if (choose) {
-        const [w, t] = [label.width / 2 + 6, label.height / 2 + 3];
-        const inside = px - w > 0 && px + w < this.width && py - t > 0 && py + t < this.height;
-        const box = [px - w, py - t, px + w, py + t];
-        const free = (one) => box[2] < one[0] || box[0] > one[2] || box[3] < one[1] || box[1] > one[3];
-        label.shown = inside && shown < most && label.from <= this.zoom && taken.every(free);
-        if (label.shown) {
-          taken.push(box);
-          shown++;
-        }
-        if (label.node.hidden === label.shown) label.node.hidden = !label.shown;
-      }
-      if (label.shown)
-        label.node.style.transform = `translate(${(px - label.width / 2).toFixed(1)}px, ${(py - label.height / 2).toFixed(1)}px)`;
-    }
+    const faintFirst = [...paths].sort((a, b) => (b[0] === this.faint) - (a[0] === this.faint));
+    const stroke = { "stroke-width": (2 * this.radius).toFixed(2), "stroke-linecap": "round", "stroke-opacity": 0.8, fill: "none" };
+    return s(
+      "svg",
+      { viewBox: `0 0 ${width} ${height}`, width, height },
+      s("title", {}, store.title),
+      s("rect", { width, height, fill: rgb(this.ground) }),
+      faintFirst.map(([colour, parts]) => s("path", { d: parts.join(""), stroke: rgb(colour), ...stroke })),
+      this.names.drawn(rgb(this.ground)),
+    );
   }
 
   // --------------------------------------------------------------------------------- movement
   moveBy(dx, dy) {
-    this.centre.x = Math.min(Math.max(this.centre.x - dx / this.scale, 0), 1);
-    this.centre.y = Math.min(Math.max(this.centre.y - dy / this.scale, 0), 1);
-    this.redraw();
+    this.centre.x = Math.min(Math.max(this.centre.x - dx / this.scaleX, 0), 1);
+    this.centre.y = Math.min(Math.max(this.centre.y - dy / this.scaleY, 0), 1);
+    this.shifted();
   }
   zoomBy(factor, px = this.width / 2, py = this.height / 2) {
     const [x, y] = this.toPlace(px, py);
@@ -186,8 +240,8 @@ class DocumentMap {
   }
   fit() {
     this.zoom = 1;
-    this.centre = { x: 0.5, y: 0.5 };
-    this.placed = 0;
+    this.centre = this.middle();
+    this.moving = false;
     this.redraw();
   }
   inView() {
@@ -213,7 +267,8 @@ class DocumentMap {
   }
   at(event) {
     const box = this.canvas.getBoundingClientRect();
-    return [event.clientX - box.left, event.clientY - box.top];
+    const whole = (pixels) => Math.round(pixels * this.ratio) / this.ratio;
+    return [whole(event.clientX - box.left), whole(event.clientY - box.top)];
   }
   down(event) {
     this.canvas.setPointerCapture(event.pointerId);
@@ -228,8 +283,7 @@ class DocumentMap {
     const place = this.at(event);
     const before = this.pointers.get(event.pointerId);
     if (!before) {
-      const [x, y] = this.toPlace(...place);
-      this.hover(this.points.nearest(x, y, 9 / this.scale), place);
+      this.hover(this.nearest(place, 9), place);
       return;
     }
     this.travelled += Math.hypot(place[0] - before[0], place[1] - before[1]);
@@ -253,8 +307,7 @@ class DocumentMap {
     if (!known || this.pointers.size) return;
     if (this.path && this.path.length > 3) this.select(this.path.map((p) => this.toPlace(...p)));
     else if (this.travelled < 5 && event.type === "pointerup") {
-      const [x, y] = this.toPlace(...place);
-      const hit = this.points.nearest(x, y, (event.pointerType === "touch" ? 22 : 9) / this.scale);
+      const hit = this.nearest(place, event.pointerType === "touch" ? 22 : 9);
       if (hit >= 0 && hit < store.documents.ids.length) location.hash = documentHref(hit);
       else if (filter.area) setFilter({ area: null });
     }
@@ -318,44 +371,4 @@ function hoverCard(i) {
     topic,
     tags.length ? h("p", { class: "tags" }, tags.join(" · ")) : null,
   ].filter(Boolean);
-}
-
-// Topics first, larger ones before smaller ones, then tags. `from` is the zoom from which a name may be shown.
-function mapLabels() {
-  const { topics, tags, region } = store.map;
-  const counts = new Array(store.K).fill(0);
-  for (const k of region) counts[k]++;
-  const measure = document.createElement("canvas").getContext("2d");
-  const made = (node, lines, x, y, from, size, weight) => {
-    measure.font = `${weight} ${size}px system-ui, sans-serif`;
-    const width = Math.min(Math.max(...lines.map((text) => measure.measureText(text).width)) * 1.06 + 10, 230);
-    return { node, x, y, from, width, height: Math.max(lines.length * size * 1.25 + 4, 24), shown: false };
-  };
-  const most = Math.max(...counts, 1);
-  const first = topOf(counts, store.K)
-    .filter((k) => counts[k] > 0)
-    .map((k) => {
-      const size = 12.5 + 5 * Math.sqrt(counts[k] / most);
-      const lines = inTwoLines(topicLabel(k, 2));
-      const node = link(
-        topicHref(k),
-        { class: "name topic", hidden: true, vars: { "--hue": topicHue(k), "--size": `${size.toFixed(1)}px` } },
-        lines.flatMap((text, i) => (i ? [" ", h("br", {}), text] : [text])),
-      );
-      return made(node, lines, topics.x[k], topics.y[k], 0, size, 650);
-    });
-  const second = tags.tags.map((t, i) => {
-    const node = link(tagHref(t), { class: "name tag", hidden: true }, store.tags.names[t]);
-    return made(node, [store.tags.names[t]], tags.x[i], tags.y[i], 1 + 0.012 * i, 12, 400);
-  });
-  return [...first, ...second];
-}
-
-// Long names take two lines, broken at the space that divides them most evenly.
-function inTwoLines(text) {
-  const spaces = [...text.matchAll(/ /g)].map((match) => match.index);
-  if (text.length < 18 || !spaces.length) return [text];
-  const uneven = (at) => Math.abs(text.length - 1 - 2 * at);
-  const at = spaces.reduce((a, b) => (uneven(b) < uneven(a) ? b : a));
-  return [text.slice(0, at), text.slice(at + 1)];
 }

@@ -146,6 +146,12 @@ function withoutCollisions(chart, weight) {
   return chart;
 }
 
+// The lines of the network, as a table.
+const edgeTable = ({ edges }) => [
+  ["tag", "other_tag", "documents", "weight"],
+  ...edges.map(({ a, b, n, weight }) => [store.tags.names[a], store.tags.names[b], n, weight]),
+];
+
 function networkPage() {
   const kinds = [...store.kinds.keys()];
   const asked = stateOf().get("kind");
@@ -162,6 +168,10 @@ function networkPage() {
           ),
         )
       : null;
+  const drawing = network.edges.length
+    ? card(T`Network`, T`Area: documents. Colour: main topic. Lines: common documents, relative to the documents of both tags.`, networkFigure(network))
+    : card(T`Network`, T`No two of these tags share two documents.`);
+  if (network.edges.length) drawing.table = () => edgeTable(network);
   return [
     h(
       "div",
@@ -174,9 +184,7 @@ function networkPage() {
       ),
     ),
     filter,
-    network.edges.length
-      ? card(T`Network`, T`Area: documents. Colour: main topic. Lines: common documents, relative to the documents of both tags.`, networkFigure(network))
-      : card(T`Network`, T`No two of these tags share two documents.`),
+    drawing,
     network.edges.length
       ? card(
           T`Strongest pairs`,

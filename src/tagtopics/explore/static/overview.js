@@ -3,7 +3,7 @@ function overviewPage() {
   const map = new DocumentMap();
   const side = h("div", { class: "side" });
   const draw = () => {
-    if (side.drawn && !side.isConnected) {
+    if (side.drawn && !map.node.isConnected) {
       map.watcher.disconnect();
       return false;
     }
@@ -19,7 +19,7 @@ function overviewPage() {
   return [
     h(
       "div",
-      { class: "hero" },
+      { class: "summary" },
       h("h1", {}, store.title),
       h(
         "p",
@@ -68,6 +68,7 @@ function mapNote(map) {
       T`Colours show the topic that distinguishes a document most. Distances between far groups mean little.`,
       trust,
     ),
+    shareMenu(map.node, map.node.getAttribute("aria-label")),
   );
 }
 
@@ -142,7 +143,7 @@ function topicRows(share, n = store.K) {
           topicHref(k),
           {},
           badge(k),
-          h("span", { class: "said" }, store.labels[k].join("  ·  ")),
+          h("span", { class: "said", title: topicLabel(k, 4) }, topicName(k)),
           h(
             "span",
             { class: "track", "aria-hidden": "true" },
@@ -151,7 +152,7 @@ function topicRows(share, n = store.K) {
               vars: { "--hue": topicHue(k), "--part": `${(100 * share[k]) / most}%` },
             }),
           ),
-          h("span", { class: "figure" }, percent(share[k])),
+          h("span", { class: "figure", "data-value": share[k] }, percent(share[k])),
         ),
       ),
     ),

@@ -18,16 +18,22 @@ function packedColour(lightness, chroma, hue) {
   return (0xff000000 | (channels[2] << 16) | (channels[1] << 8) | channels[0]) >>> 0;
 }
 
-// A disc as offsets and coverages from 0 to 256.
-function stampOf(radius, alpha) {
+// A disc as offsets and coverages from 0 to 256; in an image of this width, `steps` leads from its centre to each pixel.
+function stampOf(radius, alpha, width) {
   const stamp = [];
   const reach = Math.ceil(radius);
   for (let y = -reach; y <= reach; y++)
     for (let x = -reach; x <= reach; x++) {
       const cover = Math.min(Math.max(radius + 0.5 - Math.hypot(x, y), 0), 1) * alpha;
-      if (cover > 0.02) stamp.push(x, y, Math.round(256 * cover));
+      if (cover > 0.02) stamp.push([x, y, Math.round(256 * cover)]);
     }
-  return Int32Array.from(stamp);
+  return {
+    reach,
+    x: Int32Array.from(stamp, (part) => part[0]),
+    y: Int32Array.from(stamp, (part) => part[1]),
+    cover: Int32Array.from(stamp, (part) => part[2]),
+    steps: Int32Array.from(stamp, (part) => part[1] * width + part[0]),
+  };
 }
 
 class Points {
@@ -41,79 +47,101 @@ class Points {
     this.cells = 96;
     this.index();
   }
-  // Points by cell of a grid, to find those near a place.
+  // Points by cell of a grid: those near a place are found, and those in view drawn, without looking at all.
   index() {
     const { n, cells } = this;
     const cell = new Uint32Array(n);
     this.starts = new Uint32Array(cells * cells + 1);
     for (let i = 0; i < n; i++) {
-      cell[i] = this.cellOf(this.x[i], this.y[i]);
+      cell[i] = this.cellAt(this.y[i]) * cells + this.cellAt(this.x[i]);
       this.starts[cell[i] + 1]++;
     }
     for (let c = 0; c < cells * cells; c++) this.starts[c + 1] += this.starts[c];
     const at = this.starts.slice();
     this.members = new Uint32Array(n);
-    for (let i = 0; i < n; i++) this.members[at[cell[i]]++] = i;
+    this.inOrder = [new Float32Array(n), new Float32Array(n)];
+    for (let i = 0; i < n; i++) {
+      const place = at[cell[i]]++;
+      this.members[place] = i;
+      [this.inOrder[0][place], this.inOrder[1][place]] = [this.x[i], this.y[i]];
+    }
   }
-  cellOf(x, y) {
-    const clamp = (v) => Math.min(Math.max(Math.floor(v * this.cells), 0), this.cells - 1);
-    return clamp(y) * this.cells + clamp(x);
+  cellAt(v) {
+    return Math.min(Math.max(Math.floor(v * this.cells), 0), this.cells - 1);
   }
-  // The nearest point in colour within a distance, or -1.
-  nearest(x, y, reach) {
-    const clamp = (v) => Math.min(Math.max(Math.floor(v * this.cells), 0), this.cells - 1);
+  // The point in colour that is nearest within a distance, or -1. On the screen, x and y have their own scales.
+  nearest(x, y, reachX, reachY) {
     let best = -1;
-    let least = reach * reach;
-    for (let row = clamp(y - reach); row <= clamp(y + reach); row++)
-      for (let column = clamp(x - reach); column <= clamp(x + reach); column++) {
+    let least = 1;
+    for (let row = this.cellAt(y - reachY); row <= this.cellAt(y + reachY); row++)
+      for (let column = this.cellAt(x - reachX); column <= this.cellAt(x + reachX); column++) {
         const c = row * this.cells + column;
         for (let p = this.starts[c]; p < this.starts[c + 1]; p++) {
           const i = this.members[p];
           if (!this.rank[i]) continue;
-          const d = (this.x[i] - x) ** 2 + (this.y[i] - y) ** 2;
+          const d = ((this.x[i] - x) / reachX) ** 2 + ((this.y[i] - y) / reachY) ** 2;
           if (d <= least) [best, least] = [i, d];
         }
       }
     return best;
   }
-  // Draw into pixels (Uint32Array, width x height). View: screen = (place - centre) * scale + size / 2.
-  draw(pixels, width, height, view, ground, faint, radius) {
-    pixels.fill(ground);
+  // Draw into pixels (Uint32Array, width x height). View: screen = (place - centre) * scale + size / 2. With a clip,
+  // only that part is drawn.
+  draw(pixels, width, height, view, ground, faint, radius, clip = { left: 0, top: 0, right: width, bottom: height }) {
+    for (let row = clip.top; row < clip.bottom; row++) pixels.fill(ground, row * width + clip.left, row * width + clip.right);
     const alpha = this.n > 20000 ? 0.7 : 0.82;
     const hidden = this.rank.includes(0);
-    const stamps = [stampOf(Math.max(radius * 0.8, 0.7), 0.55), hidden ? stampOf(radius * 1.5, 0.95) : stampOf(radius, alpha)];
-    const left = width / 2 - view.x * view.scale;
-    const top = height / 2 - view.y * view.scale;
-    for (let rank = hidden ? 0 : 1; rank <= 1; rank++) {
-      const stamp = stamps[rank];
-      const margin = Math.ceil(radius * 1.5) + 1;
-      for (let i = 0; i < this.n; i++) {
-        if (this.rank[i] !== rank) continue;
-        const px = Math.round(this.x[i] * view.scale + left);
-        const py = Math.round(this.y[i] * view.scale + top);
-        if (px < -margin || py < -margin || px >= width + margin || py >= height + margin) continue;
-        const colour = rank ? this.colours[i] : faint;
-        blend(pixels, width, height, px, py, stamp, colour);
+    const coloured = hidden ? stampOf(radius * 1.5, 0.95, width) : stampOf(radius, alpha, width);
+    const frame = { pixels, width, view, clip, left: width / 2 - view.x * view.scaleX, top: height / 2 - view.y * view.scaleY };
+    if (hidden) this.drawRank(frame, 0, stampOf(Math.max(radius * 0.8, 0.7), 0.55, width), faint);
+    this.drawRank(frame, 1, coloured, 0);
+  }
+  // One loop without calls, which browsers compile while the first map is drawn.
+  drawRank({ pixels, width, view, clip, left, top }, rank, stamp, faint) {
+    const [x, y] = this.inOrder;
+    const { members, colours, starts, cells, rank: ranks } = this;
+    const { scaleX, scaleY } = view;
+    const { steps, cover } = stamp;
+    const margin = stamp.reach + 1;
+    const [west, north, east, south] = [clip.left - margin, clip.top - margin, clip.right + margin, clip.bottom + margin];
+    const first = this.cellAt((west - left) / scaleX);
+    const last = this.cellAt((east - left) / scaleX);
+    const lowest = this.cellAt((south - top) / scaleY);
+    for (let row = this.cellAt((north - top) / scaleY); row <= lowest; row++)
+      for (let p = starts[row * cells + first]; p < starts[row * cells + last + 1]; p++) {
+        const i = members[p];
+        if (ranks[i] !== rank) continue;
+        const px = Math.round(x[p] * scaleX + left);
+        const py = Math.round(y[p] * scaleY + top);
+        if (px < west || py < north || px >= east || py >= south) continue;
+        const colour = rank ? colours[i] : faint;
+        const inside = px >= clip.left + margin && py >= clip.top + margin && px < clip.right - margin && py < clip.bottom - margin;
+        const centre = py * width + px;
+        const redBlue = colour & 0xff00ff;
+        const green = colour & 0x00ff00;
+        for (let s = 0; s < steps.length; s++) {
+          if (!inside && !isIn(clip, px + stamp.x[s], py + stamp.y[s])) continue;
+          const under = pixels[centre + steps[s]];
+          const part = cover[s];
+          const rest = 256 - part; // red and blue are mixed together, and the result stays opaque
+          pixels[centre + steps[s]] =
+            0xff000000 |
+            (((Math.imul(redBlue, part) + Math.imul(under & 0xff00ff, rest)) >>> 8) & 0xff00ff) |
+            (((Math.imul(green, part) + Math.imul(under & 0x00ff00, rest)) >>> 8) & 0x00ff00);
+        }
       }
-    }
   }
 }
+const isIn = (clip, x, y) => x >= clip.left && y >= clip.top && x < clip.right && y < clip.bottom;
 
-// Paint a stamp over pixels. Red and blue are computed together, and the result stays opaque.
-function blend(pixels, width, height, px, py, stamp, colour) {
-  const redBlue = colour & 0xff00ff;
-  const green = colour & 0x00ff00;
-  const inside = px > 16 && py > 16 && px < width - 16 && py < height - 16;
-  for (let s = 0; s < stamp.length; s += 3) {
-    const x = px + stamp[s];
-    const y = py + stamp[s + 1];
-    if (!inside && (x < 0 || y < 0 || x >= width || y >= height)) continue;
-    const a = stamp[s + 2];
-    const at = y * width + x;
-    const under = pixels[at];
-    const rest = 256 - a;
-    const rb = ((redBlue * a + (under & 0xff00ff) * rest) >>> 8) & 0xff00ff;
-    const g = ((green * a + (under & 0x00ff00) * rest) >>> 8) & 0x00ff00;
-    pixels[at] = 0xff000000 | rb | g;
-  }
+// Shift an image by whole pixels; returns the parts that have to be drawn. Rows run into each other at the sides, but
+// only inside these parts.
+function shiftedImage(pixels, width, height, dx, dy) {
+  const by = dy * width + dx;
+  if (by > 0) pixels.copyWithin(by, 0, pixels.length - by);
+  else pixels.copyWithin(0, -by);
+  const parts = [];
+  if (dy) parts.push({ left: 0, right: width, top: dy > 0 ? 0 : height + dy, bottom: dy > 0 ? dy : height });
+  if (dx) parts.push({ left: dx > 0 ? 0 : width + dx, right: dx > 0 ? dx : width, top: Math.max(dy, 0), bottom: height + Math.min(dy, 0) });
+  return parts;
 }

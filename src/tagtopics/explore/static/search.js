@@ -97,7 +97,7 @@ function similarNames(kind, names, term, n) {
   if (!limit) return [];
   const rows = [];
   foldedNames(kind, names).forEach((name, i) => {
-    const best = Math.min(...(kind === "words" ? [name] : name.split(/[\s:._/-]+/)).map((part) => editDistance(term, part, limit)));
+    const best = Math.min(...(kind === "words" ? [name] : [name, ...name.split(/[\s:._/-]+/)]).map((part) => editDistance(term, part, limit)));
     if (best <= limit) rows.push([best, i]);
   });
   rows.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
@@ -106,6 +106,12 @@ function similarNames(kind, names, term, n) {
 const foldedStore = {};
 const foldedNames = (kind, names) => (foldedStore[kind] ||= names.map((name) => foldedText(name)));
 
+// Where the word at a place begins; far back in a text without spaces, the place itself.
+function wordStart(text, place) {
+  if (place <= 0) return 0;
+  const space = Math.max(text.lastIndexOf(" ", place - 1), text.lastIndexOf("\n", place - 1)) + 1;
+  return place - space < 24 ? space : place;
+}
 // Part of a text around its first hit, with all hits marked.
 function markedText(text, words, length = 260) {
   const places = [];
@@ -115,16 +121,33 @@ function markedText(text, words, length = 260) {
     for (let at = foundAt(folded, word); at >= 0; at = foundAt(folded, word, at + word.length))
       hits.push([places[at], places[at + word.length]]);
   hits.sort((a, b) => a[0] - b[0]);
-  const start = hits.length ? Math.max(0, hits[0][0] - 80) : 0;
+  const start = hits.length ? wordStart(text, hits[0][0] - 80) : 0;
+  const end = start + length < text.length ? wordStart(text, start + length) : text.length;
   const parts = [start ? "… " : ""];
   let at = start;
   for (const [a, b] of hits) {
-    if (a < at || b > start + length) continue;
+    if (a < at || b > end) continue;
     parts.push(text.slice(at, a), h("mark", {}, text.slice(a, b)));
     at = b;
   }
-  parts.push(text.slice(at, Math.max(start + length, at)), start + length < text.length ? " …" : "");
+  parts.push(text.slice(at, Math.max(end, at)).trimEnd(), end < text.length ? " …" : "");
   return h("p", { class: "snippet", dir: "auto" }, parts);
+}
+
+// Documents with hits in the title first, then those with many hits for their length.
+function byHits(documents, terms) {
+  const words = terms.flatMap((one) => one.words);
+  const score = new Map(
+    documents.map((d) => {
+      const text = texts.folded[d];
+      const title = text.slice(0, text.indexOf("\n"));
+      let hits = 0;
+      for (const word of words) for (let at = foundAt(text, word); at >= 0 && hits < 60; at = foundAt(text, word, at + word.length)) hits++;
+      const inTitle = words.filter((word) => foundAt(title, word) >= 0).length;
+      return [d, inTitle + hits / (20 + text.length / 40)];
+    }),
+  );
+  return documents.sort((a, b) => score.get(b) - score.get(a) || a - b);
 }
 
 // The page of a query: totals of topics, tags, words and documents, hits marked.
@@ -134,11 +157,11 @@ function searchPage(query) {
     items.length ? card(`${title}: ${whole(items.length)}`, null, h("p", { class: "chips" }, items.slice(0, 60).map(draw))) : null;
   const term = foldedText(query);
   const near = (kind, names, exact) => (exact.length ? exact : similarNames(kind, names, term, 12));
-  const topics = [...Array(store.K).keys()].filter((k) => termsOf(query).every((part) => foundAt(foldedText(store.labels[k].join(" ")), part) >= 0));
+  const topics = findTopics(query);
   const tags = near("tags", store.tags.names, findTags(query, 5000));
   const words = near("words", store.words.names, findWords(query, 5000));
   const draw = ({ documents, terms }) => {
-    const rows = [...documents];
+    const rows = byHits([...documents], terms);
     const replaced = terms.filter((one) => one.corrected);
     const nothing = !topics.length && !tags.length && !words.length && !rows.length;
     const marks = terms.flatMap((one) => one.words);

@@ -3,15 +3,15 @@ function shareMenu(section, title) {
   const box = h("div", { class: "sharing" });
   const menu = h("details", { class: "share" }, h("summary", { "aria-label": T`Share: ${title}` }, T`Share`), box);
   menu.addEventListener("toggle", () => {
-    if (!menu.open || box.childElementCount) return;
+    if (!menu.open) return;
     const name = fileName(title);
     const button = (text, act) => h("button", { type: "button", on: { click: act } }, text);
-    const rows = rowsIn(section);
-    const picture = () => pictureOf(section, title, rows);
-    const drawn = rows.length || section.querySelector("svg:not([aria-hidden])");
-    box.append(
+    const table = tableOf(section);
+    const picture = () => pictureOf(section, title);
+    const drawn = table.length > 1 || section.querySelector("svg:not([aria-hidden])");
+    box.replaceChildren(
       ...[
-        rows.length ? button("CSV", () => download(`${name}.csv`, "text/csv", csvOf(rows))) : null,
+        table.length > 1 ? button("CSV", () => download(`${name}.csv`, "text/csv", csvOf(tableOf(section)))) : null,
         drawn ? button("SVG", () => download(`${name}.svg`, "image/svg+xml", asText(picture()))) : null,
         drawn ? button("PNG", () => downloadImage(`${name}.png`, picture())) : null,
       ].filter(Boolean),
@@ -37,29 +37,63 @@ function download(name, type, content) {
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
-// The rows of a card: what stands at the left, and its number.
-const ROWS = ".bars > li, .neighbours > li, .near > li, .compare > li, .topics > li, .documents > li, .trends > li";
+// The numbers of a card, below the names of their columns. A card that is more than a list brings its own (`table`).
+// `value` is the number, `shown` what the page makes of it.
+function tableOf(section) {
+  if (section.table) return section.table();
+  const rows = rowsIn(section);
+  if (rows.length) return [["name", "value", "shown"], ...rows.map(({ name, value, shown }) => [name, value, shown])];
+  const facts = [...section.querySelectorAll(".facts > div, .glossary > div")].map((row) => [textOf(row, "dt"), textOf(row, "dd")]);
+  if (facts.length) return [["name", "value"], ...facts];
+  const columns = [...section.querySelectorAll(".columns > div")];
+  if (columns.length)
+    return [["list", "place", "word"], ...columns.flatMap((one) => [...one.querySelectorAll("li a")].map((word, i) => [textOf(one, "h3"), i + 1, word.textContent]))];
+  const chips = [...section.querySelectorAll(".chips > a, .kinds a.chip")];
+  return chips.length ? [["name", "value", "shown"], ...chips.map(chipRow)] : [];
+}
+const textOf = (node, selector) => node.querySelector(selector).textContent.trim();
+const spaced = (node) => [...node.childNodes].map((part) => part.textContent.trim()).filter(Boolean).join(" ");
+function chipRow(chip) {
+  const small = chip.querySelector("small");
+  const name = [...chip.childNodes].filter((part) => part !== small).map((part) => part.textContent.trim()).filter(Boolean);
+  return [name.join(":"), small ? numberIn(small.textContent) : "", small ? small.textContent : ""];
+}
+
+// The rows of a list: what stands at the left, its number, and its bar.
+const ROWS = ".bars > li, .neighbours > li, .near > li, .compare > li, .topics > li, .documents > li, .trends > li, .groups > li";
 function rowsIn(section) {
   const line = section.querySelector("svg.line");
   if (line)
-    return [...line.querySelectorAll("circle title")].map((node) => {
-      const at = node.textContent.indexOf(":");
-      return [node.textContent.slice(0, at), node.textContent.slice(at + 1).trim()];
+    return [...line.querySelectorAll("circle")].map((dot) => {
+      const title = dot.querySelector("title").textContent;
+      const at = title.indexOf(":");
+      return { name: title.slice(0, at), value: Number(dot.dataset.value), shown: title.slice(at + 1).trim() };
     });
   return [...section.querySelectorAll(ROWS)].map((row) => {
-    const label = row.querySelector(".label, .said, .headline a, a");
-    const figure = row.querySelector(".figure");
-    return [label ? label.textContent.trim() : row.textContent.trim(), figure ? figure.textContent.trim() : ""];
+    const label = row.querySelector(".pair, .label, .said, .headline a, a");
+    const figure = row.querySelector(".figure, small");
+    const shown = figure ? figure.textContent.trim() : "";
+    const value = figure && figure.dataset.value !== undefined ? Number(figure.dataset.value) : numberIn(shown);
+    return { name: label ? spaced(label) : spaced(row), value, shown, fill: row.querySelector(".fill") };
   });
+}
+// The number that a text begins with, as numbers are written in this language; a share of 5 % is 0.05.
+function numberIn(text) {
+  const found = /^-?\d[\d.,\u00a0\u202f\u2019]*/.exec(text);
+  if (!found) return "";
+  const value = Number([...found[0]].filter((c) => c === POINT || c === "-" || (c >= "0" && c <= "9")).join("").replace(POINT, "."));
+  return /^\s*%/.test(text.slice(found[0].length)) ? Number((value / 100).toPrecision(10)) : value;
 }
 // Spreadsheets run cells that begin like formulas; an apostrophe makes them text.
 const cell = (text) => `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
-const csvOf = (rows) => ["name,value", ...rows.map((row) => row.map(cell).join(","))].join("\r\n") + "\r\n";
+const csvOf = (table) => table.map((row) => row.map((one) => (typeof one === "number" ? String(one) : cell(one))).join(",")).join("\r\n") + "\r\n";
 
 const asText = (picture) => new XMLSerializer().serializeToString(picture);
-function pictureOf(section, title, rows) {
-  const drawn = section.querySelector("svg:not([aria-hidden])");
-  return drawn ? styledCopy(drawn) : barPicture(section, title, rows);
+function pictureOf(section, title) {
+  if (section.picture) return section.picture();
+  const drawn = [...section.querySelectorAll("svg:not([aria-hidden])")];
+  if (drawn.length > 1) return multiplesPicture(section, title);
+  return drawn.length ? styledCopy(drawn[0]) : barPicture(section, title);
 }
 const STYLES = ["fill", "stroke", "stroke-width", "opacity", "font-size", "font-family", "font-weight", "text-anchor"];
 function styledCopy(drawn) {
@@ -88,26 +122,51 @@ function plainColour(value) {
   const [r, g, b, a] = dot.getImageData(0, 0, 1, 1).data;
   return `rgba(${r},${g},${b},${(a / 255).toFixed(3)})`;
 }
-function barPicture(section, title, rows) {
-  const fills = [...section.querySelectorAll(".fill")];
-  const [width, step, top] = [720, 26, 46];
-  const height = top + step * rows.length + 14;
-  const text = { "font-family": "sans-serif", "font-size": 13, fill: "#222" };
+// The frame of a picture: a title above, below it where it comes from.
+const PLAIN_TEXT = { "font-family": "sans-serif", "font-size": 13, fill: "#222" };
+const shortened = (text, n) => (text.length > n ? `${text.slice(0, n - 1)}…` : text);
+function framed(width, height, title, parts) {
   return s(
     "svg",
-    { viewBox: `0 0 ${width} ${height}`, width, height },
-    s("rect", { width, height, fill: "#fff" }),
-    s("text", { ...text, x: 16, y: 28, "font-size": 16, "font-weight": 600 }, `${headline()}: ${title}`.slice(0, 90)),
-    rows.map(([name, value], i) => {
-      const part = fills[i] ? parseFloat(fills[i].style.getPropertyValue("--part")) || 0 : 0;
-      const fill = fills[i] ? plainColour(getComputedStyle(fills[i]).backgroundColor) : "#888";
-      return [
-        s("text", { ...text, x: 16, y: top + step * i + 17 }, name.slice(0, 44)),
-        s("rect", { x: 330, y: top + step * i + 6, width: 2.8 * part, height: 14, rx: 3, fill }),
-        s("text", { ...text, x: 704, y: top + step * i + 17, "text-anchor": "end" }, value.slice(0, 24)),
-      ];
-    }),
+    { viewBox: `0 0 ${width} ${height + 24}`, width, height: height + 24 },
+    s("rect", { width, height: height + 24, fill: "#fff" }),
+    s("text", { ...PLAIN_TEXT, x: 16, y: 28, "font-size": 16, "font-weight": 600 }, shortened(title, Math.floor(width / 8.4))),
+    parts,
+    s("text", { ...PLAIN_TEXT, x: 16, y: height + 14, "font-size": 11, fill: "#666" }, shortened(`${store.title} · ${store.model} · tagtopics ${settings.version}`, Math.floor(width / 6))),
   );
+}
+function barPicture(section, title) {
+  const rows = rowsIn(section).length
+    ? rowsIn(section)
+    : tableOf(section).slice(1).map((row) => ({ name: String(row[0]), shown: row.slice(1).join("  "), fill: null }));
+  const [step, top] = [26, 46];
+  const wide = !rows.some((row) => row.fill);
+  const parts = rows.map(({ name, shown, fill }, i) => {
+    const part = fill ? parseFloat(fill.style.getPropertyValue("--part")) || 0 : 0;
+    const colour = fill ? plainColour(getComputedStyle(fill).backgroundColor) : "none";
+    return [
+      s("text", { ...PLAIN_TEXT, x: 16, y: top + step * i + 17 }, shortened(name, wide ? 60 : 44)),
+      s("rect", { x: 330, y: top + step * i + 6, width: 2.8 * part, height: 14, rx: 3, fill: colour }),
+      s("text", { ...PLAIN_TEXT, x: 704, y: top + step * i + 17, "text-anchor": "end" }, shortened(shown, wide ? 40 : 24)),
+    ];
+  });
+  return framed(720, top + step * rows.length + 14, `${headline()}: ${title}`, parts);
+}
+// Several small charts, each below its name.
+function multiplesPicture(section, title) {
+  const items = [...section.querySelectorAll(".multiples > li")];
+  const [width, height, columns] = [236, 120, 3];
+  const parts = items.map((item, i) => {
+    const [x, y] = [16 + width * (i % columns), 46 + height * Math.floor(i / columns)];
+    const chart = styledCopy(item.querySelector("svg"));
+    Object.entries({ x, y: y + 24, width: width - 16, height: 56 }).forEach(([name, value]) => chart.setAttribute(name, value));
+    return [
+      s("text", { ...PLAIN_TEXT, x, y: y + 16 }, shortened(spaced(item.querySelector("a")), 32)),
+      chart,
+      s("text", { ...PLAIN_TEXT, x, y: y + 98, "font-size": 11 }, textOf(item, ".figure")),
+    ];
+  });
+  return framed(16 + width * columns, 46 + height * Math.ceil(items.length / columns), `${headline()}: ${title}`, parts);
 }
 function downloadImage(name, picture) {
   const [width, height] = ["width", "height"].map((side) => Number(picture.getAttribute(side)));

@@ -4,8 +4,10 @@
 // 2 x y / (x + y) is, up to 1 %, a sum of two products f(x) f(y).
 const LEVELS = 64; // of shares of words, on a logarithmic scale
 const PARTS = 2;
-const COARSE = 60; // topics that the preconditioner solves for directly
-const STEPS = 8;
+const LEADING = 110; // eigenvectors that are solved for directly
+const EXPLORED = 200; // directions in which they are looked for
+const CONVERGED = 0.01; // largest error of an eigenvector, relative to its eigenvalue
+const STEPS = 6; // of conjugate gradients, for what is left
 
 // The leading eigenvectors of a symmetric matrix, each times the root of its eigenvalue, by power iteration.
 function leading(matrix, n) {
@@ -104,59 +106,130 @@ class Solver {
     return out;
   }
 
-  // The coarse space: the roots of the largest topics. The page stays usable meanwhile.
+  // The leading eigenvectors, once for all texts: what is left of a right side then needs few steps.
+  // The page stays usable meanwhile.
   async prepare() {
-    const { n, K, roots } = this;
-    const mass = new Float64Array(K);
-    for (let d = 0; d < n; d++) for (let k = 0; k < K; k++) mass[k] += roots[d * K + k] ** 2;
-    const topics = topOf(mass, COARSE);
-    const m = topics.length;
-    this.coarse = new Float32Array(n * m);
-    this.image = new Float32Array(n * m);
-    for (let c = 0; c < m; c++) {
-      const column = Float64Array.from({ length: n }, (_, d) => roots[d * K + topics[c]]);
-      const image = this.times(column);
-      for (let d = 0; d < n; d++) [this.coarse[d * m + c], this.image[d * m + c]] = [column[d], image[d]];
-      if (c % 4 === 3) await new Promise((done) => setTimeout(done, 0));
+    const { directions, diagonal, beside } = await this.krylov(Math.min(EXPLORED, this.n));
+    const { values, vectors } = tridiagonalEigen(diagonal, beside);
+    const m = diagonal.length;
+    const rest = beside[m - 1];
+    const found = topOf(values, Math.min(LEADING, m)).filter((c) => values[c] > 0 && Math.abs(rest * vectors[(m - 1) * m + c]) < CONVERGED * values[c]);
+    this.values = Float64Array.from(found, (c) => values[c]);
+    this.space = new Float32Array(this.n * found.length);
+    for (let i = 0; i < m; i++) {
+      const part = Float32Array.from(found, (c) => vectors[i * m + c]);
+      for (let d = 0, at = 0; d < this.n; d++) {
+        const x = directions[i][d];
+        for (let c = 0; c < part.length; c++, at++) this.space[at] += x * part[c];
+      }
+      if (i % 8 === 7) await new Promise((done) => setTimeout(done, 0));
     }
-    const inside = topics.map((k) => this.products(this.image, Float64Array.from({ length: n }, (_, d) => roots[d * K + k])));
-    this.inverse = inverseOf(inside.map((row) => [...row]));
     return this;
   }
-  solved(matrix, v) {
-    const parts = this.products(matrix, v);
-    return Float64Array.from(this.inverse, (row) => inner(row, parts));
+  // Lanczos' method: orthogonal directions in which the matrix is tridiagonal.
+  async krylov(most) {
+    const { n } = this;
+    const directions = [];
+    const [diagonal, beside] = [[], []];
+    let next = Float64Array.from({ length: n }, (_, d) => 1 + ((d * 7) % 11) / 40);
+    let size = Math.sqrt(inner(next, next));
+    for (let i = 0; i < most && size > 1e-6; i++) {
+      const own = next.map((x) => x / size);
+      directions.push(own);
+      next = this.times(own);
+      diagonal.push(inner(next, own));
+      addTo(next, own, -diagonal[i]);
+      if (i) addTo(next, directions[i - 1], -beside[i - 1]);
+      for (const one of directions) addTo(next, one, -inner(next, one)); // small by now, so that no digits are lost
+      size = Math.sqrt(inner(next, next));
+      beside.push(size);
+      if (i % 4 === 3) await new Promise((done) => setTimeout(done, 0));
+    }
+    return { directions, diagonal, beside };
   }
-  // Deflation of the coarse space: large eigenvalues no longer slow the iteration down. What is left of the
-  // right side is orthogonal to that space from the start.
-  preconditioned(rest) {
-    const left = rest.slice();
-    addTo(left, this.combined(this.coarse, this.solved(this.image, rest)), -1);
-    return left;
+
+  // The part of the solution in the leading space, and what of the right side is outside of it.
+  split(right) {
+    const { n, space, values } = this;
+    const parts = this.products(space, right);
+    const inside = parts.map((part, c) => part / values[c]);
+    const m = values.length;
+    const [x, rest] = [new Float64Array(n), new Float64Array(n)];
+    for (let d = 0, at = 0; d < n; d++) {
+      let [sum, own] = [0, 0];
+      for (let c = 0; c < m; c++, at++) {
+        sum += space[at] * inside[c];
+        own += space[at] * parts[c];
+      }
+      x[d] = sum;
+      rest[d] = right[d] - own;
+    }
+    return { x, rest };
   }
-  weights(values) {
-    const first = this.solved(this.coarse, values);
-    const x = this.combined(this.coarse, first);
-    const rest = Float64Array.from(values);
-    addTo(rest, this.combined(this.image, first), -1);
-    let z = this.preconditioned(rest);
-    let direction = z;
-    let size = inner(rest, z);
+  weights(right) {
+    const { x, rest } = this.split(right);
+    let direction = rest.slice();
+    let size = inner(rest, rest);
     for (let step = 0; step < STEPS && size > 1e-12; step++) {
       const image = this.times(direction);
       const length = size / inner(direction, image);
       addTo(x, direction, length);
       if (step === STEPS - 1) break;
       addTo(rest, image, -length);
-      z = this.preconditioned(rest);
-      const next = inner(rest, z);
-      const along = direction;
+      const next = inner(rest, rest);
       const part = next / size;
-      direction = z.map((value, i) => value + part * along[i]);
+      for (let d = 0; d < this.n; d++) direction[d] = rest[d] + part * direction[d];
       size = next;
     }
     return x;
   }
+}
+
+// Eigenvalues and eigenvectors (columns, row by row) of a symmetric tridiagonal matrix: implicit QL steps.
+function tridiagonalEigen(diagonal, beside) {
+  const n = diagonal.length;
+  const d = Float64Array.from(diagonal);
+  const e = Float64Array.from({ length: n }, (_, i) => (i < n - 1 ? beside[i] : 0));
+  const z = new Float64Array(n * n);
+  for (let i = 0; i < n; i++) z[i * n + i] = 1;
+  for (let l = 0; l < n; l++)
+    for (let turn = 0; turn < 60; turn++) {
+      let m = l;
+      while (m < n - 1 && Math.abs(e[m]) > 1e-14 * (Math.abs(d[m]) + Math.abs(d[m + 1]))) m++;
+      if (m === l) break;
+      const half = (d[l + 1] - d[l]) / (2 * e[l]);
+      let g = d[m] - d[l] + e[l] / (half + (half < 0 ? -1 : 1) * Math.hypot(half, 1));
+      let [s, c, p] = [1, 1, 0];
+      for (let i = m - 1; i >= l; i--) {
+        const f = s * e[i];
+        const b = c * e[i];
+        const r = Math.hypot(f, g);
+        e[i + 1] = r;
+        if (r === 0) {
+          d[i + 1] -= p;
+          e[m] = 0;
+          break;
+        }
+        s = f / r;
+        c = g / r;
+        g = d[i + 1] - p;
+        const q = (d[i] - g) * s + 2 * c * b;
+        p = s * q;
+        d[i + 1] = g + p;
+        g = c * q - b;
+        for (let k = 0; k < n; k++) {
+          const [low, high] = [z[k * n + i], z[k * n + i + 1]];
+          z[k * n + i + 1] = s * low + c * high;
+          z[k * n + i] = c * low - s * high;
+        }
+        if (i === l) {
+          d[l] -= p;
+          e[l] = g;
+          e[m] = 0;
+        }
+      }
+    }
+  return { values: d, vectors: z };
 }
 
 // The words of more than one document, with f and g of each: other words say nothing about pairs of documents.
@@ -184,18 +257,4 @@ function inner(a, b) {
 }
 function addTo(to, part, times) {
   for (let i = 0; i < to.length; i++) to[i] += times * part[i];
-}
-// Gauss and Jordan's elimination, with pivots.
-function inverseOf(matrix) {
-  const n = matrix.length;
-  const rows = matrix.map((row, i) => Float64Array.from([...row, ...row.map((_, j) => (i === j ? 1 : 0))]));
-  for (let c = 0; c < n; c++) {
-    let best = c;
-    for (let r = c + 1; r < n; r++) if (Math.abs(rows[r][c]) > Math.abs(rows[best][c])) best = r;
-    [rows[c], rows[best]] = [rows[best], rows[c]];
-    const pivot = rows[c][c] || 1e-12;
-    for (let j = 0; j < 2 * n; j++) rows[c][j] /= pivot;
-    for (let r = 0; r < n; r++) if (r !== c && rows[r][c]) addTo(rows[r], rows[c], -rows[r][c]);
-  }
-  return rows.map((row) => row.slice(n));
 }

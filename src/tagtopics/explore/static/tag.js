@@ -94,47 +94,46 @@ function separating(tags) {
   );
 }
 
+// Similar tags of the same kind, and tags of the same documents: first those of the same kind, then others.
 function neighbours(t) {
+  const same = (u) => tagKind(u) === tagKind(t);
   const alike = Float64Array.from({ length: store.tags.names.length }, (_, u) =>
-    u === t ? -1 : overlap(store.tagRoots, t, store.tagRoots, u),
+    u === t || !same(u) ? -1 : overlap(store.tagRoots, t, store.tagRoots, u),
   );
   const near = topOf(alike, 8).filter((u) => alike[u] > 0);
-  const often = tagsWith(t, 8);
-  const row = (u, text) =>
+  const often = tagsWith(t);
+  const own = often.filter(([u]) => same(u)).slice(0, 8);
+  const others = often.filter(([u]) => !same(u)).slice(0, 8);
+  const row = (u, value, text) =>
     h(
       "li",
       {},
       tagChip(u),
-      h("span", { class: "figure" }, text),
+      h("span", { class: "figure", "data-value": value }, text),
       link(
         groupHref([t, u]),
         { class: "joint", "aria-label": T`See ${store.tags.names[t]} and ${store.tags.names[u]} together` },
         T`together`,
       ),
     );
+  const used = (title, rows) =>
+    rows.length
+      ? card(
+          title,
+          T`Tags of the same documents${ofListed()}, with the number of documents that have both.`,
+          h("ul", { class: "neighbours" }, rows.map(([u, n]) => row(u, n, plural(n, "document")))),
+        )
+      : null;
   return [
     near.length
       ? card(
           T`Alike`,
-          T`Tags with similar topics; 100 % means equal.`,
-          h(
-            "ul",
-            { class: "neighbours" },
-            near.map((u) => row(u, percent(alike[u]))),
-          ),
+          tagKind(t) ? T`Tags of the same kind with similar topics; 100 % means equal.` : T`Tags with similar topics; 100 % means equal.`,
+          h("ul", { class: "neighbours" }, near.map((u) => row(u, alike[u], percent(alike[u])))),
         )
       : null,
-    often.length
-      ? card(
-          T`Often used with`,
-          T`Tags of the same documents${ofListed()}, with the number of documents that have both.`,
-          h(
-            "ul",
-            { class: "neighbours" },
-            often.map(([u, n]) => row(u, plural(n, "document"))),
-          ),
-        )
-      : null,
+    used(own.length && others.length ? T`Often used with: ${tagKind(t) || T`other`}` : T`Often used with`, own),
+    used(own.length && others.length ? T`Often used with: other kinds` : T`Often used with`, others),
   ];
 }
 
@@ -174,7 +173,7 @@ function tagDocuments(tags) {
   );
 }
 
-function groupsPage(tags) {
+function groupsPage(tags, unknown = []) {
   tags = [...new Set(tags)].filter((t) => t >= 0 && t < store.tags.names.length).slice(0, 6);
   if (!store.tags.names.length) return [h("h1", {}, T`Tag groups`), h("p", {}, T`This model has no tags.`)];
   const go = (next) => {
@@ -218,6 +217,15 @@ function groupsPage(tags) {
         ? tagBox(tags.length ? T`Add another tag` : T`Choose a first tag`, tags, (t) => go([...tags, t]))
         : null,
     ),
+    ...unknown.slice(0, 6).map((name) => {
+      const near = nearTags(name, 6);
+      return h(
+        "p",
+        { class: "chips missing" },
+        T`No tag is called “${name.slice(0, 200)}”.`,
+        near.length ? [" ", T`Similar names:`, " ", near.map((t) => tagChip(t))] : null,
+      );
+    }),
   ];
   if (tags.length < 2)
     return [
@@ -268,7 +276,7 @@ function groupTopics(tags, joint, alone) {
     .filter((k) => !best.includes(k))
     .slice(0, 4);
   const rows = [...best, ...rest].filter((k) => height[k] > 0.01);
-  return card(
+  const section = card(
     T`Topics`,
     T`Thick bars: together. Thin bars: each tag alone.`,
     legend(tags),
@@ -287,7 +295,7 @@ function groupTopics(tags, joint, alone) {
               "span",
               { class: "both" },
               h("span", { class: "fill ink", vars: { "--part": `${100 * joint[k]}%` } }),
-              h("span", { class: "figure" }, share(joint[k])),
+              h("span", { class: "figure", "data-value": joint[k] }, share(joint[k])),
             ),
             alone.map((one, i) =>
               h(
@@ -302,6 +310,11 @@ function groupTopics(tags, joint, alone) {
       ),
     ),
   );
+  section.table = () => [
+    ["topic", "together", ...tags.map((t) => store.tags.names[t])],
+    ...rows.map((k) => [topicName(k), joint[k], ...alone.map((one) => one[k])]),
+  ];
+  return section;
 }
 
 const legend = (tags) =>
@@ -340,7 +353,9 @@ function groupFigure(tags, joint) {
     }),
   );
   const n = countWith(tags);
-  return card(T`On the map`, T`${plural(n, "document has")} all of them${ofListed()}.`, map);
+  const section = card(T`On the map`, T`${plural(n, "document has")} all of them${ofListed()}.`, map);
+  section.table = () => [["topic", "together"], ...topOf(joint, store.K).map((k) => [topicName(k), joint[k]])];
+  return section;
 }
 
 function groupWords(tags, joint, alone) {

@@ -13,15 +13,21 @@ function timePage() {
       h("span", { class: "label" }, tagChip(t)),
       h("span", { class: "figure" }, `${whole(early)} → ${whole(after)}`),
     );
-  const tagCard = (title, rows) =>
-    rows.length
-      ? card(
-          title,
-          T`Documents with the tag: of ${whole(nEarly)} from ${spans[0]}, and of ${whole(nLate)} from ${spans[1]}.`,
-          h("ul", { class: "trends" }, rows.map(tagRow)),
-        )
-      : null;
-  const multiples = (rows) => h("ul", { class: "multiples" }, rows.map(topicMultiple));
+  const tagCard = (title, rows) => {
+    if (!rows.length) return null;
+    const section = card(
+      title,
+      T`Documents with the tag: of ${whole(nEarly)} from ${spans[0]}, and of ${whole(nLate)} from ${spans[1]}.`,
+      h("ul", { class: "trends" }, rows.map(tagRow)),
+    );
+    section.table = () => [["tag", ...spans], ...rows.map(([t, early, after]) => [store.tags.names[t], early, after])];
+    return section;
+  };
+  const multiples = (title, note, rows) => {
+    const section = card(title, note, h("ul", { class: "multiples" }, rows.map(topicMultiple)));
+    section.table = () => [["topic", ...periods], ...rows.map(([k]) => [topicName(k), ...store.time.shares.map((row) => row[k])])];
+    return section;
+  };
   return [
     h(
       "div",
@@ -37,8 +43,8 @@ function timePage() {
       periods.map((name, i) => ({ name, value: documents[i], title: `${name}: ${plural(documents[i], "document")}` })),
       { label: T`Documents`, hue: 255, text: whole },
     )),
-    rising.length ? card(T`Rising topics`, T`Mean share in documents; the largest gain first.`, multiples(rising)) : null,
-    falling.length ? card(T`Falling topics`, T`Mean share in documents; the largest loss first.`, multiples(falling)) : null,
+    rising.length ? multiples(T`Rising topics`, T`Mean share in documents; the largest gain first.`, rising) : null,
+    falling.length ? multiples(T`Falling topics`, T`Mean share in documents; the largest loss first.`, falling) : null,
     h("div", { class: "split" }, tagCard(T`Rising tags`, tags.rising), tagCard(T`Falling tags`, tags.falling)),
   ];
 }

@@ -136,7 +136,7 @@ function nearTopics(k) {
           "li",
           {},
           link(topicHref(j), {}, badge(j), h("span", {}, topicLabel(j, 4))),
-          h("span", { class: "figure" }, percent(store.topics.alike[k][i])),
+          h("span", { class: "figure", "data-value": store.topics.alike[k][i] }, percent(store.topics.alike[k][i])),
         ),
       ),
     ),
@@ -149,7 +149,7 @@ function topicDocuments(k) {
   return card(
     T`Documents`,
     T`Documents with the largest share of this topic.`,
-    growing(best, (d) => documentRow(d, { figure: percent(share[d]) }), 8),
+    growing(best, (d) => documentRow(d, { figure: percent(share[d]), value: share[d] }), 8),
   );
 }
 
@@ -223,4 +223,17 @@ function wordPage(w) {
   ];
 }
 
-const missingPage = (title) => [h("h1", {}, title), h("p", {}, link("#/", {}, T`Back to the overview`))];
+// A page that does not exist: what its address may have meant.
+function missingPage(title) {
+  const [, kind, rest] = /^#\/(\w+)\/([^?]*)/.exec(location.hash) || [];
+  const name = decoded(rest || "").slice(0, 200);
+  const near = kind === "tag" ? nearTags(name, 8) : [];
+  return [
+    h("h1", {}, title),
+    name ? h("p", {}, T`Nothing here is called “${name}”.`) : null,
+    near.length ? h("p", { class: "chips" }, T`Similar names:`, " ", near.map((t) => tagChip(t))) : null,
+    name ? h("p", {}, link(`#/search/${encodeURIComponent(name)}`, {}, T`Search for “${name}”`)) : null,
+    h("p", {}, link("#/", {}, T`Back to the overview`)),
+  ];
+}
+

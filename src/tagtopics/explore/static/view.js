@@ -84,7 +84,7 @@ function embedded(main) {
   document.documentElement.classList.toggle("embedded", on);
   if (!on) return;
   const wanted = state.get("card");
-  const cards = wanted ? [...main.querySelectorAll(".card")].filter((one) => titleOfCard(one) === wanted) : [];
+  const cards = wanted ? [...main.querySelectorAll(".card, .terrain")].filter((one) => titleOfCard(one) === wanted) : [];
   if (cards.length) main.replaceChildren(h("h1", { class: "hidden" }, headline()), cards[0]);
   main.append(
     h(
@@ -96,7 +96,7 @@ function embedded(main) {
 }
 const titleOfCard = (section) => {
   const title = section.querySelector("h2");
-  return title ? title.textContent : "";
+  return title ? title.textContent : section.getAttribute("aria-label") || "";
 };
 function outOfFrame(event) {
   const target = event.target.closest && event.target.closest("a[href^='#']");

@@ -30,7 +30,7 @@ function filledInView(row, { fill }) {
   return row;
 }
 
-function documentRow(d, { figure, reasons } = {}) {
+function documentRow(d, { figure, value, reasons } = {}) {
   const snippet = store.documents.snippets && store.documents.snippets[d];
   const small = thumbnail(d);
   const row = h(
@@ -41,7 +41,7 @@ function documentRow(d, { figure, reasons } = {}) {
       { class: "headline" },
       link(documentHref(d), {}, small ? small.image : null, h("bdi", {}, titleOf(d))),
       dateOf(d) ? h("small", {}, dateOf(d)) : null,
-      figure ? h("span", { class: "figure" }, figure) : null,
+      figure ? h("span", { class: "figure", "data-value": value }, figure) : null,
     ),
     snippet ? h("p", { class: "snippet", dir: "auto" }, snippet, " …") : null,
     reasons || null,
@@ -220,11 +220,22 @@ function matches(kind, names, weight, text, n) {
   rows.sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2]);
   return rows.slice(0, n).map((row) => row[2]);
 }
+const findTopics = (text) =>
+  [...Array(store.K).keys()].filter((k) => termsOf(text).every((term) => foundAt(foldedText(`${topicName(k)} ${store.labels[k].join(" ")}`), term) >= 0));
+// Tags with a similar name, or with one of its words.
+function nearTags(name, n) {
+  const found = findTags(name, n);
+  const parts = foldedText(name).split(/[\s:._/,-]+/).filter((part) => part.length > 2);
+  for (const part of [foldedText(name), ...parts.reverse()])
+    if (found.length < n) found.push(...similarNames("tags", store.tags.names, part, n));
+  return [...new Set(found)].slice(0, n);
+}
 const findTags = (text, n) => matches("tags", store.tags.names, (t) => store.tags.documents[t], text, n);
 const findWords = (text, n) => matches("words", store.words.names, (w) => store.words.weight[w], text, n);
 // Documents by title, id and the beginning of the text; `searchTexts` covers all of it.
 function findDocuments(text, n) {
-  const named = matches("ids", store.documents.ids.map((_, d) => titleOf(d)), (d) => store.documents.tokens[d], text, n);
+  const titles = (foldedStore.ids ||= store.documents.ids.map((id, d) => foldedText(titleOf(d) === id ? id : `${titleOf(d)} ${id}`)));
+  const named = matches("ids", titles, (d) => store.documents.tokens[d], text, n);
   const seen = new Set(named);
   const terms = termsOf(text);
   const told = [];

@@ -131,6 +131,7 @@ function textBench() {
     }
     wrong.hidden = true;
     result.setAttribute("aria-busy", "true");
+    if (!bench.answers) result.replaceChildren(h("p", { class: "wait" }, T`Analysing …`));
     try {
       bench.answers = await answersFor(bench.text, bench.tags);
       const focused = document.activeElement && document.activeElement.getAttribute("data-focus");
@@ -186,6 +187,7 @@ function textBench() {
         : "",
     );
   drawChosen();
+  if (!settings.live) setTimeout(loadBench, 100); // ready by the time that a text is pasted
   if (bench.answers) result.replaceChildren(...benchResult(again));
   return [
     h(

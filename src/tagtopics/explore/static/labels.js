@@ -1,0 +1,138 @@
+// Names on the map: chosen when it is at rest, so that none overlap; while it moves, the chosen ones move along.
+const NAME_WIDTH = 280; // at most, as in the style sheet
+
+// Topics first, larger ones before smaller ones, then tags. `from` is the zoom from which a name may be shown.
+function mapLabels() {
+  const { topics, tags, region } = store.map;
+  const counts = new Array(store.K).fill(0);
+  for (const k of region) counts[k]++;
+  const most = Math.max(...counts, 1);
+  const measure = document.createElement("canvas").getContext("2d");
+  const family = getComputedStyle(document.body).fontFamily;
+  const small = window.innerWidth < 720 ? 0.85 : 1;
+  const label = (make, lines, x, y, from, size, weight, reach) => {
+    const sized = () => {
+      measure.font = `${weight} ${size}px ${family}`;
+      const width = Math.max(...lines.map((text) => measure.measureText(text).width));
+      return [Math.min(width + 14, NAME_WIDTH), Math.max(lines.length * size * 1.18 + 5, 24)];
+    };
+    return { make, sized, lines, x, y, from, reach, node: null, shown: false, dx: 0, dy: 0 };
+  };
+  const first = topOf(counts, store.K)
+    .filter((k) => counts[k] > 0)
+    .map((k) => {
+      const size = small * (11.5 + 5.5 * Math.sqrt(counts[k] / most));
+      const lines = inLines(topicName(k));
+      const vars = { "--hue": topicHue(k), "--size": `${size.toFixed(1)}px` };
+      const make = () =>
+        link(
+          topicHref(k),
+          { class: isBackground(k) ? "name topic plain" : "name topic", vars },
+          lines.flatMap((text, i) => (i ? [" ", h("br", {}), text] : [text])),
+        );
+      return label(make, lines, topics.x[k], topics.y[k], 0, size, 650, 1);
+    });
+  const second = tags.tags.map((t, i) => {
+    const make = () => link(tagHref(t), { class: "name tag", title: store.tags.names[t] }, tagShort(t));
+    return label(make, [tagShort(t)], tags.x[i], tags.y[i], 1.25 + 0.012 * i, 12 * small, 400, 0);
+  });
+  return [...first, ...second];
+}
+
+// Long names take two lines, very long ones three, of about the same length.
+function inLines(text, n = text.length < 18 ? 1 : text.length < 48 ? 2 : 3) {
+  const spaces = [...text.matchAll(/ /g)].map((match) => match.index);
+  if (n === 1 || !spaces.length) return [text];
+  const uneven = (at) => Math.abs(text.length - n * at);
+  const at = spaces.reduce((a, b) => (uneven(b) < uneven(a) ? b : a));
+  return [text.slice(0, at), ...inLines(text.slice(at + 1), n - 1)];
+}
+
+// Where a name may be if its place is taken: around it, nearest first, as steps of half its size.
+const AROUND = [[0, 0]];
+for (const [x, y] of [[0, 1.3], [1.1, 0], [0.8, 1.3], [0, 2.5], [1.2, 2], [0.7, 3]])
+  for (const [right, down] of [[1, -1], [1, 1], [-1, -1], [-1, 1]])
+    if ((x || right > 0) && (y || down > 0)) AROUND.push([x * right, y * down]);
+
+class MapNames {
+  constructor(map) {
+    this.map = map;
+    this.labels = mapLabels();
+    this.lines = s("path", {});
+    this.node = h("div", { class: "names" }, s("svg", { class: "leaders", "aria-hidden": "true" }, this.lines));
+    this.at = null; // the view that the names are placed for
+  }
+
+  // The most important names that fit without overlapping.
+  choose() {
+    const { map } = this;
+    const taken = [[0, map.height - 56, 230, map.height]]; // the buttons
+    const most = Math.round((map.width * map.height) / 9000);
+    let shown = 0;
+    for (const label of this.labels) {
+      const [px, py] = map.toScreen(label.x, label.y);
+      const near = px > -20 && py > -20 && px < map.width + 20 && py < map.height + 20;
+      label.shown = near && shown < most && label.from <= map.zoom && this.fits(label, px, py, taken);
+      if (label.shown) shown++;
+      if (label.shown && !label.node) this.node.append((label.node = label.make()));
+      if (label.node && label.node.hidden === label.shown) label.node.hidden = !label.shown;
+    }
+    this.place();
+  }
+  // Whether there is room for a name at its place, or close to it: it is then taken.
+  fits(label, px, py, taken) {
+    [label.width, label.height] = label.width ? [label.width, label.height] : label.sized();
+    const [w, t] = [label.width / 2, label.height / 2];
+    for (const [i, j] of label.reach ? AROUND : [AROUND[0]]) {
+      const [x, y] = [px + i * w, py + j * t];
+      const box = [x - w - 4, y - t - 2, x + w + 4, y + t + 2];
+      if (box[0] < 0 || box[1] < 0 || box[2] > this.map.width || box[3] > this.map.height) continue;
+      if (!taken.every((one) => box[2] < one[0] || box[0] > one[2] || box[3] < one[1] || box[1] > one[3])) continue;
+      taken.push(box);
+      [label.dx, label.dy] = [x - px, y - py];
+      return true;
+    }
+    return false;
+  }
+
+  // Every chosen name where the view has it, with a line to its place if it is beside it.
+  place() {
+    const { map } = this;
+    const lines = [];
+    for (const label of this.labels) {
+      if (!label.shown) continue;
+      const [px, py] = map.toScreen(label.x, label.y);
+      const [x, y] = [px + label.dx, py + label.dy];
+      label.node.style.transform = `translate(${(x - label.width / 2).toFixed(1)}px, ${(y - label.height / 2).toFixed(1)}px)`;
+      if (Math.abs(label.dx) > label.width / 2 || Math.abs(label.dy) > label.height / 2) {
+        const edge = Math.min(label.width / 2 / Math.max(Math.abs(label.dx), 1e-9), label.height / 2 / Math.max(Math.abs(label.dy), 1e-9), 1);
+        lines.push(`M${px.toFixed(1)} ${py.toFixed(1)}L${(x - edge * label.dx).toFixed(1)} ${(y - edge * label.dy).toFixed(1)}`);
+      }
+    }
+    this.lines.setAttribute("d", lines.join(""));
+    this.node.style.transform = "";
+    this.at = { x: map.centre.x, y: map.centre.y, zoom: map.zoom };
+  }
+  // The same in a picture.
+  drawn(halo) {
+    const text = { "font-family": "sans-serif", "text-anchor": "middle", stroke: halo, "stroke-width": 3, "paint-order": "stroke", "stroke-linejoin": "round" };
+    const lines = s("path", { d: this.lines.getAttribute("d") || "", stroke: "#888", fill: "none" });
+    const names = this.labels.filter((label) => label.shown).map((label) => {
+      const [px, py] = this.map.toScreen(label.x, label.y);
+      const style = getComputedStyle(label.node);
+      const size = parseFloat(style.fontSize);
+      const own = { ...text, "font-size": size, "font-weight": style.fontWeight, "font-style": style.fontStyle, fill: plainColour(style.color) };
+      const top = py + label.dy - ((label.lines.length - 1) * size * 1.18) / 2;
+      return label.lines.map((line, i) => s("text", { ...own, x: (px + label.dx).toFixed(1), y: (top + i * size * 1.18).toFixed(1), dy: ".35em" }, line));
+    });
+    return [lines, ...names];
+  }
+  // While the map moves: all at once if it is only shifted.
+  follow() {
+    const { map, at } = this;
+    if (!at) return this.choose();
+    if (at.zoom !== map.zoom) return this.place();
+    const [dx, dy] = [(at.x - map.centre.x) * map.scaleX, (at.y - map.centre.y) * map.scaleY];
+    this.node.style.transform = `translate(${dx.toFixed(1)}px, ${dy.toFixed(1)}px)`;
+  }
+}

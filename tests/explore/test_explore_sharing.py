@@ -1,0 +1,136 @@
+"""What leaves the pages: tables and pictures of every card, and of the map."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from explore_support import Watched, wait_until
+
+import tagtopics as tt
+from tagtopics.explore.terrain import terrain_of
+from tagtopics.views.topic_data import TopicData
+
+pytest_plugins = ("explore_fixtures",)
+
+PLACES = (
+    "#/", "#/topic/1", "#/tag/place%3Asea", "#/tags/place%3Asea+also%3Akitchen", "#/document/text%200",
+    "#/word/salt", "#/network", "#/time", "#/about", "#/search/salt", "#/groups", "#/?tag=place%3Asea",
+)  # fmt: skip
+TEXTS = {"What credit is, and what it is not", "Documents"}  # without numbers, or without documents
+OFFERED = """async () => {
+  const found = [];
+  for (const menu of document.querySelectorAll(".card details.share:not(.rename), .mapnote details.share")) {
+    menu.open = true;
+    await new Promise((done) => setTimeout(done, 50));
+    const title = menu.parentElement.querySelector("h2");
+    const kinds = [...menu.querySelectorAll("button")].map((node) => node.innerText);
+    found.push([title ? title.innerText : "map", kinds]);
+    menu.open = false;
+  }
+  return found; }"""
+
+
+def saved(page: Any, card: Any, kind: str) -> bytes:
+    card.locator("details.share:not(.rename) > summary").click()
+    with page.expect_download() as download:
+        card.get_by_role("button", name=kind, exact=True).click()
+    return Path(download.value.path()).read_bytes()
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_every_card_has_a_table_and_pictures(watched: Watched, place: str) -> None:
+    page = watched.open(place)
+    page.wait_for_timeout(300)
+    found = page.evaluate(OFFERED)
+    assert found
+    if place == "#/":
+        assert "map" in {title for title, _ in found}
+    for title, kinds in found:
+        assert kinds == ["CSV", "SVG", "PNG"] or (title in TEXTS and not kinds), title
+
+
+def test_the_map_is_saved_with_names_and_places(watched: Watched, data: TopicData) -> None:
+    page = watched.open()
+    page.wait_for_selector(".terrain .name.topic:visible")
+    note = page.locator(".mapnote")
+    rows = list(csv.DictReader(saved(page, note, "CSV").decode().splitlines()))
+    place = {row["document"]: (float(row["x"]), float(row["y"]), int(row["topic"])) for row in rows}
+    terrain = terrain_of(data)
+    assert len(place) == len(data.documents.ids)
+    for d, name in enumerate(data.documents.ids):
+        assert place[name][:2] == pytest.approx(terrain.places[d], abs=1e-4)
+        assert place[name][2] == terrain.region[d]
+    page.keyboard.press("Escape")
+    note.locator("summary").click()
+    picture = ElementTree.fromstring(saved(page, note, "SVG"))
+    shown = page.locator(".terrain .name:visible").all_inner_texts()
+    lines = {node.text for node in picture.iter("{http://www.w3.org/2000/svg}text")}
+    assert {line.strip() for text in shown for line in text.split("\n")} == lines
+    paths = "".join(node.get("d", "") for node in picture.iter("{http://www.w3.org/2000/svg}path"))
+    assert paths.count("h0") == len(data.documents.ids)
+
+
+def test_the_picture_of_a_comparison_has_the_bars_of_the_group(watched: Watched, data: TopicData) -> None:
+    names = ["place:sea", "also:kitchen"]
+    page = watched.open("#/tags/place%3Asea+also%3Akitchen")
+    card = page.locator(".card", has_text="Thick bars")
+    table = list(csv.reader(saved(page, card, "CSV").decode().splitlines()))
+    assert table[0] == ["topic", "together", *names]
+    tags = [data.tags.names.index(name) for name in names]
+    joint = data.tags.joint(tags)
+    shares = [float(row[1]) for row in table[1:]]
+    assert shares[0] == pytest.approx(joint.max(), abs=1e-3)
+    for column, t in enumerate(tags):
+        assert float(table[1][2 + column]) == pytest.approx(data.tags.profiles[t][np.argmax(joint)], abs=1e-3)
+    card.locator("summary").click()
+    picture = ElementTree.fromstring(saved(page, card, "SVG"))
+    bars = [float(node.get("width", 0)) for node in picture.iter("{http://www.w3.org/2000/svg}rect")][1:]
+    assert bars == pytest.approx([280 * share for share in shares], abs=0.5)
+
+
+def test_a_map_alone_is_embedded(browser: Any, address: str) -> None:
+    watched = Watched(browser, address)
+    page = watched.open("#/?embed=1&card=Map+of+documents&tag=place%3Asea")
+    page.wait_for_selector(".terrain .name.topic:visible")
+    assert page.locator(".side").count() == 0
+    assert watched.faults == []
+    watched.context.close()
+
+
+def test_names_that_do_not_exist_lead_to_similar_ones(watched: Watched) -> None:
+    page = watched.open("#/tag/place%3Aseaa")
+    page.get_by_role("heading", name="No such tag").wait_for()
+    assert page.locator(".chips .chip").first.inner_text().split() == ["place", "sea"]
+    page = watched.open("#/tags/place%3Asea+place%3Akitchin")
+    assert "place:kitchin" in page.locator(".missing").inner_text()
+    assert "kitchen" in page.locator(".missing .chip").first.inner_text()
+    assert watched.problems() == []
+
+
+def test_search_box_has_titles_topics_and_corrections(watched: Watched, data: TopicData) -> None:
+    page = watched.open()
+    page.fill("#find", data.names[0].split(",")[0])
+    page.wait_for_selector("#found [role=option]")
+    assert page.locator("#found .group").first.text_content() == "Topics"
+    assert page.locator("#found [role=option]").first.locator("bdi").text_content() == data.names[0]
+    page.fill("#find", "voilin")
+    wait_until(page, "() => document.querySelector('#found').innerText.includes('violin')")
+    page.locator("#found [role=option]").last.click()
+    page.get_by_role("heading", name="Documents:").wait_for()
+
+
+def test_documents_with_most_hits_come_first(watched: Watched, corpus: tt.Corpus) -> None:
+    page = watched.open("#/search/violin")
+    page.get_by_role("heading", name="Documents:").wait_for()
+    shown = page.locator(".documents .headline a").all_inner_texts()
+    counts = {
+        name: str(text).lower().split().count("violin")
+        for name, text in zip(corpus.ids, corpus.texts or (), strict=True)
+    }
+    assert counts[shown[0]] >= max(counts.values()) - 1
+    assert counts[shown[0]] >= counts[shown[-1]]
