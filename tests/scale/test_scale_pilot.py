@@ -70,6 +70,16 @@ def test_a_small_corpus_has_no_pilot_to_start_from(corpus: Corpus) -> None:
     assert model._algorithm(corpus).pilot is None
 
 
+def test_other_pilots_have_the_same_documents_at_any_number_of_topics() -> None:
+    few, many = LDA(4, max_iter=10, random_state=0), LDA(150, max_iter=10, random_state=0)
+    for model in (few, many):
+        model._set_topic_word_prior(100.0, 10)
+    pilots = [model._pilot(50_000, model._priors(), lambda rows: (rows, rows)) for model in (few, many)]
+    assert len(pilots[0].known) == len(pilots[1].known) == -(-49_000 // 3)
+    many.max_iter = None
+    assert len(many._pilot(50_000, many._priors(), lambda rows: (rows, rows)).known) == 49_000 // 2
+
+
 def test_a_fit_starts_from_the_words_of_a_fit_to_a_part(corpus: Corpus, few: None) -> None:
     model = LDA(4, random_state=3, n_jobs=2).fit_topics(corpus)
     rest, _ = pilot.choose_aside(corpus.n_docs, 3)

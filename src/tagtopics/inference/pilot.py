@@ -41,9 +41,9 @@ def choose_aside(n_docs: int, seed: int) -> tuple[Int64, Int64]:
     return np.sort(order[n:]), np.sort(order[:n])
 
 
-def is_large(n_docs: int, n_topics: int) -> bool:
-    """Return whether there are so many documents that a pilot has but a part of them."""
-    return n_docs > max(_MOST, _DOCS_PER_TOPIC * n_topics)
+def most_documents(n_topics: int = 0) -> int:
+    """Return how many documents a pilot has at most; with topics, one that such a fit starts from."""
+    return max(_MOST, _DOCS_PER_TOPIC * n_topics)
 
 
 class Pilot:
@@ -52,7 +52,7 @@ class Pilot:
     Args:
         n_docs: the number of documents, D.
         seed: of the choice of documents.
-        n_topics: the number of topics, K.
+        most: documents to learn from, at most.
         take: returns the counts and tags, CSR, of documents by their rows, ascending.
         propagation: returns the algorithm for a graph.
         max_iter: sweeps, at most.
@@ -67,14 +67,13 @@ class Pilot:
         self,
         n_docs: int,
         seed: int,
-        n_topics: int,
+        most: int,
         take: Callable[[Int64], tuple[Any, Any]],
         propagation: Callable[[FactorGraph], BeliefPropagation],
         max_iter: int,
         tol: float,
     ) -> None:
         rest, self.aside = choose_aside(n_docs, seed)
-        most = max(_MOST, _DOCS_PER_TOPIC * n_topics) if is_large(n_docs, n_topics) else _MOST
         self.known = rest[:: 1 + len(rest) // most]
         self.seed, self.take = seed, take
         self._propagation, self._max_iter, self._tol = propagation, max_iter, tol

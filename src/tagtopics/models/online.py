@@ -23,7 +23,7 @@ from tagtopics.graph import CorpusSums, Priors, build_graph
 from tagtopics.inference.bp import BeliefPropagation
 from tagtopics.inference.executor import MemoryExecutor
 from tagtopics.inference.loop import Callback, Learned, run
-from tagtopics.inference.pilot import RELAXATION, SWEEPS, SWEEPS_AFTER, SWEEPS_BEFORE, Pilot, is_large
+from tagtopics.inference.pilot import RELAXATION, SWEEPS, SWEEPS_AFTER, SWEEPS_BEFORE, Pilot, most_documents
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.base import TopicModel
 from tagtopics.models.inputs import align_words, sizes_of, without_tags, without_words
@@ -98,7 +98,7 @@ class OnlineModel(TopicModel):
 
     def _starts_from_pilot(self, n_docs: int) -> bool:
         """Return whether a fit to so many documents starts from a pilot: with default settings only."""
-        if self.max_iter is not None or self._guide is not None or not is_large(n_docs, self.n_topics):
+        if self.max_iter is not None or self._guide is not None or n_docs <= most_documents(self.n_topics):
             return False
         preset, priors = self._preset(), self._priors()
         tags_act = priors.pairwise_weight > 0 or priors.higher_order_weight > 0
@@ -111,14 +111,14 @@ class OnlineModel(TopicModel):
     def _pilot(self, n_docs: int, priors: Priors, take: Callable[[Int64], tuple[Any, Any]]) -> Pilot:
         """Return a pilot with the priors of a fit; `take` returns counts and tags of documents by rows."""
         if self._starts_from_pilot(n_docs):
-            sweeps = SWEEPS_BEFORE
+            sweeps, most = SWEEPS_BEFORE, most_documents(self.n_topics)
         else:
-            sweeps = min(SWEEPS, self._most_sweeps())
+            sweeps, most = min(SWEEPS, self._most_sweeps()), most_documents()
             priors = priors._replace(relaxation=min(priors.relaxation, RELAXATION))
         return Pilot(
             n_docs,
             self._seed(),
-            self.n_topics,
+            most,
             take,
             lambda graph: self._belief_propagation(graph, priors),
             max_iter=sweeps,
