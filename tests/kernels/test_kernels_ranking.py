@@ -28,3 +28,22 @@ def test_rows_may_begin_after_the_first_value() -> None:
     values = np.array([9.0, 1.0, 5.0, 3.0, 9.0])
     found = ranking.largest_of_rows(np.array([1, 4], dtype=np.int64), values, 2, 1)
     assert found.tolist() == [[2, 3]]
+
+
+@pytest.mark.parametrize("n_columns", [1, 5, 63, 64, 65, 1000])
+def test_the_largest_of_rows_are_those_of_a_sort(n_columns: int) -> None:
+    rng = np.random.default_rng(n_columns)
+    for values in (rng.random((20, n_columns)), rng.integers(0, 4, (20, n_columns)).astype(float)):
+        narrow = values.astype(np.float32)
+        for n in (0, 1, 8, 70):
+            found = ranking.largest_in_rows(narrow, n)
+            assert found.shape == (20, min(n, n_columns))
+            for row, places in zip(narrow, found, strict=True):
+                assert places.tolist() == np.argsort(-row, kind="stable")[:n].tolist()
+                assert places.tolist() == ranking.largest(row, n).tolist()
+
+
+def test_rows_of_whole_numbers_and_of_views_are_ranked() -> None:
+    counts = np.arange(24).reshape(2, 4, 3)[:, :, 1]
+    assert ranking.largest_in_rows(counts, 2).tolist() == [[3, 2], [3, 2]]
+    assert ranking.largest_in_rows(np.zeros((0, 5)), 2).shape == (0, 2)

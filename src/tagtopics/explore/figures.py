@@ -29,10 +29,9 @@ from tagtopics.explore.prepare import (
     word_docs,
     word_topics,
 )
-from tagtopics.explore.ranking import largest_in_rows
 from tagtopics.explore.tag_network import tag_network
 from tagtopics.explore.timeline import time_of
-from tagtopics.kernels.ranking import largest
+from tagtopics.kernels.ranking import largest, largest_in_rows
 from tagtopics.views.topic_data import TopicData
 
 RELEVANCE = 0.6

@@ -17,8 +17,8 @@ import scipy.sparse as sp
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64, Int64
-from tagtopics.explore.ranking import largest_in_rows
 from tagtopics.kernels.places import add_mass, attract, descend, read_fields
+from tagtopics.kernels.ranking import largest_in_rows
 from tagtopics.kernels.threads import resolve_threads, run_ranges
 
 NEIGHBOURS = 15

@@ -119,7 +119,8 @@ class Middleware:
         most = next(larger, self._max_bytes)
         try:
             _check_length(scope, most)
-            body = await asyncio.wait_for(_body(receive, most), self._body_seconds)
+            async with asyncio.timeout(self._body_seconds):
+                body = await _body(receive, most)
         except _RefusedError as refused:
             await answer.refuse(refused.status, refused.detail)
         except TimeoutError:
@@ -235,7 +236,8 @@ class Gate:
         future = asyncio.get_running_loop().run_in_executor(self._pools[os.getpid()], work)
         future.add_done_callback(self._leave)
         try:
-            return await asyncio.wait_for(asyncio.shield(future), self._seconds)
+            async with asyncio.timeout(self._seconds):
+                return await asyncio.shield(future)
         except TimeoutError:
             raise TooSlowError from None
 

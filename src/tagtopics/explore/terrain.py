@@ -15,7 +15,7 @@ from scipy.spatial import cKDTree
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.explore.layout import NEIGHBOURS, document_layout, neighbours_of
 from tagtopics.explore.page import rounded
-from tagtopics.explore.ranking import largest_in_rows
+from tagtopics.kernels.ranking import largest_in_rows
 from tagtopics.views.topic_data import TopicData
 
 MOST_TAGS = 300

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.corpus.core import Corpus
@@ -84,27 +83,29 @@ def topic_coherence(corpus: Corpus, top_words: Sequence[Sequence[str]]) -> Float
     Returns:
         (K,) the coherence of each topic; NaN for a topic of fewer than two words.
     """
-    words = sorted({word for topic in top_words for word in topic})
-    place = {word: i for i, word in enumerate(words)}
-    pair_values = _npmi(_document_frequencies(corpus, words), corpus.n_docs)
+    docs_of = _documents_of(corpus, {word for topic in top_words for word in topic})
     coherence = np.full(len(top_words), np.nan)
     for k, topic in enumerate(top_words):
-        rows = [place[word] for word in dict.fromkeys(topic)]
-        above = np.triu_indices(len(rows), k=1)
+        words = list(dict.fromkeys(topic))
+        above = np.triu_indices(len(words), k=1)
         if len(above[0]):
-            coherence[k] = pair_values[np.ix_(rows, rows)][above].mean()
+            occurs = np.zeros((len(words), corpus.n_docs), dtype=np.float64)
+            for row, word in zip(occurs, words, strict=True):
+                row[docs_of[word]] = 1
+            coherence[k] = _npmi((occurs @ occurs.T).astype(np.int64), corpus.n_docs)[above].mean()
     return coherence
 
 
-def _document_frequencies(corpus: Corpus, words: Sequence[str]) -> Int64:
-    """Return (N, N): how many documents hold both of two words; on the diagonal, one."""
-    column = {word: w for w, word in enumerate(corpus.vocabulary)}
-    known = [i for i, word in enumerate(words) if word in column]
-    counts = sp.csc_array(corpus.counts)[:, [column[words[i]] for i in known]]
-    occurs = sp.csr_array((counts > 0).astype(np.int64))
-    together = np.zeros((len(words), len(words)), dtype=np.int64)
-    together[np.ix_(known, known)] = (occurs.T @ occurs).toarray()
-    return together
+def _documents_of(corpus: Corpus, words: Iterable[str]) -> dict[str, Int64]:
+    """Return the documents that have each of some words; none for words that are not in the corpus."""
+    names, counts = list(words), corpus.counts
+    place = {word: i for i, word in enumerate(names)}
+    number = np.array([place.get(word, -1) for word in corpus.vocabulary], dtype=np.int64)[counts.indices]
+    entries = np.flatnonzero((number >= 0) & (counts.data > 0))
+    entries = entries[np.argsort(number[entries], kind="stable")]
+    docs = np.searchsorted(counts.indptr, entries, side="right") - 1
+    ends = np.searchsorted(number[entries], np.arange(1, len(names)))
+    return dict(zip(names, np.split(docs, ends), strict=True)) if names else {}
 
 
 def _npmi(together: Int64, n_docs: int) -> Float64:

@@ -8,7 +8,10 @@ import numpy as np
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.kernels.compiling import kernel
-from tagtopics.kernels.threads import run_ranges
+from tagtopics.kernels.threads import resolve_threads, run_ranges
+
+_FEW = 64
+"""For more values than this, a partition of the row takes less time than keeping a sorted list."""
 
 
 def largest(values: Any, n: int) -> Int64:
@@ -17,6 +20,23 @@ def largest(values: Any, n: int) -> Int64:
     least = np.partition(values, len(values) - n)[len(values) - n] if n else np.inf
     large = np.flatnonzero(values >= least)  # all that a full sort could put first
     return large[np.argsort(-values[large], kind="stable")[:n]]
+
+
+def largest_in_rows(values: Any, n: int) -> Int64:
+    """Return (R, n): the columns of the n largest values of each row, largest first, first of equals first.
+
+    Args:
+        values: (R, C) without NaN.
+        n: how many; all C if there are fewer.
+    """
+    n_rows, n_columns = values.shape
+    n = min(n, n_columns)
+    if n > _FEW or n == 0:
+        return np.array([largest(row, n) for row in values], dtype=np.int64).reshape(n_rows, n)
+    flat: Any = np.asarray(values, dtype=np.float32 if values.dtype == np.float32 else np.float64).ravel()
+    offsets = np.arange(n_rows + 1) * n_columns
+    places = largest_of_rows(offsets, flat, n, resolve_threads(None))
+    return np.asarray(places - offsets[:-1, np.newaxis])
 
 
 def largest_of_rows(offsets: Int64, values: Float32 | Float64, n: int, n_threads: int) -> Int64:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.kernels.ranking import largest_in_rows
 
 N_COLUMNS = 6
 """Inputs of calibration: the last axis of `evidence`."""
@@ -25,9 +26,6 @@ _KEPT_PRECISION = 0.95
 
 _LOST_F_MEASURE = 0.002
 """What thresholds that favour rare tags may cost of the F-measure over all pairs of document and tag."""
-
-_NARROW = 128
-"""Up to so many columns, sorting whole rows at once is faster than selecting in one row after the other."""
 
 LIST = 5
 """Length of the lists that handicaps are chosen for, as in the paper."""
@@ -59,14 +57,7 @@ def evidence(scores: Float32, n_docs: Any, n_all: int, company: Any) -> Float32:
 
 def best_columns(values: Any, n: int) -> Int64:
     """Return (D, n): the columns of the n largest values of each row, largest first, ties in order."""
-    n = min(n, values.shape[1])
-    if values.shape[1] <= _NARROW:
-        return np.asarray(np.argsort(-values, axis=1, kind="stable")[:, :n], dtype=np.int64)
-    lists = np.empty((len(values), n), dtype=np.int64)
-    for row, best in zip(values, lists, strict=True):
-        columns = np.flatnonzero(row >= np.partition(row, -n)[-n]) if n else np.zeros(0, dtype=np.int64)
-        best[:] = columns[np.argsort(-row[columns], kind="stable")[:n]]
-    return lists
+    return largest_in_rows(values, n)
 
 
 def logistic_weights(columns: Any, outcomes: Any) -> Float64:
