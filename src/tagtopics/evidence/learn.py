@@ -48,6 +48,11 @@ _CREDIT_TOKENS = 10.0
 to is still to be answered (decision 146)."""
 
 
+_CLAIM = 10.0
+"""While the words of tags are learned, their pseudo-counts are so many times those of prediction: from almost
+none, words that are due to a tag are found slowly, and most stay with the topics (decision 147)."""
+
+
 class TagSettings(NamedTuple):
     """How much tags say."""
 
@@ -196,7 +201,7 @@ def tag_words_of(pilot: PilotTopics, settings: TagSettings, n_threads: int) -> A
     """Return CSR (T, W): the tokens of each word that documents credit to each tag, from `_LEAST` on."""
     training = training_of_pilot(pilot, settings.hidden, n_threads)
     strengths = settings.slot_strengths[pilot.profiles.kinds[training.graph.slot_tag]]
-    slot_prior = (strengths * training.slot_shares).astype(np.float32)
+    slot_prior = (_CLAIM * strengths * training.slot_shares).astype(np.float32)
     shrinkage = np.full(len(pilot.profiles.kinds), settings.shrinkage)
     topic_prior = float(settings.known.topics.sum())
     words, _ = learn_tag_words(
@@ -218,7 +223,7 @@ def _learn_words(
 
     def attempt(index: int, shares: Any, start: Float64) -> tuple[float, Fit, Any, tuple[Any, Float64]]:
         shrinkage = np.full(len(profiles.kinds), _SHRINKAGES[index])
-        slot_prior = (start[n:][kinds] * training.slot_shares).astype(np.float32)
+        slot_prior = (_CLAIM * start[n:][kinds] * training.slot_shares).astype(np.float32)
         credited, shares = learn_tag_words(
             training, shrinkage, topic_prior, slot_prior, n_threads, shares, MOST_ROUNDS, CONVERGED
         )

@@ -278,7 +278,7 @@ class TTM(OnlineModel):
         """Trust tags less if the tokens seen are few next to the prior.
 
         The recommender learns from whole documents, so what it finds in a few words is too sure, and it adds
-        nothing to what the same words say about topics. Chosen on validation documents (decision 147).
+        nothing to what the same words say about topics. Chosen on validation documents (decision 123).
         """
         hidden = self.settings_.hidden
         few = (_FEW_TOKENS * (hidden.flat + hidden.base)) ** 3
