@@ -224,13 +224,17 @@ function relatedDocuments(d, n) {
 // Bodies of documents, in packs; the last few packs are cached.
 const packs = new Map();
 async function body(d) {
+  const packed = await packedBody(d);
+  return packed && wholeBody(packed);
+}
+async function packedBody(d) {
   if (d >= settings.bodies) return null;
   const at = Math.floor(d / settings.chunk);
   if (!packs.has(at)) {
     packs.set(at, settings.live ? asked(`data/bodies/${at}`) : unpacked(byId(`bodies-${at}`).textContent));
     if (packs.size > 24) packs.delete(packs.keys().next().value);
   }
-  return wholeBody((await packs.get(at))[d % settings.chunk]);
+  return (await packs.get(at))[d % settings.chunk];
 }
 
 // A body as the pages use it. Words that stand in the text as they are in the index are found here.

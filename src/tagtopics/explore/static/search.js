@@ -22,7 +22,7 @@ function readTexts() {
     const folded = new Array(store.documents.ids.length);
     const total = Math.min(settings.bodies, folded.length);
     for (let d = 0; d < folded.length; d++) {
-      const found = d < total ? await body(d) : null;
+      const found = d < total ? await packedBody(d) : null; // its words need not be found
       const words = found && found.t === undefined && found.w ? found.w.map((w) => store.words.names[w]).join(" ") : "";
       const start = (store.documents.snippets && store.documents.snippets[d]) || "";
       folded[d] = foldedText(`${titleOf(d)}\n${(found && found.t) || words || start}`);

@@ -37,15 +37,20 @@ function tagPage(t) {
           topicBars(tagProfile(t), 10),
         ),
         tagLine(t),
-        neighbours(t),
+        similarTags(t),
       ),
-      rows.length
-        ? card(
-            T`Credited words`,
-            T`Most characteristic first; the number is how many occurrences are credited to this tag.`,
-            bars(rows, { name: T`Words` }),
-          )
-        : null,
+      h(
+        "div",
+        {},
+        rows.length
+          ? card(
+              T`Credited words`,
+              T`Most characteristic first; the number is how many occurrences are credited to this tag.`,
+              bars(rows, { name: T`Words` }),
+            )
+          : null,
+        usedWith(t),
+      ),
     ),
     tagDocuments([t]),
   ];
@@ -94,46 +99,50 @@ function separating(tags) {
   );
 }
 
-// Similar tags of the same kind, and tags of the same documents: first those of the same kind, then others.
-function neighbours(t) {
-  const same = (u) => tagKind(u) === tagKind(t);
+// A row of a list of tags beside a tag.
+const besideRow = (t, u, value, text) =>
+  h(
+    "li",
+    {},
+    tagChip(u),
+    h("span", { class: "figure", "data-value": value }, text),
+    link(
+      groupHref([t, u]),
+      { class: "joint", "aria-label": T`See ${store.tags.names[t]} and ${store.tags.names[u]} together` },
+      T`together`,
+    ),
+  );
+
+function similarTags(t) {
   const alike = Float64Array.from({ length: store.tags.names.length }, (_, u) =>
-    u === t || !same(u) ? -1 : overlap(store.tagRoots, t, store.tagRoots, u),
+    u === t || tagKind(u) !== tagKind(t) ? -1 : overlap(store.tagRoots, t, store.tagRoots, u),
   );
   const near = topOf(alike, 8).filter((u) => alike[u] > 0);
+  if (!near.length) return null;
+  return card(
+    T`Alike`,
+    tagKind(t) ? T`Tags of the same kind with similar topics; 100 % means equal.` : T`Tags with similar topics; 100 % means equal.`,
+    h("ul", { class: "neighbours" }, near.map((u) => besideRow(t, u, alike[u], percent(alike[u])))),
+  );
+}
+
+// Tags of the same documents: first those of the same kind, then others.
+function usedWith(t) {
   const often = tagsWith(t);
-  const own = often.filter(([u]) => same(u)).slice(0, 8);
-  const others = often.filter(([u]) => !same(u)).slice(0, 8);
-  const row = (u, value, text) =>
-    h(
-      "li",
-      {},
-      tagChip(u),
-      h("span", { class: "figure", "data-value": value }, text),
-      link(
-        groupHref([t, u]),
-        { class: "joint", "aria-label": T`See ${store.tags.names[t]} and ${store.tags.names[u]} together` },
-        T`together`,
-      ),
-    );
+  const own = often.filter(([u]) => tagKind(u) === tagKind(t)).slice(0, 8);
+  const others = often.filter(([u]) => tagKind(u) !== tagKind(t)).slice(0, 8);
   const used = (title, rows) =>
     rows.length
       ? card(
           title,
           T`Tags of the same documents${ofListed()}, with the number of documents that have both.`,
-          h("ul", { class: "neighbours" }, rows.map(([u, n]) => row(u, n, plural(n, "document")))),
+          h("ul", { class: "neighbours" }, rows.map(([u, n]) => besideRow(t, u, n, plural(n, "document")))),
         )
       : null;
+  const both = own.length && others.length;
   return [
-    near.length
-      ? card(
-          T`Alike`,
-          tagKind(t) ? T`Tags of the same kind with similar topics; 100 % means equal.` : T`Tags with similar topics; 100 % means equal.`,
-          h("ul", { class: "neighbours" }, near.map((u) => row(u, alike[u], percent(alike[u])))),
-        )
-      : null,
-    used(own.length && others.length ? T`Often used with: ${tagKind(t) || T`other`}` : T`Often used with`, own),
-    used(own.length && others.length ? T`Often used with: other kinds` : T`Often used with`, others),
+    used(both ? T`Often used with: ${tagKind(t) || T`other`}` : T`Often used with`, own),
+    used(both ? T`Often used with: other kinds` : T`Often used with`, others),
   ];
 }
 
@@ -364,7 +373,7 @@ function groupWords(tags, joint, alone) {
   const column = (title, words, hue, fresh) =>
     h(
       "div",
-      { vars: { "--hue": hue } },
+      { class: fresh ? "joint-column" : null, vars: { "--hue": hue } },
       h("h3", {}, title),
       h(
         "ol",
