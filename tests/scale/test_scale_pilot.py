@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -95,8 +96,8 @@ def test_a_fit_starts_from_the_words_of_a_fit_to_a_part(corpus: Corpus, few: Non
     whole = MemoryExecutor(build_graph(corpus.counts, corpus.tags))
     known: Any = Known()
     after = BeliefPropagation(whole, model._priors(), 3, pilot=known)
-    found = run(after, max_iter=20, tol=model.tol)
-    assert model.n_iter_ == len(found.history) <= 20
+    found = run(after, max_iter=25, tol=model.tol)
+    assert model.n_iter_ == len(found.history) <= 25
     assert np.array_equal(model.topic_sums_, found.state.sums.words.sum(0))
 
 
@@ -110,23 +111,23 @@ def test_tags_and_threads_change_no_topic(corpus: Corpus, few: None) -> None:
 def test_relaxation_fades_from_one(corpus: Corpus, few: None) -> None:
     sweeps = Sweeps()
     model = LDA(4, random_state=0, tol=0).fit_topics(corpus, callbacks=[sweeps])
-    assert model.n_iter_ == 20
-    np.testing.assert_allclose(sweeps.found, 0.97 ** np.arange(1, 21))
+    assert model.n_iter_ == 25
+    np.testing.assert_allclose(sweeps.found, 0.97 ** np.arange(1, 26))
 
 
-@pytest.mark.parametrize("max_iter", [None, 23])
+@pytest.mark.parametrize("max_iter", [None, 28])
 def test_continued_from_a_checkpoint(
     corpus: Corpus, few: None, tmp_path: Path, max_iter: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = TTM(4, random_state=0, tol=0)
-    monkeypatch.setattr("tagtopics.models.online.SWEEPS_AFTER", max_iter or 20)
+    monkeypatch.setattr("tagtopics.models.online.SWEEPS_AFTER", max_iter or 25)
     whole.fit_topics(corpus)
     stopped = TTM(4, random_state=0, tol=0)
     stopped.fit_topics(corpus, callbacks=[Checkpoint(tmp_path / "c", every=2), Sweeps(stop=4)])
     resumed = TTM(4, random_state=0, tol=0, max_iter=max_iter)
     resumed.fit_topics(corpus, start=load_checkpoint(tmp_path / "c"))
     assert np.array_equal(whole.components_, resumed.components_)
-    assert resumed.n_iter_ == (max_iter or 20)
+    assert resumed.n_iter_ == (max_iter or 25)
 
 
 @pytest.mark.parametrize("memory", ["lean", "stored"])
@@ -138,7 +139,12 @@ def test_shards_have_the_pilot_of_memory(corpus: Corpus, few: None, tmp_path: Pa
     assert (tags != corpus.tags[rows]).nnz == 0
     one = fit_shards(TTM(4, random_state=0, memory=memory), shards, tmp_path / "one")
     model = TTM(4, random_state=0, memory=memory).fit_topics(corpus)
-    assert one.n_iter_ == model.n_iter_
     assert one.pilot_ == model.pilot_
     assert one.settings_ == model.settings_
-    np.testing.assert_allclose(one.components_, model.components_, rtol=1e-3, atol=1e-6)
+    blocks = np.array([*(shard.first_doc for shard in shards.manifest.shards), corpus.n_docs])
+    graph = build_graph(corpus.counts, corpus.tags)._replace(doc_blocks=blocks)
+    algorithm = replace(model._algorithm(corpus), executor=MemoryExecutor(graph, memory == "lean"))
+    found = run(algorithm, max_iter=25, tol=model.tol)
+    assert one.n_iter_ == len(found.history)
+    assert np.array_equal(one.topic_sums_, found.state.sums.words.sum(0))
+    assert np.array_equal(one.tag_sums_, found.state.sums.tags)

@@ -20,7 +20,7 @@ from tagtopics.inference.loop import run
 SWEEPS, RELAXATION = 40, 1.0
 """Sweeps of the pilot, at most, and its largest over-relaxation."""
 
-SWEEPS_BEFORE, SWEEPS_AFTER = 60, 20
+SWEEPS_BEFORE, SWEEPS_AFTER = 60, 25
 """Sweeps of a pilot that a fit starts from, with the relaxation of that fit, and over all documents then, at
 most."""
 
