@@ -12,7 +12,7 @@ from tagtopics._blas import single_thread
 from tagtopics._typing import Float32
 from tagtopics.errors import InputError
 from tagtopics.explore import schemas
-from tagtopics.kernels.ranking import largest
+from tagtopics.kernels.ranking import largest_in_rows
 from tagtopics.views.topic_data import TopicData
 
 
@@ -33,13 +33,13 @@ class Collection:
     def topics(self, n_words: int) -> schemas.TopicList:
         """Return all topics with their most probable words."""
         data = self._data
-        known = len(data.coherence) > 0
+        known, words = len(data.coherence) > 0, self._words(data.topic_word, n_words)
         rows = [
             schemas.TopicOut.model_construct(
                 topic=k,
                 share=float(data.topic_share[k]),
                 coherence=float(data.coherence[k]) if known else None,
-                words=self._words(data.topic_word[k], n_words),
+                words=words[k],
             )
             for k in range(data.n_topics)
         ]
@@ -80,14 +80,15 @@ class Collection:
         joint = np.array([data.tags.joint(columns) for columns in groups]).reshape(-1, data.n_topics)
         with single_thread():
             weights = joint.astype(np.float32) @ data.topic_word
+        rows = zip(groups, joint, self._words(weights, n_words), strict=True)
         return [
             schemas.TagOut.model_construct(
                 tags=[data.tags.names[t] for t in columns],
                 n_docs=[int(data.tags.n_docs[t]) for t in columns],
                 topics=topics.tolist(),
-                words=self._words(row, n_words),
+                words=words,
             )
-            for columns, topics, row in zip(groups, joint, weights, strict=True)
+            for columns, topics, words in rows
         ]
 
     def _document(self, row: int, with_text: bool) -> schemas.DocumentOut:
@@ -101,10 +102,12 @@ class Collection:
             text=table.texts[row] if with_text and table.texts is not None else None,
         )
 
-    def _words(self, weights: Float32, n: int) -> list[schemas.Weighted]:
-        best = largest(weights, n)
-        names, values = (self._data.words[w] for w in best), weights[best].tolist()
-        return [schemas.Weighted(name, value) for name, value in zip(names, values, strict=True)]
+    def _words(self, weights: Float32, n: int) -> list[list[schemas.Weighted]]:
+        """Return the n words with the largest weights of each row of (R, W)."""
+        best, names = largest_in_rows(weights, n), self._data.words
+        values = np.take_along_axis(weights, best, axis=1).tolist()
+        rows = zip(best.tolist(), values, strict=True)
+        return [[schemas.Weighted(names[w], value) for w, value in zip(*row, strict=True)] for row in rows]
 
 
 class AnswerCache:
