@@ -174,8 +174,7 @@ function start() {
       byId("find").focus();
     }
   });
-  load()
-    .then(loadMap)
+  Promise.all([load(), loadMap()]) // decompressed side by side
     .then(() => {
       byId("about").textContent =
         T`${store.model}, ${plural(store.K, "topic")}, ${plural(store.facts.iterations || 0, "sweep")}. Topics are numbered as in the model.`;
