@@ -62,9 +62,9 @@ class TagSettings(NamedTuple):
 
     @property
     def slot_strengths(self) -> Float64:
-        """The pseudo-count of the words of each kind of tag; the default where words do not help."""
+        """The pseudo-count of each kind of tag while words are learned; the default where they do not help."""
         words = np.array(self.known.words)
-        return np.where(words > 0, words, _PSEUDO_COUNT)
+        return np.where(words > 0, _CLAIM * words, _PSEUDO_COUNT)
 
     @property
     def credit_strengths(self) -> tuple[float, ...]:
@@ -201,7 +201,7 @@ def tag_words_of(pilot: PilotTopics, settings: TagSettings, n_threads: int) -> A
     """Return CSR (T, W): the tokens of each word that documents credit to each tag, from `_LEAST` on."""
     training = training_of_pilot(pilot, settings.hidden, n_threads)
     strengths = settings.slot_strengths[pilot.profiles.kinds[training.graph.slot_tag]]
-    slot_prior = (_CLAIM * strengths * training.slot_shares).astype(np.float32)
+    slot_prior = (strengths * training.slot_shares).astype(np.float32)
     shrinkage = np.full(len(pilot.profiles.kinds), settings.shrinkage)
     topic_prior = float(settings.known.topics.sum())
     words, _ = learn_tag_words(
