@@ -62,7 +62,7 @@ class TagSettings(NamedTuple):
 
     @property
     def slot_strengths(self) -> Float64:
-        """The pseudo-count of each kind of tag while words are learned; the default where they do not help."""
+        """The pseudo-count of a kind of tag while words are learned; the default where they do not help."""
         words = np.array(self.known.words)
         return np.where(words > 0, _CLAIM * words, _PSEUDO_COUNT)
 
