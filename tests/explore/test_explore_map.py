@@ -263,3 +263,17 @@ def test_command_writes_the_map(model: tt.TTM, corpus: tt.Corpus, tmp_path: Path
     assert not (tmp_path / "r.html").exists()
     assert main([*files, str(tmp_path / "map.svg")]) == 0
     assert (tmp_path / "map.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+@pytest.mark.parametrize("tags", [["{d}"], ["{d}", "all"], []])
+def test_a_map_needs_no_tag_on_several_documents(tags: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "few.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for d in range(12):
+            text = f"{('sea water wind', 'tram bus stop')[d % 2]} word{d % 5}"
+            file.write(json.dumps({"text": text, "tags": [tag.format(d=d) for tag in tags]}) + "\n")
+    corpus = tt.read_corpus(path)
+    model = tt.TTM(2, max_iter=5, random_state=0).fit_topics(corpus)
+    terrain = terrain_of(tt.topic_data(model, corpus, "Few"))
+    assert terrain.places.shape == (12, 2)
+    assert terrain.tags.tolist() == []

@@ -187,7 +187,8 @@ def _tags(data: TopicData, places: Float64) -> tuple[Int64, Float64]:
     tried = np.argsort(-n_docs, kind="stable")[:_TRIED_TAGS]
     tried = tried[n_docs[tried] >= _LEAST_DOCS]
     tree, scored = cKDTree(places), []
-    for some in np.split(tried, range(_AT_A_TIME, len(tried), _AT_A_TIME)):
+    for first in range(0, len(tried), _AT_A_TIME):
+        some = tried[first : first + _AT_A_TIME]
         own = [docs[ends[t] - n_docs[t] : ends[t]] for t in some]
         peaks = _peaks(places, own, [np.ones(len(rows)) for rows in own])
         inside = [((places[rows] - at) ** 2).sum(1) < _REACH**2 for rows, at in zip(own, peaks, strict=True)]
