@@ -206,7 +206,14 @@ def test_the_merely_informative_is_no_warning() -> None:
         (
             "a.jsonl",
             '{"body": "a", "who": 1}\n',
-            "a.jsonl: no column 'text' for the text; the columns are: body, who",
+            "a.jsonl: no column 'text' for the text; the columns are: body, who; "
+            r"name the one with the text, such as text='body' \(--text body\)",
+        ),
+        (
+            "a.csv",
+            "Title,Abstract\nb,c\n",
+            "no column 'text' for the text; the columns are: Title, Abstract; "
+            r"name the one with the text, such as text='Abstract' \(--text Abstract\)",
         ),
         ("a.jsonl", '{"text": "a"}\n\n{"text": 5}\n', "a.jsonl, line 3: text must be a string, not int"),
         (

@@ -24,6 +24,7 @@ from tagtopics.errors import InputError
 
 _DEFAULTS = ("text", "words", "tags", "id", "label", "split")
 _NAMED = ("id", "label")
+_USUAL_TEXTS = ("abstract", "body", "content", "description", "full_text", "message", "summary", "title")
 
 
 @dataclass(frozen=True)
@@ -382,7 +383,15 @@ def _listed(names: Any, what: str) -> tuple[str, ...]:
 
 def _no_column(source: str, name: str, what: str, names: Iterable[str]) -> InputError:
     there = ", ".join(map(str, names)) or "none"
-    return InputError(f"{source}: no column {name!r} for {what}; the columns are: {there[:500]}")
+    advice = _name_the_text(names) if (name, what) == ("text", "the text") else ""
+    return InputError(f"{source}: no column {name!r} for {what}; the columns are: {there[:500]}{advice}")
+
+
+def _name_the_text(names: Iterable[str]) -> str:
+    """Return how to name the column of the text, with one that is likely to have it as an example."""
+    by_usual = {name.lower(): name for name in reversed(list(names))}
+    likely = next((by_usual[usual] for usual in _USUAL_TEXTS if usual in by_usual), None)
+    return f"; name the one with the text, such as text={likely!r} (--text {likely})" if likely else ""
 
 
 def _columns_of_rows(
