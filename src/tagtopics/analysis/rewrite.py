@@ -26,8 +26,7 @@ from tagtopics.analysis.raw_text import csv_records, csv_with, json_with
 from tagtopics.corpus.cells import STRONG, TagStyle, list_in
 from tagtopics.corpus.core import Corpus, FileOptions
 from tagtopics.corpus.formats.delimited import find_dialect
-from tagtopics.corpus.formats.recognise import find_source
-from tagtopics.corpus.formats.streams import read_table
+from tagtopics.corpus.formats.streams import find_source, read_table
 from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import open_bytes, text_lines
 from tagtopics.corpus.read import read_corpus

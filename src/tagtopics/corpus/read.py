@@ -28,13 +28,11 @@ from tagtopics.corpus.core import (
     canonical_tags,
     tag_matrix,
 )
-from tagtopics.corpus.findings import Findings, number_of, repeated_ids, single_tags
 from tagtopics.corpus.formats.bags import read_ldac, read_svmlight, read_uci
 from tagtopics.corpus.formats.mat import read_mat
 from tagtopics.corpus.formats.matrix_folder import read_folder
 from tagtopics.corpus.formats.mulan import read_mulan
-from tagtopics.corpus.formats.recognise import find_source
-from tagtopics.corpus.formats.streams import TABLE_KINDS, read_table, sample_table
+from tagtopics.corpus.formats.streams import TABLE_KINDS, find_source, read_table, sample_table
 from tagtopics.corpus.formats.tables import (
     Table,
     TableLayout,
@@ -47,8 +45,8 @@ from tagtopics.corpus.formats.tables import (
 from tagtopics.corpus.languages import language_notices
 from tagtopics.corpus.markup import HTML_REMOVED, plain_texts
 from tagtopics.corpus.metadata import read_metadata
+from tagtopics.corpus.notices import SAMPLE_ROWS, Findings, no_tags, number_of, repeated_ids, single_tags
 from tagtopics.corpus.recipe import TextRecipe
-from tagtopics.corpus.suggest import SAMPLE_ROWS, no_tags
 from tagtopics.corpus.tags import distinct_tags, name_of, noted_tags, tags_of_file
 from tagtopics.corpus.text import TermCounter, count_bags, learn
 from tagtopics.errors import CorpusWarning, InputError

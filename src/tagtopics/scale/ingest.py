@@ -20,14 +20,12 @@ import numpy as np
 
 from tagtopics._typing import Int64
 from tagtopics.corpus.core import Corpus, Documents, FileOptions, ReadOptions, Tokenizer
-from tagtopics.corpus.findings import Findings, single_tags
-from tagtopics.corpus.formats.recognise import find_source
-from tagtopics.corpus.formats.streams import TABLE_KINDS, sample_table, stream_table
+from tagtopics.corpus.formats.streams import TABLE_KINDS, find_source, sample_table, stream_table
 from tagtopics.corpus.formats.tables import Table, TableLayout
 from tagtopics.corpus.languages import language_notices
+from tagtopics.corpus.notices import Findings, no_tags, single_tags
 from tagtopics.corpus.read import CUSTOM_TOKENIZER, assemble, read_corpus
 from tagtopics.corpus.recipe import TextRecipe
-from tagtopics.corpus.suggest import no_tags
 from tagtopics.corpus.text import TermCounter, choose_words, count_all, frequencies, with_min_df
 from tagtopics.errors import InputError
 from tagtopics.scale.format import ShardFolder

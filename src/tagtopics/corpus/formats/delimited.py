@@ -12,9 +12,8 @@ from typing import Any
 
 from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import FileOptions
-from tagtopics.corpus.formats.encodings import find_encoding
 from tagtopics.corpus.formats.tables import Table
-from tagtopics.corpus.formats.text_files import LINE_LIMIT, Watch, text_lines
+from tagtopics.corpus.formats.text_files import LINE_LIMIT, Watch, find_encoding, text_lines
 from tagtopics.errors import InputError
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}

@@ -8,9 +8,8 @@ from typing import Any
 
 from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import FileOptions
-from tagtopics.corpus.formats.encodings import find_encoding
 from tagtopics.corpus.formats.tables import Table
-from tagtopics.corpus.formats.text_files import open_bytes, text_lines
+from tagtopics.corpus.formats.text_files import find_encoding, open_bytes, text_lines
 from tagtopics.errors import InputError
 
 _INSTANCE = re.compile(r"(\S+)[\s,]+(\S+)[\s,]+(.*)", re.DOTALL)
