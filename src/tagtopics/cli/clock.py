@@ -5,9 +5,6 @@ from __future__ import annotations
 import time
 from typing import Any, ClassVar
 
-SLOW_MODULES = ("pandas", "scipy.stats")
-"""What scikit-learn imports and a command mostly does not use: a second."""
-
 _STEPS = {
     "Reading": "read",
     "Counting words": "count",

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tagtopics._io import check_apart, check_space, check_target
-from tagtopics._lazy import defer
-from tagtopics.cli.clock import SLOW_MODULES, StepClock
+from tagtopics.cli.clock import StepClock
 from tagtopics.cli.estimators import (
     STOP_REASONS,
     build_model,
@@ -71,7 +70,6 @@ def command(
     guided: GuidedOption = None,
 ) -> None:
     """Learn topics from a corpus, or from a folder of shards, and save them as a model."""
-    defer(*SLOW_MODULES)
     from tagtopics.kernels import precompile
     from tagtopics.models.inputs import without_words
     from tagtopics.models.persistence import check_model_target, save_model

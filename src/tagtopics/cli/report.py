@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from tagtopics._lazy import defer
 from tagtopics.cli.choose import progress
-from tagtopics.cli.clock import SLOW_MODULES, StepClock
+from tagtopics.cli.clock import StepClock
 from tagtopics.cli.options import ModelArgument, OutputOptions, argument, flag, option
 from tagtopics.cli.output import console, fact_table, note, plain, show
 from tagtopics.cli.sources import is_path, load, load_named, load_with_documents
@@ -99,7 +98,6 @@ def report_command(
     language: LanguageOption = "en",
 ) -> None:
     """Write topics, tags, tag groups and documents to one HTML file that opens without a network."""
-    defer(*SLOW_MODULES)
     from tagtopics.explore.audit_page import read_findings
     from tagtopics.explore.html_report import check_figures_target, check_report_target, write_report
     from tagtopics.explore.stories import read_story
