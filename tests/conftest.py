@@ -6,7 +6,9 @@ import gc
 import os
 import sys
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
+from unittest import mock
 
 import hypothesis
 import pytest
@@ -35,6 +37,16 @@ SLOW = ("scale_cluster", "packaging_distribution", "crash_points", "bench_smoke"
 LONG = ("fuzz", "models_contract", "docs", "explore_browser", "cli_process", "corpus_apart", "scale_fitting",
         "models_online", "scale_sharding", "models_planted", "explore_figures")  # fmt: skip
 """The other files that take long, longest first: two processes that start with them end at the same time."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep temporary files in memory if there is room: writers flush every file, which a disk does slowly."""
+    memory = Path("/dev/shm")
+    if sys.platform != "linux" or not os.access(memory, os.W_OK) or config.getoption("basetemp"):
+        return
+    found = os.statvfs(memory)
+    if found.f_bavail * found.f_frsize > 2**32 and not found.f_flag & os.ST_NOEXEC:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -70,6 +82,15 @@ def data_directory() -> Path:
     if path is None:
         pytest.skip("no real data: set TAGTOPICS_DATA to a directory of matrix folders")
     return path
+
+
+@pytest.fixture(scope="session", autouse=True)
+def docstrings_are_read_once() -> Iterator[None]:
+    """Build the corpus of docstrings, which nothing can change, once for all tests that load it by name."""
+    from tagtopics.datasets import docstrings
+
+    with mock.patch.object(docstrings, "load_docstrings", lru_cache(docstrings.load_docstrings)):
+        yield
 
 
 @pytest.fixture(scope="session")

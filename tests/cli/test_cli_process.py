@@ -41,17 +41,9 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     assert done.stdout.endswith("HEAVY []\n")
 
 
-def test_exit_codes_reach_the_shell(model: Path) -> None:
-    good, bad = start("topics", model, "--json"), start("topics", model.parent / "none")
-    assert (good.communicate()[1], good.returncode) == ("", 0)
-    out, err = bad.communicate()
-    assert (out, bad.returncode) == ("", 2)
-    assert err.startswith("tagtopics: error: no such model")
-
-
 @pytest.mark.parametrize("arguments", [["--json"], []])
 def test_a_closed_pipe_is_no_trouble(model: Path, arguments: list[str]) -> None:
-    process = start("explain", model, model.parent / "corpus.jsonl", "--top", 100, *arguments)
+    process = start("topics", model, "--top", 100, *arguments)
     assert process.stdout is not None
     process.stdout.close()
     _, err = process.communicate()
@@ -85,15 +77,16 @@ def test_completion(words: str, expected: str) -> None:
     assert err == ""
 
 
-def test_models_of_all_kinds_are_loaded(tmp_path: Path) -> None:
+def test_exit_codes_reach_the_shell_and_models_of_all_kinds_are_loaded(tmp_path: Path) -> None:
     """In a new process: nothing has registered the estimators before. Tags of authors have profiles."""
     fit_small(tmp_path, "--model", "atm", name="atm.tt")
-    process = start("tags", tmp_path / "atm.tt", "cooking", "--json")
-    out, err = process.communicate(timeout=120)
-    assert process.returncode == 0, err
+    good = start("tags", tmp_path / "atm.tt", "cooking", "--json")
+    bad = start("explain", tmp_path / "atm.tt", tmp_path / "corpus.jsonl")
+    out, err = good.communicate(timeout=120)
+    assert (err, good.returncode) == ("", 0)
     (profile,) = json.loads(out)["tags"]
     assert {"bread", "oven"} & {word["word"] for word in profile["words"]}
-    process = start("explain", tmp_path / "atm.tt", tmp_path / "corpus.jsonl")
-    _, err = process.communicate(timeout=120)
-    assert (process.returncode, err.count("\n")) == (2, 1)
+    out, err = bad.communicate(timeout=120)
+    assert (out, bad.returncode, err.count("\n")) == ("", 2, 1)
+    assert err.startswith("tagtopics: error: ")
     assert "does not credit" in err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +10,6 @@ import pytest
 from cli_running import ROWS, run, write_rows
 
 from tagtopics.scale import ShardFolder
-
-COMMAND = [sys.executable, "-c", "import sys; from tagtopics.cli import main; sys.exit(main())"]
 
 
 def test_shard_prints_a_summary(tmp_path: Path) -> None:
@@ -93,22 +90,23 @@ def test_out_is_needed_and_must_be_free(tmp_path: Path) -> None:
     assert source.is_file()
 
 
-def test_a_full_disk_leaves_nothing_that_looks_finished(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_nothing_that_looks_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A limit on the size of files stands for the disk: the vocabulary fits, the first shard does not."""
     resource = pytest.importorskip("resource")
     rows = [{"text": " ".join(f"w{(i * j) % 97}x" for j in range(60))} for i in range(200)]
     source, out = write_rows(tmp_path / "corpus.jsonl", rows), tmp_path / "shards"
-    limit = 8_000
-    done = subprocess.run(
-        [*COMMAND, "shard", str(source), "--out", str(out)],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},  # Python would leave byte code cut short
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
-    )
-    assert done.returncode == 2, done.stderr
-    assert "cannot be written" in done.stderr
-    assert done.stderr.count("\n") == 1
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # it would be cut short
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8_000, hard))
+    try:
+        result = run("shard", source, "--out", out)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert result.code == 2, result.err
+    assert "cannot be written" in result.err
+    assert result.err.count("\n") == 1
     assert not out.exists()
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tagtopics.corpus.core import Corpus
+from tagtopics.datasets import load_dataset
 from tagtopics.datasets.docstring_text import (
     join_blocks,
     parameter_names,
@@ -69,7 +70,7 @@ DOCSTRING = """name(x, y, /, out=None,
 
 @pytest.fixture(scope="module")
 def corpus() -> Corpus:
-    return load_docstrings()
+    return load_dataset("docstrings")
 
 
 def test_prose_is_all_that_stays_of_a_docstring() -> None:

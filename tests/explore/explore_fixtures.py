@@ -76,5 +76,5 @@ def watched(browser: Any, address: str) -> Iterator[Watched]:
     """A page at the report, or at the `address` of the test's module; it must have no faults at the end."""
     watched = Watched(browser, address)
     yield watched
-    watched.context.close()
+    watched.close()
     assert watched.faults == []

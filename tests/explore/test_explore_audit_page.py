@@ -107,7 +107,7 @@ def test_page_is_accessible(browser: Any, address: str, scheme: str) -> None:
         page.click(".audit-findings [data-answer=yes]")
         assert watched.problems() == [], kind
     assert page.evaluate("window.pwned") is None
-    watched.context.close()
+    watched.close()
 
 
 def test_many_findings_are_shown_in_steps(browser: Any, data: TopicData, tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_many_findings_are_shown_in_steps(browser: Any, data: TopicData, tmp_pat
     assert page.locator(".audit-findings > li").count() == 50
     page.click("text=Show 50 more of 70")
     assert page.locator(".audit-findings > li").count() == 100
-    watched.context.close()
+    watched.close()
     assert watched.faults == []
 
 
@@ -128,7 +128,7 @@ def test_report_without_findings_has_no_page(browser: Any, data: TopicData, tmp_
     watched = Watched(browser, (tmp_path / "report.html").as_uri())
     page = watched.open()
     assert "Audit" not in page.inner_text("#pages")
-    watched.context.close()
+    watched.close()
 
 
 def test_findings_count_towards_the_size(data: TopicData) -> None:

@@ -58,7 +58,7 @@ def test_axe_finds_nothing_on_any_page(browser: Any, address: str, axe: str, loo
     for place in PLACES:
         watched.go(place)
         assert page.evaluate(RUN) == [], (look, place)
-    watched.context.close()
+    watched.close()
 
 
 @pytest.mark.parametrize("look", LOOKS)
@@ -73,7 +73,7 @@ def test_axe_finds_nothing_in_the_workbench(browser: Any, address: str, axe: str
     assert page.evaluate(RUN) == []
     page.get_by_role("button", name="Accept").first.click()
     assert page.evaluate(RUN) == []
-    watched.context.close()
+    watched.close()
 
 
 def test_axe_finds_what_is_wrong(browser: Any, address: str, axe: str) -> None:
@@ -82,4 +82,4 @@ def test_axe_finds_what_is_wrong(browser: Any, address: str, axe: str) -> None:
     page.evaluate(axe)
     page.evaluate("document.querySelector('main').append(document.createElement('button'))")
     assert any(found.startswith("button-name") for found in page.evaluate(RUN))
-    watched.context.close()
+    watched.close()

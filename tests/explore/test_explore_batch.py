@@ -64,7 +64,7 @@ def test_file_answers_as_the_model(
     check(watched.open("#/workbench"), model, separator)
     assert watched.problems() == []
     assert watched.faults == []
-    watched.context.close()
+    watched.close()
 
 
 def test_server_answers_as_the_model(browser: Any, model: tt.TTM, data: TopicData) -> None:
@@ -72,7 +72,7 @@ def test_server_answers_as_the_model(browser: Any, model: tt.TTM, data: TopicDat
         watched = Watched(browser, address)
         check(watched.open("#/workbench"), model, ",")
         assert watched.faults == []
-        watched.context.close()
+        watched.close()
 
 
 def test_wrong_files_are_told(browser: Any, model: tt.TTM, corpus: tt.Corpus, tmp_path: Path) -> None:
@@ -85,4 +85,4 @@ def test_wrong_files_are_told(browser: Any, model: tt.TTM, corpus: tt.Corpus, tm
         )
         page.get_by_text(told).wait_for()
     assert watched.faults == []
-    watched.context.close()
+    watched.close()

@@ -40,7 +40,7 @@ def test_both_themes_have_enough_contrast(browser: Any, address: str, scheme: st
     for place in ("#/", "#/topic/1", "#/groups/0+9", "#/document/2", "#/search/a"):
         watched.go(place)
         assert watched.problems() == [], (scheme, place)
-    watched.context.close()
+    watched.close()
 
 
 def test_theme_button_goes_round(watched: Watched) -> None:
@@ -59,7 +59,7 @@ def test_nothing_is_wider_than_a_phone(browser: Any, address: str) -> None:
         watched.go(place)
         assert watched.page.evaluate("document.documentElement.scrollWidth") <= 360, place
         assert watched.problems() == [], place
-    watched.context.close()
+    watched.close()
 
 
 def test_topic_numbers_and_words_are_those_of_the_model(watched: Watched, model: tt.TTM) -> None:
@@ -255,4 +255,4 @@ def test_hostile_names_stay_text(browser: Any, hostile_data: TopicData, tmp_path
     assert page.evaluate("window.pwned") is None
     assert page.locator("script").count() == scripts
     assert watched.faults == []
-    watched.context.close()
+    watched.close()

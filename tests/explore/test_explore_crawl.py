@@ -79,4 +79,4 @@ def test_600_hostile_pages_are_inert(browser: Any, tmp_path: Path) -> None:
         assert page.evaluate(VISIT, places[start : start + 50]) == []
     assert page.locator("script").count() == scripts
     assert watched.faults == []
-    watched.context.close()
+    watched.close()

@@ -263,7 +263,7 @@ def page(browser: Any, shown: Shown) -> Iterator[Watched]:
     watched = Watched(browser, shown.report.as_uri())
     watched.open()
     yield watched
-    watched.context.close()
+    watched.close()
     assert watched.faults == []
 
 

@@ -73,7 +73,7 @@ def test_several_models_have_pages_under_their_names(browser: Any, two: list[Ser
         assert page.url.startswith(f"{address}themes/")
         assert page.evaluate("window.pwned") is None
         assert watched.faults == []
-        watched.context.close()
+        watched.close()
 
 
 def test_a_server_without_models_is_alive_but_not_ready(two: list[Served]) -> None:

@@ -45,7 +45,7 @@ def test_pages_live_as_in_the_report(browser: Any, live: str) -> None:
     watched.go("#/document/3")
     page.wait_for_selector(".text .w")
     assert watched.faults == []
-    watched.context.close()
+    watched.close()
 
 
 def test_workbench_from_text_to_export(browser: Any, live: str, model: tt.TTM) -> None:
@@ -72,7 +72,7 @@ def test_workbench_from_text_to_export(browser: Any, live: str, model: tt.TTM) -
     assert f'"{second}"' in saved.split('"refused"')[1]
     assert third not in saved
     assert watched.faults == []
-    watched.context.close()
+    watched.close()
 
 
 def test_wrong_question_is_told_and_not_fatal(browser: Any, live: str) -> None:
@@ -86,7 +86,7 @@ def test_wrong_question_is_told_and_not_fatal(browser: Any, live: str) -> None:
     page.get_by_role("button", name="Analyse").click()
     page.wait_for_selector(".proposals li")
     assert page.locator(".wrong").is_hidden()
-    watched.context.close()
+    watched.close()
 
 
 def test_hostile_names_stay_text_when_live(browser: Any, hostile: str) -> None:
@@ -111,7 +111,7 @@ def test_hostile_names_stay_text_when_live(browser: Any, hostile: str) -> None:
         assert page.evaluate("window.pwned") is None
         assert page.locator("img, main script, main iframe").count() == 0
     assert watched.faults == []
-    watched.context.close()
+    watched.close()
 
 
 def test_command_serves_on_this_machine_only_and_stops_well(hostile_model: tt.TTM, tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_names_on_the_map_are_whole_and_do_not_overlap(
     box = page.locator(".terrain").bounding_box()
     assert box["y"] + 0.5 * box["height"] < size[1]  # the map is in the first view
     assert watched.faults == []
-    watched.context.close()
+    watched.close()
 
 
 MOVED = """async () => {
@@ -126,7 +126,7 @@ def test_links_of_the_bar_are_all_visible_on_a_desktop(browser: Any, address: st
         )
         <= 0
     )
-    watched.context.close()
+    watched.close()
 
 
 def test_filter_answers_everywhere_and_is_in_the_address(watched: Watched, corpus: tt.Corpus) -> None:

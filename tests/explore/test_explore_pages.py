@@ -188,7 +188,7 @@ def test_cut_reports_count_all_documents(
         kind, name = row.locator(".kind").inner_text(), row.locator("bdi").inner_text()
         both = sum({"place:sea", f"{kind}:{name}"} <= set(corpus.tags_of(d)) for d in range(corpus.n_docs))
         assert row.locator(".figure").inner_text().split()[0] == str(both)
-    watched.context.close()
+    watched.close()
     assert watched.faults == []
 
 

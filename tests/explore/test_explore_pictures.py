@@ -86,7 +86,7 @@ def test_photograph_page_shows_heat(browser: Any, pictures: TopicData, tmp_path:
     assert page.locator(".heat-legend").is_hidden()
     assert watched.problems() == []
     assert watched.faults == []
-    watched.context.close()
+    watched.close()
 
 
 def test_lists_of_photographs_have_thumbnails(browser: Any, pictures: TopicData, tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_lists_of_photographs_have_thumbnails(browser: Any, pictures: TopicData,
     page.wait_for_selector(".documents .thumb:not([hidden])")
     assert watched.problems() == []
     assert watched.faults == []
-    watched.context.close()
+    watched.close()
 
 
 def test_command_serves_photographs(seeing: Any, scenes: Path, tmp_path: Path) -> None:

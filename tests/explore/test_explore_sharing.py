@@ -99,7 +99,7 @@ def test_a_map_alone_is_embedded(browser: Any, address: str) -> None:
     page.wait_for_selector(".terrain .name.topic:visible")
     assert page.locator(".side").count() == 0
     assert watched.faults == []
-    watched.context.close()
+    watched.close()
 
 
 def test_names_that_do_not_exist_lead_to_similar_ones(watched: Watched) -> None:

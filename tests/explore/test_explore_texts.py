@@ -204,7 +204,7 @@ def test_no_text_of_any_page_bypasses_the_catalogue(
     for menu in page.locator("main details summary").all():
         menu.click()
     assert _plain(page, allowed) == []
-    watched.context.close()
+    watched.close()
 
 
 def test_no_text_of_the_workbench_bypasses_the_catalogue(
@@ -224,7 +224,7 @@ def test_no_text_of_the_workbench_bypasses_the_catalogue(
         page.locator(".proposals button").first.click()
         wait_until(page, "() => document.querySelector('#bench-result').ariaBusy === 'false'")
         assert _plain(page, allowed) == []
-        watched.context.close()
+        watched.close()
 
 
 def test_plain_letters_are_found(browser: Any, in_marks: tuple[str, str]) -> None:
@@ -232,7 +232,7 @@ def test_plain_letters_are_found(browser: Any, in_marks: tuple[str, str]) -> Non
     page = watched.open("#/about")
     page.evaluate("document.querySelector('main').append('Untranslated')")
     assert _plain(page, {"untranslated"}) != _plain(page, set())
-    watched.context.close()
+    watched.close()
 
 
 def test_a_german_report_is_german(browser: Any, model: tt.TTM, corpus: tt.Corpus, tmp_path: Path) -> None:
@@ -250,7 +250,7 @@ def test_a_german_report_is_german(browser: Any, model: tt.TTM, corpus: tt.Corpu
     assert re.match(r"Zusammen ist ihr Hauptthema .* mit [\d,]+ %\. Einzeln hat es .* und .*\.",
                     page.locator(".verdict").inner_text().replace("\n", " "))  # fmt: skip
     assert watched.faults == []
-    watched.context.close()
+    watched.close()
 
 
 def test_the_server_speaks_german(model: tt.TTM, data: TopicData) -> None:

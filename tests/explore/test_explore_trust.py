@@ -37,7 +37,7 @@ def test_the_page_shows_date_and_scores_of_the_pilot(
         f"{pilot.hidden:,.0f} with their tags hidden, {pilot.known:,.0f} with their tags known: "
         f"{pilot.documents} documents, predicted by a pilot, a shorter fit without them."
     )
-    watched.context.close()
+    watched.close()
 
 
 def test_the_figures_have_them_too(model: Any, written: tuple[Path, Path]) -> None:

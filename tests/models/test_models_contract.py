@@ -52,6 +52,16 @@ def small(model: Any, **parameters: Any) -> Any:
     return clone(model).set_params(**{name: value for name, value in few.items() if name in known})
 
 
+_FITTED: dict[int, Any] = {}
+
+
+def fitted_small(model: Any, planted: SyntheticCorpus) -> Any:
+    """Return `small(model)` fitted to the planted corpus, once for all tests; none may change it."""
+    if id(model) not in _FITTED:
+        _FITTED[id(model)] = small(model).fit(planted.corpus)
+    return _FITTED[id(model)]
+
+
 def corpus_of(rows: list[list[int]], tags: list[list[str]]) -> tuple[Any, list[list[str]]]:
     return np.array(rows), tags
 
@@ -101,7 +111,7 @@ def test_cloned_and_fitted_again_it_is_the_same(model: Any) -> None:
 
 @every_model
 def test_saved_and_loaded_it_answers_the_same(model: Any, planted: SyntheticCorpus, tmp_path: Path) -> None:
-    fitted = small(model).fit(planted.corpus)
+    fitted = fitted_small(model, planted)
     fitted.save(tmp_path / "model.tt")
     loaded = tt.load(tmp_path / "model.tt")
     assert type(loaded) is type(fitted)
@@ -136,7 +146,7 @@ def assert_equal_states(found: dict[str, Any], expected: dict[str, Any]) -> None
 
 @every_model
 def test_queries_do_not_change_the_model(model: Any, planted: SyntheticCorpus, tmp_path: Path) -> None:
-    fitted, some = small(model).fit(planted.corpus), planted.corpus.select(range(20))
+    fitted, some = fitted_small(model, planted), planted.corpus.select(range(20))
     before, identities = state_of(fitted), {name: id(value) for name, value in vars(fitted).items()}
     fitted.transform(some, some)
     fitted.predict_words(some, some)
@@ -167,7 +177,7 @@ def test_a_fitted_model_does_not_keep_its_corpus(model: Any) -> None:
 
 @every_model
 def test_fit_topics_learns_the_same_topics_and_no_recommender(model: Any, planted: SyntheticCorpus) -> None:
-    fitted = small(model).fit(planted.corpus)
+    fitted = fitted_small(model, planted)
     topics = small(model).fit_topics(planted.corpus)
     assert np.array_equal(topics.components_, fitted.components_)
     assert topics.recommender_ is None

@@ -328,10 +328,12 @@ def test_a_missing_file_of_the_corpus_is_told(tiny: tuple[Any, tt.Corpus], tmp_p
 # ---------------------------------------------------------------------------------- several processes
 
 
-def _save_again_and_again(path: Path, seed: int, seconds: float) -> None:
+def _save_again_and_again(path: Path, seed: int, seconds: float, start: Any = None) -> None:
     rows = [{"id": f"{seed}-{d}", "text": "red green blue", "tags": ["x"]} for d in range(4)]
     corpus = tt.read_corpus(rows)
     model = tt.LDA(2, max_iter=1, random_state=seed).fit(corpus)
+    if start is not None:
+        start.wait()
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         model.save(path, corpus=corpus)
@@ -345,9 +347,12 @@ def test_two_writers_and_a_reader_never_meet_a_mixture(tmp_path: Path) -> None:
     path = tmp_path / "m"
     _save_again_and_again(path, 0, 0.01)
     context = multiprocessing.get_context("spawn")
-    writers = [context.Process(target=_save_again_and_again, args=(path, seed, SECONDS)) for seed in (1, 2)]
+    start = context.Barrier(3)
+    given = [(path, seed, SECONDS, start) for seed in (1, 2)]
+    writers = [context.Process(target=_save_again_and_again, args=each) for each in given]
     for writer in writers:
         writer.start()
+    start.wait(120)
     reads, seen = 0, set()
     while any(writer.is_alive() for writer in writers):
         model, corpus = load_with_corpus(path)

@@ -291,7 +291,7 @@ def test_rare_words_are_left_out_as_in_memory(tmp_path: Path) -> None:
 
 
 def test_memory_does_not_grow_with_the_documents(tmp_path: Path) -> None:
-    paths = [tmp_path / f"{n}.jsonl" for n in (1_000, 4_000)]
+    paths = [tmp_path / f"{n}.jsonl" for n in (500, 2_000)]
     for path in paths:
         n = int(path.stem)
         with path.open("w") as file:
@@ -307,12 +307,12 @@ def _peaks(paths: list[Path], out: Path) -> list[int]:
     code = """if True:
         import sys, tracemalloc
         from tagtopics.scale import ingest, shard_corpus
-        ingest.PART_SIZE = 2**15
+        ingest.PART_SIZE = 2**14
         small, out, *paths = sys.argv[1:]
         shard_corpus(small, out)  # what is loaded on first use does not count
         for path in paths:
             tracemalloc.start()
-            shard_corpus(path, out, shard_edges=10_000, overwrite=True)
+            shard_corpus(path, out, shard_edges=5_000, overwrite=True)
             print(tracemalloc.get_traced_memory()[1])
             tracemalloc.stop()
     """

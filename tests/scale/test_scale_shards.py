@@ -195,13 +195,13 @@ def forge(path: Path, manifest: dict[str, Any]) -> None:
 
 
 def test_a_flipped_bit_of_the_manifest_is_found(tmp_path: Path) -> None:
-    """Every bit; also of its notices and its recipe, which nothing else checks."""
+    """One of every byte; also of its notices and its recipe, which nothing else checks."""
     (tmp_path / "a.jsonl").write_text('{"text": "one note"}\n{"text": "rain"}\n')
     path = shard_corpus(tmp_path / "a.jsonl", tmp_path / "s").path / "manifest.json"
     content = path.read_bytes()
-    for bit in range(8 * len(content)):
+    for at in range(len(content)):
         changed = bytearray(content)
-        changed[bit // 8] ^= 1 << (bit % 8)
+        changed[at] ^= 1 << (at % 8)
         path.write_bytes(changed)
         with pytest.raises(InputError):
             read_manifest(path.parent)
