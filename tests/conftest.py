@@ -34,8 +34,9 @@ SLOW = ("scale_cluster", "packaging_distribution", "crash_points", "bench_smoke"
         "scale_killed", "process_bits", "explore_unpatched_annif", "cli_settings", "cli_killed")  # fmt: skip
 """The files of `make test-slow`: clusters, packages, killed processes, compilation, and the benchmark."""
 
-LONG = ("fuzz", "models_contract", "docs", "explore_browser", "cli_process", "corpus_apart", "scale_fitting",
-        "models_online", "scale_sharding", "models_planted", "explore_figures")  # fmt: skip
+LONG = ("explore_figures", "models_contract", "explore_browser", "fuzz", "docs", "process_workers",
+        "explore_axe", "scale_fitting", "models_online", "explore_sharing", "models_planted", "cli_demo",
+        "explore_live", "explore_map", "scale_sharding", "models_saving", "cli_process")  # fmt: skip
 """The other files that take long, longest first: two processes that start with them end at the same time."""
 
 

@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 import warnings
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -198,13 +199,14 @@ def test_damaged_files_give_one_line(tmp_path: Path) -> None:
 
 @pytest.mark.real_data
 def test_a_real_bibliography(data_directory: Path, tmp_path: Path) -> None:
-    """All 8,993 papers of anthology, written as BibTeX by bibtexparser, come back with everything."""
+    """Every fourth paper of anthology, written as BibTeX by bibtexparser, comes back with everything."""
     from bibtexparser.entrypoint import write_file
     from bibtexparser.library import Library
     from bibtexparser.model import Entry, Field
 
     with gzip.open(data_directory / "anthology" / "papers.jsonl.gz", "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
+        rows = [json.loads(line) for line in islice(file, 0, None, 4)]
+    assert len(rows) == 2249
     entries: list[Any] = []
     for row in rows:
         values = {name: str(row[name]) for name in ("title", "abstract", "year", "url")}
@@ -220,7 +222,7 @@ def test_a_real_bibliography(data_directory: Path, tmp_path: Path) -> None:
     assert corpus.dates == tuple(str(row["year"]) for row in rows)
     assert corpus.urls == tuple(row["url"] for row in rows)
     assert corpus.titles is not None
-    assert sum(t == " ".join(row["title"].split()) for t, row in zip(corpus.titles, rows, strict=True)) > 8700
+    assert sum(t == " ".join(row["title"].split()) for t, row in zip(corpus.titles, rows, strict=True)) > 2175
     kinds = {name.partition(":")[0] for name in corpus.tag_names}
     assert kinds == {"author", "venue"}
     n_authors = sum(len(set(row["authors"])) for row in rows)

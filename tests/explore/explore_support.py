@@ -80,15 +80,22 @@ def serving(app: Any) -> Iterator[str]:
 
 def wait_until(page: Any, script: str, argument: Any = None) -> None:
     """Wait until a script says yes. Playwright's own way evaluates text, which our policy forbids."""
-    for _ in range(300):
+    for _ in range(900):
         if page.evaluate(script, argument):
             return
-        page.wait_for_timeout(30)
+        page.wait_for_timeout(10)
     raise AssertionError(f"it never came true: {script}")
 
 
 _FREE: dict[str, list[Any]] = {}
 """Pages that no test uses now, by browser and options: a new one takes half a second."""
+
+
+_TWO_FRAMES = """() => new Promise((done) => {
+  setTimeout(done, 60);
+  requestAnimationFrame(() => requestAnimationFrame(done));
+})"""
+"""Wait until what has changed is drawn, or 60 ms if nothing is drawn."""
 
 
 class Watched:
@@ -147,7 +154,7 @@ class Watched:
             "at => document.documentElement.dataset.place === at && !!document.querySelector('main h1')",
             place,
         )
-        self.page.wait_for_timeout(60)
+        self.page.evaluate(_TWO_FRAMES)
         return self.page
 
     def problems(self) -> list[str]:

@@ -36,6 +36,13 @@ def shards(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> ShardFol
     return as_shards(corpus, tmp_path_factory.mktemp("shards") / "s", 1500)
 
 
+@pytest.fixture(scope="module")
+def whole(shards: ShardFolder, tmp_path_factory: pytest.TempPathFactory) -> TTM:
+    """A fit without interruption."""
+    fitted: TTM = fit_shards(ttm(), shards, tmp_path_factory.mktemp("whole") / "work")
+    return fitted
+
+
 def ttm(**settings: Any) -> TTM:
     return TTM(8, random_state=5, max_iter=6, tol=0, n_jobs=2, **settings)
 
@@ -117,8 +124,7 @@ def test_a_model_of_shards_answers_every_question(
 
 
 @pytest.mark.parametrize("after", [1, 3, 6])
-def test_a_fit_goes_on_to_the_same_bits(shards: ShardFolder, tmp_path: Path, after: int) -> None:
-    whole = fit_shards(ttm(), shards, tmp_path / "whole")
+def test_a_fit_goes_on_to_the_same_bits(shards: ShardFolder, whole: TTM, tmp_path: Path, after: int) -> None:
     with pytest.raises(KeyboardInterrupt):
         fit_shards(ttm(), shards, tmp_path / "work", callbacks=[Quit(after)])
     with pytest.raises(InputError, match=r"unfinished fit.*--resume"):
@@ -212,8 +218,10 @@ def test_a_state_of_another_sweep_or_fit_is_refused(shards: ShardFolder, tmp_pat
         fit_shards(ttm(), shards, tmp_path / "work", resume=True)
 
 
-def test_leftovers_of_a_run_that_never_had_a_checkpoint(shards: ShardFolder, tmp_path: Path) -> None:
-    whole = fit_shards(ttm(), shards, tmp_path / "work")
+def test_leftovers_of_a_run_that_never_had_a_checkpoint(
+    shards: ShardFolder, whole: TTM, tmp_path: Path
+) -> None:
+    fit_shards(ttm(), shards, tmp_path / "work")
     (tmp_path / "work" / "checkpoint.safetensors").unlink()  # as a kill within remove_run leaves it
     assert bits(fit_shards(ttm(), shards, tmp_path / "work")) == bits(whole)
 

@@ -9,6 +9,8 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Float64, Int64
 from tagtopics.corpus.core import Corpus
+from tagtopics.kernels.ranking import largest_of_rows
+from tagtopics.kernels.threads import resolve_threads
 
 _CHUNK = 1024
 """Rows that are multiplied at a time."""
@@ -34,11 +36,10 @@ def row_products(one: Any, a: Int64, other: Any, b: Int64) -> Float64:
 
 def largest(matrix: Any, n: int) -> sp.csr_array:
     """Return a CSR matrix with the n largest entries of each row; of equal ones the first."""
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    order = np.lexsort((matrix.indices, -matrix.data, rows))
-    place = np.arange(len(order)) - matrix.indptr[rows[order]]
-    kept = order[place < n]
-    return sp.csr_array((matrix.data[kept], (rows[kept], matrix.indices[kept])), shape=matrix.shape)
+    ordered = matrix.sorted_indices()
+    places = largest_of_rows(ordered.indptr.astype(np.int64), ordered.data, n, resolve_threads(None))
+    rows, kept = np.nonzero(places >= 0)[0], places[places >= 0]
+    return sp.csr_array((ordered.data[kept], (rows, ordered.indices[kept])), shape=matrix.shape)
 
 
 def of_length_one(matrix: Any) -> sp.csr_array:

@@ -21,6 +21,7 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.graph import FactorGraph, Groups, build_graph, group_by
 from tagtopics.inference.loop import Learned, TopicAlgorithm
+from tagtopics.kernels.mixture import first_claims
 from tagtopics.kernels.threads import resolve_threads, run_ranges
 from tagtopics.models.base import TopicModel
 
@@ -148,7 +149,7 @@ class LabeledPropagation:
     def init(self) -> LabeledState:
         """Return nearly uniform messages and their sums."""
         check_size(self.graph.n_words, self.graph.n_tags)
-        tables = message_tables(self.graph)
+        tables = first_claims(self.graph)
         messages = np.empty(int(tables[-1]), dtype=np.float32)
         slot_sums = np.zeros(self.graph.n_slots, dtype=np.float32)
         arguments = (self.graph, tables, np.uint64(self.seed), messages, slot_sums)
@@ -157,7 +158,7 @@ class LabeledPropagation:
 
     def step(self, state: LabeledState) -> tuple[LabeledState, float]:
         """Return the state after one sweep, and the mean change of a token's message."""
-        tables, change = message_tables(self.graph), np.zeros(self.graph.n_docs)
+        tables, change = first_claims(self.graph), np.zeros(self.graph.n_docs)
         given = LabeledInput(state.word_sums.astype(np.float32), state.word_sums.sum(0).astype(np.float32))
         numbers = (np.float32(self.alpha), np.float32(self.beta))
         arguments = (self.graph, tables, given, *numbers, state.messages, state.slot_sums, change)
@@ -196,12 +197,6 @@ class LabeledPropagation:
         arguments = (graph, self._words, edge_doc, tables, messages, sums)
         run_ranges(self.kernels.sum_words, self._words.offsets, 4, self.n_threads, *arguments)
         return sums
-
-
-def message_tables(graph: FactorGraph) -> Int64:
-    """Return (D + 1,): the offset of each document's messages, edges times slots each."""
-    sizes = np.diff(graph.doc_edges) * np.diff(graph.doc_slots)
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def check_size(n_words: int, n_topics: int) -> None:

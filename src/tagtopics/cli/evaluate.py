@@ -53,7 +53,7 @@ def _percentages(value: str) -> tuple[float, ...]:
 
 SeenOption = Annotated[
     Any,
-    option("Perplexity with these per cent of the words seen, 0 to 80: 5,20,80.", metavar="N,N",
+    option("Also perplexity by the percentage of words seen, 0 to 80: 5,20,80.", metavar="N,N",
            default="no curve", parser=_percentages),
 ]  # fmt: skip
 

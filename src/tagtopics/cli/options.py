@@ -245,7 +245,7 @@ class ModelOptions:
                         "by preset"),
     ] = None  # fmt: skip
     iterations: Annotated[
-        int | None, _model("Most sweeps: 100; paper: 200; large corpora: 25.", "by preset")
+        int | None, _model("Maximum number of sweeps: 100; paper: 200; large corpora: 25.", "by preset")
     ] = None
     tolerance: Annotated[float | None, _model("Stop when the mean change is below this.", "0.002", "X")] = (
         None

@@ -28,7 +28,8 @@ _SWITCH_SECONDS = 0.001
 """After how long a computing thread lets others run: the event loop of the server waits as long each time."""
 
 ModelsArgument = Annotated[
-    list[str], argument("Model folders written by `fit`; several have pages under their names.", "MODEL...")
+    list[str],
+    argument("Model folders written by `fit`; of several, each has its pages under its name.", "MODEL..."),
 ]
 ReportOption = Annotated[str, option("HTML file to write.", "--out", "-o", metavar="FILE")]
 OverwriteOption = Annotated[bool, flag("Replace FILE even if it is not a tagtopics report.", "--overwrite")]
@@ -46,7 +47,7 @@ FiguresOption = Annotated[
     ),
 ]
 ImagesOption = Annotated[
-    str | None, option("Folder of the photos the model was fitted to, to show.", metavar="FOLDER")
+    str | None, option("Folder of the photos the model was fitted to; the pages show them.", metavar="FOLDER")
 ]
 MapOption = Annotated[
     str | None, option("Also write the map of documents as an SVG file, for papers.", "--map", metavar="FILE")
