@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Float64, Int64
 from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.tags import kind_of
 from tagtopics.errors import InputError
 
 Values = Mapping[str, npt.ArrayLike]
@@ -21,11 +22,6 @@ _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 _DATE = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
 DATES = ("year", "date")
 """Names of the dates of documents, as fractions of years: 2020.5 is the middle of 2020; a year is whole."""
-
-
-def kind_of(tag: str) -> str:
-    """Return the kind of a tag `kind:name`; empty if it has none."""
-    return tag.partition(":")[0] if ":" in tag else ""
 
 
 def kind_columns(corpus: Corpus, kind: str) -> Int64:

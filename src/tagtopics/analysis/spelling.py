@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 from tagtopics.analysis.names import name_parts
+from tagtopics.corpus.tags import kind_of
 
 _MOST_ALIKE = 50
 """Tags with the same key that are compared; a key that more tags share says little."""
@@ -24,7 +25,7 @@ def spelling_pairs(tag_names: Sequence[str]) -> dict[tuple[int, int], str]:
     Tags of different kinds are never paired. The work is proportional to the number of tags.
     """
     parts = [name_parts(name) for name in tag_names]
-    kinds = [name.partition(":")[0] if ":" in name else "" for name in tag_names]
+    kinds = [kind_of(name) for name in tag_names]
     groups: dict[tuple[str, str], list[int]] = defaultdict(list)
     for t, words in enumerate(parts):
         for key in dict.fromkeys(_keys(words)):

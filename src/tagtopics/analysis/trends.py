@@ -14,10 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float64, Int64
-from tagtopics.analysis.covariates import DATES, Values, complete_rows, kind_of, numbers
+from tagtopics.analysis.covariates import DATES, Values, complete_rows, numbers
 from tagtopics.analysis.grid import OnProgress
 from tagtopics.analysis.refit import bootstrap
 from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.tags import kind_of
 from tagtopics.errors import InputError
 from tagtopics.models.base import TopicModel
 from tagtopics.models.inputs import align_words

@@ -76,6 +76,11 @@ def tags_of_file(path: Path, separator: str | None) -> NotedTags:
     return noted_tags(name_lines(path), separator, lambda row: f"{path}, line {row + 1}")
 
 
+def kind_of(tag: str) -> str:
+    """Return the kind of a tag `kind:name`; empty if it has none."""
+    return tag.partition(":")[0] if ":" in tag else ""
+
+
 def distinct_tags(lists: TagLists) -> tuple[str, ...]:
     """Return all tags, sorted."""
     return tuple(sorted({tag for tags in lists for tag in tags}))

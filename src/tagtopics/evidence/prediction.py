@@ -14,6 +14,7 @@ from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.evidence.learn import TagSettings
 from tagtopics.evidence.parts import Profiles, claims_of, combined
 from tagtopics.graph import FactorGraph, query_graph
+from tagtopics.inference.fold_in import document_ranges
 from tagtopics.kernels import mixture
 from tagtopics.kernels.mixture import Pairs
 
@@ -229,10 +230,4 @@ def _rows(matrix: Any, first: int, last: int) -> Any:
 def _batches(counts: Any, tags: Any, n_topics: int) -> Iterator[tuple[int, int]]:
     """Yield ranges of documents of about `_BATCH` numbers, at least one document each."""
     sizes = np.diff(counts.indptr) * (n_topics + np.diff(tags.indptr)) + n_topics
-    ends = np.cumsum(sizes.astype(np.int64))
-    first, D = 0, len(sizes)
-    while first < D:
-        before = ends[first - 1] if first else 0
-        last = min(max(int(np.searchsorted(ends, before + _BATCH, side="right")), first + 1), D)
-        yield first, last
-        first = last
+    return document_ranges(sizes, _BATCH)

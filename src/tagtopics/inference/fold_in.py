@@ -32,7 +32,7 @@ class FoldIn(NamedTuple):
             tag_counts: (D, K) pseudo-counts of known tags, added to the prior, or None.
         """
         theta = np.empty((counts.shape[0], len(self.doc_topic_prior)), dtype=np.float32)
-        for first, last in _cut(counts.indptr):
+        for first, last in document_ranges(np.diff(counts.indptr), _BATCH_EDGES):
             graph = build_graph(counts[first:last])
             prior = np.broadcast_to(self.doc_topic_prior, (last - first, len(self.doc_topic_prior)))
             if tag_counts is not None:
@@ -44,11 +44,12 @@ class FoldIn(NamedTuple):
         return theta
 
 
-def _cut(indptr: Any) -> Iterator[tuple[int, int]]:
-    """Yield ranges of documents of about `_BATCH_EDGES` edges, at least one document each."""
-    first, D = 0, len(indptr) - 1
-    while first < D:
-        last = int(np.searchsorted(indptr, indptr[first] + _BATCH_EDGES, side="right")) - 1
-        last = min(max(last, first + 1), D)
+def document_ranges(sizes: Any, most: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges of documents whose sizes (D,) add up to `most` or less, at least one document each."""
+    ends = np.cumsum(sizes, dtype=np.int64)
+    first = 0
+    while first < len(ends):
+        before = ends[first - 1] if first else 0
+        last = max(int(np.searchsorted(ends, before + most, side="right")), first + 1)
         yield first, last
         first = last
