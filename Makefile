@@ -148,8 +148,9 @@ test-package: $(VENV)/.test
 test-install: $(VENV)/.package
 	TAGTOPICS_TEST_INSTALL=1 $(BIN)/python -m pytest tests/packaging/test_packaging_distribution.py -k registry
 
-# Wheel and source distribution in dist/, checked.
+# Wheel and source distribution in dist/, checked. They hold kernels for the Python and numba that build them.
 package: $(VENV)/.package
+	$(BIN)/python scripts/ship_kernels.py
 	$(BIN)/python -c "import shutil; shutil.rmtree('dist', ignore_errors=True)"
 	$(BIN)/python -m build --no-isolation
 	$(BIN)/python -m twine check --strict dist/*

@@ -83,6 +83,14 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert any(name.endswith(".js") for name in held)
 
 
+def test_shipped_kernels_would_be_in_the_wheel() -> None:
+    """They are not in version control, so the build must name them."""
+    from tagtopics.kernels.shipped import shipped_file
+
+    [pattern] = PROJECT["tool"]["hatch"]["build"]["artifacts"]
+    assert shipped_file().relative_to(PACKAGE).match(Path(pattern).relative_to("src/tagtopics").as_posix())
+
+
 def test_the_source_distribution_has_no_records_and_no_figures(sdist: Path) -> None:
     with tarfile.open(sdist) as archive:
         held = {name.partition("/")[2] for name in archive.getnames()}

@@ -19,6 +19,7 @@ import numba
 from numba.core.compiler import Compiler
 
 from tagtopics._io import cache_folder, digest_bytes
+from tagtopics.kernels.libraries import Library
 
 
 class _NoAlias(Compiler):
@@ -30,7 +31,10 @@ class _NoAlias(Compiler):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)  # type: ignore[no-untyped-call]
-        self.state.flags.noalias = True
+        state: Any = self.state
+        state.flags.noalias = True
+        if state.flags.no_cpython_wrapper:
+            state.library = Library(state.targetctx.codegen(), "inner")
 
 
 _OPTIONS: dict[str, Any] = {
@@ -49,6 +53,7 @@ _INNER_OPTIONS: dict[str, Any] = _OPTIONS | {
     "_nrt": False,
     "no_cpython_wrapper": True,
 }
+_ALLOCATOR_OPTIONS: dict[str, Any] = _OPTIONS | _UNWRAPPED
 
 
 def kernel(function: Any) -> Any:
@@ -87,6 +92,12 @@ def inner(function: Any) -> Any:
         return numba.njit(**_INNER_OPTIONS)(function)
 
 
+def allocator(function: Any) -> Any:
+    """Compile a function that only kernels call, and that returns new arrays; see `inner`."""
+    with _numba_cache():
+        return numba.njit(**_ALLOCATOR_OPTIONS)(function)
+
+
 def has_compiled() -> bool:
     """Return whether the kernels of a fit are in the cache; if not, the first fit takes longer."""
     settings: Any = numba.config
@@ -120,7 +131,7 @@ def _folder(base: str) -> str:
     one else.
     """
     parent = Path(base) if base else cache_folder("kernels")
-    folder = parent / f"tagtopics-{_stamp()}"
+    folder = parent / f"tagtopics-{stamp()}"
     try:
         parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -137,7 +148,7 @@ def _is_private(folder: Path) -> bool:
     return found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
-def _stamp() -> str:
+def stamp() -> str:
     """Return a name for the present state of all files with kernels."""
     package = Path(__file__).parents[1]
     paths = [

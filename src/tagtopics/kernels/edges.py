@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from tagtopics.kernels.compiling import inner, kernel
+from tagtopics.kernels.compiling import allocator, inner, kernel
 from tagtopics.kernels.constants import RECALLS
 from tagtopics.kernels.tags import mix_tags, update_slots
 
@@ -84,7 +84,7 @@ def update_documents_lean(first, last, graph, given, priors, doc_sums, slot_mean
             change[d] = _distance(d, before, doc_sums)
 
 
-@kernel
+@allocator
 def _scratch(first, last, graph, order, K):
     """Return buffers for any of the documents first to last; see `Scratch`."""
     widest = 0

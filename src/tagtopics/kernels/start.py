@@ -10,7 +10,7 @@ import numpy as np
 
 from tagtopics._typing import Float32, Int64
 from tagtopics.graph import CorpusSums, DocState, FactorGraph
-from tagtopics.kernels.compiling import inner, kernel
+from tagtopics.kernels.compiling import allocator, inner, kernel
 from tagtopics.kernels.constants import CREDIT_STREAM, NOISE_STREAM, PATTERNS, READ_PRIOR, READS
 from tagtopics.kernels.edges import longest_of, overlap, sum_rows
 from tagtopics.kernels.randomness import hashed, mixed
@@ -88,7 +88,7 @@ def _draw_noise(seed, noise):
             noise[i, k] = np.float32(0.5) + mixed(bits, k)
 
 
-@kernel
+@allocator
 def _scratch(K):
     return np.empty(K, dtype=np.float32), np.empty(K, dtype=np.float32), np.empty(K)
 
