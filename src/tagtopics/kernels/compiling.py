@@ -19,7 +19,6 @@ import numba
 from numba.core.compiler import Compiler
 
 from tagtopics._io import cache_folder, digest_bytes
-from tagtopics.kernels.libraries import Library
 
 
 class _NoAlias(Compiler):
@@ -31,10 +30,7 @@ class _NoAlias(Compiler):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)  # type: ignore[no-untyped-call]
-        state: Any = self.state
-        state.flags.noalias = True
-        if state.flags.no_cpython_wrapper:
-            state.library = Library(state.targetctx.codegen(), "inner")
+        self.state.flags.noalias = True
 
 
 _OPTIONS: dict[str, Any] = {

@@ -22,13 +22,25 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from llvmlite import binding as llvm
+from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 
 from tagtopics.kernels.compiling import stamp
-from tagtopics.kernels.libraries import Library
 
 Item = TypeVar("Item")
+
+
+class _Library(JITCodeLibrary):
+    """The optimised code of a part; `machine_code` makes machine code of kernels, and of no other part."""
+
+    def __init__(self, codegen: Any, name: str) -> None:
+        super().__init__(codegen, name)  # type: ignore[no-untyped-call]
+
+    def _finalize_final_module(self) -> None:
+        """Stop here, where numba makes machine code."""
+        self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
+        self._finalized = True
 
 
 class Part(NamedTuple):
@@ -106,7 +118,7 @@ def _optimised(number: int, parts: list[Part], codegen: Any, done: dict[int, Any
     """Return the library of a part, optimised for this processor, after those that it uses."""
     if number not in done:
         part = parts[number]
-        library: Any = Library(codegen, part.name)
+        library: Any = _Library(codegen, part.name)
         for module in part.modules:
             library._final_module.link_in(llvm.parse_bitcode(module))
         for used in part.uses:
