@@ -111,7 +111,8 @@ def measure(path: Path, query: str) -> dict[str, Any]:
         opened = time.perf_counter() - began
         ready = page.evaluate("performance.now()")
         opening = page.evaluate("Math.max(0, ...window.tasks)")
-        panning = _panned(page)
+        page.wait_for_timeout(1000)  # names have been placed
+        panning, zooming = _panned(page), _zoomed(page)
         delays = []
         page.evaluate("window.tasks.length = 0")
         page.click("#find")
@@ -128,6 +129,7 @@ def measure(path: Path, query: str) -> dict[str, Any]:
             "page_clock_ms": round(ready),
             "longest_task_while_opening_ms": round(opening),
             "panning": panning,
+            "zooming": zooming,
             "input_delay_ms": {"median": round(float(np.median(delays)), 1), "worst": round(max(delays), 1)},
             "longest_task_while_searching_ms": round(searching),
             "document_page_seconds": round(document, 2),
@@ -137,7 +139,6 @@ def measure(path: Path, query: str) -> dict[str, Any]:
 
 def _panned(page: Any, moves: int = 120) -> dict[str, float]:
     """Drag the map to and fro; return its frames per second, and milliseconds of slow frames."""
-    page.wait_for_timeout(1000)  # names have been placed
     box = page.locator("canvas.points").bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
@@ -145,9 +146,22 @@ def _panned(page: Any, moves: int = 120) -> dict[str, float]:
     page.evaluate(_FRAMES)
     for i in range(moves):
         page.mouse.move(x + 80 * np.sin(i / 8), y + 60 * np.cos(i / 8))
-    times = np.array(page.evaluate("window.recorded()"))
+    found = _frames(page)
     page.mouse.up()
-    lengths = np.diff(times)
+    return found
+
+
+def _zoomed(page: Any, moves: int = 120) -> dict[str, float]:
+    """Zoom in and out with the wheel; return the same figures."""
+    page.locator("canvas.points").focus()
+    page.evaluate(_FRAMES)
+    for i in range(moves):
+        page.mouse.wheel(0, -60 if i % 60 < 30 else 60)
+    return _frames(page)
+
+
+def _frames(page: Any) -> dict[str, float]:
+    lengths = np.diff(np.array(page.evaluate("window.recorded()")))
     return {
         "frames_per_second": round(1000 / float(np.mean(lengths)), 1),
         "median_frame_ms": round(float(np.median(lengths)), 1),

@@ -106,6 +106,31 @@ def test_lists_of_photographs_have_thumbnails(browser: Any, pictures: TopicData,
     watched.close()
 
 
+def test_visual_words_are_not_shown(browser: Any, pictures: TopicData, tmp_path: Path) -> None:
+    write_report(pictures, tmp_path / "scenes.html")
+    watched = Watched(browser, (tmp_path / "scenes.html").as_uri())
+    page = watched.open()
+    tags = {tag for name in pictures.names for tag in re.sub(r" \(\d+\)$", "", name).split(", ")}
+    assert tags <= {*pictures.tags.names, "no tags"}
+    for place in (
+        "#/",
+        "#/topics",
+        "#/topic/0",
+        "#/tags",
+        "#/tag/0",
+        "#/groups/0+1",
+        "#/documents",
+        "#/about",
+    ):
+        watched.go(place)
+        assert "chromatic" not in page.locator("main").inner_text(), place
+    watched.go(f"#/search/{pictures.tags.names[0]}")
+    page.wait_for_selector(".documents .pictured")
+    assert page.locator(".documents .pictured").count() == min(20, int(pictures.tags.n_docs[0]))
+    assert watched.problems() == []
+    watched.context.close()
+
+
 def test_command_serves_photographs(seeing: Any, scenes: Path, tmp_path: Path) -> None:
     seeing.save(tmp_path / "scenes.tt", corpus=tt.read_corpus(scenes, visual=seeing.visual_))
     run = "from tagtopics.cli import main; raise SystemExit(main())"

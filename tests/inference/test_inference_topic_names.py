@@ -16,6 +16,7 @@ from tagtopics.inference.topic_names import (
     distinct,
     effective_share,
     foreground,
+    name_by_tags,
     name_topics,
     telling_words,
 )
@@ -124,6 +125,36 @@ def test_phrases_are_found_in_texts_and_saved(common: tt.TTM, tmp_path: Path) ->
     again = tt.load(tmp_path / "m.tt")
     assert again.topic_names() == common.topic_names()
     assert again.phrases_ == common.phrases_
+
+
+def test_phrases_are_found_among_many_words() -> None:
+    rng = np.random.default_rng(1)
+    themes = ["pre trained language models", "low resource languages survey"]
+    rows = []
+    for d in range(200):
+        rare = [f"rare{d % 2}{i}" for i in rng.integers(0, 300, 30)]
+        words = [themes[d % 2], *rare, themes[d % 2]]
+        rows.append({"text": " ".join(rng.permutation(words)), "tags": [f"t{d % 2}"]})
+    model = tt.LDA(n_topics=2, random_state=0, max_iter=40).fit(tt.read_corpus(rows))
+    assert {"pre trained language models", "low resource languages survey"} <= set(model.phrases_)
+    assert sorted(name.split(",")[0] for name in model.topic_names()) == sorted(themes)
+
+
+def test_phrases_are_joined_only_if_the_texts_have_them() -> None:
+    phi = np.array([[0.4, 0.3, 0.2, 0.05, 0.05], [0.05, 0.05, 0.1, 0.4, 0.4]])
+    words = ["element", "wise", "structuring", "x", "y"]
+    pairs = ["structuring element", "element wise"]
+    assert name_topics(phi, np.array([0.5, 0.5]), words, pairs)[0] == "element wise, structuring, x"
+    joined = name_topics(phi, np.array([0.5, 0.5]), words, [*pairs, "structuring element wise"])
+    assert joined[0] == "structuring element wise, x, y"
+
+
+def test_topics_of_photos_are_named_by_tags() -> None:
+    sums = np.array([[8.0, 2.0], [1.0, 9.0], [0.0, 3.0], [3.0, 3.0]])
+    share = np.array([0.5, 0.5])
+    names = name_by_tags(sums, share, ["kind:sky", "water", "boat", "grass"])
+    assert names == ("sky", "water, boat")
+    assert name_by_tags(sums[:0], share, []) == ("no tags", "no tags (2)")
 
 
 def test_background_is_left_out_of_tags_and_similarity(common: tt.TTM) -> None:

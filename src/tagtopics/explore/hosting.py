@@ -58,6 +58,15 @@ def names_of(paths: Sequence[str]) -> list[str]:
     return names
 
 
+_LOADING = (
+    b'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>tagtopics</title>'
+    b'<meta http-equiv="refresh" content="2"><meta name="viewport" content="width=device-width"></head>'
+    b"<body><main><h1>tagtopics</h1><p>The model is being loaded. This page tries again by itself.</p></main>"
+    b"</body></html>"
+)
+"""For browsers that come before the models are there."""
+
+
 class Switchboard:
     """An ASGI application that passes requests on to the models.
 
@@ -106,6 +115,8 @@ class Switchboard:
         path, apps = scope["path"], self._apps
         if path in _OWN:
             await self._own(scope, send)
+        elif not apps and b"text/html" in dict(scope["headers"]).get(b"accept", b""):
+            await _answer(send, 503, _LOADING, "text/html; charset=utf-8", [(b"retry-after", b"2")])
         elif not apps:
             await _json(send, 503, {"detail": "the models are being loaded; try again"}, retry=True)
         elif len(apps) == 1:

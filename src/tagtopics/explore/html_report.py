@@ -23,6 +23,7 @@ from tagtopics.explore.page import Block, base64_of, packed, report_page
 from tagtopics.explore.terrain import MOST_TAGS, map_index, terrain_of
 from tagtopics.explore.texts import ENGLISH
 from tagtopics.views.offline import OfflineModel
+from tagtopics.views.page_words import page_obstacle
 from tagtopics.views.topic_data import TopicData
 
 DEFAULT_MB = 15.0
@@ -157,8 +158,16 @@ def render_report(
         bodies, n_bodies = _fitting_bodies(data, docs, space - base64_size(len(index)))
         terrain = drawing.result()
     places = packed(map_index(terrain, docs))
-    html = _page(data, index, places, bodies, n_bodies, bench, story, audit, language)
+    without = _benchless(data, offline) if bench is None else None
+    html = _page(data, index, places, bodies, n_bodies, bench, story, audit, language, without)
     return html, ReportSize(len(html), len(data.documents.ids), len(docs), n_bodies)
+
+
+def _benchless(data: TopicData, offline: OfflineModel | None) -> str | None:
+    """Return why a report has no workbench, for its page *How to read*; None if it was not asked for."""
+    if offline is not None:
+        return "size"
+    return "photos" if data.picture_of else page_obstacle(data.recipe)
 
 
 def _map_size(data: TopicData) -> int:
@@ -177,13 +186,14 @@ def _page(
     story: dict[str, Any] | None = None,
     audit: tuple[bytes, str] | None = None,
     language: str = ENGLISH,
+    benchless: str | None = None,
 ) -> bytes:
-    has_bench = bench is not None
     settings: dict[str, Any] = {
         "live": False,
         "bodies": n_bodies,
         "chunk": CHUNK,
-        "bench": has_bench,
+        "bench": bench is not None,
+        "benchless": benchless,
         "story": story,
     }
     blocks = [Block("index", base64_of(index)), Block("map-data", base64_of(places))]

@@ -24,6 +24,9 @@ from tagtopics.kernels.threads import resolve_threads, run_ranges
 NEIGHBOURS = 15
 """Documents that attract a document."""
 
+_NEAREST, _STRONGER = 4, 3.0
+"""How many of them attract more than the others, and how many times as much (decision 161)."""
+
 STEPS = (100, 200)
 """Steps with exaggerated attraction, which form the groups, and steps after that."""
 
@@ -69,9 +72,10 @@ def document_layout(
     D = len(topics)
     if D < 4:
         return np.stack([(np.arange(D) + 1) / (D + 1), np.full(D, 0.5)], axis=1)
-    pull = attraction(neighbours_of(topics) if near is None else near)
+    roots = _roots(topics)
+    pull = attraction(roots, neighbours_of(topics) if near is None else near)
     on_progress(0.2)
-    return _fitted(_optimised(principal_plane(_roots(topics)), pull, on_progress))
+    return _fitted(_optimised(principal_plane(roots), pull, on_progress))
 
 
 @single_thread()
@@ -143,10 +147,20 @@ def _groups(roots: Float32) -> tuple[Float32, Int64]:
     return centres.astype(np.float32), group
 
 
-def attraction(near: Int64) -> sp.csr_array:
-    """Return CSR (D, D), upper half: the symmetric attraction of documents; both halves add up to one."""
+def attraction(roots: Float32, near: Int64) -> sp.csr_array:
+    """Return CSR (D, D), upper half: the symmetric attraction of documents; both halves add up to one.
+
+    Args:
+        roots: (D, K) square roots of topic proportions.
+        near: (D, n) the most similar documents of each.
+    """
     D, n = near.shape
-    directed = sp.csr_array((np.full(near.size, 1.0 / n), near.ravel(), np.arange(D + 1) * n), shape=(D, D))
+    weights = np.ones((D, n))
+    for rows in np.array_split(np.arange(D), -(-near.size * roots.shape[1] // _BLOCK)):
+        alike = np.einsum("ijk,ik->ij", roots[near[rows]], roots[rows])
+        weights[rows[:, np.newaxis], largest_in_rows(alike, min(_NEAREST, n))] = _STRONGER
+    weights /= weights.sum(1, keepdims=True)
+    directed = sp.csr_array((weights.ravel(), near.ravel(), np.arange(D + 1) * n), shape=(D, D))
     both = sp.csr_array(sp.triu(directed + directed.T, 1))
     both.sort_indices()
     both.data /= 2 * both.data.sum()

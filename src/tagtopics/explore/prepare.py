@@ -198,6 +198,7 @@ def _tags(data: TopicData, number: Int64) -> dict[str, Any]:
     tags, rows, numbers = data.tags, tag_words(data), number.tolist()
     return {
         "names": list(tags.names),
+        "labels": None if tags.labels is None else list(tags.labels),
         "documents": tags.n_docs.tolist(),
         "profiles": root_planes(tags.profiles, LEAST_SHARE),
         "words": [[numbers[w] for w in words] for words, _ in rows],

@@ -1,8 +1,8 @@
 """Names of topics, the words and phrases that tell them apart, and which topics are background.
 
 A word tells a topic from the others by its share of the divergence of the topic from all tokens, p(w | k) log
-p(w | k) / p(w): frequent words of all topics get nothing, rare ones little. Two telling words that stand side
-by side in the texts of the topic form a phrase.
+p(w | k) / p(w): frequent words of all topics get nothing, rare ones little. Two to four telling words that
+stand side by side in the texts of the topic form a phrase.
 
 A topic is background if it is spread over the collection: it is at least twice as large as the mean topic,
 and the effective number of its documents is at least half of all. Decision 113.
@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -41,7 +40,10 @@ _GAP = "\0"
 """Stands between words that are not side by side; no word equals it."""
 
 _LEAST_TOGETHER, _LEAST_SHARE = 4, 0.2
-"""A phrase occurs so often, and makes up this share of the occurrences of one of its words."""
+"""A phrase occurs so often; a pair makes up this share of the occurrences of one of its words."""
+
+_LONGEST = 4
+"""The most words of a phrase."""
 
 _SPREAD, _SIZE = 0.5, 2.0
 """A background topic has this effective share of the documents, and so many times the mean size."""
@@ -102,13 +104,13 @@ def name_topics(
         topic_word: (K, W) p(word | topic).
         topic_share: (K,) share of all tokens.
         vocabulary: the W words.
-        phrases: pairs of words that form a phrase, joined by a space, as `find_phrases` returns them.
+        phrases: words that form a phrase, joined by spaces, as `find_phrases` returns them.
         tag_sums: (T, K) how much of each topic the documents of each tag have; None without tags.
         tag_names: the T tags.
     """
-    joined = [(a, b) for a, _, b in (phrase.partition(" ") for phrase in phrases)]
+    known = frozenset(phrases)
     ranked = telling_words(topic_word, topic_share, 4 * _CANDIDATES)
-    terms = [_terms([vocabulary[w] for w in words], joined) for words in ranked]
+    terms = [_terms([vocabulary[w] for w in words], known) for words in ranked]
     singled = _singled_out(tag_sums, tag_names, len(terms))
     names = [_name(own[:_TERMS], tag) for own, tag in zip(terms, singled, strict=True)]
     for n in range(_TERMS + 1, 2 * _TERMS):  # topics of one name get more terms
@@ -118,6 +120,24 @@ def name_topics(
             for name, own, tag in zip(names, terms, singled, strict=True)
         ]
     return distinct(names)
+
+
+def name_by_tags(tag_sums: Any, topic_share: Float64, tag_names: Sequence[str]) -> tuple[str, ...]:
+    """Return names made of the tags that are most typical of each topic: for words that nobody can read.
+
+    Args:
+        tag_sums: (T, K) how much of each topic the documents of each tag have.
+        topic_share: (K,) share of all tokens.
+        tag_names: the T tags.
+    """
+    sums = np.asarray(tag_sums, dtype=np.float64)
+    means = sums / np.maximum(sums.sum(1, keepdims=True), 1e-300)
+    scores = sums * np.log(np.maximum(means, 1e-300) / np.maximum(topic_share, 1e-300))
+    typical = [
+        [t for t in _first(scores[:, k], _TERMS).tolist() if scores[t, k] > 0] for k in range(sums.shape[1])
+    ]
+    short = [name.partition(":")[2] or name for name in tag_names]
+    return distinct(", ".join(short[t] for t in tags) or "no tags" for tags in typical)
 
 
 def distinct(names: Iterable[str]) -> tuple[str, ...]:
@@ -136,9 +156,10 @@ def distinct(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def find_phrases(corpus: Corpus, topic_word: Any, topic_share: Float64, doc_topic: Any) -> tuple[str, ...]:
-    """Return pairs of telling words that form phrases in the texts of a corpus, most frequent first.
+    """Return telling words that form phrases in the texts of a corpus, most frequent first.
 
-    Each topic is looked for in the documents that have most of it. Without texts there are no phrases.
+    Each topic is looked for in the documents that have most of it. Every two words side by side in a longer
+    phrase form one, too. Without texts there are no phrases.
 
     Args:
         corpus: the documents.
@@ -153,33 +174,37 @@ def find_phrases(corpus: Corpus, topic_word: Any, topic_share: Float64, doc_topi
     docs = np.unique([_first(theta[:, k], each) for k in range(theta.shape[1])])
     telling = telling_words(topic_word, topic_share, _CANDIDATES)
     wanted = {corpus.vocabulary[w] for words in telling for w in words.tolist()}
-    single, pairs, of_docs = _count_pairs((corpus.texts[d] for d in docs.tolist()), wanted, corpus.recipe)
-    kept = {
-        f"{a} {b}": n
-        for (a, b), n in pairs.items()
-        if n >= _LEAST_TOGETHER and of_docs[a, b] > 2 and n >= _LEAST_SHARE * min(single[a], single[b])
-    }
-    return tuple(sorted(kept, key=lambda phrase: (-kept[phrase], phrase)))
+    counts, of_docs = _count_runs((corpus.texts[d] for d in docs.tolist()), wanted, corpus.recipe)
+    kept: dict[tuple[str, ...], int] = {}
+    for run in sorted(counts, key=len):
+        n, often = counts[run], len(run) > 1 and counts[run] >= _LEAST_TOGETHER and of_docs[run] > 2
+        if len(run) == 2:
+            often = often and n >= _LEAST_SHARE * min(counts[run[:1]], counts[run[1:]])
+        if often and (len(run) == 2 or (run[:-1] in kept and run[1:] in kept)):
+            kept[run] = n
+    return tuple(" ".join(run) for run in sorted(kept, key=lambda run: (-kept[run], run)))
 
 
-def _count_pairs(
+def _count_runs(
     texts: Iterable[str], wanted: set[str], recipe: TextRecipe | None
-) -> tuple[Counter[str], Counter[tuple[str, str]], Counter[tuple[str, str]]]:
-    """Count words, pairs of words side by side, and the texts with each pair."""
+) -> tuple[Counter[tuple[str, ...]], Counter[tuple[str, ...]]]:
+    """Count runs of one to `_LONGEST` different words side by side, and the texts with each."""
     recipe = recipe or TextRecipe()
     words_of = _word_finder(recipe.token_pattern)
-    single: Counter[str] = Counter()
-    pairs: Counter[tuple[str, str]] = Counter()
-    of_docs: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, ...]] = Counter()
+    of_docs: Counter[tuple[str, ...]] = Counter()
     for text in texts:
         folded = text[:_PHRASE_CHARACTERS]
         words = words_of(fold_case(folded) if recipe.lowercase else folded)
-        known = [word if word in wanted else "" for word in words]
-        single.update(filter(None, known))
-        found = [pair for pair in pairwise(known) if pair[0] and pair[1] and pair[0] != pair[1]]
-        pairs.update(found)
+        found: list[tuple[str, ...]] = []
+        last: list[tuple[str, ...]] = []  # the runs that end at the word before
+        for word in words:
+            longer = [(*run, word) for run in last if len(run) < _LONGEST and word not in run]
+            last = [(word,), *longer] if word in wanted else []
+            found += last
+        counts.update(found)
         of_docs.update(set(found))
-    return single, pairs, of_docs
+    return counts, of_docs
 
 
 def _word_finder(pattern: str | None) -> Callable[[str], list[str]]:
@@ -202,23 +227,32 @@ def _word_finder(pattern: str | None) -> Callable[[str], list[str]]:
     return words_of
 
 
-def _terms(words: Sequence[str], phrases: Iterable[tuple[str, str]]) -> list[str]:
+def _terms(words: Sequence[str], phrases: frozenset[str]) -> list[str]:
     """Return the most telling words that a name may need: phrases joined, and no two of one stem."""
-    rank = {word: i for i, word in enumerate(words[:_CANDIDATES])}
-    partner: dict[str, tuple[str, str]] = {}
-    for a, b in phrases:  # most frequent first
-        if a in rank and b in rank and a not in partner and b not in partner:
-            partner[a] = partner[b] = (a, b)
+    joined = _joined(words[:_CANDIDATES], phrases)
     terms: list[str] = []
     used: list[str] = []
     for word in words:
-        parts = partner.get(word, (word,))
-        if not any(_same_stem(part, known) for part in parts for known in used):
-            terms.append(" ".join(parts))
-            used.extend(parts)
-            if len(terms) == 2 * _TERMS:
+        for parts in dict.fromkeys((joined.get(word, (word,)), (word,))):
+            if not any(_same_stem(part, known) for part in parts for known in used):
+                terms.append(" ".join(parts))
+                used.extend(parts)
                 break
+        if len(terms) == 2 * _TERMS:
+            break
     return terms
+
+
+def _joined(words: Sequence[str], phrases: frozenset[str]) -> dict[str, tuple[str, ...]]:
+    """Return the phrase of each of a topic's words that is in one; most telling pairs first."""
+    pairs = [(i, j) for i in range(len(words)) for j in range(len(words)) if i != j]
+    joined: dict[str, tuple[str, ...]] = {}
+    for i, j in sorted(pairs, key=lambda pair: (sum(pair), pair)):
+        first, second = (joined.get(words[k], (words[k],)) for k in (i, j))
+        run = first + second
+        if first[-1] == words[i] and second[0] == words[j] and first != second and " ".join(run) in phrases:
+            joined |= dict.fromkeys(run, run)
+    return joined
 
 
 def _same_stem(one: str, other: str) -> bool:

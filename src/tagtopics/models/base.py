@@ -346,7 +346,7 @@ class TopicModel(Queries):
         self.base_, self.curation_ = None, Queries.curation_
         self._store_topics(learned.word_sums)
         self.doc_topic_, self.doc_topic_prior_ = learned.doc_topic, learned.doc_topic_prior
-        self.phrases_ = find_phrases(corpus, self.components_, self.topic_sums_, self.doc_topic_)
+        self.phrases_ = find_phrases(corpus, self.components_, self.topic_shares(), self.doc_topic_)
         has_words = np.diff(corpus.counts.indptr) > 0
         self.tag_docs_ = np.asarray(corpus.tags[has_words].sum(0), dtype=np.int64).ravel()
         self.n_features_in_ = corpus.n_words

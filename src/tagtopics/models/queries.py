@@ -14,7 +14,13 @@ from tagtopics._typing import Bool, Float32, Float64
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.inference.holdout import topic_coherence
-from tagtopics.inference.topic_names import background_topics, distinct, foreground, name_topics
+from tagtopics.inference.topic_names import (
+    background_topics,
+    distinct,
+    foreground,
+    name_by_tags,
+    name_topics,
+)
 from tagtopics.kernels.ranking import largest
 from tagtopics.models.documents import DocumentReader
 from tagtopics.models.journal import Curation
@@ -29,7 +35,7 @@ class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     recommender_: TagRecommender | None = None
     names_: TagNames | None = None  # what the names of tags in texts say, if there is a thesaurus
-    phrases_: tuple[str, ...] = ()  # pairs of words that form phrases in the training texts
+    phrases_: tuple[str, ...] = ()  # words that form phrases in the training texts
     curation_: Curation = Curation()  # the journal of edits
     base_: Any = None  # the model as it was fitted, if there are edits since
     fitted_: str | None = None  # when its topics were learned, UTC; None if that is unknown
@@ -56,10 +62,14 @@ class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     def topic_names(self) -> tuple[str, ...]:
         """Return a short name for each topic: as given by the user, or its telling words and phrases.
 
-        A tag that singles the topic out is added. No two names are equal.
+        A tag that singles the topic out is added. Topics of photos are named by tags alone, because visual
+        words mean nothing to readers. No two names are equal.
         """
         tags = getattr(self, "tag_sums_", None), getattr(self, "tag_names_", ())
-        names = name_topics(self.components_, self.topic_shares(), self.vocabulary_, self.phrases_, *tags)
+        if self.visual_ is not None and tags[0] is not None and len(tags[1]):
+            names = name_by_tags(tags[0], self.topic_shares(), tags[1])
+        else:
+            names = name_topics(self.components_, self.topic_shares(), self.vocabulary_, self.phrases_, *tags)
         given = self.curation_.names
         return distinct(given.get(k, name) for k, name in enumerate(names)) if given else names
 

@@ -16,6 +16,7 @@ from tagtopics.kernels.constants import FOLD_RELAXATION
 from tagtopics.models.base import TopicModel
 from tagtopics.recommend.recommender import TagRecommender
 from tagtopics.recommend.ridge import NEIGHBOURS, RIDGE, TOPIC_WEIGHT, documents_of, kernel_of
+from tagtopics.views.page_words import page_obstacle, page_pattern
 
 _PAIRS_OF = 400
 """Documents, evenly spread, whose pairs the line is fitted to."""
@@ -48,17 +49,15 @@ class OfflineModel:
 
 
 def offline_model(model: TopicModel) -> OfflineModel | None:
-    """Return what a page needs to analyse new texts; None if it could not find the words of a text.
-
-    The page finds words with the default pattern only: regular expressions of Python mean something else in
-    a browser.
-    """
+    """Return what a page needs to analyse new texts; None if it could not find the words of a text."""
     recipe = model.recipe_
-    if recipe is None or recipe.token_pattern is not None:
+    if recipe is None or page_obstacle(recipe) is not None:
         return None
     fold = FoldIn(model._phi(), model.doc_topic_prior_)
     settings = {
         "lowercase": recipe.lowercase,
+        "pattern": None if recipe.token_pattern is None else page_pattern(recipe.token_pattern),
+        "phrases": list(recipe.phrases) if isinstance(recipe.phrases, tuple) else [],
         "shortest": recipe.min_length,
         "ngrams": list(recipe.ngram_range),
         "stop": sorted(stop_words(recipe)),

@@ -146,7 +146,16 @@ def _tag_table(model: TopicModel, credited: Any, weights: Float64) -> TagTable:
         word_offsets=np.cumsum([0, *np.minimum(np.diff(credited.indptr), WORDS_OF_A_TAG)], dtype=np.int64),
         word_index=credited.indices[best].astype(np.int32),
         word_credit=credited.data[best].astype(np.float32),
+        labels=_tag_labels(model),
     )
+
+
+def _tag_labels(model: TopicModel) -> tuple[str | None, ...] | None:
+    """Return the names of tags in the thesaurus of a model; None if it has none."""
+    if model.names_ is None:
+        return None
+    labels = tuple(map(model.names_.thesaurus.name_of, model.tag_names_))
+    return labels if any(labels) else None
 
 
 def _telling_words(credited: Any, probability: Float64) -> Int64:

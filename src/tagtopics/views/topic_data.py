@@ -30,6 +30,7 @@ class TagTable:
     word_offsets: Int64  # (T + 1,) where the words of each tag begin in `word_index` and `word_credit`
     word_index: Int32  # the words credited to the tag that distinguish it, most distinctive first
     word_credit: Float32  # number of tokens of each credited to the tag
+    labels: tuple[str | None, ...] | None = None  # as people read them, if names are identifiers
 
     def joint(self, tags: Sequence[int]) -> Float64:
         """Return (K,): the topics that tags, given by their numbers, have in common."""
@@ -142,6 +143,7 @@ class TopicData:
         _check(self.background.shape == (K,), "background must have one entry a topic")
         _check(len(self.words) == W and self.word_tokens.shape == (W,), "words must match topic_word")
         _check(self.tags.profiles.shape == (T, K), "tag profiles must be tags x topics")
+        _check(self.tags.labels is None or len(self.tags.labels) == T, "labels must have one entry a tag")
         _check(self.documents.topics.shape == (D, K), "document topics must be documents x topics")
         for name in ("texts", "titles", "dates", "urls"):
             part = getattr(self.documents, name)

@@ -46,10 +46,11 @@ function aboutPage() {
             [T`Different words`, whole(sizes.words)],
             [T`Words in all (tokens)`, facts.tokens ? whole(facts.tokens) : null],
             [T`Tags`, whole(sizes.tags)],
+            [T`Workbench`, settings.live ? null : benchFact()],
             [T`Time`, store.time ? T`${store.time.periods[0]} to ${store.time.periods.at(-1)}` : null],
           ]),
         ),
-        card(T`Text recipe`, T`How texts became words.`, recipeFacts()),
+        card(store.pictures ? T`Visual words` : T`Text recipe`, store.pictures ? null : T`How texts became words.`, recipeFacts()),
       ),
       h(
         "div",
@@ -117,7 +118,7 @@ function qualityFacts() {
   const { facts } = store;
   const coherence = store.topics.coherence;
   return [
-    [T`Mean coherence (NPMI)`, coherence.length ? fixed(coherence.reduce((a, b) => a + b, 0) / store.K, 2) : null],
+    [T`Mean coherence (NPMI)`, coherence.length && !store.pictures ? fixed(coherence.reduce((a, b) => a + b, 0) / store.K, 2) : null],
     [T`Perplexity of new documents`, facts.pilot_hidden ? pilotFact(facts) : T`not measured; run tagtopics evaluate`],
     [T`Perplexity of training documents`, facts.training_perplexity ? T`${whole(facts.training_perplexity)}; do not compare models by it, they have seen these documents` : null],
     [T`Without topics`, facts.perplexity_without_topics ? whole(facts.perplexity_without_topics) : null],
@@ -129,11 +130,36 @@ const pilotFact = (facts) =>
   T`${whole(facts.pilot_hidden)} with their tags hidden, ${whole(facts.pilot_known)} with their tags known: ${whole(facts.pilot_documents)} documents, predicted by a pilot, a shorter fit without them.`;
 
 function recipeFacts() {
+  if (store.pictures) return h("p", {}, T`Photos became counts of ${whole(store.sizes.words)} visual words: small tiles of similar texture or colour.`);
   if (!store.recipe) return h("p", {}, T`Unknown: the collection came as counts.`);
-  return facts_(
-    Object.entries(store.recipe).map(([name, value]) => [
-      name.replaceAll("_", " "),
-      value === null ? T`default` : Array.isArray(value) ? (value.length > 8 ? T`${whole(value.length)} entries` : value.join(", ")) : String(value),
-    ]),
-  );
+  const { recipe } = store;
+  const some = (list) => (list.length > 8 ? T`a list of ${whole(list.length)}` : list.join(", "));
+  const part = (value) => (Number.isInteger(value) ? plural(value, "of document") : T`${percent(value)} of the documents`);
+  const [fewest, most] = recipe.ngram_range;
+  return facts_([
+    [T`Words`, recipe.tokenizer ? T`by the tokenizer ${recipe.tokenizer}` : recipe.token_pattern === null ? T`letters, digits and underscores, with at least one letter` : T`by the pattern ${recipe.token_pattern}`],
+    [T`Capital letters`, recipe.lowercase ? T`as small ones` : T`kept`],
+    [T`Shortest word`, recipe.min_length > 1 ? T`${whole(recipe.min_length)} characters` : T`one character`],
+    [T`Left out: stop words`, recipe.stop_words === null ? T`none` : Array.isArray(recipe.stop_words) ? some(recipe.stop_words) : recipe.stop_words],
+    [T`Left out: rare words`, recipe.min_df === null || recipe.min_df === 1 ? T`none` : T`in fewer than ${part(recipe.min_df)}`],
+    [T`Left out: frequent words`, recipe.max_df === 1 ? null : T`in more than ${part(recipe.max_df)}`],
+    [T`Most frequent words only`, recipe.max_words === null ? null : whole(recipe.max_words)],
+    [T`Several words as one`, most > 1 ? T`${whole(fewest)} to ${whole(most)}` : null],
+    [T`Phrases`, Array.isArray(recipe.phrases) ? some(recipe.phrases) : null],
+    [T`Dictionary forms`, recipe.lemmas],
+    [T`HTML`, recipe.strip_html ? T`removed` : T`kept`],
+  ]);
 }
+
+// Whether new texts can be analysed in this file, and if not, why.
+const benchFact = () =>
+  settings.bench
+    ? T`in this file; the model is rounded`
+    : ({
+        photos: T`not in this file, because it is a model of photos; run tagtopics serve`,
+        counts: T`not in this file, because the collection came as counts; it is not known how texts become words`,
+        tokenizer: T`not in this file, because a browser does not have the tokenizer; run tagtopics serve`,
+        lemmas: T`not in this file, because a browser does not have the dictionary; run tagtopics serve`,
+        pattern: T`not in this file, because browsers have no such pattern of words; run tagtopics serve`,
+        size: T`not in this file, because it would take too much of it; run tagtopics serve`,
+      })[settings.benchless] || null;

@@ -61,10 +61,48 @@ function keepState(name, value, usual) {
   if (String(value) === String(usual)) state.delete(name);
   else state.set(name, value);
   const text = state.toString();
-  history.replaceState(history.state, "", text ? `${path}?${text}` : path || "#/");
+  history.replaceState(history.state, "", text ? `${path || "#/"}?${text}` : path || "#/");
 }
 // The address by name replaces an older one of the same page.
 function rename(href) {
   const [path, query] = location.hash.split("?");
-  if (path !== href.split("?")[0]) history.replaceState(null, "", query ? `${href.split("?")[0]}?${query}` : href);
+  if (path !== href.split("?")[0]) history.replaceState(history.state, "", query ? `${href.split("?")[0]}?${query}` : href);
+}
+
+// Where the reader was on the pages of this visit, by the number that each entry of the history has: going back
+// leads to the same place, with lists as long as they were.
+const visits = [];
+let visit = { scroll: 0, lists: [] };
+let listsDrawn = 0;
+function beginVisit() {
+  const { opened, number } = history.state || {};
+  const known = opened === performance.timeOrigin && visits[number];
+  listsDrawn = 0;
+  if (known) return (visit = known);
+  visit = { scroll: 0, lists: [] };
+  history.replaceState({ opened: performance.timeOrigin, number: visits.push(visit) - 1 }, "");
+  return visit;
+}
+// Scroll to where the reader was; some pages get their content a moment later.
+function backToPlace({ scroll }) {
+  window.scrollTo(0, scroll);
+  if (!scroll || Math.abs(window.scrollY - scroll) < 2) return;
+  const watcher = new ResizeObserver(() => {
+    window.scrollTo(0, scroll);
+    if (Math.abs(window.scrollY - scroll) < 2) watcher.disconnect();
+  });
+  watcher.observe(byId("main"));
+  setTimeout(() => watcher.disconnect(), 3000);
+}
+function rememberPlaces() {
+  if (history.scrollRestoration) history.scrollRestoration = "manual";
+  let waiting = 0;
+  // A page that is being replaced becomes short and scrolls by itself: that is not where the reader was.
+  document.addEventListener("scroll", () => {
+    const of = visit;
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      if (of === visit) of.scroll = window.scrollY;
+    }, 80);
+  });
 }

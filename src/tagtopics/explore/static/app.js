@@ -59,28 +59,41 @@ function decoded(part) {
   }
 }
 
+// Pages that answer to the filter: links between them keep it.
+const FILTERED = ["", "documents", "time"];
+function navigation() {
+  const parts = location.hash.replace(/^#\/?/, "").split("?")[0].split("/");
+  const current = ownerOf(parts);
+  const query = isFiltered() ? `?${filterQuery()}` : "";
+  byId("pages").replaceChildren(
+    ...PAGES.filter(([name]) => isOffered(name)).map(([name, text]) =>
+      link(
+        `#/${name}${FILTERED.includes(name) ? query : ""}`,
+        { "aria-current": name === current && parts[0] !== "search" ? "page" : null },
+        text,
+      ),
+    ),
+  );
+}
+
 let first = true;
 function route() {
+  const now = beginVisit();
   document.documentElement.dataset.place = location.hash;
   const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
   const parts = path.split("/");
-  if (["", "documents"].includes(parts[0]) && (query !== undefined || isFiltered())) readFilter(query || "");
+  if (FILTERED.includes(parts[0]) && (query !== undefined || isFiltered())) readFilter(query || "");
   byId("tip").hidden = true;
   const main = byId("main");
   main.replaceChildren(...[storyBar(), ...pageOf(parts).flat(2)].filter(Boolean));
   embedded(main);
   main.setAttribute("aria-busy", "false");
-  const current = ownerOf(parts);
-  byId("pages").replaceChildren(
-    ...PAGES.filter(([name]) => isOffered(name)).map(([name, text]) =>
-      link(`#/${name}`, { "aria-current": name === current && parts[0] !== "search" ? "page" : null }, text),
-    ),
-  );
+  navigation();
   const title = main.querySelector("h1");
   document.title = `${title ? title.innerText.trim() : store.title} · ${store.title} · tagtopics`;
   if (!first) {
-    window.scrollTo(0, 0);
     main.focus({ preventScroll: true });
+    backToPlace(now);
     say(title ? title.innerText : "");
   }
   first = false;
@@ -106,16 +119,16 @@ function searching() {
     });
     const topics = findTopics(text).slice(0, 4);
     const tags = findTags(text, 5);
-    const words = findWords(text, 5);
+    const words = store.pictures ? [] : findWords(text, 5);
     const titles = findDocuments(text, 6);
     const none = !topics.length && !tags.length && !words.length && !titles.length;
     const near = (kind, names) => similarNames(kind, names, foldedText(text), 4);
     return [
       ...topics.map((k) => row(T`Topics`, topicName(k), percent(store.topics.share[k]), topicHref(k))),
-      ...(none ? near("tags", store.tags.names) : tags).map((t) =>
-        row(T`Tags`, store.tags.names[t], plural(store.tags.documents[t], "document"), tagHref(t)),
+      ...(none ? near("tagNames", tagsAsRead()) : tags).map((t) =>
+        row(T`Tags`, tagFull(t), plural(store.tags.documents[t], "document"), tagHref(t)),
       ),
-      ...(none ? near("words", store.words.names) : words).map((w) =>
+      ...(none && !store.pictures ? near("words", store.words.names) : words).map((w) =>
         row(T`Words`, store.words.names[w], plural(store.words.weight[w], "time"), wordHref(w)),
       ),
       ...titles.map((d) =>
@@ -181,6 +194,7 @@ function start() {
       searching();
       viewMenu();
       document.addEventListener("click", outOfFrame, true);
+      rememberPlaces();
       window.addEventListener("hashchange", route);
       route();
       document.documentElement.dataset.ready = "yes";

@@ -72,12 +72,12 @@ function ribbon(profile) {
 
 // A line over time. Rows: { name, value, title }; `text` writes a value.
 function timeLine(rows, { label, hue, text = percent }) {
-  const [width, height, left, right, foot] = [640, 200, 62, 30, 28];
+  const [width, height, left, right, foot] = [isNarrow() ? 400 : 640, 200, 62, 30, 28];
   const most = Math.max(...rows.map((row) => row.value)) || 1;
   const px = (i) => left + ((width - left - right) * i) / Math.max(rows.length - 1, 1);
   const py = (v) => 12 + (height - foot - 12) * (1 - v / most);
   const points = rows.map((row, i) => `${px(i).toFixed(1)} ${py(row.value).toFixed(1)}`);
-  const every = Math.ceil(rows.length / 9);
+  const every = Math.ceil(rows.length / (isNarrow() ? 5 : 9));
   const chart = s(
     "svg",
     {

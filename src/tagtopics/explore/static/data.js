@@ -68,7 +68,7 @@ async function load() {
   readNames();
   store.labels = index.topics.words.map((_, k) =>
     index.pictures
-      ? typicalTags(k, 4).map((t) => tags.names[t])
+      ? typicalTags(k, 4).map(tagFull)
       : relevant(k, 0.6, 4).map(([w]) => words.names[w]),
   );
 }
@@ -138,8 +138,13 @@ function sourceOf(d) {
     return null;
   }
 }
-const tagKind = (t) => (store.kinds.size > 1 || !store.kinds.has("") ? kindIn(store.tags.names[t]) : "");
-const tagShort = (t) => (tagKind(t) ? store.tags.names[t].slice(tagKind(t).length).replace(/^:+/, "") : store.tags.names[t]);
+// A tag as people read it: its name in the thesaurus, if it is an identifier that has one.
+const tagInThesaurus = (t) => (store.tags.labels && store.tags.labels[t]) || "";
+const tagFull = (t) => tagInThesaurus(t) || store.tags.names[t];
+const tagsAsRead = () => (store.tagsAsRead ||= store.tags.names.map((_, t) => tagFull(t)));
+const tagsToFind = () => (store.tagsToFind ||= store.tags.names.map((name, t) => (tagFull(t) === name ? name : `${tagFull(t)} ${name}`)));
+const tagKind = (t) => (tagInThesaurus(t) ? "" : store.kinds.size > 1 || !store.kinds.has("") ? kindIn(store.tags.names[t]) : "");
+const tagShort = (t) => (tagKind(t) ? store.tags.names[t].slice(tagKind(t).length).replace(/^:+/, "") : tagFull(t));
 const tagLabel = (t) => [tagKind(t) ? h("span", { class: "kind" }, tagKind(t)) : null, h("bdi", {}, tagShort(t))];
 const square = (roots, row) =>
   Float64Array.from(roots.subarray(row * store.K, (row + 1) * store.K), (x) => x * x);

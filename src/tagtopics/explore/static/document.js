@@ -21,13 +21,15 @@ function documentPage(d) {
     h(
       "div",
       { class: "hero" },
-      h("p", { class: "eyebrow" }, T`Document`),
+      h("p", { class: "eyebrow" }, store.pictures ? T`Photo` : T`Document`),
       h("h1", {}, h("bdi", {}, titleOf(d))),
       sourceLine(d),
       h(
         "p",
         { class: "lead" },
-        store.documents.tokens[d]
+        store.pictures
+          ? T`A photo with ${plural(tags.length, "with tag")}`
+          : store.documents.tokens[d]
           ? T`A document of ${plural(store.documents.tokens[d], "of word")} with ${plural(tags.length, "with tag")}`
           : T`A document with ${plural(tags.length, "with tag")}`,
         mostlyAbout(topics),
@@ -94,13 +96,13 @@ function pictured(box, picture, tags) {
   };
   const options = [
     ["-1", T`photograph`],
-    ...tags.map((t, j) => [String(j), `${store.tags.names[t]} ${percent(share(j))}`]),
+    ...tags.map((t, j) => [String(j), `${tagShort(t)} ${percent(share(j))}`]),
   ];
   box.replaceChildren(
     choice(T`Show`, `heat-${++boxes}`, options, "-1", (value) => show(Number(value))),
     frame,
     legend,
-    h("p", { class: "note" }, T`Colour: how much of each part of the photo the tag accounts for.`),
+    h("p", { class: "note" }, T`Percentages: how much of the photo each of its tags accounts for, together 100 %. Colour: how much of each part of it.`),
     h(
       "p",
       { class: "chips" },

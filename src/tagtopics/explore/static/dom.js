@@ -34,6 +34,7 @@ const share = (p) => (p < 0.01 && p > 0 ? "<1 %" : percent(p));
 const credited = (p) => (p < 0.005 ? "<1 %" : `${Math.round(100 * p)} %`);
 // Nouns after a number; other languages have another case after some words.
 const NOUNS = {
+  text: [T`text`, T`texts`],
   document: [T`document`, T`documents`],
   "of document": [T`document@dative`, T`documents@dative`],
   "document has": [T`document has`, T`documents have`],

@@ -19,6 +19,7 @@ async function applyFilter() {
   if (words !== filter.words) return; // a later filter has overtaken this one
   filtered = isFiltered() ? passing(hits) : null;
   for (const follow of [...followers]) if (follow() === false) followers.delete(follow);
+  navigation();
 }
 
 function passing(hits) {
@@ -84,8 +85,10 @@ function filterQuery() {
 }
 function keepAddress() {
   const [path] = location.hash.split("?");
-  const query = filterQuery();
-  history.replaceState(null, "", `${path || "#/"}${query ? `?${query}` : ""}`);
+  const state = stateOf();
+  for (const name of ["tag", "topic", "years", "words", "area"]) state.delete(name);
+  const query = [filterQuery(), state.toString()].filter(Boolean).join("&");
+  history.replaceState(history.state, "", `${path || "#/"}${query ? `?${query}` : ""}`);
 }
 function readFilter(text) {
   const query = new URLSearchParams(text);
@@ -147,7 +150,7 @@ function filterBar() {
       store.tags.names.length ? box : null,
       topicSelect(),
       yearSelects(),
-      h("div", {}, h("label", { for: "filter-words" }, T`Words`), input),
+      store.pictures ? null : h("div", {}, h("label", { for: "filter-words" }, T`Words`), input),
     ),
   );
 }
@@ -157,12 +160,12 @@ function filterChips() {
     h(
       "li",
       { vars: { "--hue": hue ?? 265 } },
-      h("span", {}, h("bdi", {}, text)),
+      h("span", {}, typeof text === "string" ? h("bdi", {}, text) : text),
       h("button", { type: "button", "aria-label": T`Remove ${name}`, on: { click: () => setFilter(change) } }, "×"),
     );
   return [
     ...filter.tags.map((t) =>
-      chip(store.tags.names[t], store.tags.names[t], { tags: filter.tags.filter((u) => u !== t) }),
+      chip(tagLabel(t), tagFull(t), { tags: filter.tags.filter((u) => u !== t) }),
     ),
     ...filter.topics.map((k) =>
       chip(topicLabel(k, 2), topicName(k), { topics: filter.topics.filter((j) => j !== k) }, topicHue(k)),

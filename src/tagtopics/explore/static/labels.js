@@ -33,7 +33,7 @@ function mapLabels() {
       return label(make, lines, topics.x[k], topics.y[k], 0, size, 650, 1);
     });
   const second = tags.tags.map((t, i) => {
-    const make = () => link(tagHref(t), { class: "name tag", title: store.tags.names[t] }, tagShort(t));
+    const make = () => link(tagHref(t), { class: "name tag", title: tagFull(t) }, tagShort(t));
     return label(make, [tagShort(t)], tags.x[i], tags.y[i], 1.25 + 0.012 * i, 12 * small, 400, 0);
   });
   return [...first, ...second];

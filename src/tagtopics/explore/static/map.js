@@ -32,7 +32,8 @@ class DocumentMap {
     this.zoom = 1;
     this.unit = [1, 1]; // pixels by width of the map, across and down
     this.centre = this.middle();
-    this.colourBy = "topic";
+    this.colourBy = stateOf().get("colour") === "year" && yearSpan() ? "year" : "topic";
+    this.readView();
     this.hovered = -1;
     this.pointers = new Map();
     this.build();
@@ -124,6 +125,7 @@ class DocumentMap {
     clearTimeout(this.settling);
     this.settling = setTimeout(() => {
       this.moving = false;
+      this.keepView();
       this.redraw();
     }, 140);
     this.redraw();
@@ -242,7 +244,23 @@ class DocumentMap {
     this.zoom = 1;
     this.centre = this.middle();
     this.moving = false;
+    this.keepView();
     this.redraw();
+  }
+  // The part of the map in view, as the address has it: centre and zoom.
+  keepView() {
+    if (!this.node.isConnected) return;
+    const { x, y } = this.middle();
+    const all = this.zoom === 1 && Math.hypot(this.centre.x - x, this.centre.y - y) < 1e-6;
+    const view = [this.centre.x.toFixed(4), this.centre.y.toFixed(4), this.zoom.toFixed(2)].join(" ");
+    keepState("view", all ? "" : view, "");
+  }
+  readView() {
+    const view = (stateOf().get("view") || "").split(" ").map(Number);
+    if (view.length !== 3 || !view.every(Number.isFinite)) return;
+    const [x, y, zoom] = view;
+    this.centre = { x: Math.min(Math.max(x, 0), 1), y: Math.min(Math.max(y, 0), 1) };
+    this.zoom = Math.min(Math.max(zoom, LEAST_ZOOM), MOST_ZOOM);
   }
   inView() {
     const [x0, y0] = this.toPlace(0, 0);
@@ -362,7 +380,7 @@ function hoverCard(i) {
   const k = store.map.region[i];
   const topic = h("p", { class: "points" }, badge(k), h("span", {}, topicLabel(k)));
   if (i >= store.documents.ids.length) return [h("p", {}, T`A document that is not in this file`), topic];
-  const tags = store.documents.tags[i].slice(0, 6).map((t) => store.tags.names[t]);
+  const tags = store.documents.tags[i].slice(0, 6).map(tagShort);
   const small = thumbnail(i);
   if (small) small.fill();
   return [

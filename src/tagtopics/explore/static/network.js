@@ -107,17 +107,17 @@ function networkFigure(network) {
         return s(
           "line",
           { x1: px(i), y1: py(i), x2: px(j), y2: py(j), "stroke-width": (0.8 + 7 * weight).toFixed(2) },
-          s("title", {}, `${store.tags.names[a]} + ${store.tags.names[b]}: ${plural(n, "document")}`),
+          s("title", {}, `${tagFull(a)} + ${tagFull(b)}: ${plural(n, "document")}`),
         );
       }),
     ),
     tags.map((t, i) => {
       const node = s(
         "a",
-        { href: tagHref(t), "aria-label": `${store.tags.names[t]}: ${plural(store.tags.documents[t], "document")}` },
+        { href: tagHref(t), "aria-label": `${tagFull(t)}: ${plural(store.tags.documents[t], "document")}` },
         s("circle", { cx: px(i), cy: py(i), r: radius(t).toFixed(1) }),
         s("text", { x: px(i), y: py(i) + radius(t) + 13, "text-anchor": "middle" }, clamped(tagShort(t), 24)),
-        s("title", {}, `${store.tags.names[t]}: ${plural(store.tags.documents[t], "document")}`),
+        s("title", {}, `${tagFull(t)}: ${plural(store.tags.documents[t], "document")}`),
       );
       const main = tellingTopics(tagProfile(t), 1)[0];
       node.style.setProperty("--hue", main === undefined ? 265 : topicHue(main));
@@ -128,20 +128,32 @@ function networkFigure(network) {
 }
 const clamped = (text, n) => (text.length > n ? `${text.slice(0, n - 1)}…` : text);
 
-// Names of less frequent tags that would cover another name are shown on hover and focus only.
+// Names stand below, above or beside their tag, where they cover no other; those that do not fit anywhere are
+// shown on hover and focus only. More frequent tags come first.
 function withoutCollisions(chart, weight) {
+  const [, , width, height] = chart.getAttribute("viewBox").split(" ").map(Number);
   const nodes = [...chart.querySelectorAll("a")];
   const discs = nodes.map((node) => ["cx", "cy", "r"].map((name) => Number(node.querySelector("circle").getAttribute(name))));
   const taken = [];
   for (const i of topOf(weight, nodes.length)) {
     const text = nodes[i].querySelector("text");
-    const half = 3.6 * text.textContent.length + 3;
-    const [cx, cy] = [Number(text.getAttribute("x")), Number(text.getAttribute("y"))];
-    const box = [cx - half, cy - 11, cx + half, cy + 4];
-    const others = discs.filter((_, j) => j !== i).map(([x, y, r]) => [x - 0.7 * r, y - 0.7 * r, x + 0.7 * r, y + 0.7 * r]);
-    const free = [...taken, ...others].every((one) => box[2] < one[0] || box[0] > one[2] || box[3] < one[1] || box[1] > one[3]);
-    nodes[i].classList.toggle("quiet", !free);
-    if (free) taken.push(box);
+    const long = 7.2 * text.textContent.length + 6;
+    const [cx, cy, r] = discs[i];
+    const spots = [
+      ["middle", cx, cy + r + 13, cx - long / 2],
+      ["middle", cx, cy - r - 6, cx - long / 2],
+      ["start", cx + r + 4, cy + 4, cx + r + 2],
+      ["end", cx - r - 4, cy + 4, cx - r - 2 - long],
+    ];
+    const others = discs.filter((_, j) => j !== i).map(([x, y, s]) => [x - 0.7 * s, y - 0.7 * s, x + 0.7 * s, y + 0.7 * s]);
+    const box = ([, , y, left]) => [left, y - 11, left + long, y + 4];
+    const isFree = ([x0, y0, x1, y1]) =>
+      x0 >= 0 && y0 >= 0 && x1 <= width && y1 <= height && [...taken, ...others].every((one) => x1 < one[0] || x0 > one[2] || y1 < one[1] || y0 > one[3]);
+    const spot = spots.find((one) => isFree(box(one)));
+    nodes[i].classList.toggle("quiet", !spot);
+    const [anchor, x, y] = spot || spots[0];
+    for (const [name, value] of Object.entries({ x, y, "text-anchor": anchor })) text.setAttribute(name, value);
+    if (spot) taken.push(box(spot));
   }
   return chart;
 }
@@ -188,7 +200,7 @@ function networkPage() {
     network.edges.length
       ? card(
           T`Strongest pairs`,
-          T`Documents that have both tags${ofListed()}.`,
+          T`Documents that have both tags${ofListed()}; pairs that share the largest part of their documents first.`,
           growing(
             network.edges,
             ({ a, b, n }) =>
@@ -196,7 +208,7 @@ function networkPage() {
                 "li",
                 {},
                 h("span", { class: "label" }, tagChip(a), " + ", tagChip(b)),
-                link(groupHref([a, b]), { class: "joint", "aria-label": T`See ${store.tags.names[a]} and ${store.tags.names[b]} together` }, T`together`),
+                link(groupHref([a, b]), { class: "joint", "aria-label": T`See ${tagFull(a)} and ${tagFull(b)} together` }, T`together`),
                 h("span", { class: "figure" }, plural(n, "document")),
               ),
             12,

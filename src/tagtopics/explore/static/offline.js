@@ -52,7 +52,7 @@ function raggedOf({ sizes, gaps }) {
 function decodedBench(found) {
   const phi = Float32Array.from(bytesOf(found.phi), (root) => (root / 255) ** 2);
   const column = new Map(store.words.names.map((name, w) => [name, w]));
-  return { ...found, phi, column, stop: new Set(found.settings.stop), tags: found.tags && decodedTags(found.tags) };
+  return { ...found, phi, column, stop: new Set(found.settings.stop), phrases: new Set(found.settings.phrases), tags: found.tags && decodedTags(found.tags) };
 }
 
 function decodedTags(tags) {
@@ -85,15 +85,53 @@ function decodedTags(tags) {
 // ---------------------------------------------------------------------------------------- words
 const WORD = /[\p{L}\p{N}_][\p{L}\p{N}_\p{M}]*(?:[\u200c\u200d]+[\p{L}\p{N}_][\p{L}\p{N}_\p{M}]*)*/gu;
 
+// Where the tokens of a text are, by the pattern of the recipe: that of `views/page_words.py`, or the default one.
+function tokensOf(model, text) {
+  const own = model.settings.pattern;
+  if (!own) return [...text.matchAll(WORD)].map((match) => [match.index, match.index + match[0].length]);
+  const pattern = new RegExp(own.source, "dgu");
+  return stretchesOf(text, own.piece).flatMap(([start, stop]) => {
+    pattern.lastIndex = start;
+    return [...text.slice(0, stop).matchAll(pattern)].map((match) => match.indices.at(-1)).filter(Boolean);
+  });
+}
+// Stretches of a text, cut at white space: some patterns take long on long ones (`corpus/patterns.py`).
+function stretchesOf(text, size) {
+  if (!size) return [[0, text.length]];
+  const found = [];
+  for (let start = 0; start < text.length; start = found.at(-1)[1]) {
+    let stop = Math.min(start + size, text.length);
+    const space = 1 + Math.max(...[" ", "\n", "\t"].map((one) => text.slice(start, stop).lastIndexOf(one)));
+    if (stop < text.length && space) stop = start + space;
+    found.push([start, stop]);
+  }
+  return found;
+}
+// From the left, the longest phrase first; a word that is left out (null) is in none.
+function withPhrases(model, tokens) {
+  const { phrases } = model;
+  if (!phrases.size) return tokens.filter(([, , word]) => word !== null);
+  const longest = Math.max(...[...phrases].map((phrase) => phrase.split(" ").length));
+  const merged = [];
+  for (let i = 0, n; i < tokens.length; i += n) {
+    const phrase = (size) => tokens.slice(i, i + size).map(([, , word]) => word ?? "\n").join(" ");
+    for (n = Math.min(longest, tokens.length - i); n > 1 && !phrases.has(phrase(n)); n--);
+    if (tokens[i][2] !== null) merged.push([tokens[i][0], tokens[i + n - 1][1], phrase(n)]);
+  }
+  return merged;
+}
+
 // The words of a text that the model knows, with counts; where they are; how many it does not know.
 function wordsOfText(model, original) {
-  const { lowercase, shortest, ngrams } = model.settings;
+  const { lowercase, shortest, ngrams, pattern } = model.settings;
   const normal = original.normalize("NFC");
   const folded = lowercase ? normal.replace(/\u0130/g, "i").toLowerCase().normalize("NFC") : normal;
   const text = folded.length === normal.length ? normal : folded;
-  const tokens = [...folded.matchAll(WORD)]
-    .map((match) => [match.index, match.index + match[0].length, match[0]])
-    .filter(([, , word]) => [...word].length >= shortest && !model.stop.has(word) && /\p{L}/u.test(word));
+  const kept = (word) => [...word].length >= shortest && !model.stop.has(word) && (pattern || /\p{L}/u.test(word));
+  const tokens = withPhrases(
+    model,
+    tokensOf(model, folded).map(([start, stop]) => [start, stop, folded.slice(start, stop)]).map((token) => (kept(token[2]) ? token : [token[0], token[1], null])),
+  );
   const counts = new Map();
   const spans = [];
   let unknown = 0;

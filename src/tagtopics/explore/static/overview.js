@@ -24,7 +24,9 @@ function overviewPage() {
       h(
         "p",
         { class: "lead" },
-        T`${plural(store.sizes.documents, "document")} by topic. Each point is a document; points close to each other have similar topics.`,
+        store.pictures
+          ? T`${whole(store.sizes.documents)} photos by topic. Each point is a photo; points close to each other have similar colours and textures.`
+          : T`${plural(store.sizes.documents, "document")} by topic. Each point is a document; points close to each other have similar topics.`,
       ),
     ),
     filterBar(),
@@ -57,8 +59,9 @@ function mapNote(map) {
     "div",
     { class: "mapnote" },
     yearSpan()
-      ? choice(T`Colour by`, "colour", [["topic", T`topic`], ["year", T`year`]], "topic", (value) => {
+      ? choice(T`Colour by`, "colour", [["topic", T`topic`], ["year", T`year`]], map.colourBy, (value) => {
           map.colourBy = value;
+          keepState("colour", value, "topic");
           map.recolour();
         })
       : null,
@@ -75,7 +78,7 @@ function mapNote(map) {
 // Topics, tags and documents that pass the filter.
 function passingCards() {
   const docs = passed();
-  if (!filtered) return [card(T`Topics by share`, T`Share of all words.`, topicRows(store.topics.share))];
+  if (!filtered) return [card(T`Topics by share`, store.pictures ? T`Share of all parts of the photos.` : T`Share of all words.`, topicRows(store.topics.share))];
   if (!docs.length) return [card(T`No documents`, null, h("p", {}, T`No document passes the filter. Remove a part of it.`))];
   const share = new Float64Array(store.K);
   const tags = new Map();
@@ -88,7 +91,7 @@ function passingCards() {
   }
   const best = [...tags].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, 24);
   return [
-    card(T`Topics`, T`Share of the words of these documents.`, topicRows(share.map((x) => x / tokens), 12)),
+    card(T`Topics`, store.pictures ? T`Share of all parts of these photos.` : T`Share of the words of these documents.`, topicRows(share.map((x) => x / tokens), 12)),
     best.length ? card(T`Tags`, T`Numbers of these documents.`, h("p", { class: "chips" }, best.map(([t, n]) => tagChip(t, whole(n))))) : null,
     card(plural(docs.length, "document"), null, growing(docs, (d) => documentRow(d), 10)),
   ].filter(Boolean);
@@ -113,7 +116,7 @@ function figures() {
       facts.perplexity_without_topics ? T`${whole(facts.perplexity_without_topics)} without topics` : "",
       T`Not for comparing models: documents that a model has seen are easier to predict than new ones. \`tagtopics evaluate\` measures new ones. Document completion: topics are inferred from 80 % of each document's words and scored on the other 20 %. Lower is better.`,
     ]);
-  if (mean !== null)
+  if (mean !== null && !store.pictures)
     tiles.push([
       T`coherence`,
       fixed(mean, 2),
@@ -232,7 +235,13 @@ function topicsPage() {
   draw();
   return [
     h("h1", {}, plural(store.K, "topic")),
-    h("p", { class: "lead" }, T`Every topic with its most telling words; choose one to see its tags and documents.`),
+    h(
+      "p",
+      { class: "lead" },
+      store.pictures
+        ? T`Every topic with its most typical tags; choose one to see its photos.`
+        : T`Every topic with its most telling words; choose one to see its tags and documents.`,
+    ),
     choice(T`Order by`, "order", orders, order, (value) => {
       order = value;
       keepState("order", value, "share");
@@ -247,16 +256,18 @@ function topicDeck(k) {
     "article",
     { class: "deck", vars: { "--hue": topicHue(k) } },
     h("h2", {}, link(topicHref(k), {}, badge(k), topicName(k))),
-    h(
-      "p",
-      {},
-      relevant(k, 0.6, 10).flatMap(([w], i) => [i ? " " : null, wordLink(w)]),
-    ),
+    store.pictures
+      ? h("p", { class: "chips" }, typicalTags(k, 8).map((t) => tagChip(t)))
+      : h(
+          "p",
+          {},
+          relevant(k, 0.6, 10).flatMap(([w], i) => [i ? " " : null, wordLink(w)]),
+        ),
     h(
       "small",
       {},
-      T`${percent(store.topics.share[k])} of all words`,
-      store.topics.coherence.length ? T` · coherence ${fixed(store.topics.coherence[k], 2)}` : null,
+      store.pictures ? T`${percent(store.topics.share[k])} of all parts` : T`${percent(store.topics.share[k])} of all words`,
+      store.topics.coherence.length && !store.pictures ? T` · coherence ${fixed(store.topics.coherence[k], 2)}` : null,
     ),
   );
 }
@@ -305,7 +316,13 @@ function tagsPage(kind) {
       : null;
   return [
     h("h1", {}, plural(tags.length, "tag")),
-    h("p", { class: "lead" }, T`Every tag with its number of documents, its main topics and its most telling words.`),
+    h(
+      "p",
+      { class: "lead" },
+      store.pictures
+        ? T`Every tag with its number of photos and its main topics.`
+        : T`Every tag with its number of documents, its main topics and its most telling words.`,
+    ),
     filter,
     ...growing(
       ordered,
@@ -330,10 +347,12 @@ function tagsPage(kind) {
             h(
               "span",
               { class: "said" },
-              store.tags.words[t]
-                .slice(0, 5)
-                .map((w) => store.words.names[w])
-                .join(" · "),
+              store.pictures
+                ? best.map((k) => topicName(k)).join(" · ")
+                : store.tags.words[t]
+                    .slice(0, 5)
+                    .map((w) => store.words.names[w])
+                    .join(" · "),
             ),
           ),
         );
@@ -359,7 +378,7 @@ function documentsPage() {
   const left = store.sizes.documents - store.sizes.listed;
   return [
     h("h1", {}, plural(store.sizes.documents, "document")),
-    h("p", { class: "lead" }, T`Every document with its topics; choose one to read it, with its words coloured by tag.`),
+    h("p", { class: "lead" }, store.pictures ? T`Every photo with its topics; choose one to see where each of its tags is.` : T`Every document with its topics; choose one to read it, with its words coloured by tag.`),
     !left && settings.bodies < store.sizes.documents && store.corpus
       ? h("p", { class: "note" }, T`${whole(store.sizes.documents - settings.bodies)} texts are not in this file, which has a size limit (--max-mb).`)
       : null,

@@ -158,24 +158,25 @@ function searchPage(query) {
   const term = foldedText(query);
   const near = (kind, names, exact) => (exact.length ? exact : similarNames(kind, names, term, 12));
   const topics = findTopics(query);
-  const tags = near("tags", store.tags.names, findTags(query, 5000));
-  const words = near("words", store.words.names, findWords(query, 5000));
+  const tags = near("tagNames", tagsAsRead(), findTags(query, 5000));
+  const words = store.pictures ? [] : near("words", store.words.names, findWords(query, 5000));
   const draw = ({ documents, terms }) => {
-    const rows = byHits([...documents], terms);
-    const replaced = terms.filter((one) => one.corrected);
+    const tagged = store.pictures ? [...new Set(tags.flatMap((t) => store.docsOfTag[t]))].sort((a, b) => a - b) : null;
+    const rows = tagged || byHits([...documents], terms);
+    const replaced = tagged ? [] : terms.filter((one) => one.corrected);
     const nothing = !topics.length && !tags.length && !words.length && !rows.length;
     const marks = terms.flatMap((one) => one.words);
     found.replaceChildren(
       ...[
-        nothing ? h("p", {}, T`Nothing found. Search covers titles, texts, tags, topics and words.`) : null,
+        nothing ? h("p", {}, store.pictures ? T`Nothing found. Search covers titles, tags and topics.` : T`Nothing found. Search covers titles, texts, tags, topics and words.`) : null,
         ...replaced.map(({ term: typed, words: used }) =>
           h("p", { class: "note" }, used.length ? T`No text has “${typed}”; similar words: ${used.join(", ")}.` : T`No text has “${typed}” or a similar word.`),
         ),
         rows.length
           ? card(
-              T`Documents: ${whole(rows.length)}`,
+              store.pictures ? T`Photos with these tags: ${whole(rows.length)}` : T`Documents: ${whole(rows.length)}`,
               settings.bodies < store.sizes.documents ? T`Texts of ${whole(settings.bodies)} of ${plural(store.sizes.documents, "of document")} are in this file.` : null,
-              h("p", {}, link(`#/?words=${encodeURIComponent(query)}`, {}, T`Show them on the map →`)),
+              tagged ? null : h("p", {}, link(`#/?words=${encodeURIComponent(query)}`, {}, T`Show them on the map →`)),
               growing(rows, (d) => hitRow(d, marks), 20),
             )
           : null,

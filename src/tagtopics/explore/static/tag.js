@@ -16,6 +16,7 @@ function tagPage(t) {
       { class: "hero" },
       h("p", { class: "eyebrow" }, tagKind(t) ? T`Tag · ${tagKind(t)}` : T`Tag`),
       h("h1", {}, h("bdi", {}, tagShort(t))),
+      tagInThesaurus(t) ? h("p", { class: "source" }, h("bdi", {}, store.tags.names[t])) : null,
       h(
         "p",
         { class: "lead" },
@@ -33,7 +34,7 @@ function tagPage(t) {
         {},
         card(
           T`Topics`,
-          T`Mean topics of the words credited to this tag.`,
+          store.pictures ? T`Mean topics of the parts of photos credited to this tag.` : T`Mean topics of the words credited to this tag.`,
           topicBars(tagProfile(t), 10),
         ),
         tagLine(t),
@@ -42,7 +43,7 @@ function tagPage(t) {
       h(
         "div",
         {},
-        rows.length
+        rows.length && !store.pictures
           ? card(
               T`Credited words`,
               T`Most characteristic first; the number is how many occurrences are credited to this tag.`,
@@ -66,7 +67,7 @@ function mostlyAbout(profile) {
 
 // Two tags: the credited words that one has and the other has not, or less of.
 function separating(tags) {
-  if (tags.length !== 2 || tags.some((t) => !store.tags.words[t].length)) return null;
+  if (store.pictures || tags.length !== 2 || tags.some((t) => !store.tags.words[t].length)) return null;
   const shares = tags.map((t) => {
     const all = store.tags.credits[t].reduce((sum, n) => sum + n, 0);
     return new Map(store.tags.words[t].map((w, i) => [w, store.tags.credits[t][i] / all]));
@@ -108,7 +109,7 @@ const besideRow = (t, u, value, text) =>
     h("span", { class: "figure", "data-value": value }, text),
     link(
       groupHref([t, u]),
-      { class: "joint", "aria-label": T`See ${store.tags.names[t]} and ${store.tags.names[u]} together` },
+      { class: "joint", "aria-label": T`See ${tagFull(t)} and ${tagFull(u)} together` },
       T`together`,
     ),
   );
@@ -201,7 +202,7 @@ function groupsPage(tags, unknown = []) {
               "button",
               {
                 type: "button",
-                "aria-label": T`Remove ${store.tags.names[t]}`,
+                "aria-label": T`Remove ${tagFull(t)}`,
                 on: { click: () => go(tags.filter((u) => u !== t)) },
               },
               "×",
@@ -251,7 +252,7 @@ function groupsPage(tags, unknown = []) {
     verdict(tags, joint, alone),
     h("div", { class: "split wide-left" }, groupTopics(tags, joint, alone), groupFigure(tags, joint)),
     separating(tags),
-    groupWords(tags, joint, alone),
+    store.pictures ? null : groupWords(tags, joint, alone),
     tagDocuments(tags),
   ];
 }
@@ -311,7 +312,7 @@ function groupTopics(tags, joint, alone) {
                 "span",
                 { class: "single" },
                 h("span", { class: "fill", vars: { "--hue": slotHue(i + 1), "--part": `${100 * one[k]}%` } }),
-                h("span", { class: "hidden" }, `${store.tags.names[tags[i]]}: ${share(one[k])}`),
+                h("span", { class: "hidden" }, `${tagFull(tags[i])}: ${share(one[k])}`),
               ),
             ),
           ),
@@ -355,7 +356,7 @@ function groupFigure(tags, joint) {
         joint[k] > 0.01
           ? s("circle", { cx: size * x[k], cy: size * y[k], r: size * 0.14 * Math.sqrt(joint[k]) })
           : null,
-        joint[k] > 0.04 ? s("text", { x: size * x[k], y: size * y[k], dy: ".36em" }, String(k)) : null,
+        size * 0.14 * Math.sqrt(joint[k]) > 4 + 3.5 * String(k).length ? s("text", { x: size * x[k], y: size * y[k], dy: ".36em" }, String(k)) : null,
       );
       spot.style.setProperty("--hue", topicHue(k));
       return spot;

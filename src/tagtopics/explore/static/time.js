@@ -1,10 +1,84 @@
-// Topics and tags over time: what rises, what falls.
+// Topics and tags over time: what rises, what falls. All of it answers to the filter.
+const LEAST_TREND = 10; // documents of a tag
+const MOST_TRENDS = 12;
+
+// The figures of `timeline.py` for the documents that pass the filter; the periods and halves stay the same.
+function timeOfPassed() {
+  if (!filtered) return store.time;
+  const { periods, late } = store.time;
+  const docs = passed().filter((d) => store.documents.period[d] >= 0);
+  const n = periods.map(() => 0);
+  const sums = periods.map(() => new Float64Array(store.K));
+  const counts = new Map();
+  for (const d of docs) {
+    const period = store.documents.period[d];
+    n[period]++;
+    for (let k = 0; k < store.K; k++) sums[period][k] += store.docRoots[d * store.K + k] ** 2;
+    for (const t of store.documents.tags[d]) {
+      if (!counts.has(t)) counts.set(t, [0, 0]);
+      counts.get(t)[period < late ? 0 : 1]++;
+    }
+  }
+  const half = (part) => n.reduce((sum, x, i) => sum + (i < late === part ? x : 0), 0);
+  const of = [half(true), half(false)];
+  const mean = (k, part) => sums.reduce((sum, row, i) => sum + (i < late === part ? row[k] : 0), 0) / Math.max(part ? of[0] : of[1], 1);
+  const topics = of.every(Boolean) ? [...Array(store.K).keys()].map((k) => [k, mean(k, true), mean(k, false)]) : [];
+  topics.sort((a, b) => b[2] - b[1] - (a[2] - a[1]) || a[0] - b[0]);
+  const shares = sums.map((row, i) => Array.from(row, (x) => x / Math.max(n[i], 1)));
+  return { periods, late, documents: n, shares, topics, tags: tagTrends(counts, of) };
+}
+// Tags by the z statistic of the difference of two shares; years and the tags of the filter are left out.
+function tagTrends(counts, of) {
+  const known = [...counts].filter(
+    ([t, [early, after]]) => early + after >= LEAST_TREND && !filter.tags.includes(t) && !/^year:[1-9][0-9]{3}$/.test(store.tags.names[t]),
+  );
+  const z = ([, [early, after]]) => {
+    const pooled = (early + after) / (of[0] + of[1]);
+    return (after / of[1] - early / of[0]) / Math.sqrt(Math.max(pooled * (1 - pooled) * (1 / of[0] + 1 / of[1]), 1e-300));
+  };
+  const rows = of.every(Boolean) ? known.map((row) => [z(row), row[0], ...row[1]]) : [];
+  const some = (sign) =>
+    rows
+      .filter((row) => sign * row[0] > 2)
+      .sort((a, b) => sign * (b[0] - a[0]) || a[1] - b[1])
+      .slice(0, MOST_TRENDS)
+      .map(([, ...row]) => row);
+  return { rising: some(1), falling: some(-1), of: [of] };
+}
+
 function timePage() {
-  const { periods, documents, late, topics, tags } = store.time;
-  const spans = [T`${periods[0]} to ${periods[late - 1]}`, T`${periods[late]} to ${periods.at(-1)}`];
+  const lead = h("p", { class: "lead" });
+  const box = h("div");
+  const draw = () => {
+    if (box.drawn && !box.isConnected) return false;
+    const time = timeOfPassed();
+    lead.textContent = timeSentence(time);
+    box.replaceChildren(...timeCards(time).filter(Boolean));
+    return true;
+  };
+  draw();
+  setTimeout(() => (box.drawn = true), 0);
+  followers.add(draw);
+  return [h("div", { class: "hero" }, h("h1", {}, T`Over time`), lead), filterBar(), box];
+}
+
+const halvesOf = ({ periods, late }) =>
+  [periods.slice(0, late), periods.slice(late)].map((part) => (part.length > 1 ? `${part[0]}–${part.at(-1)}` : part[0]));
+function timeSentence(time) {
+  const shown = time.topics.filter(([k]) => !store.topics.background[k]);
+  const [first, last] = [time.periods[0], time.periods.at(-1)];
+  if (!shown.length) return T`The documents that pass the filter, from ${first} to ${last}: too few to compare.`;
+  const told = ([k, early, after]) => `${topicName(k)} (${percent(early)} → ${percent(after)})`;
+  const [before, since] = halvesOf(time);
+  return T`Between ${before} and ${since}, the topic that grew most is ${told(shown[0])}; the one that shrank most is ${told(shown.at(-1))}.`;
+}
+
+function timeCards(time) {
+  const { periods, documents, topics, tags } = time;
+  const halves = halvesOf(time);
   const shown = topics.filter(([k]) => !store.topics.background[k]);
-  const rising = shown.filter(([, early, after]) => after > early).slice(0, 9);
-  const falling = shown.filter(([, early, after]) => after < early).slice(-9).reverse();
+  const rising = shown.filter(([, early, after]) => after > early).slice(0, 8);
+  const falling = shown.filter(([, early, after]) => after < early).slice(-8).reverse();
   const [[nEarly, nLate]] = tags.of;
   const tagRow = ([t, early, after]) =>
     h(
@@ -17,48 +91,45 @@ function timePage() {
     if (!rows.length) return null;
     const section = card(
       title,
-      T`Documents with the tag: of ${whole(nEarly)} from ${spans[0]}, and of ${whole(nLate)} from ${spans[1]}.`,
+      T`Documents with the tag: of ${whole(nEarly)} in ${halves[0]} → of ${whole(nLate)} in ${halves[1]}.`,
       h("ul", { class: "trends" }, rows.map(tagRow)),
     );
-    section.table = () => [["tag", ...spans], ...rows.map(([t, early, after]) => [store.tags.names[t], early, after])];
+    section.table = () => [["tag", ...halves], ...rows.map(([t, early, after]) => [store.tags.names[t], early, after])];
     return section;
   };
   const multiples = (title, note, rows) => {
-    const section = card(title, note, h("ul", { class: "multiples" }, rows.map(topicMultiple)));
-    section.table = () => [["topic", ...periods], ...rows.map(([k]) => [topicName(k), ...store.time.shares.map((row) => row[k])])];
+    const section = card(
+      title,
+      [note, T`Numbers: ${halves[0]} → ${halves[1]}. Each chart begins at 0 and has its own scale.`].join(" "),
+      h("ul", { class: "multiples" }, rows.map((row) => topicMultiple(time, row))),
+    );
+    section.table = () => [["topic", ...periods], ...rows.map(([k]) => [topicName(k), ...time.shares.map((row) => row[k])])];
     return section;
   };
   return [
-    h(
-      "div",
-      { class: "hero" },
-      h("h1", {}, T`Over time`),
-      h(
-        "p",
-        { class: "lead" },
-        T`Which topics and tags became more or less frequent between ${periods[0]} and ${periods.at(-1)}: ${spans[0]} compared with ${spans[1]}.`,
-      ),
-    ),
     card(T`Documents`, T`Documents in each period.`, timeLine(
       periods.map((name, i) => ({ name, value: documents[i], title: `${name}: ${plural(documents[i], "document")}` })),
       { label: T`Documents`, hue: 255, text: whole },
     )),
     rising.length ? multiples(T`Rising topics`, T`Mean share in documents; the largest gain first.`, rising) : null,
     falling.length ? multiples(T`Falling topics`, T`Mean share in documents; the largest loss first.`, falling) : null,
-    h("div", { class: "split" }, tagCard(T`Rising tags`, tags.rising), tagCard(T`Falling tags`, tags.falling)),
+    tags.rising.length || tags.falling.length
+      ? h("div", { class: "split" }, tagCard(T`Rising tags`, tags.rising), tagCard(T`Falling tags`, tags.falling))
+      : null,
   ];
 }
 
-function topicMultiple([k, early, after]) {
-  const values = store.time.shares.map((row) => row[k]);
+function topicMultiple(time, [k, early, after]) {
+  const values = time.shares.map((row) => row[k]);
   const most = Math.max(...values) || 1;
   const [width, height] = [220, 56];
   const px = (i) => 4 + ((width - 8) * i) / Math.max(values.length - 1, 1);
-  const points = values.map((v, i) => `${px(i).toFixed(1)} ${(height - 4 - (height - 10) * (v / most)).toFixed(1)}`);
+  const known = [...values.keys()].filter((i) => time.documents[i]); // periods without documents have no share
+  const points = known.map((i) => `${px(i).toFixed(1)} ${(height - 4 - (height - 10) * (values[i] / most)).toFixed(1)}`);
   const chart = s(
     "svg",
-    { class: "line", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${topicName(k)}: ${store.time.periods.map((name, i) => `${name} ${percent(values[i])}`).join(", ")}` },
-    s("path", { class: "area", d: `M${px(0)} ${height - 4}L${points.join("L")}L${px(values.length - 1)} ${height - 4}Z` }),
+    { class: "line", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${topicName(k)}: ${known.map((i) => `${time.periods[i]} ${percent(values[i])}`).join(", ")}` },
+    s("path", { class: "area", d: `M${px(known[0])} ${height - 4}L${points.join("L")}L${px(known.at(-1))} ${height - 4}Z` }),
     s("path", { class: "stroke", d: `M${points.join("L")}` }),
   );
   chart.style.setProperty("--hue", topicHue(k));
@@ -90,7 +161,7 @@ function tagLine(t) {
         value: counts[i] / documents[i],
         title: T`${name}: ${whole(counts[i])} of ${plural(documents[i], "of document")}`,
       })),
-      { label: T`Documents with ${store.tags.names[t]}`, hue: 255 },
+      { label: T`Documents with ${tagFull(t)}`, hue: 255 },
     ),
   );
 }

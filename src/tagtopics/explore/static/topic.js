@@ -18,12 +18,14 @@ function topicPage(k) {
       h(
         "p",
         { class: "lead" },
-        T`This topic accounts for ${percent(store.topics.share[k])} of all words; its most telling words are ${store.labels[k].join(", ")}.`,
+        store.pictures
+          ? T`This topic accounts for ${percent(store.topics.share[k])} of all parts of the photos; its most typical tags are ${store.labels[k].join(", ")}.`
+          : T`This topic accounts for ${percent(store.topics.share[k])} of all words; its most telling words are ${store.labels[k].join(", ")}.`,
       ),
       h(
         "p",
         { class: "note" },
-        store.topics.coherence.length
+        store.topics.coherence.length && !store.pictures
           ? T`Number ${at + 1} of ${store.K} by share; coherence ${fixed(store.topics.coherence[k], 2)}.`
           : T`Number ${at + 1} of ${store.K} by share.`,
       ),
@@ -32,7 +34,7 @@ function topicPage(k) {
     h(
       "div",
       { class: "split" },
-      topicWords(k),
+      store.pictures ? topicDocuments(k) : topicWords(k),
       h(
         "div",
         {},
@@ -43,7 +45,7 @@ function topicPage(k) {
         nearTopics(k),
       ),
     ),
-    topicDocuments(k),
+    store.pictures ? null : topicDocuments(k),
   ];
 }
 
@@ -108,7 +110,7 @@ function topicTags(k) {
   const best = typicalTags(k, 10);
   return card(
     T`Tags`,
-    T`Tags most typical of this topic, with its share in their profiles.`,
+    T`Tags with much of this topic and many documents, the most typical first. Number: share of the topic in what is credited to the tag.`,
     bars(
       best.map((t) => ({
         label: tagLabel(t),
@@ -127,7 +129,7 @@ function nearTopics(k) {
   if (store.K < 3) return null;
   return card(
     T`Similar topics`,
-    T`Topics with similar words; 100 % means equal.`,
+    store.pictures ? T`Topics with similar colours and textures; 100 % means equal.` : T`Topics with similar words; 100 % means equal.`,
     h(
       "ul",
       { class: "near" },
@@ -147,8 +149,8 @@ function topicDocuments(k) {
   const share = store.documents.ids.map((_, d) => store.docRoots[d * store.K + k] ** 2);
   const best = topOf(share, 200).filter((d) => share[d] >= 0.05);
   return card(
-    T`Documents`,
-    T`Documents with the largest share of this topic.`,
+    store.pictures ? T`Photos` : T`Documents`,
+    store.pictures ? T`Photos with the largest share of this topic.` : T`Documents with the largest share of this topic.`,
     growing(best, (d) => documentRow(d, { figure: percent(share[d]), value: share[d] }), 8),
   );
 }

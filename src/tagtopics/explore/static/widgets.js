@@ -2,7 +2,7 @@
 const tagChip = (t, note) =>
   link(
     tagHref(t),
-    { class: "chip", title: store.tags.names[t].length > 40 ? store.tags.names[t].slice(0, 300) : null },
+    { class: "chip", title: tagInThesaurus(t) || tagFull(t).length > 40 ? `${tagFull(t)} ${tagInThesaurus(t) ? store.tags.names[t] : ""}`.trim().slice(0, 300) : null },
     tagLabel(t),
     note ? h("small", {}, note) : null,
   );
@@ -53,6 +53,7 @@ const documentList = (rows) => h("ol", { class: "documents" }, rows);
 // Long lists are extended on demand.
 function growing(items, draw, step = 25, list = "ol", kind = "documents") {
   const box = h(list, { class: kind });
+  const [own, number] = [visit, listsDrawn++];
   let shown = 0;
   const more = h("button", {
     type: "button",
@@ -66,13 +67,15 @@ function growing(items, draw, step = 25, list = "ol", kind = "documents") {
       },
     },
   });
-  function grow() {
-    box.append(...items.slice(shown, shown + step).map(draw));
-    shown = Math.min(shown + step, items.length);
+  function grow(least = 0) {
+    const next = Math.max(shown + step, least);
+    box.append(...items.slice(shown, next).map(draw));
+    shown = Math.min(next, items.length);
+    own.lists[number] = shown;
     more.textContent = T`Show more (${whole(items.length - shown)} left)`;
     more.hidden = shown >= items.length;
   }
-  grow();
+  grow(own.lists[number]);
   return [box, more];
 }
 
@@ -103,7 +106,7 @@ function tagBox(label, except, chosen) {
       .filter((t) => !except.includes(t))
       .map((t) => ({
         draw: () => [
-          h("bdi", {}, store.tags.names[t]),
+          h("span", {}, tagLabel(t)),
           h("small", {}, plural(store.tags.documents[t], "document")),
         ],
         choose: () => chosen(t),
@@ -227,10 +230,10 @@ function nearTags(name, n) {
   const found = findTags(name, n);
   const parts = foldedText(name).split(/[\s:._/,-]+/).filter((part) => part.length > 2);
   for (const part of [foldedText(name), ...parts.reverse()])
-    if (found.length < n) found.push(...similarNames("tags", store.tags.names, part, n));
+    if (found.length < n) found.push(...similarNames("tagNames", tagsAsRead(), part, n));
   return [...new Set(found)].slice(0, n);
 }
-const findTags = (text, n) => matches("tags", store.tags.names, (t) => store.tags.documents[t], text, n);
+const findTags = (text, n) => matches("tags", tagsToFind(), (t) => store.tags.documents[t], text, n);
 const findWords = (text, n) => matches("words", store.words.names, (w) => store.words.weight[w], text, n);
 // Documents by title, id and the beginning of the text; `searchTexts` covers all of it.
 function findDocuments(text, n) {

@@ -1,5 +1,5 @@
 // The workbench: analyse a new text, accept or refuse recommended tags, export the result.
-const bench = { text: "", tags: [], refused: [], answers: null, kind: null, least: 0, undo: [] };
+const bench = { text: "", tags: [], refused: [], answers: null, kind: null, least: 0, undo: [], kept: [], read: false };
 const LEAST_KNOWN = 0.2; // share of a text's words that the model must know
 const MOST_PROPOSALS = 12;
 
@@ -109,6 +109,7 @@ function photographBench() {
 }
 
 function textBench() {
+  readBench();
   const area = h("textarea", {
     id: "bench-text",
     maxlength: 100000,
@@ -116,6 +117,8 @@ function textBench() {
     on: {
       input: (event) => {
         bench.text = event.target.value;
+        clearTimeout(bench.saving);
+        bench.saving = setTimeout(saveBench, 300);
       },
     },
   });
@@ -147,9 +150,40 @@ function textBench() {
     result.setAttribute("aria-busy", "false");
   };
   const again = () => {
+    saveBench();
     drawChosen();
     ask();
   };
+  const next = () => {
+    if (bench.text.trim()) bench.kept.push({ text: bench.text, tags: bench.tags.map((t) => store.tags.names[t]), refused: bench.refused.map((t) => store.tags.names[t]) });
+    Object.assign(bench, { text: "", tags: [], refused: [], undo: [], answers: null });
+    saveBench();
+    area.value = "";
+    result.replaceChildren();
+    drawChosen();
+    drawKept();
+    area.focus();
+  };
+  const kept = h("div", { class: "row" });
+  const drawKept = () => {
+    const lines = () => bench.kept.map((one) => `${JSON.stringify(one)}\n`).join("");
+    const forget = () => {
+      bench.kept = [];
+      saveBench();
+      drawKept();
+      area.focus();
+    };
+    kept.replaceChildren(
+      ...(bench.kept.length
+        ? [
+            h("span", { class: "note" }, T`${plural(bench.kept.length, "text")} kept in this browser`),
+            h("button", { type: "button", class: "action", on: { click: () => download("texts.jsonl", "application/x-ndjson", lines()) } }, T`Export them as JSON lines`),
+            h("button", { type: "button", class: "action", on: { click: forget } }, T`Forget them`),
+          ]
+        : []),
+    );
+  };
+  drawKept();
   const drawChosen = () =>
     chosen.replaceChildren(
       bench.tags.length
@@ -160,12 +194,12 @@ function textBench() {
               h(
                 "li",
                 { vars: { "--hue": slotHue(i) } },
-                h("span", {}, h("bdi", {}, store.tags.names[t])),
+                h("span", {}, tagLabel(t)),
                 h(
                   "button",
                   {
                     type: "button",
-                    "aria-label": T`Remove ${store.tags.names[t]}`,
+                    "aria-label": T`Remove ${tagFull(t)}`,
                     on: {
                       click: () => {
                         bench.tags = bench.tags.filter((u) => u !== t);
@@ -207,7 +241,13 @@ function textBench() {
       h("label", { for: "bench-text" }, T`Text`),
       area,
       chosen,
-      h("button", { type: "button", class: "action main", on: { click: ask } }, T`Analyse`),
+      h(
+        "div",
+        { class: "row" },
+        h("button", { type: "button", class: "action main", on: { click: ask } }, T`Analyse`),
+        h("button", { type: "button", class: "action", on: { click: next } }, T`Keep it, next text`),
+      ),
+      kept,
       wrong,
     ),
     result,
@@ -265,7 +305,7 @@ function benchResult(again) {
         explained ? reading : null,
         bench.answers.read ? readingByTopic(bench.answers.read) : null,
       ),
-      h("div", {}, card(T`Recommended tags`, null, proposals(recommended, again)), exportCard()),
+      h("div", {}, card(T`Recommended tags`, T`Percentage: how probable the tag is. Below it: the words of the text that speak for it.`, proposals(recommended, again)), exportCard()),
     ),
     card(
       T`Related documents`,
@@ -363,6 +403,34 @@ function proposalFilter(draw) {
 }
 
 // Decisions can be undone, the last one first.
+// The text and the decisions stay when the page is closed; texts that are done are kept for the export.
+const benchKey = () => `tagtopics-bench ${store.title}`;
+function saveBench() {
+  const named = (tags) => tags.map((t) => store.tags.names[t]);
+  try {
+    localStorage.setItem(benchKey(), JSON.stringify({ text: bench.text, tags: named(bench.tags), refused: named(bench.refused), kept: bench.kept }));
+  } catch {
+    /* a browser may forbid it, or have no room */
+  }
+}
+function readBench() {
+  if (bench.read) return;
+  bench.read = true;
+  try {
+    const saved = JSON.parse(localStorage.getItem(benchKey()) || "{}");
+    const known = (names) => (Array.isArray(names) ? names.map((name) => store.tags.names.indexOf(name)).filter((t) => t >= 0) : []);
+    const isText = (one) => one && typeof one.text === "string" && [one.tags, one.refused].every((part) => Array.isArray(part) && part.every((name) => typeof name === "string"));
+    Object.assign(bench, {
+      text: typeof saved.text === "string" ? saved.text.slice(0, 100000) : "",
+      tags: known(saved.tags),
+      refused: known(saved.refused),
+      kept: Array.isArray(saved.kept) ? saved.kept.filter(isText) : [],
+    });
+  } catch {
+    /* not ours, or forbidden */
+  }
+}
+
 function decide(t, accept) {
   bench.undo.push({ tags: [...bench.tags], refused: [...bench.refused] });
   const without = bench.tags.filter((u) => u !== t);

@@ -1,0 +1,130 @@
+"""The words that the page finds in a text, against those of Python."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tagtopics as tt
+from tagtopics.corpus.spans import SpanFinder
+from tagtopics.corpus.text import analyzer, stop_words
+from tagtopics.datasets.docstrings import docstring_recipe
+from tagtopics.explore import write_report
+from tagtopics.views.offline import offline_model
+from tagtopics.views.page_words import page_obstacle, page_pattern
+
+pytest_plugins = ("explore_fixtures",)
+
+FOUND = """([settings, vocabulary, text]) => {
+  const column = new Map(vocabulary.map((word, w) => [word, w]));
+  const model = { settings, column, stop: new Set(settings.stop), phrases: new Set(settings.phrases) };
+  const found = window.words(model, text);
+  const spans = found.spans.map(([start, stop]) => [...found.text.slice(0, start)].length +
+    ":" + found.text.slice(start, stop));
+  return { counts: [...found.counts], unknown: found.unknown, spans };
+}"""
+RECIPES = {
+    "default": tt.TextRecipe(),
+    "docstrings": docstring_recipe(),
+    "scikit-learn": tt.TextRecipe(token_pattern=r"(?u)\b\w\w+\b"),
+    "hyphens": tt.TextRecipe(token_pattern=r"[^\W\d_]+(?:[-'’][^\W\d_]+)*", min_length=1, stop_words=None),
+    "anything": tt.TextRecipe(token_pattern=r"\S+", min_length=1, stop_words=None, lowercase=False),
+    "group": tt.TextRecipe(token_pattern=r"(\w+?)(?:-|\s|$)", min_length=1),
+    "lengths": tt.TextRecipe(token_pattern=r"(?<!\d)[A-Za-zÀ-ÿ]{2,5}(?!\w)|\d{4}", lowercase=False),
+    "lines": tt.TextRecipe(token_pattern=r"[^,;.\n]+", min_length=1, stop_words=None),
+    "pairs": tt.TextRecipe(token_pattern=r"\w+", ngram_range=(1, 2), min_length=1, stop_words=None),
+    "phrases": tt.TextRecipe(phrases=("wave tide", "wave tide salt ship", "ship 19th"), stop_words=("the",)),
+}
+PIECES = (
+    "wave", "tide", "salt", "ship", "wave", "tide", "salt", "the", "The", "WAVE", "19th", "x", "1999",
+    "½", "Ⅷ", "x²", "a_b", "well-known", "don’t", "naïve", "Straße", "İstanbul", "中文字", "𝄞", "𝐀b",
+    "हिन्दी", "می‌خواهم", "e\u0301t", "a\u00a0b", "…", "-", "١٩",
+)  # fmt: skip
+
+
+def texts() -> list[str]:
+    rng = np.random.default_rng(3)
+    gaps = (" ", " ", " ", "\n", ", ", ".", "-", "\t", "")
+    return [
+        "".join(str(rng.choice(PIECES)) + str(rng.choice(gaps)) for _ in range(n))
+        for n in (0, 1, 30, 80, 600)
+    ]
+
+
+@pytest.fixture(scope="module")
+def opened(browser: Any, address: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The page with its function that finds words, to be called from outside, which its policy forbids."""
+    text = Path(address.removeprefix("file://")).read_text(encoding="utf-8")
+    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
+    at = text.rindex("\nstart();\n})();")
+    path = tmp_path_factory.mktemp("words") / "report.html"
+    path.write_text(text[:at] + "\nwindow.words = wordsOfText;" + text[at:], encoding="utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    page.wait_for_selector("html[data-ready=yes]")
+    yield page
+    page.close()
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_the_page_finds_the_words_of_a_recipe(opened: Any, name: str) -> None:
+    recipe = RECIPES[name]
+    settings = {
+        "lowercase": recipe.lowercase,
+        "pattern": None if recipe.token_pattern is None else page_pattern(recipe.token_pattern),
+        "phrases": list(recipe.phrases) if isinstance(recipe.phrases, tuple) else [],
+        "shortest": recipe.min_length,
+        "ngrams": list(recipe.ngram_range),
+        "stop": sorted(stop_words(recipe)),
+    }
+    words_of = analyzer(recipe, None)
+    known = sorted({word for text in texts() for word in words_of(text)})[::2]
+    vocabulary = sorted({*known, "wave", "tide"})
+    for text in texts():
+        found = opened.evaluate(FOUND, [settings, vocabulary, text])
+        counted = Counter(words_of(text))
+        assert {vocabulary[w]: n for w, n in found["counts"]} == {
+            word: n for word, n in counted.items() if word in set(vocabulary)
+        }
+        assert found["unknown"] == sum(n for word, n in counted.items() if word not in set(vocabulary))
+        if recipe.ngram_range == (1, 1):
+            read, spans = SpanFinder(vocabulary, recipe).find(text)
+            assert found["spans"] == [f"{start}:{read[start:stop]}" for start, stop, _ in spans]
+
+
+@pytest.mark.parametrize(
+    ("recipe", "why"),
+    [
+        (None, "counts"),
+        (tt.TextRecipe(tokenizer="chinese"), "tokenizer"),
+        (tt.TextRecipe(lemmas="german"), "lemmas"),
+        (tt.TextRecipe(token_pattern=r"(?i)[a-z]+"), "pattern"),
+        (tt.TextRecipe(token_pattern=r"(?>a|b)c"), "pattern"),
+        (tt.TextRecipe(token_pattern=r"\w+"), None),
+    ],
+)
+def test_a_page_that_cannot_find_words_says_why(recipe: tt.TextRecipe | None, why: str | None) -> None:
+    assert page_obstacle(recipe) == why
+
+
+def test_a_model_with_a_pattern_of_its_own_has_a_workbench(browser: Any, tmp_path: Path) -> None:
+    rows = [
+        {"id": str(d), "text": f"wave2 tide{d % 3} salt-ship wave2", "tags": [f"t{d % 3}"]} for d in range(30)
+    ]
+    recipe = tt.TextRecipe(token_pattern=r"[a-z]+\d?", min_length=1)
+    corpus = tt.read_corpus(rows, text="text", tags="tags", id="id", recipe=recipe)
+    model = tt.TTM(n_topics=3, random_state=0, max_iter=20).fit(corpus)
+    assert offline_model(model) is not None
+    write_report(model, tmp_path / "report.html", corpus=corpus)
+    page = browser.new_page()
+    page.goto((tmp_path / "report.html").as_uri() + "#/workbench")
+    page.locator("textarea").first.fill("wave2 tide1 wave2 salt-ship")
+    page.get_by_role("button", name="Analyse").click()
+    page.locator(".proposals button").first.wait_for(timeout=20_000)
+    assert "t1" in page.locator(".proposals").first.inner_text()
+    page.close()
