@@ -398,7 +398,7 @@ def _picture(page: Any, one: Explorer, more: str = "") -> None:
 
     page.wait_for_timeout(2500)
     image = Image.open(io.BytesIO(page.screenshot())).convert("RGB").resize((900, 562))
-    small = image.quantize(64, dither=Image.Dither.NONE)
+    small = image.quantize(160, dither=Image.Dither.NONE)
     small.save(IMAGES / f"explorer-peer-{one.name}{more}.png", optimize=True)
 
 
@@ -413,6 +413,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--python", nargs="+", default=[sys.executable], help="PATH, or NAME=PATH for one")
     parser.add_argument("--only", nargs="+", choices=list(ALL), default=list(ALL))
     parser.add_argument("--page", action="store_true", help="write the page only")
+    parser.add_argument("--alone", action="store_true", help="nothing else runs meanwhile: the page says so")
     options = parser.parse_args(arguments)
     if not options.page:
         named = dict(one.split("=", 1) for one in options.python if "=" in one)
@@ -426,6 +427,7 @@ def main(arguments: list[str] | None = None) -> None:
 def _run(one: Explorer, options: argparse.Namespace, python: str) -> None:
     """Make and open one explorer, and keep the record; a failure is a record, too."""
     record: dict[str, Any] = {"name": one.name, "title": one.title, "documents": options.docs}
+    record["alone"] = options.alone
     try:
         if one in (OURS, OURS_ALL):
             facts = prepare(options.folder, options.docs)[one.name]

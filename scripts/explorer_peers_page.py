@@ -16,8 +16,8 @@ each opened in Chromium on the same machine. All get the same texts, and topics 
 fit; each has its default options, and the full texts where it has a place for them.
 `scripts/explorer_peers.py` makes the pages, opens them and writes this page.
 
-Seconds are those of a browser without a graphics card (software rendering), the median of three, with load
-averages of {loads} on two cores. Scripts that a page loads from elsewhere come from local copies, so
+Seconds are those of a browser without a graphics card (software rendering) on two cores, the median of three,
+{conditions}. Scripts that a page loads from elsewhere come from local copies, so
 their seconds hold no network time.
 """
 
@@ -41,18 +41,58 @@ def write_page(records: Path, docs: Path) -> None:
     rows = [found[name] for name in ORDER if name in found]
     if not rows or "ours" not in found:
         return
-    loads = [f"{load:.1f}" for load in sorted(row["load"] for row in rows if "load" in row)]
     others = [row for row in rows if "error" not in row and not row["name"].startswith("ours")]
     parts = [
-        HEAD.format(documents=rows[0]["documents"], loads=f"{loads[0]} to {loads[-1]}"),
+        HEAD.format(documents=rows[0]["documents"], conditions=_conditions(rows)),
         _losses(found["ours"], found.get("ours-all"), others),
         _table(rows),
         _failures(rows),
+        _own_figures(records.parent / "explorer"),
         NOTES,
         _pictures(rows, docs / "images"),
     ]
     page = docs / "explorer-comparison.md"
     page.write_text("\n".join(part for part in parts if part).rstrip() + "\n", encoding="utf-8")
+
+
+def _conditions(rows: list[Record]) -> str:
+    if all(row.get("alone") for row in rows):
+        return "while nothing else ran on the machine"
+    loads = [f"{load:.1f}" for load in sorted(row["load"] for row in rows if "load" in row)]
+    return f"with load averages of {loads[0]} to {loads[-1]}"
+
+
+def _own_figures(records: Path) -> str:
+    """Return what was measured of our report alone, as far as there are records."""
+    lines = []
+    if (records / "report.json").exists():
+        record = json.loads((records / "report.json").read_text(encoding="utf-8"))
+        browser = record["browser"]
+        for name, what in (("panning", "dragging"), ("zooming", "zooming")):
+            if found := browser.get(name):
+                lines.append(
+                    f"| frames per second while {what}, {record['documents']:,} points | "
+                    f"{found['frames_per_second']:.0f}; 90 % of the frames within "
+                    f"{found['frame_ms_90_percent_below']:.1f} ms |"
+                )
+        lines += [
+            f"| first view, {record['documents']:,} documents | {browser['seconds_to_first_view']:.1f} s |",
+            f"| page of a document | {browser['document_page_seconds']:.2f} s |",
+            f"| delay while typing a search | {browser['input_delay_ms']['median']:.0f} ms, at most "
+            f"{browser['input_delay_ms']['worst']:.0f} ms |",
+        ]
+    for path in sorted(records.glob("workbench-*.json")):
+        found = json.loads(path.read_text(encoding="utf-8"))
+        lines.append(
+            f"| workbench in the file, {found['documents']} held-out documents of {found['collection']} | "
+            f"{found['five_tags_equal']:.3f} of five tags equal Python's; topics "
+            f"{found['topics_apart']:.3f} apart (L1); 200 words take {found['processor_ms_200_words']:.0f} ms of processor time; "
+            f"{found['workbench_megabytes']:.2f} MB |"
+        )
+    if not lines:
+        return ""
+    told = "`python -m benchmarks.explorer report` and `scripts/workbench_results.py` measure these."
+    return "\n".join(["## Our report alone", "", told, "", "| | |", "|---|---|", *lines, ""])
 
 
 def _losses(ours: Record, full: Record | None, others: list[Record]) -> str:
@@ -161,7 +201,9 @@ def _click(row: Record) -> str:
 
 def _failures(rows: list[Record]) -> str:
     lines = [
-        f"- {row['title']}: `{row['error']}`, with the load given above; not tried on an idle machine."
+        f"- {row['title']}: `{row['error']}`, {_conditions([row])}."
+        if row.get("alone")
+        else f"- {row['title']}: `{row['error']}`, with the load given above; not tried on an idle machine."
         for row in rows
         if "error" in row
     ]

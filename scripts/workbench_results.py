@@ -6,8 +6,9 @@
 
 A model is fitted to the training part once and kept in the folder. The report is written again each time, so
 that it has the script of this checkout. The last documents of the test part are for the figures, the first
-ones (`choose`) for choosing settings. Milliseconds are processor time of the browser's page on a text of 200
-words: they hold on a busy machine, the seconds that a reader waits do not.
+ones (`choose`) for choosing settings. Figures are kept for docs/explorer-comparison.md. Milliseconds are
+processor time of the browser's page on a text of 200 words: they hold on a busy machine, the seconds that a
+reader waits do not.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from tagtopics.models.base import TopicModel
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
-from benchmarks.explorer import chromium  # noqa: E402
+from benchmarks.explorer import RECORDS, chromium  # noqa: E402
 
 WORDS = 200
 REPEATS = 60
@@ -157,7 +158,11 @@ def main() -> None:
         "median_wall_ms_200_words": round(wall, 1),
         "workbench_megabytes": round(len(block.group(1)) / 1e6, 2) if block else 0.0,
     }
-    sys.stdout.write(json.dumps(figures, indent=1) + "\n")
+    text = json.dumps(figures, indent=1) + "\n"
+    if given.part == "figures":
+        RECORDS.mkdir(parents=True, exist_ok=True)
+        (RECORDS / f"workbench-{given.name}.json").write_text(text, encoding="utf-8")
+    sys.stdout.write(text)
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ def test_attraction_is_symmetric_and_adds_up_to_one() -> None:
     assert pull[0, 1] == pytest.approx(2 * pull[0, 2])  # a pair that is near both ways counts twice
 
 
-def test_the_four_most_similar_documents_attract_three_times_as_much(theta: np.ndarray) -> None:
+def test_the_four_most_similar_documents_attract_four_times_as_much(theta: np.ndarray) -> None:
     roots = np.sqrt(theta[:40]).astype(np.float32)
     near = nearest(roots, 15)
     pull = attraction(roots, near)
@@ -54,7 +54,7 @@ def test_the_four_most_similar_documents_attract_three_times_as_much(theta: np.n
     directed = np.zeros((40, 40))
     for i, row in enumerate(near):
         best = sorted(row, key=lambda j: -alike[i, j])
-        directed[i, best[:4]], directed[i, best[4:]] = 3 / 23, 1 / 23
+        directed[i, best[:4]], directed[i, best[4:]] = 4 / 27, 1 / 27
     expected = directed + directed.T
     assert both == pytest.approx(expected / expected.sum())
 

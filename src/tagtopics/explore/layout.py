@@ -24,7 +24,7 @@ from tagtopics.kernels.threads import resolve_threads, run_ranges
 NEIGHBOURS = 15
 """Documents that attract a document."""
 
-_NEAREST, _STRONGER = 4, 3.0
+_NEAREST, _STRONGER = 4, 4.0
 """How many of them attract more than the others, and how many times as much (decision 161)."""
 
 STEPS = (100, 200)

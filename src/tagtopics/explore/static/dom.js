@@ -81,6 +81,17 @@ function fewOf(values, n) {
   return best;
 }
 
+// Draw parts of a page anew; the focus stays at the same place of a part, or moves to its last button or field.
+function keepingFocus(parts, draw) {
+  const fields = (part) => [...part.querySelectorAll("a, button, input, select")];
+  const held = parts.find((part) => part.contains(document.activeElement));
+  const place = held ? fields(held).indexOf(document.activeElement) : -1;
+  draw();
+  if (!held || held.contains(document.activeElement)) return;
+  const now = [held, ...parts].map(fields).find((some) => some.length) || [];
+  const target = now[Math.min(Math.max(place, 0), now.length - 1)];
+  if (target) target.focus();
+}
 function link(href, props, ...children) {
   return h("a", { href, ...props }, ...children);
 }

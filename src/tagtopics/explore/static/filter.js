@@ -122,17 +122,18 @@ function filterBar() {
   const draw = () => {
     if (chips.ownerDocument !== document || (chips.drawn && !chips.isConnected)) return false;
     chips.drawn = true;
-    chips.replaceChildren(...filterChips());
+    keepingFocus([chips, box], () => redraw());
     input.value = filter.words;
     const n = filtered ? filtered.reduce((sum, x) => sum + x, 0) : store.documents.ids.length;
     const left = store.sizes.documents - store.documents.ids.length;
     count.textContent = filtered
       ? [T`${whole(n)} of ${plural(store.documents.ids.length, "of document")}`, left ? T` (${whole(left)} others are not in this file)` : ""].join("")
       : plural(store.sizes.documents, "document");
-    box.replaceChildren(
-      tagBox(T`Tag`, filter.tags, (t) => setFilter({ tags: [...filter.tags, t] })),
-    );
     return true;
+  };
+  const redraw = () => {
+    chips.replaceChildren(...filterChips());
+    box.replaceChildren(tagBox(T`Tag`, filter.tags, (t) => setFilter({ tags: [...filter.tags, t] })));
   };
   chips.drawn = false;
   draw();

@@ -151,7 +151,7 @@ function textBench() {
   };
   const again = () => {
     saveBench();
-    drawChosen();
+    keepingFocus([chosen], drawChosen);
     ask();
   };
   const next = () => {
