@@ -86,7 +86,8 @@ def _own_figures(records: Path) -> str:
         lines.append(
             f"| workbench in the file, {found['documents']} held-out documents of {found['collection']} | "
             f"{found['five_tags_equal']:.3f} of five tags equal Python's; topics "
-            f"{found['topics_apart']:.3f} apart (L1); 200 words take {found['processor_ms_200_words']:.0f} ms of processor time; "
+            f"{found['topics_apart']:.3f} apart (L1); 200 words take "
+            f"{found['processor_ms_200_words']:.0f} ms of processor time; "
             f"{found['workbench_megabytes']:.2f} MB |"
         )
     if not lines:

@@ -20,6 +20,7 @@ from explore_support import Watched, serving
 
 import tagtopics as tt
 from tagtopics.errors import InputError
+from tagtopics.explore import hosting
 from tagtopics.explore.hosting import Reloader, Served, names_of
 from tagtopics.explore.server import create_server
 from tagtopics.views.engine import ModelEngine
@@ -85,6 +86,20 @@ def test_a_server_without_models_is_alive_but_not_ready(two: list[Served]) -> No
         board.replace(two[:1])
         assert get(f"{address}ready")[0] == 200
         assert get(f"{address}api/v1/topics")[0] == 200
+
+
+def test_browsers_wait_for_the_models(two: list[Served], monkeypatch: pytest.MonkeyPatch) -> None:
+    app, board = create_server()
+    for address in serving(app):
+        threading.Timer(0.4, board.replace, [two[:1]]).start()
+        status, page = get(address, Accept="text/html,*/*")
+        assert status == 200
+        assert "static/explorer.js" in page
+    monkeypatch.setattr(hosting, "_PATIENCE", 0.2)
+    app, _ = create_server()
+    for address in serving(app):
+        assert get(address, Accept="text/html,*/*")[0] == 503
+        assert "is being loaded" in get(address, Accept="text/html,*/*")[1]
 
 
 def test_models_are_replaced_while_requests_are_answered(two: list[Served]) -> None:

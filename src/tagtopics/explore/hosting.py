@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
 import re
@@ -61,10 +62,13 @@ def names_of(paths: Sequence[str]) -> list[str]:
 _LOADING = (
     b'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>tagtopics</title>'
     b'<meta http-equiv="refresh" content="2"><meta name="viewport" content="width=device-width"></head>'
-    b"<body><main><h1>tagtopics</h1><p>The model is being loaded. This page tries again by itself.</p></main>"
+    b"<body><main><h1>tagtopics</h1><p>The model is being loaded. Reload this page in a moment.</p></main>"
     b"</body></html>"
 )
-"""For browsers that come before the models are there."""
+"""For browsers that come long before the models are there."""
+
+_PATIENCE, _PAUSE = 20.0, 0.1
+"""Seconds that a browser waits for the models, and between two looks."""
 
 
 class Switchboard:
@@ -112,10 +116,13 @@ class Switchboard:
         """Serve one request."""
         if scope["type"] != "http":
             return
-        path, apps = scope["path"], self._apps
+        path, by_reader = scope["path"], b"text/html" in dict(scope["headers"]).get(b"accept", b"")
+        if by_reader and path not in _OWN:
+            await self._loaded()
+        apps = self._apps
         if path in _OWN:
             await self._own(scope, send)
-        elif not apps and b"text/html" in dict(scope["headers"]).get(b"accept", b""):
+        elif not apps and by_reader:
             await _answer(send, 503, _LOADING, "text/html; charset=utf-8", [(b"retry-after", b"2")])
         elif not apps:
             await _json(send, 503, {"detail": "the models are being loaded; try again"}, retry=True)
@@ -123,6 +130,13 @@ class Switchboard:
             await next(iter(apps.values()))(scope, receive, send)
         else:
             await self._one_of(apps, scope, receive, send)
+
+    async def _loaded(self) -> None:
+        """Wait for the models, but not for long. A page that reloads itself would lose its place."""
+        for _ in range(int(_PATIENCE / _PAUSE)):
+            if self._apps:
+                return
+            await asyncio.sleep(_PAUSE)
 
     async def _one_of(
         self, apps: Mapping[str, Application], scope: MutableMapping[str, Any], receive: Receive, send: Send
