@@ -48,7 +48,7 @@ function photographBench() {
             {},
             card(
               T`Recommended tags`,
-              null,
+              T`How probable each tag is for this photo.`,
               bars(
                 found.tags.map((name, i) => ({
                   label: h("bdi", {}, name),
