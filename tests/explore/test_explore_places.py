@@ -52,8 +52,8 @@ def test_back_leads_to_the_same_place_of_a_list(watched: Watched) -> None:
 
 
 NAMES = """() => [...document.querySelectorAll('.terrain .name:not([hidden])')].map(node => {
-  const box = node.getBoundingClientRect();
-  return [node.innerText, box.left, box.top]; })"""
+  const [box, map] = [node, document.querySelector('.terrain')].map(one => one.getBoundingClientRect());
+  return [node.innerText, box.left - map.left, box.top - map.top]; })"""
 
 
 def test_the_address_holds_the_view_of_the_map(watched: Watched) -> None:
