@@ -15,6 +15,8 @@ import pytest
 
 from tagtopics.datasets.synthetic import SyntheticCorpus
 
+hypothesis.settings.register_profile("untimed", deadline=None)  # no test asserts a time
+hypothesis.settings.load_profile("untimed")
 hypothesis.settings.register_profile("uncompiled", max_examples=5, deadline=None)
 if os.environ.get("NUMBA_DISABLE_JIT") == "1":  # `make coverage`: kernels run as plain Python, which is slow
     hypothesis.settings.load_profile("uncompiled")
