@@ -33,13 +33,13 @@ def test_every_page_opens_and_is_accessible(watched: Watched) -> None:
         assert watched.page.title().endswith("Four themes · tagtopics")
 
 
-@pytest.mark.parametrize("scheme", ["dark", "light"])
-def test_both_themes_have_enough_contrast(browser: Any, address: str, scheme: str) -> None:
-    watched = Watched(browser, address, color_scheme=scheme)
+def test_the_dark_theme_has_enough_contrast(browser: Any, address: str) -> None:
+    """The light one is tested above."""
+    watched = Watched(browser, address, color_scheme="dark")
     watched.open()
     for place in ("#/", "#/topic/1", "#/groups/0+9", "#/document/2", "#/search/a"):
         watched.go(place)
-        assert watched.problems() == [], (scheme, place)
+        assert watched.problems() == [], place
     watched.close()
 
 

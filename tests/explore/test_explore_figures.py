@@ -279,7 +279,7 @@ def test_pages_show_the_numbers_of_topics_and_words(shown: Shown, page: Watched)
             assert unquote(href) == f"#/word/{word}"
             assert _same(text.split("%")[0] + "%", p)
             assert float(text.split("×")[1]) == pytest.approx(lift, rel=0.06)
-    for address in list(_addresses(shown, "word"))[::97]:
+    for address in list(_addresses(shown, "word"))[::197]:
         figures = shown.pages[address]
         text = page.go(address).locator(".lead").inner_text()
         assert f"{figures['tokens']:,.0f} time" in text
@@ -291,7 +291,7 @@ def test_pages_show_the_numbers_of_topics_and_words(shown: Shown, page: Watched)
 
 
 def test_pages_show_the_numbers_of_tags_and_groups(shown: Shown, page: Watched) -> None:
-    for address in list(_addresses(shown, "tag"))[::41]:
+    for address in list(_addresses(shown, "tag"))[::83]:
         figures = shown.pages[address]
         lead = page.go(address).locator(".lead").inner_text()
         assert f"{figures['documents']:,} document" in lead
@@ -326,7 +326,7 @@ def test_network_shows_its_pairs(shown: Shown, page: Watched) -> None:
 
 
 def test_pages_show_the_numbers_of_documents(shown: Shown, page: Watched) -> None:
-    for d in range(0, len(shown.doc), 29):
+    for d in range(0, len(shown.doc), 59):
         figures = shown.pages[_document(shown, d)]
         page.go(_document(shown, d)).wait_for_selector(".text")
         topics = page.page.evaluate(_BARS, "Topics")

@@ -84,7 +84,11 @@ def test_a_fork_in_the_middle_of_answers_does_not_hang(model: tt.TTM) -> None:
 
 
 @pytest.mark.parametrize(
-    "method", sorted({"spawn", "forkserver"} & set(multiprocessing.get_all_start_methods()))
+    "method",
+    [
+        pytest.param("spawn", marks=[pytest.mark.slow] * FORKS),  # the workers of loky are spawned, too
+        *({"forkserver"} & set(multiprocessing.get_all_start_methods())),
+    ],
 )
 def test_a_spawned_process_answers_the_same(expected: str, method: str) -> None:
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context(method)) as pool:

@@ -58,12 +58,6 @@ def kernel(function: Any) -> Any:
         return numba.njit(**_OPTIONS)(function)
 
 
-def exact_kernel(function: Any) -> Any:
-    """Compile like `kernel`, but keep every sum in the order in which it is written, as NumPy code has it."""
-    with _numba_cache():
-        return numba.njit(nogil=True, cache=True, error_model="numpy")(function)
-
-
 def integer_kernel(function: Any) -> Any:
     """Compile code on integers that allocates nothing; no order of its operations can change a result."""
     with _numba_cache():
