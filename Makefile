@@ -13,8 +13,8 @@ UNCOMPILED = $(wildcard tests/graph tests/kernels tests/inference tests/evidence
 
 help:
 	@echo "make demo         fit a model to docstrings and show its answers"
-	@echo "make test         linters, type checks and tests (about 6 minutes on two cores)"
-	@echo "make test-slow    tests of clusters, packages, killed processes and the benchmark (5 minutes more)"
+	@echo "make test         linters, type checks and tests (about 5 minutes on two cores)"
+	@echo "make test-slow    tests of clusters, packages, killed processes, benchmarks (4 minutes more)"
 	@echo "make check        linters and type checks only"
 	@echo "make coverage     branch coverage; kernels run uncompiled"
 	@echo "make crash fuzz   kill writers at every system call; try 23,000 inputs, 10,000 requests, 8,000 flipped bits"

@@ -33,8 +33,9 @@ def _data_directory() -> Path | None:
 
 
 SLOW = ("scale_cluster", "packaging_distribution", "crash_points", "bench_smoke", "kernels_cache",
-        "scale_killed", "process_bits", "explore_unpatched_annif", "cli_settings", "cli_killed")  # fmt: skip
-"""The files of `make test-slow`: clusters, packages, killed processes, compilation, and the benchmark."""
+        "scale_killed", "process_bits", "explore_unpatched_annif", "cli_settings", "cli_killed",
+        "baselines_independent")  # fmt: skip
+"""The files of `make test-slow`: clusters, packages, killed processes, compilation, and other packages."""
 
 LONG = ("explore_figures", "models_contract", "explore_browser", "fuzz", "docs", "process_workers",
         "explore_axe", "scale_fitting", "models_online", "explore_sharing", "models_planted", "cli_demo",

@@ -21,6 +21,7 @@ def test_abstracts_are_the_same_each_time(data_directory: Path, monkeypatch: pyt
     assert rows == list(e2e.abstracts(9_100))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_every_peer_gives_what_a_page_needs() -> None:
     pytest.importorskip("gensim")

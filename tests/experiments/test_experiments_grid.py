@@ -158,6 +158,7 @@ def test_a_run_goes_on_and_repeats_nothing(
     assert len(read_records(path)) == 4
 
 
+@pytest.mark.slow
 def test_processes_measure_the_same(own: Path, tmp_path: Path) -> None:
     specs = [spec(model=model) for model in ("lda", "ttm-p", "atm")]
     run_grid(specs, tmp_path / "one.jsonl", data=own)

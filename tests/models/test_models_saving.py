@@ -343,6 +343,7 @@ SECONDS = float(os.environ.get("TAGTOPICS_WRITER_SECONDS", "1"))
 """How long two writers and a reader share a model; `make crash` takes 60 seconds."""
 
 
+@pytest.mark.slow
 def test_two_writers_and_a_reader_never_meet_a_mixture(tmp_path: Path) -> None:
     path = tmp_path / "m"
     _save_again_and_again(path, 0, 0.01)
