@@ -10,6 +10,8 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import Any
 
 from tagtopics.errors import MissingExtraError
@@ -72,9 +74,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:[\u0300-\u036f\u0900-\u0963]+[^\W\d_]*)*")
 def words_of_language(language: str) -> frozenset[str]:
     """Return the stop words of a language of `LANGUAGES`, in lower case, NFC."""
     if language == "english":
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-        return frozenset(ENGLISH_STOP_WORDS)
+        return _english()
     try:
         import stopwordsiso
     except ImportError:
@@ -82,6 +82,28 @@ def words_of_language(language: str) -> frozenset[str]:
     return frozenset(
         unicodedata.normalize("NFC", word.lower()) for word in stopwordsiso.stopwords(LANGUAGES[language])
     )
+
+
+def _english() -> frozenset[str]:
+    """Return the stop words of scikit-learn, from the one file that lists them.
+
+    The public name imports all that extracts features from texts, which often takes longer than counting.
+    """
+    import sklearn
+
+    spec = spec_from_file_location(
+        "tagtopics_english", Path(sklearn.__file__).parent / "feature_extraction" / "_stop_words.py"
+    )
+    try:
+        if spec is None or spec.loader is None:
+            raise OSError
+        listed = module_from_spec(spec)
+        spec.loader.exec_module(listed)
+        return frozenset(listed.ENGLISH_STOP_WORDS)
+    except (OSError, AttributeError):  # another version of scikit-learn
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        return frozenset(ENGLISH_STOP_WORDS)
 
 
 def spaceless_language(texts: Sequence[str]) -> str | None:

@@ -10,6 +10,7 @@ from scipy.special import expit
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.kernels.ranking import largest_in_rows
+from tagtopics.recommend.logistic import logistic_regression
 
 N_COLUMNS = 6
 """Inputs of calibration: the last axis of `evidence`."""
@@ -71,11 +72,7 @@ def logistic_weights(columns: Any, outcomes: Any) -> Float64:
     if y.all() or not y.any():  # nothing to tell apart: the share of true outcomes, smoothed
         chance = (y.sum() + 0.5) / (len(y) + 1.0)
         return np.concatenate([[np.log(chance / (1 - chance))], np.zeros(columns.shape[1] - 1)])
-    from sklearn.linear_model import LogisticRegression  # slow to import; only training needs it
-
-    regression = LogisticRegression(solver="newton-cholesky", tol=1e-8)
-    regression.fit(np.asarray(columns[:, 1:], dtype=np.float64), y)
-    return np.concatenate([regression.intercept_, regression.coef_[0]])
+    return logistic_regression(columns[:, 1:], y)
 
 
 def candidates(known: Float32, truth: Any) -> tuple[Float32, Any]:

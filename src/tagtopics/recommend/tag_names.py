@@ -23,6 +23,7 @@ from tagtopics.corpus.stems import language_of
 from tagtopics.corpus.thesaurus import Thesaurus
 from tagtopics.errors import InputError
 from tagtopics.recommend.calibration import best_threshold
+from tagtopics.recommend.logistic import logistic_regression
 from tagtopics.recommend.name_features import (
     FEATURES,
     Found,
@@ -270,12 +271,9 @@ def _regressed(columns: Float64, outcomes: Any, weight: Float64) -> Float64:
         return np.concatenate([[np.log(chance / (1 - chance))], np.zeros(columns.shape[1])])
     mean, scale = columns.mean(0), columns.std(0)
     scale = np.where(scale > 1e-9, scale, 1.0)
-    from sklearn.linear_model import LogisticRegression  # slow to import; only training needs it
-
-    regression = LogisticRegression(C=_PENALTY, solver="newton-cholesky", tol=1e-6, max_iter=100)
-    regression.fit((columns - mean) / scale, outcomes, sample_weight=weight)
-    slopes = regression.coef_[0] / scale
-    return np.concatenate([regression.intercept_ - (slopes * mean).sum(), slopes])
+    constant, *others = logistic_regression((columns - mean) / scale, outcomes, weight, _PENALTY)
+    slopes = np.array(others) / scale
+    return np.concatenate([[constant - (slopes * mean).sum()], slopes])
 
 
 def _standardised(values: Float64, mean: Float64, scale: Float64) -> Float64:
