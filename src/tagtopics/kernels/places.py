@@ -1,7 +1,7 @@
 """Compiled loops of the map of documents: attraction, repulsion by way of a grid, and steps downhill.
 
-All in double precision. Each document has a row of its own, so ranges of documents may run on any thread;
-only `add_mass` adds up over documents, and runs on one.
+All in double precision, but for the fields of the grid. Each document has a row of its own, so ranges of
+documents may run on any thread; only `add_mass` adds up over documents, and runs on one.
 """
 
 from __future__ import annotations
