@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property
+from typing import overload
 
 import numpy as np
 from pydantic import BaseModel
+from pydantic_core import to_json
 
 from tagtopics._blas import single_thread
-from tagtopics._typing import Float32
+from tagtopics._typing import Float32, Int64
 from tagtopics.errors import InputError
 from tagtopics.explore import schemas
 from tagtopics.kernels.ranking import largest_in_rows
@@ -18,6 +22,40 @@ from tagtopics.views.topic_data import TopicData
 
 class NoSuchDocumentError(Exception):
     """There is no document of this number; the message names the range."""
+
+
+class RankedWords(Sequence[schemas.Weighted]):
+    """Words with their weights, largest first; an answer may have hundreds of thousands of them.
+
+    Args:
+        names: of all words.
+        heads: the JSON of each word, up to its weight.
+        places: (n,) the words.
+        weights: (n,) of these words.
+    """
+
+    def __init__(self, names: Sequence[str], heads: Sequence[str], places: Int64, weights: Float32) -> None:
+        self._names, self._heads, self._places, self._weights = names, heads, places, weights
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, at: int) -> schemas.Weighted: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[schemas.Weighted]: ...
+
+    def __getitem__(self, at: int | slice) -> schemas.Weighted | list[schemas.Weighted]:
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        return schemas.Weighted(self._names[self._places[at]], float(self._weights[at]))
+
+    def json(self) -> str:
+        """Return the list as JSON, without making an object for each word."""
+        weights = to_json(self._weights.tolist()).decode()[1:-1].split(",")
+        rows = zip(self._places.tolist(), weights, strict=False)  # of no word there is one empty weight
+        return f"[{','.join([f'{self._heads[w]}{weight}}}' for w, weight in rows])}]"
 
 
 class Collection:
@@ -102,12 +140,17 @@ class Collection:
             text=table.texts[row] if with_text and table.texts is not None else None,
         )
 
-    def _words(self, weights: Float32, n: int) -> list[list[schemas.Weighted]]:
+    def _words(self, weights: Float32, n: int) -> list[RankedWords]:
         """Return the n words with the largest weights of each row of (R, W)."""
-        best, names = largest_in_rows(weights, n), self._data.words
-        values = np.take_along_axis(weights, best, axis=1).tolist()
-        rows = zip(best.tolist(), values, strict=True)
-        return [[schemas.Weighted(names[w], value) for w, value in zip(*row, strict=True)] for row in rows]
+        best = largest_in_rows(weights, n)
+        values = np.take_along_axis(weights, best, axis=1)
+        rows = zip(best, values, strict=True)
+        return [RankedWords(self._data.words, self._heads, *row) for row in rows]
+
+    @cached_property
+    def _heads(self) -> list[str]:
+        """The JSON of each word, up to its weight."""
+        return [f'{{"name":{json.dumps(word, ensure_ascii=False)},"weight":' for word in self._data.words]
 
 
 class AnswerCache:
@@ -142,12 +185,22 @@ def as_json(answer: Callable[[], BaseModel]) -> bytes:
     Rows of a list are converted one by one: a whole list would keep the interpreter's lock, and the server
     waiting, for a tenth of a second and more.
     """
-    found = answer()
-    rows = {name: value for name, value in found if _is_list_of_models(value)}
-    rest = found.model_dump_json(exclude=set(rows))[1:-1]
-    lists = (f'"{name}":[{",".join(row.model_dump_json() for row in value)}]' for name, value in rows.items())
-    return f"{{{','.join(filter(None, [rest, *lists]))}}}".encode("utf-8", "replace")
+    return _model_json(answer()).encode("utf-8", "replace")
 
 
-def _is_list_of_models(value: object) -> bool:
+def _model_json(found: BaseModel) -> str:
+    """Return the JSON of an answer; lists of models, and words with their weights, come last."""
+    own = {name: value for name, value in found if _is_long(value)}
+    rest = found.model_dump_json(exclude=set(own))[1:-1]
+    parts = (f'"{name}":{_list_json(value)}' for name, value in own.items())
+    return f"{{{','.join(filter(None, [rest, *parts]))}}}"
+
+
+def _list_json(value: RankedWords | list[BaseModel]) -> str:
+    return value.json() if isinstance(value, RankedWords) else f"[{','.join(map(_model_json, value))}]"
+
+
+def _is_long(value: object) -> bool:
+    if isinstance(value, RankedWords):
+        return True
     return isinstance(value, list) and bool(value) and isinstance(value[0], BaseModel)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.kernels.compiling import kernel
-from tagtopics.kernels.threads import resolve_threads, run_ranges
+from tagtopics.kernels.threads import resolve_threads, run_lanes, run_ranges
 
 _FEW = 64
 """For more values than this, a partition of the row takes less time than keeping a sorted list."""
@@ -32,7 +33,14 @@ def largest_in_rows(values: Any, n: int) -> Int64:
     n_rows, n_columns = values.shape
     n = min(n, n_columns)
     if n > _FEW or n == 0:
-        return np.array([largest(row, n) for row in values], dtype=np.int64).reshape(n_rows, n)
+        found = np.empty((n_rows, n), dtype=np.int64)
+
+        def lane(waiting: Iterator[int]) -> None:
+            for r in waiting:
+                found[r] = largest(values[r], n)
+
+        run_lanes(lane, range(n_rows), resolve_threads(None))
+        return found
     flat: Any = np.asarray(values, dtype=np.float32 if values.dtype == np.float32 else np.float64).ravel()
     offsets = np.arange(n_rows + 1) * n_columns
     places = largest_of_rows(offsets, flat, n, resolve_threads(None))
