@@ -217,3 +217,11 @@ def test_phrases_in_shards(tmp_path: Path) -> None:
     sharded = tt.shard_corpus(path, tmp_path / "s", recipe=corpus.recipe).corpus()
     assert sharded.vocabulary == corpus.vocabulary
     assert (sharded.counts != corpus.counts).nnz == 0
+
+
+def test_english_stop_words_are_those_of_scikit_learn() -> None:
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    from tagtopics.corpus.languages import words_of_language
+
+    assert words_of_language("english") == ENGLISH_STOP_WORDS
