@@ -2,7 +2,6 @@
 
 import numpy as np
 import scipy.sparse as sp
-
 from benchmarks.large_k import long_documents, ratios
 
 
