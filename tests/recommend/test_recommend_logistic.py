@@ -11,7 +11,9 @@ from tagtopics.recommend.logistic import logistic_regression
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.sampled_from([0.1, 1.0, 10.0]), st.booleans())
 @settings(max_examples=30, deadline=None)
-def test_weights_are_those_of_scikit_learn(seed, n_columns, inverse_penalty, weighted):
+def test_weights_are_those_of_scikit_learn(
+    seed: int, n_columns: int, inverse_penalty: float, weighted: bool
+) -> None:
     rng = np.random.default_rng(seed)
     columns = rng.normal(size=(200, n_columns)) * rng.uniform(0.1, 3, n_columns)
     outcomes = rng.random(200) < 1 / (1 + np.exp(-(columns @ rng.normal(size=n_columns) - 1)))
@@ -23,7 +25,7 @@ def test_weights_are_those_of_scikit_learn(seed, n_columns, inverse_penalty, wei
     np.testing.assert_allclose(found, [*twin.intercept_, *twin.coef_[0]], rtol=1e-6, atol=1e-7)
 
 
-def test_outcomes_that_a_column_tells_apart_have_finite_weights():
+def test_outcomes_that_a_column_tells_apart_have_finite_weights() -> None:
     columns = np.linspace(-1, 1, 50)[:, np.newaxis] * 1e3
     found = logistic_regression(columns, columns[:, 0] > 0)
     assert np.isfinite(found).all()
@@ -31,7 +33,7 @@ def test_outcomes_that_a_column_tells_apart_have_finite_weights():
 
 
 @pytest.mark.parametrize("constant", [0.0, 5.0])
-def test_a_column_of_equal_values_is_no_obstacle(constant):
+def test_a_column_of_equal_values_is_no_obstacle(constant: float) -> None:
     rng = np.random.default_rng(0)
     columns = np.column_stack([rng.normal(size=100), np.full(100, constant)])
     outcomes = columns[:, 0] + rng.normal(size=100) > 0
