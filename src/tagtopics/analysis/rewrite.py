@@ -67,7 +67,7 @@ def rewrite(
     source: str | Path,
     out: str | Path,
     changes: Sequence[Change],
-    columns: TagColumns = TagColumns(),  # noqa: B008  # frozen
+    columns: TagColumns = TagColumns(),
     *,
     format: str | None = None,
     overwrite: bool = False,
