@@ -24,8 +24,9 @@ from tagtopics.kernels.threads import resolve_threads, run_ranges
 NEIGHBOURS = 15
 """Documents that attract a document."""
 
-_NEAREST, _STRONGER = 4, 4.0
-"""How many of them attract more than the others, and how many times as much (decision 161)."""
+_NEAREST, _STRONGER, _FINAL = 4, 4.0, 100
+"""How many of them attract more than the others at the end, how many times as much, and for how many of the
+last steps (decision 161)."""
 
 STEPS = (100, 200)
 """Steps with exaggerated attraction, which form the groups, and steps after that."""
@@ -73,9 +74,10 @@ def document_layout(
     if D < 4:
         return np.stack([(np.arange(D) + 1) / (D + 1), np.full(D, 0.5)], axis=1)
     roots = _roots(topics)
-    pull = attraction(roots, neighbours_of(topics) if near is None else near)
+    near = neighbours_of(topics) if near is None else near
+    pulls = attraction(near), attraction(near, nearest_first(roots, near))
     on_progress(0.2)
-    return _fitted(_optimised(principal_plane(roots), pull, on_progress))
+    return _fitted(_optimised(principal_plane(roots), pulls, on_progress))
 
 
 @single_thread()
@@ -147,8 +149,8 @@ def _groups(roots: Float32) -> tuple[Float32, Int64]:
     return centres.astype(np.float32), group
 
 
-def attraction(roots: Float32, near: Int64) -> sp.csr_array:
-    """Return CSR (D, D), upper half: the symmetric attraction of documents; both halves add up to one.
+def nearest_first(roots: Float32, near: Int64) -> Float64:
+    """Return (D, n): how much each of the most similar documents attracts a document at the end.
 
     Args:
         roots: (D, K) square roots of topic proportions.
@@ -159,8 +161,19 @@ def attraction(roots: Float32, near: Int64) -> sp.csr_array:
     for rows in np.array_split(np.arange(D), -(-near.size * roots.shape[1] // _BLOCK)):
         alike = np.einsum("ijk,ik->ij", roots[near[rows]], roots[rows])
         weights[rows[:, np.newaxis], largest_in_rows(alike, min(_NEAREST, n))] = _STRONGER
-    weights /= weights.sum(1, keepdims=True)
-    directed = sp.csr_array((weights.ravel(), near.ravel(), np.arange(D + 1) * n), shape=(D, D))
+    return np.asarray(weights / weights.sum(1, keepdims=True))
+
+
+def attraction(near: Int64, weights: Float64 | None = None) -> sp.csr_array:
+    """Return CSR (D, D), upper half: the symmetric attraction of documents; both halves add up to one.
+
+    Args:
+        near: (D, n) the most similar documents of each.
+        weights: (D, n) how much each attracts the document; all alike by default.
+    """
+    D, n = near.shape
+    pull = np.full(near.size, 1.0 / n) if weights is None else weights.ravel()
+    directed = sp.csr_array((pull, near.ravel(), np.arange(D + 1) * n), shape=(D, D))
     both = sp.csr_array(sp.triu(directed + directed.T, 1))
     both.sort_indices()
     both.data /= 2 * both.data.sum()
@@ -181,10 +194,17 @@ def principal_plane(roots: Float32) -> Float64:
     return np.asarray(plane * (1e-2 / max(float(plane[:, 0].std()), 1e-12)))
 
 
-def _optimised(places: Float64, pull: sp.csr_array, on_progress: Callable[[float], None]) -> Float64:
-    """Return places (D, 2) after gradient descent with momentum and gains, as in t-SNE."""
-    D, threads, both = len(places), resolve_threads(None), sp.csr_array(pull + pull.T)
-    both.sort_indices()
+def _optimised(
+    places: Float64, pulls: tuple[sp.csr_array, sp.csr_array], on_progress: Callable[[float], None]
+) -> Float64:
+    """Return places (D, 2) after gradient descent with momentum and gains, as in t-SNE.
+
+    The second attraction holds in the last steps: it brings the nearest closer and leaves groups in place.
+    """
+    D, threads = len(places), resolve_threads(None)
+    first, last = (sp.csr_array(pull + pull.T) for pull in pulls)
+    first.sort_indices()
+    last.sort_indices()
     every = np.arange(D + 1)
     step, gain, force = np.zeros_like(places), np.ones_like(places), np.empty_like(places)
     grid: Grid | None = None
@@ -192,6 +212,7 @@ def _optimised(places: Float64, pull: sp.csr_array, on_progress: Callable[[float
         late = i >= STEPS[0]
         exaggeration = 1.0 if late else _EXAGGERATION
         grid = _grid_for(places, grid)
+        both = first if i < sum(STEPS) - _FINAL else last
         near = both.indptr, both.indices, both.data
         run_ranges(attract, both.indptr, 4, threads, *near, places, force)
         felt, total = repulsion(places, grid)
