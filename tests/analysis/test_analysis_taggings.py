@@ -13,10 +13,14 @@ import tagtopics as tt
 from tagtopics.analysis.profiles import weighted_words
 from tagtopics.analysis.taggings import (
     Taggings,
+    _best_entries,
+    _best_scores,
+    _both_sorts,
     _closeness,
     _curved_margins,
     _margins,
     _observed_odds,
+    _values_at,
     collect_taggings,
     doubtful_taggings,
     missing_taggings,
@@ -106,6 +110,30 @@ def test_ranks_count_the_better_candidates(taggings: Taggings) -> None:
         assert len(here) <= 60
         others = np.flatnonzero((taggings.docs == d) & ~taggings.candidate)
         assert (taggings.signals[others, 11] == 0).all()
+
+
+@pytest.mark.parametrize("n_tags", [1, 7, 90])
+def test_candidates_are_the_largest_positive_values(n_tags: int) -> None:
+    """Sorted in full, the first of equals first; values in tenths have many equals."""
+    table = np.random.default_rng(n_tags).integers(-3, 10, size=(40, n_tags)) / 10
+    first = np.argsort(-table, axis=1, kind="stable")[:, :20]
+    expected = [d * n_tags + t for d in range(40) for t in first[d] if table[d, t] > 0]
+    assert sorted(_best_scores(table.astype(np.float32)).tolist()) == sorted(expected)
+    entries = sp.csr_array(table)
+    assert sorted(_best_entries(entries).tolist()) == sorted(expected)
+    assert _values_at(entries, np.arange(40 * n_tags)).tolist() == table.ravel().tolist()
+
+
+def test_regressions_learn_from_outcomes_of_both_sorts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tagtopics.analysis.taggings._SQUARES_PAIRS", 100)
+    used, outcomes = np.arange(1000) >= 200, np.arange(1000) % 40 == 0
+    some = _both_sorts(used, outcomes)
+    assert len(set(some.tolist())) == len(some) == 100
+    assert used[some].all()
+    assert outcomes[some].sum() == 20  # all there are
+    often = np.arange(1000) % 3 == 0
+    assert often[_both_sorts(used, often)].sum() == 50
+    assert len(_both_sorts(np.arange(1000) < 30, outcomes)) == 30
 
 
 def test_products_find_what_single_signals_cannot() -> None:

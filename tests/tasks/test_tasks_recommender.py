@@ -163,6 +163,24 @@ def test_rare_tags_have_lower_thresholds() -> None:
     assert threshold[1] < 0.2 < threshold[0]
 
 
+def test_thresholds_of_tags_cost_a_small_share_of_a_small_f_measure() -> None:
+    """Where tags are hard to predict, the F-measure is small, and so is what thresholds may cost of it."""
+    rng = np.random.default_rng(0)
+    tags = rng.integers(0, 300, 4000)
+    likely = (rng.random(4000) ** 4 * 0.3 + 0.01).astype(np.float32)
+    truth = rng.random(4000) < likely
+    expected, n_true = np.bincount(tags, weights=likely, minlength=300), 3000
+
+    def f_measure(threshold: float | np.ndarray) -> float:
+        predicted = likely >= threshold
+        return float(2 * (predicted & truth).sum() / (predicted.sum() + n_true))
+
+    best = f_measure(best_threshold(likely, truth, n_true))
+    assert best < 0.2
+    threshold = fair_thresholds(tags, likely, truth, expected, n_true)
+    assert f_measure(threshold[tags]) >= (1 - 0.0041) * best
+
+
 def test_a_document_without_known_words_gets_no_tags(model: TTM) -> None:
     counts = sp.csr_array((2, 200), dtype=np.int32)
     assert model.recommend(counts) == [[], []]

@@ -20,6 +20,7 @@ from tagtopics.analysis.names import name_words
 from tagtopics.analysis.profiles import row_products, weighted_words
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.together import n_partners, tags_together
+from tagtopics.kernels.ranking import largest_in_rows, largest_of_rows
 from tagtopics.recommend.calibration import logistic_weights
 from tagtopics.recommend.recommender import TagRecommender
 
@@ -37,6 +38,9 @@ _RANDOM = 3
 
 _SQUARES_FROM, _SQUARES_PAIRS = 300, 40_000
 """Outcomes of either sort from which products of signals are used, and pairs that they are learned from."""
+
+_TOLERANCE = 1e-5
+"""Largest component of the gradient at which a regression of signals stops: only their order matters."""
 
 _SMALL_TABLE = 1 << 22
 """Documents times tags up to which all products of documents and tags are computed, not only some."""
@@ -150,21 +154,41 @@ def missing_taggings(taggings: Taggings) -> Verdicts:
 
 
 def _margins(signals: Float64, used: Any, outcomes: Any) -> Float64:
-    """Return (P,): the log odds of the outcome, from logistic regressions on the pairs that are used.
+    """Return (P,): the log odds of the outcome, less those of all pairs, from regressions on those used.
 
     One has the signals, another also their products if there are enough outcomes; the smaller odds count, so
     that a finding is as good as both say (decision 130).
     """
-    shift, scale = signals[used].mean(0), signals[used].std(0) + 1e-9
+    known = signals[used]
+    shift, scale = known.mean(0), known.std(0) + 1e-9
     shift[0], scale[0] = 0.0, 1.0
     columns = (signals - shift) / scale
-    margin = np.asarray(columns @ logistic_weights(columns[used], outcomes[used]))
-    n_fewer = min(int(outcomes[used].sum()), int((~outcomes[used]).sum()))
-    if n_fewer < _SQUARES_FROM:
+    weights = logistic_weights(columns[used], outcomes[used], _TOLERANCE)
+    margin = np.asarray(columns @ weights) - _log_odds(outcomes[used])
+    some = _both_sorts(used, outcomes)
+    if min(outcomes[some].sum(), (~outcomes[some]).sum()) < _SQUARES_FROM:
         return margin
     bounded = np.clip(columns[:, 1:], -_FARTHEST, _FARTHEST)
-    some = np.random.default_rng(0).permutation(np.flatnonzero(used))[:_SQUARES_PAIRS]
-    return np.asarray(np.minimum(margin, _curved_margins(bounded, some, outcomes[some])))
+    curved = _curved_margins(bounded, some, outcomes[some]) - _log_odds(outcomes[some])
+    return np.asarray(np.minimum(margin, curved))
+
+
+def _log_odds(outcomes: Any) -> float:
+    """Return the log odds of an outcome, which a regression adds to those of each pair."""
+    n = int(outcomes.sum())
+    return float(np.log((n + 0.5) / (len(outcomes) - n + 0.5)))
+
+
+def _both_sorts(used: Any, outcomes: Any) -> Int64:
+    """Return some of the pairs that are used: of the rarer outcome all, if they are not more than half.
+
+    A regression learns little from more of the others, and its order of pairs stays the same.
+    """
+    generator = np.random.default_rng(0)
+    sorts = [generator.permutation(np.flatnonzero(used & (outcomes == sort))) for sort in (True, False)]
+    rare, common = sorted(sorts, key=len)
+    rare = rare[: _SQUARES_PAIRS // 2]
+    return np.concatenate([rare, common[: _SQUARES_PAIRS - len(rare)]])
 
 
 def _curved_margins(columns: Float64, some: Int64, outcomes: Any) -> Float64:
@@ -173,15 +197,17 @@ def _curved_margins(columns: Float64, some: Int64, outcomes: Any) -> Float64:
 
     C = columns.shape[1]
     a, b = np.triu_indices(C)
-    learned = columns[some]
-    learned = np.concatenate([learned, learned[:, a] * learned[:, b]], axis=1)
-    shift, scale = learned.mean(0), learned.std(0) + 1e-9
+    single = columns[some].T.astype(np.float32)
+    learned = np.concatenate([single, *(single[c] * single[c:] for c in range(C))])
+    shift, scale = learned.mean(1, dtype=np.float64), learned.std(1, dtype=np.float64) + 1e-9
+    learned -= shift[:, np.newaxis].astype(np.float32)
+    learned /= scale[:, np.newaxis].astype(np.float32)
     regression = LogisticRegression(C=_PENALTY, solver="newton-cholesky", tol=1e-4, max_iter=30)
-    regression.fit((learned - shift) / scale, outcomes)
-    weights = regression.coef_[0] / scale
+    regression.fit(learned.T, outcomes)
+    weights = regression.coef_[0].astype(np.float64) / scale
     products = np.zeros((C, C))
     products[a, b] = weights[C:]
-    constant = regression.intercept_[0] - weights @ shift
+    constant = float(regression.intercept_[0]) - weights @ shift
     return np.asarray(constant + columns @ weights[:C] + ((columns @ products) * columns).sum(1))
 
 
@@ -223,9 +249,12 @@ def _observed_odds(margins: Float64, outcomes: Any, asked: Float64) -> Float64:
 
 
 def _verdicts(taggings: Taggings, chosen: Any, ratios: Float64, margins: Float64) -> Verdicts:
-    """Return the taggings chosen by score, close to the ratio but below 1; of equal ones by margin."""
+    """Return the taggings chosen by score, close to the ratio but below 1; of equal ones by margin.
+
+    Taggings are sorted by document and tag, which decide if both are equal.
+    """
     docs, tags, scores = taggings.docs[chosen], taggings.tags[chosen], ratios / (1 + ratios**4) ** 0.25
-    order = np.lexsort((tags, docs, -margins, -scores))
+    order = np.lexsort((-margins, -scores))
     return Verdicts(docs[order], tags[order], scores[order])
 
 
@@ -251,52 +280,103 @@ _DOUBT, _OMISSION = (*range(10), 13, 14), tuple(range(13))
 def _pairs_of(
     rows: Int64, scores: Float32, known: _Counts, corpus: Corpus, generator: np.random.Generator
 ) -> Taggings:
-    """Return the taggings of some documents that any question is about."""
-    carried = corpus.tags[rows].toarray() > 0
-    company, observed, expected = _company(rows, carried, known, corpus.n_docs)
-    named = np.asarray(_named(rows, known, corpus))
-    random = _drawn(carried, generator)
-    candidate = np.zeros(carried.shape, dtype=bool)
-    tables: tuple[Any, ...] = (scores, company, named)
-    for values in tables:
-        _mark_best(candidate, values)
-    d, t = np.nonzero(carried | random | candidate)
-    others = known.n_docs[t] - carried[d, t]
+    """Return the taggings of some documents that any question is about.
+
+    Of the D x T pairs few matter, so all but the scores is sparse. The key of a pair is document times T plus
+    tag.
+    """
+    T, tags = corpus.n_tags, sp.csr_array(known.tags[rows])
+    company, observed = _company(tags, known)
+    named = _named(rows, known, corpus)
+    own = _keys(tags)
+    random = np.setdiff1d(generator.integers(0, max(len(rows) * T, 1), _RANDOM * len(own)), own)
+    best = [_best_scores(scores), *(_best_entries(table) for table in (company, named))]
+    pairs = np.unique(np.concatenate([own, random, *best]))
+    carried, drawn, candidate = (_marked(pairs, keys) for keys in (own, random, np.concatenate(best)))
+    d, t = pairs // T, pairs % T
+    others = known.n_docs[t] - carried
     score, rarity = scores[d, t].astype(np.float64), np.log((others + 0.5) / corpus.n_docs)
-    better = _ranks(d, score, candidate[d, t])
-    partners = np.diff(corpus.tags.indptr)[rows[d]] - carried[d, t]  # other tags of the document
+    shares, together, name = (_values_at(table, pairs) for table in (company, observed, named))
+    expected = ((tags @ known.n_docs)[d] - carried * known.n_docs[t]) * others / corpus.n_docs
+    better = _ranks(d, score, candidate)
+    partners = np.diff(corpus.tags.indptr)[rows[d]] - carried  # other tags of the document
     signals = np.column_stack([
         np.ones(len(d)), score, np.log(np.maximum(score, 0) + _FLOOR), rarity, score * rarity,
-        np.log(np.maximum(company[d, t], 0) + _FLOOR),
-        np.log((observed[d, t] + 0.1) / (expected[d, t] + 0.1)),
-        named[d, t], np.log1p(partners), partners == 0,
-        company[d, t], np.log1p(better), named[d, t] > 0.999,
+        np.log(np.maximum(shares, 0) + _FLOOR), np.log((together + 0.1) / (expected + 0.1)),
+        name, np.log1p(partners), partners == 0, shares, np.log1p(better), name > 0.999,
     ])  # fmt: skip
-    return Taggings(rows[d], t, carried[d, t], random[d, t], candidate[d, t], others, signals)
+    return Taggings(rows[d], t, carried, drawn, candidate, others, signals)
 
 
-def _company(rows: Int64, carried: Any, known: _Counts, n_all: int) -> tuple[Float64, Float64, Float64]:
-    """Return three (D, T) tables on the other tags of each document, in all other documents.
+def _company(tags: Any, known: _Counts) -> tuple[sp.csr_array, sp.csr_array]:
+    """Return two CSR (D, T) on the other tags of each document, in all other documents.
 
-    The sum of the shares of their documents that have the tag, the number of these documents, and the number
-    to expect if tags were independent.
+    The sum of the shares of their documents that have the tag, and the number of these documents.
+
+    Args:
+        tags: CSR (D, T) of the documents, float64.
+        known: counts of the whole collection.
     """
-    tags = sp.csr_array(known.tags[rows])
+    docs = np.repeat(np.arange(tags.shape[0]), np.diff(tags.indptr))
     rare = 1 / np.maximum(known.n_docs, 1)
     weighted = sp.csr_array(tags * rare)
-    n_own = n_partners(tags)[:, np.newaxis]  # what the document itself contributed to `together`
-    own_shares = np.where(n_own > 0, np.asarray(weighted.sum(1))[:, np.newaxis] - rare, 0)
-    company = (weighted @ known.together).toarray() - carried * own_shares
-    observed = (tags @ known.together).toarray() - carried * n_own
-    partners = np.asarray(tags @ known.n_docs)[:, np.newaxis] - carried * known.n_docs
-    return company, observed, partners * (known.n_docs - carried) / n_all
+    n_own = n_partners(tags)[docs]  # what the document itself contributed to `together`
+    own_shares = np.where(n_own > 0, np.asarray(weighted.sum(1)).ravel()[docs] - rare[tags.indices], 0)
+    answers = []
+    for others, part in ((weighted, own_shares), (tags, n_own)):
+        table = sp.csr_array(others @ known.together)
+        table.sort_indices()
+        keys, own = _keys(table), _keys(tags)
+        place = np.searchsorted(keys, own)
+        there = np.append(keys, -1)[place] == own  # not if the document has no other tag
+        table.data[place[there]] -= part[there]
+        answers.append(table)
+    return answers[0], answers[1]
 
 
-def _named(rows: Int64, known: _Counts, corpus: Corpus) -> Float64:
-    """Return (D, T): the share of the words of each tag's name that are in each document."""
+def _named(rows: Int64, known: _Counts, corpus: Corpus) -> sp.csr_array:
+    """Return CSR (D, T): the share of the words of each tag's name that are in each document."""
     present = sp.csr_array(corpus.counts[rows], dtype=np.float64, copy=True)
     present.data = np.ones(present.nnz)
-    return np.asarray(np.minimum((present @ known.names).toarray(), 1.0))
+    shares = sp.csr_array(present @ known.names)
+    shares.sort_indices()
+    shares.data = np.minimum(shares.data, 1.0)
+    return shares
+
+
+def _keys(table: Any) -> Int64:
+    """Return the keys of the entries of a sparse table, document times number of tags plus tag."""
+    docs = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+    return np.asarray(docs * table.shape[1] + table.indices)
+
+
+def _values_at(table: Any, pairs: Int64) -> Float64:
+    """Return (P,): the entries of a sparse table with sorted columns; 0 where there is none."""
+    keys = _keys(table)
+    place = np.searchsorted(keys, pairs)
+    return np.where(np.append(keys, -1)[place] == pairs, np.append(table.data, 0)[place], 0.0)
+
+
+def _marked(pairs: Int64, keys: Int64) -> Any:
+    """Return (P,) booleans: which pairs, sorted, are among the keys, all of which are pairs."""
+    marks = np.zeros(len(pairs), dtype=bool)
+    marks[np.searchsorted(pairs, keys)] = True
+    return marks
+
+
+def _best_scores(scores: Float32) -> Int64:
+    """Return the keys of the largest positive scores of each document; the first of equals."""
+    best = largest_in_rows(scores, _CANDIDATES)
+    keys = np.arange(len(scores))[:, np.newaxis] * scores.shape[1] + best
+    return np.asarray(keys[np.take_along_axis(scores, best, 1) > 0])
+
+
+def _best_entries(table: Any) -> Int64:
+    """Return the keys of the largest positive entries of each document; the first of equals."""
+    offsets = np.asarray(table.indptr, dtype=np.int64)
+    best = largest_of_rows(offsets, table.data, _CANDIDATES, 1).ravel()
+    best = best[best >= 0]
+    return _keys(table)[best[table.data[best] > 0]]
 
 
 def _closeness(corpus: Corpus, taggings: Taggings) -> Float64:
@@ -322,22 +402,6 @@ def _closeness(corpus: Corpus, taggings: Taggings) -> Float64:
     close[some, 0] = without / length
     close[some, 1] = np.log((without / taggings.n_others[some] + _NEAR) / (usual + _NEAR))
     return close
-
-
-def _drawn(carried: Any, generator: np.random.Generator) -> Any:
-    """Return (D, T) booleans: tags drawn at random that the documents do not have."""
-    n = _RANDOM * int(carried.sum())
-    random = np.zeros(carried.shape, dtype=bool)
-    random.ravel()[generator.integers(0, max(carried.size, 1), n)] = True
-    return random & ~carried
-
-
-def _mark_best(candidate: Any, values: Any) -> None:
-    """Mark the largest positive values of each row of a table (D, T) in booleans of the same shape."""
-    n = min(_CANDIDATES, values.shape[1])
-    best = np.argpartition(values, values.shape[1] - n, axis=1)[:, values.shape[1] - n :]
-    chosen = np.take_along_axis(values, best, 1) > 0
-    np.put_along_axis(candidate, best, chosen | np.take_along_axis(candidate, best, 1), axis=1)
 
 
 def _ranks(docs: Int64, scores: Float64, candidate: Any) -> Int64:

@@ -25,8 +25,8 @@ _BALANCES = tuple(0.05 * i for i in range(21))
 _KEPT_PRECISION = 0.95
 """Share of the precision of the most probable tags that balanced lists must keep."""
 
-_LOST_F_MEASURE = 0.002
-"""What thresholds that favour rare tags may cost of the F-measure over all pairs of document and tag."""
+_LOST_F_MEASURE, _LOST_SHARE = 0.002, 0.004
+"""What thresholds that favour rare tags may cost of the F-measure over all pairs, and what share of it."""
 
 LIST = 5
 """Length of the lists that handicaps are chosen for, as in the paper."""
@@ -178,7 +178,8 @@ def fair_thresholds(tags: Int64, likely: Float32, truth: Any, expected: Float64,
         return float(2 * (predicted & truth).sum() / max(predicted.sum() + n_true, 1))
 
     chosen = np.full(len(expected), single)
-    least = f_measure(chosen) - _LOST_F_MEASURE
+    least = f_measure(chosen)
+    least -= min(_LOST_F_MEASURE, _LOST_SHARE * least)
     for share in np.linspace(0.1, 1.0, 10):
         trial = single ** (1 - share) * own**share
         if f_measure(trial) >= least:
