@@ -31,12 +31,13 @@ HOW = """## How it was measured
 Settings of the audit were chosen on the docstrings, CORA and Corel, and those of decisions 130, 154 and 155
 with other seeds on CORA, bibtex, Reuters, TIB core and the anthology (154: on a fifth of their training
 parts), so that these are not untouched test data. Seconds are processor seconds of one thread on a machine
-with other work; 'fit' includes the recommender and is not needed for a model that exists. Topics do not depend
-on tags: they are learned once for all seeds, and the recommender for each seed. cleanlab gets probabilities
-from five folds of a linear model on TF-IDF words, tuned on one fold of the first seed: a logistic regression
-for each tag, tuned by its likelihood, or, for more than 1,000 tags, a ridge regression of all tags in closed
-form, which is much faster, tuned by average precision. (By the likelihood, the strongest regularisation is
-best for thousands of rare tags, whose ranks are then worse.) The time of cleanlab does not include tuning."""
+with other work; 'fit' includes the recommender and is not needed for a model that exists. Topics do not
+depend on tags: they are learned once for all seeds, and the recommender for each seed. cleanlab gets
+probabilities from five folds of a linear model on TF-IDF words, tuned on one fold of the first seed: a
+logistic regression for each tag, tuned by its likelihood, or, for more than 1,000 tags, a ridge regression
+of all tags in closed form, which is much faster, tuned by average precision. (By the likelihood, the
+strongest regularisation is best for thousands of rare tags, whose ranks are then worse.) The time of
+cleanlab does not include tuning."""
 
 
 def page() -> None:
