@@ -126,14 +126,12 @@ def test_candidates_are_the_largest_positive_values(n_tags: int) -> None:
 
 def test_regressions_learn_from_outcomes_of_both_sorts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tagtopics.analysis.taggings._SQUARES_PAIRS", 100)
-    used, outcomes = np.arange(1000) >= 200, np.arange(1000) % 40 == 0
-    some = _both_sorts(used, outcomes)
+    rare, often = np.arange(1000) % 50 == 0, np.arange(1000) % 3 == 0
+    some = _both_sorts(rare)
     assert len(set(some.tolist())) == len(some) == 100
-    assert used[some].all()
-    assert outcomes[some].sum() == 20  # all there are
-    often = np.arange(1000) % 3 == 0
-    assert often[_both_sorts(used, often)].sum() == 50
-    assert len(_both_sorts(np.arange(1000) < 30, outcomes)) == 30
+    assert rare[some].sum() == 20  # all there are
+    assert often[_both_sorts(often)].sum() == 50
+    assert sorted(_both_sorts(rare[:30])) == list(range(30))
 
 
 def test_products_find_what_single_signals_cannot() -> None:
@@ -144,9 +142,9 @@ def test_products_find_what_single_signals_cannot() -> None:
     used = np.arange(4000) < 3000
     curved = _curved_margins(signals[:, 1:], np.flatnonzero(used), outcomes[used])
     assert ((curved > 0) == outcomes)[~used].mean() > 0.85
-    both = _margins(signals, used, outcomes)
+    both = _margins(signals, outcomes)
     assert np.corrcoef(both, curved)[0, 1] > 0.5
-    few = _margins(signals[:100], used[:100], outcomes[:100])  # too few outcomes for products
+    few = _margins(signals[:100], outcomes[:100])  # too few outcomes for products
     assert np.isfinite(few).all()
     assert not np.array_equal(few, both[:100])
 

@@ -128,11 +128,12 @@ def doubtful_taggings(taggings: Taggings) -> Verdicts:
     used = judged | taggings.random
     if not judged.any() or not taggings.random.any():
         return _verdicts(taggings, judged, np.zeros(int(judged.sum())), np.zeros(int(judged.sum())))
-    margin = _margins(taggings.signals[:, _DOUBT], used, taggings.random)
-    odds = _observed_odds(margin[used], taggings.random[used], margin[judged])
-    ratio = odds * judged.sum() / taggings.random.sum()
-    share = _wrong_share(margin[judged], margin[taggings.random])
-    return _verdicts(taggings, judged, share * ratio, margin[judged])
+    random, known = taggings.random[used], judged[used]
+    margin = _margins(taggings.signals[used][:, _DOUBT], random)
+    odds = _observed_odds(margin, random, margin[known])
+    ratio = odds * known.sum() / random.sum()
+    share = _wrong_share(margin[known], margin[random])
+    return _verdicts(taggings, judged, share * ratio, margin[known])
 
 
 @single_thread()
@@ -147,25 +148,25 @@ def missing_taggings(taggings: Taggings) -> Verdicts:
     absent = used & ~taggings.carried
     if not absent.any():
         return _verdicts(taggings, absent, np.zeros(0), np.zeros(0))
-    margin = _margins(taggings.signals[:, _OMISSION], used, taggings.carried)
-    share = _omitted_share(margin[used & taggings.carried], margin[absent])
-    odds = _observed_odds(margin[used], taggings.carried[used], margin[absent])
-    return _verdicts(taggings, absent, share / (1 - share) * odds, margin[absent])
+    carried = taggings.carried[used]
+    margin = _margins(taggings.signals[used][:, _OMISSION], carried)
+    share = _omitted_share(margin[carried], margin[~carried])
+    odds = _observed_odds(margin, carried, margin[~carried])
+    return _verdicts(taggings, absent, share / (1 - share) * odds, margin[~carried])
 
 
-def _margins(signals: Float64, used: Any, outcomes: Any) -> Float64:
-    """Return (P,): the log odds of the outcome, less those of all pairs, from regressions on those used.
+def _margins(signals: Float64, outcomes: Any) -> Float64:
+    """Return (P,): the log odds of the outcome, less those of all pairs, from logistic regressions.
 
     One has the signals, another also their products if there are enough outcomes; the smaller odds count, so
     that a finding is as good as both say (decision 130).
     """
-    known = signals[used]
-    shift, scale = known.mean(0), known.std(0) + 1e-9
+    shift, scale = signals.mean(0), signals.std(0) + 1e-9
     shift[0], scale[0] = 0.0, 1.0
     columns = (signals - shift) / scale
-    weights = logistic_weights(columns[used], outcomes[used], _TOLERANCE)
-    margin = np.asarray(columns @ weights) - _log_odds(outcomes[used])
-    some = _both_sorts(used, outcomes)
+    weights = logistic_weights(columns, outcomes, _TOLERANCE)
+    margin = np.asarray(columns @ weights) - _log_odds(outcomes)
+    some = _both_sorts(outcomes)
     if min(outcomes[some].sum(), (~outcomes[some]).sum()) < _SQUARES_FROM:
         return margin
     bounded = np.clip(columns[:, 1:], -_FARTHEST, _FARTHEST)
@@ -179,13 +180,13 @@ def _log_odds(outcomes: Any) -> float:
     return float(np.log((n + 0.5) / (len(outcomes) - n + 0.5)))
 
 
-def _both_sorts(used: Any, outcomes: Any) -> Int64:
-    """Return some of the pairs that are used: of the rarer outcome all, if they are not more than half.
+def _both_sorts(outcomes: Any) -> Int64:
+    """Return the places of some pairs: of the rarer outcome all, if they are not more than half.
 
     A regression learns little from more of the others, and its order of pairs stays the same.
     """
     generator = np.random.default_rng(0)
-    sorts = [generator.permutation(np.flatnonzero(used & (outcomes == sort))) for sort in (True, False)]
+    sorts = [generator.permutation(np.flatnonzero(outcomes == sort)) for sort in (True, False)]
     rare, common = sorted(sorts, key=len)
     rare = rare[: _SQUARES_PAIRS // 2]
     return np.concatenate([rare, common[: _SQUARES_PAIRS - len(rare)]])
