@@ -169,7 +169,7 @@ def test_thresholds_of_tags_cost_a_small_share_of_a_small_f_measure() -> None:
     tags = rng.integers(0, 300, 4000)
     likely = (rng.random(4000) ** 4 * 0.3 + 0.01).astype(np.float32)
     truth = rng.random(4000) < likely
-    expected, n_true = np.bincount(tags, weights=likely, minlength=300), 3000
+    expected, n_true = np.bincount(tags, weights=likely, minlength=300).astype(np.float64), 3000
 
     def f_measure(threshold: float | np.ndarray) -> float:
         predicted = likely >= threshold

@@ -377,7 +377,7 @@ def _best_entries(table: Any) -> Int64:
     offsets = np.asarray(table.indptr, dtype=np.int64)
     best = largest_of_rows(offsets, table.data, _CANDIDATES, 1).ravel()
     best = best[best >= 0]
-    return _keys(table)[best[table.data[best] > 0]]
+    return np.asarray(_keys(table)[best[table.data[best] > 0]])
 
 
 def _closeness(corpus: Corpus, taggings: Taggings) -> Float64:
