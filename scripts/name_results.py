@@ -161,7 +161,7 @@ def append(record: dict[str, Any]) -> None:
 
 
 def records() -> Iterator[dict[str, Any]]:
-    """Yield the latest record of each system and split; a record with `earlier` is of an earlier version."""
+    """Yield the latest record of each system and split; `earlier` says where one is from that is not new."""
     if RECORDS.exists():
         found = map(json.loads, RECORDS.read_text(encoding="utf-8").splitlines())
         yield from {(record["system"], record["seed"]): record for record in found}.values()
@@ -237,17 +237,17 @@ def _losses(means: dict[str, dict[str, float]]) -> str:
     ours, lines = means["ours"], []
     if ours["n"] < SPLITS:
         lines.append(f"- Only {ours['n']:.0f} of {SPLITS} splits were measured.")
-    earlier = sorted({record["seed"] for record in records() if "earlier" in record})
-    if earlier:
-        lines.append(
-            f"- Splits measured before decisions 124 and 125, which made fits faster: {', '.join(earlier)}."
-        )
+    lines += [
+        f"- {TITLES[record['system']]}, split {record['seed']}: {record['earlier']}."
+        for record in records()
+        if "earlier" in record
+    ]
     lines += [f"- Not measured: {title}." for system, title in TITLES.items() if system not in means]
     few = [system for system, row in means.items() if system.startswith("annif") and row["n"] < SPLITS]
     if few:
-        lines.append(
-            f"- Systems of Annif were measured on {min(means[s]['n'] for s in few):.0f} splits only."
-        )
+        lines += [
+            f"- {TITLES[s]}: measured on {means[s]['n']:.0f} of {SPLITS} splits." for s in few if s in TITLES
+        ]
     for key, goal in GOALS.items():
         if ours[key] < goal:
             lines.append(f"- {SHORT[key]} is {ours[key]:.3f}, below the goal of {goal:.2f}.")
