@@ -39,9 +39,6 @@ _RANDOM = 3
 _SQUARES_FROM, _SQUARES_PAIRS = 300, 40_000
 """Outcomes of either sort from which products of signals are used, and pairs that they are learned from."""
 
-_TOLERANCE = 1e-5
-"""Largest component of the gradient at which a regression of signals stops: only their order matters."""
-
 _SMALL_TABLE = 1 << 22
 """Documents times tags up to which all products of documents and tags are computed, not only some."""
 
@@ -164,7 +161,7 @@ def _margins(signals: Float64, outcomes: Any) -> Float64:
     shift, scale = signals.mean(0), signals.std(0) + 1e-9
     shift[0], scale[0] = 0.0, 1.0
     columns = (signals - shift) / scale
-    weights = logistic_weights(columns, outcomes, _TOLERANCE)
+    weights = logistic_weights(columns, outcomes)
     margin = np.asarray(columns @ weights) - _log_odds(outcomes)
     some = _both_sorts(outcomes)
     if min(outcomes[some].sum(), (~outcomes[some]).sum()) < _SQUARES_FROM:
