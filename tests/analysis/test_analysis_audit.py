@@ -17,7 +17,8 @@ from tagtopics.errors import InputError
 
 @pytest.fixture(scope="module")
 def papers() -> tuple[tt.Corpus, Any]:
-    corpus = tt.load_dataset("docstrings").select(np.arange(0, 3117, 8))
+    docstrings = tt.load_dataset("docstrings")
+    corpus = docstrings.select(np.arange(0, docstrings.n_docs, 8))
     return corpus, tt.TTM(10, random_state=0, max_iter=20).fit(corpus)
 
 
