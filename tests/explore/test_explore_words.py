@@ -12,11 +12,11 @@ import pytest
 
 import tagtopics as tt
 from tagtopics.corpus.spans import SpanFinder
-from tagtopics.corpus.text import analyzer, stop_words
+from tagtopics.corpus.text import analyzer
 from tagtopics.datasets.docstrings import docstring_recipe
 from tagtopics.explore import write_report
 from tagtopics.views.offline import offline_model
-from tagtopics.views.page_words import page_obstacle, page_pattern
+from tagtopics.views.page_words import page_obstacle, word_settings
 
 pytest_plugins = ("explore_fixtures",)
 
@@ -74,14 +74,7 @@ def opened(browser: Any, address: str, tmp_path_factory: pytest.TempPathFactory)
 @pytest.mark.parametrize("name", RECIPES)
 def test_the_page_finds_the_words_of_a_recipe(opened: Any, name: str) -> None:
     recipe = RECIPES[name]
-    settings = {
-        "lowercase": recipe.lowercase,
-        "pattern": None if recipe.token_pattern is None else page_pattern(recipe.token_pattern),
-        "phrases": list(recipe.phrases) if isinstance(recipe.phrases, tuple) else [],
-        "shortest": recipe.min_length,
-        "ngrams": list(recipe.ngram_range),
-        "stop": sorted(stop_words(recipe)),
-    }
+    settings = word_settings(recipe)
     words_of = analyzer(recipe, None)
     known = sorted({word for text in texts() for word in words_of(text)})[::2]
     vocabulary = sorted({*known, "wave", "tide"})

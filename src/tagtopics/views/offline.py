@@ -9,14 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int64
-from tagtopics.corpus.text import stop_words
 from tagtopics.corpus.together import MOST_TOGETHER
 from tagtopics.inference.fold_in import FoldIn
 from tagtopics.kernels.constants import FOLD_RELAXATION
 from tagtopics.models.base import TopicModel
 from tagtopics.recommend.recommender import TagRecommender
 from tagtopics.recommend.ridge import NEIGHBOURS, RIDGE, TOPIC_WEIGHT, documents_of, kernel_of
-from tagtopics.views.page_words import page_obstacle, page_pattern
+from tagtopics.views.page_words import page_obstacle, word_settings
 
 _PAIRS_OF = 400
 """Documents, evenly spread, whose pairs the line is fitted to."""
@@ -55,12 +54,7 @@ def offline_model(model: TopicModel) -> OfflineModel | None:
         return None
     fold = FoldIn(model._phi(), model.doc_topic_prior_)
     settings = {
-        "lowercase": recipe.lowercase,
-        "pattern": None if recipe.token_pattern is None else page_pattern(recipe.token_pattern),
-        "phrases": list(recipe.phrases) if isinstance(recipe.phrases, tuple) else [],
-        "shortest": recipe.min_length,
-        "ngrams": list(recipe.ngram_range),
-        "stop": sorted(stop_words(recipe)),
+        **word_settings(recipe),
         "relaxation": FOLD_RELAXATION,
         "iterations": fold.max_iter,
         "tolerance": fold.tol,

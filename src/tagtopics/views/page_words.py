@@ -12,6 +12,7 @@ from typing import Any
 
 from tagtopics.corpus.patterns import PIECE, compile_pattern
 from tagtopics.corpus.recipe import TextRecipe
+from tagtopics.corpus.text import stop_words
 
 _SETS = {
     "DIGIT": r"\p{Nd}",
@@ -45,6 +46,18 @@ def page_obstacle(recipe: TextRecipe | None) -> str | None:
     if recipe.token_pattern is not None and page_pattern(recipe.token_pattern) is None:
         return "pattern"
     return None
+
+
+def word_settings(recipe: TextRecipe) -> dict[str, Any]:
+    """Return how a page finds words as a recipe does, which `page_obstacle` says it can."""
+    return {
+        "lowercase": recipe.lowercase,
+        "pattern": None if recipe.token_pattern is None else page_pattern(recipe.token_pattern),
+        "phrases": list(recipe.phrases) if isinstance(recipe.phrases, tuple) else [],
+        "shortest": recipe.min_length,
+        "ngrams": list(recipe.ngram_range),
+        "stop": sorted(stop_words(recipe)),
+    }
 
 
 def page_pattern(pattern: str) -> dict[str, Any] | None:
