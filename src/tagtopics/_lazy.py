@@ -42,3 +42,6 @@ def defer(*names: str) -> None:
         if spec is not None:
             sys.modules[name] = _Deferred(name)
             sys.modules[name].__spec__ = spec
+            parent, _, last = name.rpartition(".")
+            if parent:
+                setattr(sys.modules[parent], last, sys.modules[name])

@@ -38,6 +38,16 @@ def test_parts_of_a_package(tmp_path: Path) -> None:
     assert _run(code, tmp_path) == ["heavy"]
 
 
+def test_a_package_that_loads_its_parts_itself(tmp_path: Path) -> None:
+    """As numpy does with f2py; without the name in the package, its `__getattr__` would call itself."""
+    (tmp_path / "lazy").mkdir()
+    find = "def __getattr__(name):\n    import lazy.part as part\n    return part\n"
+    (tmp_path / "lazy" / "__init__.py").write_text(find)
+    (tmp_path / "lazy" / "part.py").write_text("print('part'); number = 4\n")
+    code = "defer('lazy.part'); import lazy; part = lazy.part; print('imported'); print(lazy.part.number)"
+    assert _run(code, tmp_path) == ["imported", "part", "4"]
+
+
 def test_loaded_and_missing_modules_stay_as_they_are(tmp_path: Path) -> None:
     _package(tmp_path)
     code = "import heavy; defer('heavy', 'missing_module'); print(type(sys.modules['heavy']).__name__)"

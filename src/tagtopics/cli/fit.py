@@ -119,9 +119,11 @@ def command(
 
 def is_shard_folder(source: str) -> bool:
     """Tell whether a source is a folder of shards."""
+    if not source or not Path(source).is_dir():
+        return False
     from tagtopics.scale.format import holds_shards
 
-    return bool(source) and Path(source).is_dir() and holds_shards(Path(source))
+    return holds_shards(Path(source))
 
 
 # --------------------------------------------------------------------------------------- long fits

@@ -304,8 +304,8 @@ class ScaleOptions:
     ] = False
 
 
-_SLOW_MODULES = ("pandas", "scipy.stats")
-"""What scikit-learn imports and a command mostly does not use: a second."""
+_SLOW_MODULES = ("pandas", "scipy.stats", "numpy.f2py", "numpy.testing", "asyncio")
+"""What scikit-learn, scipy and joblib import and a command mostly does not use: a second."""
 
 
 def grouped(function: Callable[..., None]) -> Callable[..., None]:
