@@ -2,6 +2,7 @@
 
     python -m benchmarks.generate_shards build/shards-1e6 --docs 1000000
     python -m benchmarks.scale sweeps build/shards-1e6      seconds a sweep, peak memory: above 4 GB it fails
+    python -m benchmarks.scale sweeps build/shards-1e6 --preset default     the same with what tags say
     python -m benchmarks.scale compare build/shards-1e6     the same sweeps here and on Ray, in turn
     python -m benchmarks.scale exchange                     a round of sums to idle workers and back
     python -m benchmarks.scale loss                         perplexity when shards' state is lost
@@ -64,7 +65,7 @@ def sweeps(given: argparse.Namespace) -> dict[str, Any]:
     """Fit for some sweeps; what each took, and the most memory."""
     folder, watch = ShardFolder.open(given.shards), Sweeps()
     model = tt.TTM(
-        given.topics, preset="paper", random_state=0, max_iter=given.sweeps, tol=0, n_jobs=given.threads
+        given.topics, preset=given.preset, random_state=0, max_iter=given.sweeps, tol=0, n_jobs=given.threads
     )
     began = time.perf_counter()
     with _work(given.shards) as work:
@@ -72,6 +73,7 @@ def sweeps(given: argparse.Namespace) -> dict[str, Any]:
     peak = machine.peak_mb()
     record = {
         **_sizes(folder, given),
+        "preset": given.preset,
         "sweeps": watch.rows,
         "seconds": time.perf_counter() - began,
         "peak_mb": peak,
@@ -213,6 +215,7 @@ def main() -> None:
     parser.add_argument("--topics", type=int, default=100)
     parser.add_argument("--sweeps", type=int, default=3)
     parser.add_argument("--threads", type=int, default=None)
+    parser.add_argument("--preset", choices=["paper", "default"], default="paper")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--words", type=int, default=50_000)
     parser.add_argument("--tags", type=int, default=200)
@@ -227,6 +230,7 @@ def main() -> None:
         return
     record = {"sweeps": sweeps, "compare": compare, "exchange": exchange, "loss": loss}[given.what](given)
     key = [record.get("n_docs", record.get("corpus", "")), record.get("workers", ""), record["n_topics"]]
+    key += ["default"] if record.get("preset") == "default" else []
     name = "-".join([given.what, *(str(part) for part in key if part != "")])
     RECORDS.mkdir(parents=True, exist_ok=True)
     (RECORDS / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")

@@ -51,11 +51,12 @@ def _sweeps(records: list[Record]) -> list[str]:
         wall, cpu = (median(row[key] for row in r["sweeps"]) for key in ("seconds", "cpu_seconds"))
         load = median(row["load"] for row in r["sweeps"])
         per = 1e6 * cpu / r["n_docs"]
-        rows.append([f"{r['n_docs']:,}", f"{r['n_edges']:,}", str(r["n_topics"]), f"{wall:.1f}", f"{cpu:.1f}",
-                     f"{per:.1f}", f"{r['peak_mb']:.0f}", f"{load:.1f}"])  # fmt: skip
+        model = "TTM" if r.get("preset") == "default" else "TTM-H"
+        rows.append([model, f"{r['n_docs']:,}", f"{r['n_edges']:,}", str(r["n_topics"]), f"{wall:.1f}",
+                     f"{cpu:.1f}", f"{per:.1f}", f"{r['peak_mb']:.0f}", f"{load:.1f}"])  # fmt: skip
     head = (
-        "documents|edges|K|seconds per sweep|core-seconds per sweep|core-microseconds per document|peak MB|"
-        "load"
+        "model|documents|edges|K|seconds per sweep|core-seconds per sweep|core-microseconds per document|"
+        "peak MB|load"
     )
     return [
         "## Size\n",
@@ -107,7 +108,7 @@ def _loss(records: list[Record]) -> list[str]:
 
 
 def _costs(sweeps: list[Record], exchange: list[Record]) -> Costs:
-    largest = max(sweeps, key=lambda r: r["n_docs"])
+    largest = max((r for r in sweeps if r.get("preset") != "default"), key=lambda r: r["n_docs"])
     cpu = median(row["cpu_seconds"] for row in largest["sweeps"])
     update = cpu / (largest["n_edges"] * largest["n_topics"])
     state = 4.0 * (1 + largest["n_slots"] / largest["n_docs"])
