@@ -40,7 +40,7 @@ each system in processes of its own, one after the other on the same machine.
 
 - Ours are `tagtopics fit` and `tagtopics report` with their defaults: tags, a tag recommender and texts
   included. `import` is the time to load the modules of two processes, `load` that to load the model for
-  the report, `other` what is left: to start and end the processes.
+  the report, `other` the remaining time, to start and end the processes.
 - A peer reads the lines with Python's `json` module, counts words with scikit-learn's `CountVectorizer`, fits
   LDA on two cores with as many sweeps or passes as its own documentation uses, and writes a page with
   pyLDAvis. It knows no tags. The topics are not equally good: the [benchmarks](benchmarks.md) compare at

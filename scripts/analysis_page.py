@@ -227,7 +227,7 @@ def _stm_section(record: Any) -> str:
         for row in record["rows"]
     ]
     return "\n".join([
-        "## `effects` beside a structural topic model\n",
+        "## `effects` compared with a structural topic model\n",
         "The published example of R's stm: open answers about immigration, half of them after a text that makes anxious; three topics, effect of "
         "the treatment in % of tokens with 90 % intervals. R's stm is not among Debian's packages, so its model was run in an "
         f"implementation for Python, topica {record['version']}, which draws from the posterior as stm does; {record['documents']} documents with the same words. "

@@ -1,6 +1,6 @@
 """Files and folders: atomic writes, proof of ownership, digests, cache folders.
 
-Every output of tagtopics goes through this module. A file or folder is written under a temporary name beside
+Every output of tagtopics goes through this module. A file or folder is written under a temporary name next to
 its target, flushed to disk, and moved into place in one step, so a reader finds the old content or the new,
 never a mixture. Existing content is replaced only if tagtopics wrote it.
 """
@@ -85,7 +85,7 @@ def atomic_file(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary folder to fill; on success it takes the place of `path` in one step.
+    """Yield a temporary folder to fill; on success it replaces `path` in one step.
 
     Check first with `check_target` that an existing folder may be replaced: it is removed as a whole.
 
@@ -145,7 +145,7 @@ def check_target(
         path: where the user wants the output.
         what: the kind of output, such as "model" or "report".
         is_ours: tells whether an existing path holds such an output of tagtopics and nothing else; None for
-            outputs without a mark, of which nothing can be told.
+            outputs without a mark, which have nothing to recognise them by.
         overwrite: whether a *file* that is not ours may be replaced, by an option of the caller; None if the
             caller has no such option. A folder that is not ours is never replaced.
         option: the name of the option, for the message.
@@ -187,7 +187,7 @@ def check_space(path: str | Path, n_bytes: int) -> None:
 
 
 def sweep_leftovers(path: str | Path) -> None:
-    """Remove what a killed process left beside a path; a folder that it had moved aside is put back."""
+    """Remove what a killed process left next to a path; a folder that it had moved aside is put back."""
     target = Path(path)
     for place in target.parent.glob(f".{glob.escape(target.name)}.*"):
         match = _TEMPORARY.fullmatch(place.name)
@@ -274,8 +274,10 @@ def _require_ours(
     if is_ours is not None and not target.is_symlink() and is_ours(target):
         return
     kind = "folder" if target.is_dir() else "file"
-    reason = f"this {kind} is not a {what} written by tagtopics, or holds other files"
-    if is_ours is None and kind == "file":
+    reason = f"this {kind} is not a {what} written by tagtopics"
+    if kind == "folder":
+        reason += ", or holds other files"
+    elif is_ours is None:
         reason = "this file already exists"
     remedy = "choose another path"
     if kind == "file" and may_overwrite:
@@ -340,7 +342,7 @@ def _open_shared(folder: Path) -> int | None:
 
 
 def _wait_for_readers(folder: Path) -> None:
-    """Wait until nobody reads from a folder any more, or for `_PATIENCE` seconds."""
+    """Wait until no process reads from a folder any more, or for `_PATIENCE` seconds."""
     if fcntl is None or not folder.is_dir():
         return
     descriptor = os.open(folder, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""Array types; the comment or docstring beside each array gives its axes.
+"""Array types; the comment or docstring of each array gives its axes.
 
 E edges, D documents, W words, T tags, S slots (document-tag pairs), K topics.
 """

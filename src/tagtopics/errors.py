@@ -1,6 +1,13 @@
-"""What can go wrong because of what the user gave us, and what the user should know."""
+"""Errors and warnings about the input of the user, and the wording that their messages share."""
 
+import difflib
+import json
+from collections.abc import Iterable
+from itertools import islice
 from typing import Any
+
+_MOST_COMPARED = 20_000
+"""Names among which similar ones are looked for, so that a typing error never takes long."""
 
 
 class InputError(ValueError):
@@ -39,6 +46,19 @@ def one_line(error: BaseException) -> str:
     if name and problem["type"] != "missing":
         message += f", not {repr(problem['input'])[:60]}"
     return message[:300]
+
+
+def json_problem(error: Exception) -> str:
+    """Return what is wrong with a line of JSON, and at which character."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at character {error.pos + 1}"
+    return str(error)[:100]
+
+
+def similar_names(name: str, names: Iterable[str], n: int = 3) -> str:
+    """Return "; did you mean ...?" with the names most similar to one that does not exist, or ""."""
+    close = difflib.get_close_matches(name, list(islice(names, _MOST_COMPARED)), n=n)
+    return f"; did you mean {', '.join(map(repr, close))}?" if close else ""
 
 
 def _is_name(part: int | str) -> bool:

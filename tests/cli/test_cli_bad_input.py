@@ -256,13 +256,13 @@ CASES: dict[str, tuple[Case, str]] = {
     "zero prior": (good("--doc-topic-prior", 0), "--doc-topic-prior"),
     "zero threads": (good("--threads", 0), "--threads"),
     "negative seed": (good("--seed", -1), "--seed"),
-    "unknown model": (good("--model", "gpt"), "known are lda, ttm, "),
+    "unknown model": (good("--model", "gpt"), "choose from lda, ttm, "),
     "unknown option": (good("--topicz", 3), "--topicz"),
     "unknown command": (lambda _: ["fti"], "fti"),
     "no corpus": (lambda _: ["fit"], "CORPUS"),
     "unknown task": (
         lambda folder: ["evaluate", write_rows(folder / "a.jsonl"), "--task", "poetry"],
-        "known are perplexity",
+        "choose from perplexity",
     ),
     "one document to split": (
         lambda folder: ["evaluate", write_rows(folder / "a.jsonl", ROWS[:1])],

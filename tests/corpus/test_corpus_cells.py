@@ -73,7 +73,7 @@ def test_lists_that_pandas_writes_as_text_are_lists(tmp_path: Path, suffix: str)
         frame.to_csv(path, index=False)
     else:
         frame.assign(tags=frame["tags"].map(str)).to_json(path, orient="records", lines=True)
-    with pytest.warns(CorpusWarning, match="1 document with no tag"):
+    with pytest.warns(CorpusWarning, match="1 document without tags"):
         corpus = read_corpus(path)
     assert tags_of(corpus) == [tuple(sorted(names)) for names in AUTHORS]
     assert "read as lists of tags" in corpus.notices[0]
@@ -189,7 +189,7 @@ def test_open_files_are_read_as_their_path(tmp_path: Path) -> None:
             found = read_corpus(file)
         assert (found.texts, tags_of(found)) == (expected.texts, tags_of(expected))
     for memory in (io.StringIO("text\ncat"), io.BytesIO(b"text\ncat")):
-        with pytest.raises(InputError, match="which is no file on disk"):
+        with pytest.raises(InputError, match="which is not a file on disk"):
             read_corpus(memory)
 
 

@@ -61,7 +61,7 @@ def test_ldac(tmp_path: Path) -> None:
 
 def test_ldac_of_blei(tmp_path: Path) -> None:
     path = fill(tmp_path, {"ap.dat": LDAC + "0\n", "vocab.txt": VOCAB})
-    with pytest.warns(CorpusWarning, match="1 document with no word kept, the first is '2'"):
+    with pytest.warns(CorpusWarning, match="kept 1 document without words; the first is '2'"):
         assert read_corpus(path).vocabulary == WORDS
 
 
@@ -181,7 +181,7 @@ def same(a: Corpus, b: Corpus) -> None:
         ({"a.svm": "1 a:b\n"}, "a.svm: cannot be read as SVMlight"),
         ({"a.svm": "1 999999999:1\n"}, "a.svm: word number .* is too large"),
         ({"a.svm": "1 1:0.5\n"}, "a.svm: row 0, column 0, value 0.5 is fractional"),
-        ({"a.arff": ARFF}, "a.arff: no XML of labels beside it; expected a.xml"),
+        ({"a.arff": ARFF}, "a.arff: no XML of labels next to it; expected a.xml"),
         ({"a.arff": ARFF, "a.xml": "<labels"}, "a.xml: not valid XML"),
         ({"a.arff": ARFF, "a.xml": "<labels/>"}, "a.xml: names no labels"),
         ({"a.arff": ARFF, "a.xml": b"<a>\xff</a>"}, "a.xml: not UTF-8"),

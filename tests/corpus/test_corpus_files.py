@@ -118,7 +118,7 @@ def test_options_that_do_not_fit_the_format(tmp_path: Path) -> None:
         with pytest.raises(tt.InputError, match=message):
             read(path, {"text": "abstract", **options})
     (tmp_path / "r.csv").write_bytes("id,text\n1,Москва и Волга\n".encode("cp1251"))
-    with pytest.raises(tt.InputError, match="the encoding cannot be told; name it"):
+    with pytest.raises(tt.InputError, match="the encoding cannot be detected; name it"):
         read(tmp_path / "r.csv", {})
     assert read(tmp_path / "r.csv", {"encoding": "cp1251"}).texts == ("Москва и Волга",)
     with pytest.raises(tt.InputError, match="delimiter is not an option for folder"):

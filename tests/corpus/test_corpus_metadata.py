@@ -116,7 +116,7 @@ def test_a_named_column_must_exist() -> None:
         tt.read_corpus(ROWS, date="when")
     with pytest.raises(tt.InputError, match="url: expected the name of a column, got int"):
         tt.read_corpus(ROWS, url=3)
-    with pytest.raises(tt.InputError, match="title: 'x' names a column, but the source is no table"):
+    with pytest.raises(tt.InputError, match="title: 'x' names a column, but the source is not a table"):
         tt.read_corpus(["bread", "wine"], title="x")
 
 

@@ -152,7 +152,7 @@ def test_known_vocabulary_and_tags() -> None:
     assert corpus.tags.toarray().tolist() == [[1, 0], [0, 0]]
     expected = (
         "5 tokens of words outside the vocabulary left out; 2 taggings with unknown tags left out; "
-        "1 document with no tag kept, the first is 'p2'"
+        "kept 1 document without tags; the first is 'p2'"
     )
     assert [str(warning.message) for warning in caught] == [expected]
     assert caught[0].filename == __file__
@@ -175,10 +175,10 @@ def test_every_odd_thing_is_noticed_in_one_warning() -> None:
         {"id": "b", "text": None, "tags": None},
     ]
     odd = (
-        "2 documents with no word kept, the first is 'a'",
+        "kept 2 documents without words; the first is 'a'",
         "1 repeated tag within a document counted once",
         "1 document with the id of an earlier one, the first is 'a'",
-        "1 document with no tag kept, the first is 'b'",
+        "kept 1 document without tags; the first is 'b'",
     )
     with pytest.warns(CorpusWarning) as caught:
         corpus = read_corpus(rows)
@@ -188,7 +188,7 @@ def test_every_odd_thing_is_noticed_in_one_warning() -> None:
 
 def test_the_merely_informative_is_no_warning() -> None:
     corpus = read_corpus(["cat", "dog"])
-    assert corpus.notices == ("2 documents with no tag kept, the first is '0'",)
+    assert corpus.notices == ("kept 2 documents without tags; the first is '0'",)
     assert corpus.tags.shape == (2, 0)
 
 
@@ -271,13 +271,13 @@ def test_long_fields_are_read(tmp_path: Path) -> None:
         ("nowhere.jsonl", {}, "no such file: nowhere.jsonl"),
         ("word " * 1000, {}, "no such file: 'word word"),
         ("a\0b", {}, "no such file"),
-        (".", {"format": "xml"}, "format: unknown 'xml'; known are jsonl"),
+        (".", {"format": "xml"}, "format: unknown 'xml'; choose from jsonl"),
         ([], {}, "list: no documents"),
         ([{}], {}, "no column 'text' for the text; the columns are: none"),
         ([{"text": "a"}, "b"], {}, "list, row 1: expected a dictionary, got str"),
         (["a", 3], {}, "list, row 1: a text must be a string, not int"),
         (["cat"], {"text": "body"}, "text: names a column, but the source is a list of texts"),
-        (["cat"], {"id": "name"}, "id: 'name' names a column, but the source is no table"),
+        (["cat"], {"id": "name"}, "id: 'name' names a column, but the source is not a table"),
         (["cat"], {"tags": np.eye(2)}, "tags: for a list of texts, give a list of tags for each text"),
         (["cat"], {"tags": [["a"], ["b"]]}, "tags have 2 rows, counts have 1"),
         (["cat"], {"id": ["a", "b"]}, "ids has 2 entries for 1 documents"),

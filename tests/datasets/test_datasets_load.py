@@ -146,6 +146,6 @@ def test_offline_the_error_says_what_to_do() -> None:
 def test_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(
         InputError,
-        match=r"no dataset or path 'kora'; known are: cora, corel5k, docstrings, med, scenes, synthetic",
+        match=r"'kora'; the data sets are cora, corel5k, docstrings, med, scenes, synthetic",
     ):
         load_dataset("kora")

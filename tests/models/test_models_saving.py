@@ -171,7 +171,7 @@ def test_only_models_are_replaced(kind: str, tiny: tuple[Any, tt.Corpus], tmp_pa
     FOREIGN[kind](target, model)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     for write in (model.save, check_model_target):
-        with pytest.raises(tt.InputError, match="is not a model written by tagtopics, or holds other files"):
+        with pytest.raises(tt.InputError, match="is not a model written by tagtopics"):
             write(target)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
@@ -382,7 +382,7 @@ def test_models_of_0_1_0_load_and_answer_the_same(name: str) -> None:
     corpus = load_corpus(folder / "ttm")
     assert corpus is not None
     np.testing.assert_allclose(model.transform(corpus.counts), expected["transform"], rtol=1e-5)
-    with pytest.raises(tt.InputError, match=r"recommenders that 0\.1\.0 saved are not used"):
+    with pytest.raises(tt.InputError, match="call fit_recommender"):
         model.recommend(corpus)
     model.fit_recommender(corpus)
     assert all(model.recommend(corpus, top=2))

@@ -13,7 +13,7 @@ from tagtopics import LDA, TTM, Corpus, InputError, LabeledLDA, make_tagged_corp
 from tagtopics.corpus.core import canonical_counts, tag_matrix
 from tagtopics.tasks import evaluate_classification, evaluate_credit, evaluate_links
 from tagtopics.tasks.credit import credit_of, mix_documents, naive_bayes_shares
-from tagtopics.tasks.prediction import _beside, _best_constant, _shared_tags, linked_pairs
+from tagtopics.tasks.prediction import _best_constant, _joined, _shared_tags, linked_pairs
 
 
 @pytest.fixture(scope="module")
@@ -90,12 +90,12 @@ def test_links_see_the_tags_that_two_documents_are_expected_to_share() -> None:
 def test_tags_beside_topics_vary_as_much_as_these() -> None:
     generator = np.random.default_rng(0)
     topics, tags = generator.random((50, 4)), 20 * generator.random((50, 9)) + 3
-    train, test = _beside(topics, topics[:10], tags, tags[:10])
+    train, test = _joined(topics, topics[:10], tags, tags[:10])
     assert train[:, 4:].var(0).sum() == pytest.approx(topics.var(0).sum(), rel=1e-5)
     np.testing.assert_allclose(train[:, :4], topics, rtol=1e-6)
     np.testing.assert_array_equal(train[:10], test)
     constant = np.ones((50, 1))
-    assert not _beside(topics, topics, constant, constant)[0][:, 4:].any()
+    assert not _joined(topics, topics, constant, constant)[0][:, 4:].any()
 
 
 @pytest.mark.parametrize(("noise", "stripes", "expected"), [(0.35, 1, 0.1), (0.0, 6, 10.0)])

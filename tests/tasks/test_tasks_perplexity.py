@@ -132,7 +132,7 @@ def test_a_curve_that_cannot_be(corpus: Corpus, options: dict[str, Any], says: s
 
 
 def test_an_unknown_task_lists_the_known_ones() -> None:
-    with pytest.raises(InputError, match="unknown task 'poetry'; known are perplexity"):
+    with pytest.raises(InputError, match="unknown task 'poetry'; choose from perplexity"):
         find_task("poetry")
 
 

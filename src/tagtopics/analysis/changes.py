@@ -65,6 +65,8 @@ def read_changes(path: str | Path, *, accept_from: float | None = None) -> tuple
     """
     if accept_from is not None and not 0 <= accept_from <= 1:
         raise InputError(f"the score to accept from must be from 0 to 1, not {accept_from}")
+    if Path(path).is_dir():
+        raise InputError(f"{path}: a folder, not a file of changes; name a file that `audit --changes` wrote")
     if not Path(path).is_file():
         raise InputError(f"no such file: {path}")
     table = read_table(Path(path), "csv", COLUMNS)

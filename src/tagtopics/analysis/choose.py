@@ -150,7 +150,7 @@ def choose_topics(
             `TTM` with default weights, too.
         n_words: words of each topic of the result.
         n_jobs: threads; None or -1 for all cores.
-        on_progress: told the share of the work that is done.
+        on_progress: called with the share of the work that is done.
     """
     grid = _check(corpus, topics, restarts, seed)
     base = LDA() if model is None else model

@@ -149,7 +149,7 @@ def effects(
         min_docs: tags on fewer documents are no terms.
         n_words: words that name a topic.
         n_jobs: threads; None or -1 for all cores.
-        on_progress: told the share of the work that is done.
+        on_progress: called with the share of the work that is done.
     """
     check_is_fitted(model)
     if not on and not kinds:

@@ -81,7 +81,7 @@ def fit_grid(
         topics: numbers of topics.
         model: the estimator; its other parameters are used.
         n_jobs: threads; None or -1 for all cores.
-        on_progress: told the share of the work that is done.
+        on_progress: called with the share of the work that is done.
     """
     threads, work, done = resolve_threads(n_jobs), sum(topics) * len(restarts), 0
 

@@ -99,7 +99,7 @@ def bootstrap(
         seed: of the samples.
         level: of the intervals.
         n_jobs: threads; any number gives the same bits.
-        on_progress: told the share of the work that is done.
+        on_progress: called with the share of the work that is done.
     """
     if refits < 10:
         raise InputError(f"refits must be 10 or more, not {refits}; 100 or more for final results")

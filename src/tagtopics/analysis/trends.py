@@ -156,7 +156,7 @@ def trends(
         min_docs: tags on fewer dated documents are left out.
         n_words: words that name a topic.
         n_jobs: threads; None or -1 for all cores.
-        on_progress: told the share of the work that is done.
+        on_progress: called with the share of the work that is done.
     """
     check_is_fitted(model)
     if n_periods < 2:

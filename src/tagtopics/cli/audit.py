@@ -102,7 +102,7 @@ def audit_command(
     kinds = tuple(kind) if kind else KINDS
     unknown = [name for name in kinds if name not in KINDS]
     if unknown:
-        raise InputError(f"--kind {unknown[0][:40]!r}: known are {', '.join(KINDS)}")
+        raise InputError(f"--kind {unknown[0][:40]!r}: choose from {', '.join(KINDS)}")
     if not 0 <= min_score <= 1:
         raise InputError(f"--min-score must be from 0 to 1, not {min_score}")
     fitted, corpus = _fitted(source, model, columns, text, output)

@@ -116,7 +116,7 @@ def compare_command(
     output: OutputOptions,
     top: Annotated[int, top_option("Words per topic that are compared.")] = 10,
     threshold: Annotated[
-        float, option("Least cosine similarity of a match.", "--threshold", metavar="X", min=0, max=1)
+        float, option("Minimum cosine similarity of a match.", "--threshold", metavar="X", min=0, max=1)
     ] = 0.8,
 ) -> None:
     """Match the topics of two models: similarity, words gained and lost, topics without a match."""
@@ -149,7 +149,7 @@ def _draw_comparison(console: Console, payload: dict[str, Any]) -> None:
 
 @contextmanager
 def progress(output: OutputOptions, title: str) -> Iterator[OnProgress | None]:
-    """Yield a function that is told the share of the work done, and shows it on a terminal; else None."""
+    """Yield a function that takes the share of the work done and shows it on a terminal; else None."""
     if output.quiet or not sys.stderr.isatty():
         yield None
         return

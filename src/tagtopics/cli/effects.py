@@ -72,7 +72,9 @@ class TermOptions:
         option("A kind of tags to hold constant, such as authors.", "--given", default="none",
                metavar="KIND"),
     ] = None  # fmt: skip
-    min_docs: Annotated[int, option("Fewest documents of a tag of --kind.", "--min-docs", min=2)] = 10
+    min_docs: Annotated[
+        int, option("Minimum number of documents of a tag of --kind.", "--min-docs", min=2)
+    ] = 10
 
 
 def effects_command(
@@ -121,8 +123,8 @@ def trends_command(
     time: Annotated[
         str, option("Time: year, date, or a kind of tags that are numbers.", "--on", metavar="NAME")
     ] = "year",
-    periods: Annotated[int, option("Most periods.", "--periods", min=2)] = 12,
-    min_docs: Annotated[int, option("Fewest documents of a tag.", "--min-docs", min=3)] = 20,
+    periods: Annotated[int, option("Maximum number of periods.", "--periods", min=2)] = 12,
+    min_docs: Annotated[int, option("Minimum number of documents of a tag.", "--min-docs", min=3)] = 20,
     top: Annotated[int, top_option("Words per topic.")] = 6,
     limit: LimitOption = 15,
 ) -> None:

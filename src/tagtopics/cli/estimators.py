@@ -52,7 +52,7 @@ def build_model(options: ModelOptions) -> TopicModel:
     from tagtopics.models.validation import check_parameters
 
     if options.model not in MODELS:
-        raise InputError(f"unknown model {options.model[:40]!r}; known are {', '.join(MODELS)}")
+        raise InputError(f"unknown model {options.model[:40]!r}; choose from {', '.join(MODELS)}")
     model: TopicModel = getattr(tagtopics, MODELS[options.model])()
     known = model.get_params(deep=False)
     for name, parameter in PARAMETERS.items():

@@ -132,9 +132,9 @@ def is_shard_folder(source: str) -> bool:
 def _check_scale(scale: ScaleOptions, sharded: bool) -> None:
     """Check the options of long fits before anything is read."""
     if scale.engine not in ENGINES:
-        raise InputError(f"--engine {scale.engine[:40]!r}: known are {', '.join(ENGINES)}")
+        raise InputError(f"--engine {scale.engine[:40]!r}: choose from {', '.join(ENGINES)}")
     if scale.lost not in ("stop", "refit"):
-        raise InputError(f"--lost {scale.lost[:40]!r}: known are stop, refit")
+        raise InputError(f"--lost {scale.lost[:40]!r}: choose from stop, refit")
     for name, value in (("--workers", scale.workers), ("--checkpoint-every", scale.checkpoint_every)):
         if value is not None and value < 1:
             raise InputError(f"{name} must be 1 or more, not {value}")

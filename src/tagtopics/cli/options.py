@@ -87,7 +87,7 @@ AskedArgument = Annotated[
 ]  # fmt: skip
 GivenOption = Annotated[
     list[str] | None,
-    typer.Option("--given", "-g", metavar="TEXT", help="A text, in place of INPUT; repeat for several.",
+    typer.Option("--given", "-g", metavar="TEXT", help="A text, instead of INPUT; repeat for several.",
                  show_default=False),
 ]  # fmt: skip
 ModelArgument = Annotated[str, argument("A model folder written by `fit`.", "MODEL")]
@@ -237,7 +237,9 @@ class ModelOptions:
     ] = None
     higher_order_weight: Annotated[
         Any,
-        _number_or_auto("Weight of all tags of a document together, likewise: 0; paper: 0.05.", "by preset"),
+        _number_or_auto(
+            "Weight of all tags of a document together in the same way: 0; paper: 0.05.", "by preset"
+        ),
     ] = None
     tag_pseudo_count: Annotated[
         Any,

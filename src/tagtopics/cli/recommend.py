@@ -46,7 +46,7 @@ def recommend_command(
     output: OutputOptions,
     input: AskedArgument = None,
     given: GivenOption = None,
-    top: Annotated[int, top_option("Most tags per document.")] = 5,
+    top: Annotated[int, top_option("Maximum number of tags per document.")] = 5,
     threshold: ThresholdOption = 0.0,
     kind: KindOption = None,
     why: WhyOption = 3,

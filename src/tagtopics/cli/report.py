@@ -29,7 +29,7 @@ _SWITCH_SECONDS = 0.001
 
 ModelsArgument = Annotated[
     list[str],
-    argument("Model folders written by `fit`; of several, each has its pages under its name.", "MODEL..."),
+    argument("Model folders written by `fit`; with several, each is served under its name.", "MODEL..."),
 ]
 ReportOption = Annotated[str, option("HTML file to write.", "--out", "-o", metavar="FILE")]
 OverwriteOption = Annotated[bool, flag("Replace FILE even if it is not a tagtopics report.", "--overwrite")]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tagtopics.cli.options import ColumnOptions, ImageOptions, OutputOptions, TextOptions
 from tagtopics.cli.output import clean_line, error_console, note
-from tagtopics.errors import CorpusWarning, InputError
+from tagtopics.errors import CorpusWarning, InputError, json_problem
 
 if TYPE_CHECKING:
     from tagtopics.corpus import Corpus, TextRecipe
@@ -369,7 +369,9 @@ def _standard_input() -> list[dict[str, Any]] | list[str]:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise InputError(f"standard input, line {number}: not valid JSON ({error})") from None
+            raise InputError(
+                f"standard input, line {number}: not valid JSON ({json_problem(error)})"
+            ) from None
         if not isinstance(row, dict):
             raise InputError(f"standard input, line {number}: expected a JSON object")
         rows.append(row)

@@ -1,4 +1,4 @@
-"""What strings in a column of tags mean: separators, lists written as text, missing values, decimal points.
+"""What the cells of a table mean: missing values, and in columns of tags separators, lists, decimal points.
 
 A column is read in one way, whatever its single cells look like. `TagStyle` collects what occurs in all of
 its cells, part by part, and says what was decided.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -111,7 +112,7 @@ class TagStyle:
         return split
 
     def commas(self, column: str) -> list[str]:
-        """Return a line if strings are divided at commas, which nobody has asked for."""
+        """Return a line if strings are divided at commas, without being asked to."""
         if self.given is not None or self.separators != (WEAK,) or self.parted is None:
             return []
         parts = " | ".join(part.strip() for part in self.parted.split(WEAK) if part.strip())
@@ -168,6 +169,13 @@ def list_in(cell: str) -> list[Any] | None:
         values.append(None if value in MISSING and not found[1] else value)
         at = found.end()
     return values
+
+
+def is_missing(value: Any) -> bool:
+    """Tell whether a value is None, NaN, or a missing value of pandas."""
+    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
+        return True
+    return isinstance(value, float) and math.isnan(value)
 
 
 def is_missing_text(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Titles, dates and addresses of documents: what comes along with them and is no tag.
+"""Metadata of documents: titles, dates and URLs, which are stored with them and are not tags.
 
 A date is an ISO string of a year, a month or a day: `2020`, `2020-05`, `2020-05-03`. An address is an http or
 https link.
@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tagtopics.corpus.cells import is_missing_text
-from tagtopics.corpus.tags import is_missing
+from tagtopics.corpus.cells import is_missing, is_missing_text
 from tagtopics.corpus.text import clean_name
 
 METADATA: Mapping[str, str] = {"title": "titles", "date": "dates", "url": "urls"}

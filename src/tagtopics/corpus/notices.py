@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tagtopics.corpus.cells import list_in
+from tagtopics.corpus.cells import is_missing, list_in
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.tags import is_missing
 
 SAMPLE_ROWS = 200
 """Rows of a table that are looked at."""
@@ -54,7 +53,7 @@ class Findings:
         lines = []
         if self.wordless:
             first = (self.first_wordless or "")[:60]
-            lines.append(f"{number_of(self.wordless, 'document')} with no word kept, the first is {first!r}")
+            lines.append(f"kept {number_of(self.wordless, 'document')} without words; the first is {first!r}")
         if self.unknown_words:
             lines.append(f"{number_of(self.unknown_words, 'token')} of words outside the vocabulary left out")
         if self.unknown_tags:
@@ -66,7 +65,7 @@ class Findings:
     def untagged_lines(self) -> list[str]:
         """Return one line if there are documents without tags."""
         first = (self.first_untagged or "")[:60]
-        what = f"{number_of(self.untagged, 'document')} with no tag kept, the first is {first!r}"
+        what = f"kept {number_of(self.untagged, 'document')} without tags; the first is {first!r}"
         return [what] if self.untagged else []
 
 

@@ -91,7 +91,7 @@ def read_corpus(
     `id`, `label`, `title`, `date` and `url` name columns; the defaults are the columns with these names. If
     it is a list of texts or a matrix of counts, all but `text` are the values, one for each document. If
     it is a folder of images, `tags` is a file of tags (CSV, TSV, JSON, JSON lines; `id` and `label` name its
-    columns), "sidecar" for a JSON file beside each image, or "folders" for the names of sub-folders.
+    columns), "sidecar" for a JSON file next to each image, or "folders" for the names of sub-folders.
 
     Args:
         source: a path; a pandas, polars or Arrow table; a list of texts or of dictionaries; or a matrix of
@@ -325,7 +325,7 @@ def _path_of(source: Any) -> Any:
     if isinstance(name, str) and Path(name).is_file():
         return name
     raise InputError(
-        f"cannot read a corpus from {type(source).__name__}, which is no file on disk; "
+        f"cannot read a corpus from {type(source).__name__}, which is not a file on disk; "
         "save it to a file, or give its documents as a list"
     )
 
@@ -359,7 +359,7 @@ def _of_table(table: Table, options: ReadOptions, sample: Callable[[Sequence[str
 
 
 def _documents_of_texts(rows: list[Any], options: ReadOptions) -> Documents:
-    """Return a list of texts as documents, with the tags, ids and labels given beside it."""
+    """Return a list of texts as documents, with the tags, ids and labels given with it."""
     if options.text is not None:
         raise InputError("text: names a column, but the source is a list of texts; leave it out")
     texts, n_html = texts_of(rows, "list, row {}".format, "a text"), 0
@@ -411,5 +411,5 @@ def _values(values: Any, what: str) -> list[str | None] | None:
 def _refuse_column(values: Any, what: str) -> None:
     if isinstance(values, str):
         raise InputError(
-            f"{what}: {values[:40]!r} names a column, but the source is no table; give the values"
+            f"{what}: {values[:40]!r} names a column, but the source is not a table; give the values"
         )

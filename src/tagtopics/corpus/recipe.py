@@ -65,7 +65,7 @@ class TextRecipe:
         max_df: most documents, likewise.
         max_words: keep only this many of the most frequent words.
         strip_html: remove HTML elements and entities from texts before words are found.
-        tokenizer: name of a tokenizer that divides text in place of the pattern: "chinese", "japanese",
+        tokenizer: name of a tokenizer that splits text instead of the pattern: "chinese", "japanese",
             "thai" (extras of the same names), or one of `register_tokenizer`.
         lemmas: language, such as "german", whose words are counted in their dictionary form (extra
             `languages`).

@@ -27,7 +27,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics.corpus.align import align_columns
-from tagtopics.corpus.cells import TagStyle
+from tagtopics.corpus.cells import TagStyle, is_missing
 from tagtopics.corpus.core import Where, document_number, tag_matrix
 from tagtopics.corpus.formats.text_files import name_lines
 from tagtopics.corpus.text import clean_name
@@ -145,13 +145,6 @@ def name_of(value: Any, where: Callable[[], str], what: str = "tag") -> str | No
     if isinstance(value, numbers.Number) and value == value and abs(value) != math.inf:  # type: ignore[arg-type]
         return str(value)
     raise InputError(f"{where()}: each {what} must be a string or a number, not {_describe(value)}")
-
-
-def is_missing(value: Any) -> bool:
-    """Tell whether a value is None, NaN, or a missing value of pandas."""
-    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
-        return True
-    return isinstance(value, float) and math.isnan(value)
 
 
 class _CleanNames(dict[str, str]):

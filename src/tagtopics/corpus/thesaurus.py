@@ -108,7 +108,7 @@ def read_thesaurus(path: str | Path) -> Thesaurus:
         return _read_skos(path, _RDF_KINDS[suffix])
     if suffix not in _TABLE_SUFFIXES:
         known = ", ".join([*_TABLE_SUFFIXES[:-1], *_RDF_KINDS])
-        raise InputError(f"{path}: unknown kind of tag names {suffix!r}; known are {known}")
+        raise InputError(f"{path}: unknown kind of tag names {suffix!r}; the suffixes are {known}")
     return _read_table(path)
 
 
@@ -163,7 +163,7 @@ def _distinct(names: Iterable[str], preferred: str) -> tuple[str, ...]:
 
 
 def _read_skos(path: Path, kind: str) -> Thesaurus:
-    """Read a SKOS vocabulary, in a process of its own: small files can make parsers of RDF run for hours."""
+    """Read a SKOS vocabulary, in a separate process: small files can make parsers of RDF run for hours."""
     with open_bytes(path) as file:
         size = sum(map(len, iter(partial(file.read, _CHUNK), b"")))
     found = read_apart("tagtopics.corpus.thesaurus:skos_as_json", kind, path, str(path), kind, size=size)

@@ -37,7 +37,7 @@ def find_tokenizer(name: str) -> Tokenizer:
     if name not in _registered:
         known = ", ".join([*SEGMENTERS, *_registered])
         raise InputError(
-            f"no tokenizer {name[:40]!r}; known are {known}; name others with register_tokenizer"
+            f"no tokenizer {name[:40]!r}; choose from {known}, or name your own with register_tokenizer"
         )
     return _registered[name]
 

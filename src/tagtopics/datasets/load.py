@@ -77,7 +77,7 @@ def load_dataset(name_or_path: str | Path, progress: Progress | None = None) -> 
     entry = read_registry().get(name)
     if entry is None:
         known = ", ".join(row.name for row in list_datasets())
-        raise InputError(f"no dataset or path {name!r}; known are: {known}")
+        raise InputError(f"no dataset or path {name!r}; the data sets are {known}")
     return build_dataset(entry, fetch_dataset(entry, progress=progress))
 
 

@@ -28,7 +28,7 @@ class _Record(BaseModel):
 class RemoteFile(_Record):
     """One file of a data set."""
 
-    role: str  # counts (the file to read; the reader finds the others beside it), tags, vocabulary, tag_names
+    role: str  # counts (the file to read, which leads to all other files), tags, vocabulary, tag_names
     name: str  # in the cache
     address: str  # it names a commit, so its content cannot change
     size: int  # bytes, also the limit of a download

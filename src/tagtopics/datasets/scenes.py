@@ -49,7 +49,7 @@ class Scene:
     def mask(self, tag: str) -> npt.NDArray[np.bool_]:
         """Return the region of a tag, (height, width) of bool."""
         if tag not in MATERIALS:
-            raise InputError(f"scenes have no {tag!r}; known are {', '.join(MATERIALS)}")
+            raise InputError(f"scenes have no {tag!r}; choose from {', '.join(MATERIALS)}")
         return np.asarray(self.region == MATERIALS.index(tag))
 
 

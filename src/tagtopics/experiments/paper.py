@@ -126,7 +126,7 @@ def table_two(records: Sequence[Record]) -> Table | None:
         paper = read_registry()[TABLE_TWO_ROW[record.spec.dataset]].paper
         rows.append((name, *(_size(record.metrics[column], column) for column in _SIZES), agreement(record)))
         rows.append((f"{name}, paper", *(_printed(paper[column], column) for column in _SIZES), ""))
-    header = ("data set", "D", "T", "W", "I_d", "W_d", "T_d", "beside the paper")
+    header = ("data set", "D", "T", "W", "I_d", "W_d", "T_d", "compared with the paper")
     return Table("Table II: the data sets", header, tuple(rows)) if rows else None
 
 

@@ -54,7 +54,7 @@ _MARK = "Written by `tagtopics reproduce`"
 
 
 def write_page(records: Sequence[Record], target: Path) -> list[Verdict]:
-    """Write the page, with its figures in `images/` beside it, and return the verdicts.
+    """Write the page, with its figures in `images/` next to it, and return the verdicts.
 
     Records of data sets outside the grids are ignored. A file that this function did not write is refused.
     """
@@ -285,7 +285,7 @@ _STYLE = {
 def draw_figures(records: Sequence[Record], folder: Path) -> list[Path]:
     """Draw one figure per task, with a panel for each data set, and return the SVG files.
 
-    A PNG is written beside each. Equal records give equal bytes.
+    A PNG is written next to each. Equal records give equal bytes.
     """
     matplotlib, make_figure = _matplotlib()
     drawn = []

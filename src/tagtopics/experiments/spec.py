@@ -67,7 +67,9 @@ class ExperimentSpec:
         if self.task not in (*TASKS, *OWN_TASKS):
             raise InputError(f"experiment: unknown task {self.task[:40]!r}")
         if self.model not in MODELS and not (self.model == "" and self.task == "statistics"):
-            raise InputError(f"experiment: unknown model {self.model[:40]!r}; known are {', '.join(MODELS)}")
+            raise InputError(
+                f"experiment: unknown model {self.model[:40]!r}; choose from {', '.join(MODELS)}"
+            )
 
     @property
     def key(self) -> str:

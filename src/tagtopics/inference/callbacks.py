@@ -46,7 +46,7 @@ class Progress(Callback[Any]):
     """A progress bar on standard error, with the time left and the change of the messages.
 
     Args:
-        title: text beside the bar.
+        title: text before the bar.
         parts: steps of one iteration, where `advance` is called for each.
     """
 

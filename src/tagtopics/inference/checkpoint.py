@@ -3,7 +3,7 @@
 A checkpoint is one safetensors file: the sums, the previous word sums, alpha, and the state of the documents
 where it is in memory. Its metadata has a format mark, a JSON record (priors, history, what is being fitted)
 and a digest of the record and all arrays. A fit to shards has the same file in its folder, and the state of
-the documents beside it (`scale.shard_executor`).
+the documents next to it (`scale.shard_executor`).
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Checkpoint(Callback[Belief]):
         self.identity, self.past = dict(identity or {}), tuple(past)
 
     def on_start(self, max_iter: int) -> None:
-        """Reset the history and the clock; remove what a killed fit left beside the file."""
+        """Reset the history and the clock; remove what a killed fit left next to the file."""
         sweep_leftovers(self.path)
         self._history = list(self.past)
         self._saved = time.monotonic()

@@ -123,7 +123,7 @@ def name_topics(
 
 
 def name_by_tags(tag_sums: Any, topic_share: Float64, tag_names: Sequence[str]) -> tuple[str, ...]:
-    """Return names made of the tags that are most typical of each topic: for words that nobody can read.
+    """Return names made of the tags that are most typical of each topic: for words that people cannot read.
 
     Args:
         tag_sums: (T, K) how much of each topic the documents of each tag have.

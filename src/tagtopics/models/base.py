@@ -109,7 +109,7 @@ class TopicModel(Queries):
         Args:
             X: documents, as in `fit`; not necessarily those that the topics were learned from.
             y: their tags, as in `fit`; a corpus has its own.
-            callbacks: told of the progress.
+            callbacks: called with the progress.
         """
         check_is_fitted(self)
         corpus = self._tagged_documents(X, y)

@@ -176,7 +176,7 @@ def _of_one_text(tags: Any) -> Any:
 
 
 def _with_tags(corpus: Corpus, y: Any) -> Corpus:
-    """Return raw documents with the tags that were given beside them."""
+    """Return raw documents with the tags that were given with them."""
     if y is None:
         return corpus
     if corpus.tags.nnz:

@@ -139,4 +139,5 @@ def make_edit(kind: str, **parts: Any) -> Edit:
     try:
         return Edit(kind=kind, **parts)  # type: ignore[arg-type]
     except ValidationError as error:
-        raise InputError(f"{kind}: {one_line(error)}") from None
+        problem = one_line(error)
+        raise InputError(problem if problem.startswith(f"{kind} takes") else f"{kind}: {problem}") from None

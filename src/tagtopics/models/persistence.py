@@ -296,7 +296,7 @@ def _consistently(folder: Path, read: Callable[[Path, dict[str, Any]], _Result])
     if not folder.exists():
         raise InputError(f"no such model: {folder}")
     if not folder.is_dir():
-        raise InputError(f"{folder} is not a model: it is not a folder")
+        raise InputError(f"{folder} is not a model: it is a file, and a model is a folder that `fit` saved")
     with snapshot(folder) as place:
         try:
             return read(place, _parsed(description_bytes(place)))

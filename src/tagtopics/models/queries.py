@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from tagtopics._blas import single_thread
 from tagtopics._typing import Bool, Float32, Float64
 from tagtopics.corpus.core import Corpus
-from tagtopics.errors import InputError
+from tagtopics.errors import InputError, similar_names
 from tagtopics.inference.holdout import topic_coherence
 from tagtopics.inference.topic_names import (
     background_topics,
@@ -94,8 +93,7 @@ class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         try:
             return self.tag_names_.index(tag)
         except ValueError:
-            close = difflib.get_close_matches(tag, self.tag_names_, n=3)
-            hint = f"; did you mean {', '.join(map(repr, close))}?" if close else ""
+            hint = similar_names(tag, self.tag_names_)
             raise InputError(f"the model has no tag {tag!r}{hint}") from None
 
     def coherence(self, corpus: Corpus, n_words: int = 10) -> Float64:
@@ -196,7 +194,7 @@ class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         counts, _ = self._new_documents(X, None)
         if self.recommender_ is None:
             raise InputError(
-                "recommend: this model has no recommender; call fit_recommender with all of its documents"
-                " (recommenders that 0.1.0 saved are not used)"
+                "recommend: this model has no recommender; call fit_recommender with all of its documents,"
+                " or fit it again, with tags and without --no-recommender"
             )
         return self.recommender_, counts, self._infer(counts, None)

@@ -31,7 +31,7 @@ def description_bytes(folder: Path) -> bytes:
     try:
         return read_regular(folder / DESCRIPTION)
     except FileNotFoundError:
-        raise InputError("not a model: it has no model.json") from None
+        raise InputError("not a model: it has no model.json; name a folder that `fit` saved") from None
     except OSError as error:
         raise InputError(f"not a model: model.json cannot be read ({error.strerror})") from None
 

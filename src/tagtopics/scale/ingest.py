@@ -39,7 +39,7 @@ PART_SIZE = 4 * 2**20
 """The approximate number of characters of a table that are held at a time."""
 
 COUNTING, WRITING = "Counting words", "Writing shards"
-"""The two passes, as `Progress` is told."""
+"""The titles of the two passes in `Progress`."""
 
 _RUN = 10_000
 """The number of documents of a corpus in memory that are written at a time."""

@@ -57,7 +57,7 @@ class _Run(NamedTuple):
 
 
 def default_shard_edges(n_words: int) -> int:
-    """Return the edges of a shard: at least four times the words, so that its sums are small beside it."""
+    """Return the edges of a shard: at least four times the words, so that sums are small in comparison."""
     return max(4 * n_words, LEAST_EDGES)
 
 

@@ -72,7 +72,7 @@ def evaluate(
 def find_task(name: str) -> Callable[..., dict[str, Any]]:
     """Return the function of a task; a name that is not in `TASKS` is an `InputError`."""
     if name not in TASKS:
-        raise InputError(f"unknown task {name[:40]!r}; known are {', '.join(TASKS)}")
+        raise InputError(f"unknown task {name[:40]!r}; choose from {', '.join(TASKS)}")
     task: Callable[..., dict[str, Any]] = getattr(import_module(TASKS[name]), f"evaluate_{name}")
     return task
 

@@ -16,7 +16,7 @@ from tagtopics.models.base import TopicModel
 from tagtopics.tasks.fitted_split import fit_train_part, result
 
 TAGS = ("hidden", "known", "inferred")
-"""What the model is told of the tags of test documents."""
+"""What the model knows of the tags of test documents."""
 
 
 def evaluate_perplexity(

@@ -65,11 +65,11 @@ def _described(split: FittedSplit, train_rows: Int64, test_rows: Int64) -> tuple
     train, test = np.sqrt(split.train_topics[train_rows]), np.sqrt(split.test_topics[test_rows])
     if split.train_tags is None or split.test_tags is None:
         return train, test
-    return _beside(train, test, np.sqrt(split.train_tags[train_rows]), np.sqrt(split.test_tags[test_rows]))
+    return _joined(train, test, np.sqrt(split.train_tags[train_rows]), np.sqrt(split.test_tags[test_rows]))
 
 
-def _beside(train: Any, test: Any, more_train: Any, more_test: Any) -> tuple[Float32, Float32]:
-    """Put further features beside others; together they vary as much as those, in training documents."""
+def _joined(train: Any, test: Any, more_train: Any, more_test: Any) -> tuple[Float32, Float32]:
+    """Append further features to others, scaled to vary as much as those in the training documents."""
     scale = np.sqrt(train.var(0).sum() / max(float(more_train.var(0).sum()), 1e-12))
     centre = more_train.mean(0)
     parts = ((train, more_train), (test, more_test))
@@ -191,7 +191,7 @@ def _compared(split: FittedSplit, train_pairs: Int64, test_pairs: Int64) -> tupl
     if split.train_tags is None or split.test_tags is None:
         return train, test
     shared = _shared_tags(split.train_tags, train_pairs), _shared_tags(split.test_tags, test_pairs)
-    return _beside(train, test, *shared)
+    return _joined(train, test, *shared)
 
 
 def _shared_tags(likely: Float32, pairs: Int64) -> Float64:

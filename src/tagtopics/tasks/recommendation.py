@@ -51,7 +51,7 @@ def evaluate_recommendation(
     if tags_known:
         raise InputError("recommendation: the tags of test documents must stay hidden; leave out tags_known")
     if system not in SYSTEMS:
-        raise InputError(f"unknown system {system[:40]!r}; known are {', '.join(SYSTEMS)}")
+        raise InputError(f"unknown system {system[:40]!r}; choose from {', '.join(SYSTEMS)}")
     if corpus.tags.nnz == 0:
         raise InputError("recommendation: no document has a tag")
     began = time.perf_counter()

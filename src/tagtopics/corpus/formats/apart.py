@@ -1,7 +1,7 @@
-"""Readers that run in a process of their own, with limited memory and time.
+"""Readers that run in a separate process, with limited memory and time.
 
 The parsers of some formats can crash, and a file of a few kilobytes can make them take any memory or time.
-In a process of its own, that is an `InputError` here. The limits grow with the size of the file.
+In a separate process, that is an `InputError` here. The limits grow with the size of the file.
 
 A job is a list of strings for a function; its result is a JSON value, in which dates are allowed.
 """
@@ -131,7 +131,7 @@ class Apart:
 
 
 def read_apart(function: str, what: str, path: Path, *given: str, size: int | None = None) -> Any:
-    """Return what a function returns for one file, read in a process of its own; see `Apart`."""
+    """Return what a function returns for one file, read in a separate process; see `Apart`."""
     with Apart(function, what) as process:
         return process.read(path, *given, size=size)
 

@@ -49,7 +49,7 @@ def read_uci(path: Path, options: ReadOptions) -> Documents:
     most = min(2 * int(entries[:, 1].max(initial=0)) + 1000, MAX_UNNAMED)
     if vocabulary is None and n_words > most:
         raise InputError(
-            f"{path}, line 2: says {n_words} words, more than {most}; put the vocab file beside it"
+            f"{path}, line 2: says {n_words} words, more than {most}; put the vocab file next to it"
         )
     rows, columns, values = entries[:, 0] - 1, entries[:, 1] - 1, entries[:, 2]
     counts = sp.coo_array((values, (rows, columns)), shape=(n_docs, n_words))

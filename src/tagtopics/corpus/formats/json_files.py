@@ -24,7 +24,7 @@ from tagtopics.corpus.formats.bibliography import (
 )
 from tagtopics.corpus.formats.tables import Table, table_of_rows
 from tagtopics.corpus.formats.text_files import text_lines
-from tagtopics.errors import InputError
+from tagtopics.errors import InputError, json_problem
 
 _LISTS = ("items", "results", "records", "documents", "docs", "data", "rows", "works")
 _MARKUP = re.compile(r"<[^<>]{1,200}>")
@@ -95,7 +95,7 @@ def _parsed(path: Path) -> Any:
             try:
                 values.append(json.loads(line))
             except (ValueError, RecursionError) as error:
-                raise InputError(f"{path}, line {number}: not valid JSON ({str(error)[:100]})") from None
+                raise InputError(f"{path}, line {number}: not valid JSON ({json_problem(error)})") from None
     return values
 
 

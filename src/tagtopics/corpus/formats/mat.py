@@ -1,6 +1,6 @@
 """MATLAB files of Zeng's topic modelling toolbox: `NAME_wd.mat` and siblings, documents in columns.
 
-SciPy's reader can crash on damaged files, so it runs in a process of its own (`apart`).
+SciPy's reader can crash on damaged files, so it runs in a separate process (`apart`).
 """
 
 from __future__ import annotations

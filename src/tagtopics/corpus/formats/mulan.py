@@ -36,7 +36,7 @@ class _Entries:
 
 
 def read_mulan(path: Path, options: ReadOptions) -> Documents:
-    """Read an ARFF file; attributes that the XML beside it names are tags, all others are words."""
+    """Read an ARFF file; attributes that its XML file names are tags, all others are words."""
     labels = read_labels(_xml_beside(path))
     lines = text_lines(path)
     names = _header(path, lines)
@@ -91,7 +91,7 @@ def _xml_beside(path: Path) -> Path:
         return max(fitting, key=lambda xml: len(xml.stem))
     if len(found) == 1:
         return found[0]
-    raise InputError(f"{path}: no XML of labels beside it; expected {path.with_name(stem + '.xml').name}")
+    raise InputError(f"{path}: no XML of labels next to it; expected {path.with_name(stem + '.xml').name}")
 
 
 def _header(path: Path, lines: Iterator[tuple[int, str]]) -> list[str]:

@@ -39,10 +39,10 @@ from tagtopics.corpus.formats.text_files import (
     encoding_as_before,
     text_lines,
 )
-from tagtopics.corpus.formats.text_folders import holds_texts, read_pdf, read_text_folder
+from tagtopics.corpus.formats.text_folders import SUFFIXES, holds_texts, read_pdf, read_text_folder
 from tagtopics.corpus.formats.workbooks import read_workbook
 from tagtopics.corpus.images.decode import holds_images, is_image
-from tagtopics.errors import InputError, MissingExtraError
+from tagtopics.errors import InputError, MissingExtraError, json_problem
 
 _FIRST_ROWS, _MOST_ROWS = 16, 4096
 """Rows in the first request to a Parquet file, when their size is unknown, and in any request of a stream."""
@@ -142,8 +142,9 @@ def _read_json(line: str, path: Path, number: int) -> Any:
     except RecursionError:
         raise InputError(f"{path}, line {number}: nested too deeply") from None
     except ValueError as error:
+        problem = json_problem(error)
         raise InputError(
-            f"{path}, line {number}: not valid JSON ({error}); a line must hold one whole object"
+            f"{path}, line {number}: not valid JSON ({problem}); each line must be one JSON object"
         ) from None
 
 
@@ -222,11 +223,11 @@ _APART: Mapping[str, tuple[str, Callable[[Path, FileOptions], Table]]] = {
     "zotero": ("SQLite", read_zotero),
     "pdf": ("PDF", read_pdf),
 }
-"""Formats whose parsers may crash or take any memory or time, so that they run in a process of their own."""
+"""Formats whose parsers may crash or take any memory or time, so that they run in a separate process."""
 
 
 def _apart(kind: str) -> Stream:
-    """Return the reader of a file that is read whole, in a process of its own."""
+    """Return the reader of a file that is read whole, in a separate process."""
 
     def read(path: Path, options: FileOptions) -> Table:
         given = (kind, str(path), json.dumps(vars(options)))
@@ -313,7 +314,7 @@ def find_source(source: str | Path, format: str | None) -> tuple[Path, str]:
     if not regular:
         raise InputError(f"{path}: not a regular file; save its content to a file first")
     if format is not None and format not in FORMATS:
-        raise InputError(f"format: unknown {str(format)[:40]!r}; known are {', '.join(FORMATS)}")
+        raise InputError(f"format: unknown {str(format)[:40]!r}; choose from {', '.join(FORMATS)}")
     return path, format or _guess_format(path)
 
 
@@ -325,7 +326,14 @@ def _guess_format(path: Path) -> str:
             return "mat"
         if holds_images(path):
             return "images"
-        return "texts" if not (path / "vocab.txt").exists() and holds_texts(path) else "folder"
+        if not (path / "vocab.txt").exists() and holds_texts(path):
+            return "texts"
+        if not any((path / name).exists() for name in ("words.npz", "vocab.txt", "manifest.json")):
+            raise InputError(
+                f"{path}: no documents in this folder; it may hold texts ({' '.join(SUFFIXES)}), images, "
+                "or a matrix (words.npz, vocab.txt)"
+            )
+        return "folder"
     if path.name.startswith("docword."):
         return "uci"
     bare = path.with_suffix("") if path.suffix == ".gz" else path

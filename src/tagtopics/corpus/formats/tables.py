@@ -1,6 +1,6 @@
 """Tables of documents: files (see `streams`), data frames, dictionaries.
 
-Some things cannot be told from one cell: what divides tags, whether text is counted words. `TableLayout`
+Some things cannot be seen in one cell: what separates tags, whether text is counted words. `TableLayout`
 decides them for all parts of a table, so that a table in parts gives the same documents as the table in one
 piece.
 """
@@ -13,14 +13,14 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from tagtopics.corpus.cells import TagStyle, given_separators, is_missing_text
+from tagtopics.corpus.cells import TagStyle, given_separators, is_missing, is_missing_text
 from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import Documents, ReadOptions, Where
 from tagtopics.corpus.markup import HTML_REMOVED, plain_texts
 from tagtopics.corpus.metadata import DEFAULT_COLUMNS, METADATA, read_metadata
-from tagtopics.corpus.tags import TagLists, is_missing, name_of, read_tags
+from tagtopics.corpus.tags import TagLists, name_of, read_tags
 from tagtopics.corpus.text import clean_text
-from tagtopics.errors import InputError
+from tagtopics.errors import InputError, similar_names
 
 _DEFAULTS = ("text", "words", "tags", "id", "label", "split")
 _NAMED = ("id", "label")
@@ -151,7 +151,7 @@ class TableLayout:
         return frozenset({*_DEFAULTS, *defaults, *named, *self._text, *self._tags, *earlier} - {None})
 
     def update(self, table: Table) -> bool:
-        """Take one more part of the table into account; return whether earlier parts must be read anew."""
+        """Take one more part of the table into account; return whether earlier parts must be read again."""
         before = self._text_columns(), self.counted, self._meanings()
         self._names |= dict.fromkeys(table.names)
         earlier = _listed(self._earlier.text, "text")
@@ -322,7 +322,7 @@ class TableLayout:
 def documents_of_table(table: Table, layout: TableLayout) -> Documents:
     """Return the documents of a whole table."""
     if table.n_rows == 0:
-        raise InputError(f"{table.source}: no documents")
+        raise InputError(f"{table.source}: no documents; the table has no rows")
     layout.update(table)
     layout.check(table.source)
     documents = layout.documents(table)
@@ -382,8 +382,10 @@ def _listed(names: Any, what: str) -> tuple[str, ...]:
 
 
 def _no_column(source: str, name: str, what: str, names: Iterable[str]) -> InputError:
-    there = ", ".join(map(str, names)) or "none"
-    advice = _name_the_text(names) if (name, what) == ("text", "the text") else ""
+    names = list(map(str, names))
+    there = ", ".join(names) or "none"
+    is_default = (name, what) == ("text", "the text")
+    advice = _name_the_text(names) if is_default else similar_names(name, names, n=1)
     return InputError(f"{source}: no column {name!r} for {what}; the columns are: {there[:500]}{advice}")
 
 

@@ -130,7 +130,7 @@ def encoding_as_before(path: Path, before: str) -> str:
     try:
         found, _ = find_encoding(path)
     except InputError:
-        return before  # it is not UTF-8, and cannot be told
+        return before  # it is not UTF-8, and the bytes do not tell
     return before if found in ("cp1252", "iso8859-1", "latin-1") else found
 
 
@@ -158,8 +158,8 @@ def _western(path: Path, sample: bytes) -> tuple[str, list[str]]:
     n_other = sum(byte >= 0x80 for byte in sample)
     if n_other > n_ascii / 2 or b"\0" in sample:
         raise InputError(
-            f"{path}: is not UTF-8, and the encoding cannot be told; name it with encoding= or --encoding, "
-            "such as cp1251, gb18030 or shift_jis"
+            f"{path}: not UTF-8, and the encoding cannot be detected; name it with encoding= or --encoding,"
+            " such as cp1251, gb18030 or shift_jis"
         )
     name = "latin-1" if _UNDEFINED.search(sample) else "cp1252"
     return name, [f"{path.name} is not UTF-8 and was read as {name}; name another encoding if this is wrong"]

@@ -1,7 +1,7 @@
 """Folders of text files, one document per file: .txt, .md and .pdf; and Annif's full-text corpora.
 
 What is known of the documents comes from `metadata.csv`, `.tsv`, `.jsonl`, `.json` or `.xlsx` in the folder;
-else from Annif's subject files beside each text (`NAME.key` with one label per line, `NAME.tsv` with `<uri>`
+else from Annif's subject files next to each text (`NAME.key` with one label per line, `NAME.tsv` with `<uri>`
 and label); else the names of sub-folders are tags.
 """
 
@@ -44,7 +44,7 @@ def _is_text(path: Path) -> bool:
 def read_text_folder(folder: Path, options: FileOptions) -> Table:
     """Read a folder of text files; a document is named by its path in the folder."""
     if not folder.is_dir():
-        raise InputError(f"{folder}: is no folder; format texts is for folders of .txt, .md or .pdf files")
+        raise InputError(f"{folder}: not a folder; format texts is for folders of .txt, .md or .pdf files")
     paths = sorted((path for path in folder.rglob("*") if _is_text(path)), key=lambda path: path.as_posix())
     if not paths:
         raise InputError(f"{folder}: no files {', '.join(SUFFIXES)}")
@@ -130,7 +130,7 @@ def pdf_text(path: str) -> tuple[str, str | None]:
 
 
 def _known(folder: Path, paths: list[Path], names: list[str]) -> tuple[dict[str, list[Any]], list[str]]:
-    """Return the columns that are known of the documents beside their text."""
+    """Return the columns that are known of the documents besides their text."""
     for suffix, kind in METADATA_FILES.items():
         if (folder / f"metadata.{suffix}").is_file():
             return _from_table(folder / f"metadata.{suffix}", kind, names)
@@ -194,7 +194,7 @@ def _forms(name: str) -> list[str]:
 
 
 def _subjects(path: Path) -> list[str] | None:
-    """Return the subjects in Annif's file beside a text, None without one."""
+    """Return the subjects in Annif's file next to a text, None without one."""
     key, table = path.with_suffix(".key"), path.with_suffix(".tsv")
     if key.is_file():
         return [line.strip() for line in read_text(key)[0].split("\n") if line.strip()]

@@ -52,7 +52,9 @@ def _size(cell: Any) -> int:
 
 def _table(path: Path, rows: Sequence[Sequence[Any]], notices: list[str]) -> Table:
     if len(rows) < 2:
-        raise InputError(f"{path}: no documents; the first row names the columns, the others are documents")
+        raise InputError(
+            f"{path}: no documents; the first row names the columns, each further row is a document"
+        )
     header = [str(name).strip() for name in rows[0]]
     named = [(at, name) for at, name in enumerate(header) if name]
     names = [name for _, name in named]

@@ -47,7 +47,7 @@ def image_tags(folder: Path, names: Sequence[str], options: ReadOptions) -> Imag
         folder: the folder of the images.
         names: paths of the images within the folder, with `/`.
         options: `tags` is a file; a mapping of names to tags; "sidecar" for `photo.json` or `photo.jpg.json`
-            beside each `photo.jpg`; "folders" for the names of sub-folders; or None to look for `tags.csv`,
+            next to each `photo.jpg`; "folders" for the names of sub-folders; or None to look for `tags.csv`,
             `.tsv`, `.jsonl` or `.json` in the folder, then for sidecars, then for sub-folders. `id` and
             `label` name columns of the file.
     """
