@@ -30,7 +30,7 @@ _SKOS = "http://www.w3.org/2004/02/skos/core#"
 
 @dataclass(frozen=True)
 class Thesaurus:
-    """Names of V tags.
+    """The names of V tags, and which tags are broader.
 
     Attributes:
         ids: the V tags, as documents carry them.
@@ -89,7 +89,7 @@ def thesaurus_of(rows: Iterable[tuple[str, str]]) -> Thesaurus:
 
 
 def read_thesaurus(path: str | Path) -> Thesaurus:
-    """Read names of tags.
+    """Read names of tags from a table or a SKOS vocabulary.
 
     Args:
         path: a table of tag, name and, if there are any, alternative names, divided by tabs (.tsv, .txt, also

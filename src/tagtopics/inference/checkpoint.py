@@ -58,7 +58,7 @@ class _Record(BaseModel):
 
 
 class Checkpoint(Callback[Belief]):
-    """Save the state every so often, atomically: the file always holds a complete checkpoint.
+    """Save the state at intervals, atomically: the file always contains a complete checkpoint.
 
     Args:
         path: a file; an older checkpoint is replaced, any other file is an `InputError`.

@@ -114,8 +114,8 @@ class Curation(_Record):
             raise InputError(f"seeds: the topic {empty[0]!r} has no words, or an empty one")
         return cls(topics=tuple(topics))
 
-    def baked(self) -> Curation:
-        """Return the journal of a model that has learned since: its edits can no longer be undone."""
+    def without_undo(self) -> Curation:
+        """Return the journal of a model that has learned more since; its edits can no longer be undone."""
         return self.model_copy(update={"edits": (), "earlier": (*self.earlier, *self.edits)})
 
     def to_json(self) -> dict[str, Any]:

@@ -72,7 +72,7 @@ class OnlineModel(TopicModel):
                 return self
             batches = list(_batches(self._more_documents(X, y), batch_size))
             self.recommender_ = None
-            self.base_, self.curation_ = None, self.curation_.baked()
+            self.base_, self.curation_ = None, self.curation_.without_undo()
         else:
             corpus = self._training_corpus(X, y)
             if corpus.n_docs == 0:

@@ -48,7 +48,7 @@ _TAG_TOKENS = 5.0
 
 
 class TTM(OnlineModel):
-    """Tag-topic model.
+    """Tag-topic model: topics, and what the tags of a document say about its topics and words.
 
     Topics are learned first, then what tags say: a document's prior adds up a flat part, the topics of the
     corpus, the mean profile of its tags and what they say together, each worth a learned number of tokens;
