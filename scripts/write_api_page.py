@@ -146,7 +146,8 @@ def _signature(name: str, value: Any, most: int = WIDTH) -> str:
 
 
 def _parameter(parameter: inspect.Parameter) -> str:
-    star = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    star = "*" if parameter.kind is parameter.VAR_POSITIONAL else ""
+    star = "**" if parameter.kind is parameter.VAR_KEYWORD else star
     kind = "" if parameter.annotation is parameter.empty else f": {_type(parameter.annotation)}"
     if parameter.default is parameter.empty:
         return f"{star}{parameter.name}{kind}"

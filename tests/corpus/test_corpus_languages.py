@@ -104,7 +104,7 @@ def test_own_tokenizers_are_stored_by_name(monkeypatch: pytest.MonkeyPatch, tmp_
     tt.LDA(1, max_iter=1, random_state=0).fit_topics(corpus).save(tmp_path / "m.tt")
     names.clear()
     loaded = tt.load(tmp_path / "m.tt")
-    with pytest.raises(InputError, match=r"no tokenizer 'halves'; .* name others with register_tokenizer"):
+    with pytest.raises(InputError, match=r"no tokenizer 'halves'; .* name your own with register_tokenizer"):
         loaded.transform("abcdef")
     with pytest.raises(InputError, match="'chinese' is taken"):
         tt.register_tokenizer("chinese", str.split)
