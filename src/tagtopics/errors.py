@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
-_MOST_COMPARED = 20_000
-"""Names among which similar ones are looked for, so that a typing error never takes long."""
+_MOST_COMPARED, _LONGEST_COMPARED = 20_000, 80
+"""Names to compare with one that does not exist, and their length, so that a typing error takes no time."""
 
 
 class InputError(ValueError):
@@ -57,7 +57,8 @@ def json_problem(error: Exception) -> str:
 
 def similar_names(name: str, names: Iterable[str], n: int = 3) -> str:
     """Return "; did you mean ...?" with the names most similar to one that does not exist, or ""."""
-    close = difflib.get_close_matches(name, list(islice(names, _MOST_COMPARED)), n=n)
+    short = [other for other in islice(names, _MOST_COMPARED) if len(other) <= _LONGEST_COMPARED]
+    close = difflib.get_close_matches(name[:_LONGEST_COMPARED], short, n=n)
     return f"; did you mean {', '.join(map(repr, close))}?" if close else ""
 
 

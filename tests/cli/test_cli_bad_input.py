@@ -268,6 +268,12 @@ CASES: dict[str, tuple[Case, str]] = {
         lambda folder: ["evaluate", write_rows(folder / "a.jsonl", ROWS[:1])],
         "two documents",
     ),
+    "misspelt column": (good("--text", "texts"), "did you mean 'text'?"),
+    "folder without documents": (lambda folder: fit(folder), "no documents in this folder; it may hold"),
+    "changes are a folder": (
+        lambda folder: ["apply", folder, write_rows(folder / "a.jsonl"), "--out", folder / "b.jsonl"],
+        "name a file that `audit --changes` wrote",
+    ),
     "unknown data set": (lambda folder: ["fit", "nonsense", "--out", folder / "new.tt"], "docstrings"),
     "data set to write has no name": (lambda folder: ["datasets", "--out", folder / "new"], "which data set"),
     # places to write
