@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -72,7 +74,7 @@ def command(
     """Learn topics from a corpus, or from a folder of shards, and save them as a model."""
     from tagtopics.kernels import precompile
     from tagtopics.models.inputs import without_words
-    from tagtopics.models.persistence import check_model_target, save_model
+    from tagtopics.models.persistence import check_model_target
 
     estimator = build_model(model)
     target = check_model_target(out)
@@ -104,17 +106,38 @@ def command(
         else:
             documents = without_words(documents, journal.banned)
             estimator = fit_with_journal(estimator, documents, journal, model.topics, callbacks)
-        clock.begin("save")
-        kept = documents if keep else None
-        saved = save_model(estimator, target, kept)  # whatever happens to the recommender, topics are safe
-        if recommender and documents.tags.nnz:
-            estimator._learn_recommender(documents, callbacks)
-            clock.begin("save")
-            save_model(estimator, target, kept, after=saved)
+        _save(estimator, target, documents, keep, recommender, callbacks, clock)
         sizes = _sizes_of(documents)
     clock.begin("read")
     payload = _payload(estimator, sizes, model, target, clock.seconds)
     show(output.json, payload, lambda console: _draw(console, payload))
+
+
+def _save(
+    estimator: TopicModel,
+    target: Path,
+    documents: Corpus,
+    keep: bool,
+    recommender: bool,
+    callbacks: list[Any],
+    clock: StepClock,
+) -> None:
+    """Save a model and train its recommender.
+
+    Whatever happens to the recommender, topics are safe: they are saved meanwhile, by another thread.
+    """
+    from tagtopics.models.persistence import save_model
+
+    clock.begin("save")
+    kept = documents if keep else None
+    if not recommender or not documents.tags.nnz:
+        save_model(estimator, target, kept)
+        return
+    with ThreadPoolExecutor(1) as thread:
+        saving = thread.submit(save_model, copy(estimator), target, kept)
+        estimator._learn_recommender(documents, callbacks)
+        clock.begin("save")
+        save_model(estimator, target, kept, after=saving.result())
 
 
 def is_shard_folder(source: str) -> bool:
