@@ -21,6 +21,7 @@ from tagtopics.evidence.strengths import Fit, Rows, cross_fitted, draw_rows, gai
 from tagtopics.evidence.tag_words import (
     CONVERGED,
     MOST_ROUNDS,
+    Credited,
     Training,
     learn_tag_words,
     training_of,
@@ -204,9 +205,9 @@ def tag_words_of(pilot: PilotTopics, settings: TagSettings, n_threads: int) -> A
     slot_prior = (strengths * training.slot_shares).astype(np.float32)
     shrinkage = np.full(len(pilot.profiles.kinds), settings.shrinkage)
     topic_prior = float(settings.known.topics.sum())
-    words, _ = learn_tag_words(
+    words = learn_tag_words(
         training, shrinkage, topic_prior, slot_prior, n_threads, rounds=MOST_ROUNDS, tol=CONVERGED
-    )
+    ).words
     words.data[words.data < _LEAST] = 0
     words.eliminate_zeros()
     return words
@@ -221,15 +222,17 @@ def _learn_words(
     kinds = profiles.kinds[training.graph.slot_tag]
     topic_prior = float(known.values[:n].sum())
 
-    def attempt(index: int, shares: Any, start: Float64) -> tuple[float, Fit, Any, tuple[Any, Float64]]:
+    def attempt(
+        index: int, before: Credited | None, start: Float64
+    ) -> tuple[float, Fit, Credited, tuple[Any, Float64]]:
         shrinkage = np.full(len(profiles.kinds), _SHRINKAGES[index])
         slot_prior = (_CLAIM * start[n:][kinds] * training.slot_shares).astype(np.float32)
-        credited, shares = learn_tag_words(
-            training, shrinkage, topic_prior, slot_prior, n_threads, shares, MOST_ROUNDS, CONVERGED
+        credited = learn_tag_words(
+            training, shrinkage, topic_prior, slot_prior, n_threads, before, MOST_ROUNDS, CONVERGED
         )
-        words = words_of(rows, credited, shrinkage, profiles, phi, n_threads)
+        words = words_of(rows, credited.words, shrinkage, profiles, phi, n_threads)
         fit = maximise(rows, words, phi, used, n_threads, has_tags, start, 4)
-        return float(fit.likelihoods[has_tags].sum()), fit, shares, (credited, shrinkage)
+        return float(fit.likelihoods[has_tags].sum()), fit, credited, (credited.words, shrinkage)
 
     start = np.concatenate([known.values[:n], np.full(profiles.n_kinds, _PSEUDO_COUNT)])
     tried = {_FIRST: attempt(_FIRST, None, start)}

@@ -149,8 +149,8 @@ def pairs_of(tag_words: Any, shrinkage: Float64) -> Pairs:
     words = sp.csr_array(tag_words)
     return Pairs(
         words.indptr.astype(np.int64),
-        words.indices.astype(np.int32),
-        words.data.astype(np.float32),
+        words.indices.astype(np.int32, copy=False),
+        words.data.astype(np.float32, copy=False),
         np.empty(0, dtype=np.float32),
         np.asarray(words.sum(1), dtype=np.float32).ravel(),
         shrinkage.astype(np.float32),

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int32
+from tagtopics.corpus.core import INT32_MAX
 from tagtopics.graph import FactorGraph, build_graph
 from tagtopics.kernels import tag_words as loops
 from tagtopics.kernels.mixture import Pairs
@@ -71,17 +72,25 @@ def training_of(
     return Training(graph, topics, numbers, pairs, slot_shares.data.astype(np.float32), counts.shape[1])
 
 
+class Credited(NamedTuple):
+    """The words that tags own, and what they were learned from."""
+
+    words: sp.csr_array  # (T, W) tokens of each word credited to each tag
+    totals: Float32  # (T,) tokens credited to each tag
+    shares: Float32  # (P,) share of each claim's edge that its tag has
+
+
 def learn_tag_words(
     training: Training,
     shrinkage: Float64,
     topic_prior: float,
     slot_prior: Float32,
     n_threads: int,
-    shares: Float32 | None = None,
+    start: Credited | None = None,
     rounds: int = ROUNDS,
     tol: float = 0.0,
-) -> tuple[sp.csr_array, Float32]:
-    """Return CSR (T, W), the tokens of each word credited to each tag, and the shares behind them.
+) -> Credited:
+    """Return the tokens of each word credited to each tag.
 
     Args:
         training: from `training_of`.
@@ -89,17 +98,16 @@ def learn_tag_words(
         topic_prior: pseudo-count of all topics together.
         slot_prior: (S,) pseudo-counts of the tags of each document.
         n_threads: any number gives the same bits.
-        shares: (P,) where to start; by default no word is credited to any tag.
+        start: where to start, learned from the same documents; by default no word is credited to any tag.
         rounds: rounds of expectation maximisation, at most.
         tol: change of the number of credited tokens, as a share, at which they end.
     """
     graph, topics, numbers, pairs, _, n_words = training
     pairs = pairs._replace(shrinkage=shrinkage.astype(np.float32))
-    if shares is None:  # the pairs of a training have no tokens
+    if start is None:  # the pairs of a training have no tokens
         shares = np.zeros(len(numbers), np.float32)
     else:
-        shares = shares.copy()
-        pairs = loops.collect_claims(graph, numbers, pairs, shares, n_threads)
+        shares, pairs = start.shares.copy(), pairs._replace(tokens=start.words.data, totals=start.totals)
     settings = topic_prior, slot_prior, shares, ITERATIONS, n_threads
     for _ in range(rounds):
         before = pairs.totals.sum(dtype=np.float64)
@@ -108,5 +116,7 @@ def learn_tag_words(
         credited = pairs.totals.sum(dtype=np.float64)
         if abs(credited - before) < tol * credited:
             break
-    shape = (len(pairs.totals), n_words)
-    return sp.csr_array((pairs.tokens, pairs.words, pairs.offsets), shape=shape), shares
+    narrow = pairs.offsets[-1] <= INT32_MAX  # wide offsets would make scipy widen the words, too
+    offsets = pairs.offsets.astype(np.int32) if narrow else pairs.offsets
+    words = sp.csr_array((pairs.tokens, pairs.words, offsets), shape=(len(pairs.totals), n_words))
+    return Credited(words, pairs.totals, shares)

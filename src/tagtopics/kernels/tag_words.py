@@ -39,18 +39,40 @@ def _edges_of_tags(graph: FactorGraph, slot_doc: Int64) -> Int64:
 @kernel
 def _list_words(first, last, graph, slot_doc, offsets, words):
     """Set `words`, from `offsets[t]` on, to the different words of the documents of tag t, ascending."""
-    seen_by = np.full(len(graph.totals.word_docs), -1, dtype=np.int64)
+    seen = np.zeros(_n_cells(graph), dtype=np.uint64)
     for t in range(first, last):
+        _mark_words(t, graph, slot_doc, seen)
         free = offsets[t]
-        for m in range(graph.tag_slots.offsets[t], graph.tag_slots.offsets[t + 1]):
-            d = slot_doc[graph.tag_slots.members[m]]
-            for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
-                w = graph.edge_word[e]
-                if seen_by[w] != t:
-                    seen_by[w] = t
-                    words[free] = w
-                    free += 1
-        words[offsets[t] : free].sort()
+        for i in range(len(seen)):
+            rest, w = seen[i], 64 * i
+            seen[i] = 0
+            while rest:
+                while not rest & np.uint64(0xFF):
+                    rest >>= np.uint64(8)
+                    w += 8
+                while not rest & np.uint64(1):
+                    rest >>= np.uint64(1)
+                    w += 1
+                words[free] = w
+                free += 1
+                rest >>= np.uint64(1)
+                w += 1
+
+
+@inner
+def _n_cells(graph):
+    """Return how many numbers of 64 bits have a bit for each word."""
+    return (len(graph.totals.word_docs) + 63) // 64
+
+
+@inner
+def _mark_words(t, graph, slot_doc, seen):
+    """Set the bits of all words of the documents of tag t."""
+    for m in range(graph.tag_slots.offsets[t], graph.tag_slots.offsets[t + 1]):
+        d = slot_doc[graph.tag_slots.members[m]]
+        for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
+            w = graph.edge_word[e]
+            seen[w >> 6] |= np.uint64(1) << np.uint64(w & 63)
 
 
 def pair_predictions(
@@ -288,15 +310,21 @@ def credited_tokens(graph: FactorGraph, shares: Float32, n_threads: int) -> tupl
 @kernel
 def _count_words(first, last, graph, slot_doc, sizes):
     """Set `sizes[t + 1]` to the number of different words of the documents of tag t."""
-    seen_by = np.full(len(graph.totals.word_docs), -1, dtype=np.int64)
+    seen = np.zeros(_n_cells(graph), dtype=np.uint64)
     for t in range(first, last):
-        for m in range(graph.tag_slots.offsets[t], graph.tag_slots.offsets[t + 1]):
-            d = slot_doc[graph.tag_slots.members[m]]
-            for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
-                w = graph.edge_word[e]
-                if seen_by[w] != t:
-                    seen_by[w] = t
-                    sizes[t + 1] += 1
+        _mark_words(t, graph, slot_doc, seen)
+        for i in range(len(seen)):
+            sizes[t + 1] += _n_bits(seen[i])
+            seen[i] = 0
+
+
+@inner
+def _n_bits(x):
+    """Return the number of bits that are set, added up in ever wider fields."""
+    x -= x >> np.uint64(1) & np.uint64(0x5555555555555555)
+    x = (x & np.uint64(0x3333333333333333)) + (x >> np.uint64(2) & np.uint64(0x3333333333333333))
+    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64(x * np.uint64(0x0101010101010101) >> np.uint64(56))
 
 
 @kernel

@@ -20,6 +20,7 @@ import numpy as np
 from tagtopics._typing import Int64
 
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 _RANGES_PER_THREAD = 4
 """Enough to even out what the weights do not predict, few enough to cost nothing."""
@@ -105,6 +106,18 @@ def run_lanes(lane: Callable[[Iterator[Item]], None], items: Iterable[Item], n_t
     finally:
         for other in others:
             other.result()
+
+
+def results_of(work: Callable[[Item], Result], items: Sequence[Item], n_threads: int) -> list[Result]:
+    """Return `work(item)` of each item, in order, computed on several threads; see `run_lanes`."""
+    found: dict[int, Result] = {}
+
+    def lane(waiting: Iterator[int]) -> None:
+        for i in waiting:
+            found[i] = work(items[i])
+
+    run_lanes(lane, range(len(items)), n_threads)
+    return [found[i] for i in range(len(items))]
 
 
 def _taken(waiting: deque[Item]) -> Iterator[Item]:

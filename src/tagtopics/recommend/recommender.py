@@ -14,7 +14,7 @@ from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.corpus.together import tags_together
 from tagtopics.errors import InputError
-from tagtopics.kernels.threads import resolve_threads
+from tagtopics.kernels.threads import resolve_threads, results_of
 from tagtopics.recommend.calibration import (
     N_COLUMNS,
     Calibration,
@@ -406,27 +406,29 @@ def _calibrated(
     recommender: TagRecommender, sample: Int64, on_progress: Callable[[float], None]
 ) -> Calibration:
     """Learn from the answers to training documents of a sample, each without itself."""
-    T, chosen, outcomes, scored = len(recommender.tag_names), [], [], []
-    for batch in recommender._batches(len(sample)):
+    T, n_threads, company = len(recommender.tag_names), recommender._threads, recommender._company
+    n_all = len(recommender._index.topics) - 1  # the index is computed here, not by each thread
+    batches, rows = list(recommender._batches(len(sample))), max(1, _BALANCED_PAIRS // T)
+
+    def answered(batch: slice) -> tuple[Any, ...]:
         known, truth = recommender._evidence_without(sample[batch])
-        columns, outcome = candidates(known, truth)
-        chosen.append(columns)
-        outcomes.append(outcome)
-        scored.append((known[:, :, 1].copy(), truth))
-        on_progress(0.5 + 0.4 * batch.stop / len(sample))
+        return *candidates(known, truth), known[:, :, 1].copy(), truth
+
+    chosen, outcomes, scores, truths = zip(*results_of(answered, batches, n_threads), strict=True)
+    on_progress(0.8)
     weights = logistic_weights(np.concatenate(chosen), np.concatenate(outcomes))
-    rows = max(1, _BALANCED_PAIRS // T)
-    balanced = np.zeros((0, T), dtype=np.float32)
-    expected, pairs = np.zeros(T), []
-    for scores, truth in scored:
-        n_docs, n_all = recommender.tag_docs - truth, len(recommender.rows) - 1
-        likely = probabilities(evidence(scores, n_docs, n_all, recommender._company), weights)
-        expected += likely.sum(0, dtype=np.float64)
+
+    def judged(i: int) -> tuple[Any, ...]:
+        known = evidence(scores[i], recommender.tag_docs - truths[i], n_all, company)
+        likely = probabilities(known, weights)
         docs, tags = np.nonzero(likely >= _IMPROBABLE)
-        pairs.append((tags, likely[docs, tags], truth[docs, tags]))
-        balanced = np.concatenate([balanced, likely])[:rows]
+        first = likely[: max(rows - batches[i].start, 0)].copy()
+        return likely.sum(0, dtype=np.float64), first, tags, likely[docs, tags], truths[i][docs, tags]
+
+    sums, *parts = zip(*results_of(judged, range(len(batches)), n_threads), strict=True)
+    balanced, tags, likely, truth = map(np.concatenate, parts)
+    expected = np.add.reduce(sums)
     n_true = int(recommender.tags[sample].sum())
-    tags, likely, truth = (np.concatenate(part) for part in zip(*pairs, strict=True))
     threshold = fair_thresholds(tags, likely, truth, expected, n_true)
     frequency = np.asarray((recommender.tag_docs + 0.5) / (len(recommender.rows) + 1.0), dtype=np.float64)
     handicap = fair_handicap(balanced, recommender.tags[sample[: len(balanced)]].toarray() > 0, frequency)
