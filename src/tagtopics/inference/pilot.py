@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tagtopics._typing import Float32, Float64, Int64
-from tagtopics.graph import Belief, FactorGraph, build_graph
+from tagtopics.graph import Belief, DocState, FactorGraph, build_graph
 from tagtopics.inference.bp import BeliefPropagation
 from tagtopics.inference.loop import run
 
@@ -85,11 +85,12 @@ class Pilot:
 
     @cached_property
     def belief(self) -> Belief:
-        """The belief after the last sweep, without messages, which are the largest part."""
+        """The belief after the last sweep, without messages and slot means, which are the largest parts."""
         algorithm = self._propagation(build_graph(*self.documents))
         found = run(algorithm, max_iter=self._max_iter, tol=self._tol).state
         assert found.docs is not None
-        return found._replace(docs=found.docs._replace(messages=found.docs.messages[:0].copy()))
+        messages, doc_sums, slot_means = found.docs
+        return found._replace(docs=DocState(messages[:0].copy(), doc_sums, slot_means[:0].copy()))
 
     @property
     def tag_docs(self) -> Float64:
