@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tagtopics._typing import Bool, Float32, Float64, Int64
-from tagtopics.explore.page import rounded
+from tagtopics.explore.page import letters, rounded
 from tagtopics.explore.prepare import divided, entries_of, known_words
 from tagtopics.views.spans import finds_the_same
 from tagtopics.views.topic_data import TopicData
@@ -25,8 +25,6 @@ MOST_TEXT = 40_000
 
 PLAIN_WORD = re.compile("[0-9A-Za-z_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]+")
 """Where the page looks for words by itself; data.js has the same class of characters."""
-
-_FIRST_LETTER = 35
 
 
 class Bodies:
@@ -163,11 +161,6 @@ def tag_parts(credit: Any, counts: Any) -> Float64:
     """Return the share of a document's tokens that is credited to each of its tags."""
     tokens = credit.astype(np.float64) * np.asarray(counts, dtype=np.float64)[:, None]
     return np.asarray(tokens.sum(0) / max(float(counts.sum()), 1e-300))
-
-
-def letters(values: Any) -> str:
-    """Return whole numbers as characters, `#` for 0."""
-    return (np.asarray(values).astype("<u4") + np.uint32(_FIRST_LETTER)).tobytes().decode("utf-32-le")
 
 
 def cut(text: str, sizes: Int64) -> list[str]:

@@ -8,7 +8,7 @@ from tagtopics._gzip import Deflated, deflated, gzip_of
 from tagtopics._typing import Int64
 from tagtopics.errors import InputError
 from tagtopics.explore.page import LEVEL, compact_json
-from tagtopics.explore.prepare import documents_of, fixed_index, postings, sizes_of, tag_rows
+from tagtopics.explore.prepare import documents_of, fixed_index, posted, ragged, sizes_of, tag_rows
 from tagtopics.views.topic_data import TopicData
 
 _FOR_BODIES = 0.4
@@ -34,7 +34,8 @@ class IndexPacker:
 
     def tail(self, docs: Int64) -> Deflated:
         """Return the part of the index that depends on the documents listed."""
-        words, documents = (compact_json(part(self.data, docs)) for part in (postings, documents_of))
+        words = compact_json(ragged(*posted(self.data, docs)))
+        documents = compact_json(documents_of(self.data, docs))
         return deflated(words + b'},"documents":' + documents + b",", LEVEL)
 
     def end(self, docs: Int64, counted: Int64) -> Deflated:

@@ -16,7 +16,7 @@ import scipy.fft
 import scipy.sparse as sp
 
 from tagtopics._blas import single_thread
-from tagtopics._typing import Float32, Float64, Int64
+from tagtopics._typing import Float32, Float64, Int32, Int64
 from tagtopics.kernels.places import add_mass, attract, descend, read_fields
 from tagtopics.kernels.ranking import largest_in_rows
 from tagtopics.kernels.threads import resolve_threads, run_ranges
@@ -202,9 +202,7 @@ def _optimised(
     The second attraction holds in the last steps: it brings the nearest closer and leaves groups in place.
     """
     D, threads = len(places), resolve_threads(None)
-    first, last = (sp.csr_array(pull + pull.T) for pull in pulls)
-    first.sort_indices()
-    last.sort_indices()
+    first, last = (_both_halves(pull) for pull in pulls)
     every = np.arange(D + 1)
     step, gain, force = np.zeros_like(places), np.ones_like(places), np.empty_like(places)
     grid: Grid | None = None
@@ -212,9 +210,9 @@ def _optimised(
         late = i >= STEPS[0]
         exaggeration = 1.0 if late else _EXAGGERATION
         grid = _grid_for(places, grid)
-        both = first if i < sum(STEPS) - _FINAL else last
-        near = both.indptr, both.indices, both.data
-        run_ranges(attract, both.indptr, 4, threads, *near, places, force)
+        pull = first if i < sum(STEPS) - _FINAL else last
+        x, y = np.ascontiguousarray(places.T, dtype=np.float32)
+        run_ranges(attract, pull[0], 4, threads, *pull, x, y, force)
         felt, total = repulsion(places, grid)
         settings = (exaggeration, _MOMENTUM[late], max(D / exaggeration / 4, 2.0), total)
         run_ranges(descend, every, 8, threads, force, felt, settings, places, step, gain)
@@ -222,6 +220,13 @@ def _optimised(
             coordinate -= coordinate.mean()
         on_progress(0.2 + 0.8 * (i + 1) / sum(STEPS))
     return places
+
+
+def _both_halves(pull: sp.csr_array) -> tuple[Int64, Int32, Float32]:
+    """Return offsets, neighbours and weights of all documents, of an attraction with its upper half only."""
+    both = sp.csr_array(pull + pull.T)
+    both.sort_indices()
+    return both.indptr.astype(np.int64), both.indices.astype(np.int32), both.data.astype(np.float32)
 
 
 def _grid_for(places: Float64, grid: Grid | None) -> Grid:

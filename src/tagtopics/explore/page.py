@@ -50,6 +50,7 @@ _SCRIPTS = (
     "batch",
 )
 
+_FIRST_LETTER = 35
 _EXACT = 22
 _POWERS = np.array([float(f"1e{i}") for i in range(_EXACT + 1)])
 """Powers of ten that a float holds exactly."""
@@ -132,8 +133,34 @@ def root_bytes(values: Float32 | Float64, bits: int) -> str:
     return base64.b64encode(steps.astype("<u1" if bits == 8 else "<u2").tobytes()).decode()
 
 
+def letters(values: Any) -> str:
+    """Return whole numbers below 55,000 as characters, `#` for 0."""
+    return (np.asarray(values).astype("<u4") + np.uint32(_FIRST_LETTER)).tobytes().decode("utf-32-le")
+
+
+def numerals(values: Any) -> str:
+    """Return whole numbers below 7,000,000 as letters: first all of them divided by 128, then the remainders.
+
+    Compressed, they are smaller than decimal numbers, and compression takes a quarter of the time.
+    """
+    numbers = np.asarray(values, dtype=np.int64)
+    return letters(numbers >> 7) + letters(numbers & 127)
+
+
+def short_floats(values: Any) -> str:
+    """Return numbers from 0 to 10^12, rounded to three significant digits, as `numerals`.
+
+    0 is for numbers below 10^-9; others are 1 + 900 (exponent + 9) + the three digits as a number - 100.
+    """
+    numbers = significant(values, 3)
+    exponent = np.floor(np.log10(np.maximum(numbers, 1e-9)) + 1e-12).astype(np.int64)
+    digits = np.rint(numbers * _POWERS[np.maximum(2 - exponent, 0)] / _POWERS[np.maximum(exponent - 2, 0)])
+    codes = 1 + 900 * (exponent + 9) + digits.astype(np.int64) - 100
+    return numerals(np.where(numbers < 1e-9, 0, codes))
+
+
 def root_planes(values: Float32 | Float64, exact_from: float) -> str:
-    """Return numbers between 0 and 1 as base64: square roots in 16 bits, all high bytes before all low ones.
+    """Return numbers between 0 and 1 as letters: square roots in 16 bits, all high bytes before all low ones.
 
     Numbers below `exact_from` are rounded to the high byte: their low bytes are zero, which compresses well.
     """
@@ -141,8 +168,7 @@ def root_planes(values: Float32 | Float64, exact_from: float) -> str:
     most = np.ceil(np.sqrt(exact_from) * 65535 / 256) - 1  # they stay below
     coarse = np.minimum(np.rint(roots * 65535 / 256), most) * 256
     steps = np.where(roots**2 >= exact_from, np.rint(roots * 65535), coarse).astype(np.uint16)
-    planes = np.concatenate([steps >> 8, steps & 255]).astype(np.uint8)
-    return base64.b64encode(planes.tobytes()).decode()
+    return letters(steps >> 8) + letters(steps & 255)
 
 
 def rounded(values: Any, digits: int = 4) -> list[float]:

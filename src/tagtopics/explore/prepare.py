@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.explore.groups import suggested_groups
-from tagtopics.explore.page import root_planes, rounded
+from tagtopics.explore.page import numerals, root_planes, rounded, short_floats
 from tagtopics.explore.timeline import periods_of, time_of
 from tagtopics.kernels.ranking import largest, largest_of_rows
 from tagtopics.kernels.threads import resolve_threads
@@ -84,7 +84,7 @@ def index_of(
     counted = docs[:0] if counted is None else counted
     return fixed | {
         "sizes": sizes_of(data, docs, counted),
-        "words": fixed["words"] | {"documents": postings(data, docs)},
+        "words": fixed["words"] | {"documents": ragged(*posted(data, docs))},
         "documents": documents_of(data, docs),
         "counted": tag_rows(data, counted),
     }
@@ -169,17 +169,30 @@ def word_docs(data: TopicData) -> Int64:
 
 def postings(data: TopicData, docs: Int64) -> list[list[int]]:
     """Return for each word the documents in which its share is largest, as positions in the list."""
+    found, sizes = posted(data, docs)
+    return divided(found.tolist(), sizes)
+
+
+def posted(data: TopicData, docs: Int64) -> tuple[Int64, Int64]:
+    """Return the numbers of `postings`, word by word, and how many each word has."""
     (chosen, _), listed = known_words(data), word_counts(data)[docs]
     tokens = np.asarray(listed.sum(1), dtype=np.float64).ravel()
     listed.data /= np.repeat(tokens + 20.0, np.diff(listed.indptr))
     by_word = sp.csc_array(listed if len(chosen) == listed.shape[1] else listed[:, chosen])
     offsets = by_word.indptr.astype(np.int64)
     best = largest_of_rows(offsets, by_word.data, WORD_DOCS, resolve_threads(None))
-    return divided(by_word.indices[best[best >= 0]].tolist(), np.minimum(np.diff(offsets), WORD_DOCS))
+    return by_word.indices[best[best >= 0]], np.minimum(np.diff(offsets), WORD_DOCS)
 
 
 def tag_words(data: TopicData) -> list[tuple[list[int], list[float]]]:
-    """Return for each tag the words on its page, and the tokens of each that are credited to it, rounded.
+    """Return for each tag the words on its page, and the tokens of each that are credited to it, rounded."""
+    kept, sizes = _shown_words(data)
+    words, tokens = data.tags.word_index[kept].tolist(), rounded(data.tags.word_credit[kept], 3)
+    return list(zip(divided(words, sizes), divided(tokens, sizes), strict=True))
+
+
+def _shown_words(data: TopicData) -> tuple[Int64, Int64]:
+    """Return where the words on the pages of tags are in the record, and how many each tag has.
 
     A tag of few documents has few words: 8 for one document, 4 more for each other one, all of the record's
     from nine documents on.
@@ -189,20 +202,18 @@ def tag_words(data: TopicData) -> list[tuple[list[int], list[float]]]:
     before, sizes = np.concatenate([[0], np.cumsum(inside)]), np.diff(tags.word_offsets)
     rank = before[:-1] - np.repeat(before[tags.word_offsets[:-1]], sizes)
     kept = np.flatnonzero(inside & (rank < np.repeat(4 + 4 * tags.n_docs, sizes)))
-    sizes = np.diff(np.searchsorted(kept, tags.word_offsets))
-    words, tokens = tags.word_index[kept].tolist(), rounded(tags.word_credit[kept], 3)
-    return list(zip(divided(words, sizes), divided(tokens, sizes), strict=True))
+    return kept, np.diff(np.searchsorted(kept, tags.word_offsets))
 
 
 def _tags(data: TopicData, number: Int64) -> dict[str, Any]:
-    tags, rows, numbers = data.tags, tag_words(data), number.tolist()
+    tags, (kept, sizes) = data.tags, _shown_words(data)
     return {
         "names": list(tags.names),
         "labels": None if tags.labels is None else list(tags.labels),
         "documents": tags.n_docs.tolist(),
         "profiles": root_planes(tags.profiles, LEAST_SHARE),
-        "words": [[numbers[w] for w in words] for words, _ in rows],
-        "credits": [tokens for _, tokens in rows],
+        "words": ragged(number[tags.word_index[kept]], sizes),
+        "credits": short_floats(tags.word_credit[kept]),
     }
 
 
@@ -230,11 +241,16 @@ def _of(values: tuple[str | None, ...] | None, docs: Int64) -> list[str | None] 
     return None if values is None else [values[d] for d in docs.tolist()]
 
 
-def tag_rows(data: TopicData, docs: Int64) -> list[list[int]]:
-    """Return the tags of each of some documents."""
+def tag_rows(data: TopicData, docs: Int64) -> dict[str, str]:
+    """Return the tags of each of some documents, ready for JSON."""
     table = data.documents
     entries, sizes = entries_of(table.tag_offsets, docs)
-    return divided(table.tag_index[entries].tolist(), sizes)
+    return ragged(table.tag_index[entries], sizes)
+
+
+def ragged(values: Any, sizes: Int64) -> dict[str, str]:
+    """Return rows of whole numbers, ready for JSON; `values` has them row after row."""
+    return {"sizes": numerals(sizes), "values": numerals(values)}
 
 
 def entries_of(offsets: Int64, rows: Int64) -> tuple[Int64, Int64]:

@@ -1,24 +1,29 @@
 """Compiled loops of the map of documents: attraction, repulsion by way of a grid, and steps downhill.
 
-All in double precision, but for the fields of the grid. Each document has a row of its own, so ranges of
-documents may run on any thread; only `add_mass` adds up over documents, and runs on one.
+All in double precision, but for the attraction and the fields of the grid. Each document has a row of its
+own, so ranges of documents may run on any thread; only `add_mass` adds up over documents, and runs on one.
 """
 
 from __future__ import annotations
+
+import numpy as np
 
 from tagtopics.kernels.compiling import inner, kernel
 
 
 @kernel
-def attract(first, last, offsets, neighbours, weights, places, force):
-    """Set `force` (D, 2) to sum_j p_ij (y_i - y_j) / (1 + |y_i - y_j|^2), j the neighbours of i."""
+def attract(first, last, offsets, neighbours, weights, x, y, force):
+    """Set `force` (D, 2) to sum_j p_ij (y_i - y_j) / (1 + |y_i - y_j|^2), j the neighbours of i.
+
+    Neighbours are int32; weights and the two coordinates of places, (D,) each, are float32: what is read for
+    each pair decides how long it takes.
+    """
     for i in range(first, last):
-        x, y = places[i, 0], places[i, 1]
-        right, down = 0.0, 0.0
+        right, down = np.float32(0), np.float32(0)
         for e in range(offsets[i], offsets[i + 1]):
             j = neighbours[e]
-            dx, dy = x - places[j, 0], y - places[j, 1]
-            weight = weights[e] / (1.0 + dx * dx + dy * dy)
+            dx, dy = x[i] - x[j], y[i] - y[j]
+            weight = weights[e] / (np.float32(1) + dx * dx + dy * dy)
             right += weight * dx
             down += weight * dy
         force[i, 0] = right

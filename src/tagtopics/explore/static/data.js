@@ -26,25 +26,45 @@ async function asked(path, body) {
   return value;
 }
 
-// Square roots of proportions in 16 bits, all high bytes before all low bytes: proportion = (q / 65535)^2.
-function rootsOf(base64) {
-  const bytes = bytesOf(base64);
-  const n = bytes.length / 2;
-  const roots = new Float32Array(n);
-  for (let i = 0; i < n; i++) roots[i] = (256 * bytes[i] + bytes[n + i]) / 65535;
-  return roots;
+// Numbers of two digits each, as letters: first the high digits of all numbers, then the low ones.
+const FIRST_LETTER = 35;
+function digitsOf(text, base, numbers) {
+  const n = text.length / 2;
+  for (let i = 0; i < n; i++)
+    numbers[i] = base * (text.charCodeAt(i) - FIRST_LETTER) + text.charCodeAt(n + i) - FIRST_LETTER;
+  return numbers;
 }
+const numeralsOf = (text) => digitsOf(text, 128, new Array(text.length / 2));
+
+// Rows of numbers.
+function rowsOf({ sizes, values }, read = (number) => number) {
+  const numbers = numeralsOf(values);
+  let end = 0;
+  return numeralsOf(sizes).map((n) => numbers.slice(end, (end += n)).map(read));
+}
+
+// A number of three digits: 0, or 1 + 900 (exponent + 9) + digits - 100.
+const POWERS = Array.from({ length: 23 }, (_, i) => Number(`1e${i}`));
+function shortFloat(code) {
+  const exponent = Math.floor((code - 1) / 900) - 11;
+  const digits = 100 + ((code - 1) % 900);
+  if (code === 0) return 0;
+  return exponent < 0 ? digits / POWERS[-exponent] : digits * POWERS[exponent];
+}
+
+// Square roots of proportions in 16 bits, all high bytes before all low bytes: proportion = (q / 65535)^2.
+const rootsOf = (text) => digitsOf(text, 256, new Float32Array(text.length / 2)).map((step) => step / 65535);
 
 // The same in 8 bits.
 const byteRootsOf = (base64) => Float32Array.from(bytesOf(base64), (step) => step / 255);
 
 // Parts of the store that the first view does not need are made when a page asks for them.
-function whenNeeded(name, make) {
-  Object.defineProperty(store, name, {
+function whenNeeded(name, make, owner = store) {
+  Object.defineProperty(owner, name, {
     configurable: true,
     get: () => {
       const value = make();
-      Object.defineProperty(store, name, { value });
+      Object.defineProperty(owner, name, { value });
       return value;
     },
   });
@@ -56,6 +76,12 @@ async function load() {
   const { tags, documents, words, sizes } = index;
   store.K = sizes.topics;
   store.tokens = words.total;
+  const rows = { words: tags.words, credits: tags.credits, tags: documents.tags, documents: words.documents };
+  whenNeeded("words", () => rowsOf(rows.words), tags);
+  whenNeeded("credits", () => rowsOf({ sizes: rows.words.sizes, values: rows.credits }, shortFloat), tags);
+  whenNeeded("tags", () => rowsOf(rows.tags), documents);
+  whenNeeded("documents", () => rowsOf(rows.documents), words);
+  whenNeeded("counted", () => rowsOf(index.counted));
   whenNeeded("tagRoots", () => rootsOf(tags.profiles));
   whenNeeded("docRoots", () => rootsOf(documents.topics));
   whenNeeded("wordShares", () => rootsOf(words.shares));
@@ -244,7 +270,7 @@ async function packedBody(d) {
 
 // A body as the pages use it. Words that stand in the text as they are in the index are found here.
 const PLAIN_WORD = /[0-9A-Za-z_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]+/g;
-const numbersOf = (letters) => Array.from(letters, (letter) => letter.codePointAt(0) - 35);
+const numbersOf = (letters) => Array.from(letters, (letter) => letter.codePointAt(0) - FIRST_LETTER);
 function wholeBody(packed) {
   const found = { ...packed, k: numbersOf(packed.k) };
   if (packed.w === undefined && packed.t !== undefined) Object.assign(found, wordsIn(packed.t));
