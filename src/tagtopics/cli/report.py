@@ -99,12 +99,16 @@ def report_command(
     language: LanguageOption = "en",
 ) -> None:
     """Write topics, tags, tag groups and documents to one HTML file that opens without a network."""
+    from pathlib import Path
+
     from tagtopics.explore.audit_page import read_findings
+    from tagtopics.explore.drawing import drawing
     from tagtopics.explore.html_report import check_figures_target, check_report_target, write_report
     from tagtopics.explore.stories import read_story
     from tagtopics.explore.texts import catalogue
     from tagtopics.views.heat_maps import with_pictures
     from tagtopics.views.offline import offline_model
+    from tagtopics.views.to_topic_data import topic_data
 
     if map_file is not None:
         from tagtopics.explore.map_svg import check_map_target, write_map
@@ -117,30 +121,38 @@ def report_command(
     told = None if story is None else read_story(story)
     findings = None if audit is None else read_findings(audit)
     clock = StepClock("load", "record", "render")
-    loaded, data = _load_with_data(model, corpus, title, output, clock)
-    if images is not None:
-        data = with_pictures(data, loaded, images)
-    clock.begin("render")
-    bench = offline_model(loaded)
-    with progress(output, "Writing the report and its figures") as on_progress:
-        size = write_report(
-            data,
-            out,
-            max_mb,
-            overwrite=overwrite,
-            figures=figures,
-            offline=bench,
-            story=told,
-            findings=findings,
-            language=language,
-            on_progress=on_progress,
-        )
+    loaded, documents = _load_both(model, corpus, output)
+    clock.begin("record")
+    with drawing(loaded.doc_topic_) as begun:
+        data = topic_data(loaded, documents, title or Path(model).resolve().stem)
+        if images is not None:
+            data = with_pictures(data, loaded, images)
+        clock.begin("render")
+        with progress(output, "Writing the report and its figures") as on_progress:
+            size = write_report(
+                data,
+                out,
+                max_mb,
+                overwrite=overwrite,
+                figures=figures,
+                offline=offline_model(loaded),
+                story=told,
+                findings=findings,
+                language=language,
+                on_progress=on_progress,
+                begun=begun,
+            )
     if map_file is not None:
         write_map(data, map_file, overwrite=overwrite)
     clock.begin("load")
-    payload = {
-        "path": out,
-        "figures": figures,
+    _note_missing(data, size, max_mb)
+    _show_report(data, size, {"path": out, "figures": figures}, clock, output)
+
+
+def _show_report(
+    data: TopicData, size: ReportSize, paths: dict[str, str | None], clock: StepClock, output: OutputOptions
+) -> None:
+    payload = paths | {
         "bytes": size.n_bytes,
         "n_docs": size.n_docs,
         "n_listed": size.n_listed,
@@ -149,12 +161,11 @@ def report_command(
         "n_tags": len(data.tags.names),
         "seconds": clock.seconds,
     }
-    _note_missing(data, size, max_mb)
     facts = {
-        "report": out,
+        "report": paths["path"],
         "size": f"{size.n_bytes / 1e6:.1f} MB",
         "documents": f"{size.n_listed:,} listed, {size.n_bodies:,} with their words",
-    } | ({} if figures is None else {"figures": figures})
+    } | ({} if paths["figures"] is None else {"figures": paths["figures"]})
     show(output.json, payload, lambda console: console.print(fact_table(facts)))
 
 
@@ -213,10 +224,14 @@ def _shown(
     path: str, corpus: str | None, title: str | None, images: str | None, output: OutputOptions
 ) -> tuple[TopicData, ModelEngine]:
     """Load a model; return the record that the pages show, and what answers questions."""
+    from pathlib import Path
+
     from tagtopics.views.engine import ModelEngine
     from tagtopics.views.heat_maps import with_pictures
+    from tagtopics.views.to_topic_data import topic_data
 
-    loaded, data = _load_with_data(path, corpus, title, output, StepClock("load", "record"))
+    loaded, documents = _load_both(path, corpus, output)
+    data = topic_data(loaded, documents, title or Path(path).resolve().stem)
     if images is not None:
         data = with_pictures(data, loaded, images)
     engine = ModelEngine(loaded)
@@ -270,26 +285,16 @@ def _serve(
         raise first[0]
 
 
-def _load_with_data(
-    path: str, corpus: str | None, title: str | None, output: OutputOptions, clock: StepClock
-) -> tuple[TopicModel, TopicData]:
-    """Load a model, and return it with the record that viewers show.
+def _load_both(path: str, corpus: str | None, output: OutputOptions) -> tuple[TopicModel, Corpus | None]:
+    """Load a model and its documents.
 
-    The corpus is a matrix folder or data set name; None for the one saved with the model. The title of the
-    collection is by default the name of the folder.
+    The corpus is a matrix folder or data set name; None for the one saved with the model.
     """
-    from pathlib import Path
-
     from tagtopics.corpus import read_corpus
-    from tagtopics.views.to_topic_data import topic_data
 
-    documents: Corpus | None
-    if corpus is None:
-        model, documents = load_with_documents(path)
-        if documents is None:
-            note(f"{path} was saved without its corpus, so texts and credits are missing; give --corpus")
-    else:
-        model = load(path)
-        documents = read_corpus(corpus) if is_path(corpus) else load_named(corpus, output)
-    clock.begin("record")
-    return model, topic_data(model, documents, title or Path(path).resolve().stem)
+    if corpus is not None:
+        return load(path), read_corpus(corpus) if is_path(corpus) else load_named(corpus, output)
+    model, documents = load_with_documents(path)
+    if documents is None:
+        note(f"{path} was saved without its corpus, so texts and credits are missing; give --corpus")
+    return model, documents

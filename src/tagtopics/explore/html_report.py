@@ -17,6 +17,7 @@ from tagtopics.errors import InputError
 from tagtopics.explore.audit_page import AuditFinding, audit_block
 from tagtopics.explore.bench import bench_block
 from tagtopics.explore.bodies import CHUNK, Bodies
+from tagtopics.explore.drawing import Drawing
 from tagtopics.explore.figures import write_figures
 from tagtopics.explore.index_pack import IndexPacker, base64_size, fitting_index
 from tagtopics.explore.page import Block, base64_of, packed, report_page
@@ -63,6 +64,7 @@ def write_report(
     findings: list[AuditFinding] | None = None,
     language: str = ENGLISH,
     on_progress: Callable[[float], None] | None = None,
+    begun: Drawing | None = None,
 ) -> ReportSize:
     """Write a report as one HTML file.
 
@@ -82,6 +84,7 @@ def write_report(
         findings: of an audit (`read_findings`), for a page to accept or refuse them.
         language: of the interface, "en" or "de".
         on_progress: called with the share of `figures` that is written.
+        begun: the map, if it is being drawn already; see `drawing`.
 
     Returns:
         What the report contains.
@@ -93,7 +96,7 @@ def write_report(
 
         offline = offline_model(source)
         source = topic_data(source, corpus, title)
-    html, size = render_report(source, max_mb, offline, story, findings, language)
+    html, size = render_report(source, max_mb, offline, story, findings, language, begun)
     with atomic_file(target) as temporary:
         temporary.write_bytes(html)
     if figures is not None:
@@ -140,6 +143,7 @@ def render_report(
     story: dict[str, Any] | None = None,
     findings: list[AuditFinding] | None = None,
     language: str = ENGLISH,
+    begun: Drawing | None = None,
 ) -> tuple[bytes, ReportSize]:
     """Return a report as bytes, and what it contains; with a model, it has a workbench for new texts."""
     if not max_mb > 0:
@@ -148,7 +152,7 @@ def render_report(
     empty = _page(data, b"", b"", [], 0, story=story, audit=audit, language=language)
     space = int(max_mb * 1e6) - len(empty) - 400
     with single_thread(), ThreadPoolExecutor(1) as pool:  # one limit for both threads: no bit depends on when
-        drawing = pool.submit(terrain_of, data)
+        mapping = pool.submit(terrain_of, data, begun)
         space -= _map_size(data)
         bench = None if offline is None else bench_block(data, offline)
         if bench is not None and base64_size(len(bench)) > _FOR_BENCH * space:
@@ -156,7 +160,7 @@ def render_report(
         space -= base64_size(len(bench or b""))
         docs, index = fitting_index(IndexPacker(data), space)
         bodies, n_bodies = _fitting_bodies(data, docs, space - base64_size(len(index)))
-        terrain = drawing.result()
+        terrain = mapping.result()
     places = packed(map_index(terrain, docs))
     without = _benchless(data, offline) if bench is None else None
     html = _page(data, index, places, bodies, n_bodies, bench, story, audit, language, without)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -13,7 +13,8 @@ from scipy.ndimage import gaussian_filter
 from scipy.spatial import cKDTree
 
 from tagtopics._typing import Float32, Float64, Int64
-from tagtopics.explore.layout import NEIGHBOURS, document_layout, neighbours_of
+from tagtopics.explore.drawing import Drawing, drawn
+from tagtopics.explore.layout import NEIGHBOURS, neighbours_of
 from tagtopics.explore.page import rounded
 from tagtopics.kernels.ranking import largest_in_rows
 from tagtopics.views.topic_data import TopicData
@@ -56,17 +57,22 @@ class Terrain:
 _made: WeakKeyDictionary[TopicData, Terrain] = WeakKeyDictionary()
 
 
-def terrain_of(data: TopicData, on_progress: Callable[[float], None] = lambda share: None) -> Terrain:
-    """Return the map of a collection, computed once per record; equal records give equal bits."""
+def terrain_of(data: TopicData, begun: Drawing | None = None) -> Terrain:
+    """Return the map of a collection, computed once per record; equal records give equal bits.
+
+    Args:
+        data: the record.
+        begun: the places of its documents, if they are being computed already.
+    """
     if data not in _made:
-        _made[data] = _terrain(data, on_progress)
+        theta = data.documents.topics
+        near, places = drawn(theta) if begun is None else begun.places(theta)
+        _made[data] = _terrain(data, near, places)
     return _made[data]
 
 
-def _terrain(data: TopicData, on_progress: Callable[[float], None]) -> Terrain:
+def _terrain(data: TopicData, near: Int64 | None, places: Float64) -> Terrain:
     theta = data.documents.topics
-    near = neighbours_of(theta) if len(theta) > 1 else None
-    places = document_layout(theta, on_progress, near)
     region = regions(theta, data.topic_share)
     every = np.arange(len(places))
     topics = np.array([_peaks(places, [every], [row])[0] for row in theta.T.astype(np.float64) ** 2])
