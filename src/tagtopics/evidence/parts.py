@@ -100,12 +100,12 @@ class Profiles:
         profiles = weight * self.means[tags.indices].astype(np.float64)  # a row for each slot, not each tag
         parts, totals = np.zeros((self.n_kinds + 3, D, len(base))), np.zeros((self.n_kinds, D))
         parts[0], parts[1] = 1.0 / len(base), self.base
-        np.add.at(parts, (2 + kinds, doc), count[:, np.newaxis] * profiles)
+        parts[2:-1] = _sums(kinds * D + doc, count, profiles, self.n_kinds * D).reshape(self.n_kinds, D, -1)
         np.add.at(totals, (kinds, doc), count)
         parts[2:-1] /= np.maximum(totals, 1.0)[:, :, np.newaxis]
         known, logs = count * (docs > 0), parts[-1]
         said = np.log(np.maximum(profiles + (1 - weight) * base, _LEAST) / base)
-        np.add.at(logs, doc, known[:, np.newaxis] * said)
+        logs += _sums(doc, known, said, D)
         logs /= np.sqrt(_at_least_one(np.bincount(doc, known, D)))
         joint = base * np.exp(logs - logs.max(1, keepdims=True))
         joint /= joint.sum(1, keepdims=True)
@@ -124,6 +124,12 @@ class Profiles:
         weights = np.asarray(tags.data, dtype=np.float64)
         totals = np.bincount(keys, weights, tags.shape[0] * self.n_kinds)
         return np.asarray(weights * (self.tag_docs[tags.indices] > 0) / np.maximum(totals, 1.0)[keys])
+
+
+def _sums(key: Int64, weights: Float64, rows: Float64, n: int) -> Float64:
+    """Return (n, K): the weighted sums of the rows (S, K) that have each key, in their order."""
+    among = sp.csr_array((weights, (key, np.arange(len(key)))), shape=(n, len(key)))
+    return np.asarray(among @ rows)
 
 
 def combined(parts: Float64, strengths: Strengths) -> Float32:

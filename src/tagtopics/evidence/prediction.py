@@ -153,6 +153,10 @@ class TaggedInference:
         shares, own = (np.concatenate([np.empty(0, np.float32), *part]) for part in zip(*parts, strict=True))
         return shares, own
 
+    def shares(self, counts: Any, tags: Any) -> Iterator[Float32]:
+        """Yield `shares` of `credit`, some documents at a time."""
+        return (shares for _, shares, _ in self._explained(counts, tags, None))
+
     def topics_and_shares(self, counts: Any, tags: Any, alpha: Float32) -> tuple[Float32, Float32]:
         """Return `doc_topic` and the shares of `credit`; what both need is computed once."""
         parts = [part[:2] for part in self._explained(counts, tags, alpha)]

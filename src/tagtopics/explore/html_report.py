@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tagtopics._blas import single_thread
+from tagtopics._gzip import gzipped
 from tagtopics._io import atomic_file, check_target
 from tagtopics._typing import Int64
 from tagtopics.errors import InputError
@@ -20,7 +22,7 @@ from tagtopics.explore.bodies import CHUNK, Bodies
 from tagtopics.explore.drawing import Drawing
 from tagtopics.explore.figures import write_figures
 from tagtopics.explore.index_pack import IndexPacker, base64_size, fitting_index
-from tagtopics.explore.page import Block, base64_of, packed, report_page
+from tagtopics.explore.page import LEVEL, Block, base64_of, compact_json, packed, report_page
 from tagtopics.explore.terrain import MOST_TAGS, map_index, terrain_of
 from tagtopics.explore.texts import ENGLISH
 from tagtopics.views.offline import OfflineModel
@@ -35,6 +37,9 @@ _FOR_BENCH = 0.25
 
 _POINT, _LABEL = 6, 25
 """Bytes of a document on the map, and of a label, at the most."""
+
+_AHEAD = 4
+"""Packs of bodies that may wait for compression."""
 
 _MARK = b'<meta name="generator" content="tagtopics '
 """Every report has this in its first kilobyte; a file without it is not overwritten."""
@@ -215,12 +220,23 @@ def _fitting_bodies(data: TopicData, docs: Int64, space: int) -> tuple[list[byte
     done = 0
     if not data.documents.has_words:
         return packs, done
-    bodies = Bodies(data)
-    for rows in np.split(docs, range(CHUNK, len(docs), CHUNK)):
-        pack = packed(bodies.bodies(rows))
+    rows = np.split(docs, range(CHUNK, len(docs), CHUNK))
+    for n, pack in zip(map(len, rows), _packed_bodies(Bodies(data), rows), strict=True):
         space -= base64_size(len(pack)) + 80
         if space < 0:
             break
         packs.append(pack)
-        done += len(rows)
+        done += n
     return packs, done
+
+
+def _packed_bodies(bodies: Bodies, rows: Sequence[Int64]) -> Iterator[bytes]:
+    """Yield the packed bodies of lists of documents; some are compressed while the next ones are made."""
+    with ThreadPoolExecutor(1) as pool:
+        waiting: deque[Future[bytes]] = deque()
+        for docs in rows:
+            waiting.append(pool.submit(gzipped, compact_json(bodies.bodies(docs)), LEVEL))
+            if len(waiting) > _AHEAD:
+                yield waiting.popleft().result()
+        for pack in waiting:
+            yield pack.result()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -148,9 +148,9 @@ class TTM(OnlineModel):
         tokens, shares = credit.tokens.astype(np.float64), credit.shares.astype(np.float64)
         return CreditTable(doc, words[credit.word], tokens, names[credit.tag], shares)
 
-    def _credit_shares(self, corpus: Corpus) -> Float32:
-        """Return the shares of `explain` alone; a table with all names would be many times larger."""
-        return self._tagged_inference().credit_shares(*self._new_documents(corpus, corpus))[0]
+    def _credit_shares(self, corpus: Corpus) -> Iterator[Float32]:
+        """Yield the shares of `explain`, some documents at a time; a table of names would be much larger."""
+        return self._tagged_inference().shares(*self._new_documents(corpus, corpus))
 
     def _topics_and_shares(self, counts: Any, tags: Any) -> tuple[Float32, Float32]:
         """Return theta, (D, K), and the shares of `explain`, of documents in the columns of the model."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -100,20 +101,25 @@ def _credits(model: TopicModel, corpus: Corpus) -> tuple[Float32, Any]:
     nothing = np.empty(0, dtype=np.float32), sp.csr_array(shape)
     if not corpus.n_tags or not hasattr(model, "explain"):
         return nothing
-    chunks = np.array_split(np.arange(corpus.n_docs), max(1, -(-corpus.n_docs // _CHUNK)))
-    shares = np.concatenate([_shares(model, corpus.select(rows)) for rows in chunks])
     graph = build_graph(corpus.counts, corpus.tags)
-    if len(shares) != first_claims(graph)[-1]:  # the model has another kind of credit table
+    shares, done = np.empty(int(first_claims(graph)[-1]), dtype=np.float32), 0
+    for part in _shares(model, corpus):
+        if done + len(part) <= len(shares):
+            shares[done : done + len(part)] = part
+        done += len(part)
+    if done != len(shares):  # the model has another kind of credit table
         return nothing
     offsets, words, tokens = credited_tokens(graph, shares, resolve_threads(model.n_jobs))
     return shares, sp.csr_array((tokens, words, offsets), shape=shape)
 
 
-def _shares(model: Any, chunk: Corpus) -> Float32:
-    """Return p(tag | word, document) of documents in the columns of the model."""
+def _shares(model: Any, corpus: Corpus) -> Iterator[Float32]:
+    """Yield p(tag | word, document) of documents in the columns of the model, some at a time."""
     if isinstance(model, TTM):
-        return model._credit_shares(chunk)
-    return np.asarray(model.explain(chunk).credit, dtype=np.float32)
+        yield from model._credit_shares(corpus)
+        return
+    for rows in np.array_split(np.arange(corpus.n_docs), max(1, -(-corpus.n_docs // _CHUNK))):
+        yield np.asarray(model.explain(corpus.select(rows)).credit, dtype=np.float32)
 
 
 def _facts(model: TopicModel, corpus: Corpus) -> dict[str, float]:
