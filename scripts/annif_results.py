@@ -219,7 +219,7 @@ def _subjects(path: Path) -> list[list[str]]:
 
 def run(project: str, seeds: list[str]) -> None:
     """Append the records of a project that are missing."""
-    done = {(record["system"], record["seed"]) for record in records()}
+    done = {(record["system"], record["seed"]) for record in records() if "earlier" not in record}
     for seed in seeds:
         if (f"annif {project}", seed) in done:
             continue

@@ -10,16 +10,13 @@ import pytest
 import scipy.sparse as sp
 
 import tagtopics as tt
+from tagtopics.analysis.margins import _both_sorts, _curved_margins, margins_of, observed_odds
 from tagtopics.analysis.profiles import weighted_words
 from tagtopics.analysis.taggings import (
     Taggings,
     _best_entries,
     _best_scores,
-    _both_sorts,
     _closeness,
-    _curved_margins,
-    _margins,
-    _observed_odds,
     _values_at,
     collect_taggings,
     doubtful_taggings,
@@ -125,7 +122,7 @@ def test_candidates_are_the_largest_positive_values(n_tags: int) -> None:
 
 
 def test_regressions_learn_from_outcomes_of_both_sorts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tagtopics.analysis.taggings._SQUARES_PAIRS", 100)
+    monkeypatch.setattr("tagtopics.analysis.margins._SQUARES_PAIRS", 100)
     rare, often = np.arange(1000) % 50 == 0, np.arange(1000) % 3 == 0
     some = _both_sorts(rare)
     assert len(set(some.tolist())) == len(some) == 100
@@ -142,9 +139,9 @@ def test_products_find_what_single_signals_cannot() -> None:
     used = np.arange(4000) < 3000
     curved = _curved_margins(signals[:, 1:], np.flatnonzero(used), outcomes[used])
     assert ((curved > 0) == outcomes)[~used].mean() > 0.85
-    both = _margins(signals, outcomes)
+    both = margins_of(signals, outcomes)
     assert np.corrcoef(both, curved)[0, 1] > 0.5
-    few = _margins(signals[:100], outcomes[:100])  # too few outcomes for products
+    few = margins_of(signals[:100], outcomes[:100])  # too few outcomes for products
     assert np.isfinite(few).all()
     assert not np.array_equal(few, both[:100])
 
@@ -207,13 +204,13 @@ def test_odds_are_those_observed_at_a_margin() -> None:
     log_odds = generator.uniform(-3, 3, 20_000)
     outcomes = generator.random(20_000) < 1 / (1 + np.exp(-log_odds))
     asked = np.linspace(-2.5, 2.5, 11)
-    found = _observed_odds(log_odds / 3, outcomes, asked / 3)
+    found = observed_odds(log_odds / 3, outcomes, asked / 3)
     assert np.log(found) == pytest.approx(asked, abs=0.35)
     assert (np.diff(found) >= 0).all()
 
 
 def test_odds_of_equal_margins_and_of_few_pairs_are_shares() -> None:
     margins, outcomes = np.array([1.0, 1.0, 1.0, 1.0]), np.array([True, False, False, True])
-    assert _observed_odds(margins, outcomes, np.array([0.0, 1.0, 2.0])) == pytest.approx(1.0)
-    one = _observed_odds(np.array([0.5]), np.array([True]), np.array([-1.0, 1.0]))
+    assert observed_odds(margins, outcomes, np.array([0.0, 1.0, 2.0])) == pytest.approx(1.0)
+    one = observed_odds(np.array([0.5]), np.array([True]), np.array([-1.0, 1.0]))
     assert one == pytest.approx(3.0)  # one and a half over a half

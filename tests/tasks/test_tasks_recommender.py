@@ -60,11 +60,10 @@ def test_best_columns_are_those_of_a_stable_sort(width: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_weights_are_those_of_the_specification(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ridges, "NEIGHBOURS", 20)
+def test_weights_are_those_of_the_specification(seed: int) -> None:
     (counts, theta), (more, more_theta) = _random_documents(60, seed), _random_documents(25, seed + 10)
     index, new = ridges.documents_of(counts, theta), ridges.documents_of(more, more_theta)
-    found = ridges.neighbours(new, index, 1.2, 2)
+    found = ridges.neighbours(new, index, 1.2, 2, most=20)
     x, y, roots, more_roots = _shares(counts), _shares(more), np.sqrt(theta), np.sqrt(more_theta)
     trained = reference.similarities(x, x, roots, roots, 0.1)
     alikes = reference.similarities(y, x, more_roots, roots, 0.1)
@@ -75,17 +74,16 @@ def test_weights_are_those_of_the_specification(seed: int, monkeypatch: pytest.M
         assert found.weights[d] == pytest.approx(weights, abs=2e-5)
 
 
-def test_left_out_documents_are_answered_without_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_left_out_documents_are_answered_without_themselves() -> None:
     """The same as removing the document from the training documents."""
-    monkeypatch.setattr(ridges, "NEIGHBOURS", 20)
     counts, theta = _random_documents(40)
     index, rows = ridges.documents_of(counts, theta), np.arange(40)
-    found = ridges.neighbours(index, index, 1.2, 1, own=rows)
+    found = ridges.neighbours(index, index, 1.2, 1, own=rows, most=20)
     for d in rows:
         rest = np.delete(rows, d)
         others = ridges.documents_of(sp.csr_array(counts[rest]), theta[rest])
         own = ridges.documents_of(sp.csr_array(counts[[d]]), theta[[d]])
-        slow = ridges.neighbours(own, others, 1.2, 1)
+        slow = ridges.neighbours(own, others, 1.2, 1, most=20)
         assert found.rows[d].tolist() == rest[slow.rows[0]].tolist()
         assert found.weights[d] == pytest.approx(slow.weights[0], abs=1e-5)
 

@@ -23,7 +23,9 @@ def bare_name(tag: str) -> str:
 @lru_cache(maxsize=1 << 16)
 def fold_word(word: str) -> str:
     """Return a word without case, accents and a plural ending."""
-    plain = "".join(c for c in unicodedata.normalize("NFKD", word.casefold()) if not unicodedata.combining(c))
+    plain = word.casefold()
+    if not plain.isascii():
+        plain = "".join(c for c in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(c))
     if len(plain) > 4 and plain.endswith("ies"):
         return plain[:-3] + "y"
     if len(plain) > 3 and plain.endswith("s") and not plain.endswith(("ss", "us", "is")):
@@ -44,13 +46,15 @@ def name_words(corpus: Corpus) -> sp.csr_array:
     columns: dict[str, list[int]] = {}
     for w, word in enumerate(corpus.vocabulary):
         columns.setdefault(fold_word(word), []).append(w)
-    rows, words, shares = [], [], []
+    rows: list[int] = []
+    words: list[int] = []
+    shares: list[float] = []
     for t, tag in enumerate(corpus.tag_names):
         parts = [part for part in dict.fromkeys(name_parts(tag)) if len(part) > 1]
         for part in parts:
-            for w in columns.get(part, ()):
-                rows.append(t)
-                words.append(w)
-                shares.append(1 / len(parts))
+            found = columns.get(part, [])
+            rows += [t] * len(found)
+            words += found
+            shares += [1 / len(parts)] * len(found)
     shape = (corpus.n_tags, corpus.n_words)
     return sp.csr_array((np.array(shares), (np.array(rows, int), np.array(words, int))), shape=shape)

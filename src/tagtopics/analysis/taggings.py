@@ -16,37 +16,34 @@ import scipy.sparse as sp
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.analysis.margins import margins_of, observed_odds
 from tagtopics.analysis.names import name_words
 from tagtopics.analysis.profiles import row_products, weighted_words
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.together import n_partners, tags_together
 from tagtopics.kernels.ranking import largest_in_rows, largest_of_rows
-from tagtopics.recommend.calibration import logistic_weights
 from tagtopics.recommend.recommender import TagRecommender
 
 _FLOOR = 3e-3
 """Added to scores and shares before the logarithm, as in the recommender's calibration."""
 
-_BATCH_PAIRS = 1 << 21
+_BATCH_PAIRS = 1 << 23
 """Pairs of document and tag in memory at a time."""
 
 _CANDIDATES = 20
 """Tags of a document that may be missing, by each of three signals: words, other tags, names."""
 
+_NEIGHBOURS = 50
+"""Nearest documents that are asked about a document, where not all are."""
+
 _RANDOM = 3
 """Random taggings that are compared with each tagging of the collection."""
-
-_SQUARES_FROM, _SQUARES_PAIRS = 300, 40_000
-"""Outcomes of either sort from which products of signals are used, and pairs that they are learned from."""
 
 _SMALL_TABLE = 1 << 22
 """Documents times tags up to which all products of documents and tags are computed, not only some."""
 
 _NEAR = 1e-3
 """Added to mean products of documents before the logarithm."""
-
-_FARTHEST, _PENALTY = 6.0, 0.1
-"""Standard deviations that a signal may be from its mean, and one over the penalty, both for products."""
 
 
 class Taggings(NamedTuple):
@@ -102,11 +99,12 @@ def collect_taggings(
     known = _counted(corpus)
     generator = np.random.default_rng(0)
     worded = np.flatnonzero(np.diff(counts.indptr) > 0)
-    parts = []
-    for rows in _batches(worded, corpus.n_tags):
-        scores = recommender.scores_without(sp.csr_array(counts[rows]), doc_topic[rows], own[rows])
+    parts, n_done = [], 0
+    for rows in _batches(worded, own, corpus.n_tags):
+        scores = _scores_without(recommender, sp.csr_array(counts[rows]), doc_topic[rows], own[rows])
         parts.append(_pairs_of(rows, scores, known, corpus, generator))
-        on_progress(float(rows[-1] + 1) / corpus.n_docs)
+        n_done += len(rows)
+        on_progress(n_done / len(worded))
     found = Taggings(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
     on_progress(1.0)
     return found._replace(signals=np.column_stack([found.signals, _closeness(corpus, found)]))
@@ -121,13 +119,13 @@ def doubtful_taggings(taggings: Taggings) -> Verdicts:
     s is the largest share that the data allow. A tag without other documents is left out: nothing is known
     about it.
     """
-    judged = taggings.carried & (taggings.n_others > 0)
-    used = judged | taggings.random
-    if not judged.any() or not taggings.random.any():
+    judged, random = (part & (taggings.n_others > 0) for part in (taggings.carried, taggings.random))
+    used = judged | random
+    if not judged.any() or not random.any():
         return _verdicts(taggings, judged, np.zeros(int(judged.sum())), np.zeros(int(judged.sum())))
-    random, known = taggings.random[used], judged[used]
-    margin = _margins(taggings.signals[used][:, _DOUBT], random)
-    odds = _observed_odds(margin, random, margin[known])
+    random, known = random[used], judged[used]
+    margin = margins_of(taggings.signals[used][:, _DOUBT], random)
+    odds = observed_odds(margin, random, margin[known])
     ratio = odds * known.sum() / random.sum()
     share = _wrong_share(margin[known], margin[random])
     return _verdicts(taggings, judged, share * ratio, margin[known])
@@ -146,67 +144,10 @@ def missing_taggings(taggings: Taggings) -> Verdicts:
     if not absent.any():
         return _verdicts(taggings, absent, np.zeros(0), np.zeros(0))
     carried = taggings.carried[used]
-    margin = _margins(taggings.signals[used][:, _OMISSION], carried)
+    margin = margins_of(taggings.signals[used][:, _OMISSION], carried)
     share = _omitted_share(margin[carried], margin[~carried])
-    odds = _observed_odds(margin, carried, margin[~carried])
+    odds = observed_odds(margin, carried, margin[~carried])
     return _verdicts(taggings, absent, share / (1 - share) * odds, margin[~carried])
-
-
-def _margins(signals: Float64, outcomes: Any) -> Float64:
-    """Return (P,): the log odds of the outcome, less those of all pairs, from logistic regressions.
-
-    One has the signals, another also their products if there are enough outcomes; the smaller odds count, so
-    that a finding is as good as both say (decision 130).
-    """
-    shift, scale = signals.mean(0), signals.std(0) + 1e-9
-    shift[0], scale[0] = 0.0, 1.0
-    columns = (signals - shift) / scale
-    weights = logistic_weights(columns, outcomes)
-    margin = np.asarray(columns @ weights) - _log_odds(outcomes)
-    some = _both_sorts(outcomes)
-    if min(outcomes[some].sum(), (~outcomes[some]).sum()) < _SQUARES_FROM:
-        return margin
-    bounded = np.clip(columns[:, 1:], -_FARTHEST, _FARTHEST)
-    curved = _curved_margins(bounded, some, outcomes[some]) - _log_odds(outcomes[some])
-    return np.asarray(np.minimum(margin, curved))
-
-
-def _log_odds(outcomes: Any) -> float:
-    """Return the log odds of an outcome, which a regression adds to those of each pair."""
-    n = int(outcomes.sum())
-    return float(np.log((n + 0.5) / (len(outcomes) - n + 0.5)))
-
-
-def _both_sorts(outcomes: Any) -> Int64:
-    """Return the places of some pairs: of the rarer outcome all, if they are not more than half.
-
-    A regression learns little from more of the others, and its order of pairs stays the same.
-    """
-    generator = np.random.default_rng(0)
-    sorts = [generator.permutation(np.flatnonzero(outcomes == sort)) for sort in (True, False)]
-    rare, common = sorted(sorts, key=len)
-    rare = rare[: _SQUARES_PAIRS // 2]
-    return np.concatenate([rare, common[: _SQUARES_PAIRS - len(rare)]])
-
-
-def _curved_margins(columns: Float64, some: Int64, outcomes: Any) -> Float64:
-    """Return (P,): the log odds by columns (P, C) and the products of any two, learned from some pairs."""
-    from sklearn.linear_model import LogisticRegression
-
-    C = columns.shape[1]
-    a, b = np.triu_indices(C)
-    single = columns[some].T.astype(np.float32)
-    learned = np.concatenate([single, *(single[c] * single[c:] for c in range(C))])
-    shift, scale = learned.mean(1, dtype=np.float64), learned.std(1, dtype=np.float64) + 1e-9
-    learned -= shift[:, np.newaxis].astype(np.float32)
-    learned /= scale[:, np.newaxis].astype(np.float32)
-    regression = LogisticRegression(C=_PENALTY, solver="newton-cholesky", tol=1e-4, max_iter=30)
-    regression.fit(learned.T, outcomes)
-    weights = regression.coef_[0].astype(np.float64) / scale
-    products = np.zeros((C, C))
-    products[a, b] = weights[C:]
-    constant = float(regression.intercept_[0]) - weights @ shift
-    return np.asarray(constant + columns @ weights[:C] + ((columns @ products) * columns).sum(1))
 
 
 def _wrong_share(real: Float64, random: Float64) -> float:
@@ -229,27 +170,10 @@ def _omitted_share(carried: Float64, absent: Float64) -> float:
     return float(min(((gone + 1.0) / (gone + there + 2.0)).min(), 0.5))
 
 
-def _observed_odds(margins: Float64, outcomes: Any, asked: Float64) -> Float64:
-    """Return (Q,): the odds of an outcome at the margins asked, as observed at the P margins given.
-
-    The shares of outcomes are an isotonic regression on the margins: blocks with rising shares. Log odds are
-    those of the blocks at their mean margins, half a pair of either sort added, and linear between.
-    """
-    from scipy.optimize import isotonic_regression
-
-    order = np.lexsort((~outcomes, margins))
-    found = outcomes[order].astype(np.float64)
-    first = isotonic_regression(found).blocks[:-1]
-    n, n_outcomes = np.diff([*first, len(found)]), np.add.reduceat(found, first)
-    centres = np.add.reduceat(margins[order], first) / n
-    log_odds = np.log((n_outcomes + 0.5) / (n - n_outcomes + 0.5))
-    return np.asarray(np.exp(np.interp(asked, centres, np.maximum.accumulate(log_odds))))
-
-
 def _verdicts(taggings: Taggings, chosen: Any, ratios: Float64, margins: Float64) -> Verdicts:
     """Return the taggings chosen by score, close to the ratio but below 1; of equal ones by margin.
 
-    Taggings are sorted by document and tag, which decide if both are equal.
+    If both are equal, the order of the taggings decides.
     """
     docs, tags, scores = taggings.docs[chosen], taggings.tags[chosen], ratios / (1 + ratios**4) ** 0.25
     order = np.lexsort((-margins, -scores))
@@ -266,9 +190,45 @@ def _counted(corpus: Corpus) -> _Counts:
     return _Counts(tags, n_docs, together, sp.csr_array(name_words(corpus).T))
 
 
-def _batches(rows: Int64, n_tags: int) -> Iterator[Int64]:
-    step = max(1, min(256, _BATCH_PAIRS // max(n_tags, 1)))
-    return (rows[first : first + step] for first in range(0, len(rows), step))
+def _batches(rows: Int64, own: Int64, n_tags: int) -> Iterator[Int64]:
+    """Yield rows of documents, those that the recommender was trained on first.
+
+    Its answers to the others need its whole table of coefficients, for one document as for a hundred.
+    """
+    step = max(1, min(1024, _BATCH_PAIRS // max(n_tags, 1)))
+    for some in (rows[own[rows] >= 0], rows[own[rows] < 0]):
+        yield from (some[first : first + step] for first in range(0, len(some), step))
+
+
+class _Scores(NamedTuple):
+    """What the regression predicts for D documents and T tags: a table, and a product in addition."""
+
+    table: Any  # (D, T), or CSR with sorted columns
+    rest: Float64  # (D,)
+    share: Float64  # (T,)
+
+    def at(self, pairs: Int64) -> Float64:
+        """Return (P,): the scores of pairs, given their keys."""
+        T = self.table.shape[1]
+        found = _values_at(self.table, pairs) if sp.issparse(self.table) else self.table.ravel()[pairs]
+        return np.asarray(found + self.rest[pairs // T] * self.share[pairs % T])
+
+    def best(self) -> Int64:
+        """Return the keys of the best tags of each document."""
+        return _best_entries(self.table) if sp.issparse(self.table) else _best_scores(self.table)
+
+
+def _scores_without(recommender: TagRecommender, counts: Any, doc_topic: Float32, own: Int64) -> _Scores:
+    """Return what the recommender predicts for documents, each without itself; see `scores_without`.
+
+    A recommender that asks the nearest documents asks fewer of them here: decision 171.
+    """
+    D, T = len(own), len(recommender.tag_names)
+    if len(recommender.coefficients):
+        return _Scores(recommender.scores_without(counts, doc_topic, own), np.zeros(D), np.zeros(T))
+    votes = recommender.votes_without(counts, doc_topic, own, _NEIGHBOURS)
+    votes.table.sort_indices()
+    return _Scores(votes.table, votes.rest, recommender.tag_docs / len(recommender.rows))
 
 
 _DOUBT, _OMISSION = (*range(10), 13, 14), tuple(range(13))
@@ -276,24 +236,24 @@ _DOUBT, _OMISSION = (*range(10), 13, 14), tuple(range(13))
 
 
 def _pairs_of(
-    rows: Int64, scores: Float32, known: _Counts, corpus: Corpus, generator: np.random.Generator
+    rows: Int64, scores: _Scores, known: _Counts, corpus: Corpus, generator: np.random.Generator
 ) -> Taggings:
     """Return the taggings of some documents that any question is about.
 
-    Of the D x T pairs few matter, so all but the scores is sparse. The key of a pair is document times T plus
-    tag.
+    Of the D x T pairs few matter, so all but some scores are sparse. The key of a pair is document times T
+    plus tag.
     """
     T, tags = corpus.n_tags, sp.csr_array(known.tags[rows])
     company, observed = _company(tags, known)
     named = _named(rows, known, corpus)
     own = _keys(tags)
     random = np.setdiff1d(generator.integers(0, max(len(rows) * T, 1), _RANDOM * len(own)), own)
-    best = [_best_scores(scores), *(_best_entries(table) for table in (company, named))]
+    best = [scores.best(), *(_best_entries(table) for table in (company, named))]
     pairs = np.unique(np.concatenate([own, random, *best]))
     carried, drawn, candidate = (_marked(pairs, keys) for keys in (own, random, np.concatenate(best)))
     d, t = pairs // T, pairs % T
     others = known.n_docs[t] - carried
-    score, rarity = scores[d, t].astype(np.float64), np.log((others + 0.5) / corpus.n_docs)
+    score, rarity = scores.at(pairs), np.log((others + 0.5) / corpus.n_docs)
     shares, together, name = (_values_at(table, pairs) for table in (company, observed, named))
     expected = ((tags @ known.n_docs)[d] - carried * known.n_docs[t]) * others / corpus.n_docs
     better = _ranks(d, score, candidate)

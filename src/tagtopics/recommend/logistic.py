@@ -20,7 +20,7 @@ _CONVERGED = 1e-15
 
 @single_thread()
 def logistic_regression(
-    columns: Any, outcomes: Any, weight: Any = None, inverse_penalty: float = 1.0
+    columns: Any, outcomes: Any, weight: Any = None, inverse_penalty: float = 1.0, start: Any = None
 ) -> Float64:
     """Return the weights (C + 1,) that minimise the loss and the penalty, that of the constant first.
 
@@ -31,6 +31,7 @@ def logistic_regression(
         outcomes: (N,) booleans, of both kinds.
         weight: (N,) of the rows; None for one each.
         inverse_penalty: the larger, the less the weights are drawn to zero; the constant b never is.
+        start: (C + 1,) weights to begin with, such as those of some of the rows; None for zeros.
     """
     y = np.asarray(outcomes, dtype=np.float64)
     X = np.column_stack([np.ones(len(y)), np.asarray(columns, dtype=np.float64)])
@@ -41,7 +42,8 @@ def logistic_regression(
     def loss(weights: Float64, z: Float64) -> float:
         return float(of_rows @ (np.logaddexp(0.0, z) - y * z) + 0.5 * penalty @ weights**2)
 
-    weights, z = np.zeros(X.shape[1]), np.zeros(len(y))
+    weights = np.zeros(X.shape[1]) if start is None else np.asarray(start, dtype=np.float64)
+    z = X @ weights
     before = loss(weights, z)
     for _ in range(_MOST_STEPS):
         p = expit(z)

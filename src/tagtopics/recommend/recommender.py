@@ -32,11 +32,13 @@ from tagtopics.recommend.ridge import (
     PART,
     RIDGE,
     Documents,
+    Votes,
     bandwidth_of,
     documents_of,
     kernel_of,
     neighbours,
     solve_part,
+    votes_of,
 )
 
 _FEW_TAGS, _MOST_COEFFICIENTS = 1000, 1 << 24
@@ -162,24 +164,25 @@ class TagRecommender:
         """Return (D, T): what the regression predicts for documents, each without itself.
 
         If all training documents are in one regression, its coefficients tell its answers to them
-        (`solve_part`); only other documents have to be compared with those of the training.
+        (`solve_part`); if there are others among the documents, all are compared with those of the training.
 
         Args:
             counts: CSR (D, W) in the columns of the model.
             doc_topic: (D, K) topic proportions, tags hidden.
             own: (D,) the number of each document among the training documents, -1 for any other.
         """
-        counts = sp.csr_array(counts, dtype=np.float32)
-        if not 0 < len(self.coefficients) <= PART:
-            return self._scores(documents_of(counts, doc_topic), own)
-        known, new = np.flatnonzero(own >= 0), np.flatnonzero(own < 0)
-        scores = np.empty((len(own), len(self.tag_names)), dtype=np.float32)
-        rows = own[known]
-        parts = self.coefficients[rows] * (self.own[rows] + RIDGE)[:, np.newaxis]
-        scores[known] = self.tags[rows].toarray() - parts
-        if len(new):
-            scores[new] = self._scores(documents_of(sp.csr_array(counts[new]), doc_topic[new]))
+        if not 0 < len(self.coefficients) <= PART or (own < 0).any():
+            return self._scores(documents_of(sp.csr_array(counts, dtype=np.float32), doc_topic), own)
+        scores, tags = self.coefficients[own], self.tags[own]
+        scores *= -(self.own[own] + RIDGE)[:, np.newaxis]
+        scores[np.repeat(np.arange(len(own)), np.diff(tags.indptr)), tags.indices] += tags.data
         return scores
+
+    def votes_without(self, counts: Any, doc_topic: Float32, own: Int64, most: int) -> Votes:
+        """Return what the nearest training documents say, at most so many; arguments as `scores_without`."""
+        new = documents_of(sp.csr_array(counts, dtype=np.float32), doc_topic)
+        found = neighbours(new, self._index, self.bandwidth, self._threads, own, most)
+        return votes_of(found, self.tags)
 
     def predicted(self, likely: Float32) -> Any:
         """Return (D, T) booleans: the tags that are probable enough, given their probabilities."""
@@ -314,11 +317,8 @@ class TagRecommender:
                 known = own >= 0
                 scores[known] -= self.own[own[known], np.newaxis] * self.coefficients[own[known]]
             return np.asarray(scores, dtype=np.float32)
-        rows, weights = neighbours(new, self._index, self.bandwidth, self._threads, own)
-        offsets = np.arange(len(rows) + 1) * rows.shape[1]
-        votes = sp.csr_array((weights.ravel(), rows.ravel(), offsets), shape=(len(rows), N)) @ self.tags
-        rest = 1 - weights.sum(1, keepdims=True, dtype=np.float64)
-        return np.asarray(votes.toarray() + rest * share, dtype=np.float32)
+        votes = votes_of(neighbours(new, self._index, self.bandwidth, self._threads, own), self.tags)
+        return np.asarray(votes.table.toarray() + votes.rest[:, np.newaxis] * share, dtype=np.float32)
 
     @property
     def _threads(self) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import lapack
 
-from tagtopics._typing import Float32, Int32, Int64
+from tagtopics._typing import Float32, Float64, Int32, Int64
 from tagtopics.kernels.threads import run_ranges
 from tagtopics.recommend import loops
 
@@ -44,6 +44,13 @@ class Neighbours(NamedTuple):
     weights: Float32  # (D, n) the score of a tag is the sum of the weights of the neighbours that carry it
 
 
+class Votes(NamedTuple):
+    """Scores of D documents and T tags as a sparse table, and what every score has in addition."""
+
+    table: Any  # CSR (D, T)
+    rest: Float64  # (D,) times the share of all documents that carry the tag
+
+
 def documents_of(counts: Any, doc_topic: Float32) -> Documents:
     """Return documents of counts (CSR, N x W) and topic proportions (N, K) as the kernel needs them."""
     lengths = np.diff(counts.indptr)
@@ -61,7 +68,12 @@ def documents_of(counts: Any, doc_topic: Float32) -> Documents:
 
 
 def neighbours(
-    new: Documents, index: Documents, bandwidth: float, n_threads: int, own: Int64 | None = None
+    new: Documents,
+    index: Documents,
+    bandwidth: float,
+    n_threads: int,
+    own: Int64 | None = None,
+    most: int = NEIGHBOURS,
 ) -> Neighbours:
     """Return the neighbours of new documents with their weights (K + ridge I)^-1 k; see `reference.weigh`.
 
@@ -71,9 +83,10 @@ def neighbours(
         bandwidth: of the kernel exp(-bandwidth (1 - similarity)).
         n_threads: the bits of the result do not depend on it.
         own: (D,) rows of the index, one for each document that it must not use; None to use all rows.
+        most: how many neighbours, if there are so many documents.
     """
     D, N = len(new.topics), len(index.topics)
-    n = min(NEIGHBOURS, N if own is None else N - 1)
+    n = min(most, N if own is None else N - 1)
     rows, weights = np.zeros((D, n), dtype=np.int64), np.zeros((D, n), dtype=np.float32)
     banned = np.full(D, -1, dtype=np.int64) if own is None else np.asarray(own, dtype=np.int64)
     if D and n:
@@ -82,6 +95,15 @@ def neighbours(
             loops.weigh, np.arange(D + 1), n * n * n, n_threads, new, banned, index, settings, rows, weights
         )
     return Neighbours(rows, weights)
+
+
+def votes_of(found: Neighbours, tags: Any) -> Votes:
+    """Return what neighbours say about the T tags that they carry, CSR (N, T)."""
+    rows, weights = found
+    offsets = np.arange(len(rows) + 1) * rows.shape[1]
+    shape = (len(rows), tags.shape[0])
+    table = sp.csr_array((weights.ravel(), rows.ravel(), offsets), shape=shape) @ tags
+    return Votes(table, 1 - weights.sum(1, dtype=np.float64))
 
 
 def kernel_of(new: Documents, index: Documents, bandwidth: float, n_threads: int) -> Float32:
