@@ -40,7 +40,7 @@ def read(name: str) -> Any:
 
 def fitted(system: str, corpus: Any, **given: Any) -> Any:
     """Return a model with its topics; version 0.1.0 learns nothing else in `fit`."""
-    preset = {"preset": "paper"} if system == "paper" else {}
+    preset: dict[str, Any] = {"preset": "paper"} if system == "paper" else {}
     model = tt.TTM(TOPICS, random_state=0, n_jobs=1, **preset, **given)
     return model.fit(corpus) if system == "0.1.0" else model.fit_topics(corpus)
 

@@ -70,10 +70,15 @@ def difference(rows: list[dict[str, Any]], task: str, better: str, worse: str) -
 
 
 def by_corpus(of: str) -> Rows:
-    """Return the records of a file, by corpus."""
+    """Return the records of a file, by corpus; those of systems of one split are put together."""
     found: Rows = {}
     for record in records(Path(f"benchmarks/results/{FILES[of]}.jsonl")):
-        found.setdefault(record["corpus"], []).append(record)
+        members = found.setdefault(record["corpus"], [])
+        same = [row for row in members if of == "systems" and row["seed"] == record["seed"]]
+        if same:
+            same[0]["systems"] |= record["systems"]
+        else:
+            members.append(record)
     return dict(sorted(found.items()))
 
 

@@ -1,6 +1,7 @@
 """Compare the default model with tomotopy's DMR and PLDA, which use tags too.
 
     python scripts/tag_peers.py run cora reuters/2 ...  append records to benchmarks/results/tag-peers.jsonl
+    python scripts/tag_peers.py PLDA tibcore ...        one peer alone
 
 The split, the words seen and the words predicted are those of scripts/tag_results.py. Documents are inferred
 by one fold-in from the topics of each peer and from its own prior of each test document: for DMR, that of the
@@ -19,7 +20,7 @@ import numpy as np
 import tomotopy as tp
 from benchmarks.peers import _tokens
 from tag_results import SWEEPS as OUR_SWEEPS
-from tag_results import TOPICS, curve, read, waiting
+from tag_results import TOPICS, curve, read, records, splits
 
 import tagtopics as tt
 from tagtopics.corpus.splits import seen_part, train_test
@@ -100,7 +101,10 @@ def plda(train: tt.Corpus, test: tt.Corpus, seed: int) -> dict[str, Any]:
     return {"curve": curves} | cost
 
 
-def measure(name: str, seed: int) -> dict[str, Any]:
+PEERS = {"DMR": dmr, "PLDA": plda}
+
+
+def measure(name: str, seed: int, peers: list[str]) -> dict[str, Any]:
     """Return the figures of one corpus and one split."""
     corpus = read(name)
     train, test = (corpus.select(rows) for rows in train_test(corpus, seed))
@@ -109,14 +113,24 @@ def measure(name: str, seed: int) -> dict[str, Any]:
     model = tt.TTM(TOPICS, max_iter=OUR_SWEEPS, random_state=seed, n_jobs=1).fit_topics(train)
     cost = {"sweeps": model.n_iter_, "seconds": time.process_time() - began}
     ours = {"curve": curve(model, test, test, seed)} | cost
-    peers = {"DMR": dmr(train, test, seed), "PLDA": plda(train, test, seed)}
-    return {"corpus": name, "seed": seed, "systems": {"tagtopics": ours} | peers}
+    of_peers = {peer: PEERS[peer](train, test, seed) for peer in peers}
+    return {"corpus": name, "seed": seed, "systems": {"tagtopics": ours} | of_peers}
+
+
+def lacking(name: str, seed: int, peers: list[str]) -> list[str]:
+    """Return the peers that have no record of a split yet."""
+    rows = [row["systems"] for row in records(RECORDS) if (row["corpus"], row["seed"]) == (name, seed)]
+    return [peer for peer in peers if not any(peer in row for row in rows)]
 
 
 def main() -> None:
-    """Measure corpora that have no record yet."""
-    for name, seed in waiting(sys.argv[2:], RECORDS):
-        record = measure(name, seed)
+    """Measure peers that have no record yet, split by split."""
+    wanted = list(PEERS) if sys.argv[1] == "run" else [sys.argv[1]]
+    for name, seed in splits(sys.argv[2:]):
+        peers = lacking(name, seed, wanted)
+        if not peers:
+            continue
+        record = measure(name, seed, peers)
         with RECORDS.open("a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")
         print(json.dumps(record), flush=True)  # noqa: T201

@@ -83,14 +83,18 @@ def measure(name: str, seed: int) -> dict[str, Any]:
 
 
 def waiting(names: list[str], path: Path) -> Iterator[tuple[str, int]]:
-    """Yield corpora and splits that a file of records lacks; `cora` is all splits, `cora/2` is one."""
+    """Yield corpora and splits that a file of records lacks."""
     path.parent.mkdir(exist_ok=True)
+    for name, seed in splits(names):
+        if (name, seed) not in {(record["corpus"], record["seed"]) for record in records(path)}:
+            yield name, seed
+
+
+def splits(names: list[str]) -> Iterator[tuple[str, int]]:
+    """Yield corpora and splits by name: `cora` is all splits, `cora/2` is one."""
     wanted = [(name.partition("/")[0], int(name.partition("/")[2] or 0)) for name in names]
     for seed in range(1, SPLITS + 1):
-        for name, only in wanted:
-            done = {(record["corpus"], record["seed"]) for record in records(path)}
-            if only in (0, seed) and (name, seed) not in done:
-                yield name, seed
+        yield from ((name, seed) for name, only in wanted if only in (0, seed))
 
 
 def records(path: Path) -> list[dict[str, Any]]:
