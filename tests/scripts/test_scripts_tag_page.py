@@ -52,7 +52,7 @@ def test_a_change_has_the_interval_of_its_splits(scripts: Any) -> None:
 def test_goals_that_are_missed_come_first_with_the_corpora_that_miss_them(scripts: Any) -> None:
     page = scripts("tag_page")
     rows = {"cora": [curves("cora", 1, 0.8)], "med": [curves("med", 1, 0.95, shuffled=1.02)]}
-    lines = page.goal_table(list(page.goals(rows, {}, {})))
+    lines = page.goal_table(list(page.goals(rows, {}, {}, {})))
     missed = next(line for line in lines if "tags known, 5 % seen: 8 % below" in line)
     assert missed == "| tags known, 5 % seen: 8 % below LDA | 1 of 2 | med -5.0 % |"
     met = [i for i, line in enumerate(lines[2:]) if line.endswith("| – |")]
@@ -77,13 +77,60 @@ def test_tasks_are_compared_split_by_split(scripts: Any) -> None:
 
 def test_peers_are_compared_with_tags_known(scripts: Any) -> None:
     page = scripts("tag_page")
-    systems = {"tagtopics": {"curve": [90.0] * 6, "sweeps": 40}, "DMR": {"curve": [100.0] * 6, "sweeps": 300}}
+    ours = {"curve": [90.0] * 6, "sweeps": 40, "seconds": 2.0}
+    systems = {"tagtopics": ours, "DMR": {"curve": [100.0] * 6, "sweeps": 300, "seconds": 9.0}}
     rows = {"cora": [{"systems": systems}]}
     (part,) = page.peer_goal(rows, "DMR", 5)
     assert (part.figure, part.met) == ("-10.0 %", True)
-    assert page.peer_goal(rows, "PLDA", 5) == []
-    text = page.page({"cora": [curves("cora", 1, 0.8)]}, {}, rows)
-    assert "| cora | 1 | DMR | 300 | 100 |" in text
+    (part,) = page.faster_goal(rows, "DMR")
+    assert (part.figure, part.met) == ("4.5 times", True)
+    assert page.peer_goal(rows, "PLDA", 5) == page.faster_goal(rows, "PLDA") == []
+    text = page.page({"cora": [curves("cora", 1, 0.8)]}, {}, rows, {})
+    assert "| cora | 1 | DMR | 300 | 9.0 | 100 |" in text
+    assert "Time of a fit" not in text
+
+
+def test_peers_of_one_split_may_have_records_of_their_own(
+    scripts: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    page = scripts("tag_page")
+    rows = [
+        {"corpus": "med", "seed": seed, "systems": {"tagtopics": seed, peer: 1}}
+        for seed, peer in ((1, "DMR"), (2, "DMR"), (1, "PLDA"))
+    ]
+    monkeypatch.setattr(page, "records", lambda path: rows)
+    first, second = page.by_corpus("systems")["med"]
+    assert set(first["systems"]) == {"tagtopics", "DMR", "PLDA"}
+    assert set(second["systems"]) == {"tagtopics", "DMR"}
+
+
+def test_the_time_of_a_fit_is_compared_with_the_first_version(scripts: Any) -> None:
+    page = scripts("tag_page")
+    shared = {"corpus": "med", "documents": 2000, "sweeps": 100}
+    rows = {
+        "med": [shared | {"system": "0.1.0", "seconds": 2.0}, shared | {"system": "default", "seconds": 3.2}]
+    }
+    assert page.fit_goal(rows) == [page.Part("med", "1.60 times", False)]
+    assert page.fit_table(rows)[-1] == "| med | 2,000 | 2.0 | 100 | 3.2 | 100 | 1.60 |"
+    assert page.fit_goal({"med": rows["med"][:1]}) == []
+
+
+def test_memory_is_judged_by_the_record_of_a_million_documents(
+    scripts: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    page = scripts("tag_page")
+    monkeypatch.setattr(page, "LARGE", tmp_path / "record.json")
+    assert page.memory_goal() == []
+    page.LARGE.write_text('{"peak_mb": 5000.0}')
+    assert page.memory_goal() == [page.Part("a million documents", "5,000 MB", False)]
+
+
+def test_hidden_tags_are_judged_where_they_are_worst(scripts: Any) -> None:
+    page = scripts("tag_page")
+    row = curves("cora", 1, 0.8)
+    row["curves"]["lda default"] = [100.0, 100.0, 99.0, 101.0, 100.0, 100.0]
+    (part,) = page.hidden_goal({"cora": [row]}, 0.3)
+    assert (part.figure, part.met) == ("+1.0 %", False)
 
 
 def test_splits_that_have_a_record_are_not_measured_again(scripts: Any, tmp_path: Path) -> None:
