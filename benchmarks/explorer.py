@@ -3,9 +3,11 @@
     python -m benchmarks.explorer report --docs 50000 --out build/large.html
     python -m benchmarks.explorer first-view
     python -m benchmarks.explorer load --seconds 10 --clients 8
+    python -m benchmarks.explorer routes --docs 50000 --seconds 10 [--model MODEL]
 
-Each prints one JSON object and keeps it in benchmarks/results/explorer/, from where `make bench` takes it for
-its page. The load test stays on this machine and is bounded in time and in requests.
+`routes` asks for the largest answers about a collection, one after the other, and for /health every 5 ms
+meanwhile. Each prints one JSON object and keeps it in benchmarks/results/explorer/, from where `make bench`
+takes it for its page. The load test stays on this machine and is bounded in time and in requests.
 """
 
 from __future__ import annotations
@@ -256,6 +258,8 @@ def run_load(seconds: float, clients: int) -> dict[str, Any]:
             }
             storm = _storm(address, "explain", bodies["explain"], 5.0, 128)
             result["overload: explain, 128 clients"] = asyncio.run(storm)
+            crowd = _storm(address, "recommend", bodies["recommend"], 20.0, 50)
+            result["crowd: recommend, 50 clients"] = asyncio.run(crowd)
             result["alone: explain, 1 client"] = asyncio.run(
                 _storm(address, "explain", bodies["explain"], 3.0, 1)
             )
@@ -277,6 +281,71 @@ def served(path: str) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(30)
+
+
+ROUTES = ("/tags?n=500&words=500&skip={}", "/topics?words={}", "/documents?n=500&skip={}")
+"""The largest answers about a collection; the number makes each address a new one, which is not cached."""
+
+
+def run_routes(seconds: float, docs: int, model: Path | None) -> dict[str, Any]:
+    """Ask a server for large answers one after the other, and for its health all the time."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = model or Path(folder) / "routes.tt"
+        if model is None:
+            corpus = large_corpus(docs)
+            tt.TTM(n_topics=50, max_iter=15, random_state=0).fit(corpus).save(path, corpus=corpus)
+        with served(str(path)) as address, _health_asked(address, 3 * seconds) as asked:
+            result = {route.partition("?")[0]: _asked(address, route, seconds) for route in ROUTES}
+            result["/health meanwhile"] = _milliseconds(asked())
+    return result
+
+
+def _asked(address: str, route: str, seconds: float) -> dict[str, Any]:
+    """Ask for new addresses of one route for some seconds, one after the other."""
+    import httpx
+
+    times: list[float] = []
+    end = time.perf_counter() + seconds
+    with httpx.Client(base_url=address, timeout=30) as http:
+        while time.perf_counter() < end and len(times) < 400:
+            began = time.perf_counter()
+            http.get(f"/api/v1{route.format(len(times) + 1)}").raise_for_status()
+            times.append(time.perf_counter() - began)
+    return _milliseconds(times)
+
+
+def _milliseconds(times: list[float]) -> dict[str, Any]:
+    p50, p99, most = np.percentile(np.array(times) * 1000, [50, 99, 100]).round(1).tolist()
+    return {"requests": len(times), "p50_ms": p50, "p99_ms": p99, "max_ms": most}
+
+
+@contextlib.contextmanager
+def _health_asked(address: str, seconds: float) -> Iterator[Any]:
+    """Ask for /health from a process of its own; yield a function that ends this and returns the seconds."""
+    command = [sys.executable, "-m", "benchmarks.explorer", "health", "--address", address]
+    command += ["--seconds", str(seconds + 30)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        yield lambda: json.loads(process.communicate("stop\n", timeout=30)[0])
+    finally:
+        process.kill()
+        process.wait(30)
+
+
+def ask_health(address: str, seconds: float) -> list[float]:
+    """Ask for /health every 5 ms until a line arrives on standard input; return the seconds of each."""
+    import http.client
+    import select
+
+    connection = http.client.HTTPConnection(address.rpartition("/")[2], timeout=30)
+    times: list[float] = []
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end and not select.select([sys.stdin], [], [], 0.005)[0]:
+        began = time.perf_counter()
+        connection.request("GET", "/health")
+        connection.getresponse().read()
+        times.append(time.perf_counter() - began)
+    return times[1:]  # the first one opened the connection
 
 
 def _body(kind: str, text: str) -> dict[str, Any]:
@@ -320,13 +389,20 @@ async def _storm(address: str, kind: str, bodies: list[Any], seconds: float, cli
 def main() -> None:
     """Run one of the measurements and print it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["report", "first-view", "load"])
+    parser.add_argument("what", choices=["report", "first-view", "load", "routes", "health"])
     parser.add_argument("--docs", type=int, default=50_000)
     parser.add_argument("--out", type=Path, default=Path("build/explorer-benchmark.html"))
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--clients", type=int, default=8)
+    parser.add_argument("--model", type=Path, help="of routes: a model saved with its corpus")
+    parser.add_argument("--address", help="of health: where the server listens")
     given = parser.parse_args()
-    if given.what == "load":
+    if given.what == "health":
+        sys.stdout.write(json.dumps(ask_health(given.address, min(given.seconds, 300.0))))
+        return
+    if given.what == "routes":
+        result = run_routes(min(given.seconds, 60.0), given.docs, given.model)
+    elif given.what == "load":
         result = run_load(min(given.seconds, 60.0), min(given.clients, 256))
     elif given.what == "report":
         result = run_report(given.docs, given.out)

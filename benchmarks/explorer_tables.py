@@ -16,6 +16,8 @@ def explorer(folder: Path) -> str:
     parts = []
     if "load" in found:
         parts.append(_load(found["load"]))
+    if "routes" in found:
+        parts.append(_routes(found["routes"]))
     for name, title in (("first-view", "A report of the embedded corpus"), ("report", "A large report")):
         if name in found:
             parts.append(f"{title}:\n\n{_facts(found[name])}")
@@ -31,6 +33,13 @@ def _load(storms: dict[str, Any]) -> str:
         statuses = ", ".join(f"{count} x {status}" for status, count in storm["statuses"].items())
         times = " | ".join(str(storm[key]) for key in ("per_second", "p50_ms", "p95_ms", "p99_ms"))
         lines.append(f"| {name} | {times} | {statuses} |")
+    return "\n".join(lines)
+
+
+def _routes(routes: dict[str, Any]) -> str:
+    keys = ("requests", "p50_ms", "p99_ms", "max_ms")
+    lines = ["| route, 50,000 documents | requests | p50 ms | p99 ms | largest ms |", "|---|---|---|---|---|"]
+    lines += [f"| {name} | {' | '.join(str(row[key]) for key in keys)} |" for name, row in routes.items()]
     return "\n".join(lines)
 
 

@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 
 from tagtopics.explore import schemas
-from tagtopics.explore.collection import RankedWords, as_json
+from tagtopics.explore.collection import RankedWords, as_json, heads_of
 
 NAMES = ("plain", 'quoted "word"', "back\\slash", "line\nfeed", "größe", "𝔘", "\x01")
 
 
 def ranked(places: list[int], weights: list[float]) -> RankedWords:
-    heads = [f'{{"name":{json.dumps(name, ensure_ascii=False)},"weight":' for name in NAMES]
-    return RankedWords(NAMES, heads, np.array(places, np.int64), np.array(weights, np.float32))
+    return RankedWords(NAMES, heads_of(NAMES), np.array(places, np.int64), np.array(weights, np.float32))
 
 
 @pytest.mark.parametrize("places", [[], [0], [6, 5, 4, 3, 2, 1, 0]])
@@ -36,7 +35,7 @@ def test_ranked_words_are_a_sequence() -> None:
 
 
 def test_a_lone_surrogate_becomes_a_question_mark() -> None:
-    heads = [f'{{"name":{json.dumps(chr(0xD800), ensure_ascii=False)},"weight":']
-    words = RankedWords((chr(0xD800),), heads, np.zeros(1, np.int64), np.ones(1, np.float32))
+    names = (chr(0xD800),)
+    words = RankedWords(names, heads_of(names), np.zeros(1, np.int64), np.ones(1, np.float32))
     tag = schemas.TagOut.model_construct(tags=["a"], n_docs=[1], topics=[], words=words)
     assert json.loads(as_json(lambda: tag))["words"] == [{"name": "?", "weight": 1.0}]

@@ -30,7 +30,7 @@ def test_rows_may_begin_after_the_first_value() -> None:
     assert found.tolist() == [[2, 3]]
 
 
-@pytest.mark.parametrize("n_columns", [1, 5, 63, 64, 65, 1000])
+@pytest.mark.parametrize("n_columns", [1, 5, 63, 64, 65, 1000, 4000])
 def test_the_largest_of_rows_are_those_of_a_sort(n_columns: int) -> None:
     rng = np.random.default_rng(n_columns)
     for values in (rng.random((20, n_columns)), rng.integers(0, 4, (20, n_columns)).astype(float)):
@@ -47,3 +47,10 @@ def test_rows_of_whole_numbers_and_of_views_are_ranked() -> None:
     counts = np.arange(24).reshape(2, 4, 3)[:, :, 1]
     assert ranking.largest_in_rows(counts, 2).tolist() == [[3, 2], [3, 2]]
     assert ranking.largest_in_rows(np.zeros((0, 5)), 2).shape == (0, 2)
+
+
+@pytest.mark.parametrize("high", [1.0, -1.0])
+def test_values_that_a_sample_misleads_about_are_ranked(high: float) -> None:
+    values = np.random.default_rng(0).random(4000)
+    values[::8] += high  # what is looked at first are the largest of all, or none of them
+    assert ranking.largest(values, 100).tolist() == np.argsort(-values, kind="stable")[:100].tolist()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property
 from typing import overload
 
@@ -24,17 +24,23 @@ class NoSuchDocumentError(Exception):
     """There is no document of this number; the message names the range."""
 
 
+def heads_of(names: Sequence[str]) -> list[bytes]:
+    """Return the JSON of each word, from the end of the word before up to its weight."""
+    shown = (json.dumps(name, ensure_ascii=False) for name in names)
+    return [f'}},{{"name":{name},"weight":'.encode("utf-8", "replace") for name in shown]
+
+
 class RankedWords(Sequence[schemas.Weighted]):
     """Words with their weights, largest first; an answer may have hundreds of thousands of them.
 
     Args:
         names: of all words.
-        heads: the JSON of each word, up to its weight.
+        heads: of all words, from `heads_of`.
         places: (n,) the words.
         weights: (n,) of these words.
     """
 
-    def __init__(self, names: Sequence[str], heads: Sequence[str], places: Int64, weights: Float32) -> None:
+    def __init__(self, names: Sequence[str], heads: Sequence[bytes], places: Int64, weights: Float32) -> None:
         self._names, self._heads, self._places, self._weights = names, heads, places, weights
 
     def __len__(self) -> int:
@@ -51,11 +57,14 @@ class RankedWords(Sequence[schemas.Weighted]):
             return [self[i] for i in range(*at.indices(len(self)))]
         return schemas.Weighted(self._names[self._places[at]], float(self._weights[at]))
 
-    def json(self) -> str:
+    def json(self) -> bytes:
         """Return the list as JSON, without making an object for each word."""
-        weights = to_json(self._weights.tolist()).decode()[1:-1].split(",")
-        rows = zip(self._places.tolist(), weights, strict=False)  # of no word there is one empty weight
-        return f"[{','.join([f'{self._heads[w]}{weight}}}' for w, weight in rows])}]"
+        if not len(self):
+            return b"[]"
+        parts = [b""] * (2 * len(self))
+        parts[::2] = [self._heads[w] for w in self._places.tolist()]
+        parts[1::2] = to_json(self._weights.tolist())[1:-1].split(b",")
+        return b"[" + b"".join(parts)[2:] + b"}]"
 
 
 class Collection:
@@ -148,9 +157,8 @@ class Collection:
         return [RankedWords(self._data.words, self._heads, *row) for row in rows]
 
     @cached_property
-    def _heads(self) -> list[str]:
-        """The JSON of each word, up to its weight."""
-        return [f'{{"name":{json.dumps(word, ensure_ascii=False)},"weight":' for word in self._data.words]
+    def _heads(self) -> list[bytes]:
+        return heads_of(self._data.words)
 
 
 class AnswerCache:
@@ -185,19 +193,25 @@ def as_json(answer: Callable[[], BaseModel]) -> bytes:
     Rows of a list are converted one by one: a whole list would keep the interpreter's lock, and the server
     waiting, for a tenth of a second and more.
     """
-    return _model_json(answer()).encode("utf-8", "replace")
+    return b"".join(_model_json(answer()))
 
 
-def _model_json(found: BaseModel) -> str:
-    """Return the JSON of an answer; lists of models, and words with their weights, come last."""
+def _model_json(found: BaseModel) -> Iterator[bytes]:
+    """Yield the JSON of an answer; lists of models, and words with their weights, come last."""
     own = {name: value for name, value in found if _is_long(value)}
-    rest = found.model_dump_json(exclude=set(own))[1:-1]
-    parts = (f'"{name}":{_list_json(value)}' for name, value in own.items())
-    return f"{{{','.join(filter(None, [rest, *parts]))}}}"
+    rest = found.model_dump_json(exclude=set(own))[1:-1].encode("utf-8", "replace")
+    yield b"{" + rest
+    for i, (name, value) in enumerate(own.items()):
+        yield (b"," if rest or i else b"") + f'"{name}":'.encode()
+        yield from [value.json()] if isinstance(value, RankedWords) else _list_json(value)
+    yield b"}"
 
 
-def _list_json(value: RankedWords | list[BaseModel]) -> str:
-    return value.json() if isinstance(value, RankedWords) else f"[{','.join(map(_model_json, value))}]"
+def _list_json(models: list[BaseModel]) -> Iterator[bytes]:
+    for i, model in enumerate(models):
+        yield b"," if i else b"["
+        yield from _model_json(model)
+    yield b"]"
 
 
 def _is_long(value: object) -> bool:
