@@ -14,7 +14,7 @@ import pytest
 
 import tagtopics as tt
 from tagtopics.kernels import threads
-from tagtopics.kernels.threads import resolve_threads, run_lanes, run_ranges
+from tagtopics.kernels.threads import resolve_threads, results_of, run_lanes, run_ranges
 
 SECONDS = 60
 
@@ -28,6 +28,12 @@ def test_ranges_cover_every_item_once(n_threads: int) -> None:
 
     run_ranges(kernel, np.arange(0, 50_010, 10)[:5001], 100, n_threads, 1)
     assert (seen == 1).all()
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 7])
+def test_results_are_in_the_order_of_the_items(n_threads: int) -> None:
+    assert results_of(lambda i: i * i, range(100), n_threads) == [i * i for i in range(100)]
+    assert results_of(str, [], n_threads) == []
 
 
 def test_n_jobs_is_bounded() -> None:
