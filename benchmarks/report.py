@@ -107,8 +107,9 @@ minimum time of a sweep according to the model in `benchmarks/roofline.py`, divi
 
 ## Explorer and server
 
-`python -m benchmarks.explorer load|first-view|report`: the server answers eight clients on the same machine,
-one document per request, with the embedded corpus; then more clients than it can serve, which get status 503.
+`python -m benchmarks.explorer load|routes|first-view|report`: the server answers eight clients on the same
+machine, one document per request, with the embedded corpus; then more clients. `routes` are the largest
+answers about 50,000 generated documents, and `/health` every 5 ms meanwhile.
 
 {explorer}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagtopics.explore.page import rounded, significant
+from tagtopics.explore.page import numerals, rounded, short_floats, significant
 
 
 def test_numbers_are_rounded_as_text_would_be() -> None:
@@ -17,3 +17,26 @@ def test_numbers_are_rounded_as_text_would_be() -> None:
         assert rounded(values, digits) == expected
     grid = values[:600].reshape(20, 30)
     assert significant(grid).tolist() == [[float(f"{value:.4g}") for value in row] for row in grid.tolist()]
+
+
+def _digits(text: str, base: int) -> list[int]:
+    """Read two digits for each number: all high ones come before all low ones."""
+    codes = [ord(letter) - ord("#") for letter in text]
+    half = len(codes) // 2
+    return [base * high + low for high, low in zip(codes[:half], codes[half:], strict=True)]
+
+
+def test_numerals_are_read_as_the_page_reads_them() -> None:
+    numbers = [0, 1, 57, 92, 127, 128, 40_000, 6_999_999]
+    assert _digits(numerals(numbers), 128) == numbers
+    assert numerals([]) == ""
+
+
+def test_short_floats_have_three_digits_and_no_other_error() -> None:
+    random = np.random.default_rng(0)
+    values = np.concatenate([10 ** random.uniform(-9, 11, 5000), [0, 1e-10, 1, 999.4, 999.6, 9.995, 1e-9]])
+    read = []
+    for code in _digits(short_floats(values), 128):
+        exponent, digits = (code - 1) // 900 - 11, 100 + (code - 1) % 900
+        read.append(float(f"{digits}e{exponent}") if code else 0.0)
+    assert read == [value if value >= 1e-9 else 0.0 for value in rounded(values, 3)]
