@@ -39,6 +39,9 @@ _NEIGHBOURS = 50
 _RANDOM = 3
 """Random taggings that are compared with each tagging of the collection."""
 
+_MOST_ERRORS = 0.1
+"""Largest share of the taggings that may be wrong, and that may be missing: decision 172."""
+
 _SMALL_TABLE = 1 << 22
 """Documents times tags up to which all products of documents and tags are computed, not only some."""
 
@@ -116,8 +119,8 @@ def doubtful_taggings(taggings: Taggings) -> Verdicts:
 
     With f the density of signals of the taggings and r that of random ones, a share s of wrong taggings makes
     the probability s r / f. Logistic regressions rank the taggings, the ratio is that observed at a rank, and
-    s is the largest share that the data allow. A tag without other documents is left out: nothing is known
-    about it.
+    s is the largest share that the data allow, up to a tenth. A tag without other documents is left out:
+    nothing is known about it.
     """
     judged, random = (part & (taggings.n_others > 0) for part in (taggings.carried, taggings.random))
     used = judged | random
@@ -137,7 +140,7 @@ def missing_taggings(taggings: Taggings) -> Verdicts:
 
     With p the share of documents with equal signals that have the tag, and a share s of all taggings left out
     at random, the probability is s / (1 - s) times p / (1 - p). Logistic regressions rank the pairs, the odds
-    are those observed at a rank, and s is the largest share that the data allow.
+    are those observed at a rank, and s is the largest share that the data allow, up to a tenth.
     """
     used = taggings.candidate & (taggings.n_others > 0)
     absent = used & ~taggings.carried
@@ -158,7 +161,7 @@ def _wrong_share(real: Float64, random: Float64) -> float:
     levels = np.quantile(random, np.linspace(0.1, 0.9, 17))
     above = (real[:, np.newaxis] >= levels).sum(0) + 1.0
     shares = above / len(real) / ((random[:, np.newaxis] >= levels).mean(0) + 1e-9)
-    return float(min(shares.min(), 1.0))
+    return float(min(shares.min(), _MOST_ERRORS))
 
 
 def _omitted_share(carried: Float64, absent: Float64) -> float:
@@ -167,7 +170,7 @@ def _omitted_share(carried: Float64, absent: Float64) -> float:
         return 0.0
     levels = np.quantile(carried, np.linspace(0.5, 0.95, 10))
     there, gone = ((margins[:, np.newaxis] >= levels).sum(0) for margins in (carried, absent))
-    return float(min(((gone + 1.0) / (gone + there + 2.0)).min(), 0.5))
+    return float(min(((gone + 1.0) / (gone + there + 2.0)).min(), _MOST_ERRORS))
 
 
 def _verdicts(taggings: Taggings, chosen: Any, ratios: Float64, margins: Float64) -> Verdicts:
