@@ -14,15 +14,20 @@ from tagtopics.analysis.margins import _both_sorts, _curved_margins, margins_of,
 from tagtopics.analysis.profiles import weighted_words
 from tagtopics.analysis.taggings import (
     Taggings,
+    _batches,
     _best_entries,
     _best_scores,
     _closeness,
+    _omitted_share,
     _values_at,
+    _wrong_share,
     collect_taggings,
     doubtful_taggings,
     missing_taggings,
 )
 from tagtopics.corpus.core import tag_matrix
+from tagtopics.recommend.recommender import fit_recommender
+from tagtopics.recommend.ridge import NEIGHBOURS
 
 
 @pytest.fixture(scope="module")
@@ -196,6 +201,45 @@ def test_tag_matrix_of_nothing() -> None:
     model = tt.TTM(2, random_state=0, max_iter=3).fit(corpus)
     assert tag_matrix([["a"]], ["a"]).shape == (1, 1)
     assert [f for f in tt.audit(model, corpus) if f.kind in ("doubtful", "missing")] == []
+
+
+def test_answers_of_neighbours_are_signals_too(planted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many neighbours as a recommendation asks give its scores, which are a sparse table here."""
+    corpus, model, _, _ = planted
+    monkeypatch.setattr("tagtopics.recommend.recommender._LARGEST_TABLE", 0)
+    monkeypatch.setattr("tagtopics.analysis.taggings._NEIGHBOURS", NEIGHBOURS)
+    theta = model.transform(corpus)
+    asking = fit_recommender(corpus.counts, corpus.tags, theta, corpus.tag_names)
+    assert not len(asking.coefficients)
+    found = collect_taggings(corpus, asking, corpus.counts, theta)
+    trained = np.flatnonzero(np.isin(found.docs, asking.rows))
+    for i in np.random.default_rng(0).permutation(trained)[:60]:
+        without = asking._evidence_without(np.flatnonzero(asking.rows == found.docs[i]))[0]
+        assert found.signals[i, 1] == pytest.approx(without[0, found.tags[i], 1], abs=1e-5)
+
+
+def test_training_documents_come_first() -> None:
+    own = np.array([0, -1, 1, 2, -1])
+    batches = [rows.tolist() for rows in _batches(np.array([0, 1, 3, 4]), own, 1 << 22)]
+    assert batches == [[0, 3], [1, 4]]
+    assert [rows.tolist() for rows in _batches(np.array([0, 2, 4]), own, 1 << 23)] == [[0], [2], [4]]
+
+
+def test_random_tags_without_documents_do_not_count(taggings: Taggings) -> None:
+    """Nothing else is like them, so that they would make all taggings of the collection seem right."""
+    random = np.flatnonzero(taggings.random)
+    more = Taggings(*(np.concatenate([part, part[random]]) for part in taggings))
+    more.n_others[len(taggings.docs) :] = 0
+    more.signals[len(taggings.docs) :, 3] = -20
+    expected, found = doubtful_taggings(taggings), doubtful_taggings(more)
+    assert found.scores.tolist() == expected.scores.tolist()
+
+
+def test_at_most_a_tenth_is_taken_to_be_wrong_or_missing() -> None:
+    """Margins of both sorts are equal, so that any share would do."""
+    margins = np.random.default_rng(0).normal(size=1000)
+    assert _wrong_share(margins, margins) == _omitted_share(margins, margins) == 0.1
+    assert _wrong_share(margins - 20, margins) < 0.1
 
 
 def test_odds_are_those_observed_at_a_margin() -> None:

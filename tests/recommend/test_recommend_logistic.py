@@ -41,3 +41,12 @@ def test_a_column_of_equal_values_is_no_obstacle(constant: float) -> None:
     without = logistic_regression(columns[:, :1], outcomes)
     assert np.isfinite(with_it).all()
     assert with_it[1] == pytest.approx(without[1], rel=1e-4)
+
+
+def test_the_start_does_not_change_the_weights() -> None:
+    generator = np.random.default_rng(0)
+    columns = generator.normal(size=(500, 3))
+    outcomes = generator.random(500) < 1 / (1 + np.exp(-columns[:, 0]))
+    some = logistic_regression(columns[:100], outcomes[:100])
+    found = logistic_regression(columns, outcomes, start=some)
+    assert found == pytest.approx(logistic_regression(columns, outcomes), abs=1e-6)
