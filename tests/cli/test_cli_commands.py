@@ -272,7 +272,7 @@ def test_notices_become_notes(tmp_path: Path) -> None:
     result.json()
     lines = result.err.splitlines()
     assert len(lines) == 3
-    assert all(line.startswith("note: 1 ") for line in lines)
+    assert all(line.startswith("note: ") and " 1 " in line for line in lines)
     assert "Warning" not in result.err
 
 

@@ -336,7 +336,7 @@ def test_a_document_without_known_words_gets_no_tags_and_no_related_documents() 
     words = {"bug": "crash error trace", "billing": "refund card price", "login": "password reset lock"}
     rows = [{"text": text, "tags": [tag]} for tag, text in words.items() for _ in range(20)]
     model = TTM(3, max_iter=20, random_state=0).fit(read_corpus(rows))
-    with pytest.warns(CorpusWarning, match="no word"):
+    with pytest.warns(CorpusWarning, match="without words"):
         new = read_corpus(["hello", "refund"], recipe=model.recipe_, vocabulary=model.vocabulary_)
     for answers in (model.recommend(new), model.recommend_with_reasons(new), model.related(new)):
         assert answers[0] == []
