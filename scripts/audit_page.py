@@ -46,8 +46,9 @@ CEILING = """### What is possible with hidden names
 A tag is told from its neighbours by the words and other tags of its documents, and half of few documents says
 little. `scripts/audit_ceiling.py` lets boosted trees learn from 300 tags that are split in the same way, some
 of them the same tags, adds the right pairs to those compared, and leaves out pairs of the corpus with similar
-names, as 'known' does. No audit knows as much. 'Half' is the median number of documents of a half, 'closer'
-how many pairs of different tags have a higher cosine of words than the median pair of halves."""
+names, as 'known' does. So they know more than an audit can, and still miss the goal; this is no proof, as
+other signals might tell more. 'Half' is the median number of documents of a half, 'closer' how many pairs of
+different tags have a higher cosine of words than the median pair of halves."""
 
 
 def page() -> None:
