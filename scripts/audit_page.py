@@ -50,8 +50,8 @@ A tag is told from its neighbours by the words and other tags of its documents, 
 little. `scripts/audit_ceiling.py` lets boosted trees learn from 300 tags that are split in the same way, some
 of them the same tags, adds the right pairs to those compared, and leaves out pairs of the corpus with similar
 names, as 'known' does. So they know more than an audit can, and still miss the goal; this is no proof, as
-other signals might tell more. 'Half' is the median number of documents of a half. The trees are one learner with one
-setting; the anthology was not measured."""
+other signals might tell more. 'Half' is the median number of documents of a half. The trees are one learner
+with one setting; the anthology was not measured."""
 
 
 def page() -> None:
