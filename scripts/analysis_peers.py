@@ -33,7 +33,8 @@ def structural(
     model = topica.STM(num_topics=n_topics, seed=seed)
     design = np.asarray(values, dtype=np.float64).reshape(-1, 1)
     model.fit(tokens_of(corpus), design, prevalence_names=["x"])
-    found = topica.stm.estimate_effect(model, design, feature_names=["x"], nsims=25, ci=0.9, seed=seed)
+    estimate: Any = topica.stm.estimate_effect  # typed in part
+    found = estimate(model, design, feature_names=["x"], nsims=25, ci=0.9, seed=seed)
     table = found.to_frame()
     own = table[table["feature"] == "x"].sort_values("topic")
     columns = (own[name].tolist() for name in ("coef", "ci_low", "ci_high"))
