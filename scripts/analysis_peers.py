@@ -7,6 +7,7 @@ composition, and the data of stm's published example: `pip install topica`.
 from __future__ import annotations
 
 import time
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -28,13 +29,12 @@ def structural(
     corpus: tt.Corpus, n_topics: int, values: Any, seed: int
 ) -> tuple[Any, list[tuple[float, float, float]]]:
     """Return the topics (K, W) of a structural topic model, and the effect of a number with its interval."""
-    import topica
+    topica: Any = import_module("topica")  # typed in part
 
     model = topica.STM(num_topics=n_topics, seed=seed)
     design = np.asarray(values, dtype=np.float64).reshape(-1, 1)
     model.fit(tokens_of(corpus), design, prevalence_names=["x"])
-    estimate: Any = topica.stm.estimate_effect  # typed in part
-    found = estimate(model, design, feature_names=["x"], nsims=25, ci=0.9, seed=seed)
+    found = topica.stm.estimate_effect(model, design, feature_names=["x"], nsims=25, ci=0.9, seed=seed)
     table = found.to_frame()
     own = table[table["feature"] == "x"].sort_values("topic")
     columns = (own[name].tolist() for name in ("coef", "ci_low", "ci_high"))
@@ -46,7 +46,7 @@ def structural(
 
 def stm() -> Any:
     """Return effects of the treatment in stm's published example, ours and those of stm's model."""
-    import topica
+    topica: Any = import_module("topica")  # typed in part
 
     table = topica.datasets.load_gadarian()
     corpus = tt.read_corpus([{"text": text} for text in table["open.ended.response"]])
