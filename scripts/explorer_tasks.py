@@ -169,7 +169,7 @@ TASKS = (
     Task(
         "overlap",
         "Which tags overlap?",
-        "*Network* joins tags that are on the same documents; *together* opens a pair.",
+        "*Network* connects tags that are on the same documents; *together* opens a pair.",
         _overlap,
         ".verdict",
     ),
@@ -197,7 +197,7 @@ TASKS = (
     Task(
         "filter",
         "Which documents of this tag mention that?",
-        "Choose a tag and type words into the filter above the map; map, topics and documents follow.",
+        "Choose a tag and type words into the filter above the map. The map, the topics and the documents change accordingly.",
         _filtered,
         ".filterbar .chosen li:nth-child(2)",
     ),
