@@ -197,7 +197,8 @@ TASKS = (
     Task(
         "filter",
         "Which documents of this tag mention that?",
-        "Choose a tag and type words into the filter above the map. The map, the topics and the documents change accordingly.",
+        "Choose a tag and type words into the filter above the map. The map, the topics and the documents "
+        "change accordingly.",
         _filtered,
         ".filterbar .chosen li:nth-child(2)",
     ),
