@@ -22,6 +22,9 @@ LOCK = ROOT / "requirements-lock.txt"
 WITHOUT_WHEELS = ["jieba", "odfpy"]
 """Packages that are built from source, before all others are installed from wheels."""
 
+DIFFERENT = "tests/test_docs.py::test_blocks_print_what_the_page_shows[docs/guides/images.md]"
+"""Tells shares of a picture, which are others with the oldest versions of Pillow, scikit-learn and numba."""
+
 CORE_TESTS = ["tests/corpus", "tests/models", "tests/cli"]
 
 
@@ -78,7 +81,8 @@ def main() -> int:
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     python = make_environment(options.versions, options.python)
     subprocess.run(["uv", "pip", "list", "--python", str(python)], cwd=ROOT, check=True)
-    return subprocess.run([str(python), "-m", "pytest", *options.tests], cwd=ROOT).returncode
+    without = ["--deselect", DIFFERENT] if options.versions == "lowest" else []
+    return subprocess.run([str(python), "-m", "pytest", *without, *options.tests], cwd=ROOT).returncode
 
 
 if __name__ == "__main__":

@@ -53,10 +53,14 @@ def test_a_closed_pipe_is_no_trouble(model: Path, arguments: list[str]) -> None:
 def test_interruption_leaves_nothing(tmp_path: Path) -> None:
     source = write_rows(tmp_path / "a.jsonl")
     checkpoint = tmp_path / "state"
+    # A shell without job control starts its background jobs, such as these tests, with interrupts ignored,
+    # and a new process would inherit that.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = start(
         "fit", source, "--iterations", 10**9, "--tolerance", 0, "--checkpoint", checkpoint,
         "--out", tmp_path / "m.tt",
     )  # fmt: skip
+    signal.signal(signal.SIGINT, before)
     while not checkpoint.exists() and process.poll() is None:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)

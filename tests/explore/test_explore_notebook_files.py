@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,15 @@ def test_there_are_three() -> None:
     assert len(NOTEBOOKS) == 3
 
 
+def _rounded(notebook: Any) -> str:
+    """Return JSON with six digits of each number: other versions of numba differ in the eighth."""
+    return re.sub(r"\d\.\d{7,}", lambda found: found[0][:8], json.dumps(notebook))
+
+
 @pytest.mark.compiled
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook_shows_what_it_computes(path: Path) -> None:
     stored = json.loads(path.read_text(encoding="utf-8"))
     assert stored["nbformat"] == 4
-    assert runner().executed(stored) == stored
+    assert _rounded(runner().executed(stored)) == _rounded(stored)
     assert "<script" not in path.read_text(encoding="utf-8")
