@@ -89,7 +89,7 @@ def _near(hand: Hand) -> None:
     hand.click(hand.page.locator("canvas.points"), position={"x": x * box["width"], "y": y * box["height"]})
 
 
-# Where a name stands on the map there are documents; one is looked for around the first name.
+# A free point of the map, in its middle if there is one.
 _POINT = """() => {
   const canvas = document.querySelector("canvas.points");
   const box = canvas.getBoundingClientRect();
@@ -106,9 +106,10 @@ _POINT = """() => {
     return document.elementFromPoint(...place) === canvas;
   };
   const dot = (x, y) => strong(x, y) && strong(x + 2, y) && strong(x, y + 2) && free(x + 1, y + 1);
-  for (let y = Math.round(height * 0.3); y < height * 0.6; y++)
-    for (let x = Math.round(width * 0.3); x < width * 0.7; x++)
-      if (dot(x, y)) return [(x + 1) / width, (y + 1) / height];
+  for (const edge of [0.3, 0.05])
+    for (let y = Math.round(height * edge); y < height * (1 - edge); y++)
+      for (let x = Math.round(width * edge); x < width * (1 - edge); x++)
+        if (dot(x, y)) return [(x + 1) / width, (y + 1) / height];
   return [0.5, 0.5];
 }"""
 
