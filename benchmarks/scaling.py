@@ -80,10 +80,10 @@ def measure_memory(limits: Limits) -> dict[str, Any]:
         return {"skipped": "tt.LDA has no parameter `memory`"}
     corpus = generated_corpus(limits.memory_docs, 130)
     limits_of_model = limits._replace(our_sweeps=2)
-    ours.make_model("ours-lda-lean", limits_of_model, 0, max_iter=1).fit(corpus.select(np.arange(50)))
+    ours.make_model("ours-lda-lean", limits_of_model, 0, max_iter=1).fit_topics(corpus.select(np.arange(50)))
     machine.reset_peak()
     base = machine.peak_mb()
-    ours.make_model("ours-lda-lean", limits_of_model, 0, max_iter=2).fit(corpus)
+    ours.make_model("ours-lda-lean", limits_of_model, 0, max_iter=2).fit_topics(corpus)
     above = machine.peak_mb() - base
     return {"corpus": _facts(corpus), "base_mb": round(base, 1), "above_mb": round(above, 1)}
 
