@@ -103,7 +103,7 @@ def main() -> None:
     parser.add_argument("--prior", type=float, help="topic_word_prior of ours, in place of the default")
     parser.add_argument("--ours-only", action="store_true")
     options = parser.parse_args()
-    limits = FULL._replace(n_topics=options.topics, seconds=options.seconds, gibbs_ratio=1.6, our_ratio=1.3)
+    limits = FULL._replace(n_topics=options.topics, seconds=options.seconds, gibbs_ratio=1.6)
     task = long_task()
     counts = task.train.counts
     record: dict[str, Any] = {

@@ -261,9 +261,10 @@ def test_cooccurrence_profiles(graph: FactorGraph, seed: int) -> None:
 
 
 @quick
-@given(st.integers(0, 2**32 - 1), st.integers(1, 8))
+@given(st.integers(0, 2**32 - 1), st.integers(1, 24))
 def test_farthest_rows(seed: int, n: int) -> None:
-    rows = np.random.default_rng(seed).random((12, 20), dtype=np.float32)
+    rng = np.random.default_rng(seed)
+    rows = rng.random((60, 30), dtype=np.float32) * rng.random((60, 1), dtype=np.float32)  # short and long
     expected = reference.farthest_rows(rows, n)
     np.testing.assert_array_equal(anchors.farthest_rows(rows, n), expected)
 

@@ -149,27 +149,57 @@ def _farthest(rows, n):
     """Choose rows by Gram-Schmidt, overwriting `rows`; stop where all that is left is rounding."""
     n_rows, n_dims = rows.shape
     chosen = np.empty(n, dtype=np.int64)
-    direction = np.zeros(n_dims, dtype=np.float32)
+    directions = np.zeros((n + 1, n_dims), dtype=np.float32)  # the first two stay zero
+    removed = np.zeros(n_rows, dtype=np.int64)  # how many directions were removed from each row,
+    lengths = np.full(n_rows, np.inf, dtype=np.float32)  # and its squared length since then
     largest = 0.0
     for i in range(n):
-        best, at = -1.0, 0
-        for r in range(n_rows):
-            length = _project_out(r, direction, rows)
-            if length > best:
-                best, at = length, r
+        at = _longest(i + 1, directions, removed, lengths, rows)
+        best = np.float64(lengths[at])
         largest = max(largest, best)
         if not best > 1e-10 * largest:
             return chosen[:i]
         chosen[i] = at
-        scale = np.float32(1.0 / np.sqrt(best))
-        for j in range(n_dims):
-            direction[j] = rows[at, j] if i == 0 else scale * rows[at, j]
         if i == 0:  # from here on, relative to the first corner
+            corner = rows[at].copy()
             for r in range(n_rows):
                 for j in range(n_dims):
-                    rows[r, j] -= direction[j]
-            direction[:] = 0
+                    rows[r, j] -= corner[j]
+            lengths[:] = np.inf
+        else:
+            scale = np.float32(1.0 / np.sqrt(best))
+            for j in range(n_dims):
+                directions[i + 1, j] = scale * rows[at, j]
+            lengths[at] = 0
     return chosen
+
+
+@inner
+def _longest(n_removed, directions, removed, lengths, rows):
+    """Return the longest row after the removal of the first directions; the first of equally long ones.
+
+    Rows only become shorter, so a row that was shorter than the longest before needs no update. This passes
+    over most rows, and removes several directions at once from the others, which then stay in the cache.
+    """
+    at = 0
+    for r in range(rows.shape[0]):
+        if lengths[r] > lengths[at]:
+            at = r
+    _remove(at, n_removed, directions, removed, lengths, rows)
+    for r in range(rows.shape[0]):
+        if lengths[r] >= lengths[at] and r != at:
+            _remove(r, n_removed, directions, removed, lengths, rows)
+            if lengths[r] > lengths[at] or (lengths[r] == lengths[at] and r < at):
+                at = r
+    return at
+
+
+@inner
+def _remove(r, n_removed, directions, removed, lengths, rows):
+    """Bring a row up to date."""
+    for i in range(removed[r], n_removed):
+        lengths[r] = _project_out(r, directions[i], rows)
+    removed[r] = n_removed
 
 
 @inner
@@ -198,34 +228,52 @@ def _products(left, right, out):
 
 @kernel
 def _weigh(first, last, profiles, across, gram, rate, steps, weights):
-    """Iterate from equal weights; `across` (dims, n) holds the corners, `gram` (n, n) their products."""
+    """Iterate from equal weights; `across` (dims, n) holds the corners, `gram` (n, n) their products.
+
+    Four words share each load of a corner; the last ones of a range share it with copies of themselves.
+    """
     n = gram.shape[0]
-    target = np.empty(n, dtype=np.float32)
-    slope = np.empty(n, dtype=np.float32)
-    for w in range(first, last):
-        target[:] = 0
-        _add_rows(w, profiles, across, target)
-        weights[w, :] = np.float32(1) / np.float32(n)
+    targets = np.empty((4, n), dtype=np.float32)
+    slopes = np.empty((4, n), dtype=np.float32)
+    for group in range(first, last, 4):
+        words = (group, min(group + 1, last - 1), min(group + 2, last - 1), min(group + 3, last - 1))
+        targets[:] = 0
+        _add_rows(words, profiles, across, targets)
+        for w in range(group, min(group + 4, last)):
+            weights[w, :] = np.float32(1) / np.float32(n)
         for _ in range(steps):
             for i in range(n):
-                slope[i] = -target[i]
-            _add_rows(w, weights, gram, slope)
-            _step(w, rate, slope, weights)
+                for g in range(4):
+                    slopes[g, i] = -targets[g, i]
+            _add_rows(words, weights, gram, slopes)
+            for w in range(group, min(group + 4, last)):
+                _step(w, rate, slopes[w - group], weights)
 
 
 @inner
-def _add_rows(w, scales, rows, total):
-    """Add all rows, each times its scale in row w of `scales`, to `total`, four rows per load."""
+def _add_rows(words, scales, rows, totals):
+    """Add all rows, times their scales in four rows of `scales`, to four rows of `totals`, four at a time."""
+    a, b, c, d = words
     n = rows.shape[0]
     j = 0
     while j + 4 <= n:
-        p, q, r, s = scales[w, j], scales[w, j + 1], scales[w, j + 2], scales[w, j + 3]
-        for i in range(total.shape[0]):
-            total[i] += (p * rows[j, i] + q * rows[j + 1, i]) + (r * rows[j + 2, i] + s * rows[j + 3, i])
+        a0, a1, a2, a3 = scales[a, j], scales[a, j + 1], scales[a, j + 2], scales[a, j + 3]
+        b0, b1, b2, b3 = scales[b, j], scales[b, j + 1], scales[b, j + 2], scales[b, j + 3]
+        c0, c1, c2, c3 = scales[c, j], scales[c, j + 1], scales[c, j + 2], scales[c, j + 3]
+        d0, d1, d2, d3 = scales[d, j], scales[d, j + 1], scales[d, j + 2], scales[d, j + 3]
+        for i in range(totals.shape[1]):
+            p, q, r, s = rows[j, i], rows[j + 1, i], rows[j + 2, i], rows[j + 3, i]
+            totals[0, i] += (a0 * p + a1 * q) + (a2 * r + a3 * s)
+            totals[1, i] += (b0 * p + b1 * q) + (b2 * r + b3 * s)
+            totals[2, i] += (c0 * p + c1 * q) + (c2 * r + c3 * s)
+            totals[3, i] += (d0 * p + d1 * q) + (d2 * r + d3 * s)
         j += 4
     while j < n:
-        for i in range(total.shape[0]):
-            total[i] += scales[w, j] * rows[j, i]
+        for i in range(totals.shape[1]):
+            totals[0, i] += scales[a, j] * rows[j, i]
+            totals[1, i] += scales[b, j] * rows[j, i]
+            totals[2, i] += scales[c, j] * rows[j, i]
+            totals[3, i] += scales[d, j] * rows[j, i]
         j += 1
 
 
