@@ -244,7 +244,7 @@ CASES: dict[str, tuple[Case, str]] = {
     "only stop words": (file("a.jsonl", b'{"text": "the and of"}\n'), "no words"),
     # models and tasks
     "zero topics": (good("--topics", 0), "--topics"),
-    "topics are no number": (good("--topics", "ten"), "--topics"),
+    "topics are no number": (good("--topics", "ten"), "--topics must be a whole number"),
     "negative weight": (good("--pairwise-weight", -0.1), "--pairwise-weight"),
     "weight is NaN": (good("--higher-order-weight", "nan"), "--higher-order-weight"),
     "weights above one": (good("--pairwise-weight", 0.8, "--higher-order-weight", 0.4), "at most 1"),

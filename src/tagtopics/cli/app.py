@@ -6,6 +6,7 @@ To add a command, write its function in a module of this folder and add it to `C
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -97,6 +98,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
+_NUMBERS = {"integer": "a whole number", "float": "a number", "number": "a number"}
+_BAD_NUMBER = re.compile(r"Invalid value for '(?P<option>[^']+)'.* a valid (?P<kind>integer|float|number)\b")
+_OUT_OF_RANGE = re.compile(r"^Invalid value for '([^']+)'[^:]*: Input should be ")
+
+
 def _root(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
@@ -145,7 +151,7 @@ def _outcome(error: BaseException) -> tuple[int, str]:
     if isinstance(error, InputError):
         return BAD_INPUT, f"tagtopics: error: {clean_line(str(error))}"
     if hasattr(error, "format_message"):  # raised by typer: a wrong option, a missing argument
-        return BAD_INPUT, f"tagtopics: error: {clean_line(error.format_message())}"
+        return BAD_INPUT, f"tagtopics: error: {_plain(clean_line(error.format_message()))}"
     if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename else ""
         return BAD_INPUT, f"tagtopics: error: {clean_line(f'{place}{error.strerror or error}')}"
@@ -153,6 +159,13 @@ def _outcome(error: BaseException) -> tuple[int, str]:
         return BAD_INPUT, "tagtopics: error: not enough memory; try fewer topics or a smaller vocabulary"
     what = clean_line(f"{type(error).__name__}: {error}")[:300]
     return INTERNAL_ERROR, f"tagtopics: internal error: {what}; please report it with the output of --debug"
+
+
+def _plain(message: str) -> str:
+    """Return a message of typer about a number in the words of our own messages."""
+    if found := _BAD_NUMBER.match(message):
+        return f"{found['option']} must be {_NUMBERS[found['kind']]}"
+    return _OUT_OF_RANGE.sub(r"\1 must be ", message)
 
 
 def _redirect_to_null() -> None:
