@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.notices import number_of
 from tagtopics.corpus.splits import train_test
 from tagtopics.experiments.claims import DATASET_NAMES
 from tagtopics.experiments.paper import Table, summary
@@ -69,7 +70,8 @@ def curve_tables(records: Sequence[Record]) -> list[Table]:
             changes = 100 * (np.array([curves[key] for curves in found]) / base - 1)
             rows.append((title, *(_cell(list(column)) for column in changes.T)))
         header = ("tags", *(f"{seen} % seen" for seen in SEEN))
-        note = f"Perplexity, then changes in per cent: mean ± standard error over {len(found)} split(s)."
+        splits = number_of(len(found), "split")
+        note = f"Perplexity, then changes in per cent: mean ± standard error over {splits}."
         tables.append(Table(f"Perplexity by the share of words seen, {name}", header, tuple(rows), note))
     return tables
 

@@ -178,7 +178,8 @@ def curve_table(
     ]
     splits = sorted({n for found in lines.values() for _, _, n in found.values()})
     title = f"{title}, {full_name(dataset, without_artefact)}"
-    note = f"Mean ± standard error over {_range(splits)} split(s); the last column is the mean over K."
+    plural = "split" if splits == [1] else "splits"
+    note = f"Mean ± standard error over {_range(splits)} {plural}; the last column is the mean over K."
     header = ("model", *(f"K = {K}" for K in topics), "mean")
     return Table(title, header, tuple(rows), note)
 
@@ -199,6 +200,11 @@ def _mean_over(
     found: Mapping[int, tuple[float, float, int]], topics: Sequence[int], show: Callable[[float], str]
 ) -> str:
     return show(fmean(found[K][0] for K in topics)) if set(found) == set(topics) else "–"
+
+
+def topics_text(topics: Sequence[int]) -> str:
+    """Return numbers of topics: all if they are few, else the first and the last."""
+    return ", ".join(map(str, topics)) if len(topics) <= 3 else _range(topics)
 
 
 def _range(numbers: Sequence[int]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
 
+from tagtopics.corpus.notices import number_of
 from tagtopics.experiments.claims import DATASET_NAMES, Claim
 from tagtopics.experiments.paper import (
     Cells,
@@ -19,6 +20,7 @@ from tagtopics.experiments.paper import (
     is_perplexity,
     number_format,
     summary,
+    topics_text,
 )
 from tagtopics.experiments.spec import MODELS, Record
 
@@ -136,8 +138,8 @@ def gain_text(result: Comparison, measure: str) -> str:
     unit, factor = (" %", 100) if is_perplexity(measure) else (" points", 100)
     error = "" if math.isnan(result.error) else f" ± {factor * result.error:.1f}"
     p = "" if math.isnan(result.p_value) else f", p {result.p_value:.2f}"
-    topics = ", ".join(map(str, result.topics))
-    return f"{factor * result.mean:+.1f}{error}{unit} (K {topics}; {result.n_splits} split(s){p})"
+    topics, splits = topics_text(result.topics), number_of(result.n_splits, "split")
+    return f"{factor * result.mean:+.1f}{error}{unit} (K {topics}; {splits}{p})"
 
 
 # ---------------------------------------------------------------------------------------------- curves
@@ -176,8 +178,8 @@ def _with_k(records: Sequence[Record], claim: Claim) -> Iterator[tuple[str, list
             steps = [*pairwise(topics), (topics[0], topics[-1])]
             pairs = [compare(_moved(found, b), _moved(found, a), claim.measure) for a, b in steps]
             means = [f"{show(fmean(_at(found, K).values()))} at K {K}" for K in topics]
-            splits = len({seed for _, seed in found})
-            text = f"{DATASET_NAMES[dataset]}, {MODELS[model]}: {', '.join(means)} ({splits} split(s))"
+            splits = number_of(len({seed for _, seed in found}), "split")
+            text = f"{DATASET_NAMES[dataset]}, {MODELS[model]}: {', '.join(means)} ({splits})"
             yield text, [pair for pair in pairs if pair is not None]
 
 
@@ -218,7 +220,8 @@ def _near(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
             if n >= MIN_SPLITS:
                 near.append(abs(mean - claim.stated) + CERTAIN * error <= CLOSE)
             if n:
-                lines.append(f"{DATASET_NAMES[dataset]}: {_with_error(mean, error)} ({n} split(s))")
+                splits = number_of(n, "split")
+                lines.append(f"{DATASET_NAMES[dataset]}: {_with_error(mean, error)} ({splits})")
     return status_of(near, lines), "; ".join(lines)
 
 
@@ -259,8 +262,8 @@ def _intruder(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
             if result is not None and result.n_splits >= MIN_SPLITS:
                 cleaner.append(_certain(result.mean, result.error))
     texts = [f"{MODELS[m]} {100 * fmean(found.values()):.0f} %" for m, found in shares.items()]
-    fits = min(len(found) for found in shares.values())
-    return status_of(cleaner, texts), f"of topics, in {fits} fit(s): {', '.join(texts)}"
+    fits = number_of(min(len(found) for found in shares.values()), "fit")
+    return status_of(cleaner, texts), f"of topics, in {fits}: {', '.join(texts)}"
 
 
 def _certain(mean: float, error: float) -> bool:
