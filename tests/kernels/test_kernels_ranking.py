@@ -54,3 +54,19 @@ def test_values_that_a_sample_misleads_about_are_ranked(high: float) -> None:
     values = np.random.default_rng(0).random(4000)
     values[::8] += high  # what is looked at first are the largest of all, or none of them
     assert ranking.largest(values, 100).tolist() == np.argsort(-values, kind="stable")[:100].tolist()
+
+
+@pytest.mark.parametrize("n", [65, 100, 900])
+def test_many_values_of_any_sign_are_sorted(n: int) -> None:
+    rng = np.random.default_rng(n)
+    values = rng.normal(size=(6, 1000)).astype(np.float32)
+    values[1] = rng.integers(-2, 2, 1000) * np.float32(0.0)  # zeros of both signs are equal
+    values[2] = -np.inf
+    values[3, ::8] -= 9.0  # the sample has none of the largest
+    values[4, ::3], values[4, 1::3] = np.inf, 1e-42
+    values[5] = np.sort(values[5])
+    offsets = np.arange(7) * 1000
+    expected = ranking_reference.largest_of_rows(offsets, values.ravel(), n) - offsets[:-1, np.newaxis]
+    np.testing.assert_array_equal(ranking.largest_in_rows(values, n), expected)
+    np.testing.assert_array_equal(ranking.largest_in_rows(values.T.copy().T, n), expected)
+    np.testing.assert_array_equal(ranking.largest_in_rows(values.astype(np.float64), n), expected)

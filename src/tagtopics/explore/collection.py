@@ -16,7 +16,9 @@ from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Int64
 from tagtopics.errors import InputError
 from tagtopics.explore import schemas
+from tagtopics.kernels.joining import Texts
 from tagtopics.kernels.ranking import largest_in_rows
+from tagtopics.kernels.threads import resolve_threads, results_of
 from tagtopics.views.topic_data import TopicData
 
 
@@ -24,10 +26,17 @@ class NoSuchDocumentError(Exception):
     """There is no document of this number; the message names the range."""
 
 
-def heads_of(names: Sequence[str]) -> list[bytes]:
+_MANY = 100
+"""Words that are ranked as those of the largest answers are."""
+
+_ROWS = 64
+"""Rows whose weights are in memory at a time, for each core."""
+
+
+def heads_of(names: Sequence[str]) -> Texts:
     """Return the JSON of each word, from the end of the word before up to its weight."""
     shown = (json.dumps(name, ensure_ascii=False) for name in names)
-    return [f'}},{{"name":{name},"weight":'.encode("utf-8", "replace") for name in shown]
+    return Texts([f'}},{{"name":{name},"weight":'.encode("utf-8", "replace") for name in shown])
 
 
 class RankedWords(Sequence[schemas.Weighted]):
@@ -40,7 +49,7 @@ class RankedWords(Sequence[schemas.Weighted]):
         weights: (n,) of these words.
     """
 
-    def __init__(self, names: Sequence[str], heads: Sequence[bytes], places: Int64, weights: Float32) -> None:
+    def __init__(self, names: Sequence[str], heads: Texts, places: Int64, weights: Float32) -> None:
         self._names, self._heads, self._places, self._weights = names, heads, places, weights
 
     def __len__(self) -> int:
@@ -61,10 +70,8 @@ class RankedWords(Sequence[schemas.Weighted]):
         """Return the list as JSON, without making an object for each word."""
         if not len(self):
             return b"[]"
-        parts = [b""] * (2 * len(self))
-        parts[::2] = [self._heads[w] for w in self._places.tolist()]
-        parts[1::2] = to_json(self._weights.tolist())[1:-1].split(b",")
-        return b"[" + b"".join(parts)[2:] + b"}]"
+        weights = to_json(self._weights.tolist())[1:-1]
+        return b"[" + self._heads.joined(self._places, weights)[2:] + b"}]"
 
 
 class Collection:
@@ -76,6 +83,11 @@ class Collection:
         self._by_size = np.argsort(-data.tags.n_docs, kind="stable").tolist()
         self._folded_tags = [name.casefold() for name in data.tags.names]
         self._folded_ids = [name.casefold() for name in data.documents.ids]
+
+    def warm(self) -> None:
+        """Rank some words, so that no user waits for what the first answer compiles."""
+        for words in self._words(self._data.topic_word[:1], _MANY):
+            words.json()
 
     def topics(self, n_words: int) -> schemas.TopicList:
         """Return all topics with their most probable words."""
@@ -122,12 +134,10 @@ class Collection:
         return self._document(row, with_text=True)
 
     def _profiles(self, groups: Sequence[Sequence[int]], n_words: int) -> list[schemas.TagOut]:
-        """Return the joint profile of each group of tags; the words of all come from one matrix product."""
+        """Return the joint profile of each group of tags."""
         data = self._data
         joint = np.array([data.tags.joint(columns) for columns in groups]).reshape(-1, data.n_topics)
-        with single_thread():
-            weights = joint.astype(np.float32) @ data.topic_word
-        rows = zip(groups, joint, self._words(weights, n_words), strict=True)
+        rows = zip(groups, joint, self._mixed_words(joint.astype(np.float32), n_words), strict=True)
         return [
             schemas.TagOut.model_construct(
                 tags=[data.tags.names[t] for t in columns],
@@ -149,6 +159,16 @@ class Collection:
             text=table.texts[row] if with_text and table.texts is not None else None,
         )
 
+    def _mixed_words(self, topics: Float32, n: int) -> list[RankedWords]:
+        """Return the n most probable words of each mixture of topics, (R, K)."""
+
+        def of_part(first: int) -> list[RankedWords]:
+            return self._words(topics[first : first + _ROWS] @ self._data.topic_word, n)
+
+        with single_thread():
+            found = results_of(of_part, range(0, len(topics), _ROWS), resolve_threads(None))
+        return [words for part in found for words in part]
+
     def _words(self, weights: Float32, n: int) -> list[RankedWords]:
         """Return the n words with the largest weights of each row of (R, W)."""
         best = largest_in_rows(weights, n)
@@ -157,7 +177,7 @@ class Collection:
         return [RankedWords(self._data.words, self._heads, *row) for row in rows]
 
     @cached_property
-    def _heads(self) -> list[bytes]:
+    def _heads(self) -> Texts:
         return heads_of(self._data.words)
 
 
