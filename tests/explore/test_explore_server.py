@@ -350,7 +350,7 @@ def test_slow_bodies_are_refused(data: TopicData, model: tt.TTM) -> None:
 class Blocked:
     """An engine that answers only when it is let go."""
 
-    offers = frozenset({"transform"})
+    offers = together = frozenset({"transform"})
 
     def __init__(self) -> None:
         self.go = threading.Event()

@@ -128,8 +128,10 @@ class Profiles:
 
 def _sums(key: Int64, weights: Float64, rows: Float64, n: int) -> Float64:
     """Return (n, K): the weighted sums of the rows (S, K) that have each key, in their order."""
-    among = sp.csr_array((weights, (key, np.arange(len(key)))), shape=(n, len(key)))
-    return np.asarray(among @ rows)
+    K = rows.shape[1]
+    places = (key[:, np.newaxis] * K + np.arange(K)).ravel()
+    sums = np.bincount(places, (weights[:, np.newaxis] * rows).ravel(), n * K)
+    return np.asarray(sums.reshape(n, K), dtype=np.float64)
 
 
 def combined(parts: Float64, strengths: Strengths) -> Float32:

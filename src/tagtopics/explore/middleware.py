@@ -230,8 +230,7 @@ class Gate:
         if os.getpid() not in self._pools:
             self._pools = {os.getpid(): ThreadPoolExecutor(self._workers, thread_name_prefix="tagtopics")}
             self.pending = 0
-        if self.pending >= self._places:
-            raise OverloadedError
+        self.check()
         self.pending += 1
         future = asyncio.get_running_loop().run_in_executor(self._pools[os.getpid()], work)
         future.add_done_callback(self._leave)
@@ -240,6 +239,11 @@ class Gate:
                 return await asyncio.shield(future)
         except TimeoutError:
             raise TooSlowError from None
+
+    def check(self) -> None:
+        """Raise `OverloadedError` if the queue is full."""
+        if self.pending >= self._places:
+            raise OverloadedError
 
     def close(self) -> None:
         """Wait for running functions and refuse new ones."""

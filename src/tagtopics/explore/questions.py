@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, MutableMapping, Sequence
+from functools import partial
+from itertools import accumulate, pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,6 +24,7 @@ from tagtopics.explore.middleware import (
     replayed,
     whole_body,
 )
+from tagtopics.explore.together import Together
 from tagtopics.views.engine import Engine, NotOfferedError, Question
 
 PREFIX = "/api/v1"
@@ -34,6 +37,9 @@ _BATCHES: dict[str, type[schemas.Batch]] = {
 }
 """What a request of each kind has."""
 
+_SMALL = 16_000
+"""Bytes of the largest body that is answered together with others, so that none waits for a large one."""
+
 
 def answer_of(engine: Engine, kind: str, batch: Any) -> BaseModel:
     """Return the answer to a batch of questions; `batch` is of the class that the kind has."""
@@ -45,6 +51,16 @@ def answer_of(engine: Engine, kind: str, batch: Any) -> BaseModel:
     if kind == "recommend":
         return schemas.RecommendAnswer(documents=engine.recommend(asked, batch.top))
     return schemas.RelatedAnswer(documents=engine.related(asked, batch.top))
+
+
+def answers_of(engine: Engine, kind: str, bodies: Sequence[bytes]) -> list[bytes]:
+    """Return the JSON of the answers to some requests of one kind, all computed in one call."""
+    batches = [_BATCHES[kind].model_validate_json(body) for body in bodies]
+    ends = accumulate((len(batch.documents) for batch in batches), initial=0)
+    documents = [one for batch in batches for one in batch.documents]
+    found: Any = answer_of(engine, kind, schemas.Batch.model_construct(documents=documents))
+    build = type(found).model_construct
+    return [as_json(partial(build, documents=found.documents[a:b])) for a, b in pairwise(ends)]
 
 
 def refusal_of(error: Exception) -> tuple[int, str, dict[str, str]]:
@@ -66,7 +82,8 @@ class ShortWay:
     """Wraps the application of a model: answers valid questions itself, and passes everything else on.
 
     The routes of FastAPI take longer than the answer for a short text. What they would refuse, they refuse:
-    a request that is not valid is passed on with its body.
+    a request that is not valid is passed on with its body. Short requests that wait at the same time are
+    answered in one call.
 
     Args:
         app: the application.
@@ -76,6 +93,7 @@ class ShortWay:
 
     def __init__(self, app: Application, engine: Engine, gate: Gate) -> None:
         self._app, self._engine, self._gate = app, engine, gate
+        self._together = {kind: Together(partial(answers_of, engine, kind)) for kind in engine.together}
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -85,6 +103,7 @@ class ShortWay:
             return
         body = await whole_body(receive)
         try:
+            self._gate.check()
             content = await self._gate.run(self._answer(kind, body))
         except ValidationError:
             await self._app(scope, replayed(body, receive), send)
@@ -101,6 +120,9 @@ class ShortWay:
         await send({"type": "http.response.body", "body": content})
 
     def _answer(self, kind: str, body: bytes) -> Callable[[], bytes]:
+        if kind in self._together and len(body) <= _SMALL:
+            return self._together[kind].work(body)
+
         def work() -> bytes:
             batch = _BATCHES[kind].model_validate_json(body)
             return as_json(lambda: answer_of(self._engine, kind, batch))

@@ -38,8 +38,9 @@ class Pairs(NamedTuple):
 
 def first_claims(graph: FactorGraph) -> Int64:
     """Return (D + 1,): the number of the first claim of each document."""
-    sizes = np.diff(graph.doc_edges) * np.diff(graph.doc_slots)
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    edges, slots, claims = graph.doc_edges, graph.doc_slots, np.zeros_like(graph.doc_edges)
+    np.add.accumulate((edges[1:] - edges[:-1]) * (slots[1:] - slots[:-1]), out=claims[1:])
+    return claims
 
 
 def claim_probabilities(

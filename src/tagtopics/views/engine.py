@@ -16,6 +16,7 @@ from tagtopics.corpus.core import Corpus, tag_matrix
 from tagtopics.corpus.markup import without_html
 from tagtopics.corpus.text import TermCounter, clean_text
 from tagtopics.errors import InputError
+from tagtopics.models.online import OnlineModel
 from tagtopics.models.results import RelatedDocument as RelatedDocument
 from tagtopics.models.ttm import TTM
 from tagtopics.recommend.recommender import Recommendation
@@ -76,6 +77,11 @@ class Engine(Protocol):
         """The names of the methods below that the model supports; the others raise `NotOfferedError`."""
         ...
 
+    @property
+    def together(self) -> frozenset[str]:
+        """The names of those whose answer has the same bits, whatever else is asked in the same call."""
+        ...
+
     def transform(self, questions: Sequence[Question]) -> list[TransformOut]:
         """Return the topics of each document."""
         ...
@@ -133,6 +139,15 @@ class ModelEngine:
         if recommends:
             offered.add("recommend")
         return frozenset(offered)
+
+    @property
+    def together(self) -> frozenset[str]:
+        """The kinds of questions whose answer does not depend on others in the same call.
+
+        The random numbers of Gibbs samplers do; so do the matrix products of recommenders, in the last bit.
+        """
+        alike = isinstance(self._model, OnlineModel)
+        return self.offers & {"transform", "explain"} if alike else frozenset()
 
     def warm(self) -> None:
         """Ask one question of every kind, so that no user waits for what the first answer computes."""
