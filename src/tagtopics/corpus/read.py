@@ -6,8 +6,10 @@ large for memory take the same way part by part; see `tagtopics.scale.ingest`.
 
 from __future__ import annotations
 
+import gc
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -290,8 +292,9 @@ def _tuple(values: Sequence[Any] | None) -> tuple[Any, ...] | None:
 
 def _read_path(path: Path, kind: str, options: ReadOptions) -> Documents:
     if kind in TABLE_KINDS:
-        table = read_table(path, kind, TableLayout(options).wanted(), options.file)
-        return _of_table(table, options, partial(sample_table, path, kind, options=options.file))
+        with _collection_paused():
+            table = read_table(path, kind, TableLayout(options).wanted(), options.file)
+            return _of_table(table, options, partial(sample_table, path, kind, options=options.file))
     _refuse_file_options(path, kind, options)
     if kind == "images":
         from tagtopics.corpus.images.folder import read_images
@@ -300,6 +303,18 @@ def _read_path(path: Path, kind: str, options: ReadOptions) -> Documents:
             raise InputError(f"{path}: title, date and url are not read for images; leave them out")
         return read_images(path, options)
     return _with_values(_MATRICES[kind](path, options), options)
+
+
+@contextmanager
+def _collection_paused() -> Iterator[None]:
+    """Pause garbage collection, if it is on: it would look at all rows again and again, and find nothing."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _refuse_file_options(path: Path, kind: str, options: ReadOptions) -> None:
