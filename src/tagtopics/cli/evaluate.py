@@ -72,7 +72,8 @@ class EvaluatedColumns(ColumnOptions):
     tags: Annotated[
         list[str] | None,
         option("Perplexity with the tags of test documents hidden, known or inferred (known,inferred for a "
-               "comparison); any other value is a tag column, as in `fit`.",
+               "comparison), hidden+similar or known+similar with similar training documents; any other "
+               "value is a tag column, as in `fit`.",
                default="tags hidden, column tags", metavar="HOW|COLUMN", panel="Input"),
     ] = None  # fmt: skip
 

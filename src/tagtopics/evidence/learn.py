@@ -6,10 +6,11 @@ their held-out words are predicted (`inference.pilot`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64
@@ -17,7 +18,17 @@ from tagtopics.corpus.splits import MOST_TOKENS
 from tagtopics.errors import InputError
 from tagtopics.evidence import strengths as fixed_point
 from tagtopics.evidence.parts import Profiles, Strengths
-from tagtopics.evidence.strengths import Fit, Rows, cross_fitted, draw_rows, gains, maximise, words_of
+from tagtopics.evidence.similar import Given, Near, SimilarStrengths, learn_similar, trusted
+from tagtopics.evidence.strengths import (
+    Fit,
+    Rows,
+    cross_fitted,
+    draw_rows,
+    gains,
+    maximise,
+    seen_words,
+    words_of,
+)
 from tagtopics.evidence.tag_words import (
     CONVERGED,
     MOST_ROUNDS,
@@ -60,6 +71,7 @@ class TagSettings(NamedTuple):
     hidden: Strengths  # of documents whose tags are not known
     known: Strengths
     shrinkage: float  # M: tokens that the topics of a tag weigh, next to the words credited to it
+    similar: SimilarStrengths = SimilarStrengths()  # of similar training documents, where these are used
 
     @property
     def slot_strengths(self) -> Float64:
@@ -110,9 +122,26 @@ def can_learn(counts: Any, tags: Any) -> bool:
     return whole and bool(np.asarray(counts.sum(1, dtype=np.float64)).max() < MOST_TOKENS)
 
 
+class _Learned(NamedTuple):
+    """What was learned of tags."""
+
+    settings: TagSettings
+    scores: PilotScores | None
+    hidden: Fit
+    known: Fit  # the same as `hidden` if tags do not help
+    credited: tuple[Any, Float64]  # the words of tags, CSR (T, W), and the shrinkage of each
+
+
 @single_thread()
 def learn_settings(
-    pilot: PilotTopics, counts: Any, tags: Any, seed: int, n_threads: int, *, joint: bool = True
+    pilot: PilotTopics,
+    counts: Any,
+    tags: Any,
+    seed: int,
+    n_threads: int,
+    nearest: Callable[[Any], Near] | None = None,
+    *,
+    joint: bool = True,
 ) -> tuple[TagSettings, PilotScores | None]:
     """Return the settings that suit documents set aside, and how well these are predicted.
 
@@ -125,19 +154,42 @@ def learn_settings(
         tags: their tags, CSR (D, T).
         seed: of the choice of the words that are held out.
         n_threads: any number gives the same bits.
+        nearest: returns the documents of the pilot that are similar to others, CSR (D, W); None if similar
+            documents are not to be used.
         joint: whether to use what the tags of a document say together.
     """
     rows = draw_rows(counts, tags, pilot.profiles, pilot.phi, seed)
-    n_kinds, n = pilot.profiles.n_kinds, len(rows.parts)
     if rows.hidden.nnz == 0:
         alpha = np.full(pilot.phi.shape[1], 0.1, dtype=np.float32)
-        return default_settings(alpha, n_kinds, 5.0), None
-    plain, tagged, worded = (_use(n, n_kinds, used, joint) for used in (2, n, n + n_kinds))
+        return default_settings(alpha, pilot.profiles.n_kinds, 5.0), None
+    order = np.random.default_rng(seed).permutation(counts.shape[0])
+    learned = _learn_tags(
+        pilot,
+        rows,
+        lambda: draw_rows(counts, tags[order], pilot.profiles, pilot.phi, seed),
+        _Used(len(rows.parts), pilot.profiles.n_kinds, joint),
+        n_threads,
+    )
+    if nearest is None:
+        return learned.settings, learned.scores
+    near = trusted(nearest(seen_words(rows)), rows.seen_tokens, learned.settings.hidden)
+    given = Given(learned.hidden, learned.known, *learned.credited, _have_tags(pilot, rows))
+    similar = learn_similar(rows, near, pilot.profiles, pilot.phi, given, n_threads)
+    return learned.settings._replace(similar=similar), learned.scores
+
+
+def _learn_tags(
+    pilot: PilotTopics, rows: Rows, mixed_rows: Callable[[], Rows], parts: _Used, n_threads: int
+) -> _Learned:
+    """Return what tags say; `mixed_rows` returns the rows with the tags of other documents."""
+    n_kinds, (T, W) = parts.n_kinds, (pilot.tags.shape[1], pilot.counts.shape[1])
+    plain, tagged, worded = parts.plain, parts.tagged, parts.worded
     has_tags = _have_tags(pilot, rows)
     hidden = maximise(rows, None, pilot.phi, plain, n_threads)
     of_plain = _strengths(hidden.values, n_kinds)
     if not has_tags.any():
-        return TagSettings(of_plain, of_plain, _SHRINKAGES[_FIRST]), None
+        settings = TagSettings(of_plain, of_plain, _SHRINKAGES[_FIRST])
+        return _Learned(settings, None, hidden, hidden, (sp.csr_array((T, W), dtype=np.float32), np.ones(T)))
     known = maximise(rows, None, pilot.phi, tagged, n_threads, has_tags)
     shrinkage, credited, best = _learn_words(pilot, rows, hidden, known, worded, has_tags, n_threads)
     words = words_of(rows, *credited, pilot.profiles, pilot.phi, n_threads)
@@ -151,16 +203,18 @@ def learn_settings(
     with_tags, with_words = tested(rows, None, tagged, known), tested(rows, words, worded, best)
     plainer = with_tags if gains(with_tags, without, rows) else without
     use_words = gains(with_words, plainer, rows)
+    none = _Learned(
+        TagSettings(of_plain, of_plain, shrinkage), _scores(rows, without, without), hidden, hidden, credited
+    )
     if not use_words and plainer is without:
-        return TagSettings(of_plain, of_plain, shrinkage), _scores(rows, without, without)
+        return none
     used, found, better = (worded, best, with_words) if use_words else (tagged, known, with_tags)
-    order = np.random.default_rng(seed).permutation(counts.shape[0])
-    mixed = draw_rows(counts, tags[order], pilot.profiles, pilot.phi, seed)
+    mixed = mixed_rows()
     others = words_of(mixed, *credited, pilot.profiles, pilot.phi, n_threads) if use_words else None
     if not gains(better, tested(mixed, others, used, found), rows):
-        return TagSettings(of_plain, of_plain, shrinkage), _scores(rows, without, without)
+        return none
     settings = TagSettings(of_plain, _strengths(found.values, n_kinds), shrinkage)
-    return settings, _scores(rows, without, better)
+    return _Learned(settings, _scores(rows, without, better), hidden, found, credited)
 
 
 def _scores(rows: Rows, hidden: Float64, known: Float64) -> PilotScores | None:
@@ -250,11 +304,32 @@ def _learn_words(
     return _SHRINKAGES[best], credited, fit
 
 
-def _use(n_topic_parts: int, n_kinds: int, n_used: int, joint: bool) -> Float64:
-    """Return ones for the first parts, up to `n_used`, and zero for the joint part if it is not wanted."""
-    number = np.arange(n_topic_parts + n_kinds)
-    used = (number < n_used) & (joint | (number != n_topic_parts - 1))
-    return np.asarray(used, dtype=np.float64)
+class _Used(NamedTuple):
+    """Which parts of a prior are used: masks (n + G,) of the parts over topics and of the words of tags."""
+
+    n_topic_parts: int
+    n_kinds: int
+    joint: bool  # whether the joint part is wanted
+
+    @property
+    def plain(self) -> Float64:
+        """Without tags."""
+        return self._first(2)
+
+    @property
+    def tagged(self) -> Float64:
+        """With what tags say about topics."""
+        return self._first(self.n_topic_parts)
+
+    @property
+    def worded(self) -> Float64:
+        """With the words of tags as well."""
+        return self._first(self.n_topic_parts + self.n_kinds)
+
+    def _first(self, n_used: int) -> Float64:
+        number = np.arange(self.n_topic_parts + self.n_kinds)
+        used = (number < n_used) & (self.joint | (number != self.n_topic_parts - 1))
+        return np.asarray(used, dtype=np.float64)
 
 
 def _strengths(values: Float64, n_kinds: int) -> Strengths:
@@ -265,6 +340,7 @@ def _strengths(values: Float64, n_kinds: int) -> Strengths:
 def settings_to_numbers(settings: TagSettings, kinds: Sequence[str]) -> dict[str, float]:
     """Return settings by name, as a model file stores them: `known.mean.author`."""
     numbers = {"shrinkage": settings.shrinkage}
+    numbers |= {f"similar.{name}": value for name, value in settings.similar._asdict().items()}
     for name, strengths in (("hidden", settings.hidden), ("known", settings.known)):
         for part in ("flat", "base", "joint"):
             numbers[f"{name}.{part}"] = getattr(strengths, part)
@@ -291,4 +367,6 @@ def settings_from_numbers(numbers: Mapping[str, float]) -> tuple[tuple[str, ...]
         )
         return Strengths(flat, base, mean, joint, words)
 
-    return kinds, TagSettings(strengths("hidden"), strengths("known"), numbers["shrinkage"])
+    none = SimilarStrengths()._asdict()  # of models that do not know the strength of similar documents
+    similar = SimilarStrengths(*(numbers.get(f"similar.{name}", value) for name, value in none.items()))
+    return kinds, TagSettings(strengths("hidden"), strengths("known"), numbers["shrinkage"], similar)

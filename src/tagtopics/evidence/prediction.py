@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,8 @@ import scipy.sparse as sp
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.evidence.learn import TagSettings
-from tagtopics.evidence.parts import Profiles, claims_of, combined
+from tagtopics.evidence.parts import Profiles, claims_of, combined, pairs_of
+from tagtopics.evidence.similar import Near, side_by_side, with_documents, words_and_documents
 from tagtopics.graph import FactorGraph, query_graph
 from tagtopics.inference.fold_in import document_ranges
 from tagtopics.kernels import mixture
@@ -100,6 +101,40 @@ class TaggedInference:
             topics[first:last], weights[slots] = found
         return Mixture(topics, sp.csr_array((weights, tags.indices, tags.indptr), shape=tags.shape))
 
+    def infer_near(self, counts: Any, tags: Any, near: Near) -> tuple[TaggedInference, Mixture]:
+        """Return the mixture of documents with the words of similar ones, and what predicts words from it.
+
+        In the mixture, T tags are followed by N training documents.
+
+        Args:
+            counts: the words seen, CSR (D, W).
+            tags: as in `infer`.
+            near: the training documents that are similar to what is seen.
+        """
+        tags, wide, strengths = sp.csr_array(tags, dtype=np.float64), self._with(near), self.settings.similar
+        slots = side_by_side(tags, near.weights)
+        topics = np.empty((counts.shape[0], self.phi.shape[1]), dtype=np.float32)
+        weights = np.empty(slots.nnz, dtype=np.float32)
+        for first, last in _batches(counts, slots, self.phi.shape[1]):
+            some, of_tags = _rows(slots, first, last), self._tag_prior(_rows(tags, first, last))
+            of_words = np.array(self.settings.known.words)[of_tags.kinds] * of_tags.slot_weights
+            of_near = of_tags.certain * strengths.known + (1 - of_tags.certain) * strengths.hidden
+            given = some.data * np.repeat(of_near.ravel(), np.diff(some.indptr))
+            given[some.indices < tags.shape[1]] = of_words
+            graph = query_graph(_rows(counts, first, last), some)
+            found = self._folded(
+                graph, wide._said(graph), self._topic_prior(of_tags), given.astype(np.float32)
+            )
+            topics[first:last], weights[slots.indptr[first] : slots.indptr[last]] = found
+        return wide, Mixture(topics, sp.csr_array((weights, slots.indices, slots.indptr), shape=slots.shape))
+
+    def _with(self, near: Near) -> TaggedInference:
+        """Return the same with training documents after the tags."""
+        words, n = words_and_documents(self.tag_words, near), near.counts.shape[0]
+        shrinkage = np.concatenate([self.pairs.shrinkage, np.full(n, self.settings.similar.shrinkage)])
+        profiles, pairs = with_documents(self.profiles, near), pairs_of(words, shrinkage)
+        return replace(self, profiles=profiles, tag_words=words, pairs=pairs)
+
     def doc_topic(self, counts: Any, tags: Any, alpha: Float32) -> Float32:
         """Return the topic proportions (D, K); the words of a tag count for the topics of the tag.
 
@@ -128,10 +163,9 @@ class TaggedInference:
 
     def word_probabilities(self, found: Mixture) -> Float32:
         """Return p(word | document), (D, W); rows add up to one."""
-        shrinkage = self.settings.shrinkage
-        credited = self.pairs.totals.astype(np.float64) + shrinkage
-        scaled = sp.csr_array(found.tags) / credited
-        topics = found.topics + shrinkage * (scaled @ self.profiles.means)
+        shrinkage = self.pairs.shrinkage.astype(np.float64)
+        scaled = sp.csr_array(found.tags) / (self.pairs.totals + shrinkage)
+        topics = found.topics + (scaled * shrinkage) @ self.profiles.means
         with single_thread():
             values = topics @ self.phi.T.astype(np.float64)
         values += (scaled @ self.tag_words).toarray()
@@ -209,14 +243,25 @@ class TaggedInference:
     ) -> tuple[Float32, Float32]:
         """Return the topics (D, K) and the weight of each tag, (S,), of a few documents.
 
-        `said` is p(word | tag) of their claims, `of_words` the strength of the words of each kind of tag. The
-        prior of a document whose tags are uncertain lies between that of hidden and of known tags.
+        `said` is p(word | tag) of their claims, `of_words` the strength of the words of each kind of tag.
+        """
+        slots = np.array(of_words)[of_tags.kinds] * of_tags.slot_weights
+        return self._folded(graph, said, self._topic_prior(of_tags, plain), slots.astype(np.float32))
+
+    def _topic_prior(self, of_tags: _TagPrior, plain: Float32 | None = None) -> Float32:
+        """Return the prior (D, K) of topics; `plain` (K,) is in place of its flat and base parts.
+
+        If the tags of a document are uncertain, it lies between that of hidden and of known tags.
         """
         parts, certain = of_tags.parts.copy(), of_tags.certain
         parts[:2] *= certain if plain is None else 0  # the parts of tags have it already
         untagged = (1 - certain) * self.hidden_prior() if plain is None else plain
-        prior = combined(parts, self.settings.known) + untagged.astype(np.float32)
-        slots = (np.array(of_words)[of_tags.kinds] * of_tags.slot_weights).astype(np.float32)
+        return np.asarray(combined(parts, self.settings.known) + untagged.astype(np.float32))
+
+    def _folded(
+        self, graph: FactorGraph, said: Float32, prior: Float32, slots: Float32
+    ) -> tuple[Float32, Float32]:
+        """Return the topics (D, K) and the weight of each slot, (S,), priors included."""
         settings = (self.max_iter, self.tol, self.n_threads)
         sums, slot_sums = mixture.fold_in_mixture(graph, self.phi, said, prior, slots, *settings)
         return sums + prior, slot_sums + slots

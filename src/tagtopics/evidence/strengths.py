@@ -117,6 +117,12 @@ def draw_rows(counts: Any, tags: Any, profiles: Profiles, phi: Float32, seed: in
     )
 
 
+def seen_words(rows: Rows) -> sp.csr_array:
+    """Return the words seen, CSR (D, W)."""
+    graph = rows.seen
+    return sp.csr_array((graph.edge_count, graph.edge_word, graph.doc_edges), shape=rows.hidden.shape)
+
+
 def words_of(
     rows: Rows, tag_words: Any, shrinkage: Float64, profiles: Profiles, phi: Float32, n_threads: int
 ) -> Words:
@@ -148,6 +154,7 @@ def maximise(
     learn_from: Any = slice(None),
     start: Float64 | None = None,
     rounds: int = _ROUNDS,
+    moving: Any = True,
 ) -> Fit:
     """Return the strengths that maximise the likelihood of the held-out tokens.
 
@@ -160,6 +167,7 @@ def maximise(
         learn_from: the rows that strengths are learned from; a mask (D,).
         start: (n + G,) where to start; by default one token each.
         rounds: rounds of inference.
+        moving: (n + G,) which strengths are learned; the others stay at `start`.
     """
     n, G = len(rows.parts), len(used) - len(rows.parts)
     values = used.astype(np.float64) if start is None else np.maximum(start, _LEAST) * used
@@ -177,7 +185,7 @@ def maximise(
             denominator = (rows.seen_tokens + values @ sizes + 1e-300)[rows.edge_doc]
             up, down = terms @ (weight / numerator), sizes[:, rows.edge_doc] @ (weight / denominator)
             ratio = np.where(down > 0, up / np.maximum(down, 1e-300), 0.0)
-            values = np.clip(values * ratio, _LEAST, _MOST) * used
+            values = np.where(moving, np.clip(values * ratio, _LEAST, _MOST), values) * used
     numerator = known + values @ terms + 1e-300
     denominator = (rows.seen_tokens + values @ sizes + 1e-300)[rows.edge_doc]
     logs = rows.hidden.data * np.log(numerator / denominator)

@@ -17,6 +17,7 @@ from tagtopics._typing import Float32, Float64
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import seen_part
 from tagtopics.errors import CorpusWarning, InputError
+from tagtopics.evidence.similar import Near
 from tagtopics.graph import FactorGraph, Priors, build_graph
 from tagtopics.inference import holdout
 from tagtopics.inference.bp import BeliefPropagation
@@ -28,11 +29,7 @@ from tagtopics.inference.loop import Callback, FitResult, Learned, Step, TopicAl
 from tagtopics.inference.topic_names import find_phrases
 from tagtopics.kernels import precompile
 from tagtopics.kernels.threads import resolve_threads
-from tagtopics.models.inputs import (
-    inferred_tags,
-    sizes_of,
-    without_tags,
-)
+from tagtopics.models.inputs import inferred_tags, sizes_of, without_tags
 from tagtopics.models.queries import Queries
 from tagtopics.models.recommending import trained_recommender
 from tagtopics.models.validation import AUTO, Preset, check_parameters, resolve_preset
@@ -130,23 +127,25 @@ class TopicModel(Queries):
         counts, indicator = self._new_documents(X, tags)
         return self._infer(counts, self._resolved(counts, indicator))
 
-    def predict_words(self, X: Any, tags: Any = None) -> Float32:
+    def predict_words(self, X: Any, tags: Any = None, *, similar: bool = False) -> Float32:
         """Return (D, W): the probability of each word in the rest of a document; rows add up to one.
 
         Args:
             X: the words seen of each document, as in `transform`; a document may have none.
             tags: their tags, as in `transform`. With tags alone, this is what they write about.
+            similar: also use the words of similar training documents; a training document finds itself.
         """
         counts, indicator = self._new_documents(X, tags)
-        return self._word_probabilities(counts, self._resolved(counts, indicator))
+        return self._word_probabilities(counts, *self._given(counts, indicator, similar))
 
-    def log_likelihood(self, seen: Any, held_out: Any, tags: Any = None) -> Float64:
+    def log_likelihood(self, seen: Any, held_out: Any, tags: Any = None, *, similar: bool = False) -> Float64:
         """Return (D,): the log probability of the held-out words of each document, given the words seen.
 
         Args:
             seen: the words seen, as in `transform`.
             held_out: the words to predict, documents in the same order.
             tags: their tags, as in `transform`.
+            similar: as in `predict_words`.
         """
         counts, indicator = self._new_documents(seen, tags)
         hidden, _ = self._new_documents(held_out, None)
@@ -154,7 +153,7 @@ class TopicModel(Queries):
             raise InputError(
                 f"log_likelihood: {counts.shape[0]} documents seen, but {hidden.shape[0]} to predict"
             )
-        return self._log_likelihoods(counts, hidden, self._resolved(counts, indicator))
+        return self._log_likelihoods(counts, hidden, *self._given(counts, indicator, similar))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log probability of a token, for model selection; higher is better.
@@ -165,7 +164,14 @@ class TopicModel(Queries):
         return float(-np.log(self.perplexity(X, completed=_are_whole(counts))))
 
     def perplexity(
-        self, X: Any, tags: Any = None, *, completed: bool = True, seed: int = 0, seen: float = 0.8
+        self,
+        X: Any,
+        tags: Any = None,
+        *,
+        completed: bool = True,
+        seed: int = 0,
+        seen: float = 0.8,
+        similar: bool = False,
     ) -> float:
         """Return the perplexity of words; lower is better.
 
@@ -176,12 +182,13 @@ class TopicModel(Queries):
                 from others. False uses all tokens for both, as the paper did, and is too optimistic.
             seed: for the split of the tokens.
             seen: the share of a document's tokens that are seen, from 0 to 0.8.
+            similar: as in `predict_words`.
         """
         counts, indicator = self._new_documents(X, tags)
         if completed and not _are_whole(counts):
             raise InputError("perplexity: document completion needs whole counts; use completed=False")
         known, held_out = seen_part(counts, seed, seen) if completed else (counts, counts)
-        total = self._log_likelihoods(known, held_out, self._resolved(known, indicator)).sum()
+        total = self._log_likelihoods(known, held_out, *self._given(known, indicator, similar)).sum()
         return holdout.perplexity(float(total), float(held_out.sum(dtype=np.float64)))
 
     def save(self, path: str | Path, *, corpus: Corpus | None = None) -> None:
@@ -258,24 +265,29 @@ class TopicModel(Queries):
         fold_in = FoldIn(self._phi(), self.doc_topic_prior_, n_threads=resolve_threads(self.n_jobs))
         return fold_in.doc_topic(counts, self._tag_pseudo_counts(tags))
 
-    def _log_likelihoods(self, seen: Any, held_out: Any, tags: Any) -> Float64:
+    def _log_likelihoods(self, seen: Any, held_out: Any, tags: Any, near: Near | None) -> Float64:
         """Return the log probability of the held-out words of each document, (D,)."""
         return holdout.log_likelihoods(held_out, self._infer(seen, tags), self._phi())
 
-    def _word_probabilities(self, counts: Any, tags: Any) -> Float32:
+    def _word_probabilities(self, counts: Any, tags: Any, near: Near | None) -> Float32:
         """Return p(word | document), (D, W)."""
         with single_thread():
             return np.asarray(self._infer(counts, tags) @ self.components_)
+
+    def _given(self, counts: Any, tags: Any, similar: bool) -> tuple[Any, Near | None]:
+        """Return what words are predicted from besides those seen: tags, and similar documents."""
+        return self._resolved(counts, tags), self._near(counts) if similar else None
 
     def _resolved(self, counts: Any, tags: Any) -> Any:
         """Return tags as they are, or inferred from the words if that is what they say."""
         if not isinstance(tags, str):
             return tags
-        if not self.tag_names_ or self.recommender_ is None:
-            raise InputError(
-                "inferred tags need a recommender: call fit, or fit_recommender, with tags first"
-            )
-        return self._weighed(counts, self.recommender_.probabilities(counts, self._infer(counts, None)))
+        recommender = self._needed_recommender("inferred tags")
+        return self._weighed(counts, recommender.probabilities(counts, self._infer(counts, None)))
+
+    def _near(self, counts: Any) -> Near:
+        """Return the training documents that are similar to documents, CSR (D, W)."""
+        raise InputError(f"{type(self).__name__} does not learn how much similar documents say; TTM does")
 
     def _weighed(self, counts: Any, probabilities: Float32) -> Any:
         """Return inferred tags as CSR (D, T): their probabilities (D, T'), as far as they are trusted."""

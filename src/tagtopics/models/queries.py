@@ -198,3 +198,8 @@ class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                 " or fit it again, with tags and without --no-recommender"
             )
         return self.recommender_, counts, self._infer(counts, None)
+
+    def _needed_recommender(self, what: str) -> TagRecommender:
+        if not self.tag_names_ or self.recommender_ is None:
+            raise InputError(f"{what} need a recommender: call fit, or fit_recommender, with tags first")
+        return self.recommender_

@@ -26,9 +26,11 @@ from tagtopics.evidence.learn import (
     tag_words_of,
 )
 from tagtopics.evidence.parts import Profiles, kinds_of, pairs_of
-from tagtopics.evidence.prediction import TaggedInference
+from tagtopics.evidence.prediction import Mixture, TaggedInference
+from tagtopics.evidence.similar import Near, trust, trusted
 from tagtopics.graph import Priors, joint_profile, normalised
 from tagtopics.inference.callbacks import announce
+from tagtopics.inference.fold_in import FoldIn
 from tagtopics.inference.loop import Callback
 from tagtopics.inference.pilot import Pilot
 from tagtopics.kernels.threads import resolve_threads
@@ -36,12 +38,11 @@ from tagtopics.models.inputs import align_tags, align_words
 from tagtopics.models.online import OnlineModel, rows_of
 from tagtopics.models.results import TagProfile, top_weighted
 from tagtopics.models.validation import AUTO, Preset
+from tagtopics.recommend.ridge import documents_of
+from tagtopics.recommend.similar import near_documents
 
 _PAIRWISE, _HIGHER_ORDER = 0.1, 0.05
 """Weights of the paper's TTM-H."""
-
-_FEW_TOKENS = 4.0
-"""Inferred tags count for half if the tokens seen are so many times the prior of a document."""
 
 _TAG_TOKENS = 5.0
 """Tokens that the tags of a document are worth where there is too little to learn from."""
@@ -218,8 +219,16 @@ class TTM(OnlineModel):
             priors = self._priors()._replace(doc_topic=self.doc_topic_prior_)
             pilot = self._pilot(counts.shape[0], priors, rows_of(counts, tags))
         topics, aside = self._pilot_topics(pilot), pilot.take(pilot.aside)
-        threads = resolve_threads(self.n_jobs)
-        return learn_settings(topics, *aside, pilot.seed, threads, joint=self.order > 1)
+        alpha, threads = self.doc_topic_prior_, resolve_threads(self.n_jobs)
+
+        def nearest(seen: Any) -> Near:
+            raised = topics.doc_sums + alpha
+            theta = raised / raised.sum(1, keepdims=True)
+            of_seen = FoldIn(topics.phi, alpha, n_threads=threads).doc_topic(seen)
+            index = documents_of(topics.counts, theta)
+            return near_documents(seen, of_seen, index, (topics.counts, theta), threads)
+
+        return learn_settings(topics, *aside, pilot.seed, threads, nearest, joint=self.order > 1)
 
     def _pilot_topics(self, pilot: Pilot) -> PilotTopics:
         """Return what a pilot says of the documents it was learned from."""
@@ -262,17 +271,32 @@ class TTM(OnlineModel):
             return super()._infer(counts, tags)
         return self._tagged_inference().doc_topic(counts, tags, self.doc_topic_prior_)
 
-    def _log_likelihoods(self, seen: Any, held_out: Any, tags: Any) -> Float64:
+    def _log_likelihoods(self, seen: Any, held_out: Any, tags: Any, near: Near | None) -> Float64:
         if self.tag_pseudo_count_ is not None:
-            return super()._log_likelihoods(seen, held_out, tags)
-        inference = self._tagged_inference()
-        return inference.log_likelihoods(inference.infer(seen, self._or_none(tags, seen)), held_out)
+            return super()._log_likelihoods(seen, held_out, tags, near)
+        inference, found = self._mixture(seen, tags, near)
+        return inference.log_likelihoods(found, held_out)
 
-    def _word_probabilities(self, counts: Any, tags: Any) -> Float32:
+    def _word_probabilities(self, counts: Any, tags: Any, near: Near | None) -> Float32:
         if self.tag_pseudo_count_ is not None:
-            return super()._word_probabilities(counts, tags)
-        inference = self._tagged_inference()
-        return inference.word_probabilities(inference.infer(counts, self._or_none(tags, counts)))
+            return super()._word_probabilities(counts, tags, near)
+        inference, found = self._mixture(counts, tags, near)
+        return inference.word_probabilities(found)
+
+    def _mixture(self, counts: Any, tags: Any, near: Near | None) -> tuple[TaggedInference, Mixture]:
+        """Return the mixture of documents, and what predicts words from it."""
+        inference, known = self._tagged_inference(), self._or_none(tags, counts)
+        if near is None:
+            return inference, inference.infer(counts, known)
+        return inference.infer_near(counts, known, near)
+
+    def _near(self, counts: Any) -> Near:
+        if self.tag_pseudo_count_ is not None:
+            raise InputError("similar documents have no learned strength if tags have a given pseudo-count")
+        recommender, threads = self._needed_recommender("similar documents"), resolve_threads(self.n_jobs)
+        documents, theta = (recommender.counts, recommender.topics), self._infer(counts, None)
+        near = near_documents(counts, theta, recommender.index, documents, threads)
+        return trusted(near, _tokens(counts), self.settings_.hidden)
 
     def _trust(self, n_tokens: Float64) -> Float32:
         """Trust tags less if the tokens seen are few next to the prior.
@@ -280,9 +304,7 @@ class TTM(OnlineModel):
         The recommender learns from whole documents, so what it finds in a few words is too sure, and it adds
         nothing to what the same words say about topics. Chosen on validation documents (decision 123).
         """
-        hidden = self.settings_.hidden
-        few = (_FEW_TOKENS * (hidden.flat + hidden.base)) ** 3
-        return np.asarray(n_tokens**3 / np.maximum(n_tokens**3 + few, 1e-300), dtype=np.float32)
+        return trust(n_tokens, self.settings_.hidden)
 
     def _or_none(self, tags: Any, counts: Any) -> Any:
         """Return tags, CSR (D, T); without entries if they are hidden."""
@@ -354,3 +376,8 @@ class TTM(OnlineModel):
         n_known = tags @ known.astype(np.float64)
         mean = (tags @ (self.tag_means() * known)) / np.maximum(n_known, 1)
         return np.asarray(self.tag_pseudo_count_ * mean, dtype=np.float32)
+
+
+def _tokens(counts: Any) -> Float64:
+    """Return the number of tokens of each document, (D,)."""
+    return np.asarray(counts.sum(1), dtype=np.float64).ravel()

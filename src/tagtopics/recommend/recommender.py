@@ -181,7 +181,7 @@ class TagRecommender:
     def votes_without(self, counts: Any, doc_topic: Float32, own: Int64, most: int) -> Votes:
         """Return what the nearest training documents say, at most so many; arguments as `scores_without`."""
         new = documents_of(sp.csr_array(counts, dtype=np.float32), doc_topic)
-        found = neighbours(new, self._index, self.bandwidth, self._threads, own, most)
+        found = neighbours(new, self.index, self.bandwidth, self._threads, own, most)
         return votes_of(found, self.tags)
 
     def predicted(self, likely: Float32) -> Any:
@@ -256,7 +256,7 @@ class TagRecommender:
 
     def _pull(self, document: sp.csr_array, theta: Float32, tags: Int64) -> Float64:
         """Return (tags, words of the document): how much more of each word the carriers of each tag share."""
-        alike = kernel_of(documents_of(document, theta), self._index, self.bandwidth, self._threads)
+        alike = kernel_of(documents_of(document, theta), self.index, self.bandwidth, self._threads)
         rows = best_columns(alike, NEIGHBOURS)[0]
         near = sp.csr_array(self.counts[rows])
         x = document.data / document.data.sum()
@@ -281,7 +281,7 @@ class TagRecommender:
         return together
 
     @cached_property
-    def _index(self) -> Documents:
+    def index(self) -> Documents:
         """The training documents as the kernel needs them, computed once."""
         return documents_of(self.counts, self.topics)
 
@@ -312,12 +312,12 @@ class TagRecommender:
         N = len(self.rows)
         share = (self.tag_docs / N).astype(np.float32)
         if len(self.coefficients):
-            scores = kernel_of(new, self._index, self.bandwidth, self._threads) @ self.coefficients + share
+            scores = kernel_of(new, self.index, self.bandwidth, self._threads) @ self.coefficients + share
             if own is not None:
                 known = own >= 0
                 scores[known] -= self.own[own[known], np.newaxis] * self.coefficients[own[known]]
             return np.asarray(scores, dtype=np.float32)
-        votes = votes_of(neighbours(new, self._index, self.bandwidth, self._threads, own), self.tags)
+        votes = votes_of(neighbours(new, self.index, self.bandwidth, self._threads, own), self.tags)
         return np.asarray(votes.table.toarray() + votes.rest[:, np.newaxis] * share, dtype=np.float32)
 
     @property
@@ -407,7 +407,7 @@ def _calibrated(
 ) -> Calibration:
     """Learn from the answers to training documents of a sample, each without itself."""
     T, n_threads, company = len(recommender.tag_names), recommender._threads, recommender._company
-    n_all = len(recommender._index.topics) - 1  # the index is computed here, not by each thread
+    n_all = len(recommender.index.topics) - 1  # the index is computed here, not by each thread
     batches, rows = list(recommender._batches(len(sample))), max(1, _BALANCED_PAIRS // T)
 
     def answered(batch: slice) -> tuple[Any, ...]:

@@ -15,8 +15,9 @@ from tagtopics.inference import holdout as heldout
 from tagtopics.models.base import TopicModel
 from tagtopics.tasks.fitted_split import fit_train_part, result
 
-TAGS = ("hidden", "known", "inferred")
-"""What the model knows of the tags of test documents."""
+_SIMILAR = "+similar"
+TAGS = ("hidden", "known", "inferred", f"hidden{_SIMILAR}", f"known{_SIMILAR}")
+"""What the model knows of the tags of test documents, and whether it uses similar training documents."""
 
 
 def evaluate_perplexity(
@@ -37,8 +38,9 @@ def evaluate_perplexity(
         tags_known: whether the model may use the tags of the test documents.
         seen: shares of the words seen, in per cent from 0 to 80, for a curve; the held-out words are the same
             for all of them.
-        tags: for the curve: "hidden", "known" and "inferred"; "hidden" by default. A model that ignores tags
-            has the same perplexity for all.
+        tags: for the curve: "hidden", "known" and "inferred"; "hidden" by default. "hidden+similar" and
+            "known+similar" also use the words of similar training documents. A model that ignores tags has
+            the same perplexity for all.
 
     Returns:
         `metrics`: `perplexity`, and `unigram_perplexity` of the same held-out tokens under the word
@@ -73,14 +75,15 @@ def _curve(
 ) -> list[dict[str, Any]]:
     """Return the perplexity for each setting of the tags and each share of words seen."""
     uses_tags = bool(model.tag_names_)
-    if uses_tags and "inferred" in tags:
+    if uses_tags and not {"hidden", "known"}.issuperset(tags):
         model.fit_recommender(train)
     of_tags: dict[str, Any] = {"hidden": None, "known": test, "inferred": "inferred"}
     rows: list[dict[str, Any]] = []
     for name in tags:
+        given = of_tags[name.removesuffix(_SIMILAR)] if uses_tags else None
+        similar = uses_tags and name.endswith(_SIMILAR)
         for percent in seen:
-            given = of_tags[name] if uses_tags else None
-            found = model.perplexity(test, tags=given, seed=seed, seen=percent / 100)
+            found = model.perplexity(test, tags=given, seed=seed, seen=percent / 100, similar=similar)
             rows.append({"seen": percent, "tags": name, "perplexity": found})
     return rows
 

@@ -1,0 +1,41 @@
+"""The training documents that are most similar to documents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tagtopics._typing import Float32
+from tagtopics.evidence.similar import NEAREST, Near
+from tagtopics.kernels.ranking import largest_in_rows
+from tagtopics.recommend.ridge import Documents, documents_of, kernel_of
+
+_BATCH = 1 << 23
+"""Pairs of documents that are compared at a time."""
+
+
+def near_documents(
+    counts: Any, doc_topic: Float32, index: Documents, of_index: tuple[Any, Float32], n_threads: int
+) -> Near:
+    """Return the training documents that are most similar to others, all with the same weight.
+
+    Args:
+        counts: the other documents, CSR (D, W).
+        doc_topic: (D, K) their topic proportions.
+        index: N training documents.
+        of_index: their words, CSR (N, W), and topic proportions, (N, K).
+        n_threads: any number gives the same bits.
+    """
+    D, N = counts.shape[0], len(index.topics)
+    n = min(NEAREST, N)
+    rows, step = np.zeros((D, n), dtype=np.int64), max(1, _BATCH // max(N, 1))
+    for first in range(0, D, step):
+        part = slice(first, min(first + step, D))
+        new = documents_of(sp.csr_array(counts[part], dtype=np.float32), doc_topic[part])
+        rows[part] = np.sort(largest_in_rows(kernel_of(new, index, 1.0, n_threads), n), axis=1)
+    used, place = np.unique(rows, return_inverse=True)
+    weights = (np.full(D * n, 1 / max(n, 1)), place.ravel(), np.arange(D + 1) * n)
+    words, topics = of_index
+    return Near(sp.csr_array(weights, shape=(D, len(used))), sp.csr_array(words[used]), topics[used])
