@@ -15,12 +15,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import t
+from tag_page_texts import FITS, HEAD, PEERS, PHOTOGRAPHS, SIMILAR
 from tag_results import records
 
 from tagtopics.experiments.curves import SEEN
 
 PAGE, PICTURE = Path("docs/tag-results.md"), Path("docs/images/tags-curve.svg")
-FILES = {"curves": "tag-results", "figures": "tag-tasks", "systems": "tag-peers", "fits": "tag-fits"}
+FILES = {"curves": "tag-results", "figures": "tag-tasks", "systems": "tag-peers", "fits": "tag-fits",
+         "similar": "tag-similar"}  # fmt: skip
 LARGE = Path("benchmarks/results/scale/sweeps-1000000-100-default.json")
 MOST_RATIO, MOST_MB = 1.5, 4096
 
@@ -170,25 +172,32 @@ def memory_goal() -> list[Part]:
     return [Part("a million documents", f"{peak:,.0f} MB", peak <= MOST_MB)]
 
 
-def peer_goal(rows: Rows, peer: str, seen: int) -> list[Part]:
-    """Judge our perplexity against that of a peer, tags known to both."""
-    parts = []
+def peer_goal(rows: Rows, peer: str, seen: int, similar: Rows | None = None) -> list[Part]:
+    """Judge our perplexity against that of a peer, tags known to both; `similar` has ours to use instead."""
+    parts, place = [], SEEN.index(seen)
     for name, members in rows.items():
-        found = [row["systems"] for row in members if peer in row["systems"]]
-        place = SEEN.index(seen)
-        ratios = [row["tagtopics"]["curve"][place] / row[peer]["curve"][place] for row in found]
+        found = [row for row in members if peer in row["systems"]]
+        ours = {row["seed"]: row["systems"]["tagtopics"]["curve"] for row in found}
+        if similar is not None:
+            ours = {row["seed"]: row["curves"]["known+similar"] for row in similar.get(name, [])}
+        pairs = [(ours[row["seed"]], row["systems"][peer]["curve"]) for row in found if row["seed"] in ours]
+        ratios = [of_us[place] / of_peer[place] for of_us, of_peer in pairs]
         if ratios:
             value = change(100 * (np.array(ratios) - 1))
             parts.append(Part(name, f"{value.text()} %", value.mean < 0))
     return parts
 
 
-def goals(curves: Rows, tasks: Rows, peers: Rows, fits: Rows) -> Iterator[tuple[str, list[Part]]]:
+def goals(
+    curves: Rows, tasks: Rows, peers: Rows, fits: Rows, similar: Rows
+) -> Iterator[tuple[str, list[Part]]]:
     """Yield each goal with its figures."""
     yield from curve_goals(curves)
     for peer in ("DMR", "PLDA"):
         for seen in (5, 10, 80):
-            yield f"tags known, {seen} % seen: below tomotopy's {peer}", peer_goal(peers, peer, seen)
+            below = f"{seen} % seen: below tomotopy's {peer}"
+            yield f"tags known, {below}", peer_goal(peers, peer, seen)
+            yield f"tags known and similar documents, {below}", peer_goal(peers, peer, seen, similar)
         yield f"a fit takes less processor time than tomotopy's {peer}", faster_goal(peers, peer)
     yield from task_goals(tasks)
     yield f"a fit takes at most {MOST_RATIO} times the time of TTM-H of version 0.1.0", fit_goal(fits)
@@ -352,11 +361,15 @@ def draw(rows: list[dict[str, Any]]) -> None:
     figure.savefig(PICTURE, metadata={"Date": None})
 
 
-def page(curves: Rows, tasks: Rows, peers: Rows, fits: Rows) -> str:
+def page(curves: Rows, tasks: Rows, peers: Rows, fits: Rows, similar: Rows) -> str:
     """Return the text of the page."""
-    sections = [HEAD, "## Goals", "\n".join(goal_table(list(goals(curves, tasks, peers, fits)))), PHOTOGRAPHS]
+    judged = goal_table(list(goals(curves, tasks, peers, fits, similar)))
+    sections = [HEAD, "## Goals", "\n".join(judged), PHOTOGRAPHS]
     for title, system in CURVES.items():
         sections += [f"## {title}", "\n".join(curve_table(curves, system))]
+    sections += ["## With similar documents", SIMILAR] if similar else []
+    for title, system in SIMILAR_CURVES.items() if similar else ():
+        sections += [f"### {title}", "\n".join(curve_table(similar, system))]
     sections += ["## Strengths, in tokens", "\n".join(strengths_table(curves))]
     for title, task in TASKS.items():
         lines = task_table(tasks, task)
@@ -368,39 +381,6 @@ def page(curves: Rows, tasks: Rows, peers: Rows, fits: Rows) -> str:
     return "\n\n".join(sections) + "\n"
 
 
-HEAD = """# What tags are worth
-
-Perplexity of held-out words against LDA with learned priors, in per cent: mean over random splits, and half
-of the 90 % interval; below zero is better. The columns are the share of a document's words that are seen;
-the held-out words are the same for all. 50 topics, at most 100 sweeps. TTM is the default model; its topics
-are LDA's, bit for bit, so with tags hidden it predicts words as LDA does. TTM-H is the paper's model,
-`TTM(preset="paper")`.
-
-All figures were measured in November 2026, before decisions 163 and 167, which changed the time of a fit and
-of reports; one curve of CORA was measured again after them, with equal digits. `scripts/tag_page.py` writes
-the page from the records of `tag_results.py`, `tag_tasks.py`, `tag_peers.py` and `tag_fits.py` in
-`benchmarks/results`. Goals are judged by means over splits, those that are missed first; the tables below
-say how many splits there are."""
-
-PHOTOGRAPHS = """\
-On photographs (corel5k-images) 8 % would be two thirds of all that can be gained. A photograph has 11,970
-visual words, so 5 % of them are about 600, and these tell more than its tags. With 5 % seen, LDA has a
-perplexity of 38.9 (five splits). The histogram of the whole photograph, which includes the words to be
-predicted, has 34.4, 12 % less."""
-
-PEERS = """\
-Perplexity and processor seconds of one thread. The samplers learn their priors, with up to 300 sweeps or
-240 seconds; documents are inferred by the same fold-in from their topics and priors. PLDA has a topic for
-each of the 200 most frequent tags next to 50 latent ones. On CORA the prior of DMR comes from 2,480
-authors, most of them on few documents, and it predicts far worse than LDA: the weights of the authors add
-up in an exponent, so the prior of a paper with 41 authors has 10^34 tokens. Where DMR or PLDA is missing,
-it was not run. On docstrings PLDA predicts best with 80 % of the words seen and tags known; TTM with tags
-inferred, not known, has 342 there (split 1)."""
-
-FITS = """\
-Processor seconds of one thread, least of three fits; topics and what tags say, without the recommender,
-which version 0.1.0 trained when it was first asked."""
-
 CURVES = {
     "Tags known": "known",
     "Tags hidden and inferred": "inferred",
@@ -409,6 +389,12 @@ CURVES = {
     "LDA with default priors": "lda default",
     "The paper's TTM-H, tags hidden": "paper hidden",
     "The paper's TTM-H, tags known": "paper known",
+}
+
+SIMILAR_CURVES = {
+    "Tags hidden": "hidden+similar",
+    "Tags known": "known+similar",
+    "Control: shuffled tags, known": "shuffled+similar",
 }
 
 TASKS = {
@@ -432,6 +418,6 @@ LINES = [
 
 if __name__ == "__main__":
     measured = by_corpus("curves")
-    others = (by_corpus(of) for of in ("figures", "systems", "fits"))
+    others = (by_corpus(of) for of in ("figures", "systems", "fits", "similar"))
     PAGE.write_text(page(measured, *others), encoding="utf-8")
     draw(measured["docstrings"])

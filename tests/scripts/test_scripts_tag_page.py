@@ -52,7 +52,7 @@ def test_a_change_has_the_interval_of_its_splits(scripts: Any) -> None:
 def test_goals_that_are_missed_come_first_with_the_corpora_that_miss_them(scripts: Any) -> None:
     page = scripts("tag_page")
     rows = {"cora": [curves("cora", 1, 0.8)], "med": [curves("med", 1, 0.95, shuffled=1.02)]}
-    lines = page.goal_table(list(page.goals(rows, {}, {}, {})))
+    lines = page.goal_table(list(page.goals(rows, {}, {}, {}, {})))
     missed = next(line for line in lines if "tags known, 5 % seen: 8 % below" in line)
     assert missed == "| tags known, 5 % seen: 8 % below LDA | 1 of 2 | med -5.0 % |"
     met = [i for i, line in enumerate(lines[2:]) if line.endswith("| – |")]
@@ -79,15 +79,31 @@ def test_peers_are_compared_with_tags_known(scripts: Any) -> None:
     page = scripts("tag_page")
     ours = {"curve": [90.0] * 6, "sweeps": 40, "seconds": 2.0}
     systems = {"tagtopics": ours, "DMR": {"curve": [100.0] * 6, "sweeps": 300, "seconds": 9.0}}
-    rows = {"cora": [{"systems": systems}]}
+    rows = {"cora": [{"seed": 1, "systems": systems}]}
     (part,) = page.peer_goal(rows, "DMR", 5)
     assert (part.figure, part.met) == ("-10.0 %", True)
     (part,) = page.faster_goal(rows, "DMR")
     assert (part.figure, part.met) == ("4.5 times", True)
     assert page.peer_goal(rows, "PLDA", 5) == page.faster_goal(rows, "PLDA") == []
-    text = page.page({"cora": [curves("cora", 1, 0.8)]}, {}, rows, {})
+    text = page.page({"cora": [curves("cora", 1, 0.8)]}, {}, rows, {}, {})
     assert "| cora | 1 | DMR | 300 | 9.0 | 100 |" in text
     assert "Time of a fit" not in text
+
+
+def test_similar_documents_have_tables_of_their_own(scripts: Any) -> None:
+    page = scripts("tag_page")
+    names = {"lda": 100.0, "hidden+similar": 90.0, "known+similar": 80.0, "shuffled+similar": 90.0}
+    record = {"seed": 2, "curves": {name: [value] * 6 for name, value in names.items()}}
+    cost = {"sweeps": 1, "seconds": 1.0}
+    systems = {"tagtopics": {"curve": [99.0] * 6} | cost, "DMR": {"curve": [100.0] * 6} | cost}
+    peers = {"cora": [{"seed": seed, "systems": systems} for seed in (1, 2)]}
+    (part,) = page.peer_goal(peers, "DMR", 80, {"cora": [record]})
+    assert (part.figure, part.met) == ("-20.0 %", True)  # of the split that both were run with
+    assert page.peer_goal(peers, "DMR", 80, {}) == []
+    text = page.page({"cora": [curves("cora", 1, 0.8)]}, {}, peers, {}, {"cora": [record]})
+    assert "| tags known and similar documents, 80 % seen: below tomotopy's DMR | 1 of 1 | – |" in text
+    assert "### Tags known\n\n| corpus" in text
+    assert "| cora | 1 | -20.0 | -20.0 |" in text
 
 
 def test_peers_of_one_split_may_have_records_of_their_own(

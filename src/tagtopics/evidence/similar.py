@@ -116,12 +116,13 @@ def learn_similar(
         given: what is learned already.
         n_threads: any number gives the same bits.
     """
-    wide = _widened(rows, near, profiles)
+    untagged = rows._replace(tags=sp.csr_array(rows.tags.shape))
+    plain, tagged = (_widened(some, near, profiles) for some in (untagged, rows))
     of_all, words = with_documents(profiles, near), words_and_documents(given.tag_words, near)
     every = np.ones_like(given.tagged)
     use_tags = given.tagged.any() and not np.array_equal(given.known.values, given.hidden.values)
 
-    def attempt(index: int, fit: Fit, learn_from: Bool) -> tuple[float, Fit]:
+    def attempt(index: int, wide: Rows, fit: Fit, learn_from: Bool) -> tuple[float, Fit]:
         weighed = np.full(near.counts.shape[0], _SHRINKAGES[index])
         said = words_of(wide, words, np.concatenate([given.shrinkage, weighed]), of_all, phi, n_threads)
         start = np.append(fit.values, 1.0)
@@ -134,11 +135,11 @@ def learn_similar(
         better = np.where(learn_from, found.likelihoods, fit.likelihoods)
         return float(found.values[-1]) if gains(better, fit.likelihoods, rows) else 0.0
 
-    tried = {_FIRST: attempt(_FIRST, given.hidden, every)}
+    tried = {_FIRST: attempt(_FIRST, plain, given.hidden, every)}
     for step in (1, -1):
         index = _FIRST + step
         while 0 <= index < len(_SHRINKAGES):
-            tried[index] = attempt(index, given.hidden, every)
+            tried[index] = attempt(index, plain, given.hidden, every)
             if tried[index][0] < tried[index - step][0]:
                 break
             index += step
@@ -147,7 +148,8 @@ def learn_similar(
     best = max(tried, key=lambda i: tried[i][0])
     hidden = known = strength(given.hidden, every, tried[best][1])
     if use_tags:
-        known = strength(given.known, given.tagged, attempt(best, given.known, given.tagged)[1])
+        found = attempt(best, tagged, given.known, given.tagged)[1]
+        known = strength(given.known, given.tagged, found)
     return SimilarStrengths(hidden, known, _SHRINKAGES[best])
 
 

@@ -31,9 +31,9 @@ _AFTER_PILOT = 1.0
 _PLAIN, _SLOW = 15, 0.02
 """Factors above 1 make sums swing. They are used only if so many plain sweeps leave so much change."""
 
-_EVERY, _MANY = 5, 50_000
+_EVERY, _MANY = 5, 5_000
 """Where tags do not act on topics, and documents have so many tags together, every fifth sweep, and each of
-the first four, credits words to them; otherwise every sweep (decision 124)."""
+the first four, credits words to them; otherwise every sweep (decisions 124, 179)."""
 
 
 class Guide(NamedTuple):

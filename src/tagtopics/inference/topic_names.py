@@ -199,8 +199,10 @@ def _count_runs(
         found: list[tuple[str, ...]] = []
         last: list[tuple[str, ...]] = []  # the runs that end at the word before
         for word in words:
-            longer = [(*run, word) for run in last if len(run) < _LONGEST and word not in run]
-            last = [(word,), *longer] if word in wanted else []
+            if word not in wanted:  # most words
+                last = []
+                continue
+            last = [(word,), *((*run, word) for run in last if len(run) < _LONGEST and word not in run)]
             found += last
         counts.update(found)
         of_docs.update(set(found))
@@ -220,7 +222,9 @@ def _word_finder(pattern: str | None) -> Callable[[str], list[str]]:
         words: list[str] = []
         last = 0
         for start, stop in find.spans(text):
-            words += [text[start:stop]] if text[last:start] in single else [_GAP, text[start:stop]]
+            if text[last:start] not in single:
+                words.append(_GAP)
+            words.append(text[start:stop])
             last = stop
         return words
 
