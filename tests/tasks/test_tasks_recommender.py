@@ -13,8 +13,8 @@ import scipy.sparse as sp
 from scipy.special import expit
 
 from tagtopics import LDA, TTM, Corpus, CorpusWarning, InputError, load, make_tagged_corpus, read_corpus
+from tagtopics.recommend import left_out, reference
 from tagtopics.recommend import recommender as recommenders
-from tagtopics.recommend import reference
 from tagtopics.recommend import ridge as ridges
 from tagtopics.recommend.calibration import (
     best_columns,
@@ -97,6 +97,27 @@ def test_equal_documents_can_be_solved() -> None:
     kernel = ridges.kernel_of(index, index, 1000.0, 1)
     coefficients, _ = ridges.solve_part(kernel, np.ones((500, 1), dtype=np.float32))
     assert np.isfinite(coefficients).all()
+
+
+@pytest.mark.parametrize("n_tags", [3, 200])
+def test_the_best_tags_without_a_document_are_those_of_the_specification(n_tags: int) -> None:
+    """Two tags with equal coefficients are in order; scores are those of a comparison with all documents."""
+    counts, theta = _random_documents(40)
+    tags = np.random.default_rng(1).random((40, n_tags)) < 0.1
+    tags[:, 1] = tags[:, 2]
+    names = tuple(map(str, range(n_tags)))
+    trained = recommenders.fit_recommender(counts, sp.csr_array(tags.astype(np.int8)), theta, names)
+    own = np.arange(len(trained.rows))[::-1].copy()
+    assert left_out.is_one_regression(trained)
+    carried = trained.tags[own].toarray()
+    scale = -(trained.own[own] + ridges.RIDGE)
+    best = left_out.best_tags(trained, own, 20, 2)
+    expected = reference.best_without(trained.coefficients[own], scale, carried, 20)
+    np.testing.assert_array_equal(best, expected)
+    docs, columns = (part.ravel() for part in np.indices(carried.shape))
+    found = left_out.scores_at(trained, own[docs], columns, carried.ravel() > 0)
+    compared = trained.scores_without(trained.counts[own], trained.topics[own], own)
+    assert found == pytest.approx(compared.ravel(), abs=1e-4)
 
 
 @pytest.mark.parametrize("part", [40, 15])

@@ -69,10 +69,13 @@ def _curved_margins(columns: Float64, some: Int64, outcomes: Any) -> Float64:
     C = columns.shape[1]
     a, b = np.triu_indices(C)
     single = columns[some].T.astype(np.float32)
-    learned = np.concatenate([single, *(single[c] * single[c:] for c in range(C))])
-    shift, scale = learned.mean(1, dtype=np.float64), learned.std(1, dtype=np.float64) + 1e-9
-    learned -= shift[:, np.newaxis].astype(np.float32)
-    learned /= scale[:, np.newaxis].astype(np.float32)
+    learned = np.empty((C + len(a), len(some)), dtype=np.float32)
+    shift, scale = np.empty(len(learned)), np.empty(len(learned))
+    for i, row in enumerate(learned):  # one at a time: a row fits into the processor's cache
+        row[:] = single[i] if i < C else single[a[i - C]] * single[b[i - C]]
+        shift[i], scale[i] = row.mean(dtype=np.float64), row.std(dtype=np.float64) + 1e-9
+        row -= shift[i].astype(np.float32)
+        row /= scale[i].astype(np.float32)
     regression = LogisticRegression(C=_PENALTY, solver="newton-cholesky", tol=1e-4, max_iter=30)
     regression.fit(learned.T, outcomes)
     weights = regression.coef_[0].astype(np.float64) / scale
@@ -90,7 +93,8 @@ def observed_odds(margins: Float64, outcomes: Any, asked: Float64) -> Float64:
     """
     from scipy.optimize import isotonic_regression
 
-    order = np.lexsort((~outcomes, margins))
+    order = np.concatenate([np.flatnonzero(outcomes), np.flatnonzero(~outcomes)])
+    order = order[np.argsort(margins[order], kind="stable")]
     found = outcomes[order].astype(np.float64)
     first = isotonic_regression(found).blocks[:-1]
     n, n_outcomes = np.diff([*first, len(found)]), np.add.reduceat(found, first)

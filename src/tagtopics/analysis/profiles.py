@@ -9,11 +9,9 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Float64, Int64
 from tagtopics.corpus.core import Corpus
+from tagtopics.kernels import products
 from tagtopics.kernels.ranking import largest_of_rows
 from tagtopics.kernels.threads import resolve_threads
-
-_CHUNK = 1024
-"""Rows that are multiplied at a time."""
 
 
 def weighted_words(corpus: Corpus) -> sp.csr_array:
@@ -27,11 +25,7 @@ def weighted_words(corpus: Corpus) -> sp.csr_array:
 
 def row_products(one: Any, a: Int64, other: Any, b: Int64) -> Float64:
     """Return (P,): the products of rows `a` of a sparse matrix and rows `b` of another."""
-    parts = [
-        np.asarray(sp.csr_array(one[a[i : i + _CHUNK]] * other[b[i : i + _CHUNK]]).sum(1)).ravel()
-        for i in range(0, len(a), _CHUNK)
-    ]
-    return np.concatenate(parts) if parts else np.zeros(0)
+    return products.row_products(one, a, other, b, resolve_threads(None))
 
 
 def largest(matrix: Any, n: int) -> sp.csr_array:

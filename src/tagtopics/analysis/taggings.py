@@ -22,6 +22,8 @@ from tagtopics.analysis.profiles import row_products, weighted_words
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.together import n_partners, tags_together
 from tagtopics.kernels.ranking import largest_in_rows, largest_of_rows
+from tagtopics.kernels.threads import resolve_threads
+from tagtopics.recommend.left_out import best_tags, is_one_regression, scores_at
 from tagtopics.recommend.recommender import TagRecommender
 
 _FLOOR = 3e-3
@@ -29,6 +31,9 @@ _FLOOR = 3e-3
 
 _BATCH_PAIRS = 1 << 23
 """Pairs of document and tag in memory at a time."""
+
+_BATCH_DOCS = 1024
+"""Most documents of a batch, so that their numbers have 16 bits."""
 
 _CANDIDATES = 20
 """Tags of a document that may be missing, by each of three signals: words, other tags, names."""
@@ -110,7 +115,8 @@ def collect_taggings(
         on_progress(n_done / len(worded))
     found = Taggings(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
     on_progress(1.0)
-    return found._replace(signals=np.column_stack([found.signals, _closeness(corpus, found)]))
+    found.signals[:, -_N_CLOSENESS:] = _closeness(corpus, found)
+    return found
 
 
 @single_thread()
@@ -179,7 +185,8 @@ def _verdicts(taggings: Taggings, chosen: Any, ratios: Float64, margins: Float64
     If both are equal, the order of the taggings decides.
     """
     docs, tags, scores = taggings.docs[chosen], taggings.tags[chosen], ratios / (1 + ratios**4) ** 0.25
-    order = np.lexsort((-margins, -scores))
+    by_margin = np.argsort(-margins, kind="stable")
+    order = by_margin[np.argsort(-scores[by_margin], kind="stable")]  # fast, as scores rise with margins
     return Verdicts(docs[order], tags[order], scores[order])
 
 
@@ -198,7 +205,7 @@ def _batches(rows: Int64, own: Int64, n_tags: int) -> Iterator[Int64]:
 
     Its answers to the others need its whole table of coefficients, for one document as for a hundred.
     """
-    step = max(1, min(1024, _BATCH_PAIRS // max(n_tags, 1)))
+    step = max(1, min(_BATCH_DOCS, _BATCH_PAIRS // max(n_tags, 1)))
     for some in (rows[own[rows] >= 0], rows[own[rows] < 0]):
         yield from (some[first : first + step] for first in range(0, len(some), step))
 
@@ -210,8 +217,8 @@ class _Scores(NamedTuple):
     rest: Float64  # (D,)
     share: Float64  # (T,)
 
-    def at(self, pairs: Int64) -> Float64:
-        """Return (P,): the scores of pairs, given their keys."""
+    def at(self, pairs: Int64, _: Any) -> Float64:
+        """Return (P,): the scores of pairs, given their keys and whether documents have the tags."""
         T = self.table.shape[1]
         found = _values_at(self.table, pairs) if sp.issparse(self.table) else self.table.ravel()[pairs]
         return np.asarray(found + self.rest[pairs // T] * self.share[pairs % T])
@@ -221,12 +228,34 @@ class _Scores(NamedTuple):
         return _best_entries(self.table) if sp.issparse(self.table) else _best_scores(self.table)
 
 
-def _scores_without(recommender: TagRecommender, counts: Any, doc_topic: Float32, own: Int64) -> _Scores:
+class _OwnScores(NamedTuple):
+    """What the one regression of a recommender predicts for D of its documents, without a table."""
+
+    recommender: TagRecommender
+    own: Int64  # (D,)
+
+    def at(self, pairs: Int64, carried: Any) -> Float64:
+        """Return (P,): the scores of pairs, given their keys and whether documents have the tags."""
+        T = len(self.recommender.tag_names)
+        return scores_at(self.recommender, self.own[pairs // T], pairs % T, carried).astype(np.float64)
+
+    def best(self) -> Int64:
+        """Return the keys of the best tags of each document."""
+        T = len(self.recommender.tag_names)
+        best = best_tags(self.recommender, self.own, min(_CANDIDATES, T), resolve_threads(None))
+        return np.asarray((np.arange(len(best))[:, np.newaxis] * T + best)[best >= 0])
+
+
+def _scores_without(
+    recommender: TagRecommender, counts: Any, doc_topic: Float32, own: Int64
+) -> _Scores | _OwnScores:
     """Return what the recommender predicts for documents, each without itself; see `scores_without`.
 
     A recommender that asks the nearest documents asks fewer of them here: decision 171.
     """
     D, T = len(own), len(recommender.tag_names)
+    if is_one_regression(recommender) and (own >= 0).all():
+        return _OwnScores(recommender, own)
     if len(recommender.coefficients):
         return _Scores(recommender.scores_without(counts, doc_topic, own), np.zeros(D), np.zeros(T))
     votes = recommender.votes_without(counts, doc_topic, own, _NEIGHBOURS)
@@ -234,14 +263,18 @@ def _scores_without(recommender: TagRecommender, counts: Any, doc_topic: Float32
     return _Scores(votes.table, votes.rest, recommender.tag_docs / len(recommender.rows))
 
 
-_DOUBT, _OMISSION = (*range(10), 13, 14), tuple(range(13))
+_DOUBT, _OMISSION, _N_CLOSENESS = (*range(10), 13, 14), tuple(range(13)), 2
 """Signals that doubtful and missing taggings use: those of `_pairs_of`, then those of `_closeness`."""
 
 
 def _pairs_of(
-    rows: Int64, scores: _Scores, known: _Counts, corpus: Corpus, generator: np.random.Generator
+    rows: Int64,
+    scores: _Scores | _OwnScores,
+    known: _Counts,
+    corpus: Corpus,
+    generator: np.random.Generator,
 ) -> Taggings:
-    """Return the taggings of some documents that any question is about.
+    """Return the taggings of some documents that any question is about, without `_closeness`.
 
     Of the D x T pairs few matter, so all but some scores are sparse. The key of a pair is document times T
     plus tag.
@@ -250,13 +283,13 @@ def _pairs_of(
     company, observed = _company(tags, known)
     named = _named(rows, known, corpus)
     own = _keys(tags)
-    random = np.setdiff1d(generator.integers(0, max(len(rows) * T, 1), _RANDOM * len(own)), own)
+    random = _other_than(own, _distinct(generator.integers(0, max(len(rows) * T, 1), _RANDOM * len(own))))
     best = [scores.best(), *(_best_entries(table) for table in (company, named))]
-    pairs = np.unique(np.concatenate([own, random, *best]))
+    pairs = _distinct(np.concatenate([own, random, *best]))
     carried, drawn, candidate = (_marked(pairs, keys) for keys in (own, random, np.concatenate(best)))
     d, t = pairs // T, pairs % T
     others = known.n_docs[t] - carried
-    score, rarity = scores.at(pairs), np.log((others + 0.5) / corpus.n_docs)
+    score, rarity = scores.at(pairs, carried), np.log((others + 0.5) / corpus.n_docs)
     shares, together, name = (_values_at(table, pairs) for table in (company, observed, named))
     expected = ((tags @ known.n_docs)[d] - carried * known.n_docs[t]) * others / corpus.n_docs
     better = _ranks(d, score, candidate)
@@ -265,6 +298,7 @@ def _pairs_of(
         np.ones(len(d)), score, np.log(np.maximum(score, 0) + _FLOOR), rarity, score * rarity,
         np.log(np.maximum(shares, 0) + _FLOOR), np.log((together + 0.1) / (expected + 0.1)),
         name, np.log1p(partners), partners == 0, shares, np.log1p(better), name > 0.999,
+        np.zeros((len(d), _N_CLOSENESS)),
     ])  # fmt: skip
     return Taggings(rows[d], t, carried, drawn, candidate, others, signals)
 
@@ -283,11 +317,11 @@ def _company(tags: Any, known: _Counts) -> tuple[sp.csr_array, sp.csr_array]:
     weighted = sp.csr_array(tags * rare)
     n_own = n_partners(tags)[docs]  # what the document itself contributed to `together`
     own_shares = np.where(n_own > 0, np.asarray(weighted.sum(1)).ravel()[docs] - rare[tags.indices], 0)
-    answers = []
+    own, answers = _keys(tags), []
     for others, part in ((weighted, own_shares), (tags, n_own)):
         table = sp.csr_array(others @ known.together)
         table.sort_indices()
-        keys, own = _keys(table), _keys(tags)
+        keys = _keys(table)
         place = np.searchsorted(keys, own)
         there = np.append(keys, -1)[place] == own  # not if the document has no other tag
         table.data[place[there]] -= part[there]
@@ -316,6 +350,17 @@ def _values_at(table: Any, pairs: Int64) -> Float64:
     keys = _keys(table)
     place = np.searchsorted(keys, pairs)
     return np.where(np.append(keys, -1)[place] == pairs, np.append(table.data, 0)[place], 0.0)
+
+
+def _distinct(keys: Int64) -> Int64:
+    """Return different keys, sorted."""
+    ordered = np.sort(keys)
+    return np.asarray(ordered[np.diff(ordered, prepend=-1) > 0])
+
+
+def _other_than(own: Int64, keys: Int64) -> Int64:
+    """Return the keys that are not among others; both are sorted."""
+    return np.asarray(keys[np.append(own, -1)[np.searchsorted(own, keys)] != keys])
 
 
 def _marked(pairs: Int64, keys: Int64) -> Any:
@@ -368,11 +413,12 @@ def _closeness(corpus: Corpus, taggings: Taggings) -> Float64:
 def _ranks(docs: Int64, scores: Float64, candidate: Any) -> Int64:
     """Return (P,): how many candidates of the document of a pair have a higher score; 0 for other pairs.
 
-    Pairs are sorted by document.
+    Pairs are sorted by document; numbers of documents are below `_BATCH_DOCS`.
     """
     ranks = np.zeros(len(docs), dtype=np.int64)
     some = np.flatnonzero(candidate)
-    order = some[np.lexsort((some, -scores[some], docs[some]))]
+    order = some[np.argsort(-scores[some], kind="stable")]
+    order = order[np.argsort(docs[order].astype(np.uint16), kind="stable")]
     starts = np.searchsorted(docs[order], docs[order])
     ranks[order] = np.arange(len(order)) - starts
     return ranks

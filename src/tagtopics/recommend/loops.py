@@ -6,13 +6,17 @@ import numpy as np
 
 from tagtopics.kernels.compiling import inner, kernel
 
+_BLOCK = 64
+"""Tags that are tested at a time for a score that is large enough."""
+
 
 @kernel
 def compare(first, last, new, index, topic_weight, alike):
     """Set `alike` (D, N) to the similarities of new documents first to last with those of the index."""
-    row = np.empty(index.topics.shape[0], dtype=np.float32)
+    n_docs = index.topics.shape[0]
+    row, parts = np.empty(n_docs, dtype=np.float32), np.empty(n_docs, dtype=np.float32)
     for d in range(first, last):
-        _compare(d, new, index, topic_weight, row)
+        _compare(d, new, index, topic_weight, parts, row)
         for i in range(len(row)):
             alike[d, i] = row[i]
 
@@ -26,11 +30,11 @@ def weigh(first, last, new, own, index, settings, rows, weights):
     """
     topic_weight, bandwidth, ridge = settings
     n_docs, n = index.topics.shape[0], rows.shape[1]
-    alike = np.empty(n_docs, dtype=np.float32)
+    alike, parts = np.empty(n_docs, dtype=np.float32), np.empty(n_docs, dtype=np.float32)
     gram, heap = np.empty((n, n), dtype=np.float32), np.empty(n, dtype=np.float32)
     ends = np.empty(len(index.word_offsets), dtype=np.int64)
     for d in range(first, last):
-        _compare(d, new, index, topic_weight, alike)
+        _compare(d, new, index, topic_weight, parts, alike)
         if own[d] >= 0:
             alike[own[d]] = -1
         _take(d, alike, _least(alike, heap), rows)
@@ -47,16 +51,63 @@ def weigh(first, last, new, own, index, settings, rows, weights):
         _solve(d, gram, ridge, weights)
 
 
+@kernel
+def best_without(first, last, coefficients, rows, scale, tag_offsets, tags, places):
+    """Set `places` (D, n) of documents first to last to the tags with the largest positive scores, in order.
+
+    The score of a tag is `coefficients[rows[d]] * scale[d]`, and 1 more for a tag of the document; these are
+    `tags[tag_offsets[d] : tag_offsets[d + 1]]`, in order. The first of equals is first; -1 fills up the rest.
+    """
+    n, n_tags = places.shape[1], coefficients.shape[1]
+    top = np.empty(n, dtype=np.float32)
+    for d in range(first, last):
+        row, x, size, least = coefficients[rows[d]], scale[d], 0, np.float32(0)
+        own = tag_offsets[d]
+        for start in range(0, n_tags, _BLOCK):
+            block = row[start : min(start + _BLOCK, n_tags)]
+            found = own < tag_offsets[d + 1] and tags[own] < start + len(block)
+            for i in range(len(block)):
+                found += block[i] * x > least
+            if not found:
+                continue
+            for i in range(len(block)):
+                value = block[i] * x
+                if own < tag_offsets[d + 1] and tags[own] == start + i:
+                    value += np.float32(1)
+                    own += 1
+                if value > least:
+                    size = _insert(d, value, start + i, size, top, places)
+                    least = top[n - 1] if size == n else np.float32(0)
+
+
 @inner
-def _compare(d, new, index, topic_weight, alike):
-    """Set `alike` (N,) to the similarity of new document d with all documents of the index."""
+def _insert(d, value, column, size, top, places):
+    """Put a value into `top`, behind its equals, and its column into `places`; return how many there are."""
+    size = min(size + 1, len(top))
+    at = size - 1
+    while at > 0 and value > top[at - 1]:
+        top[at], places[d, at] = top[at - 1], places[d, at - 1]
+        at -= 1
+    top[at], places[d, at] = value, column
+    return size
+
+
+@inner
+def _compare(d, new, index, topic_weight, parts, alike):
+    """Set `alike` (N,) to the similarity of new document d with all documents of the index.
+
+    `parts` (N,) is scratch. Slices tell the compiler that no index is negative, so that divisions vectorise.
+    """
     one, two = np.float32(1), np.float32(2)
     alike[:] = 0
     for e in range(new.doc_offsets[d], new.doc_offsets[d + 1]):
         w, x = new.doc_words[e], new.doc_shares[e]
-        for p in range(index.word_offsets[w], index.word_offsets[w + 1]):
-            y = index.word_shares[p]
-            alike[index.word_docs[p]] += two * x * y / (x + y)
+        first, last = index.word_offsets[w], index.word_offsets[w + 1]
+        shares, docs = index.word_shares[first:last], index.word_docs[first:last]
+        for p in range(len(shares)):
+            parts[p] = two * x * shares[p] / (x + shares[p])
+        for p in range(len(docs)):
+            alike[docs[p]] += parts[p]
     for i in range(index.topics.shape[0]):
         total = np.float32(0)
         for k in range(index.topics.shape[1]):

@@ -30,7 +30,6 @@ from tagtopics.recommend.calibration import (
 from tagtopics.recommend.ridge import (
     NEIGHBOURS,
     PART,
-    RIDGE,
     Documents,
     Votes,
     bandwidth_of,
@@ -163,20 +162,15 @@ class TagRecommender:
     def scores_without(self, counts: Any, doc_topic: Float32, own: Int64) -> Float32:
         """Return (D, T): what the regression predicts for documents, each without itself.
 
-        If all training documents are in one regression, its coefficients tell its answers to them
-        (`solve_part`); if there are others among the documents, all are compared with those of the training.
+        All are compared with the training documents; `left_out` has faster answers for these, if they are in
+        one regression.
 
         Args:
             counts: CSR (D, W) in the columns of the model.
             doc_topic: (D, K) topic proportions, tags hidden.
             own: (D,) the number of each document among the training documents, -1 for any other.
         """
-        if not 0 < len(self.coefficients) <= PART or (own < 0).any():
-            return self._scores(documents_of(sp.csr_array(counts, dtype=np.float32), doc_topic), own)
-        scores, tags = self.coefficients[own], self.tags[own]
-        scores *= -(self.own[own] + RIDGE)[:, np.newaxis]
-        scores[np.repeat(np.arange(len(own)), np.diff(tags.indptr)), tags.indices] += tags.data
-        return scores
+        return self._scores(documents_of(sp.csr_array(counts, dtype=np.float32), doc_topic), own)
 
     def votes_without(self, counts: Any, doc_topic: Float32, own: Int64, most: int) -> Votes:
         """Return what the nearest training documents say, at most so many; arguments as `scores_without`."""

@@ -38,3 +38,19 @@ def weigh(alike: Any, trained: Any, n: int, bandwidth: float, ridge: float) -> t
     kernel = np.exp(-bandwidth * (1 - trained[np.ix_(rows, rows)]))
     values = np.exp(-bandwidth * (1 - alike[rows]))
     return rows, np.linalg.solve(kernel + ridge * np.eye(len(rows)), values)
+
+
+def best_without(coefficients: Any, scale: Any, tags: Any, n: int) -> Any:
+    """Return (D, n): the tags with the largest positive scores, the first of equals first, filled up with -1.
+
+    Args:
+        coefficients: (D, T) of the documents.
+        scale: (D,) what they are multiplied with.
+        tags: (D, T) added to it, 0 or 1.
+        n: how many.
+    """
+    scores = coefficients * scale[:, np.newaxis] + tags
+    best = np.argsort(-scores, axis=1, kind="stable")[:, :n]
+    places = np.full((len(scores), n), -1)
+    places[:, : best.shape[1]] = np.where(np.take_along_axis(scores, best, 1) > 0, best, -1)
+    return places
