@@ -35,6 +35,9 @@ MOST_KINDS = 8
 _LEAST = 1e-9
 """Prior of every topic, so that none is ruled out."""
 
+_CELLS = 2**20
+"""Numbers that are added up at once, to bound memory."""
+
 
 class Strengths(NamedTuple):
     """Strengths of the parts of a document's prior, in tokens."""
@@ -128,10 +131,15 @@ class Profiles:
 
 def _sums(key: Int64, weights: Float64, rows: Float64, n: int) -> Float64:
     """Return (n, K): the weighted sums of the rows (S, K) that have each key, in their order."""
-    K = rows.shape[1]
-    places = (key[:, np.newaxis] * K + np.arange(K)).ravel()
-    sums = np.bincount(places, (weights[:, np.newaxis] * rows).ravel(), n * K)
-    return np.asarray(sums.reshape(n, K), dtype=np.float64)
+    sums = np.empty((n, rows.shape[1]))
+    step = max(1, _CELLS // max(len(key), 1))
+    for first in range(0, rows.shape[1], step):
+        part = rows[:, first : first + step]
+        k = part.shape[1]
+        places = (key[:, np.newaxis] * k + np.arange(k)).ravel()
+        added = np.bincount(places, (weights[:, np.newaxis] * part).ravel(), n * k)
+        sums[:, first : first + step] = added.reshape(n, k)
+    return sums
 
 
 def combined(parts: Float64, strengths: Strengths) -> Float32:
