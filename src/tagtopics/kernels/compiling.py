@@ -65,9 +65,9 @@ def integer_kernel(function: Any) -> Any:
 
 
 def integer_inner(function: Any) -> Any:
-    """Compile a function that only integer kernels call."""
+    """Compile a function that only integer kernels call, inlined into each of them."""
     with _numba_cache():
-        return numba.njit(**_INTEGER_OPTIONS, **_UNWRAPPED)(function)
+        return numba.njit(**_INTEGER_OPTIONS, **_UNWRAPPED, forceinline=True)(function)
 
 
 def inner(function: Any) -> Any:

@@ -7,6 +7,8 @@ Terms are kept in a hash table of four arrays, and compared byte by byte: equal 
 - `stored`: the terms in UTF-8, each followed by a line feed.
 - `size` (2,): the number of terms, and an odd number that decides the hashes. It is secret, so that no text
   can be made whose terms all fall into the same slots.
+
+The innermost loops index with unsigned numbers: signed ones would be tested for being negative each time.
 """
 
 from __future__ import annotations
@@ -25,9 +27,9 @@ def place_terms(slots, starts, stored, size):
     for w in range(size[0]):
         code = _hash(stored, starts[w], starts[w + 1] - 1, size[1])
         at = (code ^ (code >> 29)) & (len(slots) - 1)
-        while slots[at]:
+        while slots[np.uint64(at)]:
             at = (at + 1) & (len(slots) - 1)
-        slots[at] = (code >> 32 << 32) | (w + 1)
+        slots[np.uint64(at)] = (code >> 32 << 32) | (w + 1)
 
 
 @integer_kernel
@@ -102,13 +104,13 @@ def _next_word(text, at, last, classes, shortest):
     """
     while at < last:
         c, width = _code_point(text, at)
-        if classes[c] & WORD:
+        if classes[np.uint64(c)] & WORD:
             break
         at += width
     start, kinds, more = at, 0, 0  # more: the bytes of characters beyond the first one of each
     while at < last:
         c, width = _code_point(text, at)
-        kind = classes[c]
+        kind = classes[np.uint64(c)]
         if kind & (WORD | MARK):
             at += width
             more += width - 1
@@ -123,7 +125,7 @@ def _next_word(text, at, last, classes, shortest):
             if ahead == last:
                 break
             c, width = _code_point(text, ahead)
-            kind = classes[c]
+            kind = classes[np.uint64(c)]
         if not kind & WORD:
             break
         at = ahead
@@ -134,7 +136,7 @@ def _next_word(text, at, last, classes, shortest):
 @integer_inner
 def _code_point(text, i):
     """Return the code point that starts at byte i of a text, and the number of its bytes."""
-    b = np.int64(text[i])
+    b = np.int64(text[np.uint64(i)])
     if b < 0x80:
         return b, 1
     c, width = b & 0x1F, 2
@@ -143,7 +145,7 @@ def _code_point(text, i):
     elif b >= 0xE0:
         c, width = b & 0x0F, 3
     for j in range(i + 1, i + width):
-        c = c << 6 | text[j] & 0x3F
+        c = c << 6 | text[np.uint64(j)] & 0x3F
     return c, width
 
 
@@ -152,12 +154,12 @@ def _find(slots, starts, stored, size, letters, a, b, fixed):
     """Return the number of the term `letters[a:b]`; if there is none, -1, or -2 if it cannot be added."""
     code = _hash(letters, a, b, size[1])
     at = (code ^ (code >> 29)) & (len(slots) - 1)
-    while slots[at]:
-        if slots[at] >> 32 == code >> 32:
-            w = (slots[at] & 0xFFFFFFFF) - 1
+    while slots[np.uint64(at)]:
+        if slots[np.uint64(at)] >> 32 == code >> 32:
+            w = (slots[np.uint64(at)] & 0xFFFFFFFF) - 1
             start = starts[w]
             j = 0
-            while j < b - a and stored[start + j] == letters[a + j]:
+            while j < b - a and stored[np.uint64(start + j)] == letters[np.uint64(a + j)]:
                 j += 1
             if j == b - a and starts[w + 1] - 1 - start == j:
                 return w
@@ -172,7 +174,7 @@ def _find(slots, starts, stored, size, letters, a, b, fixed):
         stored[start + j] = letters[a + j]
     stored[start + b - a] = 10
     starts[w + 1] = start + b - a + 1
-    slots[at] = (code >> 32 << 32) | (w + 1)
+    slots[np.uint64(at)] = (code >> 32 << 32) | (w + 1)
     size[0] = w + 1
     return w
 
@@ -181,5 +183,5 @@ def _find(slots, starts, stored, size, letters, a, b, fixed):
 def _hash(letters, a, b, multiplier):
     code = b - a
     for j in range(a, b):
-        code = (code ^ np.int64(letters[j])) * multiplier
+        code = (code ^ np.int64(letters[np.uint64(j)])) * multiplier
     return code
