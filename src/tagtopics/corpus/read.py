@@ -163,7 +163,8 @@ def read_corpus(
     if documents.are_texts and tokenizer is None and vocabulary is None:
         documents = documents.noting(*language_notices(documents.texts or (), options.recipe))
     begin("Counting words")
-    corpus, warned = _with_notices(documents, *assemble(documents, options), options)
+    with _collection_paused():
+        corpus, warned = _with_notices(documents, *assemble(documents, options), options)
     if warned:
         warnings.warn("; ".join(warned), CorpusWarning, stacklevel=2)
     return corpus
