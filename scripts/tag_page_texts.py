@@ -12,8 +12,8 @@ All figures were measured in November 2026, before decisions 163 and 167, which 
 of reports; one curve of CORA was measured again after them, with equal digits. Decision 179 changes
 perplexities with known tags by at most 0.04 % (docstrings, CORA and bibtex, twelve splits). Rows with similar
 documents are newer than it. `scripts/tag_page.py` writes the page from the records of `tag_results.py`,
-`tag_similar.py`, `tag_tasks.py`, `tag_peers.py` and `tag_fits.py` in `benchmarks/results`. Goals are judged by means over splits, those that are missed first; the tables below
-say how many splits there are."""
+`tag_similar.py`, `tag_tasks.py`, `tag_peers.py` and `tag_fits.py` in `benchmarks/results`. Goals are
+judged by means over splits, those that are missed first; the tables below say how many splits there are."""
 
 PHOTOGRAPHS = """\
 On photographs (corel5k-images) 8 % would be two thirds of all that can be gained. A photograph has 11,970
