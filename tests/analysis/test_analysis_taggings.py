@@ -86,6 +86,19 @@ def test_the_signals_of_a_tagging_do_not_use_its_own_document(planted: Any, tagg
             assert taggings.signals[i, 1] == pytest.approx(without, abs=1e-5)
 
 
+def test_documents_without_tags_get_random_ones(planted: Any) -> None:
+    """Otherwise no random tag would be the only one of its document, and every only tag would seem right."""
+    corpus, model, _, _ = planted
+    tags = corpus.tags.toarray()
+    tags[200:] = 0
+    part = replace(corpus, tags=sp.csr_array(tags))
+    doc_topic = model.transform(part)
+    trained = fit_recommender(part.counts, part.tags, doc_topic, part.tag_names)
+    found = collect_taggings(part, trained, part.counts, doc_topic)
+    n_random = np.bincount(found.docs[found.random], minlength=corpus.n_docs)
+    assert n_random[200:].mean() == pytest.approx(n_random[:200].mean(), rel=0.5)
+
+
 def test_closeness_leaves_the_document_out(
     planted: Any, taggings: Taggings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -81,6 +81,7 @@ class _Counts(NamedTuple):
     n_docs: Float64  # (T,)
     together: Any  # CSR (T, T) documents with both tags, no diagonal
     names: Any  # CSR (W, T) share of the words of the name of a tag that a word covers
+    usual: float  # mean number of tags of the documents that have any
 
 
 @single_thread()
@@ -197,7 +198,8 @@ def _counted(corpus: Corpus) -> _Counts:
     tags = sp.csr_array(corpus.tags, dtype=np.float64)
     together = tags_together(tags)
     n_docs = np.bincount(corpus.tags.indices, minlength=corpus.n_tags).astype(np.float64)
-    return _Counts(tags, n_docs, together, sp.csr_array(name_words(corpus).T))
+    usual = tags.nnz / max(np.count_nonzero(np.diff(tags.indptr)), 1)
+    return _Counts(tags, n_docs, together, sp.csr_array(name_words(corpus).T), usual)
 
 
 def _batches(rows: Int64, own: Int64, n_tags: int) -> Iterator[Int64]:
@@ -277,13 +279,14 @@ def _pairs_of(
     """Return the taggings of some documents that any question is about, without `_closeness`.
 
     Of the D x T pairs few matter, so all but some scores are sparse. The key of a pair is document times T
-    plus tag.
+    plus tag. Documents without tags get as many random ones as others: decision 176.
     """
     T, tags = corpus.n_tags, sp.csr_array(known.tags[rows])
     company, observed = _company(tags, known)
     named = _named(rows, known, corpus)
     own = _keys(tags)
-    random = _other_than(own, _distinct(generator.integers(0, max(len(rows) * T, 1), _RANDOM * len(own))))
+    n_random = _RANDOM * (len(own) or round(len(rows) * known.usual))
+    random = _other_than(own, _distinct(generator.integers(0, max(len(rows) * T, 1), n_random)))
     best = [scores.best(), *(_best_entries(table) for table in (company, named))]
     pairs = _distinct(np.concatenate([own, random, *best]))
     carried, drawn, candidate = (_marked(pairs, keys) for keys in (own, random, np.concatenate(best)))
