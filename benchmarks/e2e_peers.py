@@ -114,6 +114,7 @@ def _write_page(fitted: Fitted, counts: Any, words: Any, report: Path) -> None:
         lengths[kept],
         words,
         np.asarray(counts.sum(0)).ravel(),
+        mds="mmds",  # its default may give complex coordinates, which it then cannot write
         n_jobs=2,
     )
     pyLDAvis.save_html(prepared, str(report))
