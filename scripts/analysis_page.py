@@ -12,7 +12,8 @@ import numpy as np
 
 HEAD = """# The analyst's workflow
 
-Written by `scripts/analysis_results.py` from the records in `benchmarks/results/analysis`. The rules of `choose` and `effects` were developed on generated corpora with other settings
+Written by `scripts/analysis_results.py` from the records in `benchmarks/results/analysis`, measured in November 2026 before
+decision 179, which keeps topics and changes the profiles of tags in the third digit. The rules of `choose` and `effects` were developed on generated corpora with other settings
 and seeds than those reported here; for drifts, see there. The machine had two cores. Times are from runs without other programs; for
 the other figures, other programs used the machine, too.
 """

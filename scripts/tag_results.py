@@ -13,7 +13,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from tagtopics.corpus.splits import train_test
 from tagtopics.experiments.curves import SEEN, shuffled
 
 RECORDS = Path("benchmarks/results/tag-results.jsonl")
+Record = dict[str, Any]
 SPLITS, TOPICS, SWEEPS = 5, 50, 100
 TEXTS: dict[str, dict[str, Any]] = {
     "anthology": {"file": "papers.jsonl.gz", "tags": ["authors", "venue", "year"]},
@@ -103,16 +104,27 @@ def records(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
-def run(names: list[str]) -> None:
-    """Measure corpora that have no record yet, split by split."""
-    for name, seed in waiting(names, RECORDS):
+def measured(names: list[str], path: Path, measure: Callable[[str, int], Record]) -> Iterator[Record]:
+    """Measure corpora that have no record yet, split by split; append each record to a file and yield it."""
+    for name, seed in waiting(names, path):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             record = measure(name, seed)
-        with RECORDS.open("a", encoding="utf-8") as file:
+        with path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")
-        shares = {key: [round(x) for x in values] for key, values in record["curves"].items()}
-        print(name, seed, shares, flush=True)  # noqa: T201
+        yield record
+
+
+def shown(record: Record) -> str:
+    """Return the corpus, the split and the rounded curves of a record."""
+    curves = {key: [round(x) for x in values] for key, values in record["curves"].items()}
+    return f"{record['corpus']} {record['seed']} {curves}"
+
+
+def run(names: list[str]) -> None:
+    """Measure what is missing, and print it."""
+    for record in measured(names, RECORDS, measure):
+        print(shown(record), flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -8,13 +8,11 @@ to documents that have exchanged their tags.
 
 from __future__ import annotations
 
-import json
 import sys
-import warnings
 from pathlib import Path
 from typing import Any
 
-from tag_results import SWEEPS, TOPICS, read, waiting
+from tag_results import SWEEPS, TOPICS, measured, read, shown
 
 import tagtopics as tt
 from tagtopics.corpus.splits import train_test
@@ -52,15 +50,9 @@ def measure(name: str, seed: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure corpora that have no record yet, split by split."""
-    for name, seed in waiting(sys.argv[1:], RECORDS):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            record = measure(name, seed)
-        with RECORDS.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(record) + "\n")
-        shares = {key: [round(x) for x in values] for key, values in record["curves"].items()}
-        print(name, seed, shares, record["strengths"], flush=True)  # noqa: T201
+    """Measure what is missing, and print it."""
+    for record in measured(sys.argv[1:], RECORDS, measure):
+        print(shown(record), record["strengths"], flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import json
 import sys
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tag_results import SWEEPS, TOPICS, read, waiting
+from tag_results import SWEEPS, TOPICS, measured, read
 
 import tagtopics as tt
 from tagtopics.corpus.splits import train_test
@@ -149,13 +148,8 @@ def measure(name: str, seed: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure corpora that have no record yet, split by split."""
-    for name, seed in waiting(sys.argv[2:], RECORDS):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            record = measure(name, seed)
-        with RECORDS.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(record) + "\n")
+    """Measure what is missing, and print it."""
+    for record in measured(sys.argv[2:], RECORDS, measure):
         print(json.dumps(record), flush=True)  # noqa: T201
 
 
