@@ -9,11 +9,7 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Float32
 from tagtopics.evidence.similar import NEAREST, Near
-from tagtopics.kernels.ranking import largest_in_rows
-from tagtopics.recommend.ridge import Documents, documents_of, kernel_of
-
-_BATCH = 1 << 23
-"""Pairs of documents that are compared at a time."""
+from tagtopics.recommend.ridge import Documents, documents_of, neighbours
 
 
 def near_documents(
@@ -28,13 +24,9 @@ def near_documents(
         of_index: their words, CSR (N, W), and topic proportions, (N, K).
         n_threads: any number gives the same bits.
     """
-    D, N = counts.shape[0], len(index.topics)
-    n = min(NEAREST, N)
-    rows, step = np.zeros((D, n), dtype=np.int64), max(1, _BATCH // max(N, 1))
-    for first in range(0, D, step):
-        part = slice(first, min(first + step, D))
-        new = documents_of(sp.csr_array(counts[part], dtype=np.float32), doc_topic[part])
-        rows[part] = np.sort(largest_in_rows(kernel_of(new, index, 1.0, n_threads), n), axis=1)
+    new = documents_of(sp.csr_array(counts, dtype=np.float32), doc_topic)
+    rows = np.sort(neighbours(new, index, 1.0, n_threads, most=NEAREST).rows, axis=1)
+    D, n = rows.shape
     used, place = np.unique(rows, return_inverse=True)
     weights = (np.full(D * n, 1 / max(n, 1)), place.ravel(), np.arange(D + 1) * n)
     words, topics = of_index
