@@ -78,7 +78,7 @@ def _compressed(content: Iterable[bytes], level: int) -> Iterator[tuple[bytes, b
     before = b""
     with ThreadPoolExecutor(n_threads) as pool:
         waiting: deque[tuple[bytes, Future[bytes]]] = deque()
-        for piece in _pieces(content):
+        for piece in in_pieces(content, PIECE):
             waiting.append((piece, pool.submit(_blocks, piece, before, level)))
             before = piece[-_WINDOW:]
             if len(waiting) > 2 * n_threads:
@@ -88,18 +88,18 @@ def _compressed(content: Iterable[bytes], level: int) -> Iterator[tuple[bytes, b
             yield piece, blocks.result()
 
 
-def _pieces(content: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the same content in pieces of `PIECE` bytes; the last one may be shorter."""
+def in_pieces(content: Iterable[bytes], n_bytes: int) -> Iterator[bytes]:
+    """Yield the same content in pieces of `n_bytes`; the last one may be shorter."""
     kept: list[bytes] = []
     size = 0
     for part in content:
         kept.append(part)
         size += len(part)
-        if size >= PIECE:
+        if size >= n_bytes:
             whole = b"".join(kept)
-            end = size - size % PIECE
-            for start in range(0, end, PIECE):
-                yield whole[start : start + PIECE]
+            end = size - size % n_bytes
+            for start in range(0, end, n_bytes):
+                yield whole[start : start + n_bytes]
             kept, size = [whole[end:]], size - end
     if size:
         yield b"".join(kept)

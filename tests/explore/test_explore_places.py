@@ -165,12 +165,12 @@ def test_the_workbench_keeps_texts_and_decisions(watched: Watched) -> None:
     page.get_by_role("button", name="Analyse").click()
     page.get_by_role("button", name="Accept").first.click()
     page.get_by_role("button", name="Refuse").nth(1).click()
-    page.wait_for_timeout(500)
+    saved = "Object.values(localStorage).some(s => s.includes('The ship') && JSON.parse(s).refused.length)"
+    page.wait_for_function(saved)
     chosen = page.locator(".bench .chosen li").all_inner_texts()
     assert len(chosen) == 1
     page.reload()
-    page.wait_for_selector("#bench-text")
-    assert page.locator("#bench-text").input_value().startswith("The ship")
+    page.wait_for_function("document.getElementById('bench-text')?.value.startsWith('The ship')")
     assert page.locator(".bench .chosen li").all_inner_texts() == chosen
     page.get_by_role("button", name="Keep it, next text").click()
     assert page.locator("#bench-text").input_value() == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tagtopics.explore.bodies import _tag_parts, tag_parts
 from tagtopics.explore.page import numerals, rounded, short_floats, significant
 
 
@@ -40,3 +41,17 @@ def test_short_floats_have_three_digits_and_no_other_error() -> None:
         exponent, digits = (code - 1) // 900 - 11, 100 + (code - 1) % 900
         read.append(float(f"{digits}e{exponent}") if code else 0.0)
     assert read == [value if value >= 1e-9 else 0.0 for value in rounded(values, 3)]
+
+
+def test_the_parts_of_tags_are_the_same_for_one_document_and_for_many() -> None:
+    draw = np.random.default_rng(0)
+    n_words, n_tags = draw.integers(0, 40, 30), draw.integers(0, 6, 30)
+    counts = draw.integers(1, 9, n_words.sum()).astype(np.float32)
+    credit = draw.random((n_words * n_tags).sum()).astype(np.float32)
+    words, claims = (np.concatenate([[0], np.cumsum(sizes)]) for sizes in (n_words, n_words * n_tags))
+    parts = [
+        tag_parts(credit[claims[d] : claims[d + 1]].reshape(n_words[d], n), counts[words[d] : words[d + 1]])
+        for d, n in enumerate(n_tags.tolist())
+    ]
+    found = _tag_parts(credit.astype(np.float64), counts, n_words, n_tags)
+    np.testing.assert_allclose(found, np.concatenate(parts), rtol=1e-15)

@@ -17,7 +17,8 @@ from explore_support import HOSTILE, Recommending
 from hypothesis import HealthCheck, given, settings
 
 import tagtopics as tt
-from tagtopics.explore.collection import AnswerCache, Collection
+from tagtopics.explore.answers import Answer, AnswerCache
+from tagtopics.explore.collection import Collection
 from tagtopics.explore.hosting import Served
 from tagtopics.explore.listener import allowed_hosts
 from tagtopics.explore.middleware import Gate
@@ -196,11 +197,11 @@ def test_what_a_client_has_is_not_sent_again(ask: Client, path: str) -> None:
 
 
 def test_the_cache_is_bounded() -> None:
-    cache = AnswerCache(max_bytes=10)
+    cache, answer = AnswerCache(max_bytes=10), Answer([b"12", b"34"])
     for key in "abc":
-        cache.put(key, b"1234")
-    assert (cache.get("a"), cache.get("b"), cache.get("c")) == (None, b"1234", b"1234")
-    cache.put("d", b"12345678901")
+        cache.put(key, answer)
+    assert (cache.get("a"), cache.get("b"), cache.get("c")) == (None, answer, answer)
+    cache.put("d", Answer([b"12345678901"]))
     assert cache.get("d") is None
 
 

@@ -85,29 +85,30 @@ class Bodies:
         topics = letters((data.word_topic[known] * table.topics[rows[row]]).argmax(1))
         numbers, shown = (divided(part, kept) for part in (self._number[known].tolist(), rounded(counts, 6)))
         listed = [{"w": w, "n": n} for w, n in zip(numbers, shown, strict=True)]
-        credited = self._credits(rows, inside, sizes)
+        credited = self._credits(rows, inside, sizes, table.word_count[entries])
         parts = zip(cut(topics, kept), credited, strict=True)
         return listed, [{"k": k} | more for k, more in parts]
 
-    def _credits(self, rows: Int64, inside: Bool, n_words: Int64) -> list[dict[str, Any]]:
+    def _credits(self, rows: Int64, inside: Bool, n_words: Int64, counts: Float32) -> list[dict[str, Any]]:
         """Return `f` and `c` of documents.
 
         Args:
             rows: the documents.
             inside: whether each of their words is in the index.
             n_words: how many words each of them has.
+            counts: how often each of their words occurs.
         """
-        data, table = self._data, self._data.documents
+        table = self._data.documents
         if not len(table.credit):
             return [{} for _ in rows]
-        n_tags = np.diff(table.tag_offsets)[rows]
+        n_tags = table.tag_offsets[rows + 1] - table.tag_offsets[rows]
         entries, _ = entries_of(table.credit_offsets, rows)
         kept = np.repeat(inside, np.repeat(n_tags, n_words))
-        percent = letters(np.rint(100 * table.credit[entries][kept].astype(np.float64)))
+        credit = table.credit[entries].astype(np.float64)
+        percent = letters(np.rint(100 * credit[kept]))
         doc = np.repeat(np.arange(len(rows)), n_words)[inside]
         sizes = np.bincount(doc, minlength=len(rows)) * n_tags
-        parts = [tag_parts(credits_of(data, d), _counts(data, d)) for d in rows[n_tags > 0].tolist()]
-        shares = divided(rounded(np.concatenate([np.empty(0), *parts])), n_tags)
+        shares = divided(rounded(_tag_parts(credit, counts, n_words, n_tags)), n_tags)
         return [
             ({"f": f} if f else {}) | ({"c": c} if len(f) > 1 else {})
             for f, c in zip(shares, cut(percent, sizes), strict=True)
@@ -142,12 +143,6 @@ class Bodies:
         return counts == listed["n"] and found == list(map(tuple, spans.tolist()))
 
 
-def _counts(data: TopicData, doc: int) -> Float32:
-    """Return how often each word of one document occurs."""
-    table = data.documents
-    return table.word_count[slice(*table.word_offsets[doc : doc + 2])]
-
-
 def credits_of(data: TopicData, doc: int) -> Any:
     """Return p(tag | word, document), words x tags, of one document; None without credits."""
     table = data.documents
@@ -161,6 +156,19 @@ def tag_parts(credit: Any, counts: Any) -> Float64:
     """Return the share of a document's tokens that is credited to each of its tags."""
     tokens = credit.astype(np.float64) * np.asarray(counts, dtype=np.float64)[:, None]
     return np.asarray(tokens.sum(0) / max(float(counts.sum()), 1e-300))
+
+
+def _tag_parts(credit: Float64, counts: Float32, n_words: Int64, n_tags: Int64) -> Float64:
+    """Return `tag_parts` of several documents, (S,), tag after tag; of each the numbers of words and tags."""
+    per_word = np.repeat(n_tags, n_words)  # claims of each word
+    first = np.cumsum(per_word) - per_word
+    slot = np.arange(len(credit)) - np.repeat(
+        first - np.repeat(np.cumsum(n_tags) - n_tags, n_words), per_word
+    )
+    tokens = np.bincount(slot, credit * np.repeat(counts, per_word), int(n_tags.sum()))
+    doc = np.repeat(np.arange(len(n_words)), n_words)
+    totals = np.maximum(np.bincount(doc, counts, len(n_words)), 1e-300)
+    return np.asarray(tokens / np.repeat(totals, n_tags))
 
 
 def cut(text: str, sizes: Int64) -> list[str]:

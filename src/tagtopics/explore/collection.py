@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import overload
 
@@ -181,43 +180,20 @@ class Collection:
         return heads_of(self._data.words)
 
 
-class AnswerCache:
-    """The JSON of recent answers, least recently used first, up to a number of bytes in all.
-
-    It is used from the event loop only; the answers themselves are computed elsewhere.
-    """
-
-    def __init__(self, max_bytes: int) -> None:
-        self._max_bytes = max_bytes
-        self._answers: OrderedDict[Hashable, bytes] = OrderedDict()
-        self._n_bytes = 0
-
-    def get(self, key: Hashable) -> bytes | None:
-        """Return a stored answer, or None."""
-        if key in self._answers:
-            self._answers.move_to_end(key)
-        return self._answers.get(key)
-
-    def put(self, key: Hashable, answer: bytes) -> None:
-        """Store an answer; older ones are dropped to make space."""
-        self._n_bytes += len(answer) - len(self._answers.pop(key, b""))
-        self._answers[key] = answer
-        while self._n_bytes > self._max_bytes:
-            _, dropped = self._answers.popitem(last=False)
-            self._n_bytes -= len(dropped)
-
-
 def as_json(answer: Callable[[], BaseModel]) -> bytes:
     """Compute an answer and return its JSON; a lone surrogate in a name becomes a question mark.
+
+    Large answers of the collection are not joined; see `pieces_of`.
+    """
+    return b"".join(pieces_of(answer()))
+
+
+def pieces_of(found: BaseModel) -> Iterator[bytes]:
+    """Yield the JSON of an answer; lists of models, and words with their weights, come last.
 
     Rows of a list are converted one by one: a whole list would keep the interpreter's lock, and the server
     waiting, for a tenth of a second and more.
     """
-    return b"".join(_model_json(answer()))
-
-
-def _model_json(found: BaseModel) -> Iterator[bytes]:
-    """Yield the JSON of an answer; lists of models, and words with their weights, come last."""
     own = {name: value for name, value in found if _is_long(value)}
     rest = found.model_dump_json(exclude=set(own))[1:-1].encode("utf-8", "replace")
     yield b"{" + rest
@@ -230,7 +206,7 @@ def _model_json(found: BaseModel) -> Iterator[bytes]:
 def _list_json(models: list[BaseModel]) -> Iterator[bytes]:
     for i, model in enumerate(models):
         yield b"," if i else b"["
-        yield from _model_json(model)
+        yield from pieces_of(model)
     yield b"]"
 
 

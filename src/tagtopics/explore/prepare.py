@@ -255,7 +255,7 @@ def ragged(values: Any, sizes: Int64) -> dict[str, str]:
 
 def entries_of(offsets: Int64, rows: Int64) -> tuple[Int64, Int64]:
     """Return the places of some rows of a ragged array, row after row, and how many each row has."""
-    sizes = np.diff(offsets)[rows]
+    sizes = offsets[rows + 1] - offsets[rows]
     return np.arange(sizes.sum()) + np.repeat(offsets[rows] - np.cumsum(sizes) + sizes, sizes), sizes
 
 

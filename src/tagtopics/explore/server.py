@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, TypeVar
 
-import xxhash
 from fastapi import APIRouter, FastAPI, HTTPException, Path, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
@@ -19,8 +18,9 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from tagtopics.errors import InputError
 from tagtopics.explore import schemas
 from tagtopics.explore.annif import annif_routes
+from tagtopics.explore.answers import Answer, AnswerCache, unless_known
 from tagtopics.explore.bodies import CHUNK, Bodies
-from tagtopics.explore.collection import AnswerCache, Collection, as_json
+from tagtopics.explore.collection import Collection, as_json, pieces_of
 from tagtopics.explore.guard import TokenGuard, api_page
 from tagtopics.explore.hosting import Served, Switchboard
 from tagtopics.explore.middleware import (
@@ -186,11 +186,11 @@ def _pages(data: TopicData, offers: frozenset[str], language: str) -> APIRouter:
 
     @router.get("/static/explorer.js")
     async def code(request: Request) -> Response:
-        return _unless_known(request, script().encode(), "text/javascript; charset=utf-8")
+        return unless_known(request, Answer([script().encode()]), "text/javascript; charset=utf-8")
 
     @router.get("/static/explorer.css")
     async def looks(request: Request) -> Response:
-        return _unless_known(request, style().encode(), "text/css; charset=utf-8")
+        return unless_known(request, Answer([style().encode()]), "text/css; charset=utf-8")
 
     @router.get("/data/index")
     def whole_index(request: Request) -> Response:
@@ -211,20 +211,9 @@ def _pages(data: TopicData, offers: frozenset[str], language: str) -> APIRouter:
 
 def _zipped(content: bytes, request: Request) -> Response:
     if "gzip" in request.headers.get("accept-encoding", ""):
-        return _unless_known(request, content, "application/json", {"Content-Encoding": "gzip"})
-    return _unless_known(request, gzip.decompress(content), "application/json")
-
-
-def _unless_known(
-    request: Request, content: bytes, media_type: str, headers: Mapping[str, str] | None = None
-) -> Response:
-    """Return content with an ETag, or status 304 if the client has it already."""
-    tag = f'"{xxhash.xxh3_128_hexdigest(content)}"'
-    headers = {"ETag": tag, "Cache-Control": "no-cache", "Vary": "Accept-Encoding", **(headers or {})}
-    known = request.headers.get("if-none-match", "")
-    if tag in (one.strip().removeprefix("W/") for one in known.split(",")):
-        return Response(status_code=304, headers=headers)
-    return Response(content, media_type=media_type, headers=headers)
+        zipped = {"Content-Encoding": "gzip"}
+        return unless_known(request, Answer([content]), "application/json", zipped)
+    return unless_known(request, Answer([gzip.decompress(content)]), "application/json")
 
 
 def _operation() -> APIRouter:
@@ -260,11 +249,11 @@ def _collection(collection: Collection, gate: Gate, cache: AnswerCache) -> APIRo
 
     async def answer(request: Request, compute: Callable[..., BaseModel], *given: Any) -> Response:
         key = (compute.__name__, *given)
-        content = cache.get(key)
-        if content is None:
-            content = await _compute(gate, lambda: as_json(lambda: compute(*given)))
-            cache.put(key, content)
-        return _unless_known(request, content, "application/json")
+        found = cache.get(key)
+        if found is None:
+            found = await _compute(gate, lambda: Answer(pieces_of(compute(*given))))
+            cache.put(key, found)
+        return unless_known(request, found, "application/json")
 
     @router.get("/topics", response_model=schemas.TopicList)
     async def topics(request: Request, words: Count = 10) -> Response:

@@ -58,6 +58,17 @@ def kernel(function: Any) -> Any:
         return numba.njit(**_OPTIONS)(function)
 
 
+def short_kernel(function: Any) -> Any:
+    """Compile a function of some microseconds that is called many times in a row; it keeps the lock.
+
+    A thread that waits for the interpreter's lock asks for it after a millisecond in which no one has
+    released it. Calls that release it for microseconds, one after the other, start that millisecond anew
+    each time, and take the lock back before the waiting thread is awake.
+    """
+    with _numba_cache():
+        return numba.njit(**(_OPTIONS | {"nogil": False}))(function)
+
+
 def integer_kernel(function: Any) -> Any:
     """Compile code on integers that allocates nothing; no order of its operations can change a result."""
     with _numba_cache():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tagtopics._typing import Int64
-from tagtopics.kernels.compiling import kernel
+from tagtopics.kernels.compiling import short_kernel
 
 _COMMA = 44
 
@@ -36,7 +36,7 @@ class Texts:
         return out.tobytes()
 
 
-@kernel
+@short_kernel
 def _join(starts, sizes, content, numbers, out):
     at, to, n = np.uint64(0), np.uint64(0), np.uint64(len(numbers))
     for i in range(len(starts)):
