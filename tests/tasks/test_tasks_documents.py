@@ -13,6 +13,7 @@ from tagtopics import LDA, TTM, Corpus, InputError, LabeledLDA, make_tagged_corp
 from tagtopics.corpus.core import canonical_counts, tag_matrix
 from tagtopics.tasks import evaluate_classification, evaluate_credit, evaluate_links
 from tagtopics.tasks.credit import credit_of, mix_documents, naive_bayes_shares
+from tagtopics.tasks.fitted_split import fit_split
 from tagtopics.tasks.prediction import _best_constant, _joined, _shared_tags, linked_pairs
 
 
@@ -125,6 +126,17 @@ def test_inferred_tags_tell_links_and_classes_that_topics_do_not(corpus: Corpus)
     )
     found, plain = (evaluate_classification(labelled, model)["metrics"] for model in (ours, lda))
     assert found["accuracy"] > plain["accuracy"] + 0.1
+
+
+def test_known_tags_add_to_what_words_say_of_tags(corpus: Corpus) -> None:
+    model = TTM(2, random_state=0, max_iter=20)
+    hidden, known = (fit_split(corpus, model, seed=0, tags_known=known) for known in (False, True))
+    assert known.train_tags is not None
+    assert known.test_tags is not None
+    np.testing.assert_array_equal(known.train_tags, hidden.train_tags)
+    np.testing.assert_array_equal(known.test_tags, hidden.test_tags)
+    np.testing.assert_array_equal(known.test_topics, model.transform(known.test, known.test))
+    assert (known.test_topics != hidden.test_topics).any()
 
 
 def test_a_constant_of_links_that_is_given_is_used(corpus: Corpus) -> None:

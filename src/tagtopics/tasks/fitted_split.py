@@ -19,7 +19,7 @@ class FittedSplit(NamedTuple):
     train_topics: Float32  # (D', K) proportions, inferred as those of the test part
     test_topics: Float32  # (D, K)
     seconds: float  # to fit
-    train_tags: Float32 | None = None  # (D', T') probabilities of tags, where topics were inferred with them
+    train_tags: Float32 | None = None  # (D', T') probabilities of tags, if the model infers them
     test_tags: Float32 | None = None  # (D, T')
 
 
@@ -27,18 +27,22 @@ def fit_split(corpus: Corpus, model: TopicModel, seed: int, tags_known: bool) ->
     """Fit a model on the training part of a corpus and infer the proportions of both parts.
 
     The proportions of training documents are inferred again, with tags hidden or known as in the test part,
-    so that classifiers trained on them apply to test documents. A model that can infer hidden tags does so,
-    those of training documents without what it knows of their own tags.
+    so that classifiers trained on them apply to test documents. A model that can infer tags from words does
+    so, those of training documents without what it knows of their own tags. Hidden tags are replaced by the
+    inferred ones.
     """
     train, test, seconds = fit_train_part(corpus, model, seed)
-    if not tags_known and model.infers_tags and train.tags.nnz > 0:
-        model.fit_recommender(train)
-        train_tags, test_tags = model._training_tags(train), model.tag_probabilities(test)
-        topics = model._topics_by(train, train_tags), model._topics_by(test, test_tags)
-        return FittedSplit(train, test, *topics, seconds, train_tags, test_tags)
     known = tags_known and bool(model.tag_names_)
-    train_topics, test_topics = (model.transform(part, part if known else None) for part in (train, test))
-    return FittedSplit(train, test, train_topics, test_topics, seconds)
+    if not (model.infers_tags and train.tags.nnz > 0):
+        one, other = (model.transform(part, part if known else None) for part in (train, test))
+        return FittedSplit(train, test, one, other, seconds)
+    model.fit_recommender(train)
+    train_tags, test_tags = model._training_tags(train), model.tag_probabilities(test)
+    parts = ((train, train_tags), (test, test_tags))
+    one, other = (
+        model.transform(part, part) if known else model._topics_by(part, tags) for part, tags in parts
+    )
+    return FittedSplit(train, test, one, other, seconds, train_tags, test_tags)
 
 
 def fit_train_part(corpus: Corpus, model: TopicModel, seed: int) -> tuple[Corpus, Corpus, float]:

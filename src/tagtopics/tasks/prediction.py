@@ -22,7 +22,7 @@ def evaluate_classification(
 
     The topics are learned from all training documents. The classifier (radial basis function, on the square
     roots of the proportions) is trained on `per_class` labelled documents of each class, 100 in the paper's
-    CORA. Where the model infers hidden tags, the square roots of their probabilities are features, too.
+    CORA. If the model infers tags from words, the square roots of their probabilities are features, too.
 
     Args:
         corpus: documents with labels; its official split is used if it has one, else a random 80/20 split.
@@ -113,7 +113,7 @@ def evaluate_links(
 
     As in the paper, a pair of documents is the Hadamard product of their proportions, but its square roots
     (decision 121); half of the pairs have a link, in training and in test; both documents of a test pair are
-    test documents. Where the model infers hidden tags, the logarithm of the number of tags that both
+    test documents. If the model infers tags from words, the logarithm of the number of tags that both
     documents are expected to share is a feature, too (decision 145).
 
     Args:
