@@ -15,7 +15,7 @@ import tagtopics
 
 SOURCE = Path(tagtopics.__file__).parent
 LAYERS = [
-    {"errors", "_typing", "_io", "_gzip", "_lazy", "_blas", "_html"},
+    {"errors", "_typing", "_io", "_gzip", "_lazy", "_blas", "_html", "_memory"},
     {"graph"},
     {"kernels"},
     {"corpus"},

@@ -90,7 +90,7 @@ def test_a_fit_starts_from_the_words_of_a_fit_to_a_part(corpus: Corpus, few: Non
     belief = run(before, max_iter=60, tol=model.tol).state
 
     class Known:
-        def word_topics(self) -> Any:
+        def take_word_topics(self) -> Any:
             return (belief.sums.words + model.topic_word_prior_).astype(np.float32)
 
     whole = MemoryExecutor(build_graph(corpus.counts, corpus.tags))
@@ -148,3 +148,26 @@ def test_shards_have_the_pilot_of_memory(corpus: Corpus, few: None, tmp_path: Pa
     assert one.n_iter_ == len(found.history)
     assert np.array_equal(one.topic_sums_, found.state.sums.words.sum(0))
     assert np.array_equal(one.tag_sums_, found.state.sums.tags)
+
+
+def test_a_pilot_is_freed_before_the_sweeps(corpus: Corpus, few: None) -> None:
+    model = TTM(4, random_state=0)
+    model._set_topic_word_prior(float(corpus.counts.sum()), corpus.n_words)
+    algorithm: Any = model._algorithm(corpus)
+    stages: list[str] = []
+
+    class Stages(Callback[Any]):
+        def on_stage(self, name: str) -> None:
+            stages.append(name)
+
+        def on_start(self, max_iter: int) -> None:
+            stages.append("sweeps")
+            assert not {"belief", "documents"} & vars(algorithm.pilot).keys()
+
+    model._learn(corpus, algorithm, [Stages()])
+    model._learn_evidence(corpus, [Stages()], algorithm)
+    assert stages == [
+        "Learning what tags say", "Drawing the first messages", "sweeps", "Crediting words to tags"
+    ]  # fmt: skip
+    again = TTM(4, random_state=0).fit_topics(corpus)
+    assert again.settings_ == model.settings_

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 _STEPS = {
     "Reading": "read",
     "Counting words": "count",
+    "Drawing the first messages": "start",
     "Learning what tags say": "tags",
     "Crediting words to tags": "tags",
     "Training the recommender": "recommender",

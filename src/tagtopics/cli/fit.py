@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -72,6 +73,7 @@ def command(
     guided: GuidedOption = None,
 ) -> None:
     """Learn topics from a corpus, or from a folder of shards, and save them as a model."""
+    from tagtopics.corpus.parked import parked
     from tagtopics.kernels import precompile
     from tagtopics.models.inputs import without_words
     from tagtopics.models.persistence import check_model_target
@@ -99,6 +101,7 @@ def command(
         _note_sizes(estimator, documents)
         clock.begin("start")
         check_space(target, model_bytes(estimator, documents, keep))
+        documents = replace(documents, texts=parked(documents.texts))
         checkpoints, start = _checkpoint(estimator, documents, scale)
         callbacks = [clock, *progress_bar(output), *checkpoints]
         if journal is None:

@@ -306,8 +306,11 @@ class ScaleOptions:
     ] = False
 
 
-_SLOW_MODULES = ("pandas", "scipy.stats", "numpy.f2py", "numpy.testing", "asyncio")
-"""What scikit-learn, scipy and joblib import and a command mostly does not use: a second."""
+_SLOW_MODULES = (
+    "pandas", "scipy.stats", "scipy.special", "numpy.f2py", "numpy.testing", "asyncio",
+    "narwhals", "narwhals.stable", "narwhals.stable.v2", "yaml",
+)  # fmt: skip
+"""What scikit-learn, scipy, joblib and numba import and a command mostly does not use: a second."""
 
 
 def grouped(function: Callable[..., None]) -> Callable[..., None]:

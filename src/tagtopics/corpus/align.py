@@ -78,7 +78,7 @@ def join_corpora(first: Corpus, second: Corpus) -> Corpus:
         dates=_joined(first, second, "dates"),
         urls=_joined(first, second, "urls"),
         links=_links(first, second),
-        texts=None if first.texts is None or second.texts is None else first.texts + second.texts,
+        texts=None if first.texts is None or second.texts is None else (*first.texts, *second.texts),
         recipe=first.recipe,
         columns=first.columns,
         visual=first.visual,

@@ -64,7 +64,7 @@ class Corpus:
     ids: tuple[str, ...]
     labels: tuple[str | None, ...] | None = None
     links: sp.csr_array | None = None
-    texts: tuple[str, ...] | None = None
+    texts: Sequence[str] | None = None
     split: tuple[str, ...] | None = None
     titles: tuple[str | None, ...] | None = None
     dates: tuple[str | None, ...] | None = None

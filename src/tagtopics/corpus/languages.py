@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.util import module_from_spec, spec_from_file_location
@@ -109,7 +110,7 @@ def _english() -> frozenset[str]:
 def spaceless_language(texts: Sequence[str]) -> str | None:
     """Return "chinese", "japanese" or "thai" if texts are written so, without spaces between words."""
     sample = _sample(texts)
-    n_letters = sum(map(str.isalpha, sample))
+    n_letters = 0 if sample.isascii() else sum(map(str.isalpha, sample))
     if not n_letters:
         return None
     shares = {name: len(pattern.findall(sample)) / n_letters for name, pattern in _SPACELESS}
@@ -161,8 +162,9 @@ def _is_close(texts: Sequence[str], best: str, used: str) -> bool:
 
 def _shares(words: Sequence[str]) -> dict[str, float]:
     """Return the share of words that are frequent ones of each language."""
+    occurrences = Counter(words)
     return {
-        name: sum(map(set(frequent.split()).__contains__, words)) / len(words)
+        name: sum(occurrences[word] for word in set(frequent.split())) / len(words)
         for name, frequent in _FREQUENT.items()
     }
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
+from tagtopics._memory import release_freed
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.errors import InputError
 from tagtopics.graph import Belief, CorpusSums, Priors
@@ -110,6 +111,7 @@ class BeliefPropagation:
 
     def learned(self, belief: Belief) -> Learned:
         """Return topics, topic proportions and the profiles of the tags; no proportions without `docs`."""
+        release_freed()  # what sweeps used besides the messages, which are still there
         alpha, sums = belief.priors.doc_topic, self._with_earlier(belief.sums)
         doc_sums = np.empty((0, len(alpha)), np.float32) if belief.docs is None else belief.docs.doc_sums
         more = {"tag_sums_": sums.tags, "tag_squares_": sums.tag_squares}
@@ -171,7 +173,7 @@ class BeliefPropagation:
         if self.guide is not None:
             return self._guided_topics(self.guide)
         if self.pilot is not None:
-            return self.pilot.word_topics()
+            return self.pilot.take_word_topics()
         topics = initial_topics(self.executor, self.n_topics, self.seed, self.anchored)
         return topics if self.anchored else topics + NOISE
 

@@ -18,6 +18,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from tagtopics._memory import release_freed
 from tagtopics._typing import Bool, Float32, Float64, Int64
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.graph import CorpusSums, DocState, FactorGraph, Priors, SweepInput, Totals, invariant_error
@@ -155,7 +156,11 @@ class MemoryExecutor:
         return sums
 
     def start(self, word_topics: Float32, seed: int, sums: CorpusSums) -> DocState:
-        """Return the initial state of all documents."""
+        """Return the initial state of all documents.
+
+        Its messages take more memory than all else, so what is free by now is given back to the system.
+        """
+        release_freed()
         return self.kernels.start(self.graph, word_topics, seed, self.lean, self.n_threads, sums)
 
     def sweep(self, sweep: Sweep, docs: DocState | None, sums: CorpusSums) -> float:

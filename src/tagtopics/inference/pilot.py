@@ -61,7 +61,10 @@ class Pilot:
     Attributes:
         known: rows of its documents.
         aside: rows of documents set aside.
+        said: what tags say, learned from the documents set aside; None if it is not known yet.
     """
+
+    said: Any = None
 
     def __init__(
         self,
@@ -77,20 +80,34 @@ class Pilot:
         self.known = rest[:: 1 + len(rest) // most]
         self.seed, self.take = seed, take
         self._propagation, self._max_iter, self._tol = propagation, max_iter, tol
+        self._word_topics: Float32 | None = None
 
     @cached_property
     def documents(self) -> tuple[Any, Any]:
         """The counts and tags of its documents, CSR."""
         return self.take(self.known)
 
+    def learn(self) -> None:
+        """Make the fit now."""
+        _ = self.belief
+
+    def forget(self) -> None:
+        """Keep nothing but p(topic | word), to start from, and what tags say."""
+        self._word_topics = self.take_word_topics()
+        del self.belief, self.documents
+
     @cached_property
     def belief(self) -> Belief:
-        """The belief after the last sweep, without messages and slot means, which are the largest parts."""
+        """The belief after the last sweep, without its large parts, which no one asks for."""
         algorithm = self._propagation(build_graph(*self.documents))
         found = run(algorithm, max_iter=self._max_iter, tol=self._tol).state
         assert found.docs is not None
         messages, doc_sums, slot_means = found.docs
-        return found._replace(docs=DocState(messages[:0].copy(), doc_sums, slot_means[:0].copy()))
+        return found._replace(
+            sums=found.sums._replace(tag_squares=found.sums.tag_squares[:0].copy()),
+            previous=found.previous[:0].copy(),
+            docs=DocState(messages[:0].copy(), doc_sums, slot_means[:0].copy()),
+        )
 
     @property
     def tag_docs(self) -> Float64:
@@ -99,7 +116,10 @@ class Pilot:
         has_words = np.diff(counts.indptr) > 0
         return np.bincount(tags[has_words].indices, minlength=tags.shape[1]).astype(np.float64)
 
-    def word_topics(self) -> Float32:
-        """Return p(topic | word), (W, K), up to a factor for each word."""
+    def take_word_topics(self) -> Float32:
+        """Return p(topic | word), (W, K), up to a factor for each word; what `forget` kept is given away."""
+        found, self._word_topics = self._word_topics, None
+        if found is not None:
+            return found
         belief = self.belief
         return (belief.sums.words + belief.priors.topic_word).astype(np.float32)

@@ -349,8 +349,9 @@ class TopicModel(Queries):
     ) -> None:
         """Iterate the algorithm and store what it learned."""
         tol, most = self.tol if algorithm.settles else 0.0, self._most_sweeps(corpus.n_docs)
-        result = run(algorithm, max_iter=most, tol=tol, callbacks=callbacks, start=start)
-        self._store(corpus, algorithm.learned(result.state), result)
+        result: FitResult[Any] = run(algorithm, max_iter=most, tol=tol, callbacks=callbacks, start=start)
+        learned, result = algorithm.learned(result.state), result._replace(state=None)  # frees the messages
+        self._store(corpus, learned, result)
 
     def _store(self, corpus: Corpus, learned: Learned, result: FitResult[Any]) -> None:
         """Set all fitted attributes of a model whose topics were learned from a corpus."""

@@ -12,6 +12,7 @@ import secrets
 import shutil
 import warnings
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -286,7 +287,13 @@ def load_corpus(path: str | Path) -> Corpus | None:
 
 def load_with_corpus(path: str | Path) -> tuple[TopicModel, Corpus | None]:
     """Return a model and its corpus, both of the same save."""
-    return _consistently(Path(path), lambda *save: (_read_model(*save), _read_corpus(*save)))
+
+    def read(*save: Any) -> tuple[TopicModel, Corpus | None]:
+        with ThreadPoolExecutor(1) as thread:  # digests and gzip need no lock
+            corpus = thread.submit(_read_corpus, *save)
+            return _read_model(*save), corpus.result()
+
+    return _consistently(Path(path), read)
 
 
 def _consistently(folder: Path, read: Callable[[Path, dict[str, Any]], _Result]) -> _Result:

@@ -37,7 +37,7 @@ def trained_recommender(
     return recommender, fit_tag_names(recommender, thesaurus, corpus.texts, on_progress=on_progress)
 
 
-def texts_of(X: Any) -> tuple[str, ...]:
+def texts_of(X: Any) -> Sequence[str]:
     """Return the texts of documents, which names are looked for in."""
     if not isinstance(X, Corpus) or X.texts is None:
         raise InputError(

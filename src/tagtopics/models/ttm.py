@@ -31,7 +31,7 @@ from tagtopics.evidence.similar import Near, trust, trusted
 from tagtopics.graph import Priors, joint_profile, normalised
 from tagtopics.inference.callbacks import announce
 from tagtopics.inference.fold_in import FoldIn
-from tagtopics.inference.loop import Callback
+from tagtopics.inference.loop import Callback, Step
 from tagtopics.inference.pilot import Pilot
 from tagtopics.kernels.threads import resolve_threads
 from tagtopics.models.inputs import align_tags, align_words
@@ -198,11 +198,16 @@ class TTM(OnlineModel):
         self.tag_pseudo_count_ = None if isinstance(count, str) else float(count)
         tokens = _TAG_TOKENS if self.tag_pseudo_count_ is None else self.tag_pseudo_count_
         self.settings_, self.pilot_ = default_settings(self.doc_topic_prior_, n_kinds, tokens), None
-        if learned and can_learn(counts, tags):
+        pilot = None if algorithm is None else algorithm.pilot
+        if pilot is not None and pilot.said is not None:
+            self.settings_, self.pilot_ = pilot.said
+        elif learned and can_learn(counts, tags):
             announce(callbacks, "Learning what tags say")
-            self.settings_, self.pilot_ = self._learned_settings(
-                counts, tags, None if algorithm is None else algorithm.pilot
-            )
+            if pilot is None:
+                priors = self._priors()._replace(doc_topic=self.doc_topic_prior_)
+                pilot = self._pilot(counts.shape[0], priors, rows_of(counts, tags))
+            found = self._learned_settings(pilot, self.tag_names_, self.doc_topic_prior_)
+            self.settings_, self.pilot_ = found
         announce(callbacks, "Crediting words to tags")
         threads, alpha = resolve_threads(self.n_jobs), self.doc_topic_prior_
         tokens_of = np.asarray(counts.sum(1), dtype=np.float32)[:, np.newaxis]
@@ -211,15 +216,29 @@ class TTM(OnlineModel):
         self.tag_words_ = tag_words_of(fitted, self.settings_, threads)
         self._prepare()
 
+    def _learn(
+        self,
+        corpus: Corpus,
+        algorithm: Any,
+        callbacks: Sequence[Callback[Any]],
+        start: tuple[Any, Sequence[Step]] | None = None,
+    ) -> None:
+        """Learn topics; if there is a pilot, first what tags say, to free its memory before the sweeps."""
+        pilot, learned = algorithm.pilot, isinstance(self._preset().tag_pseudo_count, str)
+        if pilot is not None and learned and can_learn(corpus.counts, corpus.tags):
+            pilot.learn()
+            announce(callbacks, "Learning what tags say")
+            pilot.said = self._learned_settings(pilot, corpus.tag_names, algorithm.priors.doc_topic)
+            pilot.forget()
+            announce(callbacks, "Drawing the first messages")
+        super()._learn(corpus, algorithm, callbacks, start)
+
     def _learned_settings(
-        self, counts: Any, tags: Any, pilot: Pilot | None
+        self, pilot: Pilot, tag_names: Sequence[str], alpha: Float32
     ) -> tuple[TagSettings, PilotScores | None]:
-        """Learn topics without some documents, and the strengths from those documents."""
-        if pilot is None:
-            priors = self._priors()._replace(doc_topic=self.doc_topic_prior_)
-            pilot = self._pilot(counts.shape[0], priors, rows_of(counts, tags))
-        topics, aside = self._pilot_topics(pilot), pilot.take(pilot.aside)
-        alpha, threads = self.doc_topic_prior_, resolve_threads(self.n_jobs)
+        """Learn the strengths from documents that a pilot was made without."""
+        topics, aside = self._pilot_topics(pilot, tag_names), pilot.take(pilot.aside)
+        threads = resolve_threads(self.n_jobs)
 
         def nearest(seen: Any) -> Near:
             raised = topics.doc_sums + alpha
@@ -230,7 +249,7 @@ class TTM(OnlineModel):
 
         return learn_settings(topics, *aside, pilot.seed, threads, nearest, joint=self.order > 1)
 
-    def _pilot_topics(self, pilot: Pilot) -> PilotTopics:
+    def _pilot_topics(self, pilot: Pilot, tag_names: Sequence[str]) -> PilotTopics:
         """Return what a pilot says of the documents it was learned from."""
         belief, tag_docs = pilot.belief, pilot.tag_docs
         assert belief.docs is not None
@@ -240,16 +259,13 @@ class TTM(OnlineModel):
         K = belief.sums.words.shape[1]
         means = np.where(tag_docs[:, np.newaxis] > 0, belief.sums.tags / docs, 1.0 / K)
         base = normalised(belief.sums.words.sum(0))
-        profiles = self._profiles_of(base, means, tag_docs)
+        kinds = kinds_of(tag_names)
+        profiles = _profiles_of(base, means, tag_docs, kinds[1], len(kinds[0]))
         return PilotTopics(*pilot.documents, belief.docs.doc_sums, phi, profiles)
 
     def _profiles(self) -> Profiles:
-        return self._profiles_of(self.topic_shares(), self.tag_means(), self.tag_docs_)
-
-    def _profiles_of(self, base: Float64, means: Float64, tag_docs: Any) -> Profiles:
-        kinds = kinds_of(self.tag_names_, self.tag_kinds_)[1]
-        narrow, docs = means.astype(np.float32), tag_docs.astype(np.float64)
-        return Profiles(base, narrow, docs, kinds, len(self.tag_kinds_))
+        kinds, n_kinds = kinds_of(self.tag_names_, self.tag_kinds_)[1], len(self.tag_kinds_)
+        return _profiles_of(self.topic_shares(), self.tag_means(), self.tag_docs_, kinds, n_kinds)
 
     def _prepare(self) -> None:
         """Put together what queries need; call this when topics, tags or their words have changed."""
@@ -376,6 +392,10 @@ class TTM(OnlineModel):
         n_known = tags @ known.astype(np.float64)
         mean = (tags @ (self.tag_means() * known)) / np.maximum(n_known, 1)
         return np.asarray(self.tag_pseudo_count_ * mean, dtype=np.float32)
+
+
+def _profiles_of(base: Float64, means: Float64, tag_docs: Any, kinds: Any, n_kinds: int) -> Profiles:
+    return Profiles(base, means.astype(np.float32), tag_docs.astype(np.float64), kinds, n_kinds)
 
 
 def _tokens(counts: Any) -> Float64:

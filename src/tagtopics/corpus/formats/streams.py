@@ -90,8 +90,12 @@ def stream_table(
 def _stream_jsonl(
     path: Path, wanted: Collection[str], size: float, watch: Watch | None, options: FileOptions
 ) -> Iterator[Table]:
-    """Yield JSON lines; a key that a line lacks is None there, and the names are those of the part alone."""
+    """Yield JSON lines; a key that a line lacks is None there, and the names are those of the part alone.
+
+    Equal strings in the lists of a part are one object: most tags occur often.
+    """
     columns: dict[str, list[Any]] = {}
+    known: dict[str, str] = {}
     lines: list[int] = []
     names: dict[str, None] = {}
     n_chars = n_before = 0
@@ -105,13 +109,16 @@ def _stream_jsonl(
                 if name in wanted:
                     columns[name] = [None] * len(lines)
         for name, cells in columns.items():
-            cells.append(row.get(name))
+            cell = row.get(name)
+            if type(cell) is list:
+                cell = [known.setdefault(one, one) if type(one) is str else one for one in cell]
+            cells.append(cell)
         lines.append(number)
         n_chars += len(line)
         if n_chars >= size:
             yield _part(path, columns, names, lines, n_before)
             n_before += len(lines)
-            columns, lines, names, n_chars = {}, [], {}, 0
+            columns, lines, names, known, n_chars = {}, [], {}, {}, 0
     if lines or not n_before:
         yield _part(path, columns, names, lines, n_before)
 

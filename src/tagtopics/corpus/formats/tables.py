@@ -8,7 +8,7 @@ piece.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -196,7 +196,7 @@ class TableLayout:
             ids=[name or str(table.first_row + row) for row, name in enumerate(ids)],
             labels=_names(table, self._column("label"), "label"),
             split=_split(table),
-            where=table.where,
+            where=replace(table, columns={}).where,  # the cells are not needed any more
             columns=self.columns(),
             warnings=left_out,
             notices=[*by_default, *left_out],
