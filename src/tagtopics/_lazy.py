@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
@@ -38,10 +39,11 @@ def defer(*names: str) -> None:
     few commands use anything in them. Modules that are loaded or missing stay as they are.
     """
     for name in names:
-        spec = None if name in sys.modules else find_spec(name)
+        parent, _, last = name.rpartition(".")
+        within = isinstance(sys.modules.get(parent), _Deferred)  # to look for it would load the package
+        spec = None if name in sys.modules else ModuleSpec(name, None) if within else find_spec(name)
         if spec is not None:
             sys.modules[name] = _Deferred(name)
             sys.modules[name].__spec__ = spec
-            parent, _, last = name.rpartition(".")
             if parent:
                 setattr(sys.modules[parent], last, sys.modules[name])

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks.limits import TINY
+from benchmarks.records import load
 
 from benchmarks import e2e, e2e_page
 from benchmarks import run as bench
@@ -32,6 +33,10 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 0, done.stderr
     assert "gave no result" not in done.stdout, done.stdout
     return folder
+
+
+def test_every_record_of_the_project_can_be_shown() -> None:
+    assert all("job" in record for record in load(ROOT / "benchmarks" / "results"))
 
 
 def test_each_system_has_a_record_whose_perplexity_beats_chance(records: Path) -> None:

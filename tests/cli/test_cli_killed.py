@@ -26,7 +26,7 @@ def test_a_killed_fit_goes_on(shards: Path, tmp_path: Path, of_shards: bool) -> 
     sweeps = 40 if of_shards else 400  # a sweep over shards writes files and takes longer
     many = ["fit", source, "--topics", 3, "--tolerance", 0, "--seed", 3, "--iterations", sweeps]
     assert run(*many, "--out", tmp_path / "whole.tt").code == 0
-    line = [sys.executable, "-c", "import sys; from tagtopics.cli import main; sys.exit(main())"]
+    line = [sys.executable, "-c", "from tagtopics.cli import command; command()"]
     sign = tmp_path / "kept" / "checkpoint.safetensors" if of_shards else tmp_path / "kept"
     process = subprocess.Popen(
         [*line, *map(str, [*many, *kept, "--iterations", 10**6, "--out", tmp_path / "m.tt"])],

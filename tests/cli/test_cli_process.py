@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from cli_running import fit_small, write_rows
 
-COMMAND = [sys.executable, "-c", "import sys; from tagtopics.cli import main; sys.exit(main())"]
+COMMAND = [sys.executable, "-c", "from tagtopics.cli import command; command()"]
 HEAVY = {"numpy", "scipy", "sklearn", "numba", "polars", "pandas", "pyarrow", "safetensors", "narwhals"}
 
 

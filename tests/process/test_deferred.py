@@ -36,6 +36,10 @@ def test_parts_of_a_package(tmp_path: Path) -> None:
     assert _run(code, tmp_path) == ["loaded", "imported", "part", "4"]
     code = "defer('heavy'); import importlib.util as u; print(u.find_spec('heavy').name)"
     assert _run(code, tmp_path) == ["heavy"]
+    code = "defer('heavy', 'heavy.part'); import heavy.part as part; print('imported'); print(part.number)"
+    assert _run(code, tmp_path) == ["imported", "loaded", "part", "4"]
+    code = "defer('heavy', 'heavy.part'); import heavy; print(heavy.number); from heavy.part import number"
+    assert _run(f"{code}; print(number)", tmp_path) == ["loaded", "3", "part", "4"]
 
 
 def test_a_package_that_loads_its_parts_itself(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit
+import scipy.special
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.kernels.ranking import largest_in_rows
@@ -84,7 +84,7 @@ def candidates(known: Float32, truth: Any) -> tuple[Float32, Any]:
 
 def probabilities(known: Float32, weights: Float64) -> Float32:
     """Return (D, T) probabilities of `evidence` (D, T, N_COLUMNS)."""
-    return np.asarray(expit(known @ weights.astype(np.float32)), dtype=np.float32)
+    return np.asarray(scipy.special.expit(known @ weights.astype(np.float32)), dtype=np.float32)
 
 
 def picked(likely: Float32, handicap: Float64, top: int) -> Int64:

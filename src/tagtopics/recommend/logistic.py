@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+import scipy.special
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float64
@@ -49,7 +49,7 @@ def logistic_regression(
     z = X @ weights
     before = loss(weights, z)
     for _ in range(_MOST_STEPS):
-        p = expit(z)
+        p = scipy.special.expit(z)
         slope = X.T @ (of_rows * (p - y)) + penalty * weights
         curvature = _weighted_squares(X, of_rows * p * (1 - p)) + np.diag(penalty)
         step = _solved(curvature, slope)

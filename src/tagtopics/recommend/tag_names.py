@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import expit
+import scipy.special
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float64, Int64
@@ -165,7 +165,7 @@ class TagNames:
     def _probabilities(self, values: Float64) -> Float64:
         standard = _standardised(values, self.mean, self.scale)
         columns = _expanded(standard, len(self.weights) > len(FEATURES) + 1)
-        return np.asarray(expit(columns @ self.weights[1:] + self.weights[0]))
+        return np.asarray(scipy.special.expit(columns @ self.weights[1:] + self.weights[0]))
 
 
 def all_tags(thesaurus: Thesaurus, tag_names: Sequence[str]) -> tuple[str, ...]:
