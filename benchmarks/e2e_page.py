@@ -43,10 +43,8 @@ each system in processes of its own, one after the other on the same machine.
   the report, `other` the remaining time, to start and end the processes.
 - A peer reads the lines with Python's `json` module, counts words with scikit-learn's `CountVectorizer`, fits
   LDA on two cores with as many sweeps or passes as its own documentation uses, and writes a page with
-  pyLDAvis, with the layout `mmds`: its default cannot write every model. It was changed after the run, in
-  which only the page of scikit-learn on `generated` failed; that row was measured again, a few minutes later,
-  and the others have the default layout. A peer knows no tags. The topics are not equally good: the
-  [benchmarks](benchmarks.md) compare at equal perplexity.
+  pyLDAvis, with the layout `mmds`: its default cannot write every model. A peer knows no tags. The topics are
+  not equally good: the [benchmarks](benchmarks.md) compare at equal perplexity.
 
 The corpora: `generated` are words drawn from 50 planted topics, with authors and years. `abstracts` are
 abstracts of the ACL Anthology with their authors and, after the last of them, mixtures: the first half of the

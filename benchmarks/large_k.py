@@ -1,6 +1,6 @@
 """Many topics on long documents: LDA with its defaults beside tomotopy, perplexity against seconds.
 
-    python -m benchmarks.large_k                              K = 1,000, to benchmarks/results/large_k.json
+    python -m benchmarks.large_k                              K = 1,000, to results/large_k/k1000.json
     python -m benchmarks.large_k --topics 500 --seconds 60    a quick look
 
 Abstracts of the ACL Anthology are joined, in their order, to documents of about 1,300 words. Both systems see
@@ -29,7 +29,7 @@ from benchmarks.peers import Priors, _tomotopy_lda
 from benchmarks.recorder import Recorder
 from tagtopics.corpus.splits import completion
 
-RECORD = Path(__file__).parent / "results" / "large_k.json"
+RECORD = Path(__file__).parent / "results" / "large_k" / "k1000.json"
 WORDS = 1300
 """Words of a document, at the least."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,7 @@ def main() -> None:
     corpus: Any = tt.read_corpus(Path(sys.argv[1]) / "cora")
     text = f"""# Core results
 
-Written by `python scripts/core_results.py DIRECTORY`; measured with version {tt.__version__}.
+Written by `python scripts/core_results.py DIRECTORY`; measured in {date.today():%B %Y}.
 CORA, five random 80/20 splits, alpha 0.1, otherwise the defaults. Perplexity is document completion:
 proportions are inferred from 80 % of a test document's tokens and scored on the other 20 %. Tags of test
 documents are hidden unless the row says otherwise. TTM is the default model: its topics are LDA's, it learns
