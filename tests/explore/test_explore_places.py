@@ -51,6 +51,20 @@ def test_back_leads_to_the_same_place_of_a_list(watched: Watched) -> None:
     assert page.evaluate("window.scrollY") == 0
 
 
+def test_two_quick_changes_of_the_address_draw_one_page(watched: Watched) -> None:
+    page = watched.open()
+    page.evaluate("""() => new Promise((done) => {
+      let events = 0;
+      window.addEventListener('hashchange', () => ++events === 2 && done());
+      location.hash = '#/word/0';
+      location.hash = '#/document/0';
+    })""")
+    assert page.evaluate("document.documentElement.dataset.place") == "#/document/0"
+    assert page.evaluate("location.hash") not in ("#/word/0", "#/document/0")  # renamed when it was drawn
+    page.go_back()
+    wait_until(page, "() => document.documentElement.dataset.place === '#/word/0'")
+
+
 NAMES = """() => [...document.querySelectorAll('.terrain .name:not([hidden])')].map(node => {
   const [box, map] = [node, document.querySelector('.terrain')].map(one => one.getBoundingClientRect());
   return [node.innerText, box.left - map.left, box.top - map.top]; })"""

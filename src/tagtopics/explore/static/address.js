@@ -74,10 +74,15 @@ function rename(href) {
 const visits = [];
 let visit = { scroll: 0, lists: [] };
 let listsDrawn = 0;
-function beginVisit() {
+function knownVisit() {
   const { opened, number } = history.state || {};
-  const known = opened === performance.timeOrigin && visits[number];
+  return opened === performance.timeOrigin ? visits[number] : undefined;
+}
+// Two quick changes of the address are two events, but only one page: the first event has drawn it.
+const isDrawn = () => knownVisit() === visit;
+function beginVisit() {
   listsDrawn = 0;
+  const known = knownVisit();
   if (known) return (visit = known);
   visit = { scroll: 0, lists: [] };
   history.replaceState({ opened: performance.timeOrigin, number: visits.push(visit) - 1 }, "");

@@ -195,7 +195,9 @@ function start() {
       viewMenu();
       document.addEventListener("click", outOfFrame, true);
       rememberPlaces();
-      window.addEventListener("hashchange", route);
+      window.addEventListener("hashchange", () => {
+        if (!isDrawn()) route();
+      });
       route();
       document.documentElement.dataset.ready = "yes";
     })
