@@ -81,6 +81,7 @@ function knownVisit() {
 // Two quick changes of the address are two events, but only one page: the first event has drawn it.
 const isDrawn = () => knownVisit() === visit;
 function beginVisit() {
+  visit.scroll = window.scrollY; // the page before is still there
   listsDrawn = 0;
   const known = knownVisit();
   if (known) return (visit = known);
@@ -98,16 +99,4 @@ function backToPlace({ scroll }) {
   });
   watcher.observe(byId("main"));
   setTimeout(() => watcher.disconnect(), 3000);
-}
-function rememberPlaces() {
-  if (history.scrollRestoration) history.scrollRestoration = "manual";
-  let waiting = 0;
-  // A page that is being replaced becomes short and scrolls by itself: that is not where the reader was.
-  document.addEventListener("scroll", () => {
-    const of = visit;
-    clearTimeout(waiting);
-    waiting = setTimeout(() => {
-      if (of === visit) of.scroll = window.scrollY;
-    }, 80);
-  });
 }

@@ -194,7 +194,7 @@ function start() {
       searching();
       viewMenu();
       document.addEventListener("click", outOfFrame, true);
-      rememberPlaces();
+      history.scrollRestoration = "manual"; // a page is drawn before it is scrolled
       window.addEventListener("hashchange", () => {
         if (!isDrawn()) route();
       });
