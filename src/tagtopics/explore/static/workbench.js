@@ -1,5 +1,5 @@
 // The workbench: analyse a new text, accept or refuse recommended tags, export the result.
-const bench = { text: "", tags: [], refused: [], answers: null, kind: null, least: 0, undo: [], kept: [], read: false };
+const bench = { text: "", tags: [], refused: [], answers: null, kind: null, least: 0, undo: [], kept: [], read: false, asked: 0 };
 const LEAST_KNOWN = 0.2; // share of a text's words that the model must know
 const MOST_PROPOSALS = 12;
 
@@ -135,13 +135,17 @@ function textBench() {
     wrong.hidden = true;
     result.setAttribute("aria-busy", "true");
     if (!bench.answers) result.replaceChildren(h("p", { class: "wait" }, T`Analysing …`));
+    const number = ++bench.asked; // an answer that a later question has overtaken is not shown
     try {
-      bench.answers = await answersFor(bench.text, bench.tags);
+      const answers = await answersFor(bench.text, bench.tags);
+      if (number !== bench.asked) return;
+      bench.answers = answers;
       const focused = document.activeElement && document.activeElement.getAttribute("data-focus");
       result.replaceChildren(...benchResult(again));
       const same = focused && [...result.querySelectorAll("[data-focus]")].find((node) => node.dataset.focus === focused);
       if (same) same.focus();
     } catch (error) {
+      if (number !== bench.asked) return;
       bench.answers = null;
       result.replaceChildren();
       wrong.textContent = error.message;
@@ -158,8 +162,10 @@ function textBench() {
     if (bench.text.trim()) bench.kept.push({ text: bench.text, tags: bench.tags.map((t) => store.tags.names[t]), refused: bench.refused.map((t) => store.tags.names[t]) });
     Object.assign(bench, { text: "", tags: [], refused: [], undo: [], answers: null });
     saveBench();
+    bench.asked++;
     area.value = "";
     result.replaceChildren();
+    result.setAttribute("aria-busy", "false");
     drawChosen();
     drawKept();
     area.focus();
