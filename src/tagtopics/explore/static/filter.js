@@ -3,6 +3,7 @@ const NO_FILTER = { tags: [], topics: [], years: null, words: "", area: null };
 const filter = { ...NO_FILTER };
 const TOPIC_FROM = 0.2; // a document belongs to a topic that has at least this share of it
 let filtered = null; // Uint8Array of the listed documents, or null for all
+let filtering = false; // whether all texts are being searched, so that `filtered` is not yet known
 const followers = new Set(); // functions of pages that show what passes
 
 const isFiltered = () => Boolean(filter.tags.length || filter.topics.length || filter.years || filter.words || filter.area);
@@ -15,8 +16,10 @@ function setFilter(change) {
 
 async function applyFilter() {
   const words = filter.words;
+  filtering = Boolean(words);
   const hits = words ? await searchTexts(words) : null;
   if (words !== filter.words) return; // a later filter has overtaken this one
+  filtering = false;
   filtered = isFiltered() ? passing(hits) : null;
   for (const follow of [...followers]) if (follow() === false) followers.delete(follow);
   navigation();
@@ -126,7 +129,10 @@ function filterBar() {
     input.value = filter.words;
     const n = filtered ? filtered.reduce((sum, x) => sum + x, 0) : store.documents.ids.length;
     const left = store.sizes.documents - store.documents.ids.length;
-    count.textContent = filtered
+    count.setAttribute("aria-busy", String(filtering));
+    count.textContent = filtering
+      ? T`Searching all texts …`
+      : filtered
       ? [T`${whole(n)} of ${plural(store.documents.ids.length, "of document")}`, left ? T` (${whole(left)} others are not in this file)` : ""].join("")
       : plural(store.sizes.documents, "document");
     return true;
