@@ -117,6 +117,7 @@ class DocumentMap {
     return this.unit[1] * this.zoom;
   }
   redraw() {
+    this.node.dataset.rest = "no";
     if (!this.queued) this.queued = requestAnimationFrame(() => this.draw());
   }
   // After a movement; names are chosen again when it has ended.
@@ -141,8 +142,9 @@ class DocumentMap {
       points.draw(this.pixels, canvas.width, canvas.height, view, this.ground, this.faint, this.radius * ratio, clip);
     this.drawn = view;
     this.context.putImageData(this.image, 0, 0);
-    if (this.moving) this.names.follow();
-    else this.names.choose();
+    if (this.moving) return this.names.follow();
+    this.names.choose();
+    this.node.dataset.rest = "yes";
   }
   // The parts of the image to draw: all, or, if the map is moved by whole pixels, what comes into view.
   stale(view) {
