@@ -36,8 +36,10 @@ class Hand:
         target.click(**options)
 
     def go(self, name: str) -> None:
-        """Click a page in the bar."""
-        self.click(self.page.locator("#pages").get_by_role("link", name=name, exact=True))
+        """Click a page in the bar, and wait until it is drawn."""
+        link = self.page.locator("#pages").get_by_role("link", name=name, exact=True)
+        self.click(link)
+        link.and_(self.page.locator("[aria-current=page]")).wait_for()
 
     def pick(self, box: Any, tag: str) -> None:
         """Click a box for tags, type the name of one and press Enter."""
@@ -117,7 +119,7 @@ _POINT = """() => {
 def _both(hand: Hand) -> None:
     hand.go("Tag groups")
     for i, tag in enumerate(hand.names.tags):
-        hand.pick(hand.page.locator("main .combo input").last, tag)
+        hand.pick(hand.page.locator("main .picker .combo input"), tag)
         hand.page.locator("main .picker .chosen li").nth(i).wait_for()
 
 

@@ -87,6 +87,22 @@ def wait_until(page: Any, script: str, argument: Any = None) -> None:
     raise AssertionError(f"it never came true: {script}")
 
 
+def wait_for_place(page: Any, start: str) -> None:
+    """Wait until a page is drawn whose address begins like this; the address itself changes before that."""
+    wait_until(page, "start => document.documentElement.dataset.place.startsWith(start)", start)
+
+
+def wait_for_map(page: Any) -> None:
+    """Wait until the map is at rest: its points are drawn, and its names are chosen for the view."""
+    wait_until(page, "() => !!document.querySelector('.terrain[data-rest=yes]')")
+
+
+def wait_until_whole(page: Any) -> None:
+    """Wait until no part of the page is missing, such as a text or the results of a search."""
+    missing = "main .wait, main [aria-busy=true], .terrain:not([data-rest=yes])"
+    wait_until(page, "missing => !document.querySelector(missing)", missing)
+
+
 _FREE: dict[str, list[Any]] = {}
 """Pages that no test uses now, by browser and options: a new one takes half a second."""
 

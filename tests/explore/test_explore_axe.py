@@ -72,6 +72,7 @@ def test_axe_finds_nothing_in_the_workbench(browser: Any, address: str, axe: str
     page.locator(".proposals button").first.wait_for(timeout=20_000)
     assert page.evaluate(RUN) == []
     page.get_by_role("button", name="Accept").first.click()
+    page.wait_for_selector("#bench-result[aria-busy=false]")
     assert page.evaluate(RUN) == []
     watched.close()
 

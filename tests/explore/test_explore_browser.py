@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from explore_support import Watched, wait_until
+from explore_support import Watched, wait_for_place, wait_until
 
 import tagtopics as tt
 from tagtopics.explore import write_report
@@ -123,6 +123,7 @@ def test_hover_shows_the_credit_of_the_model(watched: Watched, model: tt.TTM, co
     word = page.locator(".text .w").nth(4)
     word.hover()
     tip = page.locator("#tip")
+    tip.wait_for()
     shown = dict(
         zip(tip.locator(".label").all_inner_texts(), tip.locator(".figure").all_inner_texts(), strict=True)
     )
@@ -195,15 +196,15 @@ def test_search_finds_words_tags_and_documents(watched: Watched) -> None:
     assert watched.problems() == []
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    wait_until(page, "location.hash.startsWith('#/word/')")
+    wait_for_place(page, "#/word/")
     page.locator("h1").get_by_text("salt", exact=True).wait_for()
     page.locator("#find").fill("text 7")
     page.keyboard.press("Enter")
-    wait_until(page, "location.hash.startsWith('#/search/')")
+    wait_for_place(page, "#/search/")
     page.locator(".documents").get_by_text("text 7", exact=True).first.wait_for()  # the page follows its name
     page.locator("#find").fill("place:sea")
     page.locator("#found [role=option]", has_text="place:sea").first.click()  # not one of the search before
-    wait_until(page, "location.hash.startsWith('#/tag/')")
+    wait_for_place(page, "#/tag/")
 
 
 def test_tab_goes_in_the_order_of_the_page_and_shows_where(watched: Watched) -> None:

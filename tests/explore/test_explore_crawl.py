@@ -29,9 +29,14 @@ PAYLOADS = (
 VISIT = """async (places) => {
   const wrong = [];
   for (const place of places) {
+    const before = location.hash;
     location.hash = place;
-    await new Promise((done) => setTimeout(done, 12));
+    const wanted = location.hash;
+    const { dataset } = document.documentElement;
     const main = document.querySelector("main");
+    const whole = () => (before === wanted || dataset.place === wanted) && !main.querySelector(".wait");
+    for (let tries = 0; !whole() && tries < 2000; tries++) await new Promise((done) => setTimeout(done));
+    if (!whole()) wrong.push(`${place}: not drawn`);
     if (window.pwned !== undefined) wrong.push(`${place}: ran`);
     if (!main.querySelector("h1")) wrong.push(`${place}: no page`);
     const markup = "script, iframe, object, embed, img[src^='http'], [onerror], [onload], [onmouseover]";

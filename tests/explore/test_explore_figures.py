@@ -339,6 +339,7 @@ def test_pages_show_the_numbers_of_documents(shown: Shown, page: Watched) -> Non
             for text, (_, p) in zip(related, figures["related"], strict=True)
         )
         page.page.locator(".text .w").first.hover()
+        page.page.wait_for_selector("#tip")
         shown_word = page.page.locator("#tip .tipword").inner_text()
         credits = next(row for word, _, _, row in figures["words"] if word == shown_word)
         tip = page.page.locator("#tip .figure").all_inner_texts()

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from explore_support import Watched, wait_until
+from explore_support import Watched, wait_for_map, wait_for_place, wait_until
 
 import tagtopics as tt
 from tagtopics.explore.map_svg import map_svg
@@ -61,16 +61,16 @@ def test_names_on_the_map_are_whole_and_do_not_overlap(
 ) -> None:
     watched = Watched(browser, address, viewport={"width": size[0], "height": size[1]})
     page = watched.open()
-    page.wait_for_selector(".terrain .name.topic:visible")
+    wait_for_map(page)
     for _ in range(3):
         names = page.evaluate(NAMES)
         assert not overlapping([one["box"] for one in names])
         assert not [one["text"] for one in names if one["cut"]]
         page.locator(".terrain canvas").focus()
         page.keyboard.press("+")
-        page.wait_for_timeout(300)
+        wait_for_map(page)
     page.keyboard.press("0")
-    page.wait_for_timeout(200)
+    wait_for_map(page)
     regions = {int(k) for k in terrain_of(data).region}
     assert len(page.evaluate(NAMES)) >= len(regions)  # five topics have room
     box = page.locator(".terrain").bounding_box()
@@ -98,7 +98,7 @@ MOVED = """async () => {
     await frame();
   }
   const moved = image();
-  await new Promise((done) => setTimeout(done, 500));
+  while (!document.querySelector('.terrain[data-rest=yes]')) await frame();
   const still = image();
   const apart = (a, b) => a.reduce((sum, x, i) => sum + (x !== b[i]), 0) / a.length;
   return { shifted: apart(first, moved), wrong: apart(moved, still) };
@@ -107,8 +107,7 @@ MOVED = """async () => {
 
 def test_a_map_that_is_shifted_is_the_one_that_is_drawn_anew(watched: Watched) -> None:
     page = watched.open()
-    page.wait_for_selector(".terrain .name.topic:visible")
-    page.wait_for_timeout(300)
+    wait_for_map(page)
     found = page.evaluate(MOVED)
     assert found["shifted"] > 0.001
     assert found["wrong"] < 1e-4
@@ -146,6 +145,7 @@ def test_filter_answers_everywhere_and_is_in_the_address(watched: Watched, corpu
 
 def test_lasso_and_keyboard_select_documents(watched: Watched) -> None:
     page = watched.open()
+    wait_for_map(page)
     page.locator(".terrain canvas").focus()
     page.keyboard.press("+")
     page.keyboard.press("ArrowRight")
@@ -169,6 +169,7 @@ def test_lasso_and_keyboard_select_documents(watched: Watched) -> None:
 
 def test_click_on_a_point_opens_its_document(watched: Watched, data: TopicData) -> None:
     page = watched.open()
+    wait_for_map(page)
     order = data.documents.by_topic()
     x, y = terrain_of(data).places[order[0]]
     box = page.locator(".terrain canvas").bounding_box()
@@ -181,7 +182,7 @@ def test_click_on_a_point_opens_its_document(watched: Watched, data: TopicData) 
     page.mouse.move(box["x"] + px, box["y"] + py)
     page.wait_for_selector(".hovercard:visible")
     page.mouse.click(box["x"] + px, box["y"] + py)
-    wait_until(page, "() => location.hash.includes('document')")
+    wait_for_place(page, "#/document/")
 
 
 def test_search_finds_all_texts_with_typing_errors(watched: Watched, corpus: tt.Corpus) -> None:

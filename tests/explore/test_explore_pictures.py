@@ -93,8 +93,8 @@ def test_lists_of_photographs_have_thumbnails(browser: Any, pictures: TopicData,
     write_report(pictures, tmp_path / "scenes.html")
     watched = Watched(browser, (tmp_path / "scenes.html").as_uri())
     page = watched.open("#/documents")
-    page.wait_for_selector(".documents .thumb:not([hidden])")
     first = page.locator(".documents li").first
+    first.locator(".thumb").wait_for()
     shown = first.locator(".thumb").get_attribute("src")
     row = pictures.documents.ids.index(first.locator("bdi").inner_text())
     assert shown == f"data:image/jpeg;base64,{pictures.picture_of[row].jpeg}"

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from explore_support import Watched, wait_until
+from explore_support import Watched, wait_for_map, wait_for_place, wait_until
 
 import tagtopics as tt
 from tagtopics.explore import write_report
@@ -36,18 +36,17 @@ def test_back_leads_to_the_same_place_of_a_list(watched: Watched) -> None:
     page.locator(".more").click()
     row = page.locator(".documents li").nth(45)
     row.scroll_into_view_if_needed()
-    page.wait_for_timeout(200)
     before = page.evaluate("window.scrollY")
     assert before > 0
     row.locator("a").first.click()
-    wait_until(page, "() => document.documentElement.dataset.place.startsWith('#/document/')")
+    wait_for_place(page, "#/document/")
     assert page.evaluate("window.scrollY") == 0
     page.go_back()
-    wait_until(page, "() => document.documentElement.dataset.place === '#/documents'")
+    wait_for_place(page, "#/documents")
     wait_until(page, "at => Math.abs(window.scrollY - at) < 3", before)
     assert page.locator(".documents li").count() == 60
     page.go_forward()
-    wait_until(page, "() => document.documentElement.dataset.place.startsWith('#/document/')")
+    wait_for_place(page, "#/document/")
     assert page.evaluate("window.scrollY") == 0
 
 
@@ -62,7 +61,7 @@ def test_two_quick_changes_of_the_address_draw_one_page(watched: Watched) -> Non
     assert page.evaluate("document.documentElement.dataset.place") == "#/document/0"
     assert page.evaluate("location.hash") not in ("#/word/0", "#/document/0")  # renamed when it was drawn
     page.go_back()
-    wait_until(page, "() => document.documentElement.dataset.place === '#/word/0'")
+    wait_for_place(page, "#/word/0")
 
 
 NAMES = """() => [...document.querySelectorAll('.terrain .name:not([hidden])')].map(node => {
@@ -75,16 +74,17 @@ def test_the_address_holds_the_view_of_the_map(watched: Watched) -> None:
     page.locator(".terrain canvas").focus()
     page.keyboard.press("+")
     page.keyboard.press("ArrowRight")
-    wait_until(page, "() => location.hash.includes('view=')")
+    wait_for_map(page)
     page.locator(".mapnote .choice").get_by_text("year", exact=True).click()
     address = page.evaluate("location.hash")
     assert "tag=place%3Asea" in address
+    assert "view=" in address
     assert "colour=year" in address
-    page.wait_for_timeout(400)
+    wait_for_map(page)
     names = page.evaluate(NAMES)
     assert names
     page = watched.open(address)
-    page.wait_for_timeout(400)
+    wait_for_map(page)
     again = page.evaluate(NAMES)
     assert [text for text, *_ in again] == [text for text, *_ in names]
     assert np.allclose([at[1:] for at in again], [at[1:] for at in names], atol=1.5)
@@ -95,8 +95,9 @@ def test_the_address_holds_the_view_of_the_map(watched: Watched) -> None:
 def test_links_between_pages_keep_the_filter(watched: Watched) -> None:
     page = watched.open("#/?tag=place%3Asea&words=salt")
     pages = page.locator("#pages")
-    for name in ("Documents", "Time", "Overview"):
+    for name, place in (("Documents", "#/documents?"), ("Time", "#/time?"), ("Overview", "#/?")):
         pages.get_by_role("link", name=name, exact=True).click()
+        wait_for_place(page, place)
         wait_until(page, "() => document.querySelectorAll('.filterbar .chosen li').length === 2")
     page.get_by_role("button", name="Remove words").click()
     wait_until(page, "() => document.querySelectorAll('.filterbar .chosen li').length === 1")

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from explore_support import Watched, wait_until
+from explore_support import Watched, wait_for_map, wait_until, wait_until_whole
 
 import tagtopics as tt
 from tagtopics.explore.terrain import terrain_of
@@ -25,8 +25,9 @@ TEXTS = {"What credit is, and what it is not", "Documents"}  # without numbers, 
 OFFERED = """async () => {
   const found = [];
   for (const menu of document.querySelectorAll(".card details.share:not(.rename), .mapnote details.share")) {
+    const drawn = new Promise((done) => menu.addEventListener("toggle", done, { once: true }));
     menu.open = true;
-    await new Promise((done) => setTimeout(done, 50));
+    await drawn;
     const title = menu.parentElement.querySelector("h2");
     const kinds = [...menu.querySelectorAll("button")].map((node) => node.innerText);
     found.push([title ? title.innerText : "map", kinds]);
@@ -45,7 +46,7 @@ def saved(page: Any, card: Any, kind: str) -> bytes:
 @pytest.mark.parametrize("place", PLACES)
 def test_every_card_has_a_table_and_pictures(watched: Watched, place: str) -> None:
     page = watched.open(place)
-    page.wait_for_timeout(300)
+    wait_until_whole(page)
     found = page.evaluate(OFFERED)
     assert found
     if place == "#/":
@@ -56,7 +57,7 @@ def test_every_card_has_a_table_and_pictures(watched: Watched, place: str) -> No
 
 def test_the_map_is_saved_with_names_and_places(watched: Watched, data: TopicData) -> None:
     page = watched.open()
-    page.wait_for_selector(".terrain .name.topic:visible")
+    wait_for_map(page)
     note = page.locator(".mapnote")
     rows = list(csv.DictReader(saved(page, note, "CSV").decode().splitlines()))
     place = {row["document"]: (float(row["x"]), float(row["y"]), int(row["topic"])) for row in rows}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from explore_support import HOSTILE, Watched, wait_until
+from explore_support import HOSTILE, Watched, wait_for_place, wait_until
 
 from tagtopics.errors import InputError
 from tagtopics.explore import write_report
@@ -39,7 +39,7 @@ def test_story_is_played_in_order(watched: Watched) -> None:
     assert page.locator("h1").inner_text() == "Salt"
     page.get_by_role("link", name="Play from the start").click()
     for i, step in enumerate(STORY["steps"]):
-        wait_until(page, "n => location.hash.endsWith(`story=${n}`)", i + 1)
+        wait_until(page, "n => document.documentElement.dataset.place.endsWith(`story=${n}`)", i + 1)
         assert page.locator(".storybar .caption").inner_text() == step["caption"]
         assert watched.problems() == []
         if i < 2:
@@ -107,7 +107,7 @@ def test_network_leads_to_tags(watched: Watched) -> None:
     wide = page.evaluate("document.querySelector('.network').getBoundingClientRect().right")
     assert all(left > 0 and right <= wide for left, _, right, _ in boxes)
     page.locator(".network a").first.click()
-    wait_until(page, "location.hash.startsWith('#/tag/')")
+    wait_for_place(page, "#/tag/")
 
 
 @pytest.mark.parametrize(

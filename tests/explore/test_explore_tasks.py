@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from explore_support import Watched
+from explore_support import Watched, wait_for_map
 
 pytest_plugins = ("explore_fixtures",)
 
@@ -23,7 +23,7 @@ NAMES = Names(
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
 def test_task_takes_at_most_four_clicks(watched: Watched, task: Task) -> None:
     hand = Hand(watched.open(), NAMES)
-    hand.page.wait_for_timeout(300)  # the map is drawn
+    wait_for_map(hand.page)
     task.do(hand)
     hand.page.locator(task.shows).first.wait_for(timeout=10_000)
     assert 1 <= hand.clicks <= MOST_CLICKS

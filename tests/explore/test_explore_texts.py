@@ -11,7 +11,7 @@ from typing import Any
 from urllib.request import urlopen
 
 import pytest
-from explore_support import THEMES, Recommending, Watched, serving, wait_until
+from explore_support import THEMES, Recommending, Watched, serving, wait_until, wait_until_whole
 
 import tagtopics as tt
 from tagtopics.cli import main
@@ -197,12 +197,13 @@ def test_no_text_of_any_page_bypasses_the_catalogue(
     page = watched.open()
     for place in PLACES:
         watched.go(place)
-        page.wait_for_timeout(150)
+        wait_until_whole(page)
         assert _plain(page, allowed) == [], place
     watched.go("#/topic/0")
     page.locator("#view-button").click()
     for menu in page.locator("main details summary").all():
         menu.click()
+    wait_until(page, "() => [...document.querySelectorAll('main .sharing')].every(box => box.firstChild)")
     assert _plain(page, allowed) == []
     watched.close()
 
