@@ -10,13 +10,21 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from explore_support import HOSTILE, Recommending, Watched, make_hostile_corpus, serving, wait_until
+from explore_support import (
+    HOSTILE,
+    Recommending,
+    Watched,
+    make_hostile_corpus,
+    serving,
+    wait_until,
+    wait_until_whole,
+)
 
 import tagtopics as tt
 from tagtopics.explore import listener
@@ -86,6 +94,51 @@ def test_wrong_question_is_told_and_not_fatal(browser: Any, live: str) -> None:
     page.get_by_role("button", name="Analyse").click()
     page.wait_for_selector(".proposals li")
     assert page.locator(".wrong").is_hidden()
+    watched.close()
+
+
+def held(page: Any, pattern: str) -> Callable[[], None]:
+    """Hold back the requests to an address; return what waits for the first one and lets all go."""
+    routes: list[Any] = []
+    page.route(pattern, lambda route: routes.append(route))
+
+    def let_go() -> None:
+        while not routes:
+            page.wait_for_timeout(10)
+        for route in routes:
+            route.continue_()
+        page.unroute(pattern)
+
+    return let_go
+
+
+def test_an_answer_that_comes_too_late_is_not_shown(browser: Any, live: str) -> None:
+    watched = Watched(browser, live)
+    page = watched.open("#/workbench")
+    let_go = held(page, "**/api/v1/transform")
+    page.fill("#bench-text", "wave and tide")
+    page.get_by_role("button", name="Analyse").click()
+    page.get_by_role("button", name="Keep it, next text").click()
+    with page.expect_response("**/api/v1/transform"):
+        let_go()
+    page.evaluate("() => fetch('health').then(answer => answer.text())")  # the page has seen the answer
+    assert page.locator("#bench-result").inner_text() == ""
+    page.fill("#bench-text", "wave")
+    page.get_by_role("button", name="Analyse").click()
+    page.get_by_text("1 word known").wait_for()
+    assert watched.faults == []
+    watched.close()
+
+
+def test_no_number_is_shown_before_the_texts_are_searched(browser: Any, live: str) -> None:
+    watched = Watched(browser, live)
+    let_go = held(watched.page, "**/data/bodies/*")
+    page = watched.open("#/?words=salt")
+    assert page.locator(".filterbar .count").inner_text() == "Searching all texts …"
+    let_go()
+    wait_until_whole(page)
+    assert page.locator(".filterbar .count").inner_text().endswith(" of 72 documents")
+    assert watched.faults == []
     watched.close()
 
 
@@ -161,8 +214,11 @@ def test_half_sent_headers_are_dropped_and_block_nobody(
     thread.join(10)
 
 
-def test_300_half_sent_requests_block_nobody(data: TopicData, model: tt.TTM) -> None:
-    """No timer helps here: the headers have 10 s, and the oldest connections are closed before."""
+def test_300_half_sent_requests_block_nobody(
+    data: TopicData, model: tt.TTM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No timer helps here: the oldest connections are closed before their time is over."""
+    monkeypatch.setattr(listener, "HEADER_SECONDS", 600.0)
     bound = listener.bind("127.0.0.1", 0)
     server = listener.make_server(create_app(data, Recommending(model, model.tag_names_[:3])), Limits())
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
