@@ -118,7 +118,8 @@ def test_models_are_replaced_while_requests_are_answered(two: list[Served]) -> N
             thread.start()
         for i in range(6):
             board.replace([two[i % 2]])
-            time.sleep(0.05)
+            enough = len(answers) + 3
+            wait(lambda n=enough: len(answers) >= n)
         stop.set()
         for thread in threads:
             thread.join(20)

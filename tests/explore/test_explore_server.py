@@ -370,7 +370,8 @@ def test_overload_answers_503_and_recovers(data: TopicData) -> None:
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             body = {"documents": [{"text": "x"}]}
             waiting = [asyncio.create_task(client.post("/api/v1/transform", json=body)) for _ in range(12)]
-            await asyncio.sleep(0.2)
+            while sum(task.done() for task in waiting) < 9:  # all are refused that will be
+                await asyncio.sleep(0.01)
             assert (await client.get("/health")).status_code == 200
             engine.go.set()
             codes = [answer.status_code for answer in await asyncio.gather(*waiting)]
