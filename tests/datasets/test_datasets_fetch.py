@@ -123,10 +123,10 @@ def test_a_missing_file_is_an_error(server: str, tmp_path: Path) -> None:
 
 def test_a_server_that_is_gone_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    assert_fails(remote(f"http://127.0.0.1:{port}/x"), tmp_path, "cannot fetch .*refused.*TAGTOPICS_DATA")
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))  # nobody else gets the port, and nobody listens there
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}/x"
+        assert_fails(remote(address), tmp_path, "cannot fetch .*refused.*TAGTOPICS_DATA")
 
 
 def test_a_redirection_away_from_https_is_refused(server: str, tmp_path: Path) -> None:

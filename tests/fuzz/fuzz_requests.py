@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -149,18 +150,18 @@ def _megabytes(process: int) -> float:
 @contextmanager
 def _serving(place: Path) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
     """Serve the model of a folder; yield the port and the process, which is ended afterwards."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    program = (
-        f"from tagtopics.cli.app import run; run(['serve', {str(place / 'm.tt')!r}, '--port', '{port}'])"
-    )
-    with (place / "server.log").open("wb") as log:
-        process = subprocess.Popen([sys.executable, "-c", program], stdout=log, stderr=log)
+    program = f"from tagtopics.cli.app import run; run(['serve', {str(place / 'm.tt')!r}, '--port', '0'])"
+    told = place / "server.log"
+    with told.open("wb") as log:
+        process = subprocess.Popen([sys.executable, "-u", "-c", program], stdout=log, stderr=log)
         try:
+            while not (found := re.search(rb"http://127\.0\.0\.1:(\d+)/", told.read_bytes())):
+                assert process.poll() is None, told.read_text()
+                time.sleep(0.05)
+            port = int(found[1])
             ready = b"GET /ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
             while _ask(port, ready, 5)[0] != 200:
-                assert process.poll() is None, (place / "server.log").read_text()
+                assert process.poll() is None, told.read_text()
             yield port, process
         finally:
             process.terminate()
