@@ -103,8 +103,11 @@ def held(page: Any, pattern: str) -> Callable[[], None]:
     page.route(pattern, lambda route: routes.append(route))
 
     def let_go() -> None:
-        while not routes:
+        for _ in range(900):
+            if routes:
+                break
             page.wait_for_timeout(10)
+        assert routes
         for route in routes:
             route.continue_()
         page.unroute(pattern)

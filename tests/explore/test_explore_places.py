@@ -71,6 +71,7 @@ NAMES = """() => [...document.querySelectorAll('.terrain .name:not([hidden])')].
 
 def test_the_address_holds_the_view_of_the_map(watched: Watched) -> None:
     page = watched.open("#/?tag=place%3Asea")
+    wait_for_map(page)
     page.locator(".terrain canvas").focus()
     page.keyboard.press("+")
     page.keyboard.press("ArrowRight")
@@ -181,11 +182,11 @@ def test_the_workbench_keeps_texts_and_decisions(watched: Watched) -> None:
     page.get_by_role("button", name="Accept").first.click()
     page.get_by_role("button", name="Refuse").nth(1).click()
     saved = "Object.values(localStorage).some(s => s.includes('The ship') && JSON.parse(s).refused.length)"
-    page.wait_for_function(saved)
+    wait_until(page, saved)
     chosen = page.locator(".bench .chosen li").all_inner_texts()
     assert len(chosen) == 1
     page.reload()
-    page.wait_for_function("document.getElementById('bench-text')?.value.startsWith('The ship')")
+    wait_until(page, "document.getElementById('bench-text')?.value.startsWith('The ship')")
     assert page.locator(".bench .chosen li").all_inner_texts() == chosen
     page.get_by_role("button", name="Keep it, next text").click()
     assert page.locator("#bench-text").input_value() == ""
