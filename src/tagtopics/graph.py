@@ -193,6 +193,7 @@ class Priors(NamedTuple):
     order: int = 3  # largest number of tags that a hyperedge connects
     word_exponent: float = 1.0  # exponent of a word's message; see `kernels.sweep`
     relaxation: float = 0.0  # over-relaxation factor of the word sums
+    own_tokens: float = 1e6  # most tokens of an edge that its own message leaves out of the sums
 
 
 class DocState(NamedTuple):

@@ -212,6 +212,8 @@ CRAFTED: dict[str, Callable[[Any, Any], None]] = {
     "order huge": _record("order", 10**9),
     "exponent": _record("word_exponent", 0.5),
     "relaxation": _record("relaxation", 0.5),
+    "own tokens other": _record("own_tokens", 3.0),
+    "own tokens zero": _record("own_tokens", 0.0),
     "history empty": _record("history", []),
     "history of text": _record("history", [["a", 0.1, 0.1], [2, 0.1, 0.1]]),
     "history out of order": _record("history", [[2, 0.1, 0.1], [1, 0.1, 0.1]]),

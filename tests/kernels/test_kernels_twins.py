@@ -26,6 +26,7 @@ from tagtopics.kernels.tags import hyperedge_factor, symmetric
 TOLERANCE = 1e-4
 orders = pytest.mark.parametrize("order", [2, 3, 4, 5])
 examples = min(25, settings().max_examples)  # fewer where kernels are not compiled
+OWN_TOKENS = st.sampled_from([1e6, 2.0, 0.5])
 quick = settings(max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -103,9 +104,9 @@ def test_initial_state(graph: FactorGraph, seed: int) -> None:
 
 @orders
 @quick
-@given(graphs(), st.sampled_from([(0.0, 0.0), (0.2, 0.0), (0.0, 0.3), (0.1, 0.05), (0.5, 0.5)]))
-def test_sweeps(order: int, graph: FactorGraph, weights: tuple[float, float]) -> None:
-    belief, given = start(graph), priors(order, *weights)
+@given(graphs(), st.sampled_from([(0.0, 0.0), (0.2, 0.0), (0.0, 0.3), (0.1, 0.05), (0.5, 0.5)]), OWN_TOKENS)
+def test_sweeps(order: int, graph: FactorGraph, weights: tuple[float, float], own_tokens: float) -> None:
+    belief, given = start(graph), priors(order, *weights)._replace(own_tokens=own_tokens)
     for _ in range(3):
         slow, expected = advance(reference, graph, belief, given)
         belief, change = advance(compiled, graph, belief, given, threads=2)
@@ -115,12 +116,12 @@ def test_sweeps(order: int, graph: FactorGraph, weights: tuple[float, float]) ->
 
 
 @quick
-@given(graphs(), st.sampled_from([(0.0, 0.0), (0.1, 0.05), (0.5, 0.5)]))
-def test_lean_sweeps(graph: FactorGraph, weights: tuple[float, float]) -> None:
+@given(graphs(), st.sampled_from([(0.0, 0.0), (0.1, 0.05), (0.5, 0.5)]), OWN_TOKENS)
+def test_lean_sweeps(graph: FactorGraph, weights: tuple[float, float], own_tokens: float) -> None:
     word_topics = np.random.default_rng(1).random((graph.n_words, 5), dtype=np.float32)
     belief, slow = (begin(kernels, graph, word_topics, lean=True) for kernels in (compiled, reference))
     assert_close(belief, slow)
-    given = priors(3, *weights)
+    given = priors(3, *weights)._replace(own_tokens=own_tokens)
     for _ in range(3):
         slow, expected = advance(reference, graph, belief, given, lean=True)
         belief, change = advance(compiled, graph, belief, given, lean=True, threads=2)

@@ -157,3 +157,25 @@ def test_counts_are_conserved_on_real_data(name: str, data_directory: Path) -> N
     assert check.worst < 1e-6
     assert np.isfinite(model.components_).all()
     assert np.isfinite(model.transform(corpus.select(np.arange(100)))).all()
+
+
+def test_visual_words_are_predicted_better_if_few_of_their_tokens_are_excluded(data_directory: Path) -> None:
+    folder = data_directory / "corel5k-images"
+    if not folder.is_dir():
+        pytest.skip("needs the photographs of Corel")
+    corpus = tt.read_corpus(folder)
+    train, test = corpus.select(np.arange(0, 2400, 2)), corpus.select(np.arange(1, 801, 2))
+    ours, papers = (
+        tt.LDA(30, preset=tt.Preset(own_tokens=tokens), random_state=0).fit_topics(train).perplexity(test)
+        for tokens in (32.0, 1e6)
+    )
+    assert ours < 0.985 * papers
+
+
+def test_words_of_a_text_are_left_out_of_their_own_messages(planted: SyntheticCorpus) -> None:
+    counts = np.minimum(20 * planted.corpus.counts.toarray(), 32)
+    one, other = (
+        tt.LDA(5, preset=tt.Preset(own_tokens=tokens), random_state=0, max_iter=5).fit_topics(counts)
+        for tokens in (32.0, 1e6)
+    )
+    np.testing.assert_array_equal(one.components_, other.components_)

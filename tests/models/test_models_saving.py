@@ -406,10 +406,9 @@ def test_parameters_of_0_1_0_have_new_names() -> None:
     given |= {"doc_topic_prior": 0.1, "topic_word_prior": 0.05}
     assert ttm.get_params() == tt.TTM(2, max_iter=5, random_state=0, n_jobs=1, **given).get_params()
     assert auto.get_params()["pairwise_weight"] == auto.get_params()["higher_order_weight"] == "auto"
-    old: dict[str, Any] = {"tag_pseudo_count": 5.0, "scales_priors": False}
-    assert auto.preset == tt.Preset(
-        word_exponent=0.75, relaxation=0.8, tag_pseudo_count="auto", scales_priors=False
-    )
+    old: dict[str, Any] = {"own_tokens": 1e6, "scales_priors": False}
+    assert auto.preset == tt.Preset(word_exponent=0.75, relaxation=0.8, tag_pseudo_count="auto", **old)
+    old["tag_pseudo_count"] = 5.0
     assert (lda.doc_topic_prior, lda.preset) == ("auto", tt.Preset(init="random", relaxation=0.0, **old))
     assert (type(gibbs), type(vb)) == (tt.GibbsLDA, tt.VBLDA)
     assert gibbs.get_params()["init"] == "anchors"

@@ -37,6 +37,10 @@ _EVERY, _MANY = 5, 5_000
 the first four, credits words to them; otherwise every sweep (decisions 124, 179)."""
 
 
+_LASTING = ("topic_word", "pairwise_weight", "higher_order_weight", "order", "word_exponent", "own_tokens")
+"""Numbers of `Priors` that stay the same in all sweeps of a fit."""
+
+
 class Guide(NamedTuple):
     """Topics that are known before a fit: where its messages start, and the prior of their words."""
 
@@ -140,7 +144,7 @@ class BeliefPropagation:
         known = np.isclose(found.relaxation, [wanted, piloted]).any()
         if not known and (found.relaxation != 0 or sweep < _PLAIN):
             raise InputError("start: was begun with another relaxation; use the same")
-        for name in ("topic_word", "pairwise_weight", "higher_order_weight", "order", "word_exponent"):
+        for name in _LASTING:
             there, here = getattr(found, name), getattr(self.priors, name)
             if there != here:
                 raise InputError(f"start: was begun with another {name} ({there:g} there, {here:g} now)")

@@ -43,6 +43,7 @@ class _Scalars(BaseModel):
     order: Annotated[int, Field(ge=2)]
     word_exponent: _Share
     relaxation: Annotated[float, Field(ge=0, le=4)]
+    own_tokens: Annotated[FiniteFloat, Field(gt=0)] = Priors._field_defaults["own_tokens"]
 
 
 class _Record(BaseModel):

@@ -166,7 +166,7 @@ def _fill_prior(before, count, tokens, w0, priors, scratch):
     always where no tag sends a message. Return the count.
     """
     if before < 0 or (w0 < 1 and before != count):
-        others = max(tokens - count, np.float32(0)) + priors.alpha_total
+        others = max(tokens - min(count, priors.own_tokens), np.float32(0)) + priors.alpha_total
         for k in range(scratch.prior.shape[0]):
             scratch.prior[k] = w0 * priors.alpha[k] + others * scratch.mix[k]
     return count
@@ -177,9 +177,10 @@ def _score(e, r, d, graph, words, priors, w0, messages, doc_sums, scratch):
     """Set `scratch.fresh` to the unscaled message of edge e, whose last one is in row r; return its sum."""
     w = graph.edge_word[e]
     beta, zero = priors.beta, np.float32(0)
+    excluded = min(priors.own_tokens / graph.edge_count[e], np.float32(1))
     total = np.float32(0)
     for k in range(scratch.fresh.shape[0]):
-        own = messages[r, k]
+        own = excluded * messages[r, k]
         theta = w0 * max(doc_sums[d, k] - own, zero) + scratch.prior[k]
         score = theta * ((max(words.sums[w, k] - own, zero) + beta) * words.shares[w, k])
         scratch.fresh[k] = score

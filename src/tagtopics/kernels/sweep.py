@@ -102,13 +102,14 @@ class _Scalars(NamedTuple):
     w1: np.float32
     w2: np.float32
     order: int
+    own_tokens: np.float32
 
 
 def _scalars(priors: Priors) -> _Scalars:
     f = np.float32
     alpha = priors.doc_topic
     w1, w2 = f(priors.pairwise_weight), f(priors.higher_order_weight)
-    return _Scalars(alpha, f(alpha.sum()), f(priors.topic_word), w1, w2, priors.order)
+    return _Scalars(alpha, f(alpha.sum()), f(priors.topic_word), w1, w2, priors.order, f(priors.own_tokens))
 
 
 def relaxed_sums(sums: Float64, previous: Float32, relaxation: float, n_threads: int) -> Float32:

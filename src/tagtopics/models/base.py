@@ -232,6 +232,7 @@ class TopicModel(Queries):
             self.topic_word_prior_,
             word_exponent=float(preset.word_exponent),
             relaxation=float(preset.relaxation),
+            own_tokens=float(preset.own_tokens),
         )
 
     def _set_topic_word_prior(self, n_tokens: float, n_words: int) -> None:

@@ -64,6 +64,7 @@ def _parameters(kind: str, old: dict[str, Any]) -> dict[str, Any]:
     }
     if kind in _UNUSED:
         return {name: value for name, value in parameters.items() if name not in _UNUSED[kind]}
-    preset = Preset(**settings, init=parameters.pop("init", "anchors"), scales_priors=False)
+    settings |= {"own_tokens": PRESETS["paper"].own_tokens, "scales_priors": False}
+    preset = Preset(**settings, init=parameters.pop("init", "anchors"))
     names = [name for name, value in PRESETS.items() if value == preset]
     return parameters | {"preset": names[0] if names else plain_value(preset)}
