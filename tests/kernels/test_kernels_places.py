@@ -45,6 +45,26 @@ def test_mass_and_fields_on_a_grid(seed: int, n_docs: int, n: int) -> None:
 
 
 @quick
+@given(seeds, st.integers(7, 20))
+def test_slopes_of_a_potential(seed: int, n: int) -> None:
+    rng = np.random.default_rng(seed)
+    size, fields = float(rng.uniform(0.1, 3)), np.zeros((3, n, n), dtype=np.float32)
+    fields[0] = rng.normal(size=(n, n))
+    for first, last in ((0, n // 2), (n // 2, n)):
+        compiled.differentiate(first, last, size, fields)
+    inside = slice(compiled.EDGE, n - compiled.EDGE)
+    expected = reference.slopes(fields[0].astype(np.float64), size)
+    np.testing.assert_allclose(fields[1:, inside, inside], expected, atol=1e-5 / size)
+
+
+def test_slopes_are_those_of_smooth_functions() -> None:
+    x, y = np.meshgrid(np.arange(30) * 0.1, np.arange(30) * 0.1, indexing="ij")
+    found = reference.slopes(np.sin(x) * np.exp(y), 0.1)
+    expected = np.stack([np.cos(x) * np.exp(y), np.sin(x) * np.exp(y)])[:, 3:-3, 3:-3] / -2
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+
+
+@quick
 @given(seeds, st.integers(1, 9))
 def test_steps_downhill(seed: int, n: int) -> None:
     rng = np.random.default_rng(seed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
 from itertools import pairwise
@@ -12,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from tagtopics._typing import Bool, Float32, Float64, Int64
+from tagtopics.corpus.terms import CompiledCounter
 from tagtopics.explore.page import letters, rounded
 from tagtopics.explore.prepare import divided, entries_of, known_words
-from tagtopics.views.spans import finds_the_same
+from tagtopics.views.spans import ANY_WORDS, finds_the_same
 from tagtopics.views.topic_data import TopicData
 
 CHUNK = 40
@@ -46,6 +46,11 @@ class Bodies:
     def _lookup(self) -> dict[str, int]:
         return {self._data.words[w]: i for i, w in enumerate(self._chosen.tolist())}
 
+    @cached_property
+    def _counter(self) -> CompiledCounter:
+        """Counts the words of the index in texts."""
+        return CompiledCounter(ANY_WORDS, [self._data.words[w] for w in self._chosen.tolist()])
+
     def body(self, doc: int) -> dict[str, Any]:
         """Return the body of one document."""
         return self.bodies([doc])[0]
@@ -53,13 +58,16 @@ class Bodies:
     def bodies(self, docs: Iterable[int]) -> list[dict[str, Any]]:
         """Return the bodies of documents; what is the same computation for all of them is done at once."""
         rows = np.array(list(docs), dtype=np.int64)
-        parts = zip(rows.tolist(), *self._words(rows), strict=True)
-        return [self._body(doc, listed, numbers) for doc, listed, numbers in parts]
+        listed, numbers = self._words(rows)
+        parts = zip(rows.tolist(), listed, self._agree(rows, listed), numbers, strict=True)
+        return [self._body(*part) for part in parts]
 
-    def _body(self, doc: int, listed: dict[str, list[Any]], body: dict[str, Any]) -> dict[str, Any]:
+    def _body(
+        self, doc: int, listed: dict[str, list[Any]], agrees: bool, body: dict[str, Any]
+    ) -> dict[str, Any]:
         """Add the text of a document to its body, or the words that are listed if it has none."""
         data, texts = self._data, self._data.documents.texts
-        if texts is not None and self._counts_agree(texts[doc], listed):
+        if texts is not None and agrees:
             body["t"] = texts[doc]
         elif texts is not None:
             place = {int(self._chosen[w]): i for i, w in enumerate(listed["w"])}
@@ -114,16 +122,26 @@ class Bodies:
             for f, c in zip(shares, cut(percent, sizes), strict=True)
         ]
 
-    def _counts_agree(self, text: str, listed: dict[str, list[Any]]) -> bool:
-        """Tell whether a text is so plain that the page finds the same words, and it finds these counts.
+    def _agree(self, rows: Int64, listed: list[dict[str, list[Any]]]) -> list[bool]:
+        """Tell of each text whether it is so plain that the page finds the same words, with these counts.
 
         This is what `_finds` tells, without looking for the spans.
         """
-        if not self._data.spans.plain or len(text) > MOST_TEXT or not finds_the_same(PLAIN_WORD, text):
-            return False
-        found = Counter(map(self._lookup.get, PLAIN_WORD.findall(text.lower())))
-        found.pop(None, None)
-        return found == dict(zip(listed["w"], listed["n"], strict=True))
+        texts = self._data.documents.texts
+        if texts is None or not self._data.spans.plain:
+            return [False] * len(rows)
+        given = [texts[doc] for doc in rows.tolist()]
+        plain = [len(text) <= MOST_TEXT and finds_the_same(PLAIN_WORD, text) for text in given]
+        counts, _, _ = self._counter.count(
+            [text if ok else "" for text, ok in zip(given, plain, strict=True)], 1
+        )
+        words, found = (
+            divided(part.tolist(), np.diff(counts.indptr)) for part in (counts.indices, counts.data)
+        )
+        return [
+            ok and dict(zip(w, n, strict=True)) == dict(zip(own["w"], own["n"], strict=True))
+            for ok, w, n, own in zip(plain, words, found, listed, strict=True)
+        ]
 
     def _finds(self, text: str, spans: Int64, listed: dict[str, list[Any]]) -> bool:
         """Tell whether the page finds these spans, words and counts by itself."""

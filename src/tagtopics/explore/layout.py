@@ -9,7 +9,7 @@ give equal bits with any number of threads.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.fft
@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64, Int32, Int64
-from tagtopics.kernels.places import add_mass, attract, descend, read_fields
+from tagtopics.kernels.places import EDGE, add_mass, attract, descend, differentiate, read_fields
 from tagtopics.kernels.ranking import largest_in_rows
 from tagtopics.kernels.threads import resolve_threads, run_ranges
 
@@ -50,11 +50,11 @@ _GRID = (32, 384)
 
 
 class Grid(NamedTuple):
-    """The transforms of the repulsion on a grid of n x n cells of one size, padded to 2n x 2n."""
+    """The transform of the potential of repulsion on a grid of n x n cells of one size, padded to 2n x 2n."""
 
     n: int
     size: float
-    transforms: Any  # (3, 2n, n + 1) of the kernels: 1 / (1 + d^2), and the two parts of d / (1 + d^2)^2
+    transform: Float32  # (2n, n + 1) of 1 / (1 + d^2); it is real, because the potential is symmetric
 
 
 @single_thread()
@@ -232,33 +232,37 @@ def _both_halves(pull: sp.csr_array) -> tuple[Int64, Int32, Float32]:
 def _grid_for(places: Float64, grid: Grid | None) -> Grid:
     """Return a grid that covers the places; the given one, if it does and is not much too large."""
     span = max(float(np.ptp(coordinate)) for coordinate in places.T) * 1.02 + 1e-9
-    if grid is not None and 0.7 * grid.n * grid.size <= span <= (grid.n - 1) * grid.size:
+    if grid is not None and 0.7 * grid.n * grid.size <= span <= (grid.n - 2 * EDGE - 2) * grid.size:
         return grid
-    wanted = int(np.clip(np.ceil(1.2 * span / _CELL) + 2, *_GRID))
+    wanted = int(np.clip(np.ceil(1.2 * span / _CELL) + 2 * EDGE + 2, *_GRID))
     n = scipy.fft.next_fast_len(min(wanted, 24 + 8 * int(np.sqrt(len(places)))), real=True)
-    size = 1.15 * span / (n - 1)
+    size = 1.15 * span / (n - 2 * EDGE - 2)
     near = np.minimum(np.arange(2 * n), 2 * n - np.arange(2 * n)) * size
-    sign = np.where(np.arange(2 * n) <= n, 1.0, -1.0)
     away = 1 / (1 + near[:, np.newaxis] ** 2 + near**2)
-    kernels = [away, (near * sign)[:, np.newaxis] * away**2, (near * sign) * away**2]
-    return Grid(n, size, scipy.fft.rfft2(np.stack(kernels), workers=1).astype(np.complex64))
+    return Grid(n, size, scipy.fft.rfft2(away, workers=1).real.astype(np.float32))
 
 
 def repulsion(places: Float64, grid: Grid) -> tuple[Float64, float]:
     """Return sums over all other documents, interpolated on a grid.
 
+    The potential, sum_j 1 / (1 + d^2), comes from one transform there and one back, and the force is its
+    slope. Rows and columns that are known to be zero, or that no one needs, are not transformed.
+
     Returns:
         (D, 3): sum_j 1 / (1 + d^2), sum_j (y_i - y_j) / (1 + d^2)^2 in both directions, the first with the
         document itself; and the total of the first without. The gradient is their ratio.
     """
-    n, mass, felt = grid.n, np.zeros((grid.n, grid.n)), np.empty((len(places), 3))
-    left, top = (float(coordinate.min()) for coordinate in places.T)
-    add_mass(places, left, top, grid.size, mass)
+    n, size, threads = grid.n, grid.size, resolve_threads(None)
+    mass, felt = np.zeros((n, n)), np.empty((len(places), 3))
+    left, top = (float(coordinate.min()) - EDGE * size for coordinate in places.T)
+    add_mass(places, left, top, size, mass)
     narrow = mass.astype(np.float32)  # the map is as good, and transforms take half the time
-    spread = scipy.fft.rfft2(narrow, s=(2 * n, 2 * n), workers=1) * grid.transforms
-    fields = scipy.fft.irfft2(spread, s=(2 * n, 2 * n), workers=1)
-    every = np.arange(len(places) + 1)
-    run_ranges(read_fields, every, 24, resolve_threads(None), places, left, top, grid.size, fields, felt)
+    spread = scipy.fft.fft(scipy.fft.rfft(narrow, 2 * n, axis=1), 2 * n, axis=0)
+    back = scipy.fft.ifft(spread * grid.transform, axis=0, overwrite_x=True)[:n]
+    fields = np.zeros((3, n, n), dtype=np.float32)
+    fields[0] = scipy.fft.irfft(back, 2 * n, axis=1)[:, :n]
+    run_ranges(differentiate, np.arange(n + 1), 8 * n, threads, size, fields)
+    run_ranges(read_fields, np.arange(len(places) + 1), 24, threads, places, left, top, size, fields, felt)
     return felt, max(float(felt[:, 0].sum()) - len(places), 1e-12)
 
 

@@ -23,6 +23,13 @@ def corners(places: Float64, low: Float64, size: float, n: int) -> Float64:
     return np.asarray(shares[0][:, :, np.newaxis] * shares[1][:, np.newaxis, :])
 
 
+def slopes(potential: Float64, size: float) -> Float64:
+    """Return (2, n - 6, n - 6): -1/2 of the slopes of (n, n), by central differences over six neighbours."""
+    weights = np.array([-1, 9, -45, 0, 45, -9, 1]) / (-120 * size)
+    around = np.lib.stride_tricks.sliding_window_view(potential, (7, 7))
+    return np.stack([around[:, :, :, 3] @ weights, around[:, :, 3] @ weights])
+
+
 def descended(slope: Float64, momentum: float, rate: float, step: Float64, gain: Float64) -> tuple[Any, Any]:
     """Return the next step and gain, each (D, 2), of gradient descent with momentum and gains."""
     fresh = np.maximum(np.where(slope * step > 0, 0.8 * gain, gain + 0.2), 0.01)
