@@ -308,7 +308,7 @@ class ScaleOptions:
 
 _SLOW_MODULES = (
     "pandas", "scipy.stats", "scipy.special", "numpy.f2py", "numpy.testing", "asyncio",
-    "narwhals", "narwhals.stable", "narwhals.stable.v2", "yaml",
+    "scipy.spatial", "scipy.spatial.transform", "narwhals", "narwhals.stable", "narwhals.stable.v2", "yaml",
 )  # fmt: skip
 """What scikit-learn, scipy, joblib and numba import and a command mostly does not use: a second."""
 
