@@ -63,11 +63,14 @@ def test_the_four_most_similar_documents_attract_four_times_as_much(theta: np.nd
     assert both == pytest.approx(expected / expected.sum())
 
 
-@pytest.mark.parametrize(("cell", "error"), [(0.5, 0.15), (0.15, 0.02)])
+@pytest.mark.parametrize(
+    ("scale", "cell", "error"),
+    [(6.0, 0.5, 0.15), (6.0, 0.15, 0.02), (1e-2, 0.5, 0.01), (1e-5, 0.5, 0.01), (1e-8, 0.5, 0.01)],
+)
 def test_repulsion_on_the_grid_is_that_of_all_pairs(
-    cell: float, error: float, monkeypatch: pytest.MonkeyPatch
+    scale: float, cell: float, error: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    places = np.random.default_rng(0).normal(scale=6.0, size=(900, 2))
+    places = np.random.default_rng(0).normal(scale=scale, size=(900, 2))
     apart = places[:, np.newaxis] - places
     away = 1 / (1 + (apart**2).sum(2))
     np.fill_diagonal(away, 0)

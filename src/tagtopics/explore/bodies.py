@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from tagtopics._typing import Bool, Float32, Float64, Int64
-from tagtopics.corpus.terms import CompiledCounter
 from tagtopics.explore.page import letters, rounded
 from tagtopics.explore.prepare import divided, entries_of, known_words
-from tagtopics.views.spans import ANY_WORDS, finds_the_same
+from tagtopics.views.spans import counter_of, finds_the_same
 from tagtopics.views.topic_data import TopicData
 
 CHUNK = 40
@@ -47,9 +46,9 @@ class Bodies:
         return {self._data.words[w]: i for i, w in enumerate(self._chosen.tolist())}
 
     @cached_property
-    def _counter(self) -> CompiledCounter:
+    def _counter(self) -> Any:
         """Counts the words of the index in texts."""
-        return CompiledCounter(ANY_WORDS, [self._data.words[w] for w in self._chosen.tolist()])
+        return counter_of([self._data.words[w] for w in self._chosen.tolist()])
 
     def body(self, doc: int) -> dict[str, Any]:
         """Return the body of one document."""

@@ -46,9 +46,8 @@ def edge_message(
 ) -> Float64:
     """Return count times mu(z_wd) of one edge, from the sums with the edge's own part excluded [f2v2].
 
-    Of a word that occurs very often in the document, only some tokens are excluded (decision 183), where the
-    paper excludes all. The topic's total keeps the own part, a token in thousands. A word's message is raised
-    to an exponent; both are in the word's share. The paper's exponent is one (decision 012).
+    At most `own_tokens` are excluded, in the paper all (decision 183). The topic's total keeps the own part,
+    a token in thousands, and a word's message is raised to an exponent, in the paper one (decision 012).
 
     Args:
         own: (K,) the edge's contribution to the sums, count times its last message.
@@ -60,11 +59,10 @@ def edge_message(
         priors: alpha, beta and the weights.
     """
     alpha, beta = priors.doc_topic.astype(np.float64), priors.topic_word
-    n_excluded = min(count, priors.own_tokens)
-    excluded = own * (n_excluded / count)
-    others_in_doc = np.maximum(doc_sum - excluded, 0) + alpha
-    others_of_word = np.maximum(word_sum - excluded, 0) + beta
-    theta_message = others_in_doc / (np.sum(doc_sum) - n_excluded + alpha.sum())
+    excluded = min(count, priors.own_tokens) / count
+    others_in_doc = np.maximum(doc_sum - excluded * own, 0) + alpha
+    others_of_word = np.maximum(word_sum - excluded * own, 0) + beta
+    theta_message = others_in_doc / (np.sum(doc_sum) - excluded * count + alpha.sum())
     return count * normalised(((1 - mix.sum()) * theta_message + mix) * others_of_word * word_share)
 
 

@@ -10,6 +10,7 @@ from functools import cache
 from tagtopics.corpus.patterns import WordPattern, compile_pattern
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.spans import SpanFinder
+from tagtopics.corpus.terms import CompiledCounter
 from tagtopics.corpus.text import analyzer, default_pattern, fold_case, has_steps
 
 ANY_WORDS = TextRecipe(min_length=1, stop_words=None, min_df=1)
@@ -23,6 +24,11 @@ def normalised_text(text: str, recipe: TextRecipe) -> str:
     text = unicodedata.normalize("NFC", text)
     folded = fold_case(text) if recipe.lowercase else text
     return text if len(folded) == len(text) else folded
+
+
+def counter_of(words: Sequence[str]) -> CompiledCounter:
+    """Return what counts these words in many texts, wherever they occur, in lower case."""
+    return CompiledCounter(ANY_WORDS, words)
 
 
 def finds_the_same(pattern: re.Pattern[str], text: str) -> bool:
