@@ -11,7 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -88,14 +88,14 @@ def words_of_language(language: str) -> frozenset[str]:
 def _english() -> frozenset[str]:
     """Return the stop words of scikit-learn, from the one file that lists them.
 
-    The public name imports all that extracts features from texts, which often takes longer than counting.
+    To import the public name, or scikit-learn alone, often takes longer than counting.
     """
-    import sklearn
-
-    spec = spec_from_file_location(
-        "tagtopics_english", Path(sklearn.__file__).parent / "feature_extraction" / "_stop_words.py"
-    )
+    package = find_spec("sklearn")
     try:
+        if package is None or package.origin is None:
+            raise OSError
+        path = Path(package.origin).parent / "feature_extraction" / "_stop_words.py"
+        spec = spec_from_file_location("tagtopics_english", path)
         if spec is None or spec.loader is None:
             raise OSError
         listed = module_from_spec(spec)
