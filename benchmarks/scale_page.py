@@ -12,9 +12,8 @@ Record = dict[str, Any]
 HEAD = """# Scale: results
 
 Written by `python -m benchmarks.scale report` from the records in `benchmarks/results/scale`; the program's
-docstring lists the commands. Measured with version 0.1.0, the row of TTM in November 2026 with the code that
-follows it, on two cores shared with other work: read seconds as ratios within one table. [Scale](scale.md)
-explains how it works.
+docstring lists the commands. Measured in November 2026 on two cores, with nothing else running. TTM-H is the
+paper's model, TTM the default one. [Scale](scale.md) explains how it works.
 """
 
 
@@ -62,8 +61,8 @@ def _sweeps(records: list[Record]) -> list[str]:
     return [
         "## Size\n",
         "4 tags per document, from shards on disk, with a checkpoint at every sweep. TTM also learns what\n"
-        "tags say, and a recommender, from a sample of 50,000 documents; its peak memory includes both. Its\n"
-        "figures are means of two sweeps, the first with the start.\n",
+        "tags say, and a recommender, from a sample of 50,000 documents; its peak memory includes both. Of\n"
+        "three sweeps each, the median; the first includes the start.\n",
         _table(head, rows),
     ]
 
