@@ -116,6 +116,17 @@ def test_new_documents(case: Case, max_iter: int) -> None:
     np.testing.assert_allclose(totals, sizes, rtol=1e-4)
 
 
+@quick
+@given(st.integers(0, 2**32 - 1), st.integers(0, 400), st.sampled_from([1, 7, 50]))
+def test_expected_tokens(seed: int, n: int, n_topics: int) -> None:
+    rng = np.random.default_rng(seed)
+    sums, phi = (rng.random((rows, n_topics), dtype=np.float32) for rows in (5, 9))
+    doc, word = rng.integers(5, size=n), rng.integers(9, size=n).astype(np.int32)
+    found = [mixture.expected_tokens(doc, word, sums, phi, threads) for threads in (1, 2)]
+    np.testing.assert_array_equal(*found)
+    np.testing.assert_allclose(found[0], reference.expected_tokens(doc, word, sums, phi), rtol=1e-12)
+
+
 def test_a_word_that_no_component_knows_is_divided_evenly() -> None:
     graph = build_graph(sp.csr_array([[4]]), sp.csr_array([[1.0]]))
     phi, prior = np.zeros((1, 3), np.float32), np.ones((1, 3), np.float32)

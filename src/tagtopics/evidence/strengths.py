@@ -217,8 +217,7 @@ def _predicted(
     sums, slot_sums = mixture.fold_in_mixture(
         graph, phi, said, prior, slot_prior, _ITERATIONS, _TOL, n_threads
     )
-    theta = sums[rows.edge_doc].astype(np.float64)
-    known: Float64 = np.einsum("ek,ek->e", theta, phi[rows.hidden.indices])
+    known = mixture.expected_tokens(rows.edge_doc, rows.hidden.indices, sums, phi, n_threads)
     if words is not None:
         known += np.bincount(words.claim_edge, slot_sums[words.claim_slot] * words.hidden, len(known))
     return known

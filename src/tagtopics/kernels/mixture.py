@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tagtopics._typing import Float32, Int32, Int64
+from tagtopics._typing import Float32, Float64, Int32, Int64
 from tagtopics.graph import FactorGraph
 from tagtopics.kernels.compiling import inner, kernel
 from tagtopics.kernels.constants import FOLD_RELAXATION
@@ -202,6 +202,31 @@ def _iterate(words, counts, prior, settings, sums, theta, part):
         for c in range(C):
             fresh = sums[c] + prior[c]
             theta[c] = max(fresh + step * (fresh - theta[c]), prior[c])
+
+
+def expected_tokens(doc: Int64, word: Int32, sums: Float32, phi: Float32, n_threads: int) -> Float64:
+    """Return (N,): sum_k n_dk phi_kw of pairs of a document and a word, in double precision.
+
+    Args:
+        doc: (N,) the documents.
+        word: (N,) the words.
+        sums: (D, K) n_dk.
+        phi: (W, K) p(word | topic).
+        n_threads: any number gives the same bits.
+    """
+    found = np.empty(len(doc))
+    every = np.arange(len(doc) + 1)
+    run_ranges(_expected_tokens, every, phi.shape[1], n_threads, doc, word, sums, phi, found)
+    return found
+
+
+@kernel
+def _expected_tokens(first, last, doc, word, sums, phi, found):
+    for i in range(first, last):
+        d, w, total = doc[i], word[i], 0.0
+        for k in range(phi.shape[1]):
+            total += np.float64(sums[d, k]) * np.float64(phi[w, k])
+        found[i] = total
 
 
 def credit_claims(

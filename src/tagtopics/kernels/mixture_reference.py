@@ -104,6 +104,11 @@ def _tokens_of_components(words: Float64, counts: Float64, prior: Float64, max_i
     return sums
 
 
+def expected_tokens(doc: Any, word: Any, sums: Any, phi: Any, n_threads: int = 1) -> Float64:
+    """Return (N,): sum_k n_dk phi_kw of pairs of a document and a word."""
+    return np.asarray((sums[doc].astype(np.float64) * phi[word].astype(np.float64)).sum(1))
+
+
 def credit_claims(
     graph: FactorGraph,
     phi: Any,

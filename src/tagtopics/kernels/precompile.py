@@ -142,6 +142,7 @@ def _mixtures(graph: FactorGraph) -> None:
     prior, slot_prior = np.ones((graph.n_docs, _TOPICS), np.float32), np.ones(graph.n_slots, np.float32)
     topics, weights = mixture.fold_in_mixture(graph, phi, said, prior, slot_prior, 1, 1e-2, 1)
     mixture.credit_claims(graph, phi, said, topics, weights, profiles, 1)
+    mixture.expected_tokens(np.zeros(1, dtype=np.int64), graph.edge_word[:1], topics, phi, 1)
 
 
 def _state(graph: FactorGraph) -> DocState:
