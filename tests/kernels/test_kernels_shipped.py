@@ -75,7 +75,7 @@ def test_a_shipment_does_not_depend_on_the_processor(tmp_path: Path) -> None:
     run(BUILD, tmp_path / "cache 2", SCRIPT, files[1], NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="")
     this, other = (pickle.loads(lzma.decompress(file.read_bytes())) for file in files)
     assert texts(this) == texts(other)
-    assert len(this.kernels) == 3
+    assert len(this.kernels) == 4
 
 
 def texts(shipment: Shipment) -> list[list[str]]:
