@@ -122,9 +122,9 @@ def test_expected_tokens(seed: int, n: int, n_topics: int) -> None:
     rng = np.random.default_rng(seed)
     sums, phi = (rng.random((rows, n_topics), dtype=np.float32) for rows in (5, 9))
     doc, word = rng.integers(5, size=n), rng.integers(9, size=n).astype(np.int32)
-    found = [mixture.expected_tokens(doc, word, sums, phi, threads) for threads in (1, 2)]
-    np.testing.assert_array_equal(*found)
-    np.testing.assert_allclose(found[0], reference.expected_tokens(doc, word, sums, phi), rtol=1e-12)
+    one, two = (mixture.expected_tokens(doc, word, sums, phi, threads) for threads in (1, 2))
+    np.testing.assert_array_equal(one, two)
+    np.testing.assert_allclose(one, reference.expected_tokens(doc, word, sums, phi), rtol=1e-12)
 
 
 def test_a_word_that_no_component_knows_is_divided_evenly() -> None:

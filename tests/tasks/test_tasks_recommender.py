@@ -174,7 +174,7 @@ def test_any_tags_can_be_learned(carried: Callable[[int], np.ndarray], n_docs: i
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_largest_first_is_a_stable_order(dtype: type) -> None:
-    values = np.random.default_rng(0).normal(size=3000).astype(dtype).round(2)
+    values: np.ndarray = np.random.default_rng(0).normal(size=3000).astype(dtype).round(2)
     values[:8] = [0.0, -0.0, 0.0, np.inf, -np.inf, 1e-45, -1e-45, -0.0]
     np.testing.assert_array_equal(largest_first(values), np.argsort(-values, kind="stable"))
 
