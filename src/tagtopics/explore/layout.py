@@ -49,6 +49,10 @@ _GRID = (32, 384)
 """Least and most cells on a side."""
 
 
+_MARGIN = 2 * EDGE + 2
+"""Cells on a side that no document is in."""
+
+
 class Grid(NamedTuple):
     """The transform of the potential of repulsion on a grid of n x n cells of one size, padded to 2n x 2n.
 
@@ -237,11 +241,11 @@ def _both_halves(pull: sp.csr_array) -> tuple[Int64, Int32, Float32]:
 def _grid_for(places: Float64, grid: Grid | None) -> Grid:
     """Return a grid that covers the places; the given one, if it does and is not much too large."""
     span = max(float(np.ptp(coordinate)) for coordinate in places.T) * 1.02 + 1e-9
-    if grid is not None and 0.7 * grid.n * grid.size <= span <= (grid.n - 2 * EDGE - 2) * grid.size:
+    if grid is not None and 0.7 <= span / (grid.size * (grid.n - _MARGIN)) <= 1:
         return grid
-    wanted = int(np.clip(np.ceil(1.2 * span / _CELL) + 2 * EDGE + 2, *_GRID))
+    wanted = int(np.clip(np.ceil(1.2 * span / _CELL) + _MARGIN, *_GRID))
     n = scipy.fft.next_fast_len(min(wanted, 24 + 8 * int(np.sqrt(len(places)))), real=True)
-    size = 1.15 * span / (n - 2 * EDGE - 2)
+    size = 1.15 * span / (n - _MARGIN)
     near = np.minimum(np.arange(2 * n), 2 * n - np.arange(2 * n)) * size
     squares = near[:, np.newaxis] ** 2 + near**2
     most = float(squares.max())
