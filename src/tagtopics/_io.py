@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import functools
 import glob
 import hashlib
 import io
+import operator
 import os
 import re
 import secrets
@@ -20,7 +22,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -61,8 +63,10 @@ def cache_folder(kind: str) -> Path:
 
 
 @contextmanager
-def atomic_file(path: str | Path) -> Iterator[Path]:
+def atomic_file(path: str | Path, *, like: Path | None = None) -> Iterator[Path]:
     """Yield a temporary path to write to; on success it replaces `path`, on an error it is removed.
+
+    A file that is replaced keeps its permissions; with `like`, the new file has no more than that file.
 
     Raises:
         InputError: if the file cannot be written; an older file stays as it is.
@@ -72,10 +76,11 @@ def atomic_file(path: str | Path) -> Iterator[Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         sweep_leftovers(target)
         folder = _temporary_name(target)  # a folder, since libraries may write temporary files of their own
-        folder.mkdir()
+        folder.mkdir(0o700)  # no other user reads a file before it has its permissions
         try:
             temporary = folder / target.name
             yield temporary
+            _copy_modes(temporary, *filter(None, (target, like)))
             _flush(temporary)
             os.replace(temporary, target)
             _flush(target.parent)
@@ -297,6 +302,14 @@ def _is_running(pid: int) -> bool:
     except OSError:
         return True
     return True
+
+
+def _copy_modes(path: Path, *others: Path) -> None:
+    """Give a file the permissions that all other files have, of those that exist."""
+    modes = [other.stat().st_mode & 0o777 for other in others if other.is_file()]
+    if modes:
+        with suppress(PermissionError):  # a file system without permissions
+            path.chmod(functools.reduce(operator.and_, modes))
 
 
 def _flush(path: Path) -> None:

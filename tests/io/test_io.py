@@ -42,6 +42,23 @@ def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
     assert os.listdir(target.parent) == ["file"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
+def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path: Path) -> None:
+    target, like = tmp_path / "file", tmp_path / "like"
+    with atomic_file(target) as temporary:
+        temporary.touch()
+        assert temporary.parent.stat().st_mode & 0o077 == 0
+    usual = target.stat().st_mode
+    like.touch()
+    like.chmod(0o440)
+    assert usual & 0o777 not in (0o600, 0o400)
+    for given, expected in [(None, 0o600), (like, 0o400)]:
+        target.chmod(0o600)
+        with atomic_file(target, like=given) as temporary:
+            temporary.write_text("new")
+        assert target.stat().st_mode & 0o777 == expected
+
+
 def test_a_folder_is_exchanged(tmp_path: Path) -> None:
     target = tmp_path / "folder"
     for content in ("first", "second"):
