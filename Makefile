@@ -17,7 +17,7 @@ help:
 	@echo "make test-slow    tests of clusters, packages, killed processes, benchmarks (4 minutes more)"
 	@echo "make check        linters and type checks only"
 	@echo "make coverage     branch coverage; kernels run uncompiled"
-	@echo "make crash fuzz   kill writers at every system call; try 23,000 inputs, 10,000 requests, 8,000 flipped bits"
+	@echo "make crash fuzz   kill writers at every system call; try 28,000 inputs, 10,000 requests, 8,000 flipped bits"
 	@echo "make bits         compare digests of all results between numbers of threads, cores and more"
 	@echo "make docs         build the documentation"
 	@echo "make bench        the full benchmark (hours); make bench-quick for minutes"

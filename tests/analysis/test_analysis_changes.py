@@ -7,9 +7,10 @@ import gzip
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import tagtopics as tt
@@ -17,6 +18,7 @@ from tagtopics.analysis.changes import Change, apply_changes, read_changes, writ
 from tagtopics.analysis.findings import Finding
 from tagtopics.analysis.raw_text import csv_with, json_with
 from tagtopics.analysis.rewrite import TagColumns, rewrite
+from tagtopics.corpus.formats.delimited import Dialect
 from tagtopics.errors import InputError
 
 CHANGES = [
@@ -236,13 +238,45 @@ def test_json_values_are_replaced_and_added(old: dict[str, object], new: dict[st
 
 
 FIELDS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=6)
+FORMATS: dict[str, dict[str, Any]] = {
+    "doubled": {"doublequote": True},
+    "backslash": {"doublequote": False, "escapechar": "\\"},
+    "none": {"quoting": csv.QUOTE_NONE},
+}
 
 
-@settings(max_examples=50, deadline=None)
-@given(st.lists(FIELDS, min_size=2, max_size=4), st.text('ab," \n', max_size=6))
+@settings(max_examples=100, deadline=None)
+@given(st.lists(FIELDS, min_size=2, max_size=4), st.text('ab,"\\ \n', max_size=6))
 def test_csv_fields_are_replaced(fields: list[str], value: str) -> None:
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\r\n").writerow(fields)
-    new = csv_with(text.getvalue(), {1: value}, ",")
-    fields[1] = value
-    assert next(csv.reader(io.StringIO(new, newline=""))) == fields
+    for quoting in ("doubled", "backslash"):
+        text = io.StringIO(newline="")
+        csv.writer(text, lineterminator="\r\n", **FORMATS[quoting]).writerow(fields)
+        new = csv_with(text.getvalue(), {1: value}, Dialect("utf-8", ",", quoting))
+        expected = [fields[0], value, *fields[2:]]
+        assert next(csv.reader(io.StringIO(new, newline=""), strict=True, **FORMATS[quoting])) == expected
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.text('ab"\\,;\t\r\n', max_size=14), st.sampled_from(sorted(FORMATS)), st.sampled_from(",;\t"))
+@example('5" photo,7" x 9,a"b', "doubled", ",")
+@example('a,"b"c"d,e', "backslash", ",")
+@example("a\\\nb,c", "backslash", ",")
+def test_records_are_divided_as_the_csv_module_does(record: str, quoting: str, delimiter: str) -> None:
+    """Each field of any record that the csv module reads is replaced, and the others keep their text."""
+    arguments = FORMATS[quoting] | {"delimiter": delimiter, "strict": True}
+
+    def read(text: str) -> list[list[str]]:
+        return list(csv.reader(io.StringIO(text, newline="\n"), **arguments))
+
+    try:
+        found = read(record)
+    except csv.Error:
+        return
+    if len(found) != 1:
+        return
+    for place in range(len(found[0])):
+        changed = csv_with(record, {place: "new"}, Dialect("utf-8", delimiter, quoting))
+        assert read(changed) == [[*found[0][:place], "new", *found[0][place + 1 :]]]
+        before, after = changed.split("new")
+        assert record.startswith(before.removesuffix('"'))
+        assert record.endswith(after.removeprefix('"'))

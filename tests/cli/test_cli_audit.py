@@ -54,6 +54,22 @@ def test_changes_are_written_accepted_and_applied(folder: Path, tmp_path: Path) 
     assert not (tmp_path / "p").exists()
 
 
+def test_apply_reads_the_collection_as_named(tmp_path: Path) -> None:
+    (tmp_path / "changes.csv").write_text("accept,change,tag,other\nyes,merge,new,old\n")
+    source, out = tmp_path / "c.csv", tmp_path / "o.csv"
+    source.write_bytes("id:tags\n1:old\n2:день\n".encode("cp1251"))
+    named = ("--delimiter", ":", "--encoding", "cp1251")
+    applied = run("apply", tmp_path / "changes.csv", source, "--out", out, *named)
+    assert applied.code == 0, applied.err
+    assert out.read_bytes() == source.read_bytes().replace(b"old", b"new")
+    (tmp_path / "changes.csv").write_text("accept,change,tag,other\nyes,merge,a;b,old\n")
+    refused = run("apply", tmp_path / "changes.csv", source, "--out", tmp_path / "p.csv", *named)
+    assert refused.code == 2
+    assert refused.err.strip().endswith("nothing was written")
+    assert len(refused.err.strip().splitlines()) == 1
+    assert not (tmp_path / "p.csv").exists()
+
+
 def test_mistakes_are_one_line(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "bad.csv").write_text("accept,change,tag\nyes,explode,a\n")
     (tmp_path / "bare.jsonl").write_text('{"text": "red apple"}\n{"text": "green pear"}\n')

@@ -45,7 +45,7 @@ KNOWN = {
     "models/persistence.py": {"write_bytes", "write_text", "save", "mkdir", "rmtree"},
     "analysis/changes.py": {"write_bytes"},
     "analysis/plots.py": {"savefig"},
-    "analysis/rewrite.py": {"GzipFile", "open", "save_npz", "copyfile"},
+    "analysis/rewrite.py": {"GzipFile", "open", "save_npz", "copy"},
     "explore/figures.py": {"open"},
     "explore/map_svg.py": {"write_text"},
     "views/export.py": {"open", "savez_compressed", "write_text"},

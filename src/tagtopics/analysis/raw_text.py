@@ -10,11 +10,25 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 from pathlib import Path
 from typing import Any
 
-from tagtopics.corpus.formats.delimited import long_fields
+from tagtopics.corpus.formats.delimited import Dialect
 from tagtopics.corpus.formats.text_files import text_lines
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
+
+_FIELDS = {
+    "doubled": r'"(?:[^"]|"")*+"|[^{delimiter}\r\n]*+',
+    "backslash": r'(?:"(?:[^"\\]|\\.)*+")?+(?:[^{delimiter}\\\r\n]|\\.)*+',
+    "none": r"[^{delimiter}\r\n]*+",
+}
+"""One field of a valid record, as `csv.reader` reads it: a quote that is not at its beginning is a letter."""
+
+_ESCAPES: dict[str, dict[int, Any]] = {
+    "doubled": str.maketrans({'"': '""'}),
+    "backslash": str.maketrans({'"': r"\"", "\\": r"\\"}),
+    "none": {},
+}
+"""How the characters that have a meaning inside quotes are written there."""
 
 
 def json_with(line: str, values: Mapping[str, Any]) -> str:
@@ -55,43 +69,46 @@ def _skip(line: str, at: int) -> int:
     return match.end() if match else at
 
 
-def csv_records(path: Path, delimiter: str) -> Iterator[tuple[str, list[str]]]:
+def csv_records(path: Path, dialect: Dialect) -> Iterator[tuple[str, list[str]]]:
     """Yield each record of a CSV file, header and blank lines included, as text and as fields."""
     pending: list[str] = []
 
     def lines() -> Iterator[str]:
-        for _, line in text_lines(path):
+        for _, line in text_lines(path, None, dialect.encoding):
             pending.append(line)
             yield line
 
-    with long_fields():
-        for fields in csv.reader(lines(), delimiter=delimiter, strict=True):
-            yield "".join(pending), fields
-            pending.clear()
+    for fields in csv.reader(lines(), **dialect.arguments):
+        yield "".join(pending), fields
+        pending.clear()
 
 
-def csv_with(record: str, values: Mapping[int, str], delimiter: str) -> str:
+def csv_with(record: str, values: Mapping[int, str], dialect: Dialect) -> str:
     """Return a record of a CSV file in which some fields, given by number, are replaced."""
-    body = record.rstrip("\r\n")
-    fields = _csv_fields(body, delimiter)
-    for place, value in values.items():
-        fields[place] = _quoted(value, delimiter, fields[place].startswith('"'))
-    return delimiter.join(fields) + record[len(body) :]
+    spans = _csv_spans(record, dialect)
+    for place in sorted(values, reverse=True):
+        begin, end = spans[place]
+        new = _written(values[place], dialect, quoted=record[begin:end].startswith('"'))
+        record = record[:begin] + new + record[end:]
+    return record
 
 
-def _csv_fields(body: str, delimiter: str) -> list[str]:
-    """Return the fields of a record as they are written, with their quotes."""
-    fields, begin, quoted = [], 0, False
-    for at, character in enumerate(body):
-        if character == '"':
-            quoted = not quoted
-        elif character == delimiter and not quoted:
-            fields.append(body[begin:at])
-            begin = at + 1
-    return [*fields, body[begin:]]
+def _csv_spans(record: str, dialect: Dialect) -> list[tuple[int, int]]:
+    """Return where each field of a record begins and ends, its quotes included."""
+    pattern = _FIELDS[dialect.quoting].replace("{delimiter}", re.escape(dialect.delimiter))
+    field = re.compile(pattern, re.DOTALL)
+    spans = []
+    at = 0
+    while match := field.match(record, at):
+        spans.append(match.span())
+        at = match.end() + 1
+        if record[match.end() : at] != dialect.delimiter:
+            break
+    return spans
 
 
-def _quoted(value: str, delimiter: str, always: bool) -> str:
-    if always or any(c in value for c in (delimiter, '"', "\n", "\r")):
-        return '"' + value.replace('"', '""') + '"'
-    return value
+def _written(value: str, dialect: Dialect, *, quoted: bool) -> str:
+    """Return a value as it is written in a field, with quotes if the old one had some or it needs them."""
+    escaped = value.translate(_ESCAPES[dialect.quoting])
+    special = escaped != value or any(mark in value for mark in (dialect.delimiter, "\r", "\n"))
+    return f'"{escaped}"' if dialect.quoting != "none" and (quoted or special) else value

@@ -131,13 +131,15 @@ def apply_command(
     """Apply accepted changes to the tags of a collection and write it in the format it came in."""
     from tagtopics.analysis.changes import read_changes
     from tagtopics.analysis.rewrite import TagColumns, rewrite
+    from tagtopics.corpus.core import FileOptions
 
     if not is_path(source):
         raise InputError(f"no such file or folder: {source[:200]!r}")
     accepted, n_refused = read_changes(changes, accept_from=accept_from)
     settings = column_settings(columns)
     where = TagColumns(settings["tags"], settings["tag_separator"], settings["id"])
-    n_docs = rewrite(source, out, accepted, where, format=settings["format"], overwrite=overwrite)
+    file = FileOptions(**{name: settings[name] for name in ("delimiter", "encoding", "query")})
+    n_docs = rewrite(source, out, accepted, where, format=columns.format, overwrite=overwrite, file=file)
     if not accepted:
         note(f"{changes}: no change is accepted; write yes into the column `accept`, or give --accept-from")
     counts = Counter(change.change for change in accepted)

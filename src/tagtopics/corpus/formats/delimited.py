@@ -35,6 +35,11 @@ class Dialect:
     quoting: str = "doubled"  # a key of `_QUOTING`
     notices: tuple[str, ...] = ()
 
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of `csv.reader`."""
+        return {"delimiter": self.delimiter, "strict": True, **_QUOTING[self.quoting]}
+
     def to_columns(self) -> dict[str, Any]:
         """Return the fields of `Columns` that later files are read with."""
         encoding = None if self.encoding == "utf-8" else self.encoding
@@ -177,7 +182,7 @@ def _parses(lines: Sequence[str], delimiter: str, quoting: str) -> bool:
 def _rows(path: Path, dialect: Dialect, watch: Watch | None) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows that are not blank, each with the line it starts on."""
     lines = (line for _, line in text_lines(path, watch, dialect.encoding))
-    reader = csv.reader(lines, delimiter=dialect.delimiter, strict=True, **_QUOTING[dialect.quoting])
+    reader = csv.reader(lines, **dialect.arguments)
     while True:
         start = reader.line_num + 1
         try:
