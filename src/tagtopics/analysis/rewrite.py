@@ -116,8 +116,6 @@ def rewrite(
             with closing(before), closing(after):
                 written = _compare(table, before, after, cells)
             _check_tags(written, wanted, columns)
-        except RecursionError:
-            raise InputError(f"{path}: nested too deeply; nothing was written") from None
         except InputError as error:
             raise InputError(f"{error}; nothing was written".replace(str(fresh), str(target))) from None
     return len({row for rows in cells.values() for row in rows})
