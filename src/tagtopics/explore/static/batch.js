@@ -121,7 +121,7 @@ const batchRow = (row) =>
     row.wrong
       ? h("span", { class: "note" }, row.wrong)
       : [
-          link(topicHref(row.topic), { class: "points" }, badge(row.topic), h("span", {}, topicName(row.topic))),
+          link(topicHref(row.topic), { class: "badges" }, badge(row.topic), h("span", {}, topicName(row.topic))),
           h(
             "span",
             { class: "chips" },

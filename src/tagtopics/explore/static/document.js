@@ -226,16 +226,12 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
     ["none", T`nothing`],
   ].filter(([mode]) => !byTag(mode) || (found.c && n));
   box.replaceChildren(
-    h(
-      "div",
-      { class: "tools" },
-      choice(T`Colour by`, `by-${++boxes}`, modes, state.by, (mode) => {
-        state.by = mode;
-        keepState("colour", mode, usual);
-        toggles.hidden = !byTag(mode);
-        paint();
-      }),
-    ),
+    choice(T`Colour by`, `by-${++boxes}`, modes, state.by, (mode) => {
+      state.by = mode;
+      keepState("colour", mode, usual);
+      toggles.hidden = !byTag(mode);
+      paint();
+    }),
   );
   const toggles = h(
     "div",

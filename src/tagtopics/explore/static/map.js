@@ -368,19 +368,21 @@ class DocumentMap {
     this.cardBox.hidden = i < 0;
     if (i < 0) return;
     this.cardBox.replaceChildren(...hoverCard(i));
-    const right = place[0] > this.width * 0.6;
-    const low = place[1] > this.height * 0.6;
-    const style = this.cardBox.style;
-    style.left = right ? "auto" : `${place[0] + 14}px`;
-    style.right = right ? `${this.width - place[0] + 14}px` : "auto";
-    style.top = low ? "auto" : `${place[1] + 14}px`;
-    style.bottom = low ? `${this.height - place[1] + 14}px` : "auto";
+    const { style, offsetWidth, offsetHeight } = this.cardBox;
+    // Beside the point, on the side that has more room, and inside the map.
+    const put = (start, end, at, size, room) => {
+      const [near, far, from] = at > room / 2 ? [end, start, room - at] : [start, end, at];
+      style[near] = `${Math.max(Math.min(from + 14, room - size - 8), 8)}px`;
+      style[far] = "auto";
+    };
+    put("left", "right", place[0], offsetWidth, this.width);
+    put("top", "bottom", place[1], offsetHeight, this.height);
   }
 }
 
 function hoverCard(i) {
   const k = store.map.region[i];
-  const topic = h("p", { class: "points" }, badge(k), h("span", {}, topicLabel(k)));
+  const topic = h("p", { class: "badges" }, badge(k), h("span", {}, topicLabel(k)));
   if (i >= store.documents.ids.length) return [h("p", {}, T`A document that is not in this file`), topic];
   const tags = store.documents.tags[i].slice(0, 6).map(tagShort);
   const small = thumbnail(i);

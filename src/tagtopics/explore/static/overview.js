@@ -182,7 +182,7 @@ function groupCards(n) {
               h("span", { class: "plus", "aria-label": T`and` }, "+"),
               h("span", {}, tagLabel(group.tags[1])),
             ),
-            h("span", { class: "points" }, badge(group.topic), h("span", {}, topicLabel(group.topic))),
+            h("span", { class: "badges" }, badge(group.topic), h("span", {}, topicLabel(group.topic))),
             h("small", {}, plural(group.documents, "document")),
           ),
         ),
@@ -336,7 +336,7 @@ function tagsPage(kind) {
           h("small", {}, plural(store.tags.documents[t], "document")),
           h(
             "span",
-            { class: "points" },
+            { class: "badges" },
             best.map((k) =>
               link(
                 topicHref(k),
