@@ -93,9 +93,14 @@ function pictureOf(section, title) {
   if (section.picture) return section.picture();
   const drawn = [...section.querySelectorAll("svg:not([aria-hidden])")];
   if (drawn.length > 1) return multiplesPicture(section, title);
-  return drawn.length ? styledCopy(drawn[0]) : barPicture(section, title);
+  if (!drawn.length) return barPicture(section, title);
+  const copy = styledCopy(drawn[0]);
+  copy.prepend(s("rect", { width: "100%", height: "100%", fill: plainColour(getComputedStyle(section).backgroundColor) }));
+  return copy;
 }
-const STYLES = ["fill", "stroke", "stroke-width", "opacity", "font-size", "font-family", "font-weight", "text-anchor"];
+// What style sheets may say about a shape or a text; all of them are also attributes of SVG.
+const STYLES =
+  "fill fill-opacity stroke stroke-width stroke-opacity stroke-linecap stroke-linejoin stroke-dasharray paint-order opacity visibility font-family font-size font-style font-weight letter-spacing text-anchor dominant-baseline".split(" ");
 function styledCopy(drawn) {
   const copy = drawn.cloneNode(true);
   const [from, to] = [drawn, copy].map((root) => [root, ...root.querySelectorAll("*")]);
@@ -108,7 +113,6 @@ function styledCopy(drawn) {
   const { width, height } = drawn.viewBox.baseVal;
   copy.setAttribute("width", width);
   copy.setAttribute("height", height);
-  copy.prepend(s("rect", { width, height, fill: plainColour(getComputedStyle(document.body).backgroundColor) }));
   return copy;
 }
 // Colours as other programs read them.
