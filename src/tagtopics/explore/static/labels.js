@@ -67,6 +67,7 @@ class MapNames {
   choose() {
     const { map } = this;
     const taken = [[0, map.height - 56, 230, map.height]]; // the buttons
+    if (map.scale) taken.push([map.width - SCALE.width - 16, 0, map.width, SCALE.height + 12]);
     const most = Math.round((map.width * map.height) / 9000);
     let shown = 0;
     for (const label of this.labels) {
@@ -115,13 +116,13 @@ class MapNames {
   }
   // The same in a picture.
   drawn(halo) {
-    const text = { "font-family": "sans-serif", "text-anchor": "middle", stroke: halo, "stroke-width": 3, "paint-order": "stroke", "stroke-linejoin": "round" };
+    const text = { "text-anchor": "middle", stroke: halo, "stroke-width": 3, "paint-order": "stroke", "stroke-linejoin": "round" };
     const lines = s("path", { d: this.lines.getAttribute("d") || "", stroke: "#888", fill: "none" });
     const names = this.labels.filter((label) => label.shown).map((label) => {
       const [px, py] = this.map.toScreen(label.x, label.y);
       const style = getComputedStyle(label.node);
       const size = parseFloat(style.fontSize);
-      const own = { ...text, "font-size": size, "font-weight": style.fontWeight, "font-style": style.fontStyle, fill: plainColour(style.color) };
+      const own = { ...text, "font-family": style.fontFamily, "font-size": size, "font-weight": style.fontWeight, "font-style": style.fontStyle, fill: plainColour(style.color) };
       const top = py + label.dy - ((label.lines.length - 1) * size * 1.18) / 2;
       return label.lines.map((line, i) => s("text", { ...own, x: (px + label.dx).toFixed(1), y: (top + i * size * 1.18).toFixed(1), dy: ".35em" }, line));
     });

@@ -175,12 +175,16 @@ class DocumentMap {
     const topic = store.map.hues.map((hue) => packedColour(dark ? 0.76 : 0.62, dark ? 0.13 : 0.15, hue));
     const { region } = store.map;
     const years = this.colourBy === "year" ? yearSpan() : null;
+    this.node.dataset.colour = this.colourBy;
+    if (this.scale) this.scale.remove();
+    this.scale = years ? yearScale(years, dark, rgbOf(this.ground)) : null;
+    if (this.scale) this.node.append(this.scale);
     for (let i = 0; i < this.points.n; i++) {
       const year = years ? yearOf(i) : 0;
       this.points.colours[i] = !years
         ? topic[region[i]]
         : year
-          ? packedColour(dark ? 0.55 + 0.35 * years.part(year) : 0.82 - 0.42 * years.part(year), 0.13, 300 - 220 * years.part(year))
+          ? orderedColour(years.part(year), dark)
           : this.faint;
     }
     this.drawn = null;
@@ -207,7 +211,6 @@ class DocumentMap {
   // The view as it stands.
   picture() {
     const { width, height, points } = this;
-    const rgb = (packed) => `rgb(${packed & 255},${(packed >> 8) & 255},${(packed >> 16) & 255})`;
     const paths = new Map();
     for (let i = 0; i < points.n; i++) {
       const [px, py] = this.toScreen(points.x[i], points.y[i]);
@@ -222,9 +225,10 @@ class DocumentMap {
       "svg",
       { viewBox: `0 0 ${width} ${height}`, width, height },
       s("title", {}, store.title),
-      s("rect", { width, height, fill: rgb(this.ground) }),
-      faintFirst.map(([colour, parts]) => s("path", { d: parts.join(""), stroke: rgb(colour), ...stroke })),
-      this.names.drawn(rgb(this.ground)),
+      s("rect", { width, height, fill: rgbOf(this.ground) }),
+      faintFirst.map(([colour, parts]) => s("path", { d: parts.join(""), stroke: rgbOf(colour), ...stroke })),
+      this.names.drawn(rgbOf(this.ground)),
+      this.scale && fill(this.scale.cloneNode(true), { x: width - SCALE.width - 8, y: 8 }, []),
     );
   }
 

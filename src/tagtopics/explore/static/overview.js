@@ -55,6 +55,14 @@ function mapNote(map) {
       : trustworthiness === undefined
         ? T` Of the ${n} documents with the most similar topics, ${percent(kept)} are also among the ${n} nearest on the map (by chance ${percent(chance)}).`
         : T` Of the ${n} documents with the most similar topics, ${percent(kept)} are also among the ${n} nearest on the map (by chance ${percent(chance)}); trustworthiness ${fixed(trustworthiness, 3)} of 1.`;
+  const colours = h("span");
+  const tell = () => {
+    colours.textContent =
+      map.colourBy === "topic"
+        ? T`Colours show the topic that distinguishes a document most.`
+        : T`Colours show the year.` + (map.points.x.some((_, i) => !yearOf(i)) ? T` Documents without a known year are grey.` : "");
+  };
+  tell();
   return h(
     "div",
     { class: "mapnote" },
@@ -63,12 +71,14 @@ function mapNote(map) {
           map.colourBy = value;
           keepState("colour", value, "topic");
           map.recolour();
+          tell();
         })
       : null,
     h(
       "p",
       { class: "note" },
-      T`Colours show the topic that distinguishes a document most. Distances between far groups mean little.`,
+      colours,
+      T` Distances between far groups mean little.`,
       trust,
     ),
     shareMenu(map.node, map.node.getAttribute("aria-label")),

@@ -18,6 +18,15 @@ function packedColour(lightness, chroma, hue) {
   return (0xff000000 | (channels[2] << 16) | (channels[1] << 8) | channels[0]) >>> 0;
 }
 
+const rgbOf = (packed) => `rgb(${packed & 255},${(packed >> 8) & 255},${(packed >> 16) & 255})`;
+
+// The colour of an ordered value from 0 to 1: even steps of lightness away from the ground, between violet and yellow.
+function orderedColour(value, dark) {
+  const light = dark ? value : 1 - value;
+  const [least, range, chroma, more] = dark ? [0.52, 0.41, 0.12, 0.1] : [0.29, 0.43, 0.08, 0.28];
+  return packedColour(least + range * light, chroma + more * (light - 0.5) ** 2, 300 - 200 * light);
+}
+
 // A disc as offsets and coverages from 0 to 256; in an image of this width, `steps` leads from its centre to each pixel.
 function stampOf(radius, alpha, width) {
   const stamp = [];
