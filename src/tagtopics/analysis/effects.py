@@ -16,11 +16,10 @@ from tagtopics._blas import single_thread
 from tagtopics._typing import Float64, Int64
 from tagtopics.analysis.covariates import Values, complete_rows, kind_matrix, numbers
 from tagtopics.analysis.grid import OnProgress
-from tagtopics.analysis.refit import bootstrap
+from tagtopics.analysis.measure import agrees, mark, measure, plain
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.models.base import TopicModel
-from tagtopics.models.inputs import align_words
 
 _MOST_TERMS = 300
 """Numbers and tags whose effects are estimated at the same time."""
@@ -46,11 +45,18 @@ class Effect(NamedTuple):
 
 
 class TopicMean(NamedTuple):
-    """A topic and its mean share of the documents."""
+    """A topic and its mean share of the documents, as measured and in the model."""
 
     topic: int
     share: float
     words: tuple[str, ...]
+    model_share: float
+    similarity: float  # cosine of the word distributions, measured and in the model
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the measured topic is the model's; do not rely on effects on another."""
+        return agrees(self.share, self.model_share, self.similarity)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,13 +65,15 @@ class Effects:
 
     Attributes:
         rows: the effects, term after term; clear ones first, then by size.
-        topics: mean share of each topic over the documents, and its words.
+        topics: mean share of each topic over the documents, its words, and whether it agrees with the model.
         terms: names of the numbers and tags.
         given: kinds of tags that were held constant.
         n_docs: documents with all values.
         left_out: documents without some value.
         refits: number of bootstrap samples.
         level: of the intervals.
+        held: whether topics were held, because they are edited. Intervals then include which documents there
+            are, but little of how uncertain the topics are.
     """
 
     rows: tuple[Effect, ...]
@@ -76,6 +84,7 @@ class Effects:
     left_out: int
     refits: int
     level: float
+    held: bool
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything for JSON."""
@@ -86,8 +95,9 @@ class Effects:
             "left_out": self.left_out,
             "refits": self.refits,
             "level": self.level,
+            "held": self.held,
             "rows": [{**row._asdict(), "clear": row.clear} for row in self.rows],
-            "topics": [{**topic._asdict(), "words": list(topic.words)} for topic in self.topics],
+            "topics": [{**plain(topic), "agrees": topic.agrees} for topic in self.topics],
         }
 
     def of(self, term: str) -> tuple[Effect, ...]:
@@ -98,16 +108,20 @@ class Effects:
 
     def __str__(self) -> str:
         words = {topic.topic: " ".join(topic.words) for topic in self.topics}
+        agree = {topic.topic: topic.agrees for topic in self.topics}
         return "\n".join(
             f"{row.term}  topic {row.topic:>3}  {100 * row.estimate:+.2f} "
-            f"[{100 * row.low:+.2f}, {100 * row.high:+.2f}] %{'*' if row.clear else ' '} {words[row.topic]}"
+            f"[{100 * row.low:+.2f}, {100 * row.high:+.2f}] %{mark(row.clear, agree[row.topic])} "
+            f"{words[row.topic]}"
             for row in self.rows
         )
 
     def _repr_html_(self) -> str:
+        agree = {topic.topic: topic.agrees for topic in self.topics}
         body = "".join(
             f"<tr><td>{escape(row.term)}</td><td>{row.topic}</td><td>{100 * row.estimate:+.2f}</td>"
-            f"<td>{100 * row.low:+.2f} to {100 * row.high:+.2f}</td></tr>"
+            f"<td>{100 * row.low:+.2f} to {100 * row.high:+.2f} "
+            f"{mark(row.clear, agree[row.topic])}</td></tr>"
             for row in self.rows
         )
         head = "<tr><th>term</th><th>topic</th><th>effect, %</th><th>interval</th></tr>"
@@ -133,7 +147,8 @@ def effects(
     """Estimate how topic shares of documents depend on numbers and tags, all of them at the same time.
 
     A linear regression of topic shares. Topics are learned again from each bootstrap sample of the documents,
-    so the intervals include how uncertain the topics are. Equal arguments give equal results.
+    so the intervals include how uncertain the topics are. Edited topics are held instead; if the documents
+    have other ones nevertheless, it is an `InputError`. Equal arguments give equal results.
 
     Args:
         model: a fitted `LDA` or `TTM`; its topics keep their numbers.
@@ -159,18 +174,18 @@ def effects(
     part = corpus if rows is None else corpus.select(rows)
     design = make_design(part, on, [c if rows is None else c[rows] for c in columns], kinds, given, min_docs)
     options: dict[str, Any] = {"refits": refits, "seed": seed, "level": level, "n_jobs": n_jobs}
-    counts = align_words(part, model.vocabulary_)
-    found = bootstrap(model, counts, design.estimate, on_progress=on_progress, **options)
-    means, words = found.refit.shares.mean(0), model.top_words(n_words)
+    found, topics, held = measure(model, corpus, rows, design.estimate, on_progress=on_progress, **options)
+    words = [tuple(word for word, _ in best) for best in model.top_words(n_words)]
     return Effects(
         rows=_rows(design.terms, found),
-        topics=tuple(TopicMean(k, float(means[k]), tuple(w for w, _ in words[k])) for k in range(len(means))),
+        topics=tuple(TopicMean(k, t.share, words[k], *t[1:]) for k, t in enumerate(topics)),
         terms=design.terms,
         given=tuple(given),
         n_docs=part.n_docs,
         left_out=corpus.n_docs - part.n_docs,
         refits=refits,
         level=level,
+        held=held,
     )
 
 

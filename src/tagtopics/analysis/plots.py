@@ -40,11 +40,12 @@ def plot_effects(effects: Effects, n: int = 30) -> Any:
     """Return a matplotlib figure: the n largest effects whose intervals exclude zero, else the n largest."""
     rows = sorted(effects.rows, key=lambda row: (not row.clear, -abs(row.estimate)))[:n][::-1]
     words = {topic.topic: " ".join(topic.words[:3]) for topic in effects.topics}
+    differs = {topic.topic: "" if topic.agrees else " ?" for topic in effects.topics}
     figure, axes = _figure(1, 1, (7.2, 1.2 + 0.24 * len(rows)))
     centres = [100 * row.estimate for row in rows]
     reach = [100 * (row.high - row.estimate) for row in rows]
     axes.errorbar(centres, range(len(rows)), xerr=reach, fmt="o")
-    names = [_escaped(f"{row.term}: {row.topic} {words[row.topic]}") for row in rows]
+    names = [_escaped(f"{row.term}: {row.topic} {words[row.topic]}{differs[row.topic]}") for row in rows]
     axes.set_yticks(range(len(rows)), names)
     axes.axvline(0, color="grey", lw=1)
     axes.set_xlabel(f"effect, % of a document's tokens; {100 * effects.level:g} % intervals")
@@ -59,7 +60,8 @@ def plot_trends(trends: Trends, n: int = 8) -> Any:
     for axes, row in zip(grid.ravel(), rows, strict=False):
         axes.plot(places, [100 * share for share in row.shares], marker=".")
         axes.fill_between(places, [100 * v for v in row.lows], [100 * v for v in row.highs], alpha=0.2)
-        axes.set_title(_escaped(f"{row.topic} {' '.join(row.words[:3])} ({row.direction})"), fontsize=8)
+        direction = row.direction if row.agrees else f"{row.direction} ?"
+        axes.set_title(_escaped(f"{row.topic} {' '.join(row.words[:3])} ({direction})"), fontsize=8)
         axes.set_xticks([0, len(places) - 1], [trends.periods[0], trends.periods[-1]])
         axes.set_ylim(bottom=0)
     for axes in grid.ravel()[len(rows) :]:

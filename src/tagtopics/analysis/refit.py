@@ -20,10 +20,11 @@ from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.analysis.grid import OnProgress, lanes_for
 from tagtopics.errors import InputError
 from tagtopics.graph import Priors, build_graph
-from tagtopics.inference.bp import BeliefPropagation
+from tagtopics.inference.bp import BeliefPropagation, Guide
 from tagtopics.inference.executor import MemoryExecutor
 from tagtopics.inference.loop import run
 from tagtopics.kernels.threads import resolve_threads, run_lanes
+from tagtopics.models.guided import STRENGTH
 from tagtopics.models.online import OnlineModel
 
 _ROUNDS, _ROUND_SWEEPS = 5, 10
@@ -58,6 +59,7 @@ class Start(NamedTuple):
 
     words: Float64  # (W, K) tokens
     priors: Priors
+    held: Float64 | None = None  # (W, K) pseudo-counts that hold the topics
 
 
 class Bootstrap(NamedTuple):
@@ -69,6 +71,9 @@ class Bootstrap(NamedTuple):
     high: Float64
     refit: Refit  # of all documents
 
+
+Check = Callable[[Refit], None]
+"""Takes the topics of all documents before the refits on samples; raises `InputError` to end it all."""
 
 Statistic = Callable[[Int64, Float64], Float64]
 """Takes the rows of the sampled documents, (D,), and their topic shares, (D, K); returns an array."""
@@ -84,6 +89,8 @@ def bootstrap(
     level: float = 0.9,
     n_jobs: int | None = None,
     on_progress: OnProgress | None = None,
+    held: bool = False,
+    check: Check | None = None,
 ) -> Bootstrap:
     """Return a statistic of the topic shares of documents, with intervals that include learning the topics.
 
@@ -100,14 +107,19 @@ def bootstrap(
         level: of the intervals.
         n_jobs: threads; any number gives the same bits.
         on_progress: called with the share of the work that is done.
+        held: whether the words of the model's topics are a prior of the refits. Topics then stay what they
+            are, and the intervals include little of how uncertain they are.
+        check: called with the topics of all documents.
     """
     if refits < 10:
         raise InputError(f"refits must be 10 or more, not {refits}; 100 or more for final results")
     if not 0 < level < 1:
         raise InputError(f"level must be between 0 and 1, not {level:g}")
     threads, D = resolve_threads(n_jobs), counts.shape[0]
-    start = settled(model, counts, threads)
+    start = settled(model, counts, threads, held=held)
     whole = refit(start, counts, threads)
+    if check is not None:
+        check(whole)
     estimate = statistic(np.arange(D), whole.shares)
     found: dict[int, Float64] = {}
 
@@ -124,20 +136,29 @@ def bootstrap(
     return Bootstrap(estimate, error, estimate - reach, estimate + reach, whole)
 
 
-def settled(model: Any, counts: Any, n_threads: int) -> Start:
-    """Return the topics of a model after sweeps over all documents that learn the prior's concentration."""
+def settled(model: Any, counts: Any, n_threads: int, *, held: bool = False) -> Start:
+    """Return the topics of a model after sweeps over all documents that learn the prior's concentration.
+
+    Args:
+        model: fitted, `LDA` or `TTM`.
+        counts: CSR (D, W) in the columns of the model.
+        n_threads: any number gives the same bits.
+        held: whether the words of the topics are a prior, as strong as that of edits in `fit_curated`.
+    """
     if not isinstance(model, OnlineModel):
         raise InputError(f"{type(model).__name__} cannot be refitted from its topics; LDA and TTM can")
     K = len(model.components_)
     alpha = float(np.asarray(model.doc_topic_prior_, dtype=np.float64).mean())
     priors = Priors(np.full(K, alpha, dtype=np.float32), model.topic_word_prior_)
-    start = Start(model._word_sums(), priors)
+    sums = model._word_sums()
+    scale = STRENGTH * float(counts.sum()) / max(float(sums.sum()), 1e-300)
+    start = Start(sums, priors, scale * sums if held else None)
     tokens = np.asarray(counts.sum(1), dtype=np.float64)
     for _ in range(_ROUNDS):
         found = refit(start, counts, n_threads, _ROUND_SWEEPS, 0.0)
         alpha = _concentration(found.shares * tokens[:, np.newaxis], tokens, alpha)
         priors = priors._replace(doc_topic=np.full(K, alpha, dtype=np.float32))
-        start = Start(found.words, priors)
+        start = Start(found.words, priors, start.held)
     return start
 
 
@@ -147,7 +168,8 @@ def refit(
     """Return the topics of documents, CSR (D, W), learned from given ones on."""
     executor = MemoryExecutor(build_graph(counts), n_threads=n_threads)
     topics = (start.words + start.priors.topic_word).astype(np.float32)
-    algorithm = WarmStart(executor, start.priors, 0, word_topics=topics)
+    guide = None if start.held is None else Guide.of_prior(start.held)
+    algorithm = WarmStart(executor, start.priors, 0, guide=guide, word_topics=topics)
     belief = run(algorithm, max_iter=sweeps, tol=tolerance).state
     assert belief.docs is not None
     sums = belief.docs.doc_sums.astype(np.float64)

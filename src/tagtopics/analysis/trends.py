@@ -16,12 +16,11 @@ from tagtopics._blas import single_thread
 from tagtopics._typing import Float64, Int64
 from tagtopics.analysis.covariates import DATES, Values, complete_rows, numbers
 from tagtopics.analysis.grid import OnProgress
-from tagtopics.analysis.refit import bootstrap
+from tagtopics.analysis.measure import Measured, agrees, mark, measure, plain
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.tags import kind_of
 from tagtopics.errors import InputError
 from tagtopics.models.base import TopicModel
-from tagtopics.models.inputs import align_words
 
 _PERMUTATIONS = 999
 _FALSE_SHARE = 0.1
@@ -39,11 +38,19 @@ class TopicTrend(NamedTuple):
     shares: tuple[float, ...]  # of each period
     lows: tuple[float, ...]
     highs: tuple[float, ...]
+    share: float  # mean over all documents
+    model_share: float  # the same in the model
+    similarity: float  # cosine of the word distributions, measured and in the model
 
     @property
     def direction(self) -> str:
         """Rising, falling, or unclear if the interval of the slope contains zero."""
         return _direction(self.low, self.high)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the measured topic is the model's; do not rely on the trend of another."""
+        return agrees(self.share, self.model_share, self.similarity)
 
 
 class TagTrend(NamedTuple):
@@ -88,6 +95,8 @@ class Trends:
         left_out: documents without a time.
         refits: number of bootstrap samples.
         level: of the intervals.
+        held: whether topics were held, because they are edited. Intervals then include which documents there
+            are, but little of how uncertain the topics are.
     """
 
     periods: tuple[str, ...]
@@ -98,6 +107,7 @@ class Trends:
     left_out: int
     refits: int
     level: float
+    held: bool
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything for JSON."""
@@ -107,16 +117,19 @@ class Trends:
             "left_out": self.left_out,
             "refits": self.refits,
             "level": self.level,
-            "topics": [{**_plain(row), "direction": row.direction} for row in self.topics],
-            "tags": [{**_plain(row), "direction": row.direction} for row in self.tags],
-            "drifts": [_plain(row) for row in self.drifts],
+            "held": self.held,
+            "topics": [
+                {**plain(row), "direction": row.direction, "agrees": row.agrees} for row in self.topics
+            ],
+            "tags": [{**plain(row), "direction": row.direction} for row in self.tags],
+            "drifts": [plain(row) for row in self.drifts],
         }
 
     def __str__(self) -> str:
         lines = [f"{len(self.periods)} periods, {self.periods[0]} to {self.periods[-1]}"]
         lines += [
             f"topic {row.topic:>3} {100 * row.slope:+.2f} [{100 * row.low:+.2f}, {100 * row.high:+.2f}] % "
-            f"{row.direction:<8} {' '.join(row.words)}"
+            f"{row.direction:<8}{mark(False, row.agrees)}{' '.join(row.words)}"
             for row in self.topics
         ]
         lines += [f"{row.tag} drifts: score {row.score:.1f}" for row in self.drifts if row.drifts]
@@ -143,6 +156,8 @@ def trends(
 ) -> Trends:
     """Return how topics and tags change over time, with intervals.
 
+    Edited topics are held in refits, as in `effects`.
+
     Args:
         model: a fitted `LDA` or `TTM`; its topics keep their numbers.
         corpus: documents with words of the model, usually those it was fitted to.
@@ -168,18 +183,19 @@ def trends(
         raise InputError(f"trends: {time} is {times[0]:g} for all documents; two or more are needed")
     names, period = periods_of(times, n_periods)
     options: dict[str, Any] = {"refits": refits, "seed": seed, "level": level, "n_jobs": n_jobs}
-    counts, statistic = align_words(part, model.vocabulary_), _statistic(times, period, len(names))
-    found = bootstrap(model, counts, statistic, on_progress=on_progress, **options)
+    statistic = _statistic(times, period, len(names))
+    measured = measure(model, corpus, rows, statistic, on_progress=on_progress, **options)
     tags, tag_names = _tags_of(part, time, min_docs)
     return Trends(
         periods=names,
         docs=tuple(np.bincount(period, minlength=len(names)).tolist()),
-        topics=_topic_trends(found, model, n_words),
+        topics=_topic_trends(measured, model, n_words),
         tags=_tag_trends(tags, tag_names, times, period, level),
-        drifts=tag_drifts(found.refit.shares, tags, tag_names, times, seed),
+        drifts=tag_drifts(measured.found.refit.shares, tags, tag_names, times, seed),
         left_out=corpus.n_docs - part.n_docs,
         refits=refits,
         level=level,
+        held=measured.held,
     )
 
 
@@ -215,8 +231,8 @@ def _slopes(times: Float64, values: Float64) -> Float64:
     return np.asarray(np.einsum("d,dn->n", centred, values) / max(float(centred @ centred), 1e-300))
 
 
-def _topic_trends(found: Any, model: Any, n_words: int) -> tuple[TopicTrend, ...]:
-    words = model.top_words(n_words)
+def _topic_trends(measured: Measured, model: Any, n_words: int) -> tuple[TopicTrend, ...]:
+    found, words = measured.found, model.top_words(n_words)
     order = np.argsort(-found.estimate[0], kind="stable")
     low, high = np.clip(found.low[1:], 0, 1), np.clip(found.high[1:], 0, 1)
     return tuple(
@@ -229,6 +245,7 @@ def _topic_trends(found: Any, model: Any, n_words: int) -> tuple[TopicTrend, ...
             shares=tuple(found.estimate[1:, k].tolist()),
             lows=tuple(low[:, k].tolist()),
             highs=tuple(high[:, k].tolist()),
+            **measured.topics[k]._asdict(),
         )
         for k in order
     )
@@ -356,7 +373,3 @@ def _accepted(p_values: Float64) -> Any:
 
 def _direction(low: float, high: float) -> str:
     return "rising" if low > 0 else "falling" if high < 0 else "unclear"
-
-
-def _plain(record: Any) -> dict[str, Any]:
-    return {name: list(v) if isinstance(v, tuple) else v for name, v in record._asdict().items()}

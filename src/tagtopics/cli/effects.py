@@ -175,32 +175,40 @@ def _note_left_out(left_out: int) -> None:
 
 
 def _draw_effects(console: Console, payload: dict[str, Any], limit: int) -> None:
-    words = {topic["topic"]: topic["words"] for topic in payload["topics"]}
-    means = {topic["topic"]: topic["share"] for topic in payload["topics"]}
-    held = f", given {', '.join(payload['given'])}" if payload["given"] else ""
+    from tagtopics.analysis.measure import mark
+
+    topics = {topic["topic"]: topic for topic in payload["topics"]}
+    given = f", given {', '.join(payload['given'])}" if payload["given"] else ""
     caption = (
-        f"{payload['n_docs']:,} documents{held}; % of the tokens of a document; "
-        f"{100 * payload['level']:g} % intervals from {payload['refits']} refits; * excludes zero"
+        f"{payload['n_docs']:,} documents{given}; % of the tokens of a document; "
+        f"{_intervals(payload)}; * excludes zero"
     )
     clear_first = sorted(payload["rows"], key=lambda row: (not row["clear"], -abs(row["estimate"])))
     shown = _first(clear_first, limit)
+    differ = any(not topics[row["topic"]]["agrees"] for row in shown)
     columns = ["term", ">topic", ">mean", ">effect", ">interval", "words"]
-    table = make_table("effects on topics", columns, caption)
+    table = make_table("effects on topics", columns, caption + _explained(differ))
     for row in shown:
-        interval = f"{100 * row['low']:+.2f} to {100 * row['high']:+.2f} {'*' if row['clear'] else ' '}"
-        numbers = per_cent(means[row["topic"]]), f"{100 * row['estimate']:+.2f}", interval
-        table.add_row(plain(row["term"]), str(row["topic"]), *numbers, join(words[row["topic"]]))
+        topic = topics[row["topic"]]
+        sign = mark(row["clear"], topic["agrees"])
+        interval = f"{100 * row['low']:+.2f} to {100 * row['high']:+.2f} {sign}"
+        numbers = _mean(topic), f"{100 * row['estimate']:+.2f}", interval
+        table.add_row(plain(row["term"]), str(row["topic"]), *numbers, join(topic["words"]))
     console.print(table)
     _more(console, len(payload["rows"]) - len(shown))
 
 
 def _draw_trends(console: Console, payload: dict[str, Any], limit: int) -> None:
     first, last = payload["periods"][0], payload["periods"][-1]
-    caption = f"% per unit of time; {100 * payload['level']:g} % intervals from {payload['refits']} refits"
+    shown = _ends(payload["topics"], limit)
+    differ = any(not row["agrees"] for row in shown)
     columns = [">topic", f">{first}", f">{last}", ">slope", ">interval", "", "words"]
+    caption = f"% per unit of time; {_intervals(payload)}{_explained(differ)}"
     table = make_table("topics over time", columns, caption)
-    for row in _ends(payload["topics"], limit):
-        table.add_row(str(row["topic"]), *_trend_cells(row), join(row["words"]))
+    for row in shown:
+        *cells, direction = _trend_cells(row)
+        direction = direction if row["agrees"] else f"{direction} ? {_mean(row)}"
+        table.add_row(str(row["topic"]), *cells, direction, join(row["words"]))
     console.print(table)
     clear = [tag for tag in payload["tags"] if tag["direction"] != "unclear"]
     if clear:
@@ -217,6 +225,22 @@ def _draw_trends(console: Console, payload: dict[str, Any], limit: int) -> None:
             numbers = str(row["n_docs"]), per_cent(row["change"]), f"{row['score']:.1f}"
             table.add_row(plain(row["tag"]), *numbers, *topics)
         console.print(table)
+
+
+def _intervals(payload: dict[str, Any]) -> str:
+    """Return where the intervals come from."""
+    held = " that hold the edited topics" if payload["held"] else ""
+    return f"{100 * payload['level']:g} % intervals from {payload['refits']} refits{held}"
+
+
+def _mean(topic: dict[str, Any]) -> str:
+    """Return the mean share of a topic; in parentheses what tells it from the model's if it is another."""
+    share, in_model = per_cent(topic["share"]), per_cent(topic["model_share"])
+    return share if topic["agrees"] else f"{share} ({in_model}, {topic['similarity']:.2f})"
+
+
+def _explained(differ: bool) -> str:
+    return "; ? not the topic of the model (its share there, similarity): do not rely on it" if differ else ""
 
 
 def _trend_cells(row: dict[str, Any]) -> tuple[str, ...]:

@@ -48,6 +48,11 @@ class Guide(NamedTuple):
     posterior: Float32  # (W, G) p(topic | word) to start from; rows add up to less than one
     counts: Float64  # (W, K) pseudo-counts of words, zero for other topics
 
+    @classmethod
+    def of_prior(cls, counts: Float64) -> Guide:
+        """Return a guide that is only a prior of words, (W, K), for messages that start from elsewhere."""
+        return cls(np.empty(0, np.int64), np.empty((len(counts), 0), np.float32), counts)
+
 
 @dataclass(frozen=True)
 class BeliefPropagation:

@@ -80,6 +80,21 @@ def undo(model: OnlineModel, *, corpus: Corpus | None = None) -> OnlineModel:
     return state
 
 
+def topic_origins(model: OnlineModel) -> tuple[list[set[int]], set[int]]:
+    """Return for each topic the topics as fitted (`base_`) that it is made of, and those that were deleted.
+
+    The parts of a split topic are made of the same topics. If one is deleted, its topics are in both results.
+    """
+    origins = [{k} for k in range(len((model if model.base_ is None else model.base_).components_))]
+    deleted: set[int] = set()
+    for edit in model.curation_.edits:
+        if edit.kind == "delete":
+            deleted.update(*(origins[k] for k in edit.topics))
+        sources = _sources(edit, len(origins))
+        origins = [set().union(*(origins[k] for k in old)) for old in sources]
+    return origins, deleted
+
+
 def _edited(model: OnlineModel, edit: Edit, corpus: Corpus | None) -> OnlineModel:
     K = len(model.components_)
     if wrong := [k for k in edit.topics if k >= K]:

@@ -19,7 +19,7 @@ from tagtopics.models.journal import CuratedTopic, Curation
 from tagtopics.models.online import OnlineModel
 from tagtopics.models.validation import check_parameters
 
-_STRENGTH = 2.0
+STRENGTH = 2.0
 """Tokens of the prior of a curated topic, per token that it is expected to have. Decision 114."""
 
 _SEED_STRENGTH = 0.02
@@ -109,7 +109,7 @@ def _guide(corpus: Corpus, topics: Sequence[CuratedTopic], columns: Sequence[int
     share = np.array([c.share if c.topic is not None else 1.0 / K for c in topics])
     counts = np.zeros((corpus.n_words, K))
     prior = np.array([c.curated for c in topics])
-    strength = np.array([_SEED_STRENGTH if c.topic is None else _STRENGTH for c in topics])
+    strength = np.array([_SEED_STRENGTH if c.topic is None else STRENGTH for c in topics])
     counts[:, list(columns)] = strength * total * share * phi * prior
     posterior = share * phi / np.maximum(tokens / total, 1e-300)[:, np.newaxis]
     seeded = np.array([c.topic is None for c in topics])
