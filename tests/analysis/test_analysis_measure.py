@@ -219,6 +219,17 @@ def test_topics_that_drift_are_marked(data: Any) -> None:
         assert topic["agrees"] is not far
 
 
+def test_topics_on_which_tags_act_are_marked(data: Any) -> None:
+    corpus = data[0]
+    model = tt.TTM(K, preset="paper", random_state=0).fit_topics(corpus)
+    with pytest.warns(CorpusWarning, match="without tags that act on topics"):
+        tt.effects(model, corpus, on=["year"], refits=10)
+    with pytest.raises(
+        InputError, match=r"^topic \d of the edited model[^\n]+without tags that act on topics"
+    ):
+        tt.effects(tt.curate(model, "merge", topics=[0, 1]), corpus, on=["year"], refits=10)
+
+
 def test_commands(data: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def run(*arguments: str) -> tuple[int, str, str]:
         code = main([*arguments, "--refits", "10"])

@@ -28,6 +28,7 @@ _LARGEST_DIFFERENCE = 0.02
 """A measured topic agrees with the model's down to this cosine of their words, and up to this difference of
 their mean shares: below, other words lead a topic; above, it gained or lost documents. Decision 185."""
 
+_NO_TAGS = "fit again without tags that act on topics: refits leave them out"
 _FIT = "fit the edits first, with: tagtopics curate MODEL replay"
 
 
@@ -94,7 +95,7 @@ def measure(model: Any, corpus: Corpus, rows: Int64 | None, statistic: Statistic
     def compare(whole: Refit) -> None:
         after = whole if edits is None else edits.refit(whole)
         topics.extend(_compared(model, after, words, in_model))
-        _check(topics, edited=edits is not None)
+        _check(topics, edited=edits is not None, tags_act=_tags_act(base))
 
     def edited_statistic(sample: Int64, shares: Float64) -> Float64:
         return statistic(sample, shares if edits is None else edits.shares(sample, shares))
@@ -181,7 +182,13 @@ def _compared(model: Any, measured: Refit, words: Int64, in_model: Float64) -> l
     return [Topic(*map(float, row)) for row in zip(means, in_model, cosines, strict=True)]
 
 
-def _check(topics: Sequence[Topic], *, edited: bool) -> None:
+def _tags_act(model: Any) -> bool:
+    """Return whether topics of a fit depend on tags, which refits leave out."""
+    priors = model._priors()
+    return bool(priors.pairwise_weight > 0 or priors.higher_order_weight > 0)
+
+
+def _check(topics: Sequence[Topic], *, edited: bool, tags_act: bool) -> None:
     """Raise `InputError` or, without edits since the fit, warn of topics that differ from the model's."""
     wrong = [k for k, topic in enumerate(topics) if not topic.agrees]
     if not wrong:
@@ -191,13 +198,14 @@ def _check(topics: Sequence[Topic], *, edited: bool) -> None:
         raise InputError(
             f"topic {k} of the edited model cannot be measured: refits find a topic with a share of "
             f"{100 * topic.share:.1f} % instead of {100 * topic.model_share:.1f} %, similarity "
-            f"{topic.similarity:.2f}; measure the documents of the fit, or {_FIT}"
+            f"{topic.similarity:.2f}; "
+            + (_NO_TAGS if tags_act else f"measure the documents of the fit, or {_FIT}")
         )
     names = f"topic {k}" if len(wrong) == 1 else "topics " + ", ".join(map(str, wrong))
     warnings.warn(
         f"{names}: what was measured differs from the model (similarity below {_LEAST_SIMILARITY}, or share "
-        f"off by more than {100 * _LARGEST_DIFFERENCE:g} points); do not rely on it, and fit again with more "
-        "iterations and a smaller tolerance",
+        f"off by more than {100 * _LARGEST_DIFFERENCE:g} points); do not rely on it, and "
+        + (_NO_TAGS if tags_act else "fit again with more iterations and a smaller tolerance"),
         CorpusWarning,
         stacklevel=6,  # the caller of `effects` or `trends`
     )
