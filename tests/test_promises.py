@@ -63,7 +63,7 @@ def test_numbers_of_the_page_are_those_of_the_source() -> None:
         "a count": [f"{2**31 - 1:,}", f"{EXACT:,}"],
         "`token_pattern`": [
             f"{patterns.MOST_CHARACTERS:,} characters",
-            f"{patterns.MOST_CHOICES * patterns.PIECE:,} steps",
+            f"{patterns.MOST_COMPARISONS:,} comparisons",
         ],
         "gzip": [f"{text_files.FREE_EXPANSION // 2**20} MiB", f"{text_files.MAX_EXPANSION} times"],
         "a line": [f"{text_files.LINE_LIMIT // 2**20} MiB"],

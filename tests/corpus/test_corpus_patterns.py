@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tagtopics as tt
+from tagtopics._io import BLANK, sealed
+from tagtopics.cli import main
 from tagtopics.corpus.patterns import PIECE, compile_pattern
 from tagtopics.corpus.spans import SpanFinder
 from tagtopics.corpus.text import analyzer
@@ -18,11 +21,17 @@ USUAL = [
     r"(?u)\b\w\w+\b", r"[a-z]+", r"\S+", r"[A-Za-z]+(?:-[A-Za-z]+)*", r"\w+(?:['’]\w+)?", r"#?\w+",
     r"[^\s,;]+", r"\d+|\w+", r"(?i)[a-z]{2,}", r"[^\W\d_]+", r"\b[a-z][a-z]+\b", r"(?<!\w)\w+(?!\w)",
     r"(\w+)-", r"\w{2,20}", r".", r"[\u4e00-\u9fff]|\w+", r"\b([a-z]+)\b", r"(?:https?|ftp)://\S+|\w+",
+    r"[a-z]{3,}", r"[^,;]+", r"[A-Za-z]+(?:[-'][A-Za-z]+)*", r"\w+(?!\d)", r"(\w+?)(?:-|\s|$)",
+    r"https?://\S+|www\.\S+|\w+(?:[-']\w+)*", r"\$?\d+(?:[.,]\d+)?|[#@]?\w+", r"\w+|[^\w\s]",
 ]  # fmt: skip
 HOSTILE = [
     r"(a+)+$", r"(a|a)*b", r"(a|ab|b)*c", r"\w*\w*\w*x", r"(?:a?){30}a{30}", r"(?:a*)*", r"(\w+\s?)+x",
     r"(x+x+)+y", r"(?=(a+)+)b", r"(a)\1", r"(?i)(a+A*)+b", r"([a-z]+)*!", r"(.*)*x", r"(?:\b)*",
     r"(?:(?:a{1,30}){1,30}){1,30}b", "(?:a|a)" * 40 + "b", "[\U0001f600-\U0001f610]*[\U0001f605]", "a" * 2000,
+    r"(?:a(?=a)?)+b", r"(?:a(?<=a)?)+b", r"(?:a(?:\B)?)+b", r"(?:a(?:|\B))+b", r"(?:a(?:\b|\B|)x?)+b",
+    r"(?:\b|)" * 40 + r"\B", r"(?:\b|)" * 40 + r"[^\s\S]", "(?:a|)" * 40 + "b", "(?:" * 60 + "a" + ")+b" * 60,
+    "(?:a(?=" + "a" * 900 + "))+b", f"[{''.join(chr(0x10000 + 7 * i) for i in range(900))}]+b", r"(?:a?b?)?c",
+    "[\U0001f000-\U0002ffff]*\\w*b", "".join(f"[^{chr(i)}]" for i in range(0x100, 0x180)), r"(a)?(?(1)b|c)",
 ]  # fmt: skip
 
 
@@ -62,20 +71,22 @@ def test_spans_and_words_agree_on_long_texts() -> None:
     assert [("green", "red")[span.word] for span in spans] == analyzer(recipe, None)(text)
 
 
-def test_a_hostile_pattern_in_a_model_is_refused_at_once(tmp_path: Path) -> None:
-    import json
-
-    from tagtopics._io import BLANK, sealed
-
+def test_a_hostile_pattern_in_a_model_is_refused_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("fastapi")
     corpus = tt.read_corpus(["red pie", "blue sky"], tags=["a", "b"])
     tt.TTM(2, max_iter=1).fit(corpus).save(tmp_path / "m")
     path = tmp_path / "m" / "model.json"
     description = json.loads(path.read_text())
-    description["recipe"]["token_pattern"] = "(a+)+$"
-    description["digest"] = BLANK
-    path.write_text(sealed(json.dumps(description)))
-    with pytest.raises(tt.InputError, match="token_pattern: would take too long on some texts"):
-        tt.load(tmp_path / "m")
+    for pattern in ("(a+)+$", "(?:a(?=a)?)+b"):
+        description["recipe"]["token_pattern"] = pattern
+        description["digest"] = BLANK
+        path.write_text(sealed(json.dumps(description)))
+        with pytest.raises(tt.InputError, match="token_pattern: would take too long on some texts"):
+            tt.load(tmp_path / "m")
+        assert main(["serve", str(tmp_path / "m"), "--port", "0"]) == 2
+        assert "token_pattern: would take too long on some texts" in capsys.readouterr().err
 
 
 def test_long_sequences_of_words_are_refused() -> None:

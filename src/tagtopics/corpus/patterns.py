@@ -1,12 +1,12 @@
 """Regular expressions of words, with a bound on their time.
 
-Python's `re` tries the ways to match one after the other, so `(a+)+$` takes time exponential in the length of
-a text. A pattern may come from a model of somebody else; therefore it must be decided by the next character:
-what may follow a part that repeats, is optional or is an alternative does not begin with a character that
-the part itself may begin with. Then a match takes time linear in its length. A few exceptions
-(`MOST_CHOICES`) are allowed, which multiply the time. If the pattern can still fail after a long part, each
-position of a text may cost as much as the rest of the text, so it is searched in pieces of `PIECE`
-characters, cut at white space. Decision 096.
+Python's `re` tries the ways to match one after the other and cannot be interrupted, and a pattern may come
+from a model of somebody else. So a pattern must be decided by the next character: of the ways to go on at a
+repeat, an optional part or an alternative, at most one may begin with that character. Then one way through
+the pattern reads on, all others end where they are, and from one start the matcher makes at most as many
+comparisons per character as the pattern has characters. Ways that begin alike multiply this; inside a repeat
+there are none. A start that fails late costs all characters that it read, so the text of a pattern with many
+comparisons is searched in pieces of `PIECE` characters, cut at white space. Decision 096.
 """
 
 from __future__ import annotations
@@ -14,27 +14,32 @@ from __future__ import annotations
 import importlib
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 MOST_CHARACTERS = 1000
 """The longest pattern."""
 
-MOST_CHOICES = 8
-"""The most ways to match that may begin with equal characters, multiplied."""
+MOST_COMPARISONS = 100_000
+"""The most comparisons per character of a text."""
 
 PIECE = 1000
-"""The longest piece of a text that is searched at a time, if a match may fail late."""
+"""The longest piece of a text that is searched at a time, if a character may take as many comparisons."""
+
+_MOST_SETS = 100
+"""The most different sets of characters: finding the members of one takes milliseconds."""
+
+_N_CHARACTERS = 0x110000
+_END = 1 << _N_CHARACTERS
+"""Stands for the end of the pattern, as if it were a character: ways that only end are alike, too."""
 
 _REASON = (
     "would take too long on some texts: a part that repeats, or one of several alternatives, must not be "
-    r"followed by what begins with the same character, as in (a+)+ or \w*\w"
+    r"followed by what begins with the same character, as in (a+)+ or \w*\w; if none is, shorten the pattern"
 )
-_Set = npt.NDArray[np.bool_]  # which characters of `_Check.alphabet`
 
 
 class WordPattern(NamedTuple):
@@ -67,68 +72,74 @@ class WordPattern(NamedTuple):
 @lru_cache(maxsize=64)
 def compile_pattern(pattern: str) -> WordPattern:
     """Return a pattern whose time is bounded; a `ValueError` says why another one is refused."""
+    choices, late = search_cost(pattern)
+    comparisons = len(pattern) * choices * (1 + min(late, PIECE))
+    if comparisons > MOST_COMPARISONS:
+        raise ValueError(_REASON)
+    return WordPattern(re.compile(pattern), comparisons > PIECE)
+
+
+def search_cost(pattern: str) -> tuple[float, float]:
+    """Return what the time of a pattern depends on; a `ValueError` says why another one is refused.
+
+    From one start, the matcher makes at most `len(pattern) * choices` comparisons for each character that it
+    reads; these are the characters of the match, if there is one, `late` more, and the next one.
+
+    Returns:
+        choices, the ways to match that begin alike, and late, the most characters that are read in vain.
+    """
     if len(pattern) > MOST_CHARACTERS:
         raise ValueError(f"longer than {MOST_CHARACTERS:,} characters")
     try:
-        compiled = re.compile(pattern)
+        groups = re.compile(pattern).groups
         parsed = importlib.import_module("re._parser").parse(pattern)
-        check = _Check(parsed)
-        choices = check.sequence(parsed, check.none(), False)[1]
+        whole = _Walk(parsed.state.flags).sequence(parsed, _END, False)
     except (re.error, RecursionError, OverflowError) as error:
         raise ValueError(f"not a regular expression ({error})") from None
-    if compiled.groups > 1:
+    if groups > 1:
         raise ValueError("must have one group at most")
-    if choices > MOST_CHOICES:
-        raise ValueError(_REASON)
-    return WordPattern(compiled, check.fails_late)
+    return whole.choices, whole.late
 
 
-class _Check:
-    """Walks through a parsed pattern from right to left.
+class _Part(NamedTuple):
+    """What the matcher does in a part of a pattern, and after it."""
 
-    Attributes:
-        fails_late: whether a match may fail after a part of any length.
-        alphabet: the characters that sets are compared on: those of the basic plane, and all at which a set
-            of the pattern begins or ends. Two sets that share a character share one of these.
-    """
+    first: int  # the characters that may be read first, as bits of a number
+    choices: float  # the ways to match that begin alike, multiplied
+    late: float  # the most characters that are read before something may fail
+    fails: bool  # whether the part may fail
 
-    def __init__(self, parsed: Any) -> None:
-        self.fails_late = False
-        self._flags = parsed.state.flags
-        named = {int(digits) for digits in re.findall(r"\d+", str(parsed))}
-        edges = {p + step for p in named for step in (-1, 0, 1) if 0 <= p + step < 0x110000}
-        cases = {ord(c) for point in edges for c in chr(point).lower() + chr(point).upper()}
-        self.alphabet = np.array(sorted({*range(0x10000), *edges, *cases}), dtype="<u4")
-        self._sets: dict[str, _Set] = {}
 
-    def none(self) -> _Set:
-        """Return the empty set of characters."""
-        return np.zeros(len(self.alphabet), dtype=bool)
+class _Walk:
+    """Walks through a parsed pattern from right to left."""
 
-    def sequence(self, nodes: Any, follow: _Set, required: bool) -> tuple[_Set, float]:
-        """Return the characters that may come first, and the number of choices.
+    def __init__(self, flags: int) -> None:
+        self._flags = flags
+        self._sets: set[Hashable] = set()
+        self._firsts: dict[int, int] = {}
+
+    def sequence(self, nodes: Any, follow: int, required: bool) -> _Part:
+        """Describe parts that come one after the other.
 
         Args:
-            nodes: parts of the pattern, one after the other.
+            nodes: the parts.
             follow: the characters that may come after them.
             required: whether what comes after them may fail.
         """
-        choices = 1.0
-        for node in reversed(list(nodes)):
-            follow, more, needed = self._part(str(node[0]), node[1], follow, required)
-            choices, required = min(choices * more, math.inf), required or needed
-        return follow, choices
+        choices, late, fails = 1.0, 0.0, False
+        for kind, value in reversed(list(nodes)):
+            part = self._part(str(kind), value, follow, required or fails)
+            follow, choices, late = part.first, choices * part.choices, late + part.late
+            fails = fails or part.fails
+        return _Part(follow, choices, late, fails)
 
-    def _part(self, kind: str, value: Any, follow: _Set, required: bool) -> tuple[_Set, float, bool]:
-        """Return the first characters of a part, its choices, and whether it may fail."""
+    def _part(self, kind: str, value: Any, follow: int, required: bool) -> _Part:
         if kind in ("LITERAL", "NOT_LITERAL", "ANY", "IN"):
-            return self._characters(kind, value), 1.0, True
-        if kind == "AT":
-            return follow, 1.0, True
+            return _Part(self._characters(kind, value), 1.0, float(required), True)
         if kind == "SUBPATTERN" and not (value[1] or value[2]):
-            return *self.sequence(value[3], follow, required), value[3].getwidth()[0] > 0
+            return self.sequence(value[3], follow, required)
         if kind == "ATOMIC_GROUP":
-            return *self.sequence(value, follow, required), value.getwidth()[0] > 0
+            return self.sequence(value, follow, required)
         if kind == "BRANCH":
             return self._branch(value[1], follow, required)
         if kind in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
@@ -136,36 +147,62 @@ class _Check:
         if kind in ("ASSERT", "ASSERT_NOT"):
             if any(str(node[0]) not in ("LITERAL", "NOT_LITERAL", "ANY", "IN", "AT") for node in value[1]):
                 raise ValueError("a look at what is before or after must be for single characters")
-            return follow, 1.0, True
-        raise ValueError(f"uses a feature that is not supported here ({kind.lower()})")
+            return _Part(follow, 1.0, 0.0, True)
+        if kind == "AT":
+            return _Part(follow, 1.0, 0.0, True)
+        raise ValueError(f"uses a feature that is not supported here ({kind.lower()}); leave it out")
 
-    def _branch(self, parts: Any, follow: _Set, required: bool) -> tuple[_Set, float, bool]:
-        firsts, choices = zip(*(self.sequence(part, follow, required) for part in parts), strict=True)
-        overlap = np.add.reduce([first.astype(np.int64) for first in firsts]).max() > 1
-        needed = all(part.getwidth()[0] > 0 for part in parts)
-        return np.logical_or.reduce(firsts), sum(choices) if overlap else max(choices), needed
+    def _branch(self, alternatives: Any, follow: int, required: bool) -> _Part:
+        parts = [self.sequence(nodes, follow, required) for nodes in alternatives]
+        first = alike = 0
+        for part in parts:
+            first, alike = first | part.first, alike | (first & part.first)
+        choices = [part.choices for part in parts]
+        return _Part(
+            first,
+            sum(choices) if alike else max(choices),
+            max(part.late for part in parts),
+            all(part.fails for part in parts),
+        )
 
-    def _repeat(self, value: tuple[int, int, Any], follow: _Set, required: bool) -> tuple[_Set, float, bool]:
+    def _repeat(self, value: tuple[int, int, Any], follow: int, required: bool) -> _Part:
         least, most, body = value
-        if most > 1 and body.getwidth()[0] == 0:
-            return follow, math.inf, False
-        first, _ = self.sequence(body, self.none(), False)
-        after = first | follow if most > 1 else follow
-        _, inner = self.sequence(body, after, required or least > 1)
-        choices = 1.0 if inner == 1 else math.inf if most > MOST_CHOICES else inner**most
-        if least < most and (first & follow).any():
+        shortest, longest = body.getwidth()
+        if not shortest:
+            raise ValueError(
+                "would take too long on some texts: a part that repeats or is optional must not match the "
+                r"empty text, as in (a*)* or (\b)?; leave out the inner or the outer repeat"
+            )
+        again = 0
+        if most > 1:
+            if id(body) not in self._firsts:  # else a part in n repeats would be walked through 2^n times
+                self._firsts[id(body)] = self.sequence(body, 0, False).first
+            again = self._firsts[id(body)]
+        inside = self.sequence(body, follow | again, required or least > 1)
+        choices = inside.choices if inside.choices == 1 or most == 1 else math.inf
+        if least < most and inside.first & follow:
             choices *= most - least + 1
-        self.fails_late |= required and most > PIECE
-        return (first if least else first | follow), choices, least > 0
+        late = float(most * longest if required else max(least - 1, 0) * longest + inside.late)
+        return _Part(inside.first if least else inside.first | follow, choices, late, least > 0)
 
-    def _characters(self, kind: str, value: Any) -> _Set:
-        """Return the characters that a part of one character matches."""
-        key = f"{kind} {value}"
-        if key not in self._sets:
-            parser, compiler = (importlib.import_module(f"re.{name}") for name in ("_parser", "_compiler"))
-            one = parser.SubPattern(parser.State(), [(getattr(parser, kind), value)])
-            characters = self.alphabet.tobytes().decode("utf-32-le", "surrogatepass")
-            found = compiler.compile(one, self._flags).findall(characters)
-            points = np.frombuffer("".join(found).encode("utf-32-le", "surrogatepass"), dtype="<u4")
-            self._sets[key] = np.isin(self.alphabet, points)
-        return self._sets[key]
+    def _characters(self, kind: str, value: Any) -> int:
+        if kind == "LITERAL" and not self._flags & re.IGNORECASE:
+            return 1 << int(value)
+        self._sets.add(wanted := (kind, tuple(value) if kind == "IN" else value))
+        if len(self._sets) > _MOST_SETS:
+            raise ValueError(f"has more than {_MOST_SETS} different sets of characters; use fewer")
+        members = _members(*wanted, self._flags)
+        if not members:
+            raise ValueError("has a set that no character is in; leave it out")
+        return members
+
+
+@lru_cache(maxsize=32)
+def _members(kind: str, value: Any, flags: int) -> int:
+    """Return the characters that a part of one character matches, as the matcher itself finds them."""
+    parser, compiler = (importlib.import_module(f"re.{name}") for name in ("_parser", "_compiler"))
+    one = parser.SubPattern(parser.State(), [(getattr(parser, kind), value)])
+    run = parser.SubPattern(parser.State(), [(parser.MAX_REPEAT, (1, parser.MAXREPEAT, one))])
+    every = np.arange(_N_CHARACTERS, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    found = compiler.compile(run, flags).finditer(every)
+    return sum((1 << match.end()) - (1 << match.start()) for match in found)
