@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+import shutil
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote
 
@@ -20,6 +23,12 @@ from tagtopics.errors import InputError, one_line
 _ALLOWED = (
     sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE
 )  # fmt: skip
+_JOURNALS = ("-wal", "-journal")
+"""Ends of the names of files beside a database that hold its latest changes, or what they replaced."""
+
+_TRIES = 5
+"""How often a database is copied while another program writes it."""
+
 _ZOTERO = {"items", "itemData", "itemDataValues", "creators", "itemCreators", "itemTypes"}
 
 
@@ -31,7 +40,7 @@ def read_sqlite(path: Path, options: FileOptions) -> Table:
         if query is None:
             tables = _tables(connection)
             if set(tables) >= _ZOTERO:
-                return read_zotero(path, options)
+                return _zotero_table(connection, path)
             if len(tables) != 1:
                 there = ", ".join(tables)[:300] or "none"
                 raise InputError(
@@ -48,8 +57,7 @@ def read_sqlite(path: Path, options: FileOptions) -> Table:
 def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a database so that it cannot be changed, and other programs may have it open; errors are ours."""
     try:
-        address = f"file:{quote(str(path.resolve()))}?mode=ro&immutable=1"
-        with closing(sqlite3.connect(address, uri=True)) as connection:
+        with _address(path.resolve()) as address, closing(sqlite3.connect(address, uri=True)) as connection:
             connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LINE_LIMIT)
@@ -58,6 +66,49 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     except (sqlite3.Error, sqlite3.Warning, OverflowError) as error:
         reason = "a query may only read" if "not authorized" in str(error) else one_line(error)
         raise InputError(f"{path}: cannot be read as SQLite ({reason})") from None
+
+
+@contextmanager
+def _address(path: Path) -> Iterator[str]:
+    """Yield the address of a database, or of a copy if it has journals.
+
+    SQLite itself must see the journals, or rows that are committed would be missing and others half written;
+    but it would lock the file, write next to it, and wait for other programs.
+    """
+    if not _journals(path):
+        yield f"file:{quote(str(path))}?mode=ro&immutable=1"
+        return
+    with TemporaryDirectory() as folder:
+        copy = Path(folder) / "copy"
+        _copy_with_journals(path, copy)
+        yield f"file:{quote(str(copy))}?mode=rw"
+
+
+def _copy_with_journals(path: Path, copy: Path) -> None:
+    """Copy a database and its journals, which must not change meanwhile.
+
+    While they do not, other programs change only pages that the journals have, too.
+    """
+    for _ in range(_TRIES):
+        for end in (*_JOURNALS, ""):
+            beside = copy.with_name(copy.name + end)
+            beside.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                shutil.copyfile(path.with_name(path.name + end), beside)
+        if _journals(copy) == _journals(path):
+            return
+    raise InputError(f"{path}: another program is writing it; close that program, or try again")
+
+
+def _journals(path: Path) -> dict[str, str]:
+    """Return digests of the journals of a database that are not empty."""
+    found = {}
+    for end in _JOURNALS:
+        journal = path.with_name(path.name + end)
+        if journal.is_file() and journal.stat().st_size:
+            with journal.open("rb") as file:
+                found[end] = hashlib.file_digest(file, "sha256").hexdigest()
+    return found
 
 
 def _authorize(action: int, *details: Any) -> int:
@@ -104,44 +155,48 @@ def _table(path: Path, names: list[str], rows: list[Any], notices: list[str]) ->
 def read_zotero(path: Path, options: FileOptions) -> Table:
     """Read the library of Zotero, `zotero.sqlite`: its items without notes, attachments and deleted ones."""
     with _opened(path) as connection:
-        tables = set(_tables(connection))
-        if not tables >= _ZOTERO:
-            raise InputError(f"{path}: is not a library of Zotero")
-        deleted = "SELECT itemID FROM deletedItems" if "deletedItems" in tables else "SELECT NULL WHERE 0"
-        _, items = _selected(
+        return _zotero_table(connection, path)
+
+
+def _zotero_table(connection: sqlite3.Connection, path: Path) -> Table:
+    tables = set(_tables(connection))
+    if not tables >= _ZOTERO:
+        raise InputError(f"{path}: is not a library of Zotero")
+    deleted = "SELECT itemID FROM deletedItems" if "deletedItems" in tables else "SELECT NULL WHERE 0"
+    _, items = _selected(
+        connection,
+        path,
+        "SELECT i.itemID, i.key, t.typeName FROM items i JOIN itemTypes t USING (itemTypeID) "
+        f"WHERE t.typeName NOT IN ('attachment', 'note', 'annotation') AND i.itemID NOT IN ({deleted}) "
+        "ORDER BY i.itemID",
+    )
+    fields: dict[Any, dict[str, str]] = defaultdict(dict)
+    field_table = "fieldsCombined" if "fieldsCombined" in tables else "fields"
+    for item, field, value in _selected(
+        connection,
+        path,
+        f"SELECT d.itemID, f.fieldName, v.value FROM itemData d JOIN {field_table} f USING (fieldID) "
+        "JOIN itemDataValues v USING (valueID)",
+    )[1]:
+        fields[item][str(field)] = str(value)
+    authors = _lists(
+        connection,
+        path,
+        "SELECT ic.itemID, trim(coalesce(c.firstName, '') || ' ' || coalesce(c.lastName, '')) "
+        "FROM itemCreators ic JOIN creators c USING (creatorID) ORDER BY ic.itemID, ic.orderIndex",
+    )
+    tags = {}
+    if tables >= {"itemTags", "tags"}:
+        tags = _lists(
             connection,
             path,
-            "SELECT i.itemID, i.key, t.typeName FROM items i JOIN itemTypes t USING (itemTypeID) "
-            f"WHERE t.typeName NOT IN ('attachment', 'note', 'annotation') AND i.itemID NOT IN ({deleted}) "
-            "ORDER BY i.itemID",
+            "SELECT it.itemID, t.name FROM itemTags it JOIN tags t USING (tagID) ORDER BY 1, 2",
         )
-        fields: dict[Any, dict[str, str]] = defaultdict(dict)
-        field_table = "fieldsCombined" if "fieldsCombined" in tables else "fields"
-        for item, field, value in _selected(
-            connection,
-            path,
-            f"SELECT d.itemID, f.fieldName, v.value FROM itemData d JOIN {field_table} f USING (fieldID) "
-            "JOIN itemDataValues v USING (valueID)",
-        )[1]:
-            fields[item][str(field)] = str(value)
-        authors = _lists(
-            connection,
-            path,
-            "SELECT ic.itemID, trim(coalesce(c.firstName, '') || ' ' || coalesce(c.lastName, '')) "
-            "FROM itemCreators ic JOIN creators c USING (creatorID) ORDER BY ic.itemID, ic.orderIndex",
-        )
-        tags = {}
-        if tables >= {"itemTags", "tags"}:
-            tags = _lists(
-                connection,
-                path,
-                "SELECT it.itemID, t.name FROM itemTags it JOIN tags t USING (tagID) ORDER BY 1, 2",
-            )
     records = [
         _zotero_record(str(key), str(kind), fields[item], authors.get(item, []), tags.get(item, []))
         for item, key, kind in items
     ]
-    return table_of_records(str(path), records, None, _unwritten(path))
+    return table_of_records(str(path), records)
 
 
 def _lists(connection: sqlite3.Connection, path: Path, query: str) -> dict[Any, list[str]]:
@@ -149,13 +204,6 @@ def _lists(connection: sqlite3.Connection, path: Path, query: str) -> dict[Any, 
     for item, value in _selected(connection, path, query)[1]:
         lists[item].append(str(value))
     return lists
-
-
-def _unwritten(path: Path) -> list[str]:
-    journal = path.with_name(f"{path.name}-wal")
-    if journal.is_file() and journal.stat().st_size:
-        return [f"{path.name} is open in another program; its latest changes are not read"]
-    return []
 
 
 def _zotero_record(
