@@ -6,6 +6,7 @@ import datetime
 import gzip
 import json
 import os
+import socket
 import sqlite3
 import sys
 import zipfile
@@ -280,13 +281,79 @@ def test_a_packed_vocabulary_does_not_expand_without_limit(
         read_thesaurus(tmp_path / "a.ttl.gz")
 
 
+def _contexts(address: str) -> list[Any]:
+    """Return contexts of JSON-LD that refer to an address."""
+    inner = {"p": {"@id": "http://e/p", "@context": address}}
+    return [
+        address, [address], [[address]], [{}, [[{}], [[address]]]], {"@version": 1.1, "@import": address},
+        [[{"@version": 1.1, "@import": address}]], inner, [[inner]], {"@context": [address]},
+    ]  # fmt: skip
+
+
 @forked
-def test_a_context_that_would_be_fetched_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("scheme", ["http", "file", "relative"])
+def test_a_context_that_would_be_fetched_is_refused(tmp_path: Path, scheme: str) -> None:
     pytest.importorskip("rdflib")
-    for context in ("http://e/x", {"@version": 1.1, "@import": "http://e/x"}):
-        (tmp_path / "a.jsonld").write_text(json.dumps({"@context": context, "@id": "http://e/a"}))
-        with pytest.raises(InputError, match=r"a\.jsonld: its @context 'http://e/x' is on the network"):
-            read_thesaurus(tmp_path / "a.jsonld")
+    other = tmp_path / "other.json"
+    other.write_text('{"@context": {"name": "http://www.w3.org/2004/02/skos/core#prefLabel"}}')
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.setblocking(False)
+        http = f"http://127.0.0.1:{listening.getsockname()[1]}/c"
+        address = {"http": http, "file": other.as_uri(), "relative": "other.json"}[scheme]
+        concept = {"@id": "http://e/a", "name": "secret", "http://e/p": {}, "p": {}}
+        documents: list[Any] = [{"@context": context, **concept} for context in _contexts(address)]
+        documents += [{"@graph": [{"@context": [[address]], **concept}]}, [[{"@context": [[address]]}]]]
+        contents = [json.dumps(document) for document in documents]
+        contents.append(f'{{"@context": [["{address}"]], "@context": {{}}, "name": "secret"}}')
+        for content in contents:
+            (tmp_path / "a.jsonld").write_text(content)
+            with pytest.raises(InputError, match=r"a\.jsonld: its @(context|import) .* is in another file"):
+                read_thesaurus(tmp_path / "a.jsonld")
+        with pytest.raises(BlockingIOError):
+            listening.accept()
+
+
+ELSEWHERE = {
+    "doctype.rdf": "<!DOCTYPE r SYSTEM '{0}'>" + RDF % "bread",
+    "entity.rdf": "<!DOCTYPE r [<!ENTITY a SYSTEM '{0}'>]>" + RDF % "bread&a;",
+    "parameter.rdf": "<!DOCTYPE r [<!ENTITY % a SYSTEM '{0}'> %a;]>" + RDF.replace("%s", "bread"),
+    "stylesheet.rdf": "<?xml-stylesheet href='{0}'?>" + RDF % "bread",
+    "include.rdf": (RDF % "bread").replace(
+        "</rdf:RDF>", "<x:include xmlns:x='http://www.w3.org/2001/XInclude' rdf:about='{0}'/></rdf:RDF>"
+    ),
+    "imports.ttl": "@base <{0}> . <{0}> <http://www.w3.org/2002/07/owl#imports> <{0}> . "
+    "<http://e/a> <http://www.w3.org/2004/02/skos/core#prefLabel> 'bread' .",
+    "imports.n3": "@prefix log: <http://www.w3.org/2000/10/swap/log#> . <{0}> log:semantics <{0}> . "
+    '<http://e/a> <http://www.w3.org/2004/02/skos/core#prefLabel> "bread" .',
+    "vocabulary.jsonld": '{{"@context": {{"@vocab": "http://www.w3.org/2004/02/skos/core#", "@base": "{0}"}},'
+    ' "@id": "{0}", "prefLabel": "bread"}}',
+}
+"""Vocabularies that name an address in the ways of their formats."""
+
+
+@forked
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_a_vocabulary_is_read_without_network_and_other_files(tmp_path: Path, name: str) -> None:
+    pytest.importorskip("rdflib")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.setblocking(False)
+        os.mkfifo(tmp_path / "pipe")  # who opens it waits until the test ends
+        for address in (f"http://127.0.0.1:{listening.getsockname()[1]}/c", (tmp_path / "pipe").as_uri()):
+            (tmp_path / name).write_text(ELSEWHERE[name].format(address))
+            assert read_thesaurus(tmp_path / name).names == ("bread",)
+        with pytest.raises(BlockingIOError):
+            listening.accept()
+
+
+def test_a_separate_process_cannot_use_the_network(tmp_path: Path) -> None:
+    (tmp_path / "a").touch()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.setblocking(False)
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}/c"
+        with pytest.raises(InputError, match=r"a: cannot be read as it \(.*nothing is read"):
+            read_apart("urllib.request:urlopen", "it", tmp_path / "a", address)
+        with pytest.raises(BlockingIOError):
+            listening.accept()
 
 
 # ------------------------------------------------------------------------------------------------ text

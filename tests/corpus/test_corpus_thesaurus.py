@@ -83,7 +83,7 @@ def test_skos_in_three_notations(tmp_path: Path, name: str, content: str) -> Non
         ("s.ttl", "@prefix broken", "cannot be read as turtle"),
         ("s.rdf", "<rdf", "cannot be read as xml"),
         ("s.jsonld", "{", "cannot be read as json-ld"),
-        ("s.jsonld", '{"@context": "http://example.org/context"}', "is on the network"),
+        ("s.jsonld", '{"@context": "http://example.org/context"}', "is in another file"),
         ("s.ttl", "<http://a> <http://b> <http://c> .", "no skos:prefLabel"),
     ],
 )

@@ -222,7 +222,7 @@ def _graph(path: Path, kind: str) -> Any:
         with open_bytes(path) as file:
             content = file.read()
         if kind == "json-ld":
-            _refuse_remote(json.loads(content))
+            json.loads(content, object_pairs_hook=_check_inline)
         graph = rdflib.Graph()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # rdflib warns of its own deprecated parts
@@ -236,20 +236,20 @@ def _graph(path: Path, kind: str) -> Any:
         raise InputError(f"{path}: cannot be read as {kind} ({one_line(error)[:200]})") from None
 
 
-def _refuse_remote(value: Any) -> None:
-    """Raise an `InputError` if JSON-LD refers to a context on the network, which would be fetched."""
-    found = [value]
-    while found:
-        item = found.pop()
-        if isinstance(item, dict):
-            contexts = item.get("@context", [])
-            contexts = contexts if isinstance(contexts, list) else [contexts]
-            for context in [*contexts, item.get("@import")]:
-                if isinstance(context, str):
-                    raise InputError(f"its @context {context[:60]!r} is on the network; put it into the file")
-            found.extend(item.values())
-        elif isinstance(item, list):
-            found.extend(item)
+def _check_inline(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON-LD; an `InputError` says that it refers to a context that would be fetched."""
+    for name, value in pairs:
+        if name == "@import" or (name == "@context" and not _is_inline(value)):
+            raise InputError(
+                f"its {name} {str(value)[:60]!r} is in another file; put the context into this one"
+            )
+    return dict(pairs)
+
+
+def _is_inline(context: Any) -> bool:
+    if isinstance(context, list):
+        return all(map(_is_inline, context))
+    return context is None or isinstance(context, dict)
 
 
 def _pairs(graph: Any, property: str) -> list[tuple[str, Any]]:

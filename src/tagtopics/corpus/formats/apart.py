@@ -1,7 +1,8 @@
 """Readers that run in a separate process, with limited memory and time.
 
 The parsers of some formats can crash, and a file of a few kilobytes can make them take any memory or time.
-In a separate process, that is an `InputError` here. The limits grow with the size of the file.
+In a separate process, that is an `InputError` here. The limits grow with the size of the file. The process
+cannot use the network.
 
 A job is a list of strings for a function; its result is a JSON value, in which dates are allowed.
 """
@@ -141,6 +142,7 @@ def read_apart(function: str, what: str, path: Path, *given: str, size: int | No
 
 def serve() -> None:
     """Answer jobs, one per line, until there are no more: the process that `Apart` starts."""
+    sys.addaudithook(_refuse_network)
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what parsers print
     module, _, name = sys.argv[1].partition(":")
@@ -150,6 +152,12 @@ def serve() -> None:
         _limit(job["seconds"], job["memory"])
         answers.write(_answered(function, job["given"]) + "\n")
         answers.flush()
+
+
+def _refuse_network(event: str, _: object) -> None:
+    """Raise an error if a parser is about to use the network."""
+    if event.startswith("socket."):
+        raise PermissionError("it refers to the network, from which nothing is read")
 
 
 def _answered(function: Any, given: list[str]) -> str:
