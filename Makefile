@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # Tests that `make coverage` runs with kernels as plain Python, so that coverage sees inside them. Fits of real
 # size would take hours that way; mark such tests in these folders as `compiled`.
-UNCOMPILED = $(wildcard tests/graph tests/kernels tests/inference tests/evidence)
+UNCOMPILED = $(wildcard tests/jit tests/bp tests/tag_prior)
 
 .PHONY: help demo test suite test-slow check lint types coverage crash fuzz bits docs bench bench-quick bench-e2e browser annif clean
 

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.corpora import Completion, Task
-from tagtopics.inference import holdout as heldout
-from tagtopics.inference.fold_in import FoldIn
+from tagtopics.bp import holdout as heldout
+from tagtopics.bp.fold_in import FoldIn
 
 Floats = npt.NDArray[np.float32]
 

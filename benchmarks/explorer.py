@@ -32,7 +32,7 @@ import scipy.sparse as sp
 
 import tagtopics as tt
 from tagtopics.explore import write_report
-from tagtopics.views.to_topic_data import topic_data
+from tagtopics.explore.record.to_topic_data import topic_data
 
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",

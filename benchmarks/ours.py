@@ -13,7 +13,7 @@ from benchmarks.corpora import Task
 from benchmarks.evaluator import perplexity_of
 from benchmarks.limits import Limits
 from benchmarks.recorder import Recorder
-from tagtopics.inference.callbacks import Callback
+from tagtopics.bp.callbacks import Callback
 
 MODELS = {"lda": tt.LDA, "ttm": tt.TTM}
 PRESET = "fast"

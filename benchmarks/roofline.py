@@ -27,7 +27,7 @@ import numpy as np
 from benchmarks import ours
 from benchmarks.limits import Limits
 from benchmarks.scaling import Case, sweep_seconds, tagged
-from tagtopics.inference.callbacks import Callback
+from tagtopics.bp.callbacks import Callback
 
 FLOPS = 16
 _CHAIN = 16

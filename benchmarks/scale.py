@@ -29,10 +29,10 @@ import numpy as np
 
 import tagtopics as tt
 from benchmarks import machine
-from tagtopics.graph import CorpusSums, Priors, SweepInput, WordInput
-from tagtopics.inference.bp import BeliefPropagation
-from tagtopics.inference.callbacks import Callback
-from tagtopics.inference.executor import Sweep
+from tagtopics.bp.callbacks import Callback
+from tagtopics.bp.executor import Sweep
+from tagtopics.bp.graph import CorpusSums, Priors, SweepInput, WordInput
+from tagtopics.bp.propagation import BeliefPropagation
 from tagtopics.scale.fit import fit_shards
 from tagtopics.scale.format import ShardFolder
 from tagtopics.scale.ray_executor import RayExecutor, ray_executor

@@ -27,9 +27,9 @@ from analysis_workflow import WORKFLOW, load, note
 from sklearn.metrics import roc_auc_score
 
 import tagtopics as tt
-from tagtopics.analysis.choose import choice_rows, grid_model, recommend
-from tagtopics.analysis.grid import fit_grid, make_restarts
-from tagtopics.analysis.matching import found_again, match_topics
+from tagtopics.analysis.choose.choose import choice_rows, grid_model, recommend
+from tagtopics.analysis.choose.grid import fit_grid, make_restarts
+from tagtopics.analysis.choose.matching import found_again, match_topics
 from tagtopics.corpus.splits import train_test
 
 GRID = (5, 10, 15, 25, 35, 50, 75, 100, 150)

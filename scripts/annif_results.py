@@ -30,7 +30,7 @@ from pathlib import Path
 import numpy as np
 from name_results import FOLDER, RANKS, append, megabytes, read, records, unseen_ranked
 
-from tagtopics.tasks.recommendation import per_document
+from tagtopics.evaluation.recommendation import per_document
 
 VERSION = "1.4.3"
 ENVIRONMENT = Path(os.environ.get("TAGTOPICS_ANNIF", "build/annif"))

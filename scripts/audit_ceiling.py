@@ -20,9 +20,9 @@ import numpy as np
 import scipy.sparse as sp
 
 import tagtopics as tt
-from tagtopics.analysis import duplicates
-from tagtopics.analysis.profiles import of_length_one, row_products, weighted_words
-from tagtopics.analysis.spelling import spelling_pairs
+from tagtopics.analysis.audit import duplicates
+from tagtopics.analysis.audit.profiles import of_length_one, row_products, weighted_words
+from tagtopics.analysis.audit.spelling import spelling_pairs
 
 LEARNED, OFTEN = 300, (results.FEWEST, 40)
 """Tags to learn from, and the documents that each split tag has at least."""

@@ -34,9 +34,9 @@ import numpy as np
 import scipy.sparse as sp
 
 import tagtopics as tt
-from tagtopics.analysis.audit import _recommender_for
-from tagtopics.analysis.duplicates import duplicate_tags
-from tagtopics.analysis.taggings import collect_taggings, doubtful_taggings, missing_taggings
+from tagtopics.analysis.audit.audit import _recommender_for
+from tagtopics.analysis.audit.duplicates import duplicate_tags
+from tagtopics.analysis.audit.taggings import collect_taggings, doubtful_taggings, missing_taggings
 from tagtopics.corpus.splits import train_test
 
 RECORDS = Path("benchmarks/results/audit-results.jsonl")

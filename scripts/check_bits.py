@@ -80,9 +80,9 @@ def results(corpus: Corpus, n_jobs: int | None, quick: bool) -> Iterator[tuple[s
 
 
 def _of_model(model: Any, corpus: Corpus) -> Iterator[tuple[str, Any]]:
-    from tagtopics.explore.html_report import write_report
+    from tagtopics.explore.record.to_topic_data import topic_data
+    from tagtopics.explore.report.html_report import write_report
     from tagtopics.recommend.arrays import recommender_to_arrays
-    from tagtopics.views.to_topic_data import topic_data
 
     for name in ("components_", "doc_topic_", "topic_sums_", "tag_sums_", "tag_words_"):
         yield name, getattr(model, name, None)
@@ -128,7 +128,7 @@ def _of_images() -> Iterator[tuple[str, Any]]:
 def print_digests(options: argparse.Namespace) -> None:
     """Print one line for each result: its digest and its name."""
     import tagtopics as tt
-    from tagtopics.inference import executor
+    from tagtopics.bp import executor
 
     warnings.simplefilter("ignore")
     os.environ["SOURCE_DATE_EPOCH"] = "0"  # a report states when its model was fitted

@@ -17,9 +17,9 @@ import numpy as np
 
 import tagtopics as tt
 from tagtopics.corpus.splits import train_test
+from tagtopics.evaluation.perplexity import unigram_perplexity
+from tagtopics.evaluation.prediction import evaluate_classification
 from tagtopics.experiments.run import FittedOnce
-from tagtopics.tasks.perplexity import unigram_perplexity
-from tagtopics.tasks.prediction import evaluate_classification
 
 SEEDS = range(5)
 MODELS: dict[str, Callable[[int], Any]] = {

@@ -115,9 +115,9 @@ def prepare(folder: Path, n_docs: int) -> dict[str, Any]:
         return dict(json.loads((folder / "made.json").read_text(encoding="utf-8")))
     import tagtopics as tt
     from tagtopics.explore import write_report
-    from tagtopics.explore.terrain import terrain_of
-    from tagtopics.views.offline import offline_model
-    from tagtopics.views.to_topic_data import topic_data
+    from tagtopics.explore.map.terrain import terrain_of
+    from tagtopics.explore.record.offline import offline_model
+    from tagtopics.explore.record.to_topic_data import topic_data
 
     corpus = large_corpus(n_docs)
     model = tt.TTM(n_topics=50, max_iter=15, random_state=0).fit(corpus)

@@ -25,10 +25,10 @@ import numpy as np
 
 import tagtopics as tt
 from tagtopics.corpus.splits import train_test
+from tagtopics.evaluation.named_tags import NamedAnswer, named_answer, unseen_precision
+from tagtopics.evaluation.recommendation import all_measures, calibration_error
 from tagtopics.models.persistence import save_model
-from tagtopics.recommend.tag_names import fit_tag_names
-from tagtopics.tasks.named_tags import NamedAnswer, named_answer, unseen_precision
-from tagtopics.tasks.recommendation import all_measures, calibration_error
+from tagtopics.subjects.tag_names import fit_tag_names
 
 RECORDS, FOLDER = Path("benchmarks/results/heading-results.jsonl"), Path("build/headings")
 URI = "http://example.org/headings/"

@@ -20,9 +20,9 @@ from explorer_tasks import TASKS, Hand, Names, Task
 
 import tagtopics as tt
 from tagtopics.explore import write_report
-from tagtopics.explore.groups import suggested_groups
-from tagtopics.views.to_topic_data import topic_data
-from tagtopics.views.topic_data import TopicData
+from tagtopics.explore.record.to_topic_data import topic_data
+from tagtopics.explore.record.topic_data import TopicData
+from tagtopics.explore.report.groups import suggested_groups
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"

@@ -1,6 +1,6 @@
 """Write the kernels of a fit to `src/tagtopics/kernels/shipped`, for a wheel; `make package` runs this first.
 
-`tagtopics.kernels.shipped` says what they are. They are for the version of Python and numba that runs this
+`tagtopics.jit.shipped` says what they are. They are for the version of Python and numba that runs this
 script.
 """
 
@@ -19,8 +19,9 @@ os.environ["NUMBA_CACHE_DIR"] = (_CACHE := tempfile.TemporaryDirectory()).name  
 from numba.core import codegen, serialize
 from numba.core.dispatcher import Dispatcher
 
-from tagtopics.kernels import precompile, shipped
-from tagtopics.kernels.compiling import stamp
+from tagtopics.jit import shipped
+from tagtopics.jit.compiling import stamp
+from tagtopics.models import precompile
 
 _modules: dict[int, list[bytes]] = {}  # of each library
 _libraries: list[Any] = []  # kept alive, so that no two have the same id

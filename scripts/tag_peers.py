@@ -24,10 +24,10 @@ from tag_results import SWEEPS as OUR_SWEEPS
 from tag_results import TOPICS, curve, read, records, splits
 
 import tagtopics as tt
+from tagtopics.bp.fold_in import FoldIn
+from tagtopics.bp.holdout import log_likelihoods
 from tagtopics.corpus.splits import seen_part, train_test
 from tagtopics.experiments.curves import SEEN
-from tagtopics.inference.fold_in import FoldIn
-from tagtopics.inference.holdout import log_likelihoods
 
 RECORDS = Path("benchmarks/results/tag-peers.jsonl")
 SWEEPS, LABELS, ETA = 300, 200, 0.01

@@ -4,7 +4,7 @@
 
 Corpora, splits and settings are those of scripts/tag_results.py; `reuters/2` is split 2 alone. A link is a
 shared tag, so test tags are hidden for links; a model that can infer hidden tags does so. Where tags have
-kinds, links and credit are about one kind. Credit is measured on mixed documents (`tagtopics.tasks.credit`).
+kinds, links and credit are about one kind. Credit is measured on mixed documents (`evaluation.credit`).
 """
 
 from __future__ import annotations

@@ -25,16 +25,16 @@ MODULES = (
     ("tagtopics", "Everything that most programs need."),
     ("tagtopics.corpus", "The parts that corpora are made of."),
     ("tagtopics.datasets", "Named data sets and generated corpora."),
-    ("tagtopics.tasks", "Evaluation of models."),
+    ("tagtopics.evaluation", "Evaluation of models."),
     ("tagtopics.scale", "Corpora larger than memory, and clusters."),
 )
 EXTRA = (
     ("tagtopics.models.results", ("TagProfile", "TopicTable", "RelatedDocument")),
-    ("tagtopics.evidence.credit", ("CreditTable",)),
+    ("tagtopics.tag_prior.credit", ("CreditTable",)),
     ("tagtopics.recommend.recommender", ("Recommendation",)),
-    ("tagtopics.views.topic_data", ("TopicData",)),
-    ("tagtopics.inference.callbacks", ("Callback", "Progress", "EarlyStop")),
-    ("tagtopics.inference.checkpoint", ("Checkpoint", "load_checkpoint")),
+    ("tagtopics.explore.record.topic_data", ("TopicData",)),
+    ("tagtopics.bp.callbacks", ("Callback", "Progress", "EarlyStop")),
+    ("tagtopics.bp.checkpoint", ("Checkpoint", "load_checkpoint")),
     ("tagtopics.scale.ray_executor", ("ray_executor",)),
     ("tagtopics.errors", ("InputError", "MissingExtraError", "CorpusWarning")),
 )

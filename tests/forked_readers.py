@@ -1,4 +1,4 @@
-"""Processes of `tagtopics.corpus.formats.apart` without the time to start Python and import the readers.
+"""Processes of `tagtopics.corpus.formats.sandbox` without the time to start Python and import the readers.
 
 A parent with everything imported forks one for each `Apart`, so that a file costs milliseconds. The limits in
 it are those of the real one. A process that takes more than it may is an error. Tests of files and the fuzz
@@ -22,12 +22,12 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from unittest import mock
 
-from tagtopics.corpus.formats import apart
+from tagtopics.corpus.formats import sandbox as apart
 
 _READERS = (
-    "tagtopics.corpus.thesaurus",
+    "tagtopics.subjects.thesaurus",
     "tagtopics.corpus.formats.streams",
-    "tagtopics.corpus.formats.mat",
+    "tagtopics.readers.mat",
     "tagtopics.corpus.formats.text_folders",
     "python_calamine",
     "pypdf",

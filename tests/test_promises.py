@@ -12,9 +12,10 @@ import pytest
 
 import tagtopics as tt
 from tagtopics.corpus import patterns
-from tagtopics.corpus.formats import apart, text_files
-from tagtopics.corpus.together import MOST_TOGETHER
-from tagtopics.kernels import threads
+from tagtopics.corpus.cooccurrence import MOST_TOGETHER
+from tagtopics.corpus.formats import sandbox as apart
+from tagtopics.corpus.formats import text_files
+from tagtopics.jit import threads
 from tagtopics.models.validation import check_parameters
 from tagtopics.recommend.recommender import MOST_DOCS
 from tagtopics.scale.ingest import MAX_CANDIDATES
@@ -55,9 +56,9 @@ def row(start: str) -> str:
 
 
 def test_numbers_of_the_page_are_those_of_the_source() -> None:
-    decode = pytest.importorskip("tagtopics.corpus.images.decode")
-    server = pytest.importorskip("tagtopics.explore.server")
-    listener = pytest.importorskip("tagtopics.explore.listener")
+    decode = pytest.importorskip("tagtopics.images.decode")
+    server = pytest.importorskip("tagtopics.explore.server.server")
+    listener = pytest.importorskip("tagtopics.explore.server.listener")
     limits = server.Limits()
     expected = {
         "a count": [f"{2**31 - 1:,}", f"{EXACT:,}"],

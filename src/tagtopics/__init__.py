@@ -19,63 +19,63 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tagtopics.analysis.audit import audit
-    from tagtopics.analysis.choose import choose_topics
-    from tagtopics.analysis.compare import compare
-    from tagtopics.analysis.effects import effects
-    from tagtopics.analysis.trends import trends
+    from tagtopics.analysis.audit.audit import audit
+    from tagtopics.analysis.choose.choose import choose_topics
+    from tagtopics.analysis.choose.compare import compare
+    from tagtopics.analysis.effects.effects import effects
+    from tagtopics.analysis.effects.trends import trends
     from tagtopics.baselines import ATM, RTM, SML, VBLDA, GibbsLDA, LabeledLDA
+    from tagtopics.bp.callbacks import Progress
+    from tagtopics.bp.checkpoint import Checkpoint, load_checkpoint
     from tagtopics.corpus import Corpus, TextRecipe, read_corpus, write_jsonl, write_matrix_folder
-    from tagtopics.corpus.images.vocabulary import VisualVocabulary
-    from tagtopics.corpus.thesaurus import Thesaurus, read_thesaurus, with_thesaurus
     from tagtopics.corpus.tokenizers import register_tokenizer
+    from tagtopics.curation.edits import curate, undo
+    from tagtopics.curation.guided import fit_curated
     from tagtopics.datasets import list_datasets, load_dataset, make_tagged_corpus
     from tagtopics.errors import CorpusWarning, InputError
+    from tagtopics.evaluation import evaluate
     from tagtopics.explore import write_report
-    from tagtopics.inference.callbacks import Progress
-    from tagtopics.inference.checkpoint import Checkpoint, load_checkpoint
+    from tagtopics.explore.record.export import export
+    from tagtopics.explore.record.notebook import plot_tags, plot_topic, plot_topics
+    from tagtopics.explore.record.tables import export_tables
+    from tagtopics.explore.record.to_topic_data import topic_data
+    from tagtopics.images.heat_maps import tag_maps
+    from tagtopics.images.vocabulary import VisualVocabulary
     from tagtopics.models import LDA, TTM, Preset
     from tagtopics.models.base import TopicModel
-    from tagtopics.models.curation import curate, undo
-    from tagtopics.models.guided import fit_curated
     from tagtopics.models.journal import Curation
     from tagtopics.scale import fit_shards, shard_corpus
-    from tagtopics.tasks import evaluate
-    from tagtopics.views.export import export
-    from tagtopics.views.heat_maps import tag_maps
-    from tagtopics.views.notebook import plot_tags, plot_topic, plot_topics
-    from tagtopics.views.tables import export_tables
-    from tagtopics.views.to_topic_data import topic_data
+    from tagtopics.subjects.thesaurus import Thesaurus, read_thesaurus, with_thesaurus
 
 _HOMES = {
     name: f"tagtopics.{home}"
     for home, names in {
-        "analysis.audit": ("audit",),
-        "analysis.choose": ("choose_topics",),
-        "analysis.compare": ("compare",),
-        "analysis.effects": ("effects",),
-        "analysis.trends": ("trends",),
+        "analysis.audit.audit": ("audit",),
+        "analysis.choose.choose": ("choose_topics",),
+        "analysis.choose.compare": ("compare",),
+        "analysis.effects.effects": ("effects",),
+        "analysis.effects.trends": ("trends",),
         "baselines": ("ATM", "GibbsLDA", "LabeledLDA", "RTM", "SML", "VBLDA"),
         "corpus": ("Corpus", "TextRecipe", "read_corpus", "write_jsonl", "write_matrix_folder"),
-        "corpus.images.vocabulary": ("VisualVocabulary",),
-        "corpus.thesaurus": ("Thesaurus", "read_thesaurus", "with_thesaurus"),
+        "images.vocabulary": ("VisualVocabulary",),
+        "subjects.thesaurus": ("Thesaurus", "read_thesaurus", "with_thesaurus"),
         "corpus.tokenizers": ("register_tokenizer",),
         "datasets": ("list_datasets", "load_dataset", "make_tagged_corpus"),
         "errors": ("CorpusWarning", "InputError"),
         "explore": ("write_report",),
-        "inference.callbacks": ("Progress",),
-        "inference.checkpoint": ("Checkpoint", "load_checkpoint"),
+        "bp.callbacks": ("Progress",),
+        "bp.checkpoint": ("Checkpoint", "load_checkpoint"),
         "models": ("LDA", "Preset", "TTM"),
-        "models.curation": ("curate", "undo"),
-        "models.guided": ("fit_curated",),
+        "curation.edits": ("curate", "undo"),
+        "curation.guided": ("fit_curated",),
         "models.journal": ("Curation",),
         "scale": ("fit_shards", "shard_corpus"),
-        "tasks": ("evaluate",),
-        "views.export": ("export",),
-        "views.heat_maps": ("tag_maps",),
-        "views.notebook": ("plot_tags", "plot_topic", "plot_topics"),
-        "views.tables": ("export_tables",),
-        "views.to_topic_data": ("topic_data",),
+        "evaluation": ("evaluate",),
+        "explore.record.export": ("export",),
+        "images.heat_maps": ("tag_maps",),
+        "explore.record.notebook": ("plot_tags", "plot_topic", "plot_topics"),
+        "explore.record.tables": ("export_tables",),
+        "explore.record.to_topic_data": ("topic_data",),
     }.items()
     for name in names
 }

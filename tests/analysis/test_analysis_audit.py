@@ -10,8 +10,8 @@ import pytest
 import scipy.sparse as sp
 
 import tagtopics as tt
-from tagtopics.analysis.changes import Change, apply_changes
-from tagtopics.analysis.findings import KINDS
+from tagtopics.analysis.audit.changes import Change, apply_changes
+from tagtopics.analysis.audit.findings import KINDS
 from tagtopics.errors import InputError
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import tagtopics as tt
-from tagtopics.analysis.choose import choice_rows, grid_model, recommend
-from tagtopics.analysis.grid import GridRow, fit_grid, make_restarts
-from tagtopics.analysis.matching import FOUND, found_again, match_topics
+from tagtopics.analysis.choose.choose import choice_rows, grid_model, recommend
+from tagtopics.analysis.choose.grid import GridRow, fit_grid, make_restarts
+from tagtopics.analysis.choose.matching import FOUND, found_again, match_topics
 from tagtopics.cli import main
 from tagtopics.errors import InputError
 

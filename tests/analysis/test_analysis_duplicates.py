@@ -9,8 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 import tagtopics as tt
-from tagtopics.analysis.duplicates import _profiles_of, _share_of_duplicates, _unity, duplicate_tags
-from tagtopics.analysis.profiles import largest, weighted_words
+from tagtopics.analysis.audit.duplicates import _profiles_of, _share_of_duplicates, _unity, duplicate_tags
+from tagtopics.analysis.audit.profiles import largest, weighted_words
 
 
 @pytest.fixture(scope="module")

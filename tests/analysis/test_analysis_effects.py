@@ -12,11 +12,11 @@ import pytest
 import scipy.sparse as sp
 
 import tagtopics as tt
-from tagtopics.analysis.covariates import kind_matrix, numbers
-from tagtopics.analysis.effects import make_design
-from tagtopics.analysis.matching import match_topics
-from tagtopics.analysis.refit import bootstrap, refit, settled
-from tagtopics.analysis.trends import periods_of, tag_drifts
+from tagtopics.analysis.choose.matching import match_topics
+from tagtopics.analysis.effects.covariates import kind_matrix, numbers
+from tagtopics.analysis.effects.effects import make_design
+from tagtopics.analysis.effects.refit import bootstrap, refit, settled
+from tagtopics.analysis.effects.trends import periods_of, tag_drifts
 from tagtopics.cli import main
 from tagtopics.errors import InputError
 

@@ -14,10 +14,10 @@ import pytest
 
 import tagtopics as tt
 from tagtopics._typing import Float64
-from tagtopics.analysis.matching import match_topics
+from tagtopics.analysis.choose.matching import match_topics
 from tagtopics.cli import main
+from tagtopics.curation.guided import fit_curated_topics
 from tagtopics.errors import CorpusWarning, InputError
-from tagtopics.models.guided import fit_curated_topics
 from tagtopics.models.journal import Curation
 
 K, W, D = 4, 200, 300

@@ -13,9 +13,9 @@ import pytest
 import scipy.sparse as sp
 
 import tagtopics as tt
-from tagtopics.analysis import rewrite as module
-from tagtopics.analysis.changes import Change
-from tagtopics.analysis.rewrite import TagColumns, rewrite
+from tagtopics.analysis.audit import rewrite as module
+from tagtopics.analysis.audit.changes import Change
+from tagtopics.analysis.audit.rewrite import TagColumns, rewrite
 from tagtopics.corpus.core import FileOptions
 from tagtopics.errors import InputError
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tagtopics.analysis.names import bare_name, fold_word, name_parts
-from tagtopics.analysis.spelling import alike, spelling_pairs
+from tagtopics.analysis.audit.names import bare_name, fold_word, name_parts
+from tagtopics.analysis.audit.spelling import alike, spelling_pairs
 
 SAME = [
     ("Wen Li", "Li Wen", "order"),

@@ -10,9 +10,9 @@ import pytest
 import scipy.sparse as sp
 
 import tagtopics as tt
-from tagtopics.analysis.margins import _both_sorts, _curved_margins, margins_of, observed_odds
-from tagtopics.analysis.profiles import weighted_words
-from tagtopics.analysis.taggings import (
+from tagtopics.analysis.audit.margins import _both_sorts, _curved_margins, margins_of, observed_odds
+from tagtopics.analysis.audit.profiles import weighted_words
+from tagtopics.analysis.audit.taggings import (
     Taggings,
     _batches,
     _best_entries,
@@ -113,7 +113,7 @@ def test_closeness_leaves_the_document_out(
         ratio = (words[d] @ words[others].mean(0) + 1e-3) / (words[d] @ words.mean(0) + 1e-3)
         assert taggings.signals[i, 13] == pytest.approx(cosine)
         assert taggings.signals[i, 14] == pytest.approx(np.log(ratio))
-    monkeypatch.setattr("tagtopics.analysis.taggings._SMALL_TABLE", 0)
+    monkeypatch.setattr("tagtopics.analysis.audit.taggings._SMALL_TABLE", 0)
     assert _closeness(corpus, taggings) == pytest.approx(taggings.signals[:, 13:])
 
 
@@ -140,7 +140,7 @@ def test_candidates_are_the_largest_positive_values(n_tags: int) -> None:
 
 
 def test_regressions_learn_from_outcomes_of_both_sorts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tagtopics.analysis.margins._SQUARES_PAIRS", 100)
+    monkeypatch.setattr("tagtopics.analysis.audit.margins._SQUARES_PAIRS", 100)
     rare, often = np.arange(1000) % 50 == 0, np.arange(1000) % 3 == 0
     some = _both_sorts(rare)
     assert len(set(some.tolist())) == len(some) == 100
@@ -220,7 +220,7 @@ def test_answers_of_neighbours_are_signals_too(planted: Any, monkeypatch: pytest
     """As many neighbours as a recommendation asks give its scores, which are a sparse table here."""
     corpus, model, _, _ = planted
     monkeypatch.setattr("tagtopics.recommend.recommender._LARGEST_TABLE", 0)
-    monkeypatch.setattr("tagtopics.analysis.taggings._NEIGHBOURS", NEIGHBOURS)
+    monkeypatch.setattr("tagtopics.analysis.audit.taggings._NEIGHBOURS", NEIGHBOURS)
     theta = model.transform(corpus)
     asking = fit_recommender(corpus.counts, corpus.tags, theta, corpus.tag_names)
     assert not len(asking.coefficients)

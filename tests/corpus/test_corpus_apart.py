@@ -19,9 +19,10 @@ import pytest
 import scipy.io
 
 from tagtopics import InputError, read_corpus
-from tagtopics.corpus.formats import apart, text_files
-from tagtopics.corpus.formats.apart import Apart, read_apart
-from tagtopics.corpus.thesaurus import read_thesaurus
+from tagtopics.corpus.formats import sandbox as apart
+from tagtopics.corpus.formats import text_files
+from tagtopics.corpus.formats.sandbox import Apart, read_apart
+from tagtopics.subjects.thesaurus import read_thesaurus
 
 limited = pytest.mark.skipif(sys.platform != "linux", reason="limits of memory and time are Linux's")
 forked = pytest.mark.usefixtures("forked")  # the limits are the same, Python is not started for each file

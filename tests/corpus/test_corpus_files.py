@@ -19,8 +19,8 @@ from files_support import KINDS, ROWS, YEARS
 
 import tagtopics as tt
 from tagtopics.corpus.core import FileOptions
-from tagtopics.corpus.formats.bibliography import person_name, plain_latex
-from tagtopics.corpus.formats.sqlite_files import read_sqlite
+from tagtopics.readers.bibliography import person_name, plain_latex
+from tagtopics.readers.sqlite_files import read_sqlite
 
 pytestmark = pytest.mark.usefixtures("forked")
 

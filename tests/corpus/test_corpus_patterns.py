@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tagtopics as tt
-from tagtopics._io import BLANK, sealed
 from tagtopics.cli import main
 from tagtopics.corpus.patterns import PIECE, compile_pattern
 from tagtopics.corpus.spans import SpanFinder
 from tagtopics.corpus.text import analyzer
+from tagtopics.files import BLANK, sealed
 
 USUAL = [
     r"(?u)\b\w\w+\b", r"[a-z]+", r"\S+", r"[A-Za-z]+(?:-[A-Za-z]+)*", r"\w+(?:['’]\w+)?", r"#?\w+",

@@ -10,7 +10,7 @@ import pytest
 
 import tagtopics as tt
 from tagtopics.corpus.stems import RULES, Stemmer, language_of
-from tagtopics.corpus.thesaurus import in_tags, thesaurus_of, without_cycles
+from tagtopics.subjects.thesaurus import in_tags, thesaurus_of, without_cycles
 
 pytestmark = pytest.mark.usefixtures("forked")
 

@@ -12,8 +12,8 @@ from explore_support import FLAGS, HOSTILE, Watched, make_corpus, make_hostile_c
 
 import tagtopics as tt
 from tagtopics.explore import write_report
-from tagtopics.views.to_topic_data import topic_data
-from tagtopics.views.topic_data import TopicData
+from tagtopics.explore.record.to_topic_data import topic_data
+from tagtopics.explore.record.topic_data import TopicData
 
 
 @pytest.fixture(scope="session")

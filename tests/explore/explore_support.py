@@ -12,8 +12,8 @@ import numpy as np
 import uvicorn
 
 import tagtopics as tt
+from tagtopics.explore.server.engine import ModelEngine
 from tagtopics.recommend.recommender import Recommendation
-from tagtopics.views.engine import ModelEngine
 
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",

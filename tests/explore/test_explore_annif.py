@@ -13,11 +13,11 @@ from explore_support import Recommending, serving
 
 import tagtopics as tt
 from tagtopics.errors import CorpusWarning
-from tagtopics.explore.annif import falling_scores
-from tagtopics.explore.server import Limits, create_app
-from tagtopics.views.engine import ModelEngine
-from tagtopics.views.to_topic_data import topic_data
-from tagtopics.views.topic_data import TopicData
+from tagtopics.explore.record.to_topic_data import topic_data
+from tagtopics.explore.record.topic_data import TopicData
+from tagtopics.explore.server.annif import falling_scores
+from tagtopics.explore.server.engine import ModelEngine
+from tagtopics.explore.server.server import Limits, create_app
 
 pytest_plugins = ("explore_fixtures",)
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.requests import Request
 
-from tagtopics.explore.answers import PART_BYTES, Answer, unless_known
+from tagtopics.explore.server.answers import PART_BYTES, Answer, unless_known
 
 
 def _sent(answer: Answer, known: str = "") -> list[dict[str, Any]]:

@@ -12,13 +12,13 @@ import pytest
 from explore_support import HOSTILE, Watched, wait_until
 
 import tagtopics as tt
-from tagtopics.analysis.changes import Change, apply_changes, read_changes, write_changes
-from tagtopics.analysis.findings import Finding
+from tagtopics.analysis.audit.changes import Change, apply_changes, read_changes, write_changes
+from tagtopics.analysis.audit.findings import Finding
 from tagtopics.cli import main
 from tagtopics.errors import InputError
 from tagtopics.explore import write_report
-from tagtopics.explore.audit_page import read_findings
-from tagtopics.views.topic_data import TopicData
+from tagtopics.explore.record.topic_data import TopicData
+from tagtopics.explore.report.audit_page import read_findings
 
 pytest_plugins = ("explore_fixtures",)
 
@@ -132,8 +132,8 @@ def test_report_without_findings_has_no_page(browser: Any, data: TopicData, tmp_
 
 
 def test_findings_count_towards_the_size(data: TopicData) -> None:
-    from tagtopics.explore.audit_page import AuditFinding
-    from tagtopics.explore.html_report import render_report
+    from tagtopics.explore.report.audit_page import AuditFinding
+    from tagtopics.explore.report.html_report import render_report
 
     findings = [
         AuditFinding(

@@ -11,7 +11,7 @@ from explore_support import Watched, wait_for_place, wait_until
 
 import tagtopics as tt
 from tagtopics.explore import write_report
-from tagtopics.views.topic_data import TopicData
+from tagtopics.explore.record.topic_data import TopicData
 
 pytest_plugins = ("explore_fixtures",)
 

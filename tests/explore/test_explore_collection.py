@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tagtopics.explore import schemas
-from tagtopics.explore.collection import RankedWords, as_json, heads_of
+from tagtopics.explore.server import schemas
+from tagtopics.explore.server.collection import RankedWords, as_json, heads_of
 
 NAMES = ("plain", 'quoted "word"', "back\\slash", "line\nfeed", "größe", "𝔘", "\x01")
 

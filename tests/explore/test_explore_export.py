@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import tagtopics as tt
-from tagtopics.views.export import FORMATS
-from tagtopics.views.network import Edge, Node, gexf, graphml, tag_network
+from tagtopics.explore.record.export import FORMATS
+from tagtopics.explore.record.network import Edge, Node, gexf, graphml, tag_network
 
 pytest_plugins = ("explore_fixtures",)
 

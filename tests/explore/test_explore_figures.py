@@ -17,7 +17,7 @@ from explore_support import Watched
 
 import tagtopics as tt
 from tagtopics.explore import write_report
-from tagtopics.views.to_topic_data import topic_data
+from tagtopics.explore.record.to_topic_data import topic_data
 
 pytest_plugins = ("explore_fixtures",)
 pytestmark = pytest.mark.real_data

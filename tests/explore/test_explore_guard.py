@@ -11,9 +11,9 @@ import httpx
 import pytest
 
 import tagtopics as tt
-from tagtopics.explore.server import create_app
-from tagtopics.views.engine import ModelEngine
-from tagtopics.views.topic_data import TopicData
+from tagtopics.explore.record.topic_data import TopicData
+from tagtopics.explore.server.engine import ModelEngine
+from tagtopics.explore.server.server import create_app
 
 pytest_plugins = ("explore_fixtures",)
 

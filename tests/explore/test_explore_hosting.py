@@ -20,11 +20,11 @@ from explore_support import Watched, serving
 
 import tagtopics as tt
 from tagtopics.errors import InputError
-from tagtopics.explore import hosting
-from tagtopics.explore.hosting import Reloader, Served, names_of
-from tagtopics.explore.server import create_server
-from tagtopics.views.engine import ModelEngine
-from tagtopics.views.topic_data import TopicData
+from tagtopics.explore.record.topic_data import TopicData
+from tagtopics.explore.server import hosting
+from tagtopics.explore.server.engine import ModelEngine
+from tagtopics.explore.server.hosting import Reloader, Served, names_of
+from tagtopics.explore.server.server import create_server
 
 pytest_plugins = ("explore_fixtures",)
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from sklearn.manifold import trustworthiness
 
-from tagtopics.explore import layout
-from tagtopics.explore.drawing import Drawing, drawing, drawn
-from tagtopics.explore.layout import attraction, document_layout, nearest, nearest_first, repulsion
-from tagtopics.explore.terrain import agreement_of, hues_around, regions
+from tagtopics.explore.map import layout
+from tagtopics.explore.map.drawing import Drawing, drawing, drawn
+from tagtopics.explore.map.layout import attraction, document_layout, nearest, nearest_first, repulsion
+from tagtopics.explore.map.terrain import agreement_of, hues_around, regions
 
 
 @pytest.fixture(scope="module")

@@ -27,9 +27,9 @@ from explore_support import (
 )
 
 import tagtopics as tt
-from tagtopics.explore import listener
-from tagtopics.explore.server import Limits, create_app
-from tagtopics.views.topic_data import TopicData
+from tagtopics.explore.record.topic_data import TopicData
+from tagtopics.explore.server import listener
+from tagtopics.explore.server.server import Limits, create_app
 
 pytest_plugins = ("explore_fixtures",)
 

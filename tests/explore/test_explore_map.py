@@ -12,9 +12,9 @@ import pytest
 from explore_support import Watched, wait_for_map, wait_for_place, wait_until
 
 import tagtopics as tt
-from tagtopics.explore.map_svg import map_svg
-from tagtopics.explore.terrain import terrain_of
-from tagtopics.views.topic_data import TopicData
+from tagtopics.explore.map.map_svg import map_svg
+from tagtopics.explore.map.terrain import terrain_of
+from tagtopics.explore.record.topic_data import TopicData
 
 pytest_plugins = ("explore_fixtures",)
 

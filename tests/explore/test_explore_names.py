@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tagtopics as tt
-from tagtopics.views.engine import ModelEngine, Question
+from tagtopics.explore.server.engine import ModelEngine, Question
 
 NAMES = {"a": "tram", "b": "plankton", "c": "lighthouse"}
 

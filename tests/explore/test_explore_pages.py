@@ -14,13 +14,14 @@ from explore_support import Watched, make_corpus, wait_until
 
 import tagtopics as tt
 from tagtopics.cli.app import run
-from tagtopics.explore import html_report, write_report
-from tagtopics.explore.page import packed
-from tagtopics.explore.prepare import index_of
-from tagtopics.explore.terrain import map_index, terrain_of
-from tagtopics.explore.timeline import periods_of
-from tagtopics.views.to_topic_data import topic_data
-from tagtopics.views.topic_data import TopicData
+from tagtopics.explore import write_report
+from tagtopics.explore.map.terrain import map_index, terrain_of
+from tagtopics.explore.record.to_topic_data import topic_data
+from tagtopics.explore.record.topic_data import TopicData
+from tagtopics.explore.report import html_report
+from tagtopics.explore.report.page import packed
+from tagtopics.explore.report.prepare import index_of
+from tagtopics.explore.report.timeline import periods_of
 
 pytest_plugins = ("explore_fixtures",)
 

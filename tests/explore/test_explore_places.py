@@ -18,8 +18,8 @@ from explore_support import Watched, wait_for_map, wait_for_place, wait_until
 
 import tagtopics as tt
 from tagtopics.explore import write_report
-from tagtopics.explore.timeline import periods_of
-from tagtopics.views.topic_data import TopicData
+from tagtopics.explore.record.topic_data import TopicData
+from tagtopics.explore.report.timeline import periods_of
 
 pytest_plugins = ("explore_fixtures",)
 

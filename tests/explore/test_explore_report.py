@@ -18,15 +18,15 @@ from hypothesis import strategies as st
 import tagtopics as tt
 from tagtopics.cli.app import run
 from tagtopics.corpus.spans import SpanFinder
-from tagtopics.explore import html_report, index_pack
-from tagtopics.explore.bodies import Bodies
-from tagtopics.explore.html_report import render_report, write_report
-from tagtopics.explore.page import packed, safe_json
-from tagtopics.explore.prepare import index_of, known_words, topic_map
-from tagtopics.explore.timeline import time_of
+from tagtopics.explore.record.to_topic_data import topic_data
+from tagtopics.explore.record.topic_data import VERSION, TopicData
+from tagtopics.explore.report import html_report, index_pack
+from tagtopics.explore.report.bodies import Bodies
+from tagtopics.explore.report.html_report import render_report, write_report
+from tagtopics.explore.report.page import packed, safe_json
+from tagtopics.explore.report.prepare import index_of, known_words, topic_map
+from tagtopics.explore.report.timeline import time_of
 from tagtopics.models.persistence import load_corpus
-from tagtopics.views.to_topic_data import topic_data
-from tagtopics.views.topic_data import VERSION, TopicData
 
 pytest_plugins = ("explore_fixtures",)
 

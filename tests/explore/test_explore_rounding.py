@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagtopics.explore.bodies import _tag_parts, tag_parts
-from tagtopics.explore.page import numerals, rounded, short_floats, significant
+from tagtopics.explore.report.bodies import _tag_parts, tag_parts
+from tagtopics.explore.report.page import numerals, rounded, short_floats, significant
 
 
 def test_numbers_are_rounded_as_text_would_be() -> None:

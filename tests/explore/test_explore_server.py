@@ -17,15 +17,15 @@ from explore_support import HOSTILE, Recommending
 from hypothesis import HealthCheck, given, settings
 
 import tagtopics as tt
-from tagtopics.explore.answers import Answer, AnswerCache
-from tagtopics.explore.collection import Collection
-from tagtopics.explore.hosting import Served
-from tagtopics.explore.listener import allowed_hosts
-from tagtopics.explore.middleware import Gate
-from tagtopics.explore.questions import ShortWay
-from tagtopics.explore.server import Limits, _model_app, create_app
-from tagtopics.views.engine import ModelEngine, Question, TransformOut
-from tagtopics.views.topic_data import TopicData
+from tagtopics.explore.record.topic_data import TopicData
+from tagtopics.explore.server.answers import Answer, AnswerCache
+from tagtopics.explore.server.collection import Collection
+from tagtopics.explore.server.engine import ModelEngine, Question, TransformOut
+from tagtopics.explore.server.hosting import Served
+from tagtopics.explore.server.listener import allowed_hosts
+from tagtopics.explore.server.middleware import Gate
+from tagtopics.explore.server.questions import ShortWay
+from tagtopics.explore.server.server import Limits, _model_app, create_app
 
 pytest_plugins = ("explore_fixtures",)
 

@@ -12,8 +12,8 @@ import pytest
 from explore_support import Watched, wait_for_map, wait_until, wait_until_whole
 
 import tagtopics as tt
-from tagtopics.explore.terrain import terrain_of
-from tagtopics.views.topic_data import TopicData
+from tagtopics.explore.map.terrain import terrain_of
+from tagtopics.explore.record.topic_data import TopicData
 
 pytest_plugins = ("explore_fixtures",)
 

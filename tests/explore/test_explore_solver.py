@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import tagtopics as tt
-from tagtopics.explore import bench, write_report
+from tagtopics.explore import write_report
+from tagtopics.explore.report import bench
 from tagtopics.recommend.ridge import RIDGE, documents_of, kernel_of
 
 pytest_plugins = ("explore_fixtures",)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.spans import SpanFinder
-from tagtopics.explore.bodies import PLAIN_WORD
-from tagtopics.views.spans import TextSpans, finds_the_same, normalised_text
+from tagtopics.explore.record.spans import TextSpans, finds_the_same, normalised_text
+from tagtopics.explore.report.bodies import PLAIN_WORD
 
 WORDS = ("topic", "model", "the", "naïve", "i\u0307stanbul", "topic model", "x", "42", "Upper", "straße")
 PIECES = (

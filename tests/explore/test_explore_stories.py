@@ -11,8 +11,8 @@ from explore_support import HOSTILE, Watched, wait_for_place, wait_until
 
 from tagtopics.errors import InputError
 from tagtopics.explore import write_report
-from tagtopics.explore.stories import read_story
-from tagtopics.views.topic_data import TopicData
+from tagtopics.explore.record.topic_data import TopicData
+from tagtopics.explore.report.stories import read_story
 
 pytest_plugins = ("explore_fixtures",)
 

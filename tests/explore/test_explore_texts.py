@@ -15,11 +15,12 @@ from explore_support import THEMES, Recommending, Watched, serving, wait_until, 
 
 import tagtopics as tt
 from tagtopics.cli import main
-from tagtopics.explore import texts, write_report
-from tagtopics.explore.audit_page import AuditFinding
-from tagtopics.explore.server import create_app
-from tagtopics.explore.texts import LANGUAGES, catalogue, language_settings, translated
-from tagtopics.views.topic_data import TopicData
+from tagtopics.explore import write_report
+from tagtopics.explore.record.topic_data import TopicData
+from tagtopics.explore.report import texts
+from tagtopics.explore.report.audit_page import AuditFinding
+from tagtopics.explore.report.texts import LANGUAGES, catalogue, language_settings, translated
+from tagtopics.explore.server.server import create_app
 
 pytest_plugins = ("explore_fixtures",)
 
@@ -171,7 +172,7 @@ def in_marks(
         write_report(
             model, path, corpus=corpus, title="Four themes", findings=findings, story=story, language="xx"
         )
-        from tagtopics.views.to_topic_data import topic_data
+        from tagtopics.explore.record.to_topic_data import topic_data
 
         data = topic_data(model, corpus, "Four themes")
         app = create_app(data, Recommending(model, ["place:sea"]), language="xx")

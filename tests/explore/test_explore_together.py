@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import pytest
 
 import tagtopics as tt
-from tagtopics.explore.questions import answers_of
-from tagtopics.explore.together import MOST, Together
-from tagtopics.views.engine import ModelEngine
+from tagtopics.explore.server.batching import MOST, Together
+from tagtopics.explore.server.engine import ModelEngine
+from tagtopics.explore.server.questions import answers_of
 
 pytest_plugins = ("explore_fixtures",)
 

@@ -23,11 +23,11 @@ from explore_support import serving
 
 import tagtopics as tt
 from tagtopics.corpus.splits import train_test
-from tagtopics.explore.server import create_app
-from tagtopics.tasks.named_tags import named_answer
-from tagtopics.tasks.recommendation import per_document
-from tagtopics.views.engine import ModelEngine
-from tagtopics.views.to_topic_data import topic_data
+from tagtopics.evaluation.named_tags import named_answer
+from tagtopics.evaluation.recommendation import per_document
+from tagtopics.explore.record.to_topic_data import topic_data
+from tagtopics.explore.server.engine import ModelEngine
+from tagtopics.explore.server.server import create_app
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "docs/examples"

@@ -15,8 +15,8 @@ from tagtopics.corpus.spans import SpanFinder
 from tagtopics.corpus.text import analyzer
 from tagtopics.datasets.docstrings import docstring_recipe
 from tagtopics.explore import write_report
-from tagtopics.views.offline import offline_model
-from tagtopics.views.page_words import page_obstacle, word_settings
+from tagtopics.explore.record.offline import offline_model
+from tagtopics.explore.record.page_words import page_obstacle, word_settings
 
 pytest_plugins = ("explore_fixtures",)
 

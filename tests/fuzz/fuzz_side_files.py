@@ -12,13 +12,13 @@ import numpy as np
 from fuzz_models import NAMES, change_json, edited_model, small_corpus
 
 import tagtopics as tt
-from tagtopics.analysis.changes import apply_changes, read_changes
-from tagtopics.analysis.rewrite import TagColumns, rewrite
+from tagtopics.analysis.audit.changes import apply_changes, read_changes
+from tagtopics.analysis.audit.rewrite import TagColumns, rewrite
 from tagtopics.cli.journals import fit_with_journal, guides, read_journal
-from tagtopics.corpus.thesaurus import in_tags, read_thesaurus, with_thesaurus
-from tagtopics.explore.audit_page import audit_block, read_findings
-from tagtopics.explore.stories import read_story
-from tagtopics.models.curation import undo
+from tagtopics.curation.edits import undo
+from tagtopics.explore.report.audit_page import audit_block, read_findings
+from tagtopics.explore.report.stories import read_story
+from tagtopics.subjects.thesaurus import in_tags, read_thesaurus, with_thesaurus
 
 _SKOS = "http://www.w3.org/2004/02/skos/core#"
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"

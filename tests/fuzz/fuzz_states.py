@@ -17,7 +17,7 @@ import numpy as np
 from fuzz_models import save_model
 
 import tagtopics as tt
-from tagtopics.inference.checkpoint import FORMAT, read_arrays, write_arrays
+from tagtopics.bp.checkpoint import FORMAT, read_arrays, write_arrays
 from tagtopics.models.persistence import load_with_corpus
 from tagtopics.scale import ShardFolder, fit_shards, shard_corpus
 from tagtopics.scale.shard_executor import STATE_FORMAT

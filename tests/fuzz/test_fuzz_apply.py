@@ -14,8 +14,8 @@ import random
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tagtopics.analysis.changes import Change
-from tagtopics.analysis.rewrite import TagColumns, rewrite
+from tagtopics.analysis.audit.changes import Change
+from tagtopics.analysis.audit.rewrite import TagColumns, rewrite
 from tagtopics.errors import InputError
 
 N_TABLES = 50 * int(os.environ.get("TAGTOPICS_FUZZ_FACTOR", "1"))

@@ -7,8 +7,8 @@ from functools import lru_cache
 import numpy as np
 
 import tagtopics as tt
-from tagtopics.corpus.images.decode import Uint8
 from tagtopics.datasets.scenes import Scene, make_scene_corpus, make_scenes
+from tagtopics.images.decode import Uint8
 
 
 @lru_cache(maxsize=1)

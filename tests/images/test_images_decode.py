@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from images_support import photograph
 from PIL import Image
 
-from tagtopics.corpus.images.decode import Sizing, read_image, working_size
 from tagtopics.errors import InputError
+from tagtopics.images.decode import Sizing, read_image, working_size
 
 AS_IS = Sizing(working_pixels=None)
 

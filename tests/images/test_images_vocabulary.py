@@ -15,9 +15,9 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 import tagtopics as tt
-from tagtopics.corpus.images.decode import Uint8
-from tagtopics.corpus.images.descriptors import DARKEST, DESCRIPTORS, Described, Descriptor, cpam
-from tagtopics.corpus.images.vocabulary import nearest
+from tagtopics.images.decode import Uint8
+from tagtopics.images.descriptors import DARKEST, DESCRIPTORS, Described, Descriptor, cpam
+from tagtopics.images.vocabulary import nearest
 
 
 @pytest.mark.parametrize("size", [(192, 128), (128, 192)])

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tagtopics import InputError, _io
-from tagtopics._io import (
+from tagtopics import InputError
+from tagtopics import files as _io
+from tagtopics.files import (
     atomic_file,
     atomic_folder,
     cache_folder,

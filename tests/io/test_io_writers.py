@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 
 import tagtopics as tt
-from tagtopics.corpus.images.vocabulary import TileMap
+from tagtopics.bp import loop
 from tagtopics.datasets import make_scenes, write_scenes
 from tagtopics.datasets.registry import RemoteFile, fetch_dataset
 from tagtopics.experiments.reproduction_page import check_page_target, write_page
 from tagtopics.experiments.spec import read_records
-from tagtopics.inference import loop
+from tagtopics.images.heat_maps import TagMaps, write_maps
+from tagtopics.images.vocabulary import TileMap
 from tagtopics.scale import fit_shards, shard_corpus
-from tagtopics.views.heat_maps import TagMaps, write_maps
 
 SOURCE = Path(tt.__file__).parent
 CALLS = {
@@ -34,35 +34,35 @@ CALLS = {
 
 KNOWN = {
     # The rule itself.
-    "_io.py": {"mkdir", "replace", "rename", "rmtree", "unlink"},
+    "files.py": {"mkdir", "replace", "rename", "rmtree", "unlink"},
     # Inside `atomic_file` or `atomic_folder`, after `check_target`.
     "corpus/write.py": {"write_text", "write_bytes", "open", "ZipFile"},
     "datasets/scenes.py": {"save", "write_text"},
     "datasets/registry.py": {"open"},
-    "explore/html_report.py": {"write_bytes"},
+    "explore/report/html_report.py": {"write_bytes"},
     "experiments/reproduction_page.py": {"write_text", "savefig"},
-    "inference/checkpoint.py": {"save_file"},
+    "bp/checkpoint.py": {"save_file"},
     "models/persistence.py": {"write_bytes", "write_text", "save", "mkdir", "rmtree"},
-    "analysis/changes.py": {"write_bytes"},
+    "analysis/audit/changes.py": {"write_bytes"},
     "analysis/plots.py": {"savefig"},
-    "analysis/rewrite.py": {"GzipFile", "open", "save_npz", "copy"},
-    "explore/figures.py": {"open"},
-    "explore/map_svg.py": {"write_text"},
-    "views/export.py": {"open", "savez_compressed", "write_text"},
+    "analysis/audit/rewrite.py": {"GzipFile", "open", "save_npz", "copy"},
+    "explore/report/figures.py": {"open"},
+    "explore/map/map_svg.py": {"write_text"},
+    "explore/record/export.py": {"open", "savez_compressed", "write_text"},
     "scale/fit.py": {"open_memmap"},
     "scale/format.py": {"write_text"},
     "scale/writer.py": {"write_bytes", "save"},
-    "views/heat_maps.py": {"save", "savez_compressed"},
+    "images/heat_maps.py": {"save", "savez_compressed"},
     # Folders of runs and records, which are checked first; records are appended to.
     "cli/reproduce.py": {"mkdir"},
     "experiments/run.py": {"mkdir"},
     "experiments/spec.py": {"open", "ftruncate"},
     "scale/shard_executor.py": {"rmtree", "unlink"},
     # Temporary folders of this process, the private cache of compiled code, the null device.
-    "corpus/formats/mat.py": {"savez"},
-    "views/engine.py": {"write_bytes"},
-    "kernels/compiling.py": {"mkdir"},
-    "kernels/shipped.py": {"save"},
+    "readers/mat.py": {"savez"},
+    "explore/server/engine.py": {"write_bytes"},
+    "jit/compiling.py": {"mkdir"},
+    "jit/shipped.py": {"save"},
     "corpus/tokenizers.py": {"mkdir"},
     "cli/app.py": {"open"},
     "cli/demo.py": {"save"},  # a model

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import tagtopics as tt
+from tagtopics.bp import holdout as heldout
+from tagtopics.bp.fold_in import FoldIn
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import completion, train_test
-from tagtopics.inference import holdout as heldout
-from tagtopics.inference.fold_in import FoldIn
 
 ALPHA, BETA, K = 0.1, 0.05, 10
 WITHIN = 1.03

@@ -16,12 +16,12 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 import tagtopics as tt
+from tagtopics.bp import holdout as heldout
+from tagtopics.bp.callbacks import Callback
+from tagtopics.bp.checkpoint import Checkpoint
+from tagtopics.bp.loop import Step
 from tagtopics.corpus.splits import completion, train_test
 from tagtopics.datasets.synthetic import SyntheticCorpus
-from tagtopics.inference import holdout as heldout
-from tagtopics.inference.callbacks import Callback
-from tagtopics.inference.checkpoint import Checkpoint
-from tagtopics.inference.loop import Step
 
 ESTIMATORS = {
     "LDA": tt.LDA(10),

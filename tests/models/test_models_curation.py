@@ -222,7 +222,7 @@ def test_seeded_topics_are_found(docs: int, words: int, K: int, seed: int) -> No
 
 def test_seeds_grow_as_words_occur_together() -> None:
     """Four documents of two topics: the start is one for seeds and their companions, zero for the others."""
-    from tagtopics.models.guided import _grown
+    from tagtopics.curation.guided import _grown
 
     counts = sp.csr_array(np.array([[1, 1, 1, 0, 0], [1, 1, 1, 0, 0], [0, 0, 0, 2, 1], [0, 0, 0, 2, 1]]) * 20)
     seeds = np.array([[1], [0], [0], [0], [0]], dtype=bool)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import tagtopics as tt
-from tagtopics.inference.pilot import choose_aside
-from tagtopics.views.to_topic_data import topic_data
+from tagtopics.bp.pilot import choose_aside
+from tagtopics.explore.record.to_topic_data import topic_data
 
 
 @pytest.fixture(scope="module")

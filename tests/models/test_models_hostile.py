@@ -14,7 +14,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import tagtopics as tt
-from tagtopics._io import digest_bytes, digest_file
+from tagtopics.files import digest_bytes, digest_file
 from tagtopics.models.persistence import load_corpus, save_model
 
 

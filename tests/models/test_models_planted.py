@@ -13,11 +13,11 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 
 import tagtopics as tt
+from tagtopics.bp.callbacks import Callback
+from tagtopics.bp.graph import build_graph, invariant_error
+from tagtopics.bp.loop import Step
+from tagtopics.bp.propagation import Belief
 from tagtopics.datasets.synthetic import SyntheticCorpus
-from tagtopics.graph import build_graph, invariant_error
-from tagtopics.inference.bp import Belief
-from tagtopics.inference.callbacks import Callback
-from tagtopics.inference.loop import Step
 
 Floats = npt.NDArray[np.float64]
 

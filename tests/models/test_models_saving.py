@@ -16,8 +16,8 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import tagtopics as tt
-from tagtopics._io import digest_bytes, digest_file
 from tagtopics.datasets.synthetic import SyntheticCorpus
+from tagtopics.files import digest_bytes, digest_file
 from tagtopics.models.persistence import (
     check_model_target,
     is_model_folder,

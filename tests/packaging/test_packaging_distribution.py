@@ -85,7 +85,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
 
 def test_shipped_kernels_would_be_in_the_wheel() -> None:
     """They are not in version control, so the build must name them."""
-    from tagtopics.kernels.shipped import shipped_file
+    from tagtopics.jit.shipped import shipped_file
 
     [pattern] = PROJECT["tool"]["hatch"]["build"]["artifacts"]
     assert shipped_file().relative_to(PACKAGE).match(Path(pattern).relative_to("src/tagtopics").as_posix())

@@ -20,10 +20,10 @@ from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
 
 import tagtopics as tt
 from tagtopics import _blas
-from tagtopics.explore import listener
-from tagtopics.explore.server import Limits, create_app
-from tagtopics.views.engine import ModelEngine
-from tagtopics.views.to_topic_data import topic_data
+from tagtopics.explore.record.to_topic_data import topic_data
+from tagtopics.explore.server import listener
+from tagtopics.explore.server.engine import ModelEngine
+from tagtopics.explore.server.server import Limits, create_app
 
 SECONDS = 120
 FORKS = hasattr(os, "fork")

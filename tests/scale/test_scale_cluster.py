@@ -13,9 +13,9 @@ import pytest
 from scale_support import as_shards, bits, small_corpus
 
 from tagtopics import TTM
+from tagtopics.bp.callbacks import Callback
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
-from tagtopics.inference.callbacks import Callback
 from tagtopics.scale.fit import fit_shards
 from tagtopics.scale.format import ShardFolder
 from tagtopics.scale.ray_executor import RayExecutor, ray_executor

@@ -11,15 +11,15 @@ import pytest
 from scale_support import as_shards, bits, small_corpus
 
 from tagtopics import LDA, TTM, GibbsLDA
+from tagtopics.bp import propagation as bp
+from tagtopics.bp.callbacks import Callback
+from tagtopics.bp.checkpoint import read_arrays, write_arrays
+from tagtopics.bp.executor import MemoryExecutor
+from tagtopics.bp.graph import build_graph
+from tagtopics.bp.loop import run
+from tagtopics.bp.propagation import BeliefPropagation
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
-from tagtopics.graph import build_graph
-from tagtopics.inference import bp
-from tagtopics.inference.bp import BeliefPropagation
-from tagtopics.inference.callbacks import Callback
-from tagtopics.inference.checkpoint import read_arrays, write_arrays
-from tagtopics.inference.executor import MemoryExecutor
-from tagtopics.inference.loop import run
 from tagtopics.models.inputs import sizes_of
 from tagtopics.scale.fit import fit_shards
 from tagtopics.scale.format import ShardFolder

@@ -15,10 +15,10 @@ import pytest
 from scale_support import as_shards, bits, in_child, small_corpus
 
 from tagtopics import TTM
+from tagtopics.bp.callbacks import Callback
+from tagtopics.bp.checkpoint import Checkpoint, digest_of, identity_of, load_checkpoint
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
-from tagtopics.inference.callbacks import Callback
-from tagtopics.inference.checkpoint import Checkpoint, digest_of, identity_of, load_checkpoint
 from tagtopics.scale.fit import fit_shards
 from tagtopics.scale.format import ShardFolder
 from tagtopics.scale.shard_executor import remove_run

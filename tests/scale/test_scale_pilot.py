@@ -11,14 +11,14 @@ import pytest
 from scale_support import as_shards, small_corpus
 
 from tagtopics import LDA, TTM
+from tagtopics.bp import pilot
+from tagtopics.bp.callbacks import Callback
+from tagtopics.bp.checkpoint import Checkpoint, load_checkpoint
+from tagtopics.bp.executor import MemoryExecutor
+from tagtopics.bp.graph import build_graph
+from tagtopics.bp.loop import run
+from tagtopics.bp.propagation import BeliefPropagation
 from tagtopics.corpus.core import Corpus
-from tagtopics.graph import build_graph
-from tagtopics.inference import pilot
-from tagtopics.inference.bp import BeliefPropagation
-from tagtopics.inference.callbacks import Callback
-from tagtopics.inference.checkpoint import Checkpoint, load_checkpoint
-from tagtopics.inference.executor import MemoryExecutor
-from tagtopics.inference.loop import run
 from tagtopics.models.validation import Preset
 from tagtopics.scale.fit import fit_shards
 

@@ -14,11 +14,11 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagtopics._io import BLANK, sealed
+from tagtopics.bp.graph import build_graph
 from tagtopics.corpus import Corpus, TextRecipe
 from tagtopics.datasets.synthetic import make_tagged_corpus
 from tagtopics.errors import InputError
-from tagtopics.graph import build_graph
+from tagtopics.files import BLANK, sealed
 from tagtopics.scale import ShardFolder, ShardWriter, holds_shards, shard_corpus
 from tagtopics.scale.format import read_manifest
 from tagtopics.scale.packing import check_texts, pack, unpack

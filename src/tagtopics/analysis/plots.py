@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tagtopics._io import atomic_file
 from tagtopics.errors import InputError, MissingExtraError
+from tagtopics.files import atomic_file
 
 if TYPE_CHECKING:
-    from tagtopics.analysis.choose import TopicChoice
-    from tagtopics.analysis.effects import Effects
-    from tagtopics.analysis.trends import Trends
+    from tagtopics.analysis.choose.choose import TopicChoice
+    from tagtopics.analysis.effects.effects import Effects
+    from tagtopics.analysis.effects.trends import Trends
 
 FORMATS = (".svg", ".png", ".pdf")
 

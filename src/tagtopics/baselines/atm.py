@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._typing import Float32, Float64, Int32
 from tagtopics.baselines.gibbs_lda import Chain, GibbsModel, Kept
+from tagtopics.bp.graph import build_graph, joint_profile
+from tagtopics.bp.loop import Learned, TopicAlgorithm, proportions
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
-from tagtopics.graph import build_graph, joint_profile
-from tagtopics.inference.loop import Learned, TopicAlgorithm, proportions
 from tagtopics.models.results import TagProfile, top_weighted
 
 

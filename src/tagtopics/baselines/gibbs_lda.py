@@ -15,12 +15,12 @@ import numpy as np
 
 from tagtopics._typing import Float32, Float64, Int32, Int64
 from tagtopics.baselines import gibbs_loops
+from tagtopics.bp.executor import MemoryExecutor, initial_topics
+from tagtopics.bp.graph import FactorGraph, Groups, Priors, build_graph
+from tagtopics.bp.loop import Learned, TopicAlgorithm, proportions
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
-from tagtopics.graph import FactorGraph, Groups, Priors, build_graph
-from tagtopics.inference.executor import MemoryExecutor, initial_topics
-from tagtopics.inference.loop import Learned, TopicAlgorithm, proportions
-from tagtopics.kernels.threads import resolve_threads
+from tagtopics.jit.threads import resolve_threads
 from tagtopics.models.base import TopicModel
 
 MOST_TOKENS = 500_000_000

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from tagtopics._typing import Float64
-from tagtopics.graph import FactorGraph, Groups
-from tagtopics.kernels.reference import hashed_uniform
+from tagtopics.bp.graph import FactorGraph, Groups
+from tagtopics.bp.reference import hashed_uniform
 
 
 def tokens(graph: FactorGraph, doc_tokens: Any) -> Iterator[tuple[int, int, int, float]]:

@@ -17,13 +17,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.baselines import labeled_loops
+from tagtopics.bp.graph import FactorGraph, Groups, build_graph, group_by
+from tagtopics.bp.loop import Learned, TopicAlgorithm
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
-from tagtopics.graph import FactorGraph, Groups, build_graph, group_by
-from tagtopics.inference.loop import Learned, TopicAlgorithm
-from tagtopics.kernels.mixture import first_claims
-from tagtopics.kernels.threads import resolve_threads, run_ranges
+from tagtopics.jit.threads import resolve_threads, run_ranges
 from tagtopics.models.base import TopicModel
+from tagtopics.tag_prior.mixture_loops import first_claims
 
 MOST_CELLS = 400_000_000
 """Largest number of words times topics: the topics of a model are a dense matrix."""

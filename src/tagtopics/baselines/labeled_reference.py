@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tagtopics.graph import FactorGraph, normalised
-from tagtopics.kernels.reference import hashed_uniform
+from tagtopics.bp.graph import FactorGraph, normalised
+from tagtopics.bp.reference import hashed_uniform
 
 
 def table(d: int, graph: FactorGraph, tables: Any, messages: Any) -> Any:

@@ -10,10 +10,10 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Float64
 from tagtopics.baselines.gibbs_lda import AVERAGED, GibbsModel, GibbsSampling, Links
+from tagtopics.bp.graph import build_graph
+from tagtopics.bp.loop import Callback, Step, TopicAlgorithm
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
-from tagtopics.graph import build_graph
-from tagtopics.inference.loop import Callback, Step, TopicAlgorithm
 
 
 class RTM(GibbsModel):

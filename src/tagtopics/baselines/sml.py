@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64
-from tagtopics.corpus.images.decode import WORKING_PIXELS, Effort, Sizing, each_image, listed, read_image
-from tagtopics.corpus.images.descriptors import planes_of, windows
 from tagtopics.corpus.tags import tags_of_labels
 from tagtopics.errors import InputError
-from tagtopics.kernels.threads import resolve_threads
+from tagtopics.images.decode import WORKING_PIXELS, Effort, Sizing, each_image, listed, read_image
+from tagtopics.images.descriptors import planes_of, windows
+from tagtopics.jit.threads import resolve_threads
 
 _PATCH = 8
 """Side of a patch, in pixels."""

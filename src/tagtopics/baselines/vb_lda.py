@@ -16,14 +16,14 @@ from scipy.special import digamma
 
 from tagtopics._typing import Float32, Float64
 from tagtopics.baselines import vb_loops
+from tagtopics.bp.constants import NOISE
+from tagtopics.bp.executor import MemoryExecutor, initial_topics
+from tagtopics.bp.graph import CorpusSums, FactorGraph, Groups, Priors, build_graph, group_by
+from tagtopics.bp.loop import Learned, TopicAlgorithm, proportions
+from tagtopics.bp.start import start
+from tagtopics.bp.sums import group_sums
 from tagtopics.corpus.core import Corpus
-from tagtopics.graph import CorpusSums, FactorGraph, Groups, Priors, build_graph, group_by
-from tagtopics.inference.executor import MemoryExecutor, initial_topics
-from tagtopics.inference.loop import Learned, TopicAlgorithm, proportions
-from tagtopics.kernels.constants import NOISE
-from tagtopics.kernels.start import start
-from tagtopics.kernels.sums import group_sums
-from tagtopics.kernels.threads import resolve_threads, run_ranges
+from tagtopics.jit.threads import resolve_threads, run_ranges
 from tagtopics.models.base import TopicModel
 
 _PASSES, _TOL = 10, 1e-3

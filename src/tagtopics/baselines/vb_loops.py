@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagtopics.kernels.compiling import inner, kernel
+from tagtopics.jit.compiling import inner, kernel
 
 
 @kernel

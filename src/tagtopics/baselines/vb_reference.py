@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import digamma as psi
 
-from tagtopics.graph import FactorGraph, normalised
+from tagtopics.bp.graph import FactorGraph, normalised
 
 
 def update_documents(

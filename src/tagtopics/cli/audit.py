@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tagtopics._io import check_target
 from tagtopics.cli.estimators import build_model, progress_bar
 from tagtopics.cli.options import (
     ColumnOptions,
@@ -24,11 +23,12 @@ from tagtopics.cli.options import (
 from tagtopics.cli.output import error_console, fact_table, make_table, note, plain, show
 from tagtopics.cli.sources import column_settings, is_path, load_with_documents, read_training
 from tagtopics.errors import InputError
+from tagtopics.files import check_target
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tagtopics.analysis.findings import Finding
+    from tagtopics.analysis.audit.findings import Finding
     from tagtopics.corpus import Corpus
     from tagtopics.models.base import TopicModel
 
@@ -90,9 +90,9 @@ def audit_command(
     overwrite: OverwriteOption = False,
 ) -> None:
     """Find doubtful, missing, duplicate and useless tags, with scores, reasons and proposed changes."""
-    from tagtopics.analysis.audit import audit
-    from tagtopics.analysis.changes import write_changes
-    from tagtopics.analysis.findings import KINDS
+    from tagtopics.analysis.audit.audit import audit
+    from tagtopics.analysis.audit.changes import write_changes
+    from tagtopics.analysis.audit.findings import KINDS
 
     target = (
         None
@@ -129,8 +129,8 @@ def apply_command(
     overwrite: OverwriteOption = False,
 ) -> None:
     """Apply accepted changes to the tags of a collection and write it in the format it came in."""
-    from tagtopics.analysis.changes import read_changes
-    from tagtopics.analysis.rewrite import TagColumns, rewrite
+    from tagtopics.analysis.audit.changes import read_changes
+    from tagtopics.analysis.audit.rewrite import TagColumns, rewrite
     from tagtopics.corpus.core import FileOptions
 
     if not is_path(source):

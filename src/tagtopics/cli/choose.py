@@ -25,7 +25,7 @@ from tagtopics.cli.sources import load, read_training
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tagtopics.analysis.grid import OnProgress
+    from tagtopics.analysis.choose.grid import OnProgress
 
 
 def whole_numbers(value: str) -> tuple[int, ...]:
@@ -70,7 +70,7 @@ def choose_command(
     top: Annotated[int, top_option("Words per topic.")] = 8,
 ) -> None:
     """Recommend a number of topics: held-out score, and topics that repeated fits find again."""
-    from tagtopics.analysis.choose import GRID, choose_topics
+    from tagtopics.analysis.choose.choose import GRID, choose_topics
     from tagtopics.analysis.plots import check_plot_target, plot_choice, save_plot
 
     target = None if grid.plot is None else check_plot_target(grid.plot)
@@ -120,7 +120,7 @@ def compare_command(
     ] = 0.8,
 ) -> None:
     """Match the topics of two models: similarity, words gained and lost, topics without a match."""
-    from tagtopics.analysis.compare import compare
+    from tagtopics.analysis.choose.compare import compare
 
     found = compare(load(first), load(second), n_words=top, threshold=threshold)
     payload = {"models": [first, second], **found.to_dict()}

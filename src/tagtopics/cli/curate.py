@@ -45,7 +45,7 @@ def command(
     seed: SeedOption = None,
 ) -> None:
     """Edit the topics of a model: rename, merge, split, pin, delete, ban or seed words; undo; fit again."""
-    from tagtopics.models.curation import curate, undo
+    from tagtopics.curation.edits import curate, undo
     from tagtopics.models.online import OnlineModel
     from tagtopics.models.persistence import check_model_target
 
@@ -107,7 +107,7 @@ def _replayed(
     """Return a model fitted again to the saved documents, with a journal as prior."""
     import copy
 
-    from tagtopics.models.guided import fit_curated
+    from tagtopics.curation.guided import fit_curated
 
     if corpus is None:
         raise InputError("replay: the model was saved without its documents; fit it again with tagtopics fit")
@@ -137,7 +137,7 @@ def _log(model: Any, output: OutputOptions) -> None:
 
 
 def _show(model: OnlineModel, action: str, path: str, output: OutputOptions) -> None:
-    from tagtopics.views.rankings import topic_rows
+    from tagtopics.explore.record.rankings import topic_rows
 
     payload: dict[str, Any] = {
         "model": name_of_model(model),

@@ -8,12 +8,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tagtopics._io import check_space
 from tagtopics.cli.estimators import STOP_REASONS, build_model, model_bytes, progress_bar
 from tagtopics.cli.explain import best_tag, credited_documents, draw_document
 from tagtopics.cli.options import ModelOptions, ModelOutOption, OutputOptions, option
 from tagtopics.cli.output import console, make_table, plain, profile_table, show, topic_table
 from tagtopics.cli.sources import load_named
+from tagtopics.files import check_space
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -85,8 +85,8 @@ def _samples(corpus: Corpus, n: int) -> list[str]:
 
 def _answers(model: TTM, train: Corpus, test: Corpus) -> dict[str, Any]:
     """Return the answers that the demonstration shows."""
-    from tagtopics.tasks.perplexity import unigram_perplexity
-    from tagtopics.views.rankings import profile_row, topic_rows
+    from tagtopics.evaluation.perplexity import unigram_perplexity
+    from tagtopics.explore.record.rankings import profile_row, topic_rows
 
     together = tag_with_two_meanings(model, train)
     tag_sets = [] if together is None else [(together[0],), together[:2], (together[0], together[2])]
@@ -128,7 +128,7 @@ def tag_with_two_meanings(model: TTM, corpus: Corpus) -> tuple[str, str, str] | 
     import numpy as np
     from scipy.spatial.distance import jensenshannon
 
-    from tagtopics.graph import joint_profile
+    from tagtopics.bp.graph import joint_profile
 
     shared = (corpus.tags.T.astype(np.int64) @ corpus.tags).toarray()
     docs = np.diag(shared)

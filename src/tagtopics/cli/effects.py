@@ -88,7 +88,7 @@ def effects_command(
     limit: LimitOption = 15,
 ) -> None:
     """Estimate effects of numbers and tags on topics, with intervals from refits on bootstrap samples."""
-    from tagtopics.analysis.effects import effects
+    from tagtopics.analysis.effects.effects import effects
     from tagtopics.analysis.plots import check_plot_target, plot_effects, save_plot
 
     if not terms.on and not terms.kind:
@@ -129,8 +129,8 @@ def trends_command(
     limit: LimitOption = 15,
 ) -> None:
     """Show topics and tags over time: what rises, what falls, tags whose topics drift."""
+    from tagtopics.analysis.effects.trends import trends
     from tagtopics.analysis.plots import check_plot_target, plot_trends, save_plot
-    from tagtopics.analysis.trends import trends
 
     target = None if refits.plot is None else check_plot_target(refits.plot)
     model, documents = _model_and_documents(source, refits, columns, text, output)
@@ -175,7 +175,7 @@ def _note_left_out(left_out: int) -> None:
 
 
 def _draw_effects(console: Console, payload: dict[str, Any], limit: int) -> None:
-    from tagtopics.analysis.measure import mark
+    from tagtopics.analysis.effects.measure import mark
 
     topics = {topic["topic"]: topic for topic in payload["topics"]}
     given = f", given {', '.join(payload['given'])}" if payload["given"] else ""

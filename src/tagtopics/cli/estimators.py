@@ -130,8 +130,8 @@ def progress_bar(output: OutputOptions, title: str = "Fitting", parts: int = 1) 
 
     An iteration has `parts` steps.
     """
-    from tagtopics.inference.callbacks import Progress
-    from tagtopics.kernels.compiling import has_compiled
+    from tagtopics.bp.callbacks import Progress
+    from tagtopics.jit.compiling import has_compiled
 
     if output.quiet or not sys.stderr.isatty():
         return []

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def _task_names(incomplete: str) -> list[str]:
-    from tagtopics.tasks import TASKS
+    from tagtopics.evaluation import TASKS
 
     return [name for name in TASKS if name.startswith(incomplete)]
 
@@ -79,7 +79,7 @@ class EvaluatedColumns(ColumnOptions):
 
     def split(self) -> tuple[ColumnOptions, tuple[str, ...]]:
         """Return the columns, and what is known of the tags."""
-        from tagtopics.tasks.perplexity import TAGS
+        from tagtopics.evaluation.perplexity import TAGS
 
         columns, known = [], []
         for value in self.tags or ():
@@ -102,7 +102,7 @@ def command(
     tag_names: TagNamesOption = None,
 ) -> None:
     """Fit on training documents and score on test documents: the official split, else a random 80/20."""
-    from tagtopics.tasks import find_task
+    from tagtopics.evaluation import find_task
 
     score = find_task(task)
     estimator = build_model(model)

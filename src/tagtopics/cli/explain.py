@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tagtopics._io import check_target
 from tagtopics.cli.options import (
     AskedArgument,
     ColumnOptions,
@@ -21,6 +20,7 @@ from tagtopics.cli.options import (
 from tagtopics.cli.output import make_table, per_cent, plain, show
 from tagtopics.cli.sources import is_image_file, load_tagged, read_asked, require_tags
 from tagtopics.errors import InputError
+from tagtopics.files import check_target
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -136,7 +136,7 @@ def _mapped(
     model: Any, path: str, name: str, tags: Sequence[str], out: str | None, overwrite: bool
 ) -> dict[str, Any]:
     """Return the share of an image for each tag; write the heat maps if a folder is given."""
-    from tagtopics.views.heat_maps import recommended_tags, tag_maps, write_maps
+    from tagtopics.images.heat_maps import recommended_tags, tag_maps, write_maps
 
     recommended = not tags
     maps = tag_maps(model, path, tags or recommended_tags(model, path))

@@ -29,7 +29,7 @@ def command(
     """Write topics, documents, tags and credits as tables, networks, or for other programs."""
     from pathlib import Path
 
-    from tagtopics.views.export import check_export, export
+    from tagtopics.explore.record.export import check_export, export
 
     suffix = Path(out).suffix.lower().removeprefix(".")
     format = format or (suffix if suffix in ("graphml", "gexf") else "csv")

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tagtopics._io import check_apart, check_space, check_target
 from tagtopics.cli.clock import StepClock
 from tagtopics.cli.estimators import (
     STOP_REASONS,
@@ -34,6 +33,7 @@ from tagtopics.cli.output import fact_table, note, show, size_text, topic_table
 from tagtopics.cli.sources import read_training, visual_vocabulary
 from tagtopics.cli.tag_names import TagNamesOption, named_documents
 from tagtopics.errors import InputError
+from tagtopics.files import check_apart, check_space, check_target
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -74,7 +74,7 @@ def command(
 ) -> None:
     """Learn topics from a corpus, or from a folder of shards, and save them as a model."""
     from tagtopics.corpus.parked import parked
-    from tagtopics.kernels import precompile
+    from tagtopics.models import precompile
     from tagtopics.models.inputs import without_words
     from tagtopics.models.persistence import check_model_target
 
@@ -173,7 +173,7 @@ def _check_scale(scale: ScaleOptions, sharded: bool) -> None:
     if scale.resume and scale.checkpoint is None and not sharded:
         raise InputError("--resume needs the checkpoint to continue from: name the file with --checkpoint")
     if scale.checkpoint is not None and not sharded:
-        from tagtopics.inference.checkpoint import is_checkpoint
+        from tagtopics.bp.checkpoint import is_checkpoint
 
         check_target(scale.checkpoint, "checkpoint", is_checkpoint, option="--checkpoint")
 
@@ -182,7 +182,7 @@ def _checkpoint(
     estimator: TopicModel, corpus: Corpus, scale: ScaleOptions
 ) -> tuple[list[Any], tuple[Any, Any] | None]:
     """Return the callback that saves checkpoints, if any, and the state to continue from."""
-    from tagtopics.inference.checkpoint import Checkpoint, digest_of, identity_of, load_checkpoint
+    from tagtopics.bp.checkpoint import Checkpoint, digest_of, identity_of, load_checkpoint
 
     if scale.checkpoint is None:
         return [], None
@@ -211,7 +211,7 @@ def _fit_shards(
     clock: StepClock,
 ) -> dict[str, int]:
     """Fit an estimator to a folder of shards, save it, and return the sizes of the corpus."""
-    from tagtopics.kernels.threads import resolve_threads
+    from tagtopics.jit.threads import resolve_threads
     from tagtopics.scale.fit import fit_shards, sampled_shards
     from tagtopics.scale.format import ShardFolder
     from tagtopics.scale.shard_executor import local_executor, remove_run
@@ -264,7 +264,7 @@ def _payload(
     target: Path,
     seconds: dict[str, float],
 ) -> dict[str, Any]:
-    from tagtopics.views.rankings import topic_rows
+    from tagtopics.explore.record.rankings import topic_rows
 
     history = estimator.history_
     return {

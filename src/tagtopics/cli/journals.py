@@ -79,7 +79,7 @@ def fit_with_journal(
 
     Seeded topics are added to `given_topics`; without it, the model has as many topics as the journal.
     """
-    from tagtopics.models.guided import fit_curated_topics
+    from tagtopics.curation.guided import fit_curated_topics
 
     recorded = [topic.topic for topic in journal.topics if topic.topic is not None]
     if given_topics is None and recorded:

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tagtopics.corpus import Corpus
-    from tagtopics.explore.hosting import Served, Switchboard
-    from tagtopics.explore.html_report import ReportSize
-    from tagtopics.explore.middleware import Application
-    from tagtopics.explore.server import Limits
+    from tagtopics.explore.record.topic_data import TopicData
+    from tagtopics.explore.report.html_report import ReportSize
+    from tagtopics.explore.server.engine import ModelEngine
+    from tagtopics.explore.server.hosting import Served, Switchboard
+    from tagtopics.explore.server.middleware import Application
+    from tagtopics.explore.server.server import Limits
     from tagtopics.models.base import TopicModel
-    from tagtopics.views.engine import ModelEngine
-    from tagtopics.views.topic_data import TopicData
 
 _SWITCH_SECONDS = 0.001
 """After how long a computing thread lets others run: the event loop of the server waits as long each time."""
@@ -101,17 +101,17 @@ def report_command(
     """Write topics, tags, tag groups and documents to one HTML file that opens without a network."""
     from pathlib import Path
 
-    from tagtopics.explore.audit_page import read_findings
-    from tagtopics.explore.drawing import drawing
-    from tagtopics.explore.html_report import check_figures_target, check_report_target, write_report
-    from tagtopics.explore.stories import read_story
-    from tagtopics.explore.texts import catalogue
-    from tagtopics.views.heat_maps import with_pictures
-    from tagtopics.views.offline import offline_model
-    from tagtopics.views.to_topic_data import topic_data
+    from tagtopics.explore.map.drawing import drawing
+    from tagtopics.explore.record.offline import offline_model
+    from tagtopics.explore.record.to_topic_data import topic_data
+    from tagtopics.explore.report.audit_page import read_findings
+    from tagtopics.explore.report.html_report import check_figures_target, check_report_target, write_report
+    from tagtopics.explore.report.stories import read_story
+    from tagtopics.explore.report.texts import catalogue
+    from tagtopics.images.heat_maps import with_pictures
 
     if map_file is not None:
-        from tagtopics.explore.map_svg import check_map_target, write_map
+        from tagtopics.explore.map.map_svg import check_map_target, write_map
 
         check_map_target(map_file, overwrite=overwrite)
     check_report_target(out, overwrite=overwrite)
@@ -192,10 +192,10 @@ def serve_command(
 ) -> None:
     """Serve models: their pages, a workbench for new texts, and a JSON API under /api/v1."""
     try:
-        from tagtopics.explore.hosting import Served, names_of
-        from tagtopics.explore.listener import allowed_hosts, bind
-        from tagtopics.explore.server import Limits, create_server
-        from tagtopics.explore.texts import catalogue
+        from tagtopics.explore.report.texts import catalogue
+        from tagtopics.explore.server.hosting import Served, names_of
+        from tagtopics.explore.server.listener import allowed_hosts, bind
+        from tagtopics.explore.server.server import Limits, create_server
     except ImportError:
         raise MissingExtraError("serve", "serve") from None
 
@@ -226,9 +226,9 @@ def _shown(
     """Load a model; return the record that the pages show, and what answers questions."""
     from pathlib import Path
 
-    from tagtopics.views.engine import ModelEngine
-    from tagtopics.views.heat_maps import with_pictures
-    from tagtopics.views.to_topic_data import topic_data
+    from tagtopics.explore.record.to_topic_data import topic_data
+    from tagtopics.explore.server.engine import ModelEngine
+    from tagtopics.images.heat_maps import with_pictures
 
     loaded, documents = _load_both(path, corpus, output)
     data = topic_data(loaded, documents, title or Path(path).resolve().stem)
@@ -253,8 +253,8 @@ def _serve(
     import signal
     import sys
 
-    from tagtopics.explore.hosting import Reloader
-    from tagtopics.explore.listener import make_server
+    from tagtopics.explore.server.hosting import Reloader
+    from tagtopics.explore.server.listener import make_server
 
     server = make_server(app, limits)
     first: list[Exception] = []

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tagtopics._io import check_target
 from tagtopics.cli.options import OutputOptions, flag, option
 from tagtopics.cli.output import error_console, make_table, note, plain, show
 from tagtopics.errors import InputError
+from tagtopics.files import check_target
 
 if TYPE_CHECKING:
     from rich.console import Console

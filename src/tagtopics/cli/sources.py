@@ -205,7 +205,7 @@ def is_path(source: str) -> bool:
 
 def is_image_file(source: str) -> bool:
     """Tell whether a source is a single image, not a folder of them."""
-    from tagtopics.corpus.images.decode import is_image
+    from tagtopics.images.decode import is_image
 
     return source != "-" and Path(source).is_file() and is_image(Path(source))
 
@@ -238,11 +238,11 @@ def text_recipe(options: TextOptions) -> TextRecipe:
 
 def visual_vocabulary(source: str, images: ImageOptions, seed: int, output: OutputOptions) -> Any:
     """Return the vocabulary to learn from a folder of images; None if the source is something else."""
-    from tagtopics.corpus.images.decode import holds_images
+    from tagtopics.images.decode import holds_images
 
     if not (is_path(source) and holds_images(Path(source))):
         return None
-    from tagtopics.corpus.images.vocabulary import VisualVocabulary, check_settings
+    from tagtopics.images.vocabulary import VisualVocabulary, check_settings
 
     visual = VisualVocabulary(random_state=seed, verbose=sys.stderr.isatty() and not output.quiet)
     given = {
@@ -337,7 +337,7 @@ def _require_counts(corpus: Corpus, model: TopicModel, source: str) -> None:
 
 def _visual_of(model: TopicModel, source: str) -> Any:
     """Return the visual vocabulary of the model; images are an error for a model without one."""
-    from tagtopics.corpus.images.decode import holds_images
+    from tagtopics.images.decode import holds_images
 
     if model.visual_ is None and source != "-" and holds_images(Path(source)):
         raise InputError(f"{source}: holds images, but the model was not fitted on images")

@@ -21,7 +21,7 @@ TagNamesOption = Annotated[
 
 def named_documents(corpus: Corpus, path: str) -> Corpus:
     """Return documents whose tags have the names of a file, and note what the reader reports."""
-    from tagtopics.corpus.thesaurus import with_thesaurus
+    from tagtopics.subjects.thesaurus import with_thesaurus
 
     named = with_thesaurus(corpus, path)
     for line in named.thesaurus.notices:
@@ -34,9 +34,9 @@ def named_documents(corpus: Corpus, path: str) -> Corpus:
 
 def name_tags(model: TopicModel, place: str, path: str, output: OutputOptions) -> None:
     """Give a loaded model the names of a file; one without any learns what they say from its documents."""
-    from tagtopics.corpus.thesaurus import in_tags, read_thesaurus
     from tagtopics.models.persistence import load_corpus
-    from tagtopics.recommend.tag_names import fit_tag_names
+    from tagtopics.subjects.tag_names import fit_tag_names
+    from tagtopics.subjects.thesaurus import in_tags, read_thesaurus
 
     if model.recommender_ is None:
         raise InputError(f"{place}: the model has no recommender; fit it with --recommender")

@@ -6,12 +6,12 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tagtopics._io import check_space
 from tagtopics.cli.estimators import name_of_model, progress_bar
 from tagtopics.cli.options import ColumnOptions, InputArgument, ModelArgument, OutputOptions, option
 from tagtopics.cli.output import fact_table, note, show
 from tagtopics.cli.sources import load_with_documents, read_more
 from tagtopics.errors import InputError
+from tagtopics.files import check_space
 
 if TYPE_CHECKING:
     from tagtopics.corpus import Corpus

@@ -30,10 +30,7 @@ from tagtopics.corpus.core import (
     canonical_tags,
     tag_matrix,
 )
-from tagtopics.corpus.formats.bags import read_ldac, read_svmlight, read_uci
-from tagtopics.corpus.formats.mat import read_mat
 from tagtopics.corpus.formats.matrix_folder import read_folder
-from tagtopics.corpus.formats.mulan import read_mulan
 from tagtopics.corpus.formats.streams import TABLE_KINDS, find_source, read_table, sample_table
 from tagtopics.corpus.formats.tables import (
     Table,
@@ -52,6 +49,9 @@ from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.tags import distinct_tags, name_of, noted_tags, tags_of_file
 from tagtopics.corpus.text import TermCounter, count_bags, learn
 from tagtopics.errors import CorpusWarning, InputError
+from tagtopics.readers.bags import read_ldac, read_svmlight, read_uci
+from tagtopics.readers.mat import read_mat
+from tagtopics.readers.mulan import read_mulan
 
 _MATRICES: Mapping[str, Callable[[Path, ReadOptions], Documents]] = {
     "folder": read_folder,
@@ -298,7 +298,7 @@ def _read_path(path: Path, kind: str, options: ReadOptions) -> Documents:
             return _of_table(table, options, partial(sample_table, path, kind, options=options.file))
     _refuse_file_options(path, kind, options)
     if kind == "images":
-        from tagtopics.corpus.images.folder import read_images
+        from tagtopics.images.folder import read_images
 
         if any(value is not None for value in (options.metadata or {}).values()):
             raise InputError(f"{path}: title, date and url are not read for images; leave them out")

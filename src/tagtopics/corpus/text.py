@@ -116,7 +116,7 @@ def count_all(
 ) -> tuple[sp.csr_array, Sequence[str]]:
     """Return the counts (D, W) of all terms of D texts, and the W terms, sorted."""
     if _is_large(texts, recipe, tokenizer):
-        from tagtopics.corpus.terms import CompiledCounter
+        from tagtopics.corpus.counting import CompiledCounter
 
         return CompiledCounter(recipe).count(texts)[:2]
     column: dict[str, int] = defaultdict(itertools.count().__next__)
@@ -151,7 +151,7 @@ class TermCounter:
     def count(self, texts: Sequence[str]) -> tuple[sp.csr_array, int]:
         """Return the counts (D, W) of D texts, and the number of tokens outside the vocabulary."""
         if _is_large(texts, self._recipe, self._tokenizer):
-            from tagtopics.corpus.terms import CompiledCounter
+            from tagtopics.corpus.counting import CompiledCounter
 
             self._compiled = self._compiled or CompiledCounter(self._recipe, list(self._column))
             counts, _, n_unknown = self._compiled.count(texts)

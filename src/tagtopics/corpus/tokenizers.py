@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
-from tagtopics._io import cache_folder
 from tagtopics.corpus.languages import LANGUAGES
 from tagtopics.errors import InputError, MissingExtraError
+from tagtopics.files import cache_folder
 
 Tokenizer = Callable[[str], Iterable[str]]
 

@@ -15,11 +15,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._gzip import write_gzip
-from tagtopics._io import atomic_file, atomic_folder, check_target
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.metadata import METADATA
 from tagtopics.corpus.recipe import recipe_to_json
 from tagtopics.errors import InputError
+from tagtopics.files import atomic_file, atomic_folder, check_target
 
 FOLDER_FILES = (
     "words.npz", "tags.npz", "vocab.txt", "tags.txt", "ids.txt", "labels.txt", "split.txt", "links.npz",

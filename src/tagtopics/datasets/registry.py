@@ -16,9 +16,9 @@ from typing import IO, Any
 
 from pydantic import BaseModel, ConfigDict
 
-from tagtopics._io import atomic_file, cache_folder, digest_file
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
+from tagtopics.files import atomic_file, cache_folder, digest_file
 
 
 class _Record(BaseModel):

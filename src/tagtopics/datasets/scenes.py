@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from tagtopics._io import atomic_folder, check_target
 from tagtopics._typing import Float64
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
+from tagtopics.files import atomic_folder, check_target
 
 N_SCENES = 300
 """The number of scenes in the data set "scenes"."""
@@ -72,7 +72,7 @@ def make_scenes(
 def make_scene_corpus(n_scenes: int | None = None, *, seed: int = 0) -> Corpus:
     """Generate scenes as a corpus of visual words; the data set "scenes", of `N_SCENES`."""
     from tagtopics.corpus.core import canonical_counts, tag_matrix
-    from tagtopics.corpus.images.vocabulary import VisualVocabulary
+    from tagtopics.images.vocabulary import VisualVocabulary
 
     scenes = make_scenes(N_SCENES if n_scenes is None else n_scenes, seed=seed)
     visual = VisualVocabulary(random_state=seed)

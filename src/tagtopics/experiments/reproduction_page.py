@@ -9,7 +9,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from tagtopics._io import atomic_file, check_target
 from tagtopics.errors import MissingExtraError
 from tagtopics.experiments.claims import DATASET_NAMES, FIGURES, SAME_WORDS, full_name
 from tagtopics.experiments.curves import curve_tables
@@ -29,6 +28,7 @@ from tagtopics.experiments.paper import (
 from tagtopics.experiments.spec import MODELS, Record
 from tagtopics.experiments.table_verdicts import all_verdicts
 from tagtopics.experiments.verdicts import CERTAIN, ENOUGH, MIN_SPLITS, Verdict, gain_text
+from tagtopics.files import atomic_file, check_target
 
 _PAIRS = (
     ("ttm-h", "ttm-p"), ("ttm-h", "lda"), ("ttm-h", "rtm"), ("ttm-h", "atm"), ("ttm-p", "lda"),

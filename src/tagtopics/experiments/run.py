@@ -20,9 +20,9 @@ import scipy.sparse as sp
 
 from tagtopics import __version__
 from tagtopics.errors import CorpusWarning, InputError
+from tagtopics.evaluation import find_task
 from tagtopics.experiments.curves import measure_curve
 from tagtopics.experiments.spec import THIN, ExperimentSpec, Record, append_record, read_records
-from tagtopics.tasks import find_task
 
 if TYPE_CHECKING:
     from tagtopics.corpus.core import Corpus
@@ -175,8 +175,8 @@ def _measure_statistics(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dic
 
 def _measure_topics(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str, Any]:
     """Return the thirty top words of each topic of the training part, with their probabilities."""
+    from tagtopics.bp.holdout import topic_coherence
     from tagtopics.corpus.splits import train_test
-    from tagtopics.inference.holdout import topic_coherence
 
     train = corpus.select(train_test(corpus, spec.seed)[0])
     model.fit_topics(train)
@@ -193,7 +193,7 @@ def _measure_topics(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[st
 def _measure_sml(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str, Any]:
     """Fit SML to the training photos of a corpus and recommend five tags for each test photo."""
     from tagtopics.corpus.splits import train_test
-    from tagtopics.tasks.recommendation import measured_scores
+    from tagtopics.evaluation.recommendation import measured_scores
 
     images = photo_folder() / "images"
     train, test = (corpus.select(rows) for rows in train_test(corpus, spec.seed))
@@ -409,7 +409,7 @@ def with_pixel_counts(specs: Sequence[ExperimentSpec], data: Path) -> list[Exper
     """
     if not (data / PIXELS / "words.npz").is_file():
         from tagtopics.corpus import write_matrix_folder
-        from tagtopics.corpus.images.folder import build_corel_from_pixels
+        from tagtopics.images.folder import build_corel_from_pixels
 
         photos = photo_folder()
         data.mkdir(parents=True, exist_ok=True)

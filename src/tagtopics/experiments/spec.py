@@ -16,7 +16,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from tagtopics import __version__
 from tagtopics.errors import InputError, one_line
-from tagtopics.tasks import TASKS
+from tagtopics.evaluation import TASKS
 
 DATASETS = ("cora", "med", "corel5k-images", "corel5k", "corel5k-thin", "bibtex", "reuters")
 """The data sets of the grids, as named by `load_dataset`."""
@@ -55,7 +55,7 @@ class ExperimentSpec:
     __pydantic_config__ = ConfigDict(strict=True, extra="forbid")
 
     dataset: str  # a name for `load_dataset`
-    task: str  # of `tagtopics.tasks.TASKS` or `OWN_TASKS`
+    task: str  # of `tagtopics.evaluation.TASKS` or `OWN_TASKS`
     model: str = ""  # of `MODELS`; empty for "statistics"
     n_topics: int = 0  # 0 if the tags determine it, or there is no model
     seed: int = 0  # of the split, of the tokens held out and of the model

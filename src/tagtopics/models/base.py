@@ -12,27 +12,27 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._blas import single_thread
-from tagtopics._io import utc_now
 from tagtopics._typing import Float32, Float64
+from tagtopics.bp import holdout
+from tagtopics.bp.callbacks import announce
+from tagtopics.bp.executor import MemoryExecutor, is_lean
+from tagtopics.bp.fold_in import FoldIn
+from tagtopics.bp.graph import FactorGraph, Priors, build_graph
+from tagtopics.bp.learn_priors import default_alpha, default_beta, learn_alpha
+from tagtopics.bp.loop import Callback, FitResult, Learned, Step, TopicAlgorithm, run
+from tagtopics.bp.propagation import BeliefPropagation
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import seen_part
 from tagtopics.errors import CorpusWarning, InputError
-from tagtopics.evidence.similar import Near
-from tagtopics.graph import FactorGraph, Priors, build_graph
-from tagtopics.inference import holdout
-from tagtopics.inference.bp import BeliefPropagation
-from tagtopics.inference.callbacks import announce
-from tagtopics.inference.executor import MemoryExecutor, is_lean
-from tagtopics.inference.fold_in import FoldIn
-from tagtopics.inference.learn_priors import default_alpha, default_beta, learn_alpha
-from tagtopics.inference.loop import Callback, FitResult, Learned, Step, TopicAlgorithm, run
-from tagtopics.inference.topic_names import find_phrases
-from tagtopics.kernels import precompile
-from tagtopics.kernels.threads import resolve_threads
+from tagtopics.files import utc_now
+from tagtopics.jit.threads import resolve_threads
+from tagtopics.models import precompile
 from tagtopics.models.inputs import inferred_tags, sizes_of, without_tags
+from tagtopics.models.naming import find_phrases
 from tagtopics.models.queries import Queries
 from tagtopics.models.recommending import trained_recommender
 from tagtopics.models.validation import AUTO, Preset, check_parameters, resolve_preset
+from tagtopics.tag_prior.neighbours import Near
 
 
 class TopicModel(Queries):
@@ -80,7 +80,7 @@ class TopicModel(Queries):
                 read as `read_corpus` does; or non-negative counts (D, W), dense or sparse.
             y: tags of texts or counts: None, one label per document, lists of strings, or an indicator matrix
                 (D, T). A corpus has its own.
-            callbacks: called at every stage and iteration; see `tagtopics.inference.callbacks`.
+            callbacks: called at every stage and iteration; see `tagtopics.bp.callbacks`.
             start: a state to resume from, from `load_checkpoint`; the result has the same bits as an
                 uninterrupted fit.
         """

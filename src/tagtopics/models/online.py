@@ -16,15 +16,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Float64, Int64
+from tagtopics.bp.executor import MemoryExecutor
+from tagtopics.bp.graph import CorpusSums, Priors, build_graph
+from tagtopics.bp.loop import Callback, Learned, run
+from tagtopics.bp.pilot import RELAXATION, SWEEPS, SWEEPS_AFTER, SWEEPS_BEFORE, Pilot, most_documents
+from tagtopics.bp.propagation import BeliefPropagation
 from tagtopics.corpus.align import extended, in_columns, join_corpora
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import CorpusWarning, InputError
-from tagtopics.graph import CorpusSums, Priors, build_graph
-from tagtopics.inference.bp import BeliefPropagation
-from tagtopics.inference.executor import MemoryExecutor
-from tagtopics.inference.loop import Callback, Learned, run
-from tagtopics.inference.pilot import RELAXATION, SWEEPS, SWEEPS_AFTER, SWEEPS_BEFORE, Pilot, most_documents
-from tagtopics.kernels.threads import resolve_threads
+from tagtopics.jit.threads import resolve_threads
 from tagtopics.models.base import TopicModel
 from tagtopics.models.inputs import align_words, sizes_of, without_tags, without_words
 from tagtopics.models.validation import check_online, check_parameters

@@ -24,7 +24,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from tagtopics._io import (
+from tagtopics.bp.checkpoint import plain_value
+from tagtopics.corpus import Corpus, read_corpus, write_matrix_folder
+from tagtopics.corpus.columns import Columns
+from tagtopics.corpus.recipe import recipe_from_json, recipe_to_json
+from tagtopics.errors import CorpusWarning, InputError, one_line
+from tagtopics.files import (
     BLANK,
     atomic_folder,
     check_target,
@@ -35,12 +40,7 @@ from tagtopics._io import (
     snapshot,
     sweep_leftovers,
 )
-from tagtopics.corpus import Corpus, read_corpus, write_matrix_folder
-from tagtopics.corpus.columns import Columns
-from tagtopics.corpus.images.vocabulary import visual_from, visual_to_arrays, visual_to_json
-from tagtopics.corpus.recipe import recipe_from_json, recipe_to_json
-from tagtopics.errors import CorpusWarning, InputError, one_line
-from tagtopics.inference.checkpoint import plain_value
+from tagtopics.images.vocabulary import visual_from, visual_to_arrays, visual_to_json
 from tagtopics.models.base import TopicModel
 from tagtopics.models.journal import Curation
 from tagtopics.models.saved_files import (

@@ -10,23 +10,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Bool, Float32, Float64
+from tagtopics.bp.holdout import topic_coherence
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError, similar_names
-from tagtopics.inference.holdout import topic_coherence
-from tagtopics.inference.topic_names import (
+from tagtopics.jit.top import largest
+from tagtopics.models.documents import DocumentReader
+from tagtopics.models.journal import Curation
+from tagtopics.models.naming import (
     background_topics,
     distinct,
     foreground,
     name_by_tags,
     name_topics,
 )
-from tagtopics.kernels.ranking import largest
-from tagtopics.models.documents import DocumentReader
-from tagtopics.models.journal import Curation
 from tagtopics.models.recommending import texts_of, with_names
 from tagtopics.models.results import RelatedDocument, TopicTable, top_weighted
 from tagtopics.recommend.recommender import Choice, Recommendation, TagRecommender
-from tagtopics.recommend.tag_names import TagNames
+from tagtopics.subjects.tag_names import TagNames
 
 
 class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -38,7 +38,7 @@ class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     curation_: Curation = Curation()  # the journal of edits
     base_: Any = None  # the model as it was fitted, if there are edits since
     fitted_: str | None = None  # when its topics were learned, UTC; None if that is unknown
-    _guide: Any = None  # topics known before a fit; see `models.guided`
+    _guide: Any = None  # topics known before a fit; see `curation.guided`
 
     def top_words(self, n: int = 10) -> list[list[tuple[str, float]]]:
         """Return for each topic its n most probable words with their probabilities."""

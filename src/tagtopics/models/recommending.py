@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from tagtopics.bp.callbacks import announce
+from tagtopics.bp.loop import Callback
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
-from tagtopics.inference.callbacks import announce
-from tagtopics.inference.loop import Callback
-from tagtopics.kernels.threads import resolve_threads
+from tagtopics.jit.threads import resolve_threads
 from tagtopics.models.inputs import align_words
 from tagtopics.recommend.recommender import Recommendation, TagRecommender, fit_recommender
-from tagtopics.recommend.tag_names import Candidates, TagNames, fit_tag_names
+from tagtopics.subjects.tag_names import Candidates, TagNames, fit_tag_names
 
 if TYPE_CHECKING:
     from tagtopics.models.base import TopicModel

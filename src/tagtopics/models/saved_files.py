@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tagtopics._io import digest_bytes, read_regular
 from tagtopics.errors import InputError
+from tagtopics.files import digest_bytes, read_regular
 
 DESCRIPTION, ARRAYS_FILE, CORPUS, BASE = "model.json", "arrays.safetensors", "corpus", "base"
 

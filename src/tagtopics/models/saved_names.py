@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from tagtopics.corpus.thesaurus import Thesaurus
 from tagtopics.errors import InputError
-from tagtopics.recommend.name_features import FEATURES
-from tagtopics.recommend.tag_names import TagNames, all_tags
+from tagtopics.subjects.name_features import FEATURES
+from tagtopics.subjects.tag_names import TagNames, all_tags
+from tagtopics.subjects.thesaurus import Thesaurus
 
 NAMES_FILE = "names.tsv"
 """One line for each tag: the tag, its name, alternative names, divided by tabs."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tagtopics.bp.checkpoint import plain_value
 from tagtopics.errors import InputError
-from tagtopics.inference.checkpoint import plain_value
 from tagtopics.models.validation import AUTO, PRESETS, Preset
 
 _FILES = (

@@ -11,10 +11,23 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._typing import Float32, Float64
+from tagtopics.bp.callbacks import announce
+from tagtopics.bp.fold_in import FoldIn
+from tagtopics.bp.graph import Priors, joint_profile, normalised
+from tagtopics.bp.loop import Callback, Step
+from tagtopics.bp.pilot import Pilot
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
-from tagtopics.evidence.credit import CreditTable
-from tagtopics.evidence.learn import (
+from tagtopics.jit.threads import resolve_threads
+from tagtopics.models.inputs import align_tags, align_words
+from tagtopics.models.online import OnlineModel, rows_of
+from tagtopics.models.results import TagProfile, top_weighted
+from tagtopics.models.validation import AUTO, Preset
+from tagtopics.recommend.ridge import documents_of
+from tagtopics.recommend.similar import near_documents
+from tagtopics.tag_prior.credit import CreditTable
+from tagtopics.tag_prior.inference import Mixture, TaggedInference
+from tagtopics.tag_prior.learn import (
     PilotScores,
     PilotTopics,
     TagSettings,
@@ -25,21 +38,8 @@ from tagtopics.evidence.learn import (
     settings_to_numbers,
     tag_words_of,
 )
-from tagtopics.evidence.parts import Profiles, kinds_of, pairs_of
-from tagtopics.evidence.prediction import Mixture, TaggedInference
-from tagtopics.evidence.similar import Near, trust, trusted
-from tagtopics.graph import Priors, joint_profile, normalised
-from tagtopics.inference.callbacks import announce
-from tagtopics.inference.fold_in import FoldIn
-from tagtopics.inference.loop import Callback, Step
-from tagtopics.inference.pilot import Pilot
-from tagtopics.kernels.threads import resolve_threads
-from tagtopics.models.inputs import align_tags, align_words
-from tagtopics.models.online import OnlineModel, rows_of
-from tagtopics.models.results import TagProfile, top_weighted
-from tagtopics.models.validation import AUTO, Preset
-from tagtopics.recommend.ridge import documents_of
-from tagtopics.recommend.similar import near_documents
+from tagtopics.tag_prior.neighbours import Near, trust, trusted
+from tagtopics.tag_prior.prior import Profiles, kinds_of, pairs_of
 
 _PAIRWISE, _HIGHER_ORDER = 0.1, 0.05
 """Weights of the paper's TTM-H."""

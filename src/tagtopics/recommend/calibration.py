@@ -9,7 +9,7 @@ import numpy as np
 import scipy.special
 
 from tagtopics._typing import Float32, Float64, Int64
-from tagtopics.kernels.ranking import largest_in_rows
+from tagtopics.jit.top import largest_in_rows
 from tagtopics.recommend.logistic import logistic_regression
 
 N_COLUMNS = 6

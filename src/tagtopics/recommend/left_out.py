@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tagtopics._typing import Float32, Int64
-from tagtopics.kernels.threads import run_ranges
+from tagtopics.jit.threads import run_ranges
 from tagtopics.recommend import loops
 from tagtopics.recommend.recommender import TagRecommender
 from tagtopics.recommend.ridge import PART, RIDGE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagtopics.kernels.compiling import inner, kernel
+from tagtopics.jit.compiling import inner, kernel
 
 _BLOCK = 64
 """Tags that are tested at a time for a score that is large enough."""

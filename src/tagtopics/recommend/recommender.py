@@ -12,9 +12,9 @@ import scipy.sparse as sp
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64, Int64
-from tagtopics.corpus.together import tags_together
+from tagtopics.corpus.cooccurrence import tags_together
 from tagtopics.errors import InputError
-from tagtopics.kernels.threads import resolve_threads, results_of
+from tagtopics.jit.threads import resolve_threads, results_of
 from tagtopics.recommend.calibration import (
     N_COLUMNS,
     Calibration,

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from scipy.linalg import lapack
 
 from tagtopics._typing import Float32, Float64, Int32, Int64
-from tagtopics.kernels.threads import run_ranges
+from tagtopics.jit.threads import run_ranges
 from tagtopics.recommend import loops
 
 TOPIC_WEIGHT = np.float32(0.1)

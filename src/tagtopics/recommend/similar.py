@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Float32
-from tagtopics.evidence.similar import NEAREST, Near
 from tagtopics.recommend.ridge import Documents, documents_of, neighbours
+from tagtopics.tag_prior.neighbours import NEAREST, Near
 
 
 def near_documents(

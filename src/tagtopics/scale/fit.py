@@ -8,15 +8,15 @@ from typing import TypeVar
 
 import numpy as np
 
-from tagtopics._io import atomic_file, check_space, check_target, digest_file
 from tagtopics._typing import Float32
+from tagtopics.bp import loop
+from tagtopics.bp.checkpoint import identity_of
+from tagtopics.bp.graph import Belief
+from tagtopics.bp.loop import Callback, proportions
+from tagtopics.bp.propagation import BeliefPropagation
 from tagtopics.errors import InputError
-from tagtopics.graph import Belief
-from tagtopics.inference import loop
-from tagtopics.inference.bp import BeliefPropagation
-from tagtopics.inference.checkpoint import identity_of
-from tagtopics.inference.loop import Callback, proportions
-from tagtopics.kernels.threads import resolve_threads
+from tagtopics.files import atomic_file, check_space, check_target, digest_file
+from tagtopics.jit.threads import resolve_threads
 from tagtopics.models.base import TopicModel
 from tagtopics.models.online import OnlineModel
 from tagtopics.models.validation import check_parameters

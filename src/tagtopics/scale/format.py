@@ -28,13 +28,13 @@ from pydantic.dataclasses import dataclass
 from safetensors import SafetensorError
 from safetensors.numpy import load, load_file
 
-from tagtopics._io import BLANK, digest_bytes, is_sealed, read_regular, sealed
 from tagtopics._typing import Int32, Int64
+from tagtopics.bp.graph import FactorGraph, Totals, wire
 from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import Corpus, checked_csr
 from tagtopics.corpus.recipe import TextRecipe, recipe_from_json, recipe_to_json
 from tagtopics.errors import InputError, one_line
-from tagtopics.graph import FactorGraph, Totals, wire
+from tagtopics.files import BLANK, digest_bytes, is_sealed, read_regular, sealed
 from tagtopics.scale.packing import check_texts, unpack, unpack_metadata
 
 FORMAT: Final = "tagtopics shards"

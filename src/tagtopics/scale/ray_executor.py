@@ -17,10 +17,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tagtopics._typing import Float32, Float64
+from tagtopics.bp import sweep as compiled
+from tagtopics.bp.executor import Kernels, Sweep
+from tagtopics.bp.graph import CorpusSums, DocState, SweepInput, Totals, WordInput
 from tagtopics.errors import InputError, MissingExtraError, one_line
-from tagtopics.graph import CorpusSums, DocState, SweepInput, Totals, WordInput
-from tagtopics.inference.executor import Kernels, Sweep
-from tagtopics.kernels import sweep as compiled
 from tagtopics.scale.format import ShardFolder
 from tagtopics.scale.shard_executor import ExecutorMaker, ShardExecutor, ShardStates
 

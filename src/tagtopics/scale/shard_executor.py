@@ -1,6 +1,6 @@
 """Belief propagation on shards: the executor of one process, and an unfinished fit on disk.
 
-A run folder has the checkpoint of the last complete sweep (`inference.checkpoint`) and the state of each
+A run folder has the checkpoint of the last complete sweep (`bp.checkpoint`) and the state of each
 shard:
 
     checkpoint.safetensors           sums, priors, history, and what is being fitted
@@ -23,12 +23,11 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from tagtopics._io import check_target, digest_bytes, sweep_leftovers
 from tagtopics._typing import Float32, Float64
-from tagtopics.errors import InputError
-from tagtopics.graph import Belief, CorpusSums, DocState, FactorGraph, Totals
-from tagtopics.inference.callbacks import Step
-from tagtopics.inference.checkpoint import (
+from tagtopics.bp import sweep as compiled
+from tagtopics.bp.anchors import add_profiles, no_profiles
+from tagtopics.bp.callbacks import Step
+from tagtopics.bp.checkpoint import (
     Checkpoint,
     is_checkpoint,
     load_checkpoint,
@@ -36,10 +35,11 @@ from tagtopics.inference.checkpoint import (
     read_metadata,
     write_arrays,
 )
-from tagtopics.inference.executor import Executor, Kernels, Sweep, check_docs
-from tagtopics.kernels import sweep as compiled
-from tagtopics.kernels.anchors import add_profiles, no_profiles
-from tagtopics.kernels.threads import run_lanes
+from tagtopics.bp.executor import Executor, Kernels, Sweep, check_docs
+from tagtopics.bp.graph import Belief, CorpusSums, DocState, FactorGraph, Totals
+from tagtopics.errors import InputError
+from tagtopics.files import check_target, digest_bytes, sweep_leftovers
+from tagtopics.jit.threads import run_lanes
 from tagtopics.scale.format import ShardFolder
 
 STATE_FORMAT = "tagtopics shard state"

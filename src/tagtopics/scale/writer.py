@@ -14,12 +14,12 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from safetensors.numpy import save
 
-from tagtopics._io import atomic_folder, digest_bytes
 from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import canonical_counts, canonical_tags
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.write import check_folder, write_names
 from tagtopics.errors import InputError
+from tagtopics.files import atomic_folder, digest_bytes
 from tagtopics.scale.format import (
     DTYPES,
     FORMAT,

@@ -18,19 +18,8 @@ from pydantic_core import from_json
 
 from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import FileOptions
-from tagtopics.corpus.formats.apart import read_apart
-from tagtopics.corpus.formats.bibliography import read_bibtex, read_ris
 from tagtopics.corpus.formats.delimited import stream_delimited
-from tagtopics.corpus.formats.json_files import (
-    json_kind,
-    read_crossref,
-    read_csl,
-    read_json_table,
-    read_openalex,
-)
-from tagtopics.corpus.formats.library_records import read_dublin_core, read_marc, read_marcxml, xml_kind
-from tagtopics.corpus.formats.line_files import is_annif, read_annif, read_lines, read_mallet
-from tagtopics.corpus.formats.sqlite_files import read_sqlite, read_zotero
+from tagtopics.corpus.formats.sandbox import read_apart
 from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import (
     ROW_COST,
@@ -41,8 +30,19 @@ from tagtopics.corpus.formats.text_files import (
 )
 from tagtopics.corpus.formats.text_folders import SUFFIXES, holds_texts, read_pdf, read_text_folder
 from tagtopics.corpus.formats.workbooks import read_workbook
-from tagtopics.corpus.images.decode import holds_images, is_image
 from tagtopics.errors import InputError, MissingExtraError, json_problem
+from tagtopics.images.decode import holds_images, is_image
+from tagtopics.readers.bibliography import read_bibtex, read_ris
+from tagtopics.readers.json_files import (
+    json_kind,
+    read_crossref,
+    read_csl,
+    read_json_table,
+    read_openalex,
+)
+from tagtopics.readers.library_records import read_dublin_core, read_marc, read_marcxml, xml_kind
+from tagtopics.readers.line_files import is_annif, read_annif, read_lines, read_mallet
+from tagtopics.readers.sqlite_files import read_sqlite, read_zotero
 
 _FIRST_ROWS, _MOST_ROWS = 16, 4096
 """Rows in the first request to a Parquet file, when their size is unknown, and in any request of a stream."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import FileOptions
-from tagtopics.corpus.formats.apart import Apart
+from tagtopics.corpus.formats.sandbox import Apart
 from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import read_text
 from tagtopics.corpus.tags import name_of

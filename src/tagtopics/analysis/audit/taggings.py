@@ -1,0 +1,427 @@
+"""The evidence for and against single taggings, each document answered without itself.
+
+A tagging is a pair of a document and a tag. Its signals are what the recommender's regression predicts
+without the document, how rare the tag is, how often it occurs with the other tags of the document elsewhere,
+and whether its name is in the text. Logistic regressions on the taggings of the collection turn signals into
+ranks, and what is observed at a rank into probabilities; nothing has to be known to be right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from tagtopics._blas import single_thread
+from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.analysis.audit.margins import margins_of, observed_odds
+from tagtopics.analysis.audit.names import name_words
+from tagtopics.analysis.audit.profiles import row_products, weighted_words
+from tagtopics.corpus.cooccurrence import n_partners, tags_together
+from tagtopics.corpus.core import Corpus
+from tagtopics.jit.threads import resolve_threads
+from tagtopics.jit.top import largest_in_rows, largest_of_rows
+from tagtopics.recommend.left_out import best_tags, is_one_regression, scores_at
+from tagtopics.recommend.recommender import TagRecommender
+
+_FLOOR = 3e-3
+"""Added to scores and shares before the logarithm, as in the recommender's calibration."""
+
+_BATCH_PAIRS = 1 << 23
+"""Pairs of document and tag in memory at a time."""
+
+_BATCH_DOCS = 1024
+"""Most documents of a batch, so that their numbers have 16 bits."""
+
+_CANDIDATES = 20
+"""Tags of a document that may be missing, by each of three signals: words, other tags, names."""
+
+_NEIGHBOURS = 50
+"""Nearest documents that are asked about a document, where not all are."""
+
+_RANDOM = 3
+"""Random taggings that are compared with each tagging of the collection."""
+
+_MOST_ERRORS = 0.1
+"""Largest share of the taggings that may be wrong, and that may be missing: decision 172."""
+
+_SMALL_TABLE = 1 << 22
+"""Documents times tags up to which all products of documents and tags are computed, not only some."""
+
+_NEAR = 1e-3
+"""Added to mean products of documents before the logarithm."""
+
+
+class Taggings(NamedTuple):
+    """P pairs of a document and a tag, with their signals."""
+
+    docs: Int64  # (P,)
+    tags: Int64  # (P,)
+    carried: Any  # (P,) bool: whether the document has the tag
+    random: Any  # (P,) bool: a tag drawn at random that the document does not have
+    candidate: Any  # (P,) bool: among the best tags of the document by some signal
+    n_others: Float64  # (P,) other documents with the tag
+    signals: Float64  # (P, C); the first column is all ones
+
+
+class Verdicts(NamedTuple):
+    """Scores of taggings, in the order given."""
+
+    docs: Int64
+    tags: Int64
+    scores: Float64  # from 0 to 1
+
+
+class _Counts(NamedTuple):
+    """What is counted once for all batches."""
+
+    tags: Any  # CSR (D, T) float64
+    n_docs: Float64  # (T,)
+    together: Any  # CSR (T, T) documents with both tags, no diagonal
+    names: Any  # CSR (W, T) share of the words of the name of a tag that a word covers
+    usual: float  # mean number of tags of the documents that have any
+
+
+@single_thread()
+def collect_taggings(
+    corpus: Corpus,
+    recommender: TagRecommender,
+    counts: Any,
+    doc_topic: Float32,
+    on_progress: Callable[[float], None] = lambda share: None,
+) -> Taggings:
+    """Return all taggings of a corpus, random ones to compare them with, and candidates for missing ones.
+
+    Documents without words are left out: there is no evidence about them.
+
+    Args:
+        corpus: D documents, with tags in the columns of the recommender.
+        recommender: trained on these documents, or on a sample of them.
+        counts: CSR (D, W) the words in the columns of the recommender.
+        doc_topic: (D, K) topic proportions, tags hidden.
+        on_progress: called with the share of the work done, from 0 to 1.
+    """
+    own = np.full(corpus.n_docs, -1, dtype=np.int64)
+    own[recommender.rows] = np.arange(len(recommender.rows))
+    known = _counted(corpus)
+    generator = np.random.default_rng(0)
+    worded = np.flatnonzero(np.diff(counts.indptr) > 0)
+    parts, n_done = [], 0
+    for rows in _batches(worded, own, corpus.n_tags):
+        scores = _scores_without(recommender, sp.csr_array(counts[rows]), doc_topic[rows], own[rows])
+        parts.append(_pairs_of(rows, scores, known, corpus, generator))
+        n_done += len(rows)
+        on_progress(n_done / len(worded))
+    found = Taggings(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    on_progress(1.0)
+    found.signals[:, -_N_CLOSENESS:] = _closeness(corpus, found)
+    return found
+
+
+@single_thread()
+def doubtful_taggings(taggings: Taggings) -> Verdicts:
+    """Return the taggings of the collection with the probability that each is no better than a random one.
+
+    With f the density of signals of the taggings and r that of random ones, a share s of wrong taggings makes
+    the probability s r / f. Logistic regressions rank the taggings, the ratio is that observed at a rank, and
+    s is the largest share that the data allow, up to a tenth. A tag without other documents is left out:
+    nothing is known about it.
+    """
+    judged, random = (part & (taggings.n_others > 0) for part in (taggings.carried, taggings.random))
+    used = judged | random
+    if not judged.any() or not random.any():
+        return _verdicts(taggings, judged, np.zeros(int(judged.sum())), np.zeros(int(judged.sum())))
+    random, known = random[used], judged[used]
+    margin = margins_of(taggings.signals[used][:, _DOUBT], random)
+    odds = observed_odds(margin, random, margin[known])
+    ratio = odds * known.sum() / random.sum()
+    share = _wrong_share(margin[known], margin[random])
+    return _verdicts(taggings, judged, share * ratio, margin[known])
+
+
+@single_thread()
+def missing_taggings(taggings: Taggings) -> Verdicts:
+    """Return tags that documents lack with the probability that each was left out.
+
+    With p the share of documents with equal signals that have the tag, and a share s of all taggings left out
+    at random, the probability is s / (1 - s) times p / (1 - p). Logistic regressions rank the pairs, the odds
+    are those observed at a rank, and s is the largest share that the data allow, up to a tenth.
+    """
+    used = taggings.candidate & (taggings.n_others > 0)
+    absent = used & ~taggings.carried
+    if not absent.any():
+        return _verdicts(taggings, absent, np.zeros(0), np.zeros(0))
+    carried = taggings.carried[used]
+    margin = margins_of(taggings.signals[used][:, _OMISSION], carried)
+    share = _omitted_share(margin[carried], margin[~carried])
+    odds = observed_odds(margin, carried, margin[~carried])
+    return _verdicts(taggings, absent, share / (1 - share) * odds, margin[~carried])
+
+
+def _wrong_share(real: Float64, random: Float64) -> float:
+    """Return the largest share of the taggings that can be random, given the margins of both.
+
+    For every threshold, at least so many taggings lie above it as the random ones among them do.
+    """
+    levels = np.quantile(random, np.linspace(0.1, 0.9, 17))
+    above = (real[:, np.newaxis] >= levels).sum(0) + 1.0
+    shares = above / len(real) / ((random[:, np.newaxis] >= levels).mean(0) + 1e-9)
+    return float(min(shares.min(), _MOST_ERRORS))
+
+
+def _omitted_share(carried: Float64, absent: Float64) -> float:
+    """Return the share of absent tags among the candidates with the highest margins, where it is smallest."""
+    if not len(carried):
+        return 0.0
+    levels = np.quantile(carried, np.linspace(0.5, 0.95, 10))
+    there, gone = ((margins[:, np.newaxis] >= levels).sum(0) for margins in (carried, absent))
+    return float(min(((gone + 1.0) / (gone + there + 2.0)).min(), _MOST_ERRORS))
+
+
+def _verdicts(taggings: Taggings, chosen: Any, ratios: Float64, margins: Float64) -> Verdicts:
+    """Return the taggings chosen by score, close to the ratio but below 1; of equal ones by margin.
+
+    If both are equal, the order of the taggings decides.
+    """
+    docs, tags, scores = taggings.docs[chosen], taggings.tags[chosen], ratios / (1 + ratios**4) ** 0.25
+    by_margin = np.argsort(-margins, kind="stable")
+    order = by_margin[np.argsort(-scores[by_margin], kind="stable")]  # fast, as scores rise with margins
+    return Verdicts(docs[order], tags[order], scores[order])
+
+
+# ------------------------------------------------------------------------------------------------ signals
+
+
+def _counted(corpus: Corpus) -> _Counts:
+    tags = sp.csr_array(corpus.tags, dtype=np.float64)
+    together = tags_together(tags)
+    n_docs = np.bincount(corpus.tags.indices, minlength=corpus.n_tags).astype(np.float64)
+    usual = tags.nnz / max(np.count_nonzero(np.diff(tags.indptr)), 1)
+    return _Counts(tags, n_docs, together, sp.csr_array(name_words(corpus).T), usual)
+
+
+def _batches(rows: Int64, own: Int64, n_tags: int) -> Iterator[Int64]:
+    """Yield rows of documents, those that the recommender was trained on first.
+
+    Its answers to the others need its whole table of coefficients, for one document as for a hundred.
+    """
+    step = max(1, min(_BATCH_DOCS, _BATCH_PAIRS // max(n_tags, 1)))
+    for some in (rows[own[rows] >= 0], rows[own[rows] < 0]):
+        yield from (some[first : first + step] for first in range(0, len(some), step))
+
+
+class _Scores(NamedTuple):
+    """What the regression predicts for D documents and T tags: a table, and a product in addition."""
+
+    table: Any  # (D, T), or CSR with sorted columns
+    rest: Float64  # (D,)
+    share: Float64  # (T,)
+
+    def at(self, pairs: Int64, _: Any) -> Float64:
+        """Return (P,): the scores of pairs, given their keys and whether documents have the tags."""
+        T = self.table.shape[1]
+        found = _values_at(self.table, pairs) if sp.issparse(self.table) else self.table.ravel()[pairs]
+        return np.asarray(found + self.rest[pairs // T] * self.share[pairs % T])
+
+    def best(self) -> Int64:
+        """Return the keys of the best tags of each document."""
+        return _best_entries(self.table) if sp.issparse(self.table) else _best_scores(self.table)
+
+
+class _OwnScores(NamedTuple):
+    """What the one regression of a recommender predicts for D of its documents, without a table."""
+
+    recommender: TagRecommender
+    own: Int64  # (D,)
+
+    def at(self, pairs: Int64, carried: Any) -> Float64:
+        """Return (P,): the scores of pairs, given their keys and whether documents have the tags."""
+        T = len(self.recommender.tag_names)
+        return scores_at(self.recommender, self.own[pairs // T], pairs % T, carried).astype(np.float64)
+
+    def best(self) -> Int64:
+        """Return the keys of the best tags of each document."""
+        T = len(self.recommender.tag_names)
+        best = best_tags(self.recommender, self.own, min(_CANDIDATES, T), resolve_threads(None))
+        return np.asarray((np.arange(len(best))[:, np.newaxis] * T + best)[best >= 0])
+
+
+def _scores_without(
+    recommender: TagRecommender, counts: Any, doc_topic: Float32, own: Int64
+) -> _Scores | _OwnScores:
+    """Return what the recommender predicts for documents, each without itself; see `scores_without`.
+
+    A recommender that asks the nearest documents asks fewer of them here: decision 171.
+    """
+    D, T = len(own), len(recommender.tag_names)
+    if is_one_regression(recommender) and (own >= 0).all():
+        return _OwnScores(recommender, own)
+    if len(recommender.coefficients):
+        return _Scores(recommender.scores_without(counts, doc_topic, own), np.zeros(D), np.zeros(T))
+    votes = recommender.votes_without(counts, doc_topic, own, _NEIGHBOURS)
+    votes.table.sort_indices()
+    return _Scores(votes.table, votes.rest, recommender.tag_docs / len(recommender.rows))
+
+
+_DOUBT, _OMISSION, _N_CLOSENESS = (*range(10), 13, 14), tuple(range(13)), 2
+"""Signals that doubtful and missing taggings use: those of `_pairs_of`, then those of `_closeness`."""
+
+
+def _pairs_of(
+    rows: Int64,
+    scores: _Scores | _OwnScores,
+    known: _Counts,
+    corpus: Corpus,
+    generator: np.random.Generator,
+) -> Taggings:
+    """Return the taggings of some documents that any question is about, without `_closeness`.
+
+    Of the D x T pairs few matter, so all but some scores are sparse. The key of a pair is document times T
+    plus tag. Documents without tags get as many random ones as others: decision 176.
+    """
+    T, tags = corpus.n_tags, sp.csr_array(known.tags[rows])
+    company, observed = _company(tags, known)
+    named = _named(rows, known, corpus)
+    own = _keys(tags)
+    n_random = _RANDOM * (len(own) or round(len(rows) * known.usual))
+    random = _other_than(own, _distinct(generator.integers(0, max(len(rows) * T, 1), n_random)))
+    best = [scores.best(), *(_best_entries(table) for table in (company, named))]
+    pairs = _distinct(np.concatenate([own, random, *best]))
+    carried, drawn, candidate = (_marked(pairs, keys) for keys in (own, random, np.concatenate(best)))
+    d, t = pairs // T, pairs % T
+    others = known.n_docs[t] - carried
+    score, rarity = scores.at(pairs, carried), np.log((others + 0.5) / corpus.n_docs)
+    shares, together, name = (_values_at(table, pairs) for table in (company, observed, named))
+    expected = ((tags @ known.n_docs)[d] - carried * known.n_docs[t]) * others / corpus.n_docs
+    better = _ranks(d, score, candidate)
+    partners = np.diff(corpus.tags.indptr)[rows[d]] - carried  # other tags of the document
+    signals = np.column_stack([
+        np.ones(len(d)), score, np.log(np.maximum(score, 0) + _FLOOR), rarity, score * rarity,
+        np.log(np.maximum(shares, 0) + _FLOOR), np.log((together + 0.1) / (expected + 0.1)),
+        name, np.log1p(partners), partners == 0, shares, np.log1p(better), name > 0.999,
+        np.zeros((len(d), _N_CLOSENESS)),
+    ])  # fmt: skip
+    return Taggings(rows[d], t, carried, drawn, candidate, others, signals)
+
+
+def _company(tags: Any, known: _Counts) -> tuple[sp.csr_array, sp.csr_array]:
+    """Return two CSR (D, T) on the other tags of each document, in all other documents.
+
+    The sum of the shares of their documents that have the tag, and the number of these documents.
+
+    Args:
+        tags: CSR (D, T) of the documents, float64.
+        known: counts of the whole collection.
+    """
+    docs = np.repeat(np.arange(tags.shape[0]), np.diff(tags.indptr))
+    rare = 1 / np.maximum(known.n_docs, 1)
+    weighted = sp.csr_array(tags * rare)
+    n_own = n_partners(tags)[docs]  # what the document itself contributed to `together`
+    own_shares = np.where(n_own > 0, np.asarray(weighted.sum(1)).ravel()[docs] - rare[tags.indices], 0)
+    own, answers = _keys(tags), []
+    for others, part in ((weighted, own_shares), (tags, n_own)):
+        table = sp.csr_array(others @ known.together)
+        table.sort_indices()
+        keys = _keys(table)
+        place = np.searchsorted(keys, own)
+        there = np.append(keys, -1)[place] == own  # not if the document has no other tag
+        table.data[place[there]] -= part[there]
+        answers.append(table)
+    return answers[0], answers[1]
+
+
+def _named(rows: Int64, known: _Counts, corpus: Corpus) -> sp.csr_array:
+    """Return CSR (D, T): the share of the words of each tag's name that are in each document."""
+    present = sp.csr_array(corpus.counts[rows], dtype=np.float64, copy=True)
+    present.data = np.ones(present.nnz)
+    shares = sp.csr_array(present @ known.names)
+    shares.sort_indices()
+    shares.data = np.minimum(shares.data, 1.0)
+    return shares
+
+
+def _keys(table: Any) -> Int64:
+    """Return the keys of the entries of a sparse table, document times number of tags plus tag."""
+    docs = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+    return np.asarray(docs * table.shape[1] + table.indices)
+
+
+def _values_at(table: Any, pairs: Int64) -> Float64:
+    """Return (P,): the entries of a sparse table with sorted columns; 0 where there is none."""
+    keys = _keys(table)
+    place = np.searchsorted(keys, pairs)
+    return np.where(np.append(keys, -1)[place] == pairs, np.append(table.data, 0)[place], 0.0)
+
+
+def _distinct(keys: Int64) -> Int64:
+    """Return different keys, sorted."""
+    ordered = np.sort(keys)
+    return np.asarray(ordered[np.diff(ordered, prepend=-1) > 0])
+
+
+def _other_than(own: Int64, keys: Int64) -> Int64:
+    """Return the keys that are not among others; both are sorted."""
+    return np.asarray(keys[np.append(own, -1)[np.searchsorted(own, keys)] != keys])
+
+
+def _marked(pairs: Int64, keys: Int64) -> Any:
+    """Return (P,) booleans: which pairs, sorted, are among the keys, all of which are pairs."""
+    marks = np.zeros(len(pairs), dtype=bool)
+    marks[np.searchsorted(pairs, keys)] = True
+    return marks
+
+
+def _best_scores(scores: Float32) -> Int64:
+    """Return the keys of the largest positive scores of each document; the first of equals."""
+    best = largest_in_rows(scores, _CANDIDATES)
+    keys = np.arange(len(scores))[:, np.newaxis] * scores.shape[1] + best
+    return np.asarray(keys[np.take_along_axis(scores, best, 1) > 0])
+
+
+def _best_entries(table: Any) -> Int64:
+    """Return the keys of the largest positive entries of each document; the first of equals."""
+    offsets = np.asarray(table.indptr, dtype=np.int64)
+    best = largest_of_rows(offsets, table.data, _CANDIDATES, 1).ravel()
+    best = best[best >= 0]
+    return np.asarray(_keys(table)[best[table.data[best] > 0]])
+
+
+def _closeness(corpus: Corpus, taggings: Taggings) -> Float64:
+    """Return (P, 2): how close documents are to the others with the tag, by words; 0 for mere candidates.
+
+    The cosine of the document and the sum of the others, and the logarithm of its mean product with them over
+    that with all documents. Words are weighted by rarity, documents have length 1.
+    """
+    close = np.zeros((len(taggings.docs), 2))
+    some = np.flatnonzero((taggings.carried | taggings.random) & (taggings.n_others > 0))
+    docs, tags = taggings.docs[some], taggings.tags[some]
+    words = weighted_words(corpus)
+    sums = sp.csr_array(sp.csr_array(corpus.tags.T, dtype=np.float64) @ words)
+    squares = np.asarray((sums * sums).sum(1)).ravel()[tags]
+    own = taggings.carried[some] * (np.diff(words.indptr)[docs] > 0)
+    if corpus.n_docs * corpus.n_tags <= _SMALL_TABLE:
+        product = np.asarray(words @ sums.T.toarray())[docs, tags]
+    else:
+        product = row_products(words, docs, sums, tags)
+    without = product - own
+    length = np.sqrt(np.maximum(squares - 2 * own * product + own, 1e-9))
+    usual = (words @ np.asarray(words.sum(0)).ravel())[docs] / corpus.n_docs
+    close[some, 0] = without / length
+    close[some, 1] = np.log((without / taggings.n_others[some] + _NEAR) / (usual + _NEAR))
+    return close
+
+
+def _ranks(docs: Int64, scores: Float64, candidate: Any) -> Int64:
+    """Return (P,): how many candidates of the document of a pair have a higher score; 0 for other pairs.
+
+    Pairs are sorted by document; numbers of documents are below `_BATCH_DOCS`.
+    """
+    ranks = np.zeros(len(docs), dtype=np.int64)
+    some = np.flatnonzero(candidate)
+    order = some[np.argsort(-scores[some], kind="stable")]
+    order = order[np.argsort(docs[order].astype(np.uint16), kind="stable")]
+    starts = np.searchsorted(docs[order], docs[order])
+    ranks[order] = np.arange(len(order)) - starts
+    return ranks

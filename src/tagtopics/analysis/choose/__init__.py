@@ -1,0 +1,1 @@
+"""The number of topics, and comparisons of models."""

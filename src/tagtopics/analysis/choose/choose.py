@@ -1,0 +1,282 @@
+"""How many topics: a grid of fits, scored on held-out documents and compared with each other.
+
+The rule, decision 110: the fits with the best held-out score have some topics that other restarts find again,
+and others that are parts or mixtures of them. The expected number of topics found again is the estimate, and
+the recommendation is the number of the grid nearest to it. The next larger number of topics is asked, too: at
+the right number itself, some restarts merge two topics and split a third. If the score still rises steeply at
+the end of the grid, nothing is known about larger numbers, and the estimate is the largest number tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from tagtopics._typing import Float64
+from tagtopics.analysis.choose.grid import GridRow, OnProgress, fit_grid, make_restarts
+from tagtopics.analysis.choose.matching import found_again
+from tagtopics.corpus.core import Corpus
+from tagtopics.errors import InputError
+from tagtopics.models.base import TopicModel
+from tagtopics.models.lda import LDA
+
+GRID = (10, 20, 50, 100)
+"""The default numbers of topics."""
+
+_SWEEPS = 60
+"""Most sweeps of a fit of the grid; more change scores by less than their errors. The final fit has more."""
+
+_SAMPLES = 1000
+_TEST_RATIO = 0.25
+"""Test documents per training document; part of the variance of repeated splits (Nadeau and Bengio)."""
+
+
+class ChoiceRow(NamedTuple):
+    """One number of topics.
+
+    `score` is the mean log probability of a held-out token, over all restarts, and `error` its standard error
+    without the part that all numbers of topics share because they are tested on the same documents.
+    `stability` is the share of the topics of one restart that another restart finds again.
+    """
+
+    n_topics: int
+    score: float
+    error: float
+    stability: float
+
+
+class FoundTopic(NamedTuple):
+    """A topic of the recommended model and in how many restarts it was found."""
+
+    topic: int
+    share: float  # of all tokens
+    found: int
+    restarts: int
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class TopicChoice:
+    """The recommended number of topics, and what it is based on.
+
+    Attributes:
+        recommended: a number of the grid.
+        interval: 90 % interval of the estimate over restarts; it contains `recommended`.
+        estimate: the number of topics found again at the best held-out score; the recommendation is the
+            number of the grid nearest to it.
+        best_score: the number of topics with the best held-out score.
+        rows: one for each number of the grid.
+        topics: those of `model`, most often found first.
+        restarts: number of fits for each number of topics.
+        seed: that all splits and fits were derived from.
+        notes: what to consider, in sentences.
+        model: fitted to all documents with the recommended number of topics and the seed.
+    """
+
+    recommended: int
+    interval: tuple[int, int]
+    estimate: float
+    best_score: int
+    rows: tuple[ChoiceRow, ...]
+    topics: tuple[FoundTopic, ...]
+    restarts: int
+    seed: int
+    notes: tuple[str, ...]
+    model: TopicModel = field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the model, for JSON."""
+        return {
+            "recommended": self.recommended,
+            "interval": list(self.interval),
+            "estimate": self.estimate,
+            "best_score": self.best_score,
+            "restarts": self.restarts,
+            "seed": self.seed,
+            "rows": [row._asdict() for row in self.rows],
+            "topics": [{**topic._asdict(), "words": list(topic.words)} for topic in self.topics],
+            "notes": list(self.notes),
+        }
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        lines = [f"recommended: {self.recommended} topics (90 % interval {low} to {high})"]
+        lines += [
+            f"{row.n_topics:>6} topics  score {row.score:.4f} ± {row.error:.4f}  "
+            f"{row.stability:.0%} found again"
+            for row in self.rows
+        ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in ("topics", "score", "error", "found again"))
+        body = "".join(
+            f"<tr><td>{row.n_topics}</td><td>{row.score:.4f}</td><td>{row.error:.4f}</td>"
+            f"<td>{row.stability:.0%}</td></tr>"
+            for row in self.rows
+        )
+        title = escape(str(self).partition("\n")[0])
+        return f"<p>{title}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def choose_topics(
+    corpus: Corpus,
+    topics: Sequence[int] = GRID,
+    *,
+    restarts: int = 10,
+    seed: int = 0,
+    model: TopicModel | None = None,
+    n_words: int = 10,
+    n_jobs: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> TopicChoice:
+    """Recommend a number of topics.
+
+    For each number of topics, every restart learns from another random 80 % of the documents with another
+    seed, and predicts held-out words of the others. Equal arguments give equal results at any number of
+    threads.
+
+    Args:
+        corpus: the documents; an official split is ignored.
+        topics: numbers of topics to try, at least two.
+        restarts: fits for each number, at least two; ten or more for useful intervals.
+        seed: of all splits and fits.
+        model: an estimator whose other parameters are used; `LDA()` by default, whose topics are those of
+            `TTM` with default weights, too.
+        n_words: words of each topic of the result.
+        n_jobs: threads; None or -1 for all cores.
+        on_progress: called with the share of the work that is done.
+    """
+    grid = _check(corpus, topics, restarts, seed)
+    base = LDA() if model is None else model
+    made = make_restarts(corpus, restarts, seed)
+    fitted = list(fit_grid(made, grid, grid_model() if model is None else model, n_jobs, on_progress))
+    choice = recommend(fitted, seed)
+    place = grid.index(choice.recommended)
+    chosen = clone(base).set_params(n_topics=choice.recommended, random_state=seed, n_jobs=n_jobs)
+    chosen.fit_topics(corpus)
+    return TopicChoice(
+        recommended=choice.recommended,
+        interval=choice.interval,
+        estimate=choice.estimate,
+        best_score=choice.best_score,
+        rows=choice_rows(fitted),
+        topics=_found_topics(chosen, fitted[place], n_words),
+        restarts=restarts,
+        seed=seed,
+        notes=_notes(grid, choice, restarts),
+        model=chosen.set_params(n_jobs=base.n_jobs),
+    )
+
+
+def grid_model() -> LDA:
+    """Return the estimator of the grid, if none is given."""
+    return LDA(max_iter=_SWEEPS)
+
+
+class Recommendation(NamedTuple):
+    """What the rule says about a grid of fits."""
+
+    recommended: int
+    interval: tuple[int, int]
+    estimate: float
+    best_score: int
+
+
+def recommend(fitted: Sequence[GridRow], seed: int) -> Recommendation:
+    """Apply the rule to a grid of fits; the interval is the 5th to 95th percentile of resampled restarts."""
+    grid = np.array([row.n_topics for row in fitted])
+    scores, found = np.array([row.scores for row in fitted]), np.array([row.found for row in fitted])
+    R = scores.shape[1]
+    best, estimate = _estimate(grid, scores, found, np.ones(R))
+    recommended = int(grid[np.abs(np.log(grid) - np.log(max(estimate, 1e-9))).argmin()])
+    draws = np.random.default_rng([seed, R]).multinomial(R, np.full(R, 1 / R), size=_SAMPLES)
+    usable = draws[(draws > 0).sum(1) > 1]
+    sampled = [_estimate(grid, scores, found, weights)[1] for weights in usable]
+    low, high = np.percentile(sampled, [5, 95]) if sampled else (estimate, estimate)
+    interval = min(int(np.floor(low + 1e-9)), recommended), max(int(np.ceil(high - 1e-9)), recommended)
+    return Recommendation(recommended, interval, float(estimate), int(best))
+
+
+def _estimate(grid: Any, scores: Float64, found: Float64, weights: Any) -> tuple[int, float]:
+    """Return the number of topics of the best mean score, and how many topics are found again.
+
+    Args:
+        grid: (G,) numbers of topics.
+        scores: (G, R).
+        found: (G, R, R).
+        weights: (R,) how often each restart counts; pairs of a restart with itself never count.
+    """
+    means = (scores * weights).sum(1) / weights.sum()
+    best = int(means.argmax())
+    if _still_rising(grid, means):
+        return int(grid[best]), float(grid[best])
+    again = [grid[g] * _stability(found[g], weights) for g in range(best, min(best + 2, len(grid)))]
+    return int(grid[best]), float(min(max(again), grid[best]))
+
+
+def _still_rising(grid: Any, means: Float64) -> bool:
+    """Return whether the last step of the grid gains at least half of what the one before gains, by log K."""
+    if means.argmax() < len(grid) - 1:
+        return False
+    gains = np.diff(means) / np.diff(np.log(grid))
+    return len(grid) < 3 or bool(gains[-1] >= gains[-2] / 2)
+
+
+def _stability(found: Float64, weights: Any) -> float:
+    """Return the mean share of topics found again, over pairs of different restarts."""
+    pairs = np.outer(weights, weights) * (1 - np.eye(len(found)))
+    return float((pairs * found).sum() / pairs.sum())
+
+
+def choice_rows(fitted: Sequence[GridRow]) -> tuple[ChoiceRow, ...]:
+    """Return the table of a grid of fits."""
+    scores = np.array([row.scores for row in fitted])
+    R = scores.shape[1]
+    own = scores - scores.mean(0)
+    errors = own.std(axis=1, ddof=1) * np.sqrt(1 / R + _TEST_RATIO)
+    return tuple(
+        ChoiceRow(row.n_topics, float(row.scores.mean()), float(error), _stability(row.found, np.ones(R)))
+        for row, error in zip(fitted, errors, strict=True)
+    )
+
+
+def _found_topics(model: Any, row: GridRow, n_words: int) -> tuple[FoundTopic, ...]:
+    """Return the topics of a model and in how many restarts of a row each is found, most often first."""
+    found = np.sum([found_again(model.components_, topics) for topics in row.topics], axis=0)
+    shares, words = model.topic_shares(), model.top_words(n_words)
+    order = np.lexsort((np.arange(len(found)), -shares, -found))
+    return tuple(
+        FoundTopic(int(k), float(shares[k]), int(found[k]), len(row.topics), tuple(w for w, _ in words[k]))
+        for k in order
+    )
+
+
+def _notes(grid: Sequence[int], choice: Recommendation, restarts: int) -> tuple[str, ...]:
+    notes = []
+    if choice.best_score == grid[-1]:
+        notes.append(f"the score is still rising at {grid[-1]} topics; try larger numbers, too")
+    if choice.best_score == grid[0]:
+        notes.append(f"the score is best at the smallest number, {grid[0]}; try smaller numbers, too")
+    if restarts < 5:
+        notes.append(f"{restarts} restarts give a rough interval; use 10 or more")
+    return tuple(notes)
+
+
+def _check(corpus: Corpus, topics: Sequence[int], restarts: int, seed: int) -> list[int]:
+    """Return the numbers of topics, ascending."""
+    grid = sorted({int(n) for n in topics})
+    if len(grid) < 2 or grid[0] < 2:
+        raise InputError("choose: topics must be two or more different numbers from 2 on, such as 10,20,50")
+    if restarts < 2:
+        raise InputError(f"choose: restarts must be 2 or more, not {restarts}; fits are compared")
+    if not 0 <= seed < 2**32:
+        raise InputError(f"choose: seed must be a whole number from 0 to 4294967295, not {seed}")
+    if corpus.n_docs < 10:
+        raise InputError(f"choose: {corpus.n_docs} documents are too few to hold some out; give 10 or more")
+    return grid

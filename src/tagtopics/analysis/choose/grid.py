@@ -1,0 +1,135 @@
+"""A grid of fits: numbers of topics times restarts; every restart has its own documents and seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from tagtopics._typing import Float32, Float64
+from tagtopics.analysis.choose.matching import found_again
+from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.splits import completion, train_test
+from tagtopics.errors import InputError
+from tagtopics.jit.threads import resolve_threads, run_lanes
+from tagtopics.models.base import TopicModel
+
+OnProgress = Callable[[float], None]
+"""Told the share of the work that is done."""
+
+_MOST_BYTES = 2**30
+"""Messages of the fits that run at the same time; larger fits run one after another, with all threads."""
+
+
+class GridRow(NamedTuple):
+    """The fits of one number of topics, R restarts."""
+
+    n_topics: int
+    scores: Float64  # (R,) mean log probability of a held-out token
+    found: Float64  # (R, R) share of the topics of restart i that are found in restart j
+    topics: list[Float32]  # (K, W) p(word | topic) of each restart
+
+
+class Restart(NamedTuple):
+    """The documents of one restart; the same for all numbers of topics."""
+
+    train: Corpus
+    seen: Any  # CSR (D, W): tokens of the test documents that are given
+    hidden: Any  # CSR (D, W): tokens to predict
+    seed: int
+
+
+def lanes_for(n_edges: int, n_topics: int, threads: int) -> int:
+    """Return how many fits run side by side; each of them has messages for all of its edges."""
+    return threads if 4 * n_topics * n_edges * threads <= _MOST_BYTES else 1
+
+
+def restart_seeds(seed: int, restarts: int) -> list[int]:
+    """Return a seed for each restart; the first ones do not depend on how many there are."""
+    return [int(np.random.SeedSequence([seed, r]).generate_state(1)[0]) for r in range(restarts)]
+
+
+def make_restarts(corpus: Corpus, restarts: int, seed: int) -> list[Restart]:
+    """Split a corpus at random for each restart: 80 % of the documents to learn from, others to predict."""
+    bare = replace(corpus, split=None, texts=None, links=None, labels=None)
+    made = []
+    for own in restart_seeds(seed, restarts):
+        train, test = train_test(bare, own)
+        seen, hidden = completion(bare.counts[test], own)
+        if not hidden.nnz:
+            raise InputError("choose: nothing to predict; the documents need two words or more each")
+        made.append(Restart(bare.select(train), seen, hidden, own))
+    return made
+
+
+def fit_grid(
+    restarts: Sequence[Restart],
+    topics: Sequence[int],
+    model: TopicModel,
+    n_jobs: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> Iterator[GridRow]:
+    """Yield the fits of each number of topics.
+
+    Fits run side by side, or one after another if their messages take much memory. Neither changes a bit.
+
+    Args:
+        restarts: from `make_restarts`.
+        topics: numbers of topics.
+        model: the estimator; its other parameters are used.
+        n_jobs: threads; None or -1 for all cores.
+        on_progress: called with the share of the work that is done.
+    """
+    threads, work, done = resolve_threads(n_jobs), sum(topics) * len(restarts), 0
+
+    def on_fit(n_topics: int) -> None:
+        nonlocal done
+        done += n_topics
+        if on_progress is not None:
+            on_progress(done / work)
+
+    for n_topics in topics:
+        yield _fit_row(restarts, n_topics, model, threads, on_fit)
+
+
+def _fit_row(
+    restarts: Sequence[Restart], n_topics: int, model: TopicModel, threads: int, on_fit: Callable[[int], None]
+) -> GridRow:
+    """Return the fits of one number of topics."""
+    fitted: dict[int, tuple[float, Float32]] = {}
+    edges = max(restart.train.counts.nnz for restart in restarts)
+    lanes = lanes_for(edges, n_topics, threads)
+
+    def lane(waiting: Iterator[int]) -> None:
+        for r in waiting:
+            fitted[r] = _fit(restarts[r], n_topics, model, threads)
+            on_fit(n_topics)
+
+    run_lanes(lane, range(len(restarts)), lanes)
+    scores = np.array([fitted[r][0] for r in range(len(restarts))])
+    topics = [fitted[r][1] for r in range(len(restarts))]
+    return GridRow(n_topics, scores, shares_found(topics, threads), topics)
+
+
+def shares_found(components: Sequence[Float32], n_jobs: int | None = None) -> Float64:
+    """Return (R, R): the share of the topics of restart i that are found in restart j; 1 on the diagonal."""
+    R = len(components)
+    found = np.eye(R)
+
+    def lane(waiting: Iterator[tuple[int, int]]) -> None:
+        for i, j in waiting:
+            found[i, j] = found[j, i] = found_again(components[i], components[j]).mean()
+
+    run_lanes(lane, [(i, j) for i in range(R) for j in range(i)], resolve_threads(n_jobs))
+    return found
+
+
+def _fit(restart: Restart, n_topics: int, model: TopicModel, threads: int) -> tuple[float, Float32]:
+    """Return the score of one fit and its topics."""
+    own = clone(model).set_params(n_topics=n_topics, random_state=restart.seed, n_jobs=threads)
+    own.fit_topics(restart.train)
+    total = own.log_likelihood(restart.seen, restart.hidden).sum()
+    return float(total / restart.hidden.sum(dtype=np.float64)), own.components_

@@ -1,0 +1,1 @@
+"""Effects of covariates on topics, and trends."""

@@ -1,0 +1,259 @@
+"""Effects of numbers and tags of documents on topics, with intervals from refits on bootstrap samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, cg
+from sklearn.utils.validation import check_is_fitted
+
+from tagtopics._blas import single_thread
+from tagtopics._typing import Float64, Int64
+from tagtopics.analysis.choose.grid import OnProgress
+from tagtopics.analysis.effects.covariates import Values, complete_rows, kind_matrix, numbers
+from tagtopics.analysis.effects.measure import agrees, mark, measure, plain
+from tagtopics.corpus.core import Corpus
+from tagtopics.errors import InputError
+from tagtopics.models.base import TopicModel
+
+_MOST_TERMS = 300
+"""Numbers and tags whose effects are estimated at the same time."""
+
+
+class Effect(NamedTuple):
+    """The effect of one term on one topic, in shares of a document's tokens.
+
+    Of a number, it is the change for one unit more. Of a tag of a kind of which documents have one tag each,
+    it is the difference from the mean of the kind; else the difference from documents without the tag.
+    """
+
+    term: str
+    topic: int
+    estimate: float
+    low: float
+    high: float
+
+    @property
+    def clear(self) -> bool:
+        """Whether the interval excludes zero."""
+        return self.low > 0 or self.high < 0
+
+
+class TopicMean(NamedTuple):
+    """A topic and its mean share of the documents, as measured and in the model."""
+
+    topic: int
+    share: float
+    words: tuple[str, ...]
+    model_share: float
+    similarity: float  # cosine of the word distributions, measured and in the model
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the measured topic is the model's; do not rely on effects on another."""
+        return agrees(self.share, self.model_share, self.similarity)
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """Effects on topics with their intervals.
+
+    Attributes:
+        rows: the effects, term after term; clear ones first, then by size.
+        topics: mean share of each topic over the documents, its words, and whether it agrees with the model.
+        terms: names of the numbers and tags.
+        given: kinds of tags that were held constant.
+        n_docs: documents with all values.
+        left_out: documents without some value.
+        refits: number of bootstrap samples.
+        level: of the intervals.
+        held: whether topics were held, because they are edited. Intervals then include which documents there
+            are, but little of how uncertain the topics are.
+    """
+
+    rows: tuple[Effect, ...]
+    topics: tuple[TopicMean, ...]
+    terms: tuple[str, ...]
+    given: tuple[str, ...]
+    n_docs: int
+    left_out: int
+    refits: int
+    level: float
+    held: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything for JSON."""
+        return {
+            "terms": list(self.terms),
+            "given": list(self.given),
+            "n_docs": self.n_docs,
+            "left_out": self.left_out,
+            "refits": self.refits,
+            "level": self.level,
+            "held": self.held,
+            "rows": [{**row._asdict(), "clear": row.clear} for row in self.rows],
+            "topics": [{**plain(topic), "agrees": topic.agrees} for topic in self.topics],
+        }
+
+    def of(self, term: str) -> tuple[Effect, ...]:
+        """Return the effects of one term."""
+        if term not in self.terms:
+            raise InputError(f"effects: there is no term {term[:60]!r}; see `terms`")
+        return tuple(row for row in self.rows if row.term == term)
+
+    def __str__(self) -> str:
+        words = {topic.topic: " ".join(topic.words) for topic in self.topics}
+        agree = {topic.topic: topic.agrees for topic in self.topics}
+        return "\n".join(
+            f"{row.term}  topic {row.topic:>3}  {100 * row.estimate:+.2f} "
+            f"[{100 * row.low:+.2f}, {100 * row.high:+.2f}] %{mark(row.clear, agree[row.topic])} "
+            f"{words[row.topic]}"
+            for row in self.rows
+        )
+
+    def _repr_html_(self) -> str:
+        agree = {topic.topic: topic.agrees for topic in self.topics}
+        body = "".join(
+            f"<tr><td>{escape(row.term)}</td><td>{row.topic}</td><td>{100 * row.estimate:+.2f}</td>"
+            f"<td>{100 * row.low:+.2f} to {100 * row.high:+.2f} "
+            f"{mark(row.clear, agree[row.topic])}</td></tr>"
+            for row in self.rows
+        )
+        head = "<tr><th>term</th><th>topic</th><th>effect, %</th><th>interval</th></tr>"
+        return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
+
+
+def effects(
+    model: TopicModel,
+    corpus: Corpus,
+    *,
+    on: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+    given: Sequence[str] = (),
+    values: Values | None = None,
+    refits: int = 200,
+    seed: int = 0,
+    level: float = 0.9,
+    min_docs: int = 10,
+    n_words: int = 6,
+    n_jobs: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> Effects:
+    """Estimate how topic shares of documents depend on numbers and tags, all of them at the same time.
+
+    A linear regression of topic shares. Topics are learned again from each bootstrap sample of the documents,
+    so the intervals include how uncertain the topics are. Edited topics are held instead; if the documents
+    have other ones nevertheless, it is an `InputError`. Equal arguments give equal results.
+
+    Args:
+        model: a fitted `LDA` or `TTM`; its topics keep their numbers.
+        corpus: documents with words of the model, usually those it was fitted to.
+        on: numbers: "year" or "date" from the dates of the corpus, a kind of tags whose names are numbers,
+            or a name in `values`.
+        kinds: kinds of tags, each tag a term; "tags" if tags have no kinds.
+        given: kinds of tags to hold constant: each tag has a random effect with the variance of a document.
+        values: numbers of documents by name, (D,), NaN where unknown.
+        refits: number of bootstrap samples.
+        seed: of the samples.
+        level: of the intervals.
+        min_docs: tags on fewer documents are no terms.
+        n_words: words that name a topic.
+        n_jobs: threads; None or -1 for all cores.
+        on_progress: called with the share of the work that is done.
+    """
+    check_is_fitted(model)
+    if not on and not kinds:
+        raise InputError("effects: name a number (on) or a kind of tags (kinds)")
+    columns = [numbers(corpus, name, values) for name in on]
+    rows = complete_rows(columns, ", ".join(on))
+    part = corpus if rows is None else corpus.select(rows)
+    design = make_design(part, on, [c if rows is None else c[rows] for c in columns], kinds, given, min_docs)
+    options: dict[str, Any] = {"refits": refits, "seed": seed, "level": level, "n_jobs": n_jobs}
+    found, topics, held = measure(model, corpus, rows, design.estimate, on_progress=on_progress, **options)
+    words = [tuple(word for word, _ in best) for best in model.top_words(n_words)]
+    return Effects(
+        rows=_rows(design.terms, found),
+        topics=tuple(TopicMean(k, t.share, words[k], *t[1:]) for k, t in enumerate(topics)),
+        terms=design.terms,
+        given=tuple(given),
+        n_docs=part.n_docs,
+        left_out=corpus.n_docs - part.n_docs,
+        refits=refits,
+        level=level,
+        held=held,
+    )
+
+
+class Design(NamedTuple):
+    """The regressors of documents."""
+
+    terms: tuple[str, ...]
+    fixed: Float64  # (D, P) numbers minus their mean, and tags
+    groups: Any  # CSR (D, G): tags with random effects; no columns if there are none
+    centred: tuple[Any, ...]  # for each kind with one tag a document: its columns and their shares
+
+    def estimate(self, rows: Int64, shares: Float64) -> Float64:
+        """Return the coefficients, (P, K), of the sampled documents; shares are (D, K)."""
+        fixed = np.column_stack([np.ones(len(rows)), self.fixed[rows]])
+        with single_thread():
+            whitened = _whitened(fixed, sp.csr_array(self.groups[rows]))
+            found = np.linalg.lstsq(whitened.T @ fixed, whitened.T @ shares, rcond=None)[0][1:]
+        for columns, weights in self.centred:
+            found[columns] -= weights @ found[columns]
+        return np.asarray(found)
+
+
+def make_design(
+    corpus: Corpus,
+    on: Sequence[str],
+    columns: Sequence[Float64],
+    kinds: Sequence[str],
+    given: Sequence[str],
+    min_docs: int,
+) -> Design:
+    """Return the regressors: numbers (D,) each, tags of `kinds`, and tags of `given` as random effects."""
+    terms, parts, centred = list(on), [column - column.mean() for column in columns], []
+    for name, column in zip(on, columns, strict=True):
+        if np.ptp(column) == 0:
+            raise InputError(f"effects: {name} is {column[0]:g} for all documents; nothing to measure")
+    for kind in kinds:
+        tags, names = kind_matrix(corpus, kind, min_docs)
+        if not names:
+            raise InputError(f"effects: no tag of kind {kind[:40]!r} is on {min_docs} documents or more")
+        if len(terms) + len(names) > _MOST_TERMS:
+            raise InputError(f"effects: {len(names):,} tags of kind {kind[:40]!r} are too many terms; "
+                             "raise min_docs, or give it as given")  # fmt: skip
+        if np.asarray(tags.sum(1)).max() <= 1:
+            share = np.asarray(tags.sum(0)).ravel()
+            centred.append((np.arange(len(terms), len(terms) + len(names)), share / share.sum()))
+        parts += list(tags.toarray().T)
+        terms += names
+    groups = [kind_matrix(corpus, kind, 2)[0] for kind in given]
+    joined = sp.csr_array(sp.hstack(groups)) if groups else sp.csr_array((corpus.n_docs, 0))
+    return Design(tuple(terms), np.array(parts).T, joined, tuple(centred))
+
+
+def _whitened(fixed: Float64, groups: Any) -> Float64:
+    """Return V^-1 X with V = I + Z Z', for regressors X (D, P) and random effects Z, CSR (D, G)."""
+    if groups.shape[1] == 0:
+        return fixed
+    D = len(fixed)
+    back = sp.csr_array(groups.T)
+    covariance = LinearOperator((D, D), matvec=lambda v: v + groups @ (back @ v), dtype=np.float64)
+    return np.column_stack([cg(covariance, column, rtol=1e-8)[0] for column in fixed.T])
+
+
+def _rows(terms: Sequence[str], found: Any) -> tuple[Effect, ...]:
+    rows = []
+    for p, term in enumerate(terms):
+        own = [
+            Effect(term, k, *(float(part[p, k]) for part in (found.estimate, found.low, found.high)))
+            for k in range(found.estimate.shape[1])
+        ]
+        rows += sorted(own, key=lambda row: (not row.clear, -abs(row.estimate), row.topic))
+    return tuple(rows)

@@ -1,0 +1,1 @@
+"""Belief propagation: factor graph, messages, sweeps, the loop, executors and checkpoints."""

@@ -1,0 +1,306 @@
+"""Initial topics around anchor words: words that hardly occur outside one topic.
+
+Random messages start all topics near the mean of the corpus, and the first sweeps only tell them apart.
+Anchor words (Arora et al. 2013) tell them apart at once. Each word has a profile, the words it occurs with;
+a word of one topic has the profile of that topic, all others are mixtures of those. So the corners of the
+cloud of profiles are the topics:
+
+    profile_w = sum_d c_wd (x_d - e_w) / (n_d (n_d - 1)),  scaled to mean     `add_profiles`
+    corners   = greedily the farthest from the span of those before           `farthest_rows`
+    p(k | w)  = argmin over distributions c of |profile_w - sum_k c_k corner_k|^2    `mixture_weights`
+
+Profiles are projected to a few dimensions by random signs, which preserves distances, so all of it costs
+about as much as a few sweeps. `reference` has the same in NumPy.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.bp.constants import SIGN_STREAM
+from tagtopics.bp.graph import FactorGraph
+from tagtopics.bp.sums import add_in_blocks
+from tagtopics.jit.compiling import inner, kernel
+from tagtopics.jit.randomness import hashed, mixed
+from tagtopics.jit.threads import run_ranges
+
+CANDIDATES_PER_TOPIC = 8
+"""Anchors are chosen among the K times this many commonest words: rare words have noisy profiles."""
+
+MIN_DOCS = 3
+"""Words in fewer documents are never anchors."""
+
+WEIGHT_STEPS = 3
+"""Steps of exponentiated gradient for the mixture weights; a start need not be exact."""
+
+STEP_SIZE = 80.0
+"""Length of a step, in units of the largest squared corner."""
+
+
+def anchored_topics(profile_sums: Float64, word_docs: Int64, n_topics: int, n_threads: int) -> Float32:
+    """Return p(topic | word), (W, K), of topics around anchor words; uniform where no corner is left.
+
+    Args:
+        profile_sums: from `no_profiles` and `add_profiles`, over all documents.
+        word_docs: (W,) number of documents that contain each word.
+        n_topics: the number of topics, K.
+        n_threads: any number gives the same bits.
+    """
+    profiles = scaled_profiles(profile_sums, n_threads)
+    candidates = anchor_candidates(word_docs, n_topics)
+    chosen = candidates[farthest_rows(profiles[candidates], n_topics)]
+    weights = np.full((len(profiles), n_topics), 1.0 / n_topics, dtype=np.float32)
+    if len(chosen) > 1:
+        share = len(chosen) / n_topics
+        weights[:, : len(chosen)] = share * mixture_weights(profiles, profiles[chosen], n_threads)
+    return weights
+
+
+def anchor_candidates(word_docs: Int64, n_topics: int) -> Int64:
+    """Return the words, ascending, that occur in enough documents to have a reliable profile."""
+    common = np.argsort(-word_docs, kind="stable")[: CANDIDATES_PER_TOPIC * n_topics]
+    return np.sort(common[word_docs[common] >= MIN_DOCS])
+
+
+def no_profiles(n_words: int, n_topics: int) -> Float64:
+    """Return zeros (W, dims + 1) to add profiles to: each word's sum, projected by signs, and its mass."""
+    return np.zeros((n_words, max(32, n_topics + n_topics // 2) + 1))
+
+
+def add_profiles(graph: FactorGraph, seed: int, n_threads: int, sums: Float64) -> None:
+    """Add the profiles of a corpus, or of a part of one, to `sums`; parts may come in any order."""
+    signs = np.empty((graph.n_words, sums.shape[1] - 1), dtype=np.float32)
+    offsets = np.arange(graph.n_words + 1)
+    run_ranges(_draw_signs, offsets, signs.shape[1], n_threads, np.uint64(seed), signs)
+    add_in_blocks(_add_profiles, graph, graph.totals.doc_grid, n_threads, sums, signs)
+
+
+def scaled_profiles(sums: Float64, n_threads: int) -> Float32:
+    """Return (W, dims): the mean of the words that each word occurs with; zeros where there are none."""
+    profiles = np.empty((len(sums), sums.shape[1] - 1), dtype=np.float32)
+    run_ranges(_scale_rows, np.arange(len(sums) + 1), sums.shape[1], n_threads, sums, profiles)
+    return profiles
+
+
+def farthest_rows(rows: Float32, n: int) -> Int64:
+    """Return the indices of up to n rows, each the farthest from the affine span of those before."""
+    found: Int64 = _farthest(rows.copy(), min(n, len(rows)))
+    return found
+
+
+def mixture_weights(profiles: Float32, corners: Float32, n_threads: int) -> Float32:
+    """Return (W, n): distributions over corners (n, dims) that approximate the profiles (W, dims)."""
+    weights = np.empty((len(profiles), len(corners)), dtype=np.float32)
+    gram = np.empty((len(corners), len(corners)), dtype=np.float32)
+    _products(corners, corners, gram)
+    rate = np.float32(STEP_SIZE / max(float(np.abs(gram).max()), 1e-30))
+    offsets = np.arange(len(profiles) + 1)
+    work = len(corners) * (len(corners) * WEIGHT_STEPS + profiles.shape[1])
+    across = np.ascontiguousarray(corners.T)
+    run_ranges(_weigh, offsets, work, n_threads, profiles, across, gram, rate, WEIGHT_STEPS, weights)
+    return weights
+
+
+@kernel
+def _draw_signs(first, last, seed, signs):
+    n_dims = signs.shape[1]
+    scale = np.float32(1.0 / np.sqrt(n_dims))
+    for w in range(first, last):
+        bits = hashed(seed, SIGN_STREAM + w)
+        for j in range(n_dims):
+            signs[w, j] = scale if mixed(bits, j) > np.float32(0.5) else -scale
+
+
+@kernel
+def _add_profiles(first, last, graph, signs, partial):
+    """Add the contribution of documents first to last to the words' profiles and masses to `partial`."""
+    n_dims = signs.shape[1]
+    doc = np.empty(n_dims, dtype=np.float32)
+    for d in range(first, last):
+        doc[:] = 0
+        tokens = 0.0
+        for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
+            w = graph.edge_word[e]
+            tokens += graph.edge_count[e]
+            for j in range(n_dims):
+                doc[j] += graph.edge_count[e] * signs[w, j]
+        if tokens > 1:
+            for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
+                w = graph.edge_word[e]
+                share = np.float32(graph.edge_count[e] / (tokens * (tokens - 1.0)))
+                for j in range(n_dims):
+                    partial[w, j] += share * (doc[j] - signs[w, j])
+                partial[w, n_dims] += np.float32(graph.edge_count[e] / tokens)
+
+
+@kernel
+def _scale_rows(first, last, sums, profiles):
+    """Divide the sums of each word by its mass, the last column."""
+    n_dims = profiles.shape[1]
+    for w in range(first, last):
+        share = 1.0 / sums[w, n_dims] if sums[w, n_dims] > 0 else 0.0
+        for j in range(n_dims):
+            profiles[w, j] = share * sums[w, j]
+
+
+@kernel
+def _farthest(rows, n):
+    """Choose rows by Gram-Schmidt, overwriting `rows`; stop where all that is left is rounding."""
+    n_rows, n_dims = rows.shape
+    chosen = np.empty(n, dtype=np.int64)
+    directions = np.zeros((n + 1, n_dims), dtype=np.float32)  # the first two stay zero
+    removed = np.zeros(n_rows, dtype=np.int64)  # how many directions were removed from each row,
+    lengths = np.full(n_rows, np.inf, dtype=np.float32)  # and its squared length since then
+    largest = 0.0
+    for i in range(n):
+        at = _longest(i + 1, directions, removed, lengths, rows)
+        best = np.float64(lengths[at])
+        largest = max(largest, best)
+        if not best > 1e-10 * largest:
+            return chosen[:i]
+        chosen[i] = at
+        if i == 0:  # from here on, relative to the first corner
+            corner = rows[at].copy()
+            for r in range(n_rows):
+                for j in range(n_dims):
+                    rows[r, j] -= corner[j]
+            lengths[:] = np.inf
+        else:
+            scale = np.float32(1.0 / np.sqrt(best))
+            for j in range(n_dims):
+                directions[i + 1, j] = scale * rows[at, j]
+            lengths[at] = 0
+    return chosen
+
+
+@inner
+def _longest(n_removed, directions, removed, lengths, rows):
+    """Return the longest row after the removal of the first directions; the first of equally long ones.
+
+    Rows only become shorter, so a row that was shorter than the longest before needs no update. This passes
+    over most rows, and removes several directions at once from the others, which then stay in the cache.
+    """
+    at = 0
+    for r in range(rows.shape[0]):
+        if lengths[r] > lengths[at]:
+            at = r
+    _remove(at, n_removed, directions, removed, lengths, rows)
+    for r in range(rows.shape[0]):
+        if lengths[r] >= lengths[at] and r != at:
+            _remove(r, n_removed, directions, removed, lengths, rows)
+            if lengths[r] > lengths[at] or (lengths[r] == lengths[at] and r < at):
+                at = r
+    return at
+
+
+@inner
+def _remove(r, n_removed, directions, removed, lengths, rows):
+    """Bring a row up to date."""
+    for i in range(removed[r], n_removed):
+        lengths[r] = _project_out(r, directions[i], rows)
+    removed[r] = n_removed
+
+
+@inner
+def _project_out(r, direction, rows):
+    """Remove the component of row r along a direction; return the squared length of the remainder."""
+    along = np.float32(0)
+    for j in range(direction.shape[0]):
+        along += rows[r, j] * direction[j]
+    length = np.float32(0)
+    for j in range(direction.shape[0]):
+        rest = rows[r, j] - along * direction[j]
+        rows[r, j] = rest
+        length += rest * rest
+    return length
+
+
+@kernel
+def _products(left, right, out):
+    for i in range(left.shape[0]):
+        for j in range(right.shape[0]):
+            total = np.float32(0)
+            for k in range(left.shape[1]):
+                total += left[i, k] * right[j, k]
+            out[i, j] = total
+
+
+@kernel
+def _weigh(first, last, profiles, across, gram, rate, steps, weights):
+    """Iterate from equal weights; `across` (dims, n) holds the corners, `gram` (n, n) their products.
+
+    Four words share each load of a corner; the last ones of a range share it with copies of themselves.
+    """
+    n = gram.shape[0]
+    targets = np.empty((4, n), dtype=np.float32)
+    slopes = np.empty((4, n), dtype=np.float32)
+    for group in range(first, last, 4):
+        words = (group, min(group + 1, last - 1), min(group + 2, last - 1), min(group + 3, last - 1))
+        targets[:] = 0
+        _add_rows(words, profiles, across, targets)
+        for w in range(group, min(group + 4, last)):
+            weights[w, :] = np.float32(1) / np.float32(n)
+        for _ in range(steps):
+            for i in range(n):
+                for g in range(4):
+                    slopes[g, i] = -targets[g, i]
+            _add_rows(words, weights, gram, slopes)
+            for w in range(group, min(group + 4, last)):
+                _step(w, rate, slopes[w - group], weights)
+
+
+@inner
+def _add_rows(words, scales, rows, totals):
+    """Add all rows, times their scales in four rows of `scales`, to four rows of `totals`, four at a time."""
+    a, b, c, d = words
+    n = rows.shape[0]
+    j = 0
+    while j + 4 <= n:
+        a0, a1, a2, a3 = scales[a, j], scales[a, j + 1], scales[a, j + 2], scales[a, j + 3]
+        b0, b1, b2, b3 = scales[b, j], scales[b, j + 1], scales[b, j + 2], scales[b, j + 3]
+        c0, c1, c2, c3 = scales[c, j], scales[c, j + 1], scales[c, j + 2], scales[c, j + 3]
+        d0, d1, d2, d3 = scales[d, j], scales[d, j + 1], scales[d, j + 2], scales[d, j + 3]
+        for i in range(totals.shape[1]):
+            p, q, r, s = rows[j, i], rows[j + 1, i], rows[j + 2, i], rows[j + 3, i]
+            totals[0, i] += (a0 * p + a1 * q) + (a2 * r + a3 * s)
+            totals[1, i] += (b0 * p + b1 * q) + (b2 * r + b3 * s)
+            totals[2, i] += (c0 * p + c1 * q) + (c2 * r + c3 * s)
+            totals[3, i] += (d0 * p + d1 * q) + (d2 * r + d3 * s)
+        j += 4
+    while j < n:
+        for i in range(totals.shape[1]):
+            totals[0, i] += scales[a, j] * rows[j, i]
+            totals[1, i] += scales[b, j] * rows[j, i]
+            totals[2, i] += scales[c, j] * rows[j, i]
+            totals[3, i] += scales[d, j] * rows[j, i]
+        j += 1
+
+
+@inner
+def _step(w, rate, slope, weights):
+    """Multiply the weights of a word by exp(-rate slope), and scale them to add up to one."""
+    n = slope.shape[0]
+    least = slope[0]
+    for i in range(1, n):
+        least = min(least, slope[i])
+    for i in range(n):
+        weights[w, i] *= _decay(min(rate * (slope[i] - least), np.float32(50)))
+    total = np.float32(0)
+    for i in range(n):
+        total += weights[w, i]
+    scale = np.float32(1) / total
+    for i in range(n):
+        weights[w, i] *= scale
+
+
+@inner
+def _decay(x):
+    """Return exp(-x), approximate where it is tiny: a series and six squarings, which vectorise."""
+    y = x * np.float32(-1 / 64)
+    power = np.float32(1) + y * (
+        np.float32(1) + y * (np.float32(1 / 2) + y * (np.float32(1 / 6) + y * np.float32(1 / 24)))
+    )
+    for _ in range(6):
+        power *= power
+    return power

@@ -1,0 +1,249 @@
+"""Checkpoints: an unfinished fit on disk, to be continued to the same bits.
+
+A checkpoint is one safetensors file: the sums, the previous word sums, alpha, and the state of the documents
+where it is in memory. Its metadata has a format mark, a JSON record (priors, history, what is being fitted)
+and a digest of the record and all arrays. A fit to shards has the same file in its folder, and the state of
+the documents next to it (`scale.shard_executor`).
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, JsonValue
+
+from tagtopics.bp.callbacks import Callback, Step
+from tagtopics.bp.graph import Belief, CorpusSums, DocState, Priors
+from tagtopics.corpus.core import Corpus
+from tagtopics.errors import InputError, one_line
+from tagtopics.files import atomic_file, check_target, digest_arrays, digest_bytes, sweep_leftovers
+
+FORMAT = "tagtopics checkpoint"
+_FREE = ("n_jobs", "max_iter", "tol")
+"""Parameters that may change when a fit is continued."""
+
+_Arrays = dict[str, npt.NDArray[Any]]
+_Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class _Scalars(BaseModel):
+    """The priors but alpha."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+    topic_word: Annotated[FiniteFloat, Field(gt=0)]
+    pairwise_weight: _Share
+    higher_order_weight: _Share
+    order: Annotated[int, Field(ge=2)]
+    word_exponent: _Share
+    relaxation: Annotated[float, Field(ge=0, le=4)]
+    own_tokens: Annotated[FiniteFloat, Field(gt=0)] = Priors._field_defaults["own_tokens"]
+
+
+class _Record(BaseModel):
+    """The JSON of a checkpoint."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+    version: Literal[1] = 1
+    sweep: Annotated[int, Field(ge=0)]
+    memory: Literal["stored", "lean", "shards"]
+    priors: _Scalars
+    history: tuple[tuple[int, FiniteFloat, FiniteFloat], ...]
+    identity: dict[str, JsonValue]
+
+
+class Checkpoint(Callback[Belief]):
+    """Save the state at intervals, atomically: the file always contains a complete checkpoint.
+
+    Args:
+        path: a file; an older checkpoint is replaced, any other file is an `InputError`.
+        every: iterations from one checkpoint to the next.
+        minutes: save also when so many minutes have passed since the last; None for iterations alone.
+        identity: what is being fitted, JSON; `load_checkpoint` can compare it.
+        past: the history of the fit that is continued, if any.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        every: int = 10,
+        minutes: float | None = None,
+        identity: Mapping[str, Any] | None = None,
+        past: Sequence[Step] = (),
+    ) -> None:
+        self.path = check_target(path, "checkpoint", is_checkpoint, option="--checkpoint")
+        self.every, self.minutes = every, minutes
+        self.identity, self.past = dict(identity or {}), tuple(past)
+
+    def on_start(self, max_iter: int) -> None:
+        """Reset the history and the clock; remove what a killed fit left next to the file."""
+        sweep_leftovers(self.path)
+        self._history = list(self.past)
+        self._saved = time.monotonic()
+
+    def on_iteration(self, step: Step, state: Belief) -> bool:
+        """Save if it is time."""
+        if not isinstance(state, Belief):
+            raise InputError("a checkpoint holds the state of belief propagation (LDA, TTM) only")
+        self._history.append(step)
+        waited = time.monotonic() - self._saved
+        if step.iteration % self.every == 0 or (self.minutes is not None and waited >= 60 * self.minutes):
+            save_checkpoint(self.path, state, self._history, self.identity)
+            self._saved = time.monotonic()
+        return False
+
+
+def save_checkpoint(path: Path, belief: Belief, history: Sequence[Step], identity: Mapping[str, Any]) -> None:
+    """Write a belief, its history and what is being fitted."""
+    scalars = belief.priors._asdict()
+    arrays: _Arrays = dict(zip(CorpusSums._fields[:3], belief.sums[:3], strict=True))
+    arrays["previous"] = belief.previous
+    arrays["doc_topic_prior"] = scalars.pop("doc_topic")
+    memory: Literal["stored", "lean", "shards"] = "shards"
+    if belief.docs is not None:
+        arrays |= belief.docs._asdict()
+        memory = "stored" if len(belief.docs.messages) else "lean"
+    record = _Record(
+        sweep=belief.sweep,
+        memory=memory,
+        priors=_Scalars(**scalars),
+        history=tuple((step.iteration, step.change, step.seconds) for step in history),
+        identity=_as_json(identity),
+    )
+    write_arrays(path, arrays, {"format": FORMAT, "record": record.model_dump_json()})
+
+
+def load_checkpoint(path: str | Path, identity: Mapping[str, Any] | None = None) -> tuple[Belief, list[Step]]:
+    """Return a belief and its history, for `start` of `fit` and of `loop.run`, which check that it fits.
+
+    Args:
+        path: a file that `Checkpoint` wrote.
+        identity: what is to be fitted; a checkpoint of something else is an `InputError`.
+    """
+    arrays, metadata = read_arrays(path, FORMAT)
+    try:
+        record = _Record.model_validate_json(metadata["record"])
+        sums = CorpusSums(*(arrays.pop(name) for name in CorpusSums._fields[:3]))
+        previous, alpha = arrays.pop("previous"), arrays.pop("doc_topic_prior")
+        docs = None if record.memory == "shards" else DocState(**arrays)
+        history = [Step(*step) for step in record.history]
+        if record.sweep != len(history) or [step.iteration for step in history] != [
+            *range(1, record.sweep + 1)
+        ]:
+            raise ValueError("its history does not have one entry for each sweep")
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: damaged checkpoint ({one_line(error)}); start again without it") from None
+    if identity is not None:
+        check_identity(record.identity, identity, str(path))
+    return Belief(record.sweep, sums, previous, Priors(alpha, **dict(record.priors)), docs), history
+
+
+def is_checkpoint(path: Path) -> bool:
+    """Return whether a path is a checkpoint of tagtopics."""
+    try:
+        return path.is_file() and read_metadata(path).get("format") == FORMAT
+    except InputError:
+        return False
+
+
+def identity_of(model: Any, corpus: str) -> dict[str, Any]:
+    """Return what determines the result of a fit, JSON: model, parameters and digest of the corpus."""
+    parameters = {
+        name: plain_value(value) for name, value in model.get_params(deep=False).items() if name not in _FREE
+    }
+    return {"model": type(model).__name__, "parameters": parameters, "corpus": corpus}
+
+
+def plain_value(value: Any) -> Any:
+    """Return a parameter as JSON has it: dataclasses as objects, numbers of NumPy as numbers."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {name: plain_value(part) for name, part in asdict(value).items()}
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def digest_of(corpus: Corpus) -> str:
+    """Return a digest of the counts, the tags and their names."""
+    arrays = [
+        array
+        for matrix in (corpus.counts, corpus.tags)
+        for array in (np.array(matrix.shape), matrix.indptr, matrix.indices, matrix.data)
+    ]
+    names = "\n".join((*corpus.vocabulary, "", *corpus.tag_names))
+    return digest_bytes(f"{digest_arrays(*arrays)}\n{names}".encode("utf-8", "replace"))
+
+
+def check_identity(found: Mapping[str, Any], wanted: Mapping[str, Any], where: str) -> None:
+    """Raise `InputError` where an unfinished fit was begun with something else than is asked for now."""
+    for name, value in _as_json(wanted).items():
+        if found.get(name) != value:
+            raise InputError(
+                f"{where}: was begun with another {name} ({_short(found.get(name))} there, {_short(value)} "
+                "now); use the same, or remove it and start again"
+            )
+
+
+def write_arrays(path: Path, arrays: _Arrays, metadata: Mapping[str, str]) -> None:
+    """Write arrays and metadata to a safetensors file, atomically, with a digest of both."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import save_file
+
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    described = {**metadata, "digest": _digest(arrays, metadata)}
+    try:
+        with atomic_file(path) as temporary:
+            save_file(arrays, temporary, metadata=described)
+    except SafetensorError as error:
+        raise InputError(f"{path}: cannot be written ({one_line(error)}); nothing was changed") from None
+
+
+def read_arrays(path: str | Path, format: str) -> tuple[_Arrays, dict[str, str]]:
+    """Return the arrays and the metadata of a file of `write_arrays`, if mark and digest are right."""
+    from safetensors import SafetensorError, safe_open
+
+    metadata = read_metadata(path)
+    if metadata.get("format") != format:
+        raise InputError(f"{path}: not a {format.removeprefix('tagtopics ')} written by tagtopics")
+    try:
+        with safe_open(path, "numpy") as file:
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: damaged ({one_line(error)}); start again without it") from None
+    if metadata.pop("digest", None) != _digest(arrays, metadata):
+        raise InputError(f"{path}: damaged (its digest differs); start again without it")
+    return arrays, metadata
+
+
+def read_metadata(path: str | Path) -> dict[str, str]:
+    """Return the metadata of a safetensors file; an `InputError` says what is wrong with any other file."""
+    from safetensors import SafetensorError, safe_open
+
+    if not Path(path).is_file():
+        raise InputError(f"{path}: no such file")
+    try:
+        with safe_open(path, "numpy") as file:
+            return dict(file.metadata() or {})
+    except (SafetensorError, OSError, ValueError) as error:
+        raise InputError(f"{path}: not a file of tagtopics, or damaged ({one_line(error)})") from None
+
+
+def _digest(arrays: _Arrays, metadata: Mapping[str, str]) -> str:
+    names = sorted(arrays)
+    text = json.dumps([names, sorted(metadata.items())])
+    return digest_bytes(f"{text}\n{digest_arrays(*(arrays[name] for name in names))}".encode())
+
+
+def _as_json(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a mapping as JSON would give it back."""
+    found: dict[str, Any] = json.loads(json.dumps(dict(value)))
+    return found
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

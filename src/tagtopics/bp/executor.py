@@ -1,0 +1,296 @@
+"""Executors: who holds the documents of a corpus and applies a sweep to all of them.
+
+Belief propagation is the same algorithm everywhere (`bp`). In memory, on shards and on a cluster it differs
+only in the executor. All sums are exact, so it does not matter which part is added first: any executor gives
+the same bits.
+
+`memory="auto"` decides by the sizes of the corpus alone whether messages are stored or recomputed, so that
+results never depend on the machine.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from tagtopics._memory import release_freed
+from tagtopics._typing import Bool, Float32, Float64, Int64
+from tagtopics.bp import sweep as compiled
+from tagtopics.bp.anchors import add_profiles, anchored_topics, no_profiles
+from tagtopics.bp.constants import NOISE
+from tagtopics.bp.graph import CorpusSums, DocState, FactorGraph, Priors, SweepInput, Totals, invariant_error
+from tagtopics.errors import CorpusWarning, InputError
+
+_TOLERANCE = 1e-3
+"""Largest relative error of the sums of a restored state; rounding stays far below."""
+
+MAX_STORED_BYTES = 8 * 2**30
+"""`memory="auto"` stores up to 8 GiB of messages: 4 bytes for each topic of each edge."""
+
+_UNLIMITED = 1 << 60
+_CGROUP = Path("/sys/fs/cgroup")
+_OWN_CGROUP = Path("/proc/self/cgroup")
+_VERSION_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+_VERSION_2 = ("memory.max", "memory.current", "inactive_file")
+
+
+class Kernels(Protocol):
+    """The functions of a sweep: the module `bp.sweep`, or `bp.reference` to check it."""
+
+    def sweep_input(
+        self,
+        sums: CorpusSums,
+        tag_docs: Int64 | Float64,
+        previous: Float32,
+        priors: Priors,
+        lean: bool,
+        n_threads: int,
+    ) -> SweepInput:
+        """Return what a sweep reads about words and tags."""
+        ...
+
+    def start(
+        self,
+        graph: FactorGraph,
+        word_topics: Float32,
+        seed: int,
+        lean: bool,
+        n_threads: int,
+        sums: CorpusSums,
+    ) -> DocState:
+        """Return the initial state of documents, and add its sums to `sums`."""
+        ...
+
+    def sweep(
+        self,
+        graph: FactorGraph,
+        docs: DocState,
+        given: SweepInput,
+        priors: Priors,
+        lean: bool,
+        n_threads: int,
+        sums: CorpusSums,
+    ) -> float:
+        """Update documents in place and add their sums to `sums`; return how far messages moved."""
+        ...
+
+
+class Sweep(NamedTuple):
+    """What an executor needs for a sweep."""
+
+    number: int  # from 1
+    given: SweepInput
+    priors: Priors
+
+
+class Executor(Protocol):
+    """Applies sweeps to all documents of a corpus."""
+
+    @property
+    def totals(self) -> Totals:
+        """Statistics of the corpus."""
+        ...
+
+    @property
+    def lean(self) -> bool:
+        """Whether messages are recomputed in each sweep instead of stored."""
+        ...
+
+    @property
+    def n_threads(self) -> int:
+        """Threads for work on the sums; any number gives the same bits."""
+        ...
+
+    @property
+    def kernels(self) -> Kernels:
+        """The functions of a sweep."""
+        ...
+
+    def profiles(self, n_topics: int, seed: int) -> Float64:
+        """Return the sums of the words' profiles over all documents; see `bp.anchors`."""
+        ...
+
+    def start(self, word_topics: Float32, seed: int, sums: CorpusSums) -> DocState | None:
+        """Draw the initial state of all documents and add its sums to `sums`, which are zero.
+
+        Return the state, or None if it is kept elsewhere.
+        """
+        ...
+
+    def sweep(self, sweep: Sweep, docs: DocState | None, sums: CorpusSums) -> float:
+        """Update all documents, `docs` in place, and add their sums to `sums`, which are zero.
+
+        If the input has no sums of tags, the sums of the tags stay as they are. Return how far messages
+        moved, in tokens.
+        """
+        ...
+
+    def check(self, sums: CorpusSums, docs: DocState | None) -> None:
+        """Raise `InputError` if a restored state does not fit the documents."""
+        ...
+
+
+@dataclass(frozen=True)
+class MemoryExecutor:
+    """Documents in memory."""
+
+    graph: FactorGraph
+    lean: bool = False  # recompute messages in each sweep instead of storing them; see `reference.recall`
+    n_threads: int = 1  # any number gives the same bits
+    kernels: Kernels = compiled
+
+    @property
+    def totals(self) -> Totals:
+        """Statistics of the corpus."""
+        return self.graph.totals
+
+    def profiles(self, n_topics: int, seed: int) -> Float64:
+        """Return the sums of the words' profiles."""
+        sums = no_profiles(self.graph.n_words, n_topics)
+        add_profiles(self.graph, seed, self.n_threads, sums)
+        return sums
+
+    def start(self, word_topics: Float32, seed: int, sums: CorpusSums) -> DocState:
+        """Return the initial state of all documents.
+
+        Its messages take more memory than all else, so what is free by now is given back to the system.
+        """
+        release_freed()
+        return self.kernels.start(self.graph, word_topics, seed, self.lean, self.n_threads, sums)
+
+    def sweep(self, sweep: Sweep, docs: DocState | None, sums: CorpusSums) -> float:
+        """Update all documents in place."""
+        assert docs is not None
+        arguments = (sweep.given, sweep.priors, self.lean, self.n_threads, sums)
+        return self.kernels.sweep(self.graph, docs, *arguments)
+
+    def check(self, sums: CorpusSums, docs: DocState | None) -> None:
+        """Raise `InputError` if a restored state does not fit the graph."""
+        if docs is None:
+            raise InputError("start: a checkpoint of a fit to shards; continue it with fit_shards")
+        check_docs(docs, self.graph, sums.words.shape[1], self.lean, "start")
+        if not invariant_error(self.graph, sums, docs) < _TOLERANCE:
+            raise InputError("start: a checkpoint of another corpus; its sums do not match these documents")
+
+
+def initial_topics(
+    executor: Executor, n_topics: int, seed: int, anchored: bool, known: Bool | None = None
+) -> Float32:
+    """Return the initial p(topic | word), (W, K), up to a factor for each word.
+
+    Anchored, these are topics around anchor words, plus a little noise; else all ones. Words that are known
+    to belong to other topics, (W,), are no anchors.
+    """
+    word_docs = executor.totals.word_docs
+    if known is not None:
+        word_docs = np.where(known, 0, word_docs)
+    if not anchored:
+        return np.ones((len(word_docs), n_topics), dtype=np.float32)
+    profiles = executor.profiles(n_topics, seed)
+    return anchored_topics(profiles, word_docs, n_topics, executor.n_threads) + NOISE
+
+
+def check_docs(docs: DocState, graph: FactorGraph, n_topics: int, lean: bool, where: str) -> None:
+    """Raise `InputError` if a restored state has other sizes than a graph, or impossible numbers."""
+    modes = {True: 'memory="lean"', False: 'memory="stored"'}
+    if graph.n_edges and (len(docs.messages) == 0) != lean:
+        raise InputError(
+            f"{where}: was begun with {modes[not lean]}, this fit has {modes[lean]}; use the same"
+        )
+    sizes = (0 if lean else graph.n_edges, graph.n_docs, graph.n_slots)
+    for name, array, n in zip(DocState._fields, docs, sizes, strict=True):
+        check_array(array, (n, n_topics), np.float32, f"{where}: {name}")
+
+
+def check_array(array: object, shape: tuple[int, ...], dtype: type, what: str) -> None:
+    """Raise `InputError` unless something is a contiguous array of finite numbers, none below zero."""
+    if not isinstance(array, np.ndarray) or array.dtype != dtype or array.shape != shape:
+        found = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+        expected = f"{np.dtype(dtype)} {shape}"
+        raise InputError(f"{what} is {found}, expected {expected}: of another corpus or other parameters")
+    if not array.flags.c_contiguous or (array.size and not (array.min() >= 0 and array.max() < np.inf)):
+        raise InputError(f"{what} is damaged: it has negative or infinite numbers; start again without it")
+
+
+class MemoryEstimate(NamedTuple):
+    """Bytes that belief propagation needs in addition to the corpus."""
+
+    messages: int  # of the messages alone: K numbers for each word of each document
+    stored: int  # with messages stored
+    lean: int  # with messages recomputed: K numbers for each document, word and slot
+
+
+def estimate_memory(graph: FactorGraph, n_topics: int) -> MemoryEstimate:
+    """Return what each mode needs for a graph and a number of topics."""
+    narrow = 4 * (graph.n_docs + graph.n_slots)
+    wide = 8 * (2 * graph.n_words + 2 * graph.n_tags) + 4 * (3 * graph.n_words + 2 * graph.n_tags)
+    base = n_topics * (narrow + wide)
+    messages = 4 * n_topics * graph.n_edges
+    return MemoryEstimate(messages, base + messages, base + 8 * n_topics * graph.n_words)
+
+
+def is_lean(memory: str, graph: FactorGraph, n_topics: int) -> bool:
+    """Return whether messages are recomputed: for "lean", and for "auto" above `MAX_STORED_BYTES`.
+
+    A fit that needs more memory than is available gets a warning.
+    """
+    estimate = estimate_memory(graph, n_topics)
+    lean = memory == "lean" or (memory == "auto" and estimate.messages > MAX_STORED_BYTES)
+    needed, available = estimate.lean if lean else estimate.stored, available_memory()
+    if available is not None and needed > available:
+        remedy = "use shards (tagtopics shard) or fewer topics" if lean else 'use memory="lean"'
+        sizes = f"{needed / 2**30:.1f} GiB of memory, {available / 2**30:.1f} GiB are available"
+        warnings.warn(f"fit: needs about {sizes}; {remedy}", CorpusWarning, stacklevel=2)
+    return lean
+
+
+def available_memory() -> int | None:
+    """Return the bytes that this process may still use, control groups included; None if unknown."""
+    amounts = [amount for amount in (_free_on_machine(), _free_in_cgroup()) if amount is not None]
+    return min(amounts, default=None)
+
+
+def _free_on_machine() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, ValueError, StopIteration, IndexError):
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _free_in_cgroup() -> int | None:
+    """Return what is left of the limits of this process's control groups; None if there is no limit."""
+    try:
+        lines = _OWN_CGROUP.read_text().splitlines()
+    except OSError:
+        lines = []
+    amounts: list[int] = []
+    for line in (*lines, "0::/", "1:memory:/"):
+        _, controllers, path = line.split(":", 2)
+        if controllers not in ("", "memory"):
+            continue
+        files, base = (_VERSION_1, _CGROUP / "memory") if controllers else (_VERSION_2, _CGROUP)
+        folder = base / path.strip("/")
+        places = [place for place in (folder, *folder.parents) if place.is_relative_to(base)]
+        amounts += [amount for place in places if (amount := _free_in(place, *files)) is not None]
+    return min(amounts, default=None)
+
+
+def _free_in(folder: Path, limit: str, usage: str, cache: str) -> int | None:
+    """Return the limit of a control group minus its usage; page cache that can be dropped counts as free."""
+    try:
+        bound, used = int((folder / limit).read_text()), int((folder / usage).read_text())
+        rows = (line.split() for line in (folder / "memory.stat").read_text().splitlines())
+        cached = next((int(row[1]) for row in rows if row[0] == cache), 0)
+    except (OSError, ValueError, IndexError):
+        return None  # "max" is not a number: no limit
+    return max(0, bound - used + cached) if bound < _UNLIMITED else None

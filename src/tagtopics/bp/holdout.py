@@ -1,0 +1,119 @@
+"""How good topics are: held-out words that they predict, and the coherence of their top words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.bp.graph import FactorGraph, build_graph
+from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.splits import completion
+from tagtopics.errors import InputError
+
+_BATCH = 1 << 20
+"""Probabilities of held-out words computed at a time, times topics."""
+
+
+class Holdout(NamedTuple):
+    """Documents to learn from, and documents set aside to predict."""
+
+    graph: FactorGraph  # the documents to learn from
+    seen: Any  # CSR (D, W): tokens of the documents set aside that are given
+    hidden: Any  # CSR (D, W): tokens to predict
+
+
+def set_aside(counts: Any, tags: Any, chosen: Int64, seed: int) -> Holdout:
+    """Set the chosen documents aside, and hide a fifth of the tokens of each."""
+    others = np.setdiff1d(np.arange(counts.shape[0]), chosen)
+    aside = np.sort(chosen)
+    seen, hidden = completion(counts[aside], seed)
+    return Holdout(build_graph(counts[others], tags[others]), seen, hidden)
+
+
+def log_likelihoods(held_out: Any, doc_topic: Float32, phi: Float32) -> Float64:
+    """Return (D,): log probabilities of held-out tokens, CSR (D, W), under theta (D, K) and phi (W, K)."""
+    docs = np.repeat(np.arange(held_out.shape[0]), np.diff(held_out.indptr))
+    logs = np.empty(held_out.nnz)
+    step = max(1, _BATCH // phi.shape[1])
+    for i in range(0, held_out.nnz, step):
+        part = slice(i, i + step)
+        theta = doc_topic[docs[part]].astype(np.float64)
+        probability = np.einsum("ek,ek->e", theta, phi[held_out.indices[part]].astype(np.float64))
+        logs[part] = np.log(np.maximum(probability, 1e-300))
+    return np.bincount(docs, held_out.data * logs, held_out.shape[0]).astype(np.float64)
+
+
+def perplexity(log_likelihood: float, n_tokens: float) -> float:
+    """Return exp of minus the mean log likelihood of a token; no token to predict is an `InputError`."""
+    if not n_tokens > 0:
+        raise InputError(
+            "perplexity: nothing to predict; the documents need words that the model knows, and for document "
+            "completion two or more in one document"
+        )
+    return float(np.exp(-log_likelihood / n_tokens))
+
+
+def unigram(word_counts: Any, prior: float) -> Float64:
+    """Return p(word), (W,), of a model without topics, from the training counts of each word."""
+    smoothed = np.asarray(word_counts, dtype=np.float64) + prior
+    return np.asarray(smoothed / smoothed.sum())
+
+
+def unigram_log_likelihood(held_out: Any, word_probability: Float64) -> float:
+    """Return the sum over held-out tokens (CSR, D x W) of log p(word)."""
+    return float(held_out.data @ np.log(np.maximum(word_probability[held_out.indices], 1e-300)))
+
+
+def topic_coherence(corpus: Corpus, top_words: Sequence[Sequence[str]]) -> Float64:
+    """Return for each topic the mean NPMI of the pairs of its top words, from -1 to 1.
+
+    With p(v) the share of documents that contain word v, and p(v, w) that of documents with both words,
+
+        npmi(v, w) = log(p(v, w) / (p(v) p(w))) / -log p(v, w),
+
+    which is -1 for words that never co-occur, 0 for independent words, 1 for words that always co-occur.
+
+    Args:
+        corpus: where co-occurrence is counted: a reference corpus, or the one the topics come from.
+        top_words: the top words of each topic; words that are not in the corpus co-occur with none.
+
+    Returns:
+        (K,) the coherence of each topic; NaN for a topic of fewer than two words.
+    """
+    docs_of = _documents_of(corpus, {word for topic in top_words for word in topic})
+    coherence = np.full(len(top_words), np.nan)
+    for k, topic in enumerate(top_words):
+        words = list(dict.fromkeys(topic))
+        above = np.triu_indices(len(words), k=1)
+        if len(above[0]):
+            occurs = np.zeros((len(words), corpus.n_docs), dtype=np.float64)
+            for row, word in zip(occurs, words, strict=True):
+                row[docs_of[word]] = 1
+            coherence[k] = _npmi((occurs @ occurs.T).astype(np.int64), corpus.n_docs)[above].mean()
+    return coherence
+
+
+def _documents_of(corpus: Corpus, words: Iterable[str]) -> dict[str, Int64]:
+    """Return the documents that have each of some words; none for words that are not in the corpus."""
+    names, counts = list(words), corpus.counts
+    place = {word: i for i, word in enumerate(names)}
+    number = np.array([place.get(word, -1) for word in corpus.vocabulary], dtype=np.int64)[counts.indices]
+    entries = np.flatnonzero((number >= 0) & (counts.data > 0))
+    entries = entries[np.argsort(number[entries], kind="stable")]
+    docs = np.searchsorted(counts.indptr, entries, side="right") - 1
+    ends = np.searchsorted(number[entries], np.arange(1, len(names)))
+    return dict(zip(names, np.split(docs, ends), strict=True)) if names else {}
+
+
+def _npmi(together: Int64, n_docs: int) -> Float64:
+    joint = together / max(n_docs, 1)
+    alone = np.diag(joint)
+    meet = together > 0
+    always = together == n_docs
+    log_joint = np.log(np.where(meet, joint, 1.0))
+    log_apart = np.log(np.where(meet, np.outer(alone, alone), 1.0))
+    values = (log_joint - log_apart) / np.where(meet & ~always, -log_joint, 1.0)
+    return np.where(meet, np.where(always, 1.0, values), -1.0)

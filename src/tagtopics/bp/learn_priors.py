@@ -1,0 +1,146 @@
+"""Priors learned on documents set aside.
+
+Within a fit, expected counts are too smooth to learn from, and words left out one at a time have already
+influenced their neighbours (decisions 007 and 010). So some documents are set aside, topics are learned from
+the others for a few sweeps, and held-out tokens of those set aside are predicted. Then the fit starts on all
+documents.
+
+**Alpha** (`learn_alpha`). With n_k the counts of a document's seen tokens, n their sum, and e a held-out
+token of word w:
+
+    p(e) = tot_e / (n + K alpha),      tot_e = sum_k (n_k + alpha) phi_k(w)
+    alpha <- alpha  mean_k sum_e phi_k(w) / tot_e  /  sum_e 1 / (n + K alpha)
+
+is the fixed point of the derivative of the held-out likelihood.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tagtopics._typing import Float32, Float64
+from tagtopics.bp.executor import MemoryExecutor
+from tagtopics.bp.fold_in import FoldIn
+from tagtopics.bp.graph import Belief, Priors
+from tagtopics.bp.holdout import Holdout, set_aside
+from tagtopics.bp.loop import run
+from tagtopics.bp.propagation import BeliefPropagation
+
+MIN_DOCS = 200
+"""Corpora with fewer documents keep the priors they were given."""
+
+_ALPHA_SHARE, _ALPHA_DOCS = 10, 500
+"""For alpha, one document in 10 is set aside, at most 500."""
+
+_ALPHA_SWEEPS, _FIRST, _EVERY = 20, 4, 2
+"""Topics are learned for 20 sweeps; alpha is improved from sweep 4 on, in every second sweep."""
+
+_ALPHA, _BETA = 0.1, 0.05
+"""The priors of the paper, and of models with few topics."""
+
+_DOC_TOKENS, _TOPIC_SHARE = 5.0, 0.125
+"""Most that the scaled priors add up to: tokens of a document, and a share of the tokens of a mean topic."""
+
+_MIN_ALPHA, _MAX_ALPHA = 1e-3, 10.0
+"""Bounds of a learned alpha."""
+
+_RELAXATION = 1.0
+"""Largest relaxation while priors are learned; with more, so few sweeps end in mid-swing."""
+
+
+def default_alpha(n_topics: int, scaled: bool) -> float:
+    """Return the pseudo-count of a topic in a document; less for many topics if it is scaled."""
+    return min(_ALPHA, _DOC_TOKENS / n_topics) if scaled else _ALPHA
+
+
+def default_beta(n_topics: int, n_tokens: float, n_words: int, scaled: bool) -> float:
+    """Return the pseudo-count of a word in a topic; less if topics have few tokens, if it is scaled."""
+    most = _TOPIC_SHARE * n_tokens / (n_topics * max(n_words, 1))
+    return max(min(_BETA, most), 1e-4) if scaled else _BETA
+
+
+def can_learn(counts: Any) -> bool:
+    """Return whether there are enough documents (CSR (D, W)), and whole counts that can be split."""
+    return counts.shape[0] >= MIN_DOCS and bool(np.array_equal(counts.data, np.rint(counts.data)))
+
+
+def learn_alpha(counts: Any, tags: Any, priors: Priors, seed: int, n_threads: int, anchored: bool) -> Priors:
+    """Return priors with a symmetric alpha that suits held-out tokens; as given for small corpora.
+
+    Args:
+        counts: training documents, CSR (D, W).
+        tags: their tags, CSR (D, T).
+        priors: where to start.
+        seed: of the choice of documents and tokens, and of the start.
+        n_threads: any number gives the same bits.
+        anchored: whether the fit starts from anchor words.
+    """
+    if not can_learn(counts):
+        return priors
+    n_docs = counts.shape[0]
+    n = min(n_docs // _ALPHA_SHARE, _ALPHA_DOCS)
+    chosen = np.random.default_rng(seed).choice(n_docs, n, replace=False)
+    holdout = set_aside(counts, tags, chosen, seed)
+    executor = MemoryExecutor(holdout.graph, n_threads=n_threads)
+    calm = priors._replace(relaxation=min(priors.relaxation, _RELAXATION))
+    algorithm = _AlphaLearning(BeliefPropagation(executor, calm, seed, anchored), holdout)
+    learned = run(algorithm, max_iter=_ALPHA_SWEEPS).state.priors
+    return priors._replace(doc_topic=learned.doc_topic)
+
+
+@dataclass(frozen=True)
+class _AlphaLearning:
+    """Belief propagation that improves alpha after some of its sweeps."""
+
+    propagation: BeliefPropagation
+    holdout: Holdout
+
+    def init(self) -> Belief:
+        """Return the first belief."""
+        return self.propagation.init()
+
+    def step(self, belief: Belief) -> tuple[Belief, float]:
+        """Return the belief after one sweep, with a better alpha."""
+        belief, change = self.propagation.step(belief)
+        if belief.sweep >= _FIRST and belief.sweep % _EVERY == 0:
+            alpha = _improved_alpha(belief, self.holdout, self.propagation.executor.n_threads)
+            belief = belief._replace(priors=belief.priors._replace(doc_topic=alpha))
+        return belief, change
+
+
+def _improved_alpha(belief: Belief, holdout: Holdout, n_threads: int) -> Float32:
+    """Return alpha (K,) after a few steps of the fixed point, with topics and seen counts as they are."""
+    priors = belief.priors
+    phi = _word_probabilities(belief, priors)
+    fold_in = FoldIn(phi.astype(np.float32), priors.doc_topic, max_iter=20, n_threads=n_threads)
+    alpha, K = float(priors.doc_topic.mean()), len(priors.doc_topic)
+    theta = fold_in.doc_topic(holdout.seen).astype(np.float64)
+    doc_sums = np.maximum(theta * (holdout.seen.sum(1)[:, np.newaxis] + K * alpha) - alpha, 0.0)
+    for _ in range(3):
+        alpha = alpha_step(alpha, phi, doc_sums, holdout.hidden)
+    return np.full_like(priors.doc_topic, alpha)
+
+
+def alpha_step(alpha: float, phi: Float64, doc_sums: Float64, hidden: Any) -> float:
+    """Return alpha after one step of the equation in the module docstring.
+
+    Args:
+        alpha: where to start.
+        phi: (W, K) p(word | topic).
+        doc_sums: (D, K) counts of the seen tokens.
+        hidden: the tokens to predict, CSR (D, W).
+    """
+    docs = np.repeat(np.arange(hidden.shape[0]), np.diff(hidden.indptr))
+    raised = doc_sums[docs] + alpha  # (E, K)
+    words = phi[hidden.indices]
+    up = (hidden.data * words.mean(1) / (raised * words).sum(1)).sum()
+    down = (hidden.data / raised.sum(1)).sum()
+    return float(min(max(alpha * up / down, _MIN_ALPHA), _MAX_ALPHA)) if down > 0 else alpha
+
+
+def _word_probabilities(belief: Belief, priors: Priors) -> Float64:
+    raised = belief.sums.words + priors.topic_word
+    return np.asarray(raised / raised.sum(0))

@@ -1,0 +1,146 @@
+"""The initial state: messages around initial topics of words, and random credits.
+
+Each document gets a few EM steps with these topics held fixed, and its messages are drawn around the result,
+so words that belong to several topics start in the right ones.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tagtopics._typing import Float32, Int64
+from tagtopics.bp.constants import CREDIT_STREAM, NOISE_STREAM, PATTERNS, READ_PRIOR, READS
+from tagtopics.bp.edges import longest_of, overlap, sum_rows
+from tagtopics.bp.graph import CorpusSums, DocState, FactorGraph
+from tagtopics.bp.sums import add_in_blocks, add_tags
+from tagtopics.bp.tags import normalise_row
+from tagtopics.jit.compiling import allocator, inner, kernel
+from tagtopics.jit.randomness import hashed, mixed
+
+
+def start(
+    graph: FactorGraph, word_topics: Float32, seed: int, lean: bool, n_threads: int, sums: CorpusSums
+) -> DocState:
+    """Return the initial state of a corpus, or of a part of one, and add its sums to `sums`.
+
+    Args:
+        graph: the documents.
+        word_topics: (W, K) initial p(topic | word), up to a factor for each word.
+        seed: of the noise and the credits; the result does not depend on the parts.
+        lean: leave the messages out.
+        n_threads: any number gives the same bits.
+        sums: added to.
+    """
+    K = word_topics.shape[1]
+    messages = np.empty((0 if lean else graph.n_edges, K), dtype=np.float32)
+    doc_sums = np.empty((graph.n_docs, K), dtype=np.float32)
+    slot_means = np.zeros((graph.n_slots, K), dtype=np.float32)
+    noise = np.empty((PATTERNS, K), dtype=np.float32)
+    _draw_noise(np.uint64(seed), noise)
+    likelihoods = _word_likelihoods(word_topics, graph.totals.word_docs)
+    loop = _initialise_lean if lean else _initialise
+    arrays = (doc_sums, slot_means) if lean else (messages, doc_sums, slot_means)
+    arguments = (likelihoods, noise, np.uint64(seed), *arrays)
+    add_in_blocks(loop, graph, graph.totals.token_grid, n_threads, sums.words, *arguments)
+    add_tags(graph, slot_means, n_threads, sums)
+    return DocState(messages, doc_sums, slot_means)
+
+
+def _word_likelihoods(word_topics: Float32, word_docs: Int64) -> Float32:
+    """Return p(word | topic) from p(topic | word), (W, K), both up to a factor for each word."""
+    shares = word_topics / word_topics.sum(1, keepdims=True)
+    sizes = (word_docs.astype(np.float32)[:, np.newaxis] * shares).sum(0)  # a product would depend on BLAS
+    likelihoods: Float32 = shares / np.maximum(sizes, np.float32(1e-30))
+    return likelihoods
+
+
+@kernel
+def _initialise(first, last, graph, likelihoods, noise, seed, messages, doc_sums, slot_means, partial):
+    """Draw messages, and random credits, for documents first to last.
+
+    `likelihoods` (W, K) are p(w | k); messages are multiplied by rows of `noise` (PATTERNS, K).
+    """
+    theta, gain, wide = _scratch(messages.shape[1])
+    for d in range(first, last):
+        _read_document(d, graph, likelihoods, theta, gain)
+        _draw_messages(d, 0, graph, likelihoods, noise, seed, theta, messages, partial)
+        _draw_credits(d, 0, graph, seed, messages, doc_sums, slot_means, wide)
+
+
+@kernel
+def _initialise_lean(first, last, graph, likelihoods, noise, seed, doc_sums, slot_means, partial):
+    """Do the same, and discard the messages of a document once they are in the sums."""
+    theta, gain, wide = _scratch(doc_sums.shape[1])
+    messages = np.empty((longest_of(first, last, graph), doc_sums.shape[1]), dtype=np.float32)
+    for d in range(first, last):
+        base = graph.doc_edges[d]
+        _read_document(d, graph, likelihoods, theta, gain)
+        _draw_messages(d, base, graph, likelihoods, noise, seed, theta, messages, partial)
+        _draw_credits(d, base, graph, seed, messages, doc_sums, slot_means, wide)
+
+
+@kernel
+def _draw_noise(seed, noise):
+    """Fill `noise` (PATTERNS, K) with numbers from 0.5 to 1.5."""
+    for i in range(noise.shape[0]):
+        bits = hashed(seed, NOISE_STREAM + i)
+        for k in range(noise.shape[1]):
+            noise[i, k] = np.float32(0.5) + mixed(bits, k)
+
+
+@allocator
+def _scratch(K):
+    return np.empty(K, dtype=np.float32), np.empty(K, dtype=np.float32), np.empty(K)
+
+
+@inner
+def _read_document(d, graph, likelihoods, theta, gain):
+    """Set `theta` to the expected tokens of each topic in document d, plus a small prior."""
+    K = theta.shape[0]
+    theta[:] = 1
+    for _ in range(READS):
+        gain[:] = 0
+        for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
+            w = graph.edge_word[e]
+            total = overlap(w, likelihoods, theta)
+            share = graph.edge_count[e] / total if total > 0 else np.float32(0)
+            for k in range(K):
+                gain[k] += share * likelihoods[w, k]
+        for k in range(K):
+            theta[k] = theta[k] * gain[k] + READ_PRIOR
+
+
+@inner
+def _draw_messages(d, base, graph, likelihoods, noise, seed, theta, messages, partial):
+    """Draw the messages of document d; that of edge e goes to row e - base."""
+    K = messages.shape[1]
+    for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
+        r, w = e - base, graph.edge_word[e]
+        row = hashed(seed, graph.first_edge + e) % np.uint64(PATTERNS)
+        total = np.float32(0)
+        for k in range(K):
+            value = theta[k] * likelihoods[w, k] * noise[row, k]
+            messages[r, k] = value
+            total += value
+        if not total > 0:
+            messages[r, :] = 1
+            total = np.float32(K)
+        scale = graph.edge_count[e] / total
+        for k in range(K):
+            messages[r, k] *= scale
+            partial[w, k] += messages[r, k]
+
+
+@inner
+def _draw_credits(d, base, graph, seed, messages, doc_sums, slot_means, wide):
+    """Add up the messages of document d: all of them, and those of each slot with random shares."""
+    start, stop = graph.doc_edges[d], graph.doc_edges[d + 1]
+    sum_rows(start - base, stop - base, messages, d, doc_sums, wide)
+    if start < stop:
+        for s in range(graph.doc_slots[d], graph.doc_slots[d + 1]):
+            bits = hashed(seed, CREDIT_STREAM + graph.first_slot + s)
+            for e in range(start, stop):
+                share = mixed(bits, e - start)
+                for k in range(messages.shape[1]):
+                    slot_means[s, k] += share * messages[e - base, k]
+            normalise_row(s, slot_means)

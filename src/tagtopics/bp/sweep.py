@@ -1,0 +1,195 @@
+"""Compiled belief propagation: the functions of `reference` with the same signatures, in closed form.
+
+Pairs and tuples are never enumerated: with S_t and Q_t the sum and the sum of squares of a tag's slot means,
+every factor has a closed form (elementary symmetric polynomials), so a sweep is linear in edges, slots,
+topics and order. The inner loops are in `edges` and `tags`.
+
+A sweep reads over-relaxed sums of the words, and a share for each of them:
+
+    used_w(k)  = sums_w(k) + relaxation (sums_w(k) - previous_w(k)), at least a fifth of sums_w(k)
+    share_w(k) = phi_w(k) ^ (exponent - 1) / (topic_sums(k) + W beta)
+
+Over-relaxation moves sums further in the direction they moved last, so fewer sweeps lead to the same fixed
+points. An edge multiplies its word's sum, own part excluded, by the share: the word's message to the power of
+the exponent. Words of real documents are not independent of each other; an exponent below one keeps topics
+from becoming too sharp (decision 012).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.bp import edges
+from tagtopics.bp.constants import LEAST, ROOTS
+from tagtopics.bp.graph import CorpusSums, DocState, FactorGraph, Priors, SweepInput, WordInput
+from tagtopics.bp.start import start
+from tagtopics.bp.sums import add_in_blocks, add_tags
+from tagtopics.bp.tags import narrow_tags
+from tagtopics.jit.compiling import kernel
+from tagtopics.jit.threads import run_ranges
+
+__all__ = ["start", "sweep", "sweep_input"]
+
+_ROWS = 256
+"""Words that are added up before they are added to the totals; independent of the number of threads."""
+
+
+def sweep_input(
+    sums: CorpusSums,
+    tag_docs: Int64 | Float64,
+    previous: Float32,
+    priors: Priors,
+    lean: bool,
+    n_threads: int,
+) -> SweepInput:
+    """Return what a sweep over a corpus, or over its parts, reads about words and tags.
+
+    Args:
+        sums: of the whole corpus.
+        tag_docs: (T,) n_t.
+        previous: (W, K) word sums that the messages were computed from; (0, K) if from none.
+        priors: beta, word exponent and relaxation.
+        lean: whether the sweep recomputes messages and needs the words of the previous sweep, too.
+        n_threads: any number gives the same bits.
+    """
+    used = relaxed_sums(sums.words, previous, priors.relaxation, n_threads)
+    narrow, factors = (np.empty(sums.tags.shape, dtype=np.float32) for _ in range(2))
+    arguments = (sums.tags, sums.tag_squares, tag_docs.astype(np.float64), narrow, factors)
+    run_ranges(narrow_tags, np.arange(len(tag_docs) + 1), 2 * sums.tags.shape[1], n_threads, *arguments)
+    nothing = np.empty((0, used.shape[1]), dtype=np.float32)
+    before = _word_input(previous, priors, n_threads) if lean else WordInput(nothing, nothing)
+    words = _word_input(used, priors, n_threads)
+    return SweepInput(words, before, narrow, tag_docs.astype(np.float32), factors)
+
+
+def sweep(
+    graph: FactorGraph,
+    docs: DocState,
+    given: SweepInput,
+    priors: Priors,
+    lean: bool,
+    n_threads: int,
+    sums: CorpusSums,
+) -> float:
+    """Update every message of a corpus, or of a part of one, once; return how far they moved, in tokens.
+
+    `docs` is changed in place. The sums of its documents are added to `sums`; parts may come in any order. If
+    `given` has no sums of tags, slot means stay as they are, and nothing is added to the sums of the tags.
+    """
+    change = np.zeros(graph.n_docs)
+    loop = edges.update_documents_lean if lean else edges.update_documents
+    arrays = (*(docs[1:] if lean else docs), change)
+    grid = graph.totals.token_grid
+    add_in_blocks(loop, graph, grid, n_threads, sums.words, given, _scalars(priors), *arrays)
+    if len(given.tag_sums):
+        add_tags(graph, docs.slot_means, n_threads, sums)
+    return float((np.rint(change / grid) * grid).sum())
+
+
+def _word_input(used: Float32, priors: Priors, n_threads: int) -> WordInput:
+    return WordInput(used, word_shares(used, priors.topic_word, priors.word_exponent, n_threads))
+
+
+class _Scalars(NamedTuple):
+    """`Priors` with machine types, for the kernels."""
+
+    alpha: Float32  # (K,)
+    alpha_total: np.float32
+    beta: np.float32
+    w1: np.float32
+    w2: np.float32
+    order: int
+    own_tokens: np.float32
+
+
+def _scalars(priors: Priors) -> _Scalars:
+    f = np.float32
+    alpha = priors.doc_topic
+    w1, w2 = f(priors.pairwise_weight), f(priors.higher_order_weight)
+    return _Scalars(alpha, f(alpha.sum()), f(priors.topic_word), w1, w2, priors.order, f(priors.own_tokens))
+
+
+def relaxed_sums(sums: Float64, previous: Float32, relaxation: float, n_threads: int) -> Float32:
+    """Return the word sums (W, K) that a sweep uses, in single precision.
+
+    Args:
+        sums: (W, K) of the present messages.
+        previous: (W, K) those that the messages were computed from; (0, K) if from none.
+        relaxation: how much further the sums move, in units of their last move.
+        n_threads: any number gives the same bits.
+    """
+    if len(previous) == 0:
+        return sums.astype(np.float32)
+    used = np.empty(sums.shape, dtype=np.float32)
+    arguments = (sums, previous, relaxation, used)
+    run_ranges(_relax, np.arange(len(sums) + 1), sums.shape[1], n_threads, *arguments)
+    return used
+
+
+def word_shares(used: Float32, beta: float, exponent: float, n_threads: int) -> Float32:
+    """Return the shares (W, K) of the words.
+
+    Args:
+        used: (W, K) the sums that the sweep uses.
+        beta: the pseudo-count of each word in each topic.
+        exponent: of a word's message, from 0 to 1.
+        n_threads: any number gives the same bits.
+    """
+    totals = _topic_totals(used, n_threads)
+    weights = (1.0 / (totals + len(used) * beta)).astype(np.float32)
+    parts = round((1.0 - exponent) * 2**ROOTS)
+    shares = np.empty(used.shape, dtype=np.float32)
+    arguments = (used, weights, np.float32(beta), parts, shares)
+    run_ranges(_share, np.arange(len(used) + 1), 4 * used.shape[1], n_threads, *arguments)
+    return shares
+
+
+def _topic_totals(used: Float32, n_threads: int) -> Float64:
+    """Return (K,): the sums over all words, in double precision."""
+    parts = np.zeros((-(-len(used) // _ROWS), used.shape[1]))
+    run_ranges(_add_rows, np.arange(len(parts) + 1), _ROWS * used.shape[1], n_threads, used, parts)
+    totals: Float64 = parts.sum(0)
+    return totals
+
+
+@kernel
+def _relax(first, last, sums, previous, relaxation, used):
+    for w in range(first, last):
+        for k in range(sums.shape[1]):
+            further = sums[w, k] + relaxation * (sums[w, k] - previous[w, k])
+            used[w, k] = max(further, LEAST * sums[w, k])
+
+
+@kernel
+def _add_rows(first, last, rows, parts):
+    """Add each _ROWS rows to a row of `parts`, which is zero."""
+    for i in range(first, last):
+        for w in range(i * _ROWS, min((i + 1) * _ROWS, rows.shape[0])):
+            for k in range(rows.shape[1]):
+                parts[i, k] += rows[w, k]
+
+
+@kernel
+def _share(first, last, used, weights, beta, parts, shares):
+    """Divide the weights by phi to the power of parts / 2^ROOTS: one root for each bit."""
+    K = used.shape[1]
+    root = np.empty(K, dtype=np.float32)
+    power = np.empty(K, dtype=np.float32)
+    for w in range(first, last):
+        for k in range(K):
+            root[k] = max((used[w, k] + beta) * weights[k], np.float32(1e-30))
+        power[:] = 1
+        left, bit = parts, 1 << ROOTS
+        while left > 0:
+            if left & bit:
+                left -= bit
+                for k in range(K):
+                    power[k] *= root[k]
+            bit >>= 1
+            for k in range(K):
+                root[k] = np.sqrt(root[k])
+        for k in range(K):
+            shares[w, k] = weights[k] / power[k]

@@ -1,0 +1,209 @@
+"""Readers that run in a separate process, with limited memory and time.
+
+The parsers of some formats can crash, and a file of a few kilobytes can make them take any memory or time.
+In a separate process, that is an `InputError` here. The limits grow with the size of the file. The process
+cannot use the network.
+
+A job is a list of strings for a function; its result is a JSON value, in which dates are allowed.
+"""
+
+from __future__ import annotations
+
+import datetime
+import importlib
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any, Self
+
+from tagtopics.corpus.formats.text_files import FREE_EXPANSION, MAX_EXPANSION
+from tagtopics.errors import InputError, MissingExtraError, one_line
+
+BASE_MEMORY = 2**30
+"""Address space of the process, in bytes, in addition to what its file may expand to."""
+
+BASE_SECONDS, SECONDS_PER_MEGABYTE = 5, 20
+"""Processor time for a file, and in addition for each megabyte of it."""
+
+_WAIT = 10
+"""How many times the processor time the clock may show until the process is ended."""
+
+_CODE = "from tagtopics.corpus.formats.sandbox import serve; serve()"
+_DATES: dict[str, Any] = {"datetime": datetime.datetime, "date": datetime.date, "time": datetime.time}
+
+
+class Apart:
+    """A process that reads files, started with the first and again after a crash.
+
+    Args:
+        function: `MODULE:NAME` of the function, which takes strings and returns a JSON value.
+        what: the kind of files, for errors.
+    """
+
+    def __init__(self, function: str, what: str) -> None:
+        self._function, self._what = function, what
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    def read(self, path: Path, *given: str, size: int | None = None) -> Any:
+        """Return what the function returns for a file.
+
+        Args:
+            path: the file, which errors name.
+            given: the arguments of the function, if they are others than the path.
+            size: of the file in bytes, if it is packed.
+        """
+        if self._process is None:
+            self._process = self._started()
+        size = path.stat().st_size if size is None else size
+        seconds = BASE_SECONDS + SECONDS_PER_MEGABYTE * size // 10**6
+        memory = BASE_MEMORY + max(FREE_EXPANSION, MAX_EXPANSION * size)
+        job = json.dumps({"given": given or (str(path),), "seconds": seconds, "memory": memory})
+        answer = self._answer(job, _WAIT * seconds)
+        if answer is None:
+            reason = self._reason(seconds, memory)
+            raise InputError(f"{path}: cannot be read as {self._what} ({reason})")
+        found = json.loads(answer, object_hook=_date)
+        if "missing" in found:
+            raise MissingExtraError(*found["missing"])
+        if "error" in found:
+            raise InputError(found["error"])
+        if "failure" in found:
+            raise InputError(f"{path}: cannot be read as {self._what} ({found['failure']})")
+        return found["value"]
+
+    def _started(self) -> subprocess.Popen[str]:
+        environment = os.environ | {
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            "PYTHONIOENCODING": "utf-8",
+            "OPENBLAS_NUM_THREADS": "1",  # each thread reserves memory
+        }
+        return subprocess.Popen(
+            [sys.executable, "-P", "-c", _CODE, self._function],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            encoding="utf-8",
+        )
+
+    def _answer(self, job: str, wait: float) -> str | None:
+        """Return the answer of the process to a job; None if it has ended."""
+        process = self._process
+        assert process is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
+        watch = threading.Timer(wait, process.kill)
+        watch.start()
+        try:
+            process.stdin.write(job + "\n")
+            process.stdin.flush()
+            return process.stdout.readline() or None
+        except OSError:
+            return None
+        finally:
+            watch.cancel()
+
+    def _reason(self, seconds: float, memory: int) -> str:
+        """Return why the process has ended."""
+        process = self._process
+        assert process is not None
+        self._end()
+        status = process.returncode
+        if status in (-24, -9):  # SIGXCPU, or the clock
+            return f"it takes more than {seconds:,} s; is it damaged?"
+        if status == -6:  # what compiled parsers do without memory
+            return f"the reader crashed, or needs more than {memory / 2**30:.1f} GiB of memory"
+        return f"the reader crashed, status {status}"
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.communicate()
+
+
+def read_apart(function: str, what: str, path: Path, *given: str, size: int | None = None) -> Any:
+    """Return what a function returns for one file, read in a separate process; see `Apart`."""
+    with Apart(function, what) as process:
+        return process.read(path, *given, size=size)
+
+
+# ------------------------------------------------------------------------------------ the other process
+
+
+def serve() -> None:
+    """Answer jobs, one per line, until there are no more: the process that `Apart` starts."""
+    sys.addaudithook(_refuse_network)
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what parsers print
+    module, _, name = sys.argv[1].partition(":")
+    function = getattr(importlib.import_module(module), name)
+    for line in sys.stdin:
+        job = json.loads(line)
+        _limit(job["seconds"], job["memory"])
+        answers.write(_answered(function, job["given"]) + "\n")
+        answers.flush()
+
+
+def _refuse_network(event: str, _: object) -> None:
+    """Raise an error if a parser is about to use the network."""
+    if event.startswith("socket."):
+        raise PermissionError("it refers to the network, from which nothing is read")
+
+
+def _answered(function: Any, given: list[str]) -> str:
+    try:
+        return json.dumps({"value": function(*given)}, default=_plain)
+    except MissingExtraError as error:
+        return json.dumps({"missing": [error.feature, error.extra]})
+    except InputError as error:
+        return json.dumps({"error": str(error)})
+    except MemoryError:
+        return json.dumps({"failure": "it needs too much memory"})
+    except RecursionError:
+        return json.dumps({"failure": "nested too deeply"})
+    except Exception as error:  # parsers have no common class of errors
+        return json.dumps({"failure": one_line(error) or type(error).__name__})
+
+
+def _limit(seconds: int, memory: int) -> None:
+    """Limit processor time from now on, and memory."""
+    if sys.platform == "win32":
+        return
+    import resource
+    import time
+
+    used = int(time.process_time()) + 1
+    wanted = ((resource.RLIMIT_CPU, used + seconds), (resource.RLIMIT_AS, memory), (resource.RLIMIT_CORE, 0))
+    for kind, most in wanted:
+        hard = resource.getrlimit(kind)[1]
+        soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        try:
+            resource.setrlimit(kind, (soft, hard))
+        except (ValueError, OSError):  # macOS has no limit of addresses
+            continue
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that JSON does not have as one that it has."""
+    for name, kind in _DATES.items():
+        if type(value) is kind:
+            return {f"\0{name}": value.isoformat()}
+    return str(value)
+
+
+def _date(found: dict[str, Any]) -> Any:
+    if len(found) == 1:
+        ((name, value),) = found.items()
+        if name[:1] == "\0" and name[1:] in _DATES:
+            return _DATES[name[1:]].fromisoformat(value)
+    return found

@@ -1,0 +1,1 @@
+"""Edits of topics: a journal, and fits that keep to it."""

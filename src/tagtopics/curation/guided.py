@@ -1,0 +1,146 @@
+"""Fits that start from a journal of edits: curated and seeded topics are priors, banned words left out."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tagtopics._typing import Float64
+from tagtopics.bp.loop import Callback
+from tagtopics.bp.propagation import Guide
+from tagtopics.corpus.core import Corpus
+from tagtopics.curation.edits import topic_record
+from tagtopics.errors import InputError
+from tagtopics.models.inputs import without_words
+from tagtopics.models.journal import CuratedTopic, Curation
+from tagtopics.models.online import OnlineModel
+from tagtopics.models.validation import check_parameters
+
+STRENGTH = 2.0
+"""Tokens of the prior of a curated topic, per token that it is expected to have. Decision 114."""
+
+_SEED_STRENGTH = 0.02
+"""The same of a seeded topic: a few words are a hint, and must leave room for the others of the topic."""
+
+_MEAN_TOKENS = 10.0
+"""Tokens with the mean of all words that are added to those of each word: rare words say little."""
+
+_MOST = 0.99
+"""The largest p(topic | word) that a message starts from."""
+
+
+def fit_curated(
+    model: OnlineModel,
+    corpus: Corpus,
+    curation: Curation,
+    *,
+    callbacks: Sequence[Callback[Any]] = (),
+) -> OnlineModel:
+    """Return a new model fitted to a corpus, with a journal of edits as prior, and its recommender.
+
+    Topics keep their numbers; seeded ones come last. The words of named, pinned, merged, split and seeded
+    topics are a prior; other topics only start from theirs. Banned words are left out.
+
+    Args:
+        model: an unfitted `LDA` or `TTM`, or a fitted one whose parameters are used. Seeded topics are added
+            to its number of topics.
+        corpus: the documents.
+        curation: the journal, such as `model.curation_`.
+        callbacks: called at every stage and iteration.
+    """
+    fitted = fit_curated_topics(model, corpus, curation, callbacks)
+    fitted._learn_recommender(without_words(corpus, curation.banned), callbacks)
+    return fitted
+
+
+def fit_curated_topics(
+    model: Any, corpus: Corpus, curation: Curation, callbacks: Sequence[Callback[Any]] = ()
+) -> OnlineModel:
+    """Do the same without the recommender."""
+    if not isinstance(model, OnlineModel):
+        raise InputError(f"{type(model).__name__} cannot be guided by edits or seeds; LDA and TTM can")
+    corpus = without_words(corpus, curation.banned)
+    topics = [c for c in curation.topics if c.curated or (c.topic or 0) < model.n_topics]
+    fitted: OnlineModel = copy.copy(model)
+    fitted.n_topics = model.n_topics + sum(c.topic is None for c in topics)
+    check_parameters(fitted)
+    columns = _columns(topics, fitted.n_topics)
+    fitted._guide = _guide(corpus, topics, columns, fitted.n_topics)
+    fitted.fit_topics(corpus, callbacks=callbacks)
+    fitted._guide = None
+    known = {k: (c.name, c.curated) for c, k in zip(topics, columns, strict=True)}
+    fitted.curation_ = Curation(
+        earlier=(*curation.earlier, *curation.edits),
+        topics=tuple(topic_record(fitted, k, *known.get(k, (None, False))) for k in range(fitted.n_topics)),
+        banned=curation.banned,
+    )
+    return fitted
+
+
+def _columns(topics: Sequence[CuratedTopic], K: int) -> list[int]:
+    """Return the number of each recorded topic in the fit: its own, or one of the last for a seeded topic."""
+    n_seeds, columns = sum(c.topic is None for c in topics), []
+    seed = K - n_seeds
+    for c in topics:
+        columns.append(seed if c.topic is None else c.topic)
+        seed += c.topic is None
+    if len(set(columns)) < len(columns) or any(k >= K for k in columns):
+        raise InputError(f"fit_curated: the journal has topics that a model of {K - n_seeds} topics has not")
+    return columns
+
+
+def _guide(corpus: Corpus, topics: Sequence[CuratedTopic], columns: Sequence[int], K: int) -> Guide | None:
+    """Return the prior of curated topics and the start of all recorded ones; None if there are none."""
+    if not topics:
+        return None
+    tokens = np.asarray(corpus.counts.sum(0), dtype=np.float64).ravel()
+    total, number = max(float(tokens.sum()), 1.0), {word: w for w, word in enumerate(corpus.vocabulary)}
+    phi = np.zeros((corpus.n_words, len(topics)))
+    for g, c in enumerate(topics):
+        known = [(number[word], p) for word, p in c.words.items() if word in number]
+        if not known and c.curated:
+            raise InputError(f"the collection has no word of the topic {c.name or c.topic!r}")
+        for w, p in known:
+            phi[w, g] = p
+    phi /= np.maximum(phi.sum(0), 1e-300)
+    share = np.array([c.share if c.topic is not None else 1.0 / K for c in topics])
+    counts = np.zeros((corpus.n_words, K))
+    prior = np.array([c.curated for c in topics])
+    strength = np.array([_SEED_STRENGTH if c.topic is None else STRENGTH for c in topics])
+    counts[:, list(columns)] = strength * total * share * phi * prior
+    posterior = share * phi / np.maximum(tokens / total, 1e-300)[:, np.newaxis]
+    seeded = np.array([c.topic is None for c in topics])
+    posterior[:, seeded] = _grown(corpus.counts, phi[:, seeded] > 0, K)
+    taken = np.minimum(1.0, (posterior * prior).sum(1, keepdims=True))
+    posterior = np.where(prior, posterior, posterior * (1.0 - taken))  # edits come before mere starts
+    posterior *= np.minimum(1.0, _MOST / np.maximum(posterior.sum(1, keepdims=True), 1e-300))
+    return Guide(np.array(columns, dtype=np.int64), posterior.astype(np.float32), counts)
+
+
+def _grown(counts: Any, seeds: Any, K: int) -> Float64:
+    """Return p(seeded topic | word), (W, G), to start from: high for words that occur with the seeds.
+
+    The other tokens of a document are seeds of a topic more often around words of that topic. Around its
+    seeds themselves it is as often as around any word that belongs to the topic only; around words of other
+    topics as often as the mean of all words leaves for them. A word between the two is a mixture. Starting
+    from the seeds alone, other topics take the other words first. Decision 133.
+
+    Args:
+        counts: CSR (D, W).
+        seeds: bool (W, G).
+        K: number of topics.
+    """
+    tokens = counts.astype(np.float64)
+    others = 1.0 / np.maximum(np.asarray(tokens.sum(1)).ravel() - 1.0, 1.0)
+    near = tokens.T @ ((tokens @ seeds.astype(np.float64)) * others[:, np.newaxis])
+    near -= seeds * (tokens.T @ others)[:, np.newaxis]  # a token is not one of its own neighbours
+    mass = np.asarray(tokens.sum(0)).ravel()[:, np.newaxis]
+    mean = near.sum(0) / max(float(mass.sum()), 1.0)
+    own = (near * seeds).sum(0) / np.maximum((mass * seeds).sum(0), 1.0)
+    elsewhere = np.maximum(K * mean - own, 0.0) / max(K - 1, 1)
+    around = (near + _MEAN_TOKENS * mean) / (mass + _MEAN_TOKENS)
+    grown = np.clip((around - elsewhere) / np.maximum(own - elsewhere, 1e-300), 0.0, _MOST)
+    return np.asarray(np.where(seeds, _MOST, np.where(own > elsewhere, grown, 0.0)))

@@ -1,0 +1,1 @@
+"""The map of documents: layout, shapes and drawing."""

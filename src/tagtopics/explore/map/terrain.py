@@ -1,0 +1,234 @@
+"""The map of the front page: places of documents, topics and tags, colours of regions, agreement."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from scipy.ndimage import gaussian_filter
+from scipy.spatial import cKDTree
+
+from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.explore.map.drawing import Drawing, drawn
+from tagtopics.explore.map.layout import NEIGHBOURS, neighbours_of
+from tagtopics.explore.record.topic_data import TopicData
+from tagtopics.explore.report.page import rounded
+from tagtopics.jit.top import largest_in_rows
+
+MOST_TAGS = 300
+"""Tags with a label on the map."""
+
+_TRIED_TAGS = 4000
+"""Tags that may get a label: the most frequent ones."""
+
+_AT_A_TIME = 200
+"""Tags whose labels are placed at a time."""
+
+_LEAST_DOCS = 3
+_TOGETHER = 0.4
+"""Share of a tag's documents that must lie around its label."""
+
+_CELLS = 64
+_BLUR = 1.5
+_REACH = 0.05
+"""Radius around a label, in widths of the map."""
+
+_SAMPLE = 2000
+"""Documents, evenly spread, on which trustworthiness is measured."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Terrain:
+    """Places are in the unit square, x to the right and y down."""
+
+    places: Float64  # (D, 2) of documents
+    region: Int64  # (D,) the topic that distinguishes each document most from the collection
+    topics: Float64  # (K, 2) where the documents of each topic are densest
+    hues: Float64  # (K,) colours in degrees; topics side by side on the map have similar ones
+    tags: Int64  # tags with a label, most telling first
+    tag_places: Float64  # (len(tags), 2)
+    agreement: dict[str, float]  # see `agreement_of`
+
+
+_made: WeakKeyDictionary[TopicData, Terrain] = WeakKeyDictionary()
+
+
+def terrain_of(data: TopicData, begun: Drawing | None = None) -> Terrain:
+    """Return the map of a collection, computed once per record; equal records give equal bits.
+
+    Args:
+        data: the record.
+        begun: the places of its documents, if they are being computed already.
+    """
+    if data not in _made:
+        theta = data.documents.topics
+        near, places = drawn(theta) if begun is None else begun.places(theta)
+        _made[data] = _terrain(data, near, places)
+    return _made[data]
+
+
+def _terrain(data: TopicData, near: Int64 | None, places: Float64) -> Terrain:
+    theta = data.documents.topics
+    region = regions(theta, data.topic_share)
+    every = np.arange(len(places))
+    topics = np.array([_peaks(places, [every], [row])[0] for row in theta.T.astype(np.float64) ** 2])
+    tags, tag_places = _tags(data, places)
+    return Terrain(
+        places=places,
+        region=region,
+        topics=topics,
+        hues=hues_around(topics),
+        tags=tags,
+        tag_places=tag_places,
+        agreement=agreement_of(theta, places, near),
+    )
+
+
+def regions(theta: Float32, share: Float64) -> Int64:
+    """Return (D,): the topic with the largest part in the divergence of a document from the collection.
+
+    A topic that is large everywhere says little about a document; the largest topic would paint most of the
+    map in its colour.
+    """
+    p = np.maximum(theta.astype(np.float64), 1e-12)
+    return np.asarray(np.argmax(p * np.log(p / np.maximum(share, 1e-12)), axis=1))
+
+
+def hues_around(topics: Float64) -> Float64:
+    """Return (K,): evenly spaced hues, in the order of the angles of topics around their centre."""
+    if not len(topics):
+        return np.zeros(0)
+    away = topics - topics.mean(0)
+    order = np.argsort(np.arctan2(away[:, 1], away[:, 0]), kind="stable")
+    hues = np.empty(len(topics))
+    hues[order] = (20 + 360 * np.arange(len(topics)) / len(topics)) % 360
+    return hues
+
+
+def agreement_of(theta: Float32, places: Float64, near: Int64 | None = None) -> dict[str, float]:
+    """Return how well the map preserves the neighbours of documents.
+
+    `kept`: the share of the nearest documents in topics (Hellinger distance) that are also the nearest on the
+    map, for `neighbours` documents each; `chance`: the same for a random map; `trustworthiness`: that of
+    Venna and Kaski (2001) for 12 neighbours, on a sample.
+    """
+    D = len(places)
+    n = min(NEIGHBOURS, D - 1)
+    if n < 1 or D < 4:
+        return {}
+    of_topics = neighbours_of(theta) if near is None else near
+    around = cKDTree(places).query(places, k=n + 1)[1]
+    own = around == np.arange(D)[:, np.newaxis]
+    own[~own.any(1), -1] = True  # among equal places the document itself may be missing
+    of_map = around[~own].reshape(D, n)
+    kept = sum(int((of_map == column[:, np.newaxis]).sum()) for column in of_topics.T) / of_map.size
+    some = np.unique(np.linspace(0, D - 1, min(D, _SAMPLE)).astype(np.int64))
+    figures = {"neighbours": float(n), "kept": kept, "chance": n / (D - 1)}
+    if len(some) > 2 * 12 + 2:
+        figures["trustworthiness"] = trustworthiness(np.sqrt(theta[some]), places[some], 12)
+    return figures
+
+
+def trustworthiness(points: Any, places: Float64, n: int) -> float:
+    """Return how far the n nearest on the map, (N, 2), are also near in the original space, (N, K), up to 1.
+
+    Each of the n nearest on the map that is not among the n nearest points costs its rank beyond them.
+    """
+    apart, on_map = _distances(np.asarray(points, dtype=np.float64)), _distances(places)
+    N, beyond, columns = len(apart), 0, np.arange(len(apart))
+    for near in largest_in_rows(-on_map, n).T:
+        own = np.take_along_axis(apart, near[:, np.newaxis], axis=1)
+        rank = 1 + ((apart < own) | ((apart == own) & (columns < near[:, np.newaxis]))).sum(1)
+        beyond += int(np.maximum(rank - n, 0).sum())
+    return 1.0 - beyond * (2.0 / (N * n * (2.0 * N - 3.0 * n - 1.0)))
+
+
+def _distances(points: Float64) -> Float64:
+    """Return (N, N): squared Euclidean distances, infinite to itself."""
+    squares = (points**2).sum(1)
+    found = squares[:, np.newaxis] + squares - 2 * (points @ points.T)
+    np.fill_diagonal(found, np.inf)
+    return np.asarray(found)
+
+
+def _peaks(places: Float64, groups: Sequence[Int64], weights: Sequence[Float64]) -> Float64:
+    """Return (n, 2): where the documents of each group, with their weights, are densest."""
+    cells = np.minimum((places * _CELLS).astype(np.int64), _CELLS - 1)
+    cell = cells[:, 1] * _CELLS + cells[:, 0]
+    sizes = [len(group) for group in groups]
+    keys = np.repeat(np.arange(len(groups)) * _CELLS**2, sizes) + cell[np.concatenate(groups)]
+    counts = np.bincount(keys, np.concatenate(weights), len(groups) * _CELLS**2)
+    smooth = gaussian_filter(counts.reshape(-1, _CELLS, _CELLS), (0, _BLUR, _BLUR), mode="constant")
+    y, x = np.divmod(smooth.reshape(len(groups), -1).argmax(1), _CELLS)
+    tops = (np.stack([x, y], axis=1) + 0.5) / _CELLS
+    return np.array(
+        [_centre(places[group], *rest) for group, *rest in zip(groups, weights, tops, strict=True)]
+    )
+
+
+def _centre(places: Float64, weights: Float64, top: Float64) -> Float64:
+    """Return (2,): the mean of the weighted places around the densest cell."""
+    if not weights.sum() > 0:
+        return np.full(2, 0.5)
+    near = weights * (((places - top) ** 2).sum(1) < _REACH**2)
+    return np.asarray((near @ places) / near.sum() if near.sum() > 0 else top)
+
+
+def _tags(data: TopicData, places: Float64) -> tuple[Int64, Float64]:
+    """Return the tags whose documents lie together on the map, and the place of each.
+
+    They are ordered by the documents around the label, times the log of how much denser they are there than
+    all documents.
+    """
+    table, T, D = data.documents, len(data.tags.names), len(places)
+    if not len(table.tag_index):
+        return np.zeros(0, dtype=np.int64), np.zeros((0, 2))
+    n_docs = np.bincount(table.tag_index, minlength=T)
+    docs = np.repeat(np.arange(D), np.diff(table.tag_offsets))
+    docs, ends = docs[np.argsort(table.tag_index, kind="stable")], np.cumsum(n_docs)
+    tried = np.argsort(-n_docs, kind="stable")[:_TRIED_TAGS]
+    tried = tried[n_docs[tried] >= _LEAST_DOCS]
+    tree, scored = cKDTree(places), []
+    for first in range(0, len(tried), _AT_A_TIME):
+        some = tried[first : first + _AT_A_TIME]
+        own = [docs[ends[t] - n_docs[t] : ends[t]] for t in some]
+        peaks = _peaks(places, own, [np.ones(len(rows)) for rows in own])
+        inside = [((places[rows] - at) ** 2).sum(1) < _REACH**2 for rows, at in zip(own, peaks, strict=True)]
+        n_inside = np.array([part.sum() for part in inside])
+        dense = np.flatnonzero(n_inside >= np.maximum(_TOGETHER * n_docs[some], 2))
+        crowd = np.maximum(tree.query_ball_point(peaks[dense], _REACH, return_length=True), 1)
+        share = n_inside[dense] / n_docs[some[dense]]
+        score = n_inside[dense] * np.log(np.maximum(share * D / crowd, 1))
+        scored += list(zip((-score).tolist(), some[dense].tolist(), peaks[dense], strict=True))
+    scored.sort(key=lambda row: row[:2])
+    best = [row for row in scored if row[0] < 0][:MOST_TAGS]
+    chosen = np.array([t for _, t, _ in best], dtype=np.int64)
+    return chosen, np.array([place for _, _, place in best]).reshape(-1, 2)
+
+
+def map_index(terrain: Terrain, docs: Int64) -> dict[str, Any]:
+    """Return the map, ready for JSON: first the documents of a list, in its order, then all others."""
+    rest = np.ones(len(terrain.places), dtype=bool)
+    rest[docs] = False
+    order = np.concatenate([docs, np.flatnonzero(rest)])
+    return {
+        "x": _short(terrain.places[order, 0] * 65535),
+        "y": _short(terrain.places[order, 1] * 65535),
+        "region": _short(terrain.region[order]),
+        "topics": {"x": rounded(terrain.topics[:, 0]), "y": rounded(terrain.topics[:, 1])},
+        "hues": rounded(terrain.hues),
+        "tags": {
+            "tags": terrain.tags.tolist(),
+            "x": rounded(terrain.tag_places[:, 0]),
+            "y": rounded(terrain.tag_places[:, 1]),
+        },
+        "agreement": terrain.agreement,
+    }
+
+
+def _short(values: Any) -> str:
+    return base64.b64encode(np.rint(values).astype("<u2").tobytes()).decode()

@@ -1,0 +1,135 @@
+"""The network of tags and topics as GraphML or GEXF, for Gephi and other programs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
+import scipy.sparse as sp
+
+from tagtopics.corpus.cooccurrence import tags_together
+from tagtopics.corpus.core import Corpus
+from tagtopics.models.base import TopicModel
+
+_LEAST_SHARE = 0.05
+"""Smallest p(topic | tag) of an edge between a tag and a topic."""
+
+_LEAST_TOGETHER = 2
+"""Fewest documents of an edge between two tags."""
+
+_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+class Node(NamedTuple):
+    """A tag or a topic."""
+
+    id: str
+    label: str
+    kind: str  # "tag" or "topic"
+    size: float  # documents of a tag, share of a topic
+    topic: int  # itself, or the largest of a tag
+
+
+class Edge(NamedTuple):
+    """What two nodes have in common."""
+
+    source: str
+    target: str
+    kind: str  # "topic of tag", or "documents" of two tags
+    weight: float  # p(topic | tag), or documents with both tags
+
+
+def tag_network(model: TopicModel, corpus: Corpus | None) -> tuple[list[Node], list[Edge]]:
+    """Return topics and tags, and what connects them; background topics have no edges.
+
+    Without the corpus there are no edges between tags.
+    """
+    names, shares, background = model.topic_names(), model.topic_shares(), model.background_topics()
+    nodes = [Node(f"topic{k}", name, "topic", float(shares[k]), k) for k, name in enumerate(names)]
+    edges: list[Edge] = []
+    if not model.tag_names_ or not hasattr(model, "tag_sums_"):
+        return nodes, edges
+    means = np.where(background, 0.0, model.tag_means())
+    for t, (tag, row) in enumerate(zip(model.tag_names_, means, strict=True)):
+        nodes.append(Node(f"tag{t}", tag, "tag", float(model.tag_docs_[t]), int(np.argmax(row))))
+        large = np.flatnonzero(row >= _LEAST_SHARE).tolist()
+        edges += [Edge(f"tag{t}", f"topic{k}", "topic of tag", float(row[k])) for k in large]
+    if corpus is not None:
+        tags = sp.csr_array(corpus.tags, dtype=np.int64)
+        both = sp.coo_array(sp.triu(tags_together(tags), 1))
+        kept = both.data >= _LEAST_TOGETHER
+        pairs = sorted(
+            zip(both.row[kept].tolist(), both.col[kept].tolist(), both.data[kept].tolist(), strict=True)
+        )
+        edges += [Edge(f"tag{s}", f"tag{t}", "documents", float(n)) for s, t, n in pairs]
+    return nodes, edges
+
+
+def graphml(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
+    """Return a network as GraphML."""
+    keys = [("node", name, kind) for name, kind in _NODE_DATA] + [
+        ("edge", name, kind) for name, kind in _EDGE_DATA
+    ]
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">',
+        *(f'<key id="{of}_{n}" for="{of}" attr.name="{n}" attr.type="{kind}"/>' for of, n, kind in keys),
+        '<graph edgedefault="undirected">',
+    ]
+    for node in nodes:
+        data = "".join(_data("node", name, getattr(node, name)) for name, _ in _NODE_DATA)
+        lines.append(f'<node id="{node.id}">{data}</node>')
+    for i, edge in enumerate(edges):
+        data = "".join(_data("edge", name, getattr(edge, name)) for name, _ in _EDGE_DATA)
+        lines.append(f'<edge id="e{i}" source="{edge.source}" target="{edge.target}">{data}</edge>')
+    return "\n".join([*lines, "</graph>", "</graphml>", ""])
+
+
+def gexf(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
+    """Return a network as GEXF 1.3."""
+    types = {"string": "string", "double": "double", "int": "integer"}
+    shown = [(name, kind) for name, kind in _NODE_DATA if name != "label"]
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<gexf xmlns="http://gexf.net/1.3" version="1.3">',
+        "<meta><creator>tagtopics</creator></meta>",
+        '<graph defaultedgetype="undirected">',
+        '<attributes class="node">',
+        *(f'<attribute id="{name}" title="{name}" type="{types[kind]}"/>' for name, kind in shown),
+        "</attributes>",
+        '<attributes class="edge"><attribute id="kind" title="kind" type="string"/></attributes>',
+        "<nodes>",
+    ]
+    for node in nodes:
+        values = "".join(
+            f'<attvalue for="{name}" value={_quoted(getattr(node, name))}/>' for name, _ in shown
+        )
+        lines.append(
+            f'<node id="{node.id}" label={_quoted(node.label)}><attvalues>{values}</attvalues></node>'
+        )
+    lines += ["</nodes>", "<edges>"]
+    for i, edge in enumerate(edges):
+        ends = f'source="{edge.source}" target="{edge.target}" weight="{edge.weight:.6g}"'
+        kind = f'<attvalues><attvalue for="kind" value={_quoted(edge.kind)}/></attvalues>'
+        lines.append(f'<edge id="{i}" {ends}>{kind}</edge>')
+    return "\n".join([*lines, "</edges>", "</graph>", "</gexf>", ""])
+
+
+_NODE_DATA = (("label", "string"), ("kind", "string"), ("size", "double"), ("topic", "int"))
+_EDGE_DATA = (("kind", "string"), ("weight", "double"))
+
+
+def _data(of: str, name: str, value: Any) -> str:
+    return f'<data key="{of}_{name}">{escape(_plain(value))}</data>'
+
+
+def _quoted(value: Any) -> str:
+    return quoteattr(_plain(value))
+
+
+def _plain(value: Any) -> str:
+    """Return a value as text that XML can hold."""
+    return f"{value:.6g}" if isinstance(value, float) else _ILLEGAL.sub("\ufffd", str(value))

@@ -1,0 +1,205 @@
+"""From a fitted model and its corpus to the record that reports and servers show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
+
+from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.bp import holdout
+from tagtopics.bp.checkpoint import plain_value
+from tagtopics.bp.graph import build_graph
+from tagtopics.corpus.align import in_columns
+from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.recipe import TextRecipe
+from tagtopics.corpus.splits import completion
+from tagtopics.errors import InputError
+from tagtopics.explore.record.spans import ANY_WORDS, normalised_text
+from tagtopics.explore.record.topic_data import DocumentTable, TagTable, TopicData
+from tagtopics.jit.threads import resolve_threads
+from tagtopics.jit.top import largest_of_rows
+from tagtopics.models.base import TopicModel
+from tagtopics.models.ttm import TTM
+from tagtopics.models.validation import Preset
+from tagtopics.tag_prior.mixture_loops import first_claims
+from tagtopics.tag_prior.tag_word_loops import credited_tokens
+
+WORDS_OF_A_TAG = 40
+"""Credited words kept for each tag."""
+
+_CHUNK = 8000
+"""Documents explained at a time."""
+
+_CREDITS = 1 << 20
+"""Words of tags ranked at a time, about."""
+
+_SCORED = 1000
+"""Maximum number of documents, evenly spread, on which the perplexity in the record is measured."""
+
+
+def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | None = None) -> TopicData:
+    """Return the record of a fitted model that reports and servers show.
+
+    Args:
+        model: fitted.
+        corpus: the documents it was fitted to; without it the record has only their names and topics.
+        title: of the collection.
+    """
+    check_is_fitted(model)
+    recipe = model.recipe_ or (None if corpus is None else corpus.recipe)
+    weights = np.asarray(model.topic_sums_ @ model.components_.astype(np.float64), dtype=np.float64)
+    credit, tag_words = np.empty(0, dtype=np.float32), sp.csr_array((len(model.tag_names_), len(weights)))
+    if corpus is not None:
+        corpus = _matched(model, corpus)
+        weights = np.asarray(corpus.counts.sum(0, dtype=np.float64)).ravel()
+        credit, tag_words = _credits(model, corpus)
+    facts = {"iterations": float(model.n_iter_)} | model._fit_facts()
+    facts |= {} if corpus is None else _facts(model, corpus)
+    given = model.get_params(deep=False)
+    parameters = {name: repr(v) if isinstance(v, Preset) else plain_value(v) for name, v in given.items()}
+    return TopicData(
+        title=title or "Untitled collection",
+        model=type(model).__name__,
+        parameters={
+            name: value
+            for name, value in parameters.items()
+            if value is None or isinstance(value, bool | int | float | str)
+        },
+        facts=facts,
+        words=tuple(model.vocabulary_),
+        word_tokens=weights,
+        topic_word=np.asarray(model.components_, dtype=np.float32),
+        topic_share=model.topic_shares(),
+        coherence=np.empty(0) if corpus is None else np.nan_to_num(model.coherence(corpus)),
+        tags=_tag_table(model, tag_words, weights),
+        documents=_document_table(model, corpus, credit, recipe),
+        names=model.topic_names(),
+        background=model.background_topics(),
+        recipe=recipe,
+        fitted=model.fitted_,
+    )
+
+
+def _matched(model: TopicModel, corpus: Corpus) -> Corpus:
+    """Return the corpus in the columns of the model; raise `InputError` for another corpus."""
+    if tuple(corpus.ids) != tuple(model.doc_ids_):
+        raise InputError(
+            f"this corpus ({corpus.n_docs} documents) is not the one the model was fitted to "
+            f"({len(model.doc_ids_)} documents); give that one, or omit it"
+        )
+    return in_columns(corpus, model.vocabulary_, model.tag_names_)
+
+
+def _credits(model: TopicModel, corpus: Corpus) -> tuple[Float32, Any]:
+    """Return p(tag | word, document), flat, and the tokens of each word credited to each tag, CSR (T, W)."""
+    shape = (corpus.n_tags, corpus.n_words)
+    nothing = np.empty(0, dtype=np.float32), sp.csr_array(shape)
+    if not corpus.n_tags or not hasattr(model, "explain"):
+        return nothing
+    graph = build_graph(corpus.counts, corpus.tags)
+    shares, done = np.empty(int(first_claims(graph)[-1]), dtype=np.float32), 0
+    for part in _shares(model, corpus):
+        if done + len(part) <= len(shares):
+            shares[done : done + len(part)] = part
+        done += len(part)
+    if done != len(shares):  # the model has another kind of credit table
+        return nothing
+    offsets, words, tokens = credited_tokens(graph, shares, resolve_threads(model.n_jobs))
+    return shares, sp.csr_array((tokens, words, offsets), shape=shape)
+
+
+def _shares(model: Any, corpus: Corpus) -> Iterator[Float32]:
+    """Yield p(tag | word, document) of documents in the columns of the model, some at a time."""
+    if isinstance(model, TTM):
+        yield from model._credit_shares(corpus)
+        return
+    for rows in np.array_split(np.arange(corpus.n_docs), max(1, -(-corpus.n_docs // _CHUNK))):
+        yield np.asarray(model.explain(corpus.select(rows)).credit, dtype=np.float32)
+
+
+def _facts(model: TopicModel, corpus: Corpus) -> dict[str, float]:
+    """Return the tokens, and the training perplexity by document completion, with and without topics."""
+    facts = {"tokens": float(corpus.counts.sum(dtype=np.float64))}
+    rows = np.unique(np.linspace(0, corpus.n_docs - 1, min(corpus.n_docs, _SCORED)).astype(np.int64))
+    scored = corpus.select(rows)
+    if not np.issubdtype(scored.counts.dtype, np.integer):
+        return facts
+    words = holdout.unigram(np.asarray(corpus.counts.sum(0)).ravel(), 1e-9)
+    _, held_out = completion(scored.counts, 0)  # the tokens that `perplexity` scores
+    if not held_out.nnz:
+        return facts
+    alone = holdout.perplexity(holdout.unigram_log_likelihood(held_out, words), float(held_out.sum()))
+    facts["training_perplexity"] = model.perplexity(scored, seed=0)
+    return facts | {"perplexity_without_topics": alone}
+
+
+def _tag_table(model: TopicModel, credited: Any, weights: Float64) -> TagTable:
+    T, K = len(model.tag_names_), model.components_.shape[0]
+    n_docs = np.asarray(model.tag_docs_, dtype=np.int64)
+    means = np.asarray(model.tag_means() if T else np.empty((0, K)), dtype=np.float64)
+    totals = means.sum(1, keepdims=True)
+    means = np.where(totals > 0, means / np.maximum(totals, 1e-300), 1.0 / K)
+    best = _telling_words(credited, weights / max(weights.sum(), 1e-300))
+    return TagTable(
+        names=tuple(model.tag_names_),
+        n_docs=n_docs,
+        profiles=means.astype(np.float32),
+        word_offsets=np.cumsum([0, *np.minimum(np.diff(credited.indptr), WORDS_OF_A_TAG)], dtype=np.int64),
+        word_index=credited.indices[best].astype(np.int32),
+        word_credit=credited.data[best].astype(np.float32),
+        labels=_tag_labels(model),
+    )
+
+
+def _tag_labels(model: TopicModel) -> tuple[str | None, ...] | None:
+    """Return the names of tags in the thesaurus of a model; None if it has none."""
+    if model.names_ is None:
+        return None
+    labels = tuple(map(model.names_.thesaurus.name_of, model.tag_names_))
+    return labels if any(labels) else None
+
+
+def _telling_words(credited: Any, probability: Float64) -> Int64:
+    """Return where the words that tell most about each tag are in the credits, CSR (T, W), tag by tag.
+
+    The words of a tag are ordered by their share of the divergence from all words.
+    """
+    offsets, found = credited.indptr.astype(np.int64), [np.empty(0, dtype=np.int64)]
+    blocks = np.unique(np.searchsorted(offsets, np.arange(0, offsets[-1], _CREDITS)))
+    for first, last in pairwise([*blocks.tolist(), len(offsets) - 1]):
+        own = offsets[first : last + 1]
+        tokens, words = (part[own[0] : own[-1]] for part in (credited.data, credited.indices))
+        tag = np.repeat(np.arange(last - first), np.diff(own))
+        share = tokens / np.maximum(np.bincount(tag, tokens, last - first), 1e-300)[tag]
+        lift = np.log(np.maximum(share, 1e-300) / np.maximum(probability[words], 1e-300))
+        best = largest_of_rows(own - own[0], share * lift, WORDS_OF_A_TAG, resolve_threads(None))
+        found.append(own[0] + best[best >= 0])
+    return np.concatenate(found)
+
+
+def _document_table(
+    model: TopicModel, corpus: Corpus | None, credit: Float32, recipe: TextRecipe | None
+) -> DocumentTable:
+    D, texts = len(model.doc_ids_), None if corpus is None else corpus.texts
+    if texts is not None:
+        texts = tuple(normalised_text(text, recipe or ANY_WORDS) for text in texts)
+    none, empty = np.zeros(D + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
+    return DocumentTable(
+        ids=tuple(model.doc_ids_),
+        topics=np.asarray(model.doc_topic_, dtype=np.float32),
+        tag_offsets=none if corpus is None else corpus.tags.indptr.astype(np.int64),
+        tag_index=empty if corpus is None else corpus.tags.indices.astype(np.int32),
+        word_offsets=none if corpus is None else corpus.counts.indptr.astype(np.int64),
+        word_index=empty if corpus is None else corpus.counts.indices.astype(np.int32),
+        word_count=(empty if corpus is None else corpus.counts.data).astype(np.float32),
+        credit=credit,
+        texts=texts,
+        titles=None if corpus is None else corpus.titles,
+        dates=None if corpus is None else corpus.dates,
+        urls=None if corpus is None else corpus.urls,
+    )

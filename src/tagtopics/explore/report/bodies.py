@@ -1,0 +1,212 @@
+"""Bodies of documents: text, words, their topics and credits, decoded by the page on demand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from tagtopics._typing import Bool, Float32, Float64, Int64
+from tagtopics.explore.record.spans import counter_of, finds_the_same
+from tagtopics.explore.record.topic_data import TopicData
+from tagtopics.explore.report.page import letters, rounded
+from tagtopics.explore.report.prepare import divided, entries_of, known_words
+
+CHUNK = 40
+"""Bodies compressed together: enough to compress well, few enough to decode quickly."""
+
+MOST_TEXT = 40_000
+"""Maximum code points of a text in a body; longer texts are cut, and the page says so."""
+
+PLAIN_WORD = re.compile("[0-9A-Za-z_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]+")
+"""Where the page looks for words by itself; data.js has the same class of characters."""
+
+
+class Bodies:
+    """Makes the bodies of documents, ready for JSON.
+
+    A body has `k`, the topic of each word; `c`, credits in whole percent, words x tags; `f`, the share of
+    the document's tokens that is credited to each tag; `p`, the photo with its heat maps; `t`, the text.
+    Numbers of `k` and `c` are letters, from `#` on, so that they take one byte. `w` and `n` are the words
+    (numbers in the index) and their counts, and `s` the spans of words in the text: for each the gap before
+    it, its length, and the position of its word in `w`. They are left out where the page finds the same
+    words by itself: by looking up every `PLAIN_WORD` of the text.
+    """
+
+    def __init__(self, data: TopicData) -> None:
+        self._data = data
+        self._chosen, self._number = known_words(data)
+
+    @cached_property
+    def _lookup(self) -> dict[str, int]:
+        return {self._data.words[w]: i for i, w in enumerate(self._chosen.tolist())}
+
+    @cached_property
+    def _counter(self) -> Any:
+        """Counts the words of the index in texts."""
+        return counter_of([self._data.words[w] for w in self._chosen.tolist()])
+
+    def body(self, doc: int) -> dict[str, Any]:
+        """Return the body of one document."""
+        return self.bodies([doc])[0]
+
+    def bodies(self, docs: Iterable[int]) -> list[dict[str, Any]]:
+        """Return the bodies of documents; what is the same computation for all of them is done at once."""
+        rows = np.array(list(docs), dtype=np.int64)
+        listed, numbers = self._words(rows)
+        parts = zip(rows.tolist(), listed, self._agree(rows, listed), numbers, strict=True)
+        return [self._body(*part) for part in parts]
+
+    def _body(
+        self, doc: int, listed: dict[str, list[Any]], agrees: bool, body: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Add the text of a document to its body, or the words that are listed if it has none."""
+        data, texts = self._data, self._data.documents.texts
+        if texts is not None and agrees:
+            body["t"] = texts[doc]
+        elif texts is not None:
+            place = {int(self._chosen[w]): i for i, w in enumerate(listed["w"])}
+            text, spans = _text(data, doc, place)
+            body |= text
+            if not self._finds(body["t"], spans, listed):
+                body |= listed | {"s": spans.ravel().tolist()}
+        else:
+            body |= listed
+        if picture := data.picture_of.get(doc):
+            body["p"] = {"j": picture.jpeg, "r": picture.rows, "c": picture.columns, "h": picture.heat}
+        return body
+
+    def _words(self, rows: Int64) -> tuple[list[dict[str, list[Any]]], list[dict[str, Any]]]:
+        """Return `w` and `n` of documents, and what a body has of topics and credits: `k`, `f` and `c`."""
+        data, table = self._data, self._data.documents
+        entries, sizes = entries_of(table.word_offsets, rows)
+        words, counts = table.word_index[entries], table.word_count[entries]
+        inside = self._number[words] >= 0
+        known, counts = words[inside], counts[inside]
+        row = np.repeat(np.arange(len(rows)), sizes)[inside]
+        kept = np.bincount(row, minlength=len(rows))
+        topics = letters((data.word_topic[known] * table.topics[rows[row]]).argmax(1))
+        numbers, shown = (divided(part, kept) for part in (self._number[known].tolist(), rounded(counts, 6)))
+        listed = [{"w": w, "n": n} for w, n in zip(numbers, shown, strict=True)]
+        credited = self._credits(rows, inside, sizes, table.word_count[entries])
+        parts = zip(cut(topics, kept), credited, strict=True)
+        return listed, [{"k": k} | more for k, more in parts]
+
+    def _credits(self, rows: Int64, inside: Bool, n_words: Int64, counts: Float32) -> list[dict[str, Any]]:
+        """Return `f` and `c` of documents.
+
+        Args:
+            rows: the documents.
+            inside: whether each of their words is in the index.
+            n_words: how many words each of them has.
+            counts: how often each of their words occurs.
+        """
+        table = self._data.documents
+        if not len(table.credit):
+            return [{} for _ in rows]
+        n_tags = table.tag_offsets[rows + 1] - table.tag_offsets[rows]
+        entries, _ = entries_of(table.credit_offsets, rows)
+        kept = np.repeat(inside, np.repeat(n_tags, n_words))
+        credit = table.credit[entries].astype(np.float64)
+        percent = letters(np.rint(100 * credit[kept]))
+        doc = np.repeat(np.arange(len(rows)), n_words)[inside]
+        sizes = np.bincount(doc, minlength=len(rows)) * n_tags
+        shares = divided(rounded(_tag_parts(credit, counts, n_words, n_tags)), n_tags)
+        return [
+            ({"f": f} if f else {}) | ({"c": c} if len(f) > 1 else {})
+            for f, c in zip(shares, cut(percent, sizes), strict=True)
+        ]
+
+    def _agree(self, rows: Int64, listed: list[dict[str, list[Any]]]) -> list[bool]:
+        """Tell of each text whether it is so plain that the page finds the same words, with these counts.
+
+        This is what `_finds` tells, without looking for the spans.
+        """
+        texts = self._data.documents.texts
+        if texts is None or not self._data.spans.plain:
+            return [False] * len(rows)
+        given = [texts[doc] for doc in rows.tolist()]
+        plain = [len(text) <= MOST_TEXT and finds_the_same(PLAIN_WORD, text) for text in given]
+        counts, _, _ = self._counter.count(
+            [text if ok else "" for text, ok in zip(given, plain, strict=True)], 1
+        )
+        words, found = (
+            divided(part.tolist(), np.diff(counts.indptr)) for part in (counts.indices, counts.data)
+        )
+        return [
+            ok and dict(zip(w, n, strict=True)) == dict(zip(own["w"], own["n"], strict=True))
+            for ok, w, n, own in zip(plain, words, found, listed, strict=True)
+        ]
+
+    def _finds(self, text: str, spans: Int64, listed: dict[str, list[Any]]) -> bool:
+        """Tell whether the page finds these spans, words and counts by itself."""
+        if max(text, default="") > "\uffff":
+            return False
+        places = {w: i for i, w in enumerate(listed["w"])}
+        found, at, counts = [], 0, [0.0] * len(places)
+        for match in PLAIN_WORD.finditer(text):
+            word = self._lookup.get(match.group().lower())
+            if word is None:
+                continue
+            if word not in places:
+                return False
+            found.append((match.start() - at, match.end() - match.start(), places[word]))
+            counts[places[word]] += 1
+            at = match.end()
+        return counts == listed["n"] and found == list(map(tuple, spans.tolist()))
+
+
+def credits_of(data: TopicData, doc: int) -> Any:
+    """Return p(tag | word, document), words x tags, of one document; None without credits."""
+    table = data.documents
+    n_tags = int(np.diff(table.tag_offsets[doc : doc + 2])[0])
+    if not len(table.credit) or not n_tags:
+        return None
+    return table.credit[slice(*table.credit_offsets[doc : doc + 2])].reshape(-1, n_tags)
+
+
+def tag_parts(credit: Any, counts: Any) -> Float64:
+    """Return the share of a document's tokens that is credited to each of its tags."""
+    tokens = credit.astype(np.float64) * np.asarray(counts, dtype=np.float64)[:, None]
+    return np.asarray(tokens.sum(0) / max(float(counts.sum()), 1e-300))
+
+
+def _tag_parts(credit: Float64, counts: Float32, n_words: Int64, n_tags: Int64) -> Float64:
+    """Return `tag_parts` of several documents, (S,), tag after tag; of each the numbers of words and tags."""
+    per_word = np.repeat(n_tags, n_words)  # claims of each word
+    first = np.cumsum(per_word) - per_word
+    slot = np.arange(len(credit)) - np.repeat(
+        first - np.repeat(np.cumsum(n_tags) - n_tags, n_words), per_word
+    )
+    tokens = np.bincount(slot, credit * np.repeat(counts, per_word), int(n_tags.sum()))
+    doc = np.repeat(np.arange(len(n_words)), n_words)
+    totals = np.maximum(np.bincount(doc, counts, len(n_words)), 1e-300)
+    return np.asarray(tokens / np.repeat(totals, n_tags))
+
+
+def cut(text: str, sizes: Int64) -> list[str]:
+    """Return the pieces of a text that have these sizes."""
+    return [text[a:b] for a, b in pairwise([0, *np.cumsum(sizes).tolist()])]
+
+
+def _text(data: TopicData, doc: int, place: dict[int, int]) -> tuple[dict[str, Any], Int64]:
+    """Return a text and the spans (n, 3) of its words, whose positions in the body `place` gives."""
+    whole = (data.documents.texts or ())[doc]
+    text, cut = whole[:MOST_TEXT], len(whole) > MOST_TEXT
+    found = [(a, b, place[w]) for a, b, w in data.spans.find(whole) if w in place and b <= len(text)]
+    start, stop, word = np.array(found, dtype=np.int64).reshape(-1, 3).T
+    start, stop = (_utf16(text)[ends] for ends in (start, stop))
+    gap = start - np.concatenate([[0], stop])[: len(start)]
+    return {"t": text} | ({"cut": 1} if cut else {}), np.stack([gap, stop - start, word], axis=1)
+
+
+def _utf16(text: str) -> Int64:
+    """Return (n + 1,): the offset in UTF-16 units, as JavaScript counts, of every code point of a text."""
+    if text.isascii() or max(text) <= "\uffff":
+        return np.arange(len(text) + 1)
+    wide = np.fromiter((ord(character) > 0xFFFF for character in text), dtype=np.int64, count=len(text))
+    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(1 + wide)])

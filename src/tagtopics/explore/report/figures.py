@@ -1,0 +1,291 @@
+"""Every number that the pages of a report show, by the address of the page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+
+from tagtopics._blas import single_thread
+from tagtopics._typing import Float32, Int64
+from tagtopics.explore.record.topic_data import TopicData
+from tagtopics.explore.report.bodies import credits_of, tag_parts
+from tagtopics.explore.report.groups import suggested_groups, tag_matrix
+from tagtopics.explore.report.kinds import kind_numbers
+from tagtopics.explore.report.page import rounded, significant
+from tagtopics.explore.report.prepare import (
+    LEAST_SHARE,
+    TOPIC_WORDS,
+    WORD_TOPICS,
+    known_words,
+    lengths,
+    near_topics,
+    postings,
+    tag_words,
+    word_docs,
+    word_topics,
+)
+from tagtopics.explore.report.tag_network import tag_network
+from tagtopics.explore.report.timeline import time_of
+from tagtopics.files import atomic_file
+from tagtopics.jit.top import largest, largest_in_rows
+
+RELEVANCE = 0.6
+"""Weight of the words' own share in the order of the words of a topic; the page has a slider for it."""
+
+_TAG_TOPICS = 10
+_DOC_TOPICS = 6
+_NEIGHBOURS = 8
+_TOPIC_DOCS = 200
+_ROWS = 512
+_TOLD = 64
+"""Pages from one report of the progress to the next."""
+
+
+def write_figures(
+    data: TopicData,
+    path: str | Path,
+    docs: Int64,
+    n_bodies: int,
+    on_progress: Callable[[float], None] | None = None,
+) -> int:
+    """Write the numbers of all pages as JSON, a page a line, and return the number of pages.
+
+    Args:
+        data: the record.
+        path: the file.
+        docs: the documents that the report lists, in its order.
+        n_bodies: how many of them, from the first on, have their words in the report.
+        on_progress: called with the share of the pages written.
+    """
+    n = 0
+    total = data.n_topics + len(known_words(data)[0]) + len(data.tags.names) + len(docs) + 20
+    with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8", errors="replace") as file:
+        file.write(f'{{"version":1,"title":{json.dumps(data.title)},"pages":{{')
+        for address, page in pages(data, docs, n_bodies):
+            file.write(",\n" if n else "\n")
+            file.write(f"{json.dumps(address)}:{json.dumps(page, ensure_ascii=False, allow_nan=False)}")
+            n += 1
+            if on_progress is not None and n % _TOLD == 0:
+                on_progress(min(n / total, 1.0))
+        file.write("\n}}\n")
+    return n
+
+
+def pages(data: TopicData, docs: Int64, n_bodies: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the address and the numbers of every page; of tags together, the suggested ones."""
+    yield "#/", _overview(data)
+    yield "#/about", {"facts": data.facts, "parameters": data.parameters, "fitted": data.fitted}
+    time = time_of(data)
+    if time is not None:
+        yield "#/time", time
+    yield from _topic_pages(data, docs, time)
+    yield from _word_pages(data, docs)
+    yield from _tag_pages(data)
+    for group in suggested_groups(data):
+        yield _group_page(data, group["tags"])
+    names = data.tags.names
+    yield "#/network", {"pairs": [[names[a], names[b], n] for a, b, n in tag_network(data)]}
+    yield from _document_pages(data, docs, n_bodies)
+
+
+def address(kind: str, *names: str) -> str:
+    """Return the address of a page: of a topic, word, document, tag, or tags together."""
+    return f"#/{kind}/" + "+".join(quote(name, safe="!'()*-._~", errors="replace") for name in names)
+
+
+def _overview(data: TopicData) -> dict[str, Any]:
+    groups = [
+        {**group, "tags": [data.tags.names[t] for t in group["tags"]]} for group in suggested_groups(data)
+    ]
+    return {
+        "sizes": {
+            "documents": len(data.documents.ids),
+            "words": len(data.words),
+            "tags": len(data.tags.names),
+            "topics": data.n_topics,
+        },
+        "facts": data.facts,
+        "shares": data.topic_share.tolist(),
+        "coherence": data.coherence.tolist(),
+        "groups": groups,
+        "tags": dict(zip(data.tags.names, data.tags.n_docs.tolist(), strict=True)),
+    }
+
+
+def _topic_pages(
+    data: TopicData, docs: Int64, time: dict[str, Any] | None
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    near, alike = near_topics(data)
+    rank = np.argsort(np.argsort(-data.topic_share, kind="stable"), kind="stable") + 1
+    ids = data.documents.ids
+    for k in range(data.n_topics):
+        share = data.documents.topics[docs, k].astype(np.float64)
+        best = largest(share, _TOPIC_DOCS)
+        yield (
+            address("topic", topic_key(data, k)),
+            {
+                "topic": k,
+                "share": float(data.topic_share[k]),
+                "rank": int(rank[k]),
+                "coherence": float(data.coherence[k]) if len(data.coherence) else None,
+                "words": topic_words(data, k),
+                "tags": _typical_tags(data, k),
+                "documents": [[ids[docs[i]], float(share[i])] for i in best if share[i] >= 0.05],
+                "near": [[int(j), float(p)] for j, p in zip(near[k], alike[k], strict=True)],
+                "time": None if time is None else [row[k] for row in time["shares"]],
+            },
+        )
+
+
+def topic_key(data: TopicData, k: int) -> str:
+    """Return the name of a topic in addresses."""
+    return data.names[k]
+
+
+def topic_words(data: TopicData, k: int, weight: float = RELEVANCE) -> list[list[Any]]:
+    """Return the most relevant words of a topic: word, p(word | topic), lift over the whole collection."""
+    chosen, _ = known_words(data)
+    share = data.word_tokens[chosen] / max(data.word_tokens.sum(), 1e-300)
+    phi = data.topic_word[k, chosen].astype(np.float64)
+    lift = phi / np.maximum(share, 1e-12)
+    score = np.log(np.maximum(phi, 1e-12)) * weight + (1 - weight) * np.log(np.maximum(lift, 1e-12))
+    frequent = data.word_tokens[chosen] >= min(2.0, data.word_tokens.max())
+    best = largest(np.where(frequent, score, -np.inf), TOPIC_WORDS)
+    return [[data.words[chosen[w]], float(phi[w]), float(lift[w])] for w in best]
+
+
+def _typical_tags(data: TopicData, k: int) -> list[list[Any]]:
+    own = data.tags.profiles[:, k].astype(np.float64)
+    score = data.tags.n_docs * own * np.log(np.maximum(own / max(data.topic_share[k], 1e-9), 1e-9))
+    return [[data.tags.names[t], float(own[t])] for t in largest(score, 10) if score[t] > 0]
+
+
+def _word_pages(data: TopicData, docs: Int64) -> Iterator[tuple[str, dict[str, Any]]]:
+    chosen, number = known_words(data)
+    best_docs, in_docs = postings(data, docs), word_docs(data)
+    tags: list[list[list[Any]]] = [[] for _ in chosen]
+    for name, (words, tokens) in zip(data.tags.names, tag_words(data), strict=True):
+        for w, n in zip(number[words].tolist(), tokens, strict=True):
+            tags[w].append([name, n])
+    topics = word_topics(data, chosen)
+    for i, w in enumerate(chosen.tolist()):
+        posterior = topics[i]
+        shown = [k for k in largest(posterior, WORD_TOPICS) if posterior[k] >= LEAST_SHARE]
+        yield (
+            address("word", data.words[w]),
+            {
+                "tokens": float(data.word_tokens[w]),
+                "documents": int(in_docs[w]),
+                "topics": [[int(k), float(posterior[k])] for k in shown],
+                "rest": float(1 - posterior[shown].sum()),
+                "tags": sorted(tags[i], key=lambda row: -row[1])[:12],
+                "best": [data.documents.ids[docs[d]] for d in best_docs[i]],
+            },
+        )
+
+
+def _tag_pages(data: TopicData) -> Iterator[tuple[str, dict[str, Any]]]:
+    tags, rows = data.tags, tag_words(data)
+    matrix = tag_matrix(data)
+    by_tag = matrix.T.tocsr()
+    roots = np.sqrt(tags.profiles)
+    kinds = kind_numbers(tags.names)
+    for start in range(0, len(tags.names), _ROWS):
+        stop = min(start + _ROWS, len(tags.names))
+        best, scores = _most_alike(roots, start, stop, kinds)
+        both = (by_tag[start:stop] @ matrix).tocsr()
+        for t in range(start, stop):
+            near = zip(best[t - start].tolist(), scores[t - start].tolist(), strict=True)
+            words, tokens = rows[t]
+            yield (
+                address("tag", tags.names[t]),
+                {
+                    "documents": int(tags.n_docs[t]),
+                    "topics": _shares(tags.profiles[t], _TAG_TOPICS, LEAST_SHARE),
+                    "words": [[data.words[w], n] for w, n in zip(words, tokens, strict=True)][:24],
+                    "alike": [[tags.names[u], score] for u, score in near if score > 0],
+                    "often": _often(data, both, t, t - start, kinds),
+                },
+            )
+
+
+def _often(data: TopicData, both: Any, tag: int, row: int, kinds: Int64) -> list[list[Any]]:
+    """Return the tags that most documents have together with one: first those of its kind, then others."""
+    part = slice(*both.indptr[row : row + 2])
+    others, counts = both.indices[part], both.data[part]
+    order = np.lexsort((others, -counts))
+    order = order[others[order] != tag]
+    same = kinds[others[order]] == kinds[tag]
+    shown = [*order[same][:_NEIGHBOURS], *order[~same][:_NEIGHBOURS]]
+    return [[data.tags.names[others[i]], int(counts[i])] for i in shown]
+
+
+def _group_page(data: TopicData, group: list[int]) -> tuple[str, dict[str, Any]]:
+    joint = data.tags.joint(group)
+    alone = data.tags.profiles[group].astype(np.float64)
+    matrix = tag_matrix(data)[:, group]
+    shown = [int(k) for k in largest(joint, 5)]
+    return address("tags", *(data.tags.names[t] for t in group)), {
+        "documents": int((np.asarray(matrix.sum(1)).ravel() == len(group)).sum()),
+        "topics": [[k, float(joint[k]), alone[:, k].tolist()] for k in shown],
+    }
+
+
+def _document_pages(data: TopicData, docs: Int64, n_bodies: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    table, n_tokens = data.documents, lengths(data)
+    _, number = known_words(data)
+    roots = np.sqrt(table.topics[docs])
+    for start in range(0, len(docs), _ROWS):
+        best, scores = _most_alike(roots, start, min(start + _ROWS, len(docs)))
+        for i, d in enumerate(docs[start : start + _ROWS].tolist(), start):
+            near = zip(docs[best[i - start]].tolist(), scores[i - start].tolist(), strict=True)
+            page: dict[str, Any] = {
+                "row": d,
+                "tokens": float(n_tokens[d]),
+                "topics": _shares(table.topics[d], _DOC_TOPICS, 0.02),
+                "related": [[table.ids[e], score] for e, score in near],
+            }
+            if i < n_bodies:
+                page |= _body_figures(data, d, number)
+            yield address("document", table.ids[d]), page
+
+
+def _body_figures(data: TopicData, doc: int, number: Int64) -> dict[str, Any]:
+    """Return the share of each tag in a document, and of every word its count, topic and credits."""
+    table = data.documents
+    entries = slice(*table.word_offsets[doc : doc + 2])
+    words, counts = table.word_index[entries], table.word_count[entries]
+    names = [data.tags.names[t] for t in table.tag_index[slice(*table.tag_offsets[doc : doc + 2])]]
+    topics = (data.word_topic[words] * table.topics[doc]).argmax(1)
+    credit = credits_of(data, doc)
+    parts = [] if credit is None else rounded(tag_parts(credit, counts))
+    shares = [[]] * len(words) if credit is None else significant(credit).tolist()
+    return {
+        "tags": [[name, part] for name, part in zip(names, parts, strict=False)]
+        or [[n, None] for n in names],
+        "words": [
+            [data.words[w], float(n), int(k), row]
+            for w, n, k, row in zip(words, counts, topics, shares, strict=True)
+            if number[w] >= 0
+        ],
+    }
+
+
+def _shares(profile: Any, n: int, least: float) -> list[list[Any]]:
+    return [[int(k), float(profile[k])] for k in largest(profile, n) if profile[k] >= least]
+
+
+def _most_alike(roots: Float32, start: int, stop: int, kinds: Int64 | None = None) -> tuple[Int64, Float32]:
+    """Return the rows (of the same kind) that some rows overlap most with, and how much; -1 with no other."""
+    with single_thread():
+        alike = roots[start:stop] @ roots.T
+    alike[np.arange(stop - start), np.arange(start, stop)] = -1
+    if kinds is not None:
+        alike[kinds[start:stop, np.newaxis] != kinds] = -1
+    best = largest_in_rows(alike, _NEIGHBOURS)
+    return best, np.take_along_axis(alike, best, axis=1)

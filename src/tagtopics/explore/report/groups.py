@@ -1,0 +1,100 @@
+"""Pairs of tags: how many documents have both, and which pairs are worth a look."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tagtopics._typing import Float64, Int64
+from tagtopics.explore.record.topic_data import TopicData
+from tagtopics.explore.report.kinds import is_year, kind_of
+
+_TAGS_AT_A_TIME = 2000
+_LEAST_TOGETHER = 3
+_MOST_TOGETHER = 0.7
+
+
+def tag_matrix(data: TopicData) -> sp.csr_array:
+    """Return CSR (D, T) of int64 ones: which tags each document has."""
+    table = data.documents
+    ones = np.ones(len(table.tag_index), dtype=np.int64)
+    shape = (len(table.ids), len(data.tags.names))
+    return sp.csr_array((ones, table.tag_index, table.tag_offsets), shape=shape)
+
+
+def pair_counts(data: TopicData, least: int = 1) -> tuple[Int64, Int64, Int64]:
+    """Return pairs of tags, the first before the second, and the number of documents with both.
+
+    All tags of all documents are counted. Pairs on fewer than `least` documents are left out.
+    """
+    tags = tag_matrix(data)
+    by_tag = sp.csr_array(tags.T)
+    none = np.empty(0, dtype=np.int64)
+    found = [(none, none, none)]
+    for start in range(0, by_tag.shape[0], _TAGS_AT_A_TIME):
+        both = sp.coo_array(by_tag[start : start + _TAGS_AT_A_TIME] @ tags)
+        one, other, n = both.row.astype(np.int64) + start, both.col.astype(np.int64), both.data
+        kept = (other > one) & (n >= least)
+        order = np.lexsort((other[kept], one[kept]))
+        found.append((one[kept][order], other[kept][order], n[kept][order].astype(np.int64)))
+    first, second, counts = (np.concatenate(part) for part in zip(*found, strict=True))
+    return first, second, counts
+
+
+def suggested_groups(data: TopicData, n: int = 12) -> list[dict[str, Any]]:
+    """Return interesting pairs of tags: their joint profile has a topic that neither has alone.
+
+    Tags that nearly always occur together, and years, are left out. The score is the gain of the largest
+    joint topic over either tag alone, times the log of the number of documents with both. Each tag and each
+    topic is suggested at most twice, and each pair of kinds at most n / 2 times if there are others.
+    Background topics do not count.
+    """
+    n_docs = data.tags.n_docs
+    one, other, together = pair_counts(data, _LEAST_TOGETHER)
+    year = np.array([is_year(name) for name in data.tags.names], dtype=bool)
+    kept = ~(year[one] | year[other]) & (together <= _MOST_TOGETHER * np.minimum(n_docs[one], n_docs[other]))
+    one, other, together = one[kept], other[kept], together[kept]
+    topic, gain = _gains(data, one, other)
+    score = gain * np.log1p(together)
+    order = np.lexsort((other, one, -score))
+    return _varied(data, order[score[order] > 0], (one, other, together, topic), n)
+
+
+def _gains(data: TopicData, one: Int64, other: Int64) -> tuple[Int64, Float64]:
+    """Return the main topic of each pair of tags, and how much larger it is than in either tag."""
+    profiles = data.tags.profiles
+    topic, gain = np.zeros(len(one), dtype=np.int64), np.zeros(len(one))
+    for start in range(0, len(one), 20_000):
+        part = slice(start, start + 20_000)
+        left, right = (profiles[tags[part]].astype(np.float64) for tags in (one, other))
+        joint = left * right
+        joint /= np.maximum(joint.sum(1, keepdims=True), 1e-300)
+        joint[:, data.background] = 0.0
+        best, rows = joint.argmax(1), np.arange(len(joint))
+        topic[part] = best
+        gain[part] = joint[rows, best] - np.maximum(left[rows, best], right[rows, best])
+    return topic, gain
+
+
+def _varied(
+    data: TopicData, order: Int64, pairs: tuple[Int64, Int64, Int64, Int64], n: int
+) -> list[dict[str, Any]]:
+    """Return the first n pairs, in an order, that repeat no tag, topic or pair of kinds too often."""
+    chosen: list[dict[str, Any]] = []
+    later: list[dict[str, Any]] = []
+    used: Counter[tuple[str, Any]] = Counter()
+    for s, t, n_both, k in zip(*(part[order].tolist() for part in pairs), strict=True):
+        parts = (("tag", s), ("tag", t), ("topic", k))
+        if any(used[part] >= 2 for part in parts):
+            continue
+        used.update(parts)
+        kinds = ("kinds", frozenset((kind_of(data.tags.names[s]), kind_of(data.tags.names[t]))))
+        used[kinds] += 1
+        row = {"tags": [s, t], "documents": n_both, "topic": k}
+        (chosen if used[kinds] <= n // 2 else later).append(row)
+        if len(chosen) == n:
+            break
+    return (chosen + later)[:n]

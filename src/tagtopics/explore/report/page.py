@@ -1,0 +1,216 @@
+"""The HTML page of report and server: template, style sheet, script, security policy, encoded data."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from importlib import metadata
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from tagtopics._gzip import gzipped
+from tagtopics._typing import Float32, Float64
+from tagtopics.explore.report.texts import ENGLISH, language_settings, translated
+
+LEVEL = 5
+"""Of compression; 6 saves 1 % of the bytes and takes half as long again."""
+
+_SCRIPTS = (
+    "texts",
+    "dom",
+    "address",
+    "data",
+    "charts",
+    "widgets",
+    "search",
+    "filter",
+    "points",
+    "labels",
+    "map",
+    "overview",
+    "topic",
+    "tag",
+    "document",
+    "time",
+    "names",
+    "about",
+    "share",
+    "view",
+    "story",
+    "network",
+    "solver",
+    "offline",
+    "workbench",
+    "batch",
+)
+
+_FIRST_LETTER = 35
+_EXACT = 22
+_POWERS = np.array([float(f"1e{i}") for i in range(_EXACT + 1)])
+"""Powers of ten that a float holds exactly."""
+
+ICON = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E"
+    "%3Ccircle cx='12' cy='13' r='9' fill='%236f8df5'/%3E"
+    "%3Ccircle cx='21' cy='12' r='7.5' fill='%23f49a7c'/%3E"
+    "%3Ccircle cx='17' cy='21' r='7.5' fill='%2369d3ad'/%3E%3C/svg%3E"
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Data inside a page: an id and base64, which needs no escaping."""
+
+    name: str
+    content: str
+
+
+@lru_cache(maxsize=1)
+def script() -> str:
+    """Return the script; its parts share one function scope."""
+    names = (*_SCRIPTS, "app", "audit")
+    parts = "\n".join(_asset("static", f"{name}.js") for name in names)
+    return f'(() => {{\n"use strict";\n{parts}\nstart();\n}})();\n'
+
+
+@lru_cache(maxsize=1)
+def style() -> str:
+    """Return the style sheet."""
+    return "".join(_asset("static", f"{name}.css") for name in ("explorer", "pages", "audit"))
+
+
+def report_page(
+    title: str, settings: dict[str, Any], blocks: Sequence[Block], language: str = ENGLISH
+) -> str:
+    """Return a self-contained page; its policy allows its own script, by hash, and no requests."""
+    policy = (
+        f"default-src 'none'; script-src '{_hash(script())}'; style-src '{_hash(style())}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    parts = {"style": style(), "script": script()}
+    return _render(title, settings, language, blocks=blocks, policy=policy, live=False, **parts)
+
+
+def live_page(title: str, settings: dict[str, Any], language: str = ENGLISH) -> str:
+    """Return the page of the server, which loads style sheet, script and data from the same origin."""
+    return _render(title, settings, language, blocks=(), policy="", style="", script="", live=True)
+
+
+def _render(title: str, settings: dict[str, Any], language: str, **parts: Any) -> str:
+    from jinja2 import Environment, select_autoescape
+    from markupsafe import Markup
+
+    environment = Environment(autoescape=select_autoescape(default=True))
+    template = environment.from_string(_asset("templates", "page.html"))
+    ours = {name: Markup(parts.pop(name)) for name in ("style", "script")}  # trusted: from this package
+    version = metadata.version("tagtopics")
+    parts |= {"title": title, "icon": ICON, "version": version, "language": language}
+    parts["settings"] = Markup(safe_json({**settings, "version": version, **language_settings(language)}))
+    return template.render(T=partial(translated, language), **ours, **parts)
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _asset(folder: str, name: str) -> str:
+    return files("tagtopics.explore.report").joinpath(folder, name).read_text(encoding="utf-8")
+
+
+def root_bytes(values: Float32 | Float64, bits: int) -> str:
+    """Return numbers between 0 and 1 as base64 of whole numbers, q = sqrt(value) * (2^bits - 1).
+
+    The square root gives small proportions more precision. `bits` is 8 or 16.
+    """
+    most = (1 << bits) - 1
+    steps = np.rint(np.sqrt(np.clip(values, 0, 1)) * most)
+    return base64.b64encode(steps.astype("<u1" if bits == 8 else "<u2").tobytes()).decode()
+
+
+def letters(values: Any) -> str:
+    """Return whole numbers below 55,000 as characters, `#` for 0."""
+    return (np.asarray(values).astype("<u4") + np.uint32(_FIRST_LETTER)).tobytes().decode("utf-32-le")
+
+
+def numerals(values: Any) -> str:
+    """Return whole numbers below 7,000,000 as letters: first all of them divided by 128, then the remainders.
+
+    Compressed, they are smaller than decimal numbers, and compression takes a quarter of the time.
+    """
+    numbers = np.asarray(values, dtype=np.int64)
+    return letters(numbers >> 7) + letters(numbers & 127)
+
+
+def short_floats(values: Any) -> str:
+    """Return numbers from 0 to 10^12, rounded to three significant digits, as `numerals`.
+
+    0 is for numbers below 10^-9; others are 1 + 900 (exponent + 9) + the three digits as a number - 100.
+    """
+    numbers = significant(values, 3)
+    exponent = np.floor(np.log10(np.maximum(numbers, 1e-9)) + 1e-12).astype(np.int64)
+    digits = np.rint(numbers * _POWERS[np.maximum(2 - exponent, 0)] / _POWERS[np.maximum(exponent - 2, 0)])
+    codes = 1 + 900 * (exponent + 9) + digits.astype(np.int64) - 100
+    return numerals(np.where(numbers < 1e-9, 0, codes))
+
+
+def root_planes(values: Float32 | Float64, exact_from: float) -> str:
+    """Return numbers between 0 and 1 as letters: square roots in 16 bits, all high bytes before all low ones.
+
+    Numbers below `exact_from` are rounded to the high byte: their low bytes are zero, which compresses well.
+    """
+    roots = np.sqrt(np.clip(np.asarray(values, dtype=np.float64), 0, 1)).ravel()
+    most = np.ceil(np.sqrt(exact_from) * 65535 / 256) - 1  # they stay below
+    coarse = np.minimum(np.rint(roots * 65535 / 256), most) * 256
+    steps = np.where(roots**2 >= exact_from, np.rint(roots * 65535), coarse).astype(np.uint16)
+    return letters(steps >> 8) + letters(steps & 255)
+
+
+def rounded(values: Any, digits: int = 4) -> list[float]:
+    """Return numbers rounded to significant digits."""
+    numbers = np.asarray(values, dtype=np.float64)
+    if len(numbers) and (np.abs(numbers) < 10.0**digits).all() and (numbers == np.rint(numbers)).all():
+        return list(numbers.tolist())  # whole numbers, such as counts, have no more digits
+    return list(significant(numbers, digits).tolist())
+
+
+def significant(values: Any, digits: int = 4) -> Float64:
+    """Return numbers of any shape rounded to significant digits: the floats nearest to these decimals."""
+    numbers = np.asarray(values, dtype=np.float64)
+    size = np.abs(numbers)
+    places = digits - 1 - np.floor(np.log10(np.where(size > 0, size, 1.0))).astype(np.int64)
+    up, down = _POWERS[np.clip(places, 0, _EXACT)], _POWERS[np.clip(-places, 0, _EXACT)]
+    found = np.rint(numbers * up / down) * down / up
+    tiny = places > _EXACT
+    if tiny.any():
+        found[tiny] = [float(f"{value:.{digits}g}") for value in numbers[tiny].tolist()]
+    return np.asarray(found)
+
+
+def safe_json(value: Any) -> str:
+    """Return JSON that is safe inside HTML: without `<`, `>`, `&` and Unicode line separators."""
+    text = compact_json(value).decode()
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def compact_json(value: Any) -> bytes:
+    """Return JSON without spaces, for data that is packed or sent by itself: inside HTML it is not safe."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.encode("utf-8", "replace")
+
+
+def packed(value: Any) -> bytes:
+    """Return compressed JSON; equal values give equal bytes."""
+    return gzipped(compact_json(value), LEVEL)
+
+
+def base64_of(data: bytes) -> str:
+    """Return bytes as base64, which is safe inside HTML."""
+    return base64.b64encode(data).decode()

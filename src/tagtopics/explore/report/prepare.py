@@ -1,0 +1,327 @@
+"""A `TopicData` as the explorer reads it: the index of topics, words, tags and documents."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.explore.record.topic_data import TopicData
+from tagtopics.explore.report.groups import suggested_groups
+from tagtopics.explore.report.page import numerals, root_planes, rounded, short_floats
+from tagtopics.explore.report.timeline import periods_of, time_of
+from tagtopics.jit.threads import resolve_threads
+from tagtopics.jit.top import largest, largest_of_rows
+
+MOST_WORDS = 40_000
+"""Words in the index; the rarest beyond that are left out."""
+
+TOPIC_WORDS = 30
+"""Words of a topic page, for each of several relevance weights."""
+
+WORD_DOCS = 6
+"""Documents of a word page."""
+
+WORD_TOPICS = 8
+"""Topics of a word page; the others are shown as their sum."""
+
+NEAR_TOPICS = 4
+"""Similar topics of a topic page."""
+
+LEAST_SHARE = 0.01
+"""Shares of tags and documents are exact from here on; pages show no smaller ones."""
+
+_WEIGHTS = np.linspace(0, 1, 11)
+_SNIPPET = 110
+_MAP_STEPS = 300
+_MAP_GAP = 0.012
+
+
+def known_words(data: TopicData) -> tuple[Int64, Int64]:
+    """Return the words in the index, and (W,) the number of every word there, or -1."""
+    chosen = np.sort(np.argsort(-data.word_tokens, kind="stable")[:MOST_WORDS])
+    number = np.full(len(data.words), -1, dtype=np.int64)
+    number[chosen] = np.arange(len(chosen))
+    return chosen, number
+
+
+def fixed_index(data: TopicData) -> dict[str, Any]:
+    """Return the parts of the index that do not depend on the documents listed."""
+    chosen, number = known_words(data)
+    return {
+        "version": data.version,
+        "title": data.title,
+        "model": data.model,
+        "parameters": data.parameters,
+        "facts": {name: float(f"{value:.6g}") for name, value in data.facts.items()},
+        "topics": _topics(data, chosen),
+        "words": _words(data, chosen),
+        "tags": _tags(data, number),
+        "groups": suggested_groups(data),
+        "time": time_of(data),
+        "recipe": data.recipe_settings,
+        "fitted": data.fitted,
+        "pictures": len(data.pictures),
+        "corpus": data.documents.has_words,
+    }
+
+
+def index_of(
+    data: TopicData, docs: Int64, fixed: dict[str, Any] | None = None, counted: Int64 | None = None
+) -> dict[str, Any]:
+    """Return the index of a model, ready for JSON.
+
+    Args:
+        data: the record.
+        docs: the documents to list, in the order of their bodies.
+        fixed: from `fixed_index`, if the index is needed more than once.
+        counted: documents that are not listed, but whose tags are counted.
+    """
+    fixed = fixed or fixed_index(data)
+    counted = docs[:0] if counted is None else counted
+    return fixed | {
+        "sizes": sizes_of(data, docs, counted),
+        "words": fixed["words"] | {"documents": ragged(*posted(data, docs))},
+        "documents": documents_of(data, docs),
+        "counted": tag_rows(data, counted),
+    }
+
+
+def sizes_of(data: TopicData, docs: Int64, counted: Int64) -> dict[str, int]:
+    """Return how many there are of everything, in the collection and in the index."""
+    return {
+        "documents": len(data.documents.ids),
+        "words": len(data.words),
+        "tags": len(data.tags.names),
+        "topics": data.n_topics,
+        "listed": len(docs),
+        "counted": len(docs) + len(counted),
+    }
+
+
+def _topics(data: TopicData, chosen: Int64) -> dict[str, Any]:
+    share = data.word_tokens / max(data.word_tokens.sum(), 1e-300)
+    phi, known = data.topic_word[:, chosen], share[chosen]
+    frequent = known * data.word_tokens.sum() >= min(2.0, data.word_tokens.max())
+    found: list[set[int]] = [set() for _ in range(data.n_topics)]
+    log_phi, log_share = np.log(np.maximum(phi, 1e-12)), np.log(np.maximum(known, 1e-12))
+    for weight in _WEIGHTS:  # relevance, as of Sievert and Shirley
+        scores = np.where(frequent, log_phi - (1 - float(weight)) * log_share, -np.inf)
+        for k, row in enumerate(scores):
+            found[k].update(largest(row, TOPIC_WORDS).tolist())
+    words = [sorted(row, key=lambda w: -phi[k, w]) for k, row in enumerate(found)]
+    places, radii = topic_map(data.topic_word, data.topic_share)
+    near, alike = near_topics(data)
+    return {
+        "share": rounded(data.topic_share),
+        "coherence": rounded(data.coherence),
+        "names": list(data.names),
+        "background": data.background.tolist(),
+        "words": words,
+        "phi": [rounded(phi[k, row], 7) for k, row in enumerate(words)],
+        "near": near.tolist(),
+        "alike": [rounded(row) for row in alike],
+        "x": rounded(places[:, 0]),
+        "y": rounded(places[:, 1]),
+        "r": rounded(radii),
+    }
+
+
+def near_topics(data: TopicData) -> tuple[Int64, Float64]:
+    """Return (K, n): the topics whose words are most similar to those of each, and by how much.
+
+    The similarity is the Bhattacharyya coefficient: 1 for equal topics, 0 for topics without a common word.
+    """
+    alike = 1.0 - topic_distances(data.topic_word) ** 2
+    np.fill_diagonal(alike, -1.0)
+    near = np.argsort(-alike, axis=1, kind="stable")[:, : min(NEAR_TOPICS, data.n_topics - 1)]
+    return near, np.take_along_axis(alike, near, 1)
+
+
+def word_topics(data: TopicData, words: Int64) -> Float64:
+    """Return (n, K): p(topic | word), the topics that the occurrences of words have."""
+    posterior = data.word_topic[words] * data.topic_share
+    return np.asarray(posterior / np.maximum(posterior.sum(1, keepdims=True), 1e-300))
+
+
+def _words(data: TopicData, chosen: Int64) -> dict[str, Any]:
+    posterior = word_topics(data, chosen)
+    n = min(WORD_TOPICS, data.n_topics)
+    best = np.argsort(-posterior, axis=1, kind="stable")[:, :n]
+    return {
+        "names": [data.words[w] for w in chosen],
+        "weight": rounded(data.word_tokens[chosen], 9 if data.documents.has_words else 3),
+        "inDocuments": word_docs(data)[chosen].tolist(),
+        "total": float(f"{data.word_tokens.sum():.9g}"),
+        "perTopic": n,
+        "topics": best.ravel().tolist(),
+        "shares": root_planes(np.take_along_axis(posterior, best, 1), LEAST_SHARE),
+    }
+
+
+def word_docs(data: TopicData) -> Int64:
+    """Return (W,): the number of documents that have each word."""
+    return np.bincount(data.documents.word_index, minlength=len(data.words)).astype(np.int64)
+
+
+def postings(data: TopicData, docs: Int64) -> list[list[int]]:
+    """Return for each word the documents in which its share is largest, as positions in the list."""
+    found, sizes = posted(data, docs)
+    return divided(found.tolist(), sizes)
+
+
+def posted(data: TopicData, docs: Int64) -> tuple[Int64, Int64]:
+    """Return the numbers of `postings`, word by word, and how many each word has."""
+    (chosen, _), listed = known_words(data), word_counts(data)[docs]
+    tokens = np.asarray(listed.sum(1), dtype=np.float64).ravel()
+    listed.data /= np.repeat(tokens + 20.0, np.diff(listed.indptr))
+    by_word = sp.csc_array(listed if len(chosen) == listed.shape[1] else listed[:, chosen])
+    offsets = by_word.indptr.astype(np.int64)
+    best = largest_of_rows(offsets, by_word.data, WORD_DOCS, resolve_threads(None))
+    return by_word.indices[best[best >= 0]], np.minimum(np.diff(offsets), WORD_DOCS)
+
+
+def tag_words(data: TopicData) -> list[tuple[list[int], list[float]]]:
+    """Return for each tag the words on its page, and the tokens of each that are credited to it, rounded."""
+    kept, sizes = _shown_words(data)
+    words, tokens = data.tags.word_index[kept].tolist(), rounded(data.tags.word_credit[kept], 3)
+    return list(zip(divided(words, sizes), divided(tokens, sizes), strict=True))
+
+
+def _shown_words(data: TopicData) -> tuple[Int64, Int64]:
+    """Return where the words on the pages of tags are in the record, and how many each tag has.
+
+    A tag of few documents has few words: 8 for one document, 4 more for each other one, all of the record's
+    from nine documents on.
+    """
+    tags = data.tags
+    inside = known_words(data)[1][tags.word_index] >= 0
+    before, sizes = np.concatenate([[0], np.cumsum(inside)]), np.diff(tags.word_offsets)
+    rank = before[:-1] - np.repeat(before[tags.word_offsets[:-1]], sizes)
+    kept = np.flatnonzero(inside & (rank < np.repeat(4 + 4 * tags.n_docs, sizes)))
+    return kept, np.diff(np.searchsorted(kept, tags.word_offsets))
+
+
+def _tags(data: TopicData, number: Int64) -> dict[str, Any]:
+    tags, (kept, sizes) = data.tags, _shown_words(data)
+    return {
+        "names": list(tags.names),
+        "labels": None if tags.labels is None else list(tags.labels),
+        "documents": tags.n_docs.tolist(),
+        "profiles": root_planes(tags.profiles, LEAST_SHARE),
+        "words": ragged(number[tags.word_index[kept]], sizes),
+        "credits": short_floats(tags.word_credit[kept]),
+    }
+
+
+def documents_of(data: TopicData, docs: Int64) -> dict[str, Any]:
+    """Return the list of documents."""
+    table, texts = data.documents, data.documents.texts
+    period = periods_of(data)
+    return {
+        "rows": docs.tolist(),
+        "ids": [table.ids[d] for d in docs],
+        "tags": tag_rows(data, docs),
+        "topics": root_planes(table.topics[docs], LEAST_SHARE),
+        "titles": _of(table.titles, docs),
+        "dates": _of(table.dates, docs),
+        "urls": _of(table.urls, docs),
+        "snippets": None
+        if texts is None or table.titles is not None
+        else [" ".join(texts[d][: 2 * _SNIPPET].split())[:_SNIPPET] for d in docs],
+        "tokens": np.rint(lengths(data)[docs]).astype(np.int64).tolist(),
+        "period": None if period is None else period[1][docs].tolist(),
+    }
+
+
+def _of(values: tuple[str | None, ...] | None, docs: Int64) -> list[str | None] | None:
+    return None if values is None else [values[d] for d in docs.tolist()]
+
+
+def tag_rows(data: TopicData, docs: Int64) -> dict[str, str]:
+    """Return the tags of each of some documents, ready for JSON."""
+    table = data.documents
+    entries, sizes = entries_of(table.tag_offsets, docs)
+    return ragged(table.tag_index[entries], sizes)
+
+
+def ragged(values: Any, sizes: Int64) -> dict[str, str]:
+    """Return rows of whole numbers, ready for JSON; `values` has them row after row."""
+    return {"sizes": numerals(sizes), "values": numerals(values)}
+
+
+def entries_of(offsets: Int64, rows: Int64) -> tuple[Int64, Int64]:
+    """Return the places of some rows of a ragged array, row after row, and how many each row has."""
+    sizes = offsets[rows + 1] - offsets[rows]
+    return np.arange(sizes.sum()) + np.repeat(offsets[rows] - np.cumsum(sizes) + sizes, sizes), sizes
+
+
+def divided(values: list[Any], sizes: Int64) -> list[list[Any]]:
+    """Return values as a list for each row; `sizes` are how many each row has."""
+    return [values[a:b] for a, b in pairwise([0, *np.cumsum(sizes).tolist()])]
+
+
+def word_counts(data: TopicData) -> sp.csr_array:
+    """Return CSR (D, W): how often each document has each word."""
+    table = data.documents
+    arrays = table.word_count.astype(np.float64), table.word_index, table.word_offsets
+    return sp.csr_array(arrays, shape=(len(table.ids), len(data.words)))
+
+
+def lengths(data: TopicData) -> Float64:
+    """Return (D,): the number of tokens of each document."""
+    return np.asarray(word_counts(data) @ np.ones(len(data.words)), dtype=np.float64)
+
+
+# ---------------------------------------------------------------------------------------- topic map
+
+
+def topic_distances(topic_word: Float32) -> Float64:
+    """Return (K, K): the Hellinger distance of topics, 0 for equal and 1 for no word in common."""
+    roots = np.sqrt(topic_word.astype(np.float64))
+    return np.asarray(np.sqrt(np.clip(1.0 - roots @ roots.T, 0.0, 1.0)))
+
+
+def classical_scaling(distances: Float64) -> Float64:
+    """Return (K, 2): principal coordinates, the plane that preserves the distances best."""
+    K = len(distances)
+    centre = np.eye(K) - 1.0 / K
+    gram = -0.5 * centre @ (distances**2) @ centre
+    values, vectors = np.linalg.eigh((gram + gram.T) / 2)
+    plane = vectors[:, ::-1][:, :2] * np.sqrt(np.maximum(values[::-1][:2], 0))
+    if plane.shape[1] < 2:
+        plane = np.pad(plane, ((0, 0), (0, 2 - plane.shape[1])))
+    signs = np.where(plane[np.argmax(np.abs(plane), axis=0), [0, 1]] < 0, -1.0, 1.0)
+    return np.asarray(plane * signs)
+
+
+def topic_map(topic_word: Float32, share: Float64) -> tuple[Float64, Float64]:
+    """Return positions (K, 2) in the unit square and radii (K,), with areas proportional to topic shares."""
+    K = len(topic_word)
+    radii = np.sqrt(share) * min(0.30, 0.14 / float(np.sqrt(share.max())))
+    if K == 1:
+        return np.full((1, 2), 0.5), radii
+    places = classical_scaling(topic_distances(topic_word))
+    span = np.maximum(np.ptp(places, axis=0), 1e-9)
+    places = 0.12 + 0.76 * (places - places.min(0)) / span
+    return _apart(places, radii), radii
+
+
+def _apart(places: Float64, radii: Float64) -> Float64:
+    """Move overlapping circles apart, and keep all of them in the square."""
+    turn = np.arange(len(places)) * 2.399963  # golden angle: no two circles start at the same point
+    places = places + 1e-4 * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    least = radii[:, None] + radii[None, :] + _MAP_GAP
+    for _ in range(_MAP_STEPS):
+        offset = places[:, None, :] - places[None, :, :]
+        distance = np.sqrt((offset**2).sum(2)) + np.eye(len(places))
+        overlap = np.maximum(least - distance, 0)
+        np.fill_diagonal(overlap, 0)
+        if not overlap.any():
+            break
+        places = places + 0.5 * (offset / distance[:, :, None] * overlap[:, :, None]).sum(1)
+        places = np.clip(places, radii[:, None] + 0.005, 1 - radii[:, None] - 0.005)
+    return places

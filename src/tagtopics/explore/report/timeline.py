@@ -1,0 +1,131 @@
+"""Topics and tags over time: periods, shares, what rises and what falls."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import scipy.sparse as sp
+
+from tagtopics._typing import Float64, Int64
+from tagtopics.explore.record.topic_data import TopicData
+from tagtopics.explore.report.groups import tag_matrix
+from tagtopics.explore.report.kinds import is_year, year_of
+from tagtopics.explore.report.page import rounded
+
+_DATE = re.compile(r"\s*([0-9]{4})(?:-([0-9]{2}))?")
+_LEAST_DOCS = 10
+_TRENDS = 12
+
+
+_found: WeakKeyDictionary[TopicData, tuple[tuple[str, ...], Int64] | None] = WeakKeyDictionary()
+
+
+def periods_of(data: TopicData) -> tuple[tuple[str, ...], Int64] | None:
+    """Return the periods in order, and (D,) the period of each document, -1 if unknown; None without time.
+
+    Periods are the years of the documents' dates, or months if all are of one year; without dates, they are
+    the years of tags such as `year:1999`, the earliest if a document has several. They are found once.
+    """
+    if data not in _found:
+        _found[data] = _periods(data)
+    return _found[data]
+
+
+def _periods(data: TopicData) -> tuple[tuple[str, ...], Int64] | None:
+    dates = data.documents.dates
+    if dates is None:
+        return _numbered([f"{year}" if year else "" for year in _years_of_tags(data).tolist()])
+    found = [_DATE.match(date or "") for date in dates]
+    years = _numbered([match.group(1) if match else "" for match in found])
+    if years is not None:
+        return years
+    return _numbered([f"{m.group(1)}-{m.group(2)}" if m and m.group(2) else "" for m in found])
+
+
+def _numbered(names: list[str]) -> tuple[tuple[str, ...], Int64] | None:
+    known = sorted(set(names) - {""})
+    if len(known) < 2:
+        return None
+    number = {name: i for i, name in enumerate(known)} | {"": -1}
+    return tuple(known), np.array([number[name] for name in names], dtype=np.int64)
+
+
+def _years_of_tags(data: TopicData) -> Int64:
+    table = data.documents
+    year = np.array([year_of(name) for name in data.tags.names], dtype=np.int64)
+    first = np.full(len(table.ids), 10_000, dtype=np.int64)
+    rows = np.repeat(np.arange(len(table.ids)), np.diff(table.tag_offsets))
+    if len(year):
+        years = year[table.tag_index]
+        np.minimum.at(first, rows[years > 0], years[years > 0])
+    return np.where(first < 10_000, first, 0)
+
+
+def time_of(data: TopicData) -> dict[str, Any] | None:
+    """Return documents and mean topic shares of every period, and the trends; None without time."""
+    found = periods_of(data)
+    if found is None:
+        return None
+    names, period = found
+    known = np.flatnonzero(period >= 0)
+    by_period = sp.csr_array((np.ones(len(known)), (period[known], known)), shape=(len(names), len(period)))
+    n_docs = np.bincount(period[known], minlength=len(names))
+    shares = (by_period @ data.documents.topics.astype(np.float64)) / n_docs[:, None]
+    late = _late(n_docs)
+    return {
+        "periods": list(names),
+        "documents": n_docs.tolist(),
+        "shares": [rounded(row) for row in shares],
+        "late": late,
+        "topics": _topic_trends(shares, n_docs, late),
+        "tags": _tag_trends(data, period, late),
+    }
+
+
+def _late(n_docs: Int64) -> int:
+    """Return the first period of the later half: the one that divides the documents most evenly."""
+    before = np.cumsum(n_docs)[:-1]
+    return int(np.argmin(np.abs(before - n_docs.sum() / 2))) + 1
+
+
+def _topic_trends(shares: Float64, n_docs: Int64, late: int) -> list[list[Any]]:
+    """Return topic, mean share in the earlier and in the later half; the largest rise first."""
+    early, after = (np.average(shares[part], axis=0, weights=n_docs[part]) for part in _halves(late))
+    order = np.argsort(-(after - early), kind="stable")
+    return [[int(k), *rounded([early[k], after[k]])] for k in order]
+
+
+def _tag_trends(data: TopicData, period: Int64, late: int) -> dict[str, list[list[int]]]:
+    """Return tag, documents in the earlier and in the later half, of the most certain changes.
+
+    They are ordered by the z statistic of the difference of two shares. Years are left out.
+    """
+    tags = tag_matrix(data)
+    early, after = (np.asarray(tags[rows].sum(0)).ravel() for rows in _rows(period, late))
+    n_early, n_after = (max(len(rows), 1) for rows in _rows(period, late))
+    pooled = (early + after) / (n_early + n_after)
+    spread = np.sqrt(np.maximum(pooled * (1 - pooled) * (1 / n_early + 1 / n_after), 1e-300))
+    z = (after / n_after - early / n_early) / spread
+    year = np.array([is_year(name) for name in data.tags.names], dtype=bool)
+    order = np.argsort(-z, kind="stable")
+    order = order[((early + after >= _LEAST_DOCS) & ~year)[order]] if len(order) else order
+
+    def row(t: Any) -> list[int]:
+        return [int(t), int(early[t]), int(after[t])]
+
+    return {
+        "rising": [row(t) for t in order if z[t] > 2][:_TRENDS],
+        "falling": [row(t) for t in order[::-1] if z[t] < -2][:_TRENDS],
+        "of": [[n_early, n_after]],
+    }
+
+
+def _halves(late: int) -> tuple[slice, slice]:
+    return slice(0, late), slice(late, None)
+
+
+def _rows(period: Int64, late: int) -> tuple[Int64, Int64]:
+    return np.flatnonzero((period >= 0) & (period < late)), np.flatnonzero(period >= late)

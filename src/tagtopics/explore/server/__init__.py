@@ -1,0 +1,1 @@
+"""The server: pages and an API on this machine."""

@@ -1,0 +1,216 @@
+"""Answers of the JSON API that need the record only: topics, tags, documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import overload
+
+import numpy as np
+from pydantic import BaseModel
+from pydantic_core import to_json
+
+from tagtopics._blas import single_thread
+from tagtopics._typing import Float32, Int64
+from tagtopics.errors import InputError
+from tagtopics.explore.record.topic_data import TopicData
+from tagtopics.explore.server import schemas
+from tagtopics.jit.joining import Texts
+from tagtopics.jit.threads import resolve_threads, results_of
+from tagtopics.jit.top import largest_in_rows
+
+
+class NoSuchDocumentError(Exception):
+    """There is no document of this number; the message names the range."""
+
+
+_MANY = 100
+"""Words that are ranked as those of the largest answers are."""
+
+_ROWS = 64
+"""Rows whose weights are in memory at a time, for each core."""
+
+
+def heads_of(names: Sequence[str]) -> Texts:
+    """Return the JSON of each word, from the end of the word before up to its weight."""
+    shown = (json.dumps(name, ensure_ascii=False) for name in names)
+    return Texts([f'}},{{"name":{name},"weight":'.encode("utf-8", "replace") for name in shown])
+
+
+class RankedWords(Sequence[schemas.Weighted]):
+    """Words with their weights, largest first; an answer may have hundreds of thousands of them.
+
+    Args:
+        names: of all words.
+        heads: of all words, from `heads_of`.
+        places: (n,) the words.
+        weights: (n,) of these words.
+    """
+
+    def __init__(self, names: Sequence[str], heads: Texts, places: Int64, weights: Float32) -> None:
+        self._names, self._heads, self._places, self._weights = names, heads, places, weights
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, at: int) -> schemas.Weighted: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[schemas.Weighted]: ...
+
+    def __getitem__(self, at: int | slice) -> schemas.Weighted | list[schemas.Weighted]:
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        return schemas.Weighted(self._names[self._places[at]], float(self._weights[at]))
+
+    def json(self) -> bytes:
+        """Return the list as JSON, without making an object for each word."""
+        if not len(self):
+            return b"[]"
+        weights = to_json(self._weights.tolist())[1:-1]
+        return b"[" + self._heads.joined(self._places, weights)[2:] + b"}]"
+
+
+class Collection:
+    """Topics, tags and documents of a record, as the JSON API returns them."""
+
+    def __init__(self, data: TopicData) -> None:
+        self._data = data
+        self._column = {name: t for t, name in enumerate(data.tags.names)}
+        self._by_size = np.argsort(-data.tags.n_docs, kind="stable").tolist()
+        self._folded_tags = [name.casefold() for name in data.tags.names]
+        self._folded_ids = [name.casefold() for name in data.documents.ids]
+
+    def warm(self) -> None:
+        """Rank some words, so that no user waits for what the first answer compiles."""
+        for words in self._words(self._data.topic_word[:1], _MANY):
+            words.json()
+
+    def topics(self, n_words: int) -> schemas.TopicList:
+        """Return all topics with their most probable words."""
+        data = self._data
+        known, words = len(data.coherence) > 0, self._words(data.topic_word, n_words)
+        rows = [
+            schemas.TopicOut.model_construct(
+                topic=k,
+                share=float(data.topic_share[k]),
+                coherence=float(data.coherence[k]) if known else None,
+                words=words[k],
+            )
+            for k in range(data.n_topics)
+        ]
+        return schemas.TopicList.model_construct(topics=rows)
+
+    def tags(self, query: str, n: int, skip: int, n_words: int) -> schemas.TagList:
+        """Return the tags whose name contains the query, most frequent first."""
+        wanted = query.casefold()
+        found = [t for t in self._by_size if wanted in self._folded_tags[t]]
+        rows = self._profiles([[t] for t in found[skip : skip + n]], n_words)
+        return schemas.TagList.model_construct(total=len(found), tags=rows)
+
+    def together(self, names: Sequence[str], n_words: int) -> schemas.TagOut:
+        """Return the joint profile of several tags."""
+        for name in names:
+            if name not in self._column:
+                raise InputError(f"the model has no tag {name[:80]!r}")
+        (row,) = self._profiles([[self._column[name] for name in dict.fromkeys(names)]], n_words)
+        return row
+
+    def documents(self, query: str, n: int, skip: int) -> schemas.DocumentList:
+        """Return the documents whose id contains the query."""
+        wanted = query.casefold()
+        found = [d for d, name in enumerate(self._folded_ids) if wanted in name]
+        rows = [self._document(d, with_text=False) for d in found[skip : skip + n]]
+        return schemas.DocumentList(total=len(found), documents=rows)
+
+    def document(self, row: int) -> schemas.DocumentOut:
+        """Return one document."""
+        n_docs = len(self._data.documents.ids)
+        if row >= n_docs:
+            raise NoSuchDocumentError(f"no document {row}; rows go from 0 to {n_docs - 1}")
+        return self._document(row, with_text=True)
+
+    def _profiles(self, groups: Sequence[Sequence[int]], n_words: int) -> list[schemas.TagOut]:
+        """Return the joint profile of each group of tags."""
+        data = self._data
+        joint = np.array([data.tags.joint(columns) for columns in groups]).reshape(-1, data.n_topics)
+        rows = zip(groups, joint, self._mixed_words(joint.astype(np.float32), n_words), strict=True)
+        return [
+            schemas.TagOut.model_construct(
+                tags=[data.tags.names[t] for t in columns],
+                n_docs=[int(data.tags.n_docs[t]) for t in columns],
+                topics=topics.tolist(),
+                words=words,
+            )
+            for columns, topics, words in rows
+        ]
+
+    def _document(self, row: int, with_text: bool) -> schemas.DocumentOut:
+        table = self._data.documents
+        tags = table.tag_index[slice(*table.tag_offsets[row : row + 2])]
+        return schemas.DocumentOut(
+            row=row,
+            id=table.ids[row],
+            tags=[self._data.tags.names[t] for t in tags],
+            topics=table.topics[row].astype(float).tolist(),
+            text=table.texts[row] if with_text and table.texts is not None else None,
+        )
+
+    def _mixed_words(self, topics: Float32, n: int) -> list[RankedWords]:
+        """Return the n most probable words of each mixture of topics, (R, K)."""
+
+        def of_part(first: int) -> list[RankedWords]:
+            return self._words(topics[first : first + _ROWS] @ self._data.topic_word, n)
+
+        with single_thread():
+            found = results_of(of_part, range(0, len(topics), _ROWS), resolve_threads(None))
+        return [words for part in found for words in part]
+
+    def _words(self, weights: Float32, n: int) -> list[RankedWords]:
+        """Return the n words with the largest weights of each row of (R, W)."""
+        best = largest_in_rows(weights, n)
+        values = np.take_along_axis(weights, best, axis=1)
+        rows = zip(best, values, strict=True)
+        return [RankedWords(self._data.words, self._heads, *row) for row in rows]
+
+    @cached_property
+    def _heads(self) -> Texts:
+        return heads_of(self._data.words)
+
+
+def as_json(answer: Callable[[], BaseModel]) -> bytes:
+    """Compute an answer and return its JSON; a lone surrogate in a name becomes a question mark.
+
+    Large answers of the collection are not joined; see `pieces_of`.
+    """
+    return b"".join(pieces_of(answer()))
+
+
+def pieces_of(found: BaseModel) -> Iterator[bytes]:
+    """Yield the JSON of an answer; lists of models, and words with their weights, come last.
+
+    Rows of a list are converted one by one: a whole list would keep the interpreter's lock, and the server
+    waiting, for a tenth of a second and more.
+    """
+    own = {name: value for name, value in found if _is_long(value)}
+    rest = found.model_dump_json(exclude=set(own))[1:-1].encode("utf-8", "replace")
+    yield b"{" + rest
+    for i, (name, value) in enumerate(own.items()):
+        yield (b"," if rest or i else b"") + f'"{name}":'.encode()
+        yield from [value.json()] if isinstance(value, RankedWords) else _list_json(value)
+    yield b"}"
+
+
+def _list_json(models: list[BaseModel]) -> Iterator[bytes]:
+    for i, model in enumerate(models):
+        yield b"," if i else b"["
+        yield from pieces_of(model)
+    yield b"]"
+
+
+def _is_long(value: object) -> bool:
+    if isinstance(value, RankedWords):
+        return True
+    return isinstance(value, list) and bool(value) and isinstance(value[0], BaseModel)

@@ -1,0 +1,276 @@
+"""A folder of images with its tags (table, JSON file, sidecars, sub-folders) as documents of visual words."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+
+from tagtopics.corpus.core import Corpus, Documents, ReadOptions
+from tagtopics.corpus.formats.streams import read_table
+from tagtopics.corpus.formats.tables import Table, table_of_rows
+from tagtopics.corpus.formats.text_files import read_json
+from tagtopics.corpus.tags import TagLists, name_of, read_tags
+from tagtopics.errors import InputError
+from tagtopics.images.decode import SUFFIXES, display_name, images_in
+from tagtopics.images.vocabulary import VisualVocabulary
+
+IMAGE_COLUMNS = ("image", "file", "filename", "file_name", "path", "photo", "name", "id")
+TAG_COLUMNS = ("tags", "tag", "keywords", "annotations", "labels")
+"""The default columns of a table of tags; the first that exists is used."""
+
+DEFAULT_FILES = ("tags.csv", "tags.tsv", "tags.jsonl", "tags.json")
+"""The default files of tags in a folder; the first that exists is used."""
+
+_SUFFIXES = (".csv", ".tsv", ".jsonl", ".json")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageTags:
+    """What is known about N images, in their order."""
+
+    tags: TagLists | None = None  # None if there are none at all
+    labels: list[str | None] | None = None
+    split: list[str] | None = None  # "train" or "test" for each image; None unless all are known
+    unusual: list[str] = field(default_factory=list)  # one line for each thing the user may not expect
+
+
+def image_tags(folder: Path, names: Sequence[str], options: ReadOptions) -> ImageTags:
+    """Find the tags of images.
+
+    Args:
+        folder: the folder of the images.
+        names: paths of the images within the folder, with `/`.
+        options: `tags` is a file; a mapping of names to tags; "sidecar" for `photo.json` or `photo.jpg.json`
+            next to each `photo.jpg`; "folders" for the names of sub-folders; or None to look for `tags.csv`,
+            `.tsv`, `.jsonl` or `.json` in the folder, then for sidecars, then for sub-folders. `id` and
+            `label` name columns of the file.
+    """
+    tags = options.tags
+    if tags is None:
+        tags = next((folder / name for name in DEFAULT_FILES if (folder / name).is_file()), None)
+    if tags is None:
+        sidecars = [_sidecar(folder, name) for name in names]
+        if any(sidecars):
+            return _from_sidecars(sidecars, options)
+        return _from_folders(names) if any("/" in name for name in names) else ImageTags()
+    if isinstance(tags, Mapping):
+        rows = [{"image": name, "tags": cell} for name, cell in tags.items()]
+        return _from_table(table_of_rows(rows, ("image", "tags")), "tags", names, options)
+    if not isinstance(tags, str | Path):
+        raise InputError(
+            f"tags: for images, give a file, a mapping, 'sidecar' or 'folders', not {type(tags).__name__}"
+        )
+    if str(tags) == "folders":
+        return _from_folders(names)
+    if str(tags) == "sidecar":
+        return _from_sidecars([_sidecar(folder, name) for name in names], options)
+    return _from_file(_found(folder, Path(tags)), names, options)
+
+
+def _found(folder: Path, path: Path) -> Path:
+    for candidate in (path, folder / path):
+        if candidate.is_file():
+            return candidate
+    raise InputError(
+        f"tags: no such file: {path}, neither here nor in {folder}; or use 'sidecar' or 'folders'"
+    )
+
+
+def _from_file(path: Path, names: Sequence[str], options: ReadOptions) -> ImageTags:
+    suffix = path.suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise InputError(f"{path}: tags of images come as {', '.join(_SUFFIXES)}, 'sidecar' or 'folders'")
+    named = [name for name in (options.id, options.label) if name is not None]
+    columns = {*IMAGE_COLUMNS, *TAG_COLUMNS, "label", "split", *named}
+    table = _read_json(path, columns) if suffix == ".json" else read_table(path, suffix[1:], columns)
+    return _from_table(table, path.name, names, options)
+
+
+def _read_json(path: Path, columns: Collection[str]) -> Table:
+    """Read one JSON value: {image: tags}, {image: {"tags": ...}}, or a list of objects."""
+    value = read_json(path)
+    if isinstance(value, Mapping):
+        value = [
+            {"image": name, **(cell if isinstance(cell, Mapping) else {"tags": cell})}
+            for name, cell in value.items()
+        ]
+    if not isinstance(value, list) or not all(isinstance(row, Mapping) for row in value):
+        raise InputError(f"{path}: expected an object of images and their tags, or a list of objects")
+    return table_of_rows(value, columns, str(path))
+
+
+def _from_table(table: Table, source: str, names: Sequence[str], options: ReadOptions) -> ImageTags:
+    """Match the rows of a table to images; several rows may name one image."""
+    images = table.column(options.id or _first(table, IMAGE_COLUMNS, "images"), "the images")
+    cells = table.column(_first(table, TAG_COLUMNS, "tags"), "the tags")
+    found = read_tags(cells, separator=options.separator, where=table.where)
+    place = _places(names)
+    rows: list[list[int]] = [[] for _ in names]
+    strangers = []
+    for row, value in enumerate(images):
+        name = name_of(value, partial(table.where, row), "image")
+        at = None if name is None else place.get(_path(name))
+        if at is None:
+            strangers.append(name or table.where(row))
+        else:
+            rows[at].append(row)
+    unusual = _named(f"{source} names", "that cannot be found in the folder", strangers)
+    missing = [name for name, of_image in zip(names, rows, strict=True) if not of_image]
+    unusual += _named("", f"without a line in {source}, kept without tags", missing)
+    return ImageTags(
+        tags=[[tag for row in of_image for tag in found[row]] for of_image in rows],
+        labels=_column(table, options.label or "label", rows, required=options.label is not None),
+        split=_split(table, rows),
+        unusual=unusual,
+    )
+
+
+def _column(table: Table, name: str, rows: list[list[int]], required: bool) -> list[str | None] | None:
+    if name not in table.columns and not required:
+        return None
+    values = table.column(name, "the labels")
+    firsts = [of_image[0] if of_image else None for of_image in rows]
+    return [None if row is None else name_of(values[row], partial(table.where, row), name) for row in firsts]
+
+
+def _split(table: Table, rows: list[list[int]]) -> list[str] | None:
+    values = _column(table, "split", rows, required=False)
+    if values is None or not all(value in ("train", "test") for value in values):
+        return None
+    return [str(value) for value in values]
+
+
+def _first(table: Table, candidates: Sequence[str], what: str) -> str:
+    name = next((name for name in candidates if name in table.columns), None)
+    if name is None:
+        there = ", ".join(map(str, table.names))[:200] or "none"
+        raise InputError(
+            f"{table.source}: no column for the {what}; call it {candidates[0]!r}; the columns are: {there}"
+        )
+    return name
+
+
+def _places(names: Sequence[str]) -> dict[str, int]:
+    """Return the row of each image by its path, file name and stem, where these are unique."""
+    place: dict[str, int] = {}
+    parts: tuple[Callable[[str], str], ...] = (
+        _path,
+        lambda name: PurePosixPath(_path(name)).name,
+        lambda name: PurePosixPath(_path(name)).stem,
+    )
+    for part in parts:
+        rows: dict[str, list[int]] = {}
+        for row, name in enumerate(names):
+            rows.setdefault(part(name), []).append(row)
+        for key, sharing in rows.items():
+            if len(sharing) == 1:
+                place.setdefault(key, sharing[0])
+    return place
+
+
+def _path(name: str) -> str:
+    return unicodedata.normalize("NFC", name.replace("\\", "/").removeprefix("./"))
+
+
+def _sidecar(folder: Path, name: str) -> Path | None:
+    image = folder / name
+    beside = (image.with_name(image.name + ".json"), image.with_suffix(".json"))
+    return next((path for path in beside if path.is_file()), None)
+
+
+def _from_sidecars(sidecars: Sequence[Path | None], options: ReadOptions) -> ImageTags:
+    cells: list[Any] = []
+    for path in sidecars:
+        value = None if path is None else read_json(path)
+        if isinstance(value, Mapping):
+            if "tags" not in value:
+                raise InputError(
+                    f"{path}: no 'tags' in the sidecar; it has: {', '.join(map(str, value))[:200]}"
+                )
+            value = value["tags"]
+        cells.append(value)
+    tags = read_tags(cells, separator=options.separator, where=lambda row: str(sidecars[row]))
+    bare = sum(path is None for path in sidecars)
+    unusual = [f"{bare:,} image(s) without a sidecar, kept without tags"] if bare else []
+    return ImageTags(tags=tags, unusual=unusual)
+
+
+def _from_folders(names: Sequence[str]) -> ImageTags:
+    """Take each folder above an image, below the root, as a tag."""
+    lists = [list(dict.fromkeys(PurePosixPath(name).parts[:-1])) for name in names]
+    return ImageTags(tags=read_tags(lists))
+
+
+def _named(before: str, after: str, names: Sequence[str]) -> list[str]:
+    if not names:
+        return []
+    some = ", ".join(repr(name[:80]) for name in names[:3]) + (", ..." if len(names) > 3 else "")
+    return [f"{before} {len(names):,} image(s) {after}: {some}".strip()]
+
+
+def read_images(path: Path, options: ReadOptions) -> Documents:
+    """Read a folder of images, or a single image.
+
+    `options.visual` learns its codebooks here if it is not fitted; `image_tags` finds the tags. Images that
+    cannot be read are left out, each with a notice, or refused if the vocabulary has `on_error="raise"`.
+    """
+    paths = sorted(images_in(path)) if path.is_dir() else [path]
+    if not paths:
+        raise InputError(f"{path}: no images in the folder; they end in {', '.join(sorted(SUFFIXES))}")
+    root = path if path.is_dir() else path.parent
+    names = [display_name(image.relative_to(root).as_posix()) for image in paths]
+    known = image_tags(root, names, options) if path.is_dir() or options.tags is not None else ImageTags()
+    visual = VisualVocabulary() if options.visual is None else options.visual
+    counts, faults = (visual if hasattr(visual, "codebooks_") else visual.fit(paths)).count(paths)
+    bad = {fault.row for fault in faults}
+    if len(bad) == len(paths):
+        raise InputError(f"{path}: no image can be read; the first: {faults[0].reason}")
+    kept = [row for row in range(len(paths)) if row not in bad]
+    skipped = [f"image skipped: {fault.reason}" for fault in faults]
+    more = [f"{len(skipped) - 3:,} more images skipped"] if len(skipped) > 3 else []
+    return Documents(
+        source=str(path),
+        counts=counts[kept],
+        vocabulary=visual.vocabulary_,
+        tags=_pick(known.tags, kept),
+        ids=[names[row] for row in kept],
+        labels=_pick(known.labels, kept),
+        split=_pick(known.split, kept),
+        visual=visual,
+        warnings=[*skipped[:3], *more, *known.unusual],
+        notices=[*skipped, *known.unusual],
+    )
+
+
+def build_corel_from_pixels(folder: str | Path, visual: VisualVocabulary | None = None) -> Corpus:
+    """Build the paper's C5K from its photographs: new codebooks, new counts, the folder's tags and split.
+
+    In the matrix folder, `images/ID.jpeg` are the photographs that `ids.txt` names. Codebooks are learnt from
+    the training photographs alone, with the settings of the paper if `visual` is None.
+    """
+    from tagtopics.corpus.read import read_corpus
+
+    folder = Path(folder)
+    corpus = read_corpus(folder)
+    if not (folder / "images").is_dir():
+        raise InputError(f"{folder}: no images/; the folder has counts, but no photographs")
+    paths = [folder / "images" / f"{name}.jpeg" for name in corpus.ids]
+    train = np.array([part != "test" for part in corpus.split or ("train",) * len(paths)])
+    visual = VisualVocabulary(on_error="raise") if visual is None else visual
+    visual.fit([image for image, learn in zip(paths, train, strict=True) if learn])
+    counts, faults = visual.count(paths)
+    if faults:
+        raise InputError(faults[0].reason)
+    return replace(
+        corpus, counts=counts, vocabulary=visual.vocabulary_, visual=visual, texts=None, recipe=None
+    )
+
+
+def _pick(values: Sequence[Any] | None, kept: list[int]) -> list[Any] | None:
+    return None if values is None else [values[row] for row in kept]

@@ -1,0 +1,358 @@
+"""Visual words: an estimator that learns codebooks of image tiles; its settings and how a model stores it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from tagtopics._blas import single_thread
+from tagtopics._typing import Float32, Int32
+from tagtopics.errors import CorpusWarning, InputError, one_line
+from tagtopics.images.decode import (
+    MAX_PIXELS,
+    MOST_WORKING_PIXELS,
+    WORKING_PIXELS,
+    Effort,
+    Fault,
+    Sizing,
+    Uint8,
+    each_image,
+    listed,
+    quiet_decoders,
+    read_image,
+    skipped,
+)
+from tagtopics.images.descriptors import DESCRIPTORS, Described, Descriptor
+
+_SAMPLE_IMAGES = 1500
+"""The most images to learn codebooks from; more only take longer."""
+
+
+@dataclass(frozen=True)
+class TileMap:
+    """The visual words of one image by position."""
+
+    words: Int32  # (blocks, rows, columns) the word of each tile, a column of the counts
+    pixels: Uint8  # (height, width, 3) the image at its working size
+    window: int  # side of a tile in pixels
+    step: int  # pixels from one tile to the next
+
+
+class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Counts visual words in images: each tile under a sliding window is the nearest entry of a codebook.
+
+    The defaults are those of the paper: 4 x 4 tiles in steps of two in images of 192 x 128 pixels, a codebook
+    of 64 patterns and one of 64 colours. A photograph has 11,970 tokens of 128 words.
+
+    Images are paths, arrays (height, width, 3) of uint8, or Pillow images.
+
+    Args:
+        descriptor: the features of a tile, a name in `DESCRIPTORS`.
+        codebook_sizes: words in each codebook; None for the default of the descriptor.
+        window: side of a tile in pixels; None for the default of the descriptor.
+        step: pixels from one tile to the next; None likewise.
+        working_pixels: images are scaled to this area with their aspect ratio kept; None for no scaling.
+        max_pixels: larger images are refused before they are decoded.
+        n_sample_tiles: tiles to learn the codebooks from.
+        on_error: "skip" an image that cannot be read, with a warning that names it and an empty row of
+            counts, or "raise".
+        verbose: show a progress bar on standard error.
+        random_state: seed of the sample and of k-means; equal seeds give equal bits for any `n_jobs`.
+        n_jobs: threads; None or -1 for all cores.
+
+    Attributes:
+        codebooks_: one array (words, dimensions) of float32 per block, the tiles that the words stand for.
+        vocabulary_: the names of the words, such as `chromatic07`.
+    """
+
+    def __init__(
+        self,
+        descriptor: str = "cpam",
+        *,
+        codebook_sizes: Sequence[int] | None = None,
+        window: int | None = None,
+        step: int | None = None,
+        working_pixels: int | None = WORKING_PIXELS,
+        max_pixels: int = MAX_PIXELS,
+        n_sample_tiles: int = 100_000,
+        on_error: str = "skip",
+        verbose: bool = False,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.descriptor = descriptor
+        self.codebook_sizes = codebook_sizes
+        self.window = window
+        self.step = step
+        self.working_pixels = working_pixels
+        self.max_pixels = max_pixels
+        self.n_sample_tiles = n_sample_tiles
+        self.on_error = on_error
+        self.verbose = verbose
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, images: Iterable[Any], y: Any = None) -> Self:
+        """Learn the codebooks by k-means from a random sample of the images' tiles."""
+        check_settings(self)
+        found = listed(images)
+        rng = np.random.default_rng(self.random_state)
+        chosen = np.sort(rng.permutation(len(found))[:_SAMPLE_IMAGES])
+        per_image = -(-self.n_sample_tiles // max(len(chosen), 1))
+        sample = partial(self._sample, n_tiles=per_image)
+        sampled, faults = each_image(sample, [found[i] for i in chosen], self._effort())
+        blocks = [np.concatenate(parts) for parts in zip(*(s for s in sampled if s is not None), strict=True)]
+        if not blocks:
+            raise InputError(f"no image can be read; the first: {faults[0].reason}")
+        with single_thread():
+            self.codebooks_ = tuple(
+                learn_codebook(tiles, size, self.random_state)
+                for tiles, size in zip(blocks, self._sizes(), strict=True)
+            )
+        self.vocabulary_ = self._names()
+        return self
+
+    def transform(self, images: Iterable[Any]) -> sp.csr_array:
+        """Return counts (images, words) of int32; the row of a skipped image is empty."""
+        counts, faults = self.count(images)
+        if faults:
+            warnings.warn(skipped(faults), CorpusWarning, stacklevel=2)
+        return counts
+
+    def count(self, images: Iterable[Any]) -> tuple[sp.csr_array, list[Fault]]:
+        """Return counts (images, words), and the images that could not be read with the reasons."""
+        check_is_fitted(self)
+        rows, faults = each_image(self._count_one, listed(images), self._effort())
+        W = len(self.vocabulary_)
+        empty = np.zeros(W, dtype=np.int32)
+        return sp.csr_array(np.stack([empty if row is None else row for row in rows])), faults
+
+    def tile_map(self, image: Any) -> TileMap:
+        """Return the visual words of one image by position."""
+        check_is_fitted(self)
+        with quiet_decoders(), single_thread():
+            pixels = read_image(image, self._sizing())
+            words = self._words(pixels)
+        return TileMap(words, pixels, self._window(), self._step())
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
+        """Return the names of the visual words."""
+        check_is_fitted(self)
+        return np.array(self.vocabulary_, dtype=object)
+
+    def same_words(self, other: Any) -> bool:
+        """Tell whether another vocabulary gives the same words to the same tiles."""
+        if self is other:
+            return True
+        if not isinstance(other, VisualVocabulary) or self.vocabulary_ != other.vocabulary_:
+            return False
+        mine, theirs = ((v.descriptor, v._window(), v._step(), v.working_pixels) for v in (self, other))
+        pairs = zip(self.codebooks_, other.codebooks_, strict=True)
+        return mine == theirs and all(np.array_equal(a, b) for a, b in pairs)
+
+    # ------------------------------------------------------------------------------------- one image
+
+    def _sample(self, at: int, image: Any, n_tiles: int) -> tuple[Float32, ...]:
+        described = self._describe(read_image(image, self._sizing()))
+        n = len(described.blocks[0])
+        rng = np.random.default_rng([self.random_state, at])
+        rows = np.sort(rng.permutation(n)[:n_tiles])
+        return tuple(block[rows] for block in described.blocks)
+
+    def _count_one(self, at: int, image: Any) -> Int32:
+        words = self._words(read_image(image, self._sizing()))
+        return np.bincount(words.ravel(), minlength=len(self.vocabulary_)).astype(np.int32)
+
+    def _words(self, pixels: Uint8) -> Int32:
+        """Return (blocks, rows, columns): the nearest codebook entry of each tile."""
+        described = self._describe(pixels)
+        first, words = 0, []
+        for block, codebook in zip(described.blocks, self.codebooks_, strict=True):
+            words.append(first + nearest(block, codebook))
+            first += len(codebook)
+        return np.stack(words).reshape(-1, *described.grid).astype(np.int32)
+
+    def _describe(self, pixels: Uint8) -> Described:
+        return self._descriptor().describe(pixels, self._window(), self._step())
+
+    # --------------------------------------------------------------------------------- all images, settings
+
+    def _effort(self) -> Effort:
+        return Effort(self.n_jobs, self.on_error, self.verbose)
+
+    def _descriptor(self) -> Descriptor:
+        return DESCRIPTORS[self.descriptor]
+
+    def _window(self) -> int:
+        return self._descriptor().window if self.window is None else self.window
+
+    def _step(self) -> int:
+        return self._descriptor().step if self.step is None else self.step
+
+    def _sizes(self) -> tuple[int, ...]:
+        return tuple(
+            self._descriptor().codebook_sizes if self.codebook_sizes is None else self.codebook_sizes
+        )
+
+    def _sizing(self) -> Sizing:
+        return Sizing(self.working_pixels, self._window(), self.max_pixels)
+
+    def _names(self) -> tuple[str, ...]:
+        return tuple(
+            f"{name}{word:0{len(str(len(codebook) - 1))}}"
+            for name, codebook in zip(self._descriptor().block_names, self.codebooks_, strict=True)
+            for word in range(len(codebook))
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.no_validation = True
+        return tags
+
+
+def learn_codebook(tiles: Float32, size: int, seed: int) -> Float32:
+    """Return the k-means centres (size, dimensions) of tiles, the most frequent first.
+
+    There are fewer centres if there are fewer distinct tiles. Run it on one thread: the order in which
+    threads add up changes the bits of k-means.
+    """
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
+    distinct = np.unique(tiles, axis=0)
+    if len(distinct) <= size:
+        return distinct
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # near-equal tiles need no optimal codebook
+        found = KMeans(size, n_init=1, max_iter=60, tol=1e-4, random_state=seed).fit(tiles)
+    centres = found.cluster_centers_.astype(np.float32)
+    commonest = np.argsort(-np.bincount(found.labels_, minlength=size), kind="stable")
+    return np.ascontiguousarray(centres[commonest])
+
+
+_PAIRS = 2**24
+"""Pairs of a tile and an entry of the codebook that are compared at a time."""
+
+
+def nearest(tiles: Float32, codebook: Float32) -> npt.NDArray[np.intp]:
+    """Return the nearest entry of each tile: argmin_j |x - c_j|^2 = argmax_j x.c_j - |c_j|^2 / 2."""
+    half, step = 0.5 * (codebook * codebook).sum(1), max(1, _PAIRS // len(codebook))
+    blocks = [tiles[i : i + step] for i in range(0, max(len(tiles), 1), step)]
+    return np.concatenate([np.argmax(block @ codebook.T - half, axis=1) for block in blocks])
+
+
+PREFIX = "visual."
+"""The names of codebooks in the arrays of a model: this and a number."""
+
+_Pixels = Annotated[int, Field(ge=64, le=2 * MAX_PIXELS)]
+
+
+class _Stored(BaseModel):
+    """The settings that decide how a new image becomes words."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    descriptor: str
+    codebook_sizes: list[Annotated[int, Field(ge=1, le=65536)]] | None
+    window: Annotated[int, Field(ge=2, le=256)] | None
+    step: Annotated[int, Field(ge=1, le=256)] | None
+    working_pixels: Annotated[int, Field(ge=64, le=MOST_WORKING_PIXELS)] | None
+    max_pixels: _Pixels
+    on_error: Literal["skip", "raise"]
+    random_state: Annotated[int, Field(ge=0)]
+
+
+class _Settings(_Stored):
+    """All parameters of `VisualVocabulary`."""
+
+    codebook_sizes: list[Annotated[int, Field(ge=2, le=65536)]] | None
+    n_sample_tiles: Annotated[int, Field(ge=1)]
+    verbose: bool
+    n_jobs: Annotated[int, Field(ge=-1)] | None
+
+
+def check_settings(visual: VisualVocabulary) -> None:
+    """Raise `InputError` for the first parameter that is not allowed."""
+    _check(_Settings, {name: _plain(value) for name, value in visual.get_params(deep=False).items()})
+    if visual.n_jobs == 0:
+        raise InputError("VisualVocabulary: n_jobs must be None, a number of threads, or -1 for all, not 0")
+
+
+def visual_to_json(visual: VisualVocabulary | None) -> dict[str, Any] | None:
+    """Return the settings that decide how a new image becomes words; None for a model without images."""
+    if visual is None:
+        return None
+    settings = {name: _plain(getattr(visual, name)) for name in _Stored.model_fields}
+    return settings | {"codebook_sizes": [len(codebook) for codebook in visual.codebooks_]}
+
+
+def visual_to_arrays(visual: VisualVocabulary | None) -> dict[str, npt.NDArray[Any]]:
+    """Return the codebooks under their names in the arrays of a model."""
+    codebooks = () if visual is None else visual.codebooks_
+    return {f"{PREFIX}{i}": np.ascontiguousarray(book) for i, book in enumerate(codebooks)}
+
+
+def visual_from(settings: Any, arrays: dict[str, Any]) -> VisualVocabulary | None:
+    """Return the vocabulary of `visual_to_json` and `visual_to_arrays`; anything else is an `InputError`."""
+    if settings is None:
+        return None
+    if not isinstance(settings, dict):
+        raise InputError("its visual vocabulary is damaged: the settings are not a JSON object")
+    _check(_Stored, settings)
+    sizes = settings["codebook_sizes"] or ()
+    visual = VisualVocabulary(**settings)
+    dimensions = DESCRIPTORS[visual.descriptor].dimensions(visual._window())
+    shapes = list(zip(sizes, dimensions, strict=True))
+    visual.codebooks_ = tuple(_codebook(arrays, i, shape) for i, shape in enumerate(shapes))
+    visual.vocabulary_ = visual._names()
+    return visual
+
+
+def _check(model: type[_Stored], settings: dict[str, Any]) -> None:
+    try:
+        checked = model.model_validate(settings)
+    except ValidationError as error:
+        raise InputError(f"VisualVocabulary: {one_line(error)}") from None
+    descriptor = DESCRIPTORS.get(checked.descriptor)
+    if descriptor is None:
+        known = ", ".join(DESCRIPTORS)
+        raise InputError(f"VisualVocabulary: descriptor must be one of {known}, not {checked.descriptor!r}")
+    window = descriptor.window if checked.window is None else checked.window
+    if window % descriptor.multiple:
+        raise InputError(
+            f"VisualVocabulary: window must be a multiple of {descriptor.multiple}, not {window}"
+        )
+    sizes = checked.codebook_sizes
+    if (sizes is not None or model is _Stored) and len(sizes or ()) != len(descriptor.codebook_sizes):
+        blocks = " and ".join(descriptor.block_names)
+        n_sizes = len(sizes or ())
+        raise InputError(f"VisualVocabulary: codebook_sizes must be for {blocks}, not {n_sizes} number(s)")
+
+
+def _plain(value: Any) -> Any:
+    """Return a value without NumPy's types, and a tuple as a list."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _codebook(arrays: dict[str, Any], i: int, shape: tuple[int, int]) -> Any:
+    codebook = arrays.get(f"{PREFIX}{i}")
+    if codebook is None or codebook.dtype != np.float32 or codebook.shape != shape:
+        raise InputError(f"its visual vocabulary is damaged: codebook {i} must be {shape} of float32")
+    if not np.isfinite(codebook).all():
+        raise InputError(
+            f"its visual vocabulary is damaged: codebook {i} contains numbers that are not finite"
+        )
+    return codebook

@@ -1,1 +1,0 @@
-"""Inference: one loop, algorithms that provide a start and a step, and callbacks."""

@@ -1,0 +1,1 @@
+"""Compiled code: decorators for kernels, threads, random numbers, the n largest."""

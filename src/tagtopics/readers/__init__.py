@@ -1,0 +1,1 @@
+"""Readers of bibliographic, library, database and matrix files."""

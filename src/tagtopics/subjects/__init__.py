@@ -1,0 +1,1 @@
+"""Subject headings: thesauri, and the names of tags in texts."""

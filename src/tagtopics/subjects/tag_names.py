@@ -1,0 +1,289 @@
+"""Recommendation with the names of tags: what words and topics say, and which names are in the text.
+
+A logistic regression weighs both. It is learned from training documents, each answered without itself and
+with its own counts left out, so that it applies to new documents. Tags that no training document carries can
+be recommended.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.special
+
+from tagtopics._blas import single_thread
+from tagtopics._typing import Float64, Int64
+from tagtopics.corpus.stems import language_of
+from tagtopics.errors import InputError
+from tagtopics.recommend.calibration import best_threshold
+from tagtopics.recommend.logistic import logistic_regression
+from tagtopics.recommend.recommender import Choice, TagRecommender
+from tagtopics.subjects.name_features import (
+    FEATURES,
+    Found,
+    Names,
+    Rows,
+    found_in,
+    leads_of,
+    marks,
+    names_of,
+    rows_of,
+)
+from tagtopics.subjects.name_index import Matches, NameIndex
+from tagtopics.subjects.thesaurus import Thesaurus
+
+_LEARNED_DOCS, _COUNTED_DOCS = 2000, 10_000
+"""Training documents that weights are learned from, and that are searched for names to count them."""
+
+_KEPT_WRONG = 4
+"""One in so many wrong pairs is used to learn weights, with this weight."""
+
+_SQUARES_FROM = 1000
+"""True pairs from which products of two features are used, too."""
+
+_PENALTY = 0.1
+"""Inverse of the strength of the penalty on weights."""
+
+_LEAST_SCALE, _FARTHEST = 0.05, 4.0
+"""Least standard deviation of a feature, and how many of them a value may be from the mean."""
+
+_BATCH = 128
+
+
+class Candidates(NamedTuple):
+    """The tags that one document may need, most probable first."""
+
+    tags: Int64  # (C,) places in `TagNames.tags`
+    probabilities: Float64  # (C,)
+    spans: tuple[tuple[str, ...], ...]  # for each tag, the pieces of text that are names of it
+
+
+@dataclass(frozen=True)
+class TagNames:
+    """Fitted evidence of names; it belongs to a recommender.
+
+    Attributes:
+        thesaurus: the V tags with names.
+        language: of the texts, for their inflection.
+        n_docs: training documents that were searched for names.
+        counts: (3, U) how many of them carry each tag, have its name, and both; U tags, see `tags`.
+        mean: (features,) of the training pairs.
+        scale: (features,) their standard deviations.
+        weights: (P,) of a constant, the features, and their products if there were enough pairs.
+        threshold: pairs at least this probable are predicted.
+        tag_names: the T tags of the recommender.
+    """
+
+    thesaurus: Thesaurus
+    language: str
+    n_docs: int
+    counts: Int64
+    mean: Float64
+    scale: Float64
+    weights: Float64
+    threshold: float
+    tag_names: tuple[str, ...] = field(repr=False)
+
+    @cached_property
+    def tags(self) -> tuple[str, ...]:
+        """All U tags that can be recommended: those with names, then those of the recommender without."""
+        return all_tags(self.thesaurus, self.tag_names)
+
+    @cached_property
+    def index(self) -> NameIndex:
+        """The names, ready to be found; built on first use."""
+        return NameIndex(self.thesaurus, self.language)
+
+    @cached_property
+    def _names(self) -> Names:
+        place = {tag: u for u, tag in enumerate(self.tags)}
+        columns = np.array([place[tag] for tag in self.tag_names], dtype=np.int64)
+        words = self.index.name_words()
+        return names_of(words, self.thesaurus.broader, columns, self.n_docs, tuple(self.counts))
+
+    def with_thesaurus(self, thesaurus: Thesaurus) -> TagNames:
+        """Return the same evidence with other names; counts of tags that it had stay."""
+        tags = all_tags(thesaurus, self.tag_names)
+        place = {tag: u for u, tag in enumerate(self.tags)}
+        old = np.array([place.get(tag, -1) for tag in tags], dtype=np.int64)
+        counts = np.where(old >= 0, self.counts[:, np.maximum(old, 0)], 0)
+        return replace(self, thesaurus=thesaurus, counts=counts)
+
+    def answers(
+        self, recommender: TagRecommender, counts: Any, doc_topic: Any, texts: Sequence[str]
+    ) -> Iterator[Candidates]:
+        """Yield for each of D documents the tags it may need; none if it has neither known word nor name.
+
+        Args:
+            recommender: the one that the evidence was learned with.
+            counts: CSR (D, W) in the columns of the model.
+            doc_topic: (D, K) topic proportions, tags hidden.
+            texts: of the documents.
+        """
+        for first in range(0, len(texts), _BATCH):
+            part = slice(first, first + _BATCH)
+            batch = [unicodedata.normalize("NFC", text) for text in texts[part]]
+            likely = recommender.probabilities(sp.csr_array(counts[part]), doc_topic[part])
+            matches, occurs, _ = self.index.find(batch)
+            found = found_in(matches, len(self.tags))
+            rows = rows_of(self._names, found, occurs, leads_of(batch), likely, None)
+            p = self._probabilities(rows.values)
+            silent = (np.diff(counts.indptr)[part] == 0) & (np.bincount(found.doc, minlength=len(batch)) == 0)
+            yield from self._ranked(rows, p, silent, matches, batch)
+
+    def chosen(self, found: Candidates, choice: Choice) -> list[int]:
+        """Return the places of the candidates to recommend."""
+        if choice.balanced:
+            raise InputError("recommend: balanced lists are not offered by a model with tag names")
+        admitted = choice.admits(self.tags) if choice.kind is not None else None
+        likely = np.flatnonzero(found.probabilities >= choice.threshold)
+        if admitted is not None:
+            likely = likely[admitted[found.tags[likely]]]
+        return [int(i) for i in likely[: choice.top]]
+
+    def _ranked(
+        self, rows: Rows, p: Float64, silent: Any, matches: Matches, texts: list[str]
+    ) -> Iterator[Candidates]:
+        spans: dict[tuple[int, int], dict[str, None]] = {}
+        for doc, tag, start, stop in zip(matches.doc, matches.tag, matches.start, matches.stop, strict=True):
+            spans.setdefault((int(doc), int(tag)), {})[texts[doc][start:stop]] = None
+        ends = np.searchsorted(rows.doc, np.arange(len(texts) + 1))
+        for doc in range(len(texts)):
+            here = slice(ends[doc], ends[doc] if silent[doc] else ends[doc + 1])
+            order = np.argsort(-p[here], kind="stable")
+            tags = rows.tag[here][order]
+            pieces = tuple(tuple(spans.get((doc, int(tag)), ())) for tag in tags)
+            yield Candidates(tags, p[here][order], pieces)
+
+    @single_thread()
+    def _probabilities(self, values: Float64) -> Float64:
+        standard = _standardised(values, self.mean, self.scale)
+        columns = _expanded(standard, len(self.weights) > len(FEATURES) + 1)
+        return np.asarray(scipy.special.expit(columns @ self.weights[1:] + self.weights[0]))
+
+
+def all_tags(thesaurus: Thesaurus, tag_names: Sequence[str]) -> tuple[str, ...]:
+    """Return the tags of a thesaurus, then those of a recommender that are not in it."""
+    return (*thesaurus.ids, *(tag for tag in tag_names if tag not in thesaurus.row))
+
+
+def fit_tag_names(
+    recommender: TagRecommender,
+    thesaurus: Thesaurus,
+    texts: Sequence[str],
+    seed: int = 0,
+    on_progress: Callable[[float], None] = lambda share: None,
+) -> TagNames:
+    """Learn how far names in texts may be trusted; the result does not depend on the number of threads.
+
+    Args:
+        recommender: a fitted one.
+        thesaurus: its ids are tags of the recommender, and others that may be recommended.
+        texts: of the documents of the fit; `recommender.rows` says which of them it uses.
+        seed: for drawing documents where there are many.
+        on_progress: called with the share of the work done, from 0 to 1.
+    """
+    if len(texts) <= int(recommender.rows.max()):
+        raise InputError(
+            "tag names: the texts are not those of the documents that the recommender was fitted to"
+        )
+    generator = np.random.default_rng(seed)
+    counted = generator.permutation(len(recommender.rows))[:_COUNTED_DOCS]
+    own = [unicodedata.normalize("NFC", texts[row]) for row in recommender.rows[counted]]
+    tags, n = all_tags(thesaurus, recommender.tag_names), len(FEATURES)
+    truth = _truth(recommender, tags, counted)
+    blank = TagNames(
+        thesaurus, language_of(own), len(own), np.zeros((3, len(tags)), dtype=np.int64), np.zeros(n),
+        np.ones(n), np.zeros(n + 1), 0.5, recommender.tag_names,
+    )  # fmt: skip
+    parts = []
+    for first in range(0, len(own), _BATCH):
+        matches, occurs, _ = blank.index.find(own[first : first + _BATCH])
+        parts.append((found_in(matches, len(tags)), occurs))
+        on_progress(0.6 * min(first + _BATCH, len(own)) / len(own))
+    names = replace(blank, counts=_counts(recommender, tags, truth, [found for found, _ in parts]))
+    names.__dict__["index"] = blank.index  # the same names
+    used = min(len(parts), -(-_LEARNED_DOCS // _BATCH))
+    pairs: list[tuple[Float64, Any]] = []
+    for i in range(used):
+        batch = slice(i * _BATCH, min((i + 1) * _BATCH, len(own)))
+        here = sp.csr_array(truth[batch])
+        likely = recommender.left_out(counted[batch])
+        rows = rows_of(names._names, *parts[i], leads_of(own[batch]), likely, here)
+        pairs.append((rows.values, marks(here, rows.doc, rows.tag)))
+        on_progress(0.6 + 0.3 * (i + 1) / used)
+    values, outcomes = (np.concatenate(part) for part in zip(*pairs, strict=True))
+    return _learned(names, values, outcomes, truth[: used * _BATCH].nnz, generator)
+
+
+def _truth(recommender: TagRecommender, tags: Sequence[str], docs: Int64) -> sp.csr_array:
+    """Return CSR (D, U): the tags of training documents."""
+    place = {tag: u for u, tag in enumerate(tags)}
+    columns = np.array([place[tag] for tag in recommender.tag_names], dtype=np.int64)
+    own = sp.csr_array(recommender.tags[docs])
+    truth = sp.csr_array((own.data, columns[own.indices], own.indptr), shape=(len(docs), len(tags)))
+    truth.sort_indices()
+    return truth
+
+
+def _counts(
+    recommender: TagRecommender, tags: Sequence[str], truth: sp.csr_array, parts: Sequence[Found]
+) -> Int64:
+    """Return (3, U): documents that carry each tag, that have its name, and both."""
+    counts = np.zeros((3, len(tags)), dtype=np.int64)
+    everywhere = _truth(recommender, tags, np.arange(len(recommender.rows)))
+    counts[0] = np.bincount(everywhere.indices, minlength=len(tags))
+    for i, found in enumerate(parts):
+        carried = marks(truth, found.doc + i * _BATCH, found.tag)
+        counts[1] += np.bincount(found.tag, minlength=len(tags))
+        counts[2] += np.bincount(found.tag[carried], minlength=len(tags))
+    return counts
+
+
+@single_thread()
+def _learned(
+    names: TagNames, values: Float64, outcomes: Any, n_true: int, generator: np.random.Generator
+) -> TagNames:
+    """Learn the weights from pairs (M, features) and outcomes (M,); `n_true` pairs are true in all."""
+    mean, scale = values.mean(0), np.maximum(values.std(0), _LEAST_SCALE)
+    standard = _standardised(values, mean, scale)
+    squares = int(outcomes.sum()) >= _SQUARES_FROM
+    kept = outcomes | (generator.integers(_KEPT_WRONG, size=len(outcomes)) == 0)
+    weight = np.where(outcomes[kept], 1.0, float(_KEPT_WRONG))
+    weights = _regressed(_expanded(standard[kept], squares), outcomes[kept], weight)
+    fitted = replace(names, mean=mean, scale=scale, weights=weights)
+    likely = fitted._probabilities(values)
+    fitted = replace(fitted, threshold=best_threshold(likely, outcomes, n_true))
+    fitted.__dict__["index"] = names.index
+    return fitted
+
+
+def _regressed(columns: Float64, outcomes: Any, weight: Float64) -> Float64:
+    """Return the weights of a logistic regression, the constant first, penalised on standardised columns."""
+    if outcomes.all() or not outcomes.any():
+        chance = (outcomes.sum() + 0.5) / (len(outcomes) + 1.0)
+        return np.concatenate([[np.log(chance / (1 - chance))], np.zeros(columns.shape[1])])
+    mean, scale = columns.mean(0), columns.std(0)
+    scale = np.where(scale > 1e-9, scale, 1.0)
+    constant, *others = logistic_regression((columns - mean) / scale, outcomes, weight, _PENALTY)
+    slopes = np.array(others) / scale
+    return np.concatenate([[constant - (slopes * mean).sum()], slopes])
+
+
+def _standardised(values: Float64, mean: Float64, scale: Float64) -> Float64:
+    """Return features (M, F) in standard deviations, none so far out that few training pairs had it."""
+    return np.clip((values - mean) / scale, -_FARTHEST, _FARTHEST)
+
+
+def _expanded(values: Float64, squares: bool) -> Float64:
+    """Return features (M, F) and, if wanted, the products of any two of them."""
+    if not squares:
+        return values
+    a, b = np.triu_indices(values.shape[1])
+    return np.concatenate([values, values[:, a] * values[:, b]], axis=1)

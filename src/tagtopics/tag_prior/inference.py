@@ -1,0 +1,282 @@
+"""Topics and words of new documents, given the words seen and their tags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from tagtopics._blas import single_thread
+from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.bp.fold_in import document_ranges
+from tagtopics.bp.graph import FactorGraph, query_graph
+from tagtopics.tag_prior import mixture_loops as mixture
+from tagtopics.tag_prior.learn import TagSettings
+from tagtopics.tag_prior.mixture_loops import Pairs
+from tagtopics.tag_prior.neighbours import Near, side_by_side, with_documents, words_and_documents
+from tagtopics.tag_prior.prior import Profiles, claims_of, combined, pairs_of
+
+_BATCH = 1 << 22
+"""Numbers of a batch of documents: edges times topics, and claims."""
+
+
+class Mixture(NamedTuple):
+    """What documents are mixed of: tokens of topics and of the words of tags, prior included."""
+
+    topics: Float32  # (D, K)
+    tags: Any  # CSR (D, T)
+
+
+class Credit(NamedTuple):
+    """The claims of documents: each word of a document with each tag of that document, word by word."""
+
+    edge: Int64  # (P,) position of the word in the counts
+    tag: Any  # (P,) column of the tag
+    word: Any  # (P,) column of the word
+    tokens: Any  # (P,) how often the word occurs in the document
+    shares: Float32  # (P,) p(tag | word, document); adds up to one over the tags
+    own: Float32  # (P,) the part of it that the tag's own words account for, not its topics
+
+
+class _TagPrior(NamedTuple):
+    """What the tags of documents say before any word is seen."""
+
+    parts: Float64  # from `Profiles.parts`
+    certain: Float64  # (D, 1) from 0, no tag is known, to 1
+    slot_weights: Float64  # (S,) from `Profiles.slot_weights`
+    kinds: Int64  # (S,) of the tags of the slots
+
+
+@dataclass(frozen=True, eq=False)
+class TaggedInference:
+    """Topics, tag words and the strengths of tags, to infer new documents from.
+
+    Attributes:
+        phi: (W, K) p(word | topic).
+        profiles: the topics of tags.
+        settings: how much tags say.
+        tag_words: CSR (T, W) tokens credited to each tag.
+        pairs: the same, as the kernels read it.
+        credit_strengths: of the words of each kind of tag when words are credited to tags.
+        n_threads: any number gives the same bits.
+        max_iter: the largest number of iterations of a document.
+        tol: the share of its tokens that may still move.
+    """
+
+    phi: Float32
+    profiles: Profiles
+    settings: TagSettings
+    tag_words: Any
+    pairs: Pairs
+    credit_strengths: tuple[float, ...]
+    n_threads: int = 1
+    max_iter: int = 100
+    tol: float = 2e-2
+
+    def hidden_prior(self) -> Float32:
+        """Return the prior (K,) of a document whose tags are not known."""
+        hidden, base = self.settings.hidden, self.profiles.base
+        return np.asarray(hidden.flat / len(base) + hidden.base * base + 1e-9, dtype=np.float32)
+
+    def infer(self, counts: Any, tags: Any, plain_prior: Float32 | None = None) -> Mixture:
+        """Return the mixture of documents.
+
+        Args:
+            counts: the words seen, CSR (D, W); a document may have none.
+            tags: CSR (D, T), weights from 0 to 1: one for a known tag, its probability for an inferred one.
+            plain_prior: (K,) in place of the learned flat and base parts.
+        """
+        tags = sp.csr_array(tags, dtype=np.float64)
+        topics = np.empty((counts.shape[0], self.phi.shape[1]), dtype=np.float32)
+        weights = np.empty(tags.nnz, dtype=np.float32)
+        for first, last in _batches(counts, tags, self.phi.shape[1]):
+            slots = slice(tags.indptr[first], tags.indptr[last])
+            some = _rows(tags, first, last)
+            graph = query_graph(_rows(counts, first, last), some)
+            strengths = self.settings.known.words
+            found = self._mixed(graph, self._said(graph), self._tag_prior(some), strengths, plain_prior)
+            topics[first:last], weights[slots] = found
+        return Mixture(topics, sp.csr_array((weights, tags.indices, tags.indptr), shape=tags.shape))
+
+    def infer_near(self, counts: Any, tags: Any, near: Near) -> tuple[TaggedInference, Mixture]:
+        """Return the mixture of documents with the words of similar ones, and what predicts words from it.
+
+        In the mixture, T tags are followed by N training documents.
+
+        Args:
+            counts: the words seen, CSR (D, W).
+            tags: as in `infer`.
+            near: the training documents that are similar to what is seen.
+        """
+        tags, wide, strengths = sp.csr_array(tags, dtype=np.float64), self._with(near), self.settings.similar
+        slots = side_by_side(tags, near.weights)
+        topics = np.empty((counts.shape[0], self.phi.shape[1]), dtype=np.float32)
+        weights = np.empty(slots.nnz, dtype=np.float32)
+        for first, last in _batches(counts, slots, self.phi.shape[1]):
+            some, of_tags = _rows(slots, first, last), self._tag_prior(_rows(tags, first, last))
+            of_words = np.array(self.settings.known.words)[of_tags.kinds] * of_tags.slot_weights
+            of_near = of_tags.certain * strengths.known + (1 - of_tags.certain) * strengths.hidden
+            given = some.data * np.repeat(of_near.ravel(), np.diff(some.indptr))
+            given[some.indices < tags.shape[1]] = of_words
+            graph = query_graph(_rows(counts, first, last), some)
+            found = self._folded(
+                graph, wide._said(graph), self._topic_prior(of_tags), given.astype(np.float32)
+            )
+            topics[first:last], weights[slots.indptr[first] : slots.indptr[last]] = found
+        return wide, Mixture(topics, sp.csr_array((weights, slots.indices, slots.indptr), shape=slots.shape))
+
+    def _with(self, near: Near) -> TaggedInference:
+        """Return the same with training documents after the tags."""
+        words, n = words_and_documents(self.tag_words, near), near.counts.shape[0]
+        shrinkage = np.concatenate([self.pairs.shrinkage, np.full(n, self.settings.similar.shrinkage)])
+        profiles, pairs = with_documents(self.profiles, near), pairs_of(words, shrinkage)
+        return replace(self, profiles=profiles, tag_words=words, pairs=pairs)
+
+    def doc_topic(self, counts: Any, tags: Any, alpha: Float32) -> Float32:
+        """Return the topic proportions (D, K); the words of a tag count for the topics of the tag.
+
+        The flat part is alpha (K,), as without tags: learned strengths predict words best, but proportions
+        that describe documents and are compared with each other need more smoothing.
+        """
+        return self._proportions(*self.infer(counts, tags, alpha))
+
+    def log_likelihoods(self, found: Mixture, held_out: Any) -> Float64:
+        """Return (D,): the log probability of the held-out words, CSR (D, W), of each document."""
+        D = held_out.shape[0]
+        result = np.empty(D)
+        norm = found.topics.sum(1, dtype=np.float64) + np.asarray(found.tags.sum(1), dtype=np.float64).ravel()
+        for first, last in _batches(held_out, found.tags, self.phi.shape[1]):
+            part, tags = _rows(held_out, first, last), _rows(found.tags, first, last)
+            doc = np.repeat(np.arange(last - first), np.diff(part.indptr))
+            values = np.einsum(
+                "ek,ek->e", found.topics[first:last][doc].astype(np.float64), self.phi[part.indices]
+            )
+            graph = query_graph(part, tags)
+            edge, slot = claims_of(part, tags)
+            values += np.bincount(edge, tags.data[slot].astype(np.float64) * self._said(graph), part.nnz)
+            logs = np.log(np.maximum(values / norm[first:last][doc], 1e-300))
+            result[first:last] = np.bincount(doc, part.data * logs, last - first)
+        return result
+
+    def word_probabilities(self, found: Mixture) -> Float32:
+        """Return p(word | document), (D, W); rows add up to one."""
+        shrinkage = self.pairs.shrinkage.astype(np.float64)
+        scaled = sp.csr_array(found.tags) / (self.pairs.totals + shrinkage)
+        topics = found.topics + (scaled * shrinkage) @ self.profiles.means
+        with single_thread():
+            values = topics @ self.phi.T.astype(np.float64)
+        values += (scaled @ self.tag_words).toarray()
+        return np.asarray(values / values.sum(1, keepdims=True), dtype=np.float32)
+
+    def credit(self, counts: Any, tags: Any) -> Credit:
+        """Return how much of each word each tag of its document accounts for.
+
+        Args:
+            counts: CSR (D, W).
+            tags: CSR (D, T); every one counts in full.
+        """
+        (edge, slot), (shares, own) = claims_of(counts, tags), self.credit_shares(counts, tags)
+        return Credit(edge, tags.indices[slot], counts.indices[edge], counts.data[edge], shares, own)
+
+    def credit_shares(self, counts: Any, tags: Any) -> tuple[Float32, Float32]:
+        """Return `shares` and `own` of `credit` alone: of many documents, the rest takes much memory."""
+        parts = [part[1:] for part in self._explained(counts, tags, None)]
+        shares, own = (np.concatenate([np.empty(0, np.float32), *part]) for part in zip(*parts, strict=True))
+        return shares, own
+
+    def shares(self, counts: Any, tags: Any) -> Iterator[Float32]:
+        """Yield `shares` of `credit`, some documents at a time."""
+        return (shares for _, shares, _ in self._explained(counts, tags, None))
+
+    def topics_and_shares(self, counts: Any, tags: Any, alpha: Float32) -> tuple[Float32, Float32]:
+        """Return `doc_topic` and the shares of `credit`; what both need is computed once."""
+        parts = [part[:2] for part in self._explained(counts, tags, alpha)]
+        topics, shares = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return topics, shares
+
+    def _explained(
+        self, counts: Any, tags: Any, alpha: Float32 | None
+    ) -> Iterator[tuple[Float32, Float32, Float32]]:
+        """Yield topic proportions, shares and own words of documents, some at a time.
+
+        Without alpha the topic proportions are left out.
+        """
+        for first, last in _batches(counts, tags, self.phi.shape[1]):
+            some = _rows(tags, first, last)
+            graph, prior = query_graph(_rows(counts, first, last), some), self._tag_prior(some)
+            said = self._said(graph)
+            theta = np.empty((0, self.phi.shape[1]), dtype=np.float32)
+            if alpha is not None:
+                topics, weights = self._mixed(graph, said, prior, self.settings.known.words, alpha)
+                theta = self._proportions(
+                    topics, sp.csr_array((weights, some.indices, some.indptr), shape=some.shape)
+                )
+            topics, weights = self._mixed(graph, said, prior, self.credit_strengths)
+            arguments = (said, topics, weights, self.profiles.means, self.n_threads)
+            yield theta, *mixture.credit_claims(graph, self.phi, *arguments)
+
+    def _proportions(self, topics: Float32, tags: Any) -> Float32:
+        """Return topic proportions (D, K), of topics and tags of a mixture."""
+        total = topics + tags @ self.profiles.means
+        return np.asarray(total / total.sum(1, keepdims=True, dtype=np.float64), dtype=np.float32)
+
+    def _tag_prior(self, tags: Any) -> _TagPrior:
+        """Return what the tags of documents, CSR (D, T), say before any word is seen."""
+        profiles = self.profiles
+        doc = np.repeat(np.arange(tags.shape[0]), np.diff(tags.indptr))
+        known_tags = tags.data * (profiles.tag_docs[tags.indices] > 0)
+        certain = np.minimum(np.bincount(doc, known_tags, tags.shape[0]), 1.0)[:, np.newaxis]
+        return _TagPrior(
+            profiles.parts(tags), certain, profiles.slot_weights(tags), profiles.kinds[tags.indices]
+        )
+
+    def _mixed(
+        self,
+        graph: FactorGraph,
+        said: Float32,
+        of_tags: _TagPrior,
+        of_words: tuple[float, ...],
+        plain: Float32 | None = None,
+    ) -> tuple[Float32, Float32]:
+        """Return the topics (D, K) and the weight of each tag, (S,), of a few documents.
+
+        `said` is p(word | tag) of their claims, `of_words` the strength of the words of each kind of tag.
+        """
+        slots = np.array(of_words)[of_tags.kinds] * of_tags.slot_weights
+        return self._folded(graph, said, self._topic_prior(of_tags, plain), slots.astype(np.float32))
+
+    def _topic_prior(self, of_tags: _TagPrior, plain: Float32 | None = None) -> Float32:
+        """Return the prior (D, K) of topics; `plain` (K,) is in place of its flat and base parts.
+
+        If the tags of a document are uncertain, it lies between that of hidden and of known tags.
+        """
+        parts, certain = of_tags.parts.copy(), of_tags.certain
+        parts[:2] *= certain if plain is None else 0  # the parts of tags have it already
+        untagged = (1 - certain) * self.hidden_prior() if plain is None else plain
+        return np.asarray(combined(parts, self.settings.known) + untagged.astype(np.float32))
+
+    def _folded(
+        self, graph: FactorGraph, said: Float32, prior: Float32, slots: Float32
+    ) -> tuple[Float32, Float32]:
+        """Return the topics (D, K) and the weight of each slot, (S,), priors included."""
+        settings = (self.max_iter, self.tol, self.n_threads)
+        sums, slot_sums = mixture.fold_in_mixture(graph, self.phi, said, prior, slots, *settings)
+        return sums + prior, slot_sums + slots
+
+    def _said(self, graph: Any) -> Float32:
+        """Return p(word | tag) of every claim of documents."""
+        return mixture.claim_probabilities(graph, self.pairs, self.profiles.means, self.phi, self.n_threads)
+
+
+def _rows(matrix: Any, first: int, last: int) -> Any:
+    """Return rows of a sparse matrix; if these are all of them, without a copy."""
+    return matrix if first == 0 and last == matrix.shape[0] else matrix[first:last]
+
+
+def _batches(counts: Any, tags: Any, n_topics: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges of documents of about `_BATCH` numbers, at least one document each."""
+    sizes = np.diff(counts.indptr) * (n_topics + np.diff(tags.indptr)) + n_topics
+    return document_ranges(sizes, _BATCH)

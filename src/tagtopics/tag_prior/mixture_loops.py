@@ -1,0 +1,288 @@
+"""Compiled loops of documents that mix topics with the words of their own tags.
+
+    p(w | d) proportional to  sum_k (n_dk + prior_dk) phi_kw  +  sum_t (m_dt + prior_dt) psi_tw
+
+with n_dk and m_dt the tokens that document d gives to topic k and to its tag t. A *claim* is a pair of an
+edge and a tag of its document: claim `first_claim[d] + i T_d + j` is edge i and tag j of document d. A *pair*
+is a tag and a word that occur together: pairs are the non-zeros of the matrix of tag words, CSR (T, W).
+
+    psi_tw = (c_tw + M_t b_tw) / (c_t + M_t),      b_tw = sum_k profile_t(k) phi_kw
+
+where c_tw are the tokens of w credited to t, c_t their sum, and M_t how many tokens the topics of the tag
+weigh. `mixture_reference` is the readable twin.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tagtopics._typing import Float32, Float64, Int32, Int64
+from tagtopics.bp.constants import FOLD_RELAXATION
+from tagtopics.bp.graph import FactorGraph
+from tagtopics.jit.compiling import inner, kernel
+from tagtopics.jit.threads import run_ranges
+
+
+class Pairs(NamedTuple):
+    """The tags and words that occur together, CSR (T, W), with what is known of each pair."""
+
+    offsets: Int64  # (T + 1,)
+    words: Int32  # (U,) ascending within a tag
+    tokens: Float32  # (U,) c_tw
+    predicted: Float32  # (U,) b_tw; (0,) where it is computed on the fly
+    totals: Float32  # (T,) c_t
+    shrinkage: Float32  # (T,) M_t
+
+
+def first_claims(graph: FactorGraph) -> Int64:
+    """Return (D + 1,): the number of the first claim of each document."""
+    edges, slots, claims = graph.doc_edges, graph.doc_slots, np.zeros_like(graph.doc_edges)
+    np.add.accumulate((edges[1:] - edges[:-1]) * (slots[1:] - slots[:-1]), out=claims[1:])
+    return claims
+
+
+def claim_probabilities(
+    graph: FactorGraph, pairs: Pairs, profiles: Float32, phi: Float32, n_threads: int
+) -> Float32:
+    """Return psi_tw of every claim, (P,).
+
+    Args:
+        graph: documents with their tags.
+        pairs: the tag words.
+        profiles: (T, K) p(topic | tag).
+        phi: (W, K) p(word | topic).
+        n_threads: any number gives the same bits.
+    """
+    claims = first_claims(graph)
+    values = np.empty(int(claims[-1]), dtype=np.float32)
+    arguments = (graph, claims, pairs, profiles, phi, values)
+    run_ranges(_claim_probabilities, claims, phi.shape[1], n_threads, *arguments)
+    return values
+
+
+@kernel
+def _claim_probabilities(first, last, graph, claims, pairs, profiles, phi, values):
+    K = phi.shape[1]
+    for d in range(first, last):
+        start, first_slot = graph.doc_edges[d], graph.doc_slots[d]
+        n_edges, n_tags = graph.doc_edges[d + 1] - start, graph.doc_slots[d + 1] - first_slot
+        for j in range(n_tags):
+            t = graph.slot_tag[first_slot + j]
+            total, u, before = pairs.totals[t] + pairs.shrinkage[t], pairs.offsets[t], -1
+            for i in range(n_edges):
+                w = graph.edge_word[start + i]
+                predicted = np.float32(0)
+                for k in range(K):
+                    predicted += profiles[t, k] * phi[w, k]
+                u = next_pair(u if w > before else pairs.offsets[t], t, w, pairs)
+                before = w
+                found = u < pairs.offsets[t + 1] and pairs.words[u] == w
+                known = pairs.tokens[u] if found else np.float32(0)
+                values[claims[d] + i * n_tags + j] = (known + pairs.shrinkage[t] * predicted) / total
+
+
+@inner
+def next_pair(low, t, w, pairs):
+    """Return the first pair of a tag, from `low` on, whose word is not before w; the words ascend.
+
+    The words of a document ascend, too, so each search begins where the one before has ended, and few steps
+    lead to its goal.
+    """
+    last, step = pairs.offsets[t + 1], 1
+    while low + step <= last and pairs.words[low + step - 1] < w:
+        low += step
+        step *= 2
+    high = min(low + step, last)
+    while low < high:
+        middle = (low + high) // 2
+        if pairs.words[middle] < w:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def fold_in_mixture(
+    graph: FactorGraph,
+    phi: Float32,
+    claim_values: Float32,
+    prior: Float32,
+    slot_prior: Float32,
+    max_iter: int,
+    tol: float,
+    n_threads: int,
+) -> tuple[Float32, Float32]:
+    """Return the tokens of new documents given to topics, (D, K), and to their tags, (S,).
+
+    Args:
+        graph: documents with their tags.
+        phi: (W, K) p(word | topic).
+        claim_values: (P,) p(word | tag) of every claim.
+        prior: (D, K) pseudo-counts of the topics of each document.
+        slot_prior: (S,) pseudo-counts of the tags of each document.
+        max_iter: the largest number of iterations.
+        tol: a document has converged when less than this share of its tokens moves.
+        n_threads: any number gives the same bits.
+    """
+    sums = np.empty((graph.n_docs, phi.shape[1]), dtype=np.float32)
+    slot_sums = np.empty(graph.n_slots, dtype=np.float32)
+    claims, settings = first_claims(graph), (max_iter, np.float32(tol))
+    arguments = (graph, claims, phi, claim_values, prior, slot_prior, settings, sums, slot_sums)
+    run_ranges(_fold_in_mixture, graph.doc_edges, 8 * phi.shape[1] * max_iter, n_threads, *arguments)
+    return sums, slot_sums
+
+
+@kernel
+def _fold_in_mixture(first, last, graph, claims, phi, values, prior, slot_prior, settings, sums, slot_sums):
+    K = phi.shape[1]
+    for d in range(first, last):
+        start, first_slot = graph.doc_edges[d], graph.doc_slots[d]
+        n_edges, n_tags = graph.doc_edges[d + 1] - start, graph.doc_slots[d + 1] - first_slot
+        words = np.empty((n_edges, K + n_tags), dtype=np.float32)
+        given = np.empty(K + n_tags, dtype=np.float32)
+        for i in range(n_edges):
+            w, p = graph.edge_word[start + i], claims[d] + i * n_tags
+            for k in range(K):
+                words[i, k] = phi[w, k]
+            for j in range(n_tags):
+                words[i, K + j] = values[p + j]
+        for k in range(K):
+            given[k] = prior[d, k]
+        for j in range(n_tags):
+            given[K + j] = slot_prior[first_slot + j]
+        found, theta = np.zeros(K + n_tags, dtype=np.float32), given.copy()
+        counts, part = graph.edge_count[start : start + n_edges], np.empty(K + n_tags, dtype=np.float32)
+        _iterate(words, counts, given, settings, found, theta, part)
+        for k in range(K):
+            sums[d, k] = found[k]
+        for j in range(n_tags):
+            slot_sums[first_slot + j] = found[K + j]
+
+
+@inner
+def _iterate(words, counts, prior, settings, sums, theta, part):
+    """Set `sums` to the tokens that a document gives to each component, until they converge.
+
+    `words` is (E, C), the probability of each word under each component. A token's own part, theta w / t with
+    t = sum theta w, is subtracted from theta before its message is computed; theta never falls below the
+    prior. `theta` starts as the prior, `part` is scratch.
+    """
+    max_iter, tol = settings
+    C = len(prior)
+    one, relaxation = np.float32(1), np.float32(FOLD_RELAXATION)
+    tokens = np.float32(0)
+    for e in range(len(counts)):
+        tokens += counts[e]
+    for iteration in range(max_iter + 1):
+        sums[:] = 0
+        for e in range(len(counts)):
+            own = np.float32(0)
+            for c in range(C):
+                own += theta[c] * words[e, c]
+            if not own > 0:  # no component knows the word: every one gets the same share
+                for c in range(C):
+                    sums[c] += counts[e] / np.float32(C)
+                continue
+            own = one / own if iteration > 0 else np.float32(0)
+            total = np.float32(0)
+            for c in range(C):
+                part[c] = max(theta[c] - theta[c] * words[e, c] * own, prior[c]) * words[e, c]
+                total += part[c]
+            scale = counts[e] / total if total > 0 else np.float32(0)
+            for c in range(C):
+                sums[c] += scale * part[c]
+        moved = np.float32(0)
+        for c in range(C):
+            moved += abs(sums[c] + prior[c] - theta[c])
+        if iteration > 0 and moved < tol * tokens:
+            break
+        step = relaxation if iteration > 0 else np.float32(0)
+        for c in range(C):
+            fresh = sums[c] + prior[c]
+            theta[c] = max(fresh + step * (fresh - theta[c]), prior[c])
+
+
+def expected_tokens(doc: Int64, word: Int32, sums: Float32, phi: Float32, n_threads: int) -> Float64:
+    """Return (N,): sum_k n_dk phi_kw of pairs of a document and a word, in double precision.
+
+    Args:
+        doc: (N,) the documents.
+        word: (N,) the words.
+        sums: (D, K) n_dk.
+        phi: (W, K) p(word | topic).
+        n_threads: any number gives the same bits.
+    """
+    found = np.empty(len(doc))
+    every = np.arange(len(doc) + 1)
+    run_ranges(_expected_tokens, every, phi.shape[1], n_threads, doc, word, sums, phi, found)
+    return found
+
+
+@kernel
+def _expected_tokens(first, last, doc, word, sums, phi, found):
+    for i in range(first, last):
+        d, w, total = doc[i], word[i], 0.0
+        for k in range(phi.shape[1]):
+            total += np.float64(sums[d, k]) * np.float64(phi[w, k])
+        found[i] = total
+
+
+def credit_claims(
+    graph: FactorGraph,
+    phi: Float32,
+    claim_values: Float32,
+    topics: Float32,
+    weights: Float32,
+    profiles: Float32,
+    n_threads: int,
+) -> tuple[Float32, Float32]:
+    """Return for every claim the share of its edge credited to the tag, and the share owed to its own words.
+
+    What the topics of a document say of a word is divided among its tags by p(topic | tag).
+
+    Args:
+        graph: documents with their tags.
+        phi: (W, K) p(word | topic).
+        claim_values: (P,) p(word | tag) of every claim.
+        topics: (D, K) tokens of topics, prior included.
+        weights: (S,) tokens of tags, prior included.
+        profiles: (T, K) p(topic | tag).
+        n_threads: any number gives the same bits.
+    """
+    claims = first_claims(graph)
+    shares, own = np.empty(int(claims[-1]), np.float32), np.empty(int(claims[-1]), np.float32)
+    arguments = (graph, claims, phi, claim_values, topics, weights, profiles, shares, own)
+    run_ranges(_credit_claims, claims, phi.shape[1], n_threads, *arguments)
+    return shares, own
+
+
+@kernel
+def _credit_claims(first, last, graph, claims, phi, values, topics, weights, profiles, shares, own):
+    K = phi.shape[1]
+    for d in range(first, last):
+        first_slot = graph.doc_slots[d]
+        n_tags = graph.doc_slots[d + 1] - first_slot
+        parts = np.empty((n_tags, K), dtype=np.float32)  # the share of each tag in a topic
+        for k in range(K):
+            total = np.float32(0)
+            for j in range(n_tags):
+                parts[j, k] = profiles[graph.slot_tag[first_slot + j], k]
+                total += parts[j, k]
+            for j in range(n_tags):
+                parts[j, k] = parts[j, k] / total if total > 0 else np.float32(1) / np.float32(n_tags)
+        p = claims[d]
+        for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
+            w = graph.edge_word[e]
+            of_tags = np.float32(0)
+            for j in range(n_tags):
+                own[p + j] = weights[first_slot + j] * values[p + j]
+                shares[p + j] = own[p + j]
+                for k in range(K):
+                    shares[p + j] += topics[d, k] * phi[w, k] * parts[j, k]
+                of_tags += shares[p + j]
+            for j in range(n_tags):
+                own[p + j] /= of_tags
+                shares[p + j] /= of_tags
+            p += n_tags

@@ -1,0 +1,148 @@
+"""Learning alpha on documents set aside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import tagtopics as tt
+from tagtopics.bp import learn_priors
+from tagtopics.bp import propagation as bp
+from tagtopics.bp.executor import MemoryExecutor
+from tagtopics.bp.graph import Priors, build_graph
+from tagtopics.bp.learn_priors import alpha_step
+from tagtopics.bp.loop import run
+from tagtopics.bp.propagation import BeliefPropagation
+from tagtopics.corpus.splits import train_test
+from tagtopics.datasets.synthetic import SyntheticCorpus
+from tagtopics.errors import InputError
+
+pytestmark = pytest.mark.compiled  # fits to a thousand documents
+
+
+def test_the_fixed_point_is_where_the_held_out_likelihood_peaks() -> None:
+    rng = np.random.default_rng(0)
+    W, K, D = 40, 6, 60
+    phi = rng.dirichlet(np.full(W, 0.2), K).T
+    theta = rng.dirichlet(np.full(K, 0.3), D)
+    doc_sums = np.array([rng.multinomial(15, row) for row in theta]).astype(float)
+    hidden = sp.csr_array(np.array([rng.multinomial(8, phi @ row) for row in theta]))
+    docs = np.repeat(np.arange(D), np.diff(hidden.indptr))
+
+    def likelihood(alpha: float) -> float:
+        raised = doc_sums[docs] + alpha
+        probability = (raised * phi[hidden.indices]).sum(1) / raised.sum(1)
+        return float(hidden.data @ np.log(probability))
+
+    alpha = 0.1
+    for _ in range(500):
+        alpha = alpha_step(alpha, phi, doc_sums, hidden)
+    grid = np.geomspace(0.01, 5, 400)
+    assert likelihood(alpha) >= max(likelihood(a) for a in grid) - 1e-3
+
+
+def test_a_tenth_is_set_aside_for_alpha_but_never_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen: list[Any] = []
+
+    class EnoughError(Exception):
+        pass
+
+    def note(counts: Any, tags: Any, docs: Any, seed: int) -> None:
+        chosen.append(docs)
+        raise EnoughError
+
+    monkeypatch.setattr(learn_priors, "set_aside", note)
+    priors = Priors(np.full(3, 0.1, dtype=np.float32), 0.05)
+    for n_docs, expected in ((1000, 100), (1000, 100), (20_000, 500)):
+        counts = sp.csr_array(np.ones((n_docs, 1), dtype=int))
+        with pytest.raises(EnoughError):
+            learn_priors.learn_alpha(counts, counts, priors, 3, 1, True)
+        assert len(np.unique(chosen[-1])) == expected
+    np.testing.assert_array_equal(chosen[0], chosen[1])
+
+
+def test_learned_alpha_is_used_and_the_same_at_any_number_of_threads(planted: SyntheticCorpus) -> None:
+    models = []
+    for n_jobs in (1, 3):
+        model = tt.TTM(8, doc_topic_prior="auto", max_iter=5, random_state=2, n_jobs=n_jobs)
+        models.append(model.fit_topics(planted.corpus))
+    assert models[0].doc_topic_prior_[0] != np.float32(0.1)
+    np.testing.assert_array_equal(models[0].doc_topic_prior_, models[1].doc_topic_prior_)
+    np.testing.assert_array_equal(models[0].components_, models[1].components_)
+
+
+def test_small_corpora_keep_the_prior_they_start_from() -> None:
+    model = tt.LDA(2, doc_topic_prior="auto", max_iter=3, random_state=0).fit_topics(np.eye(5, dtype=int) * 3)
+    np.testing.assert_allclose(model.doc_topic_prior_, 0.1)
+
+
+def test_samplers_take_numbers_only() -> None:
+    with pytest.raises(tt.InputError, match="doc_topic_prior must be a number from 1e-09"):
+        tt.ATM(2).set_params(doc_topic_prior="auto").fit_topics(np.eye(5, dtype=int), list("ababa"))
+
+
+def test_default_priors_are_the_papers_for_few_topics_and_smaller_for_many() -> None:
+    rng = np.random.default_rng(0)
+    counts = sp.csr_array(rng.poisson(0.3, (80, 60)).astype(np.int32))
+    tokens, words = counts.sum(), np.count_nonzero(counts.sum(0))
+
+    def priors(K: int, **more: Any) -> tuple[float, float]:
+        model = tt.LDA(K, max_iter=1, random_state=0, n_jobs=1, **more).fit_topics(counts)
+        return float(model.doc_topic_prior_[0]), model.topic_word_prior_
+
+    assert priors(2) == (float(np.float32(0.1)), 0.05)
+    alpha, beta = priors(200)
+    assert alpha == np.float32(5 / 200)
+    assert beta == pytest.approx(tokens / (8 * 200 * words))
+    assert priors(200, preset="paper") == (float(np.float32(0.1)), 0.05)
+    assert priors(200, doc_topic_prior=0.3, topic_word_prior=0.2) == (float(np.float32(0.3)), 0.2)
+
+
+def test_scaled_priors_predict_better_with_many_topics() -> None:
+    corpus = tt.load_dataset("docstrings")
+    train, test = (corpus.select(rows) for rows in train_test(corpus, 0))
+    scaled, fixed = (
+        tt.LDA(100, preset=preset, max_iter=20, random_state=0).fit_topics(train).perplexity(test)
+        for preset in (tt.Preset(relaxation=0), tt.Preset(relaxation=0, scales_priors=False))
+    )
+    assert scaled < fixed
+
+
+def test_over_relaxation_begins_late_and_only_if_sums_still_move(planted: SyntheticCorpus) -> None:
+    graph = build_graph(planted.corpus.counts, planted.corpus.tags)
+    priors = Priors(np.full(4, 0.1, dtype=np.float32), 0.05)
+    plain = BeliefPropagation(MemoryExecutor(graph), priors, 0)
+    relaxed = BeliefPropagation(MemoryExecutor(graph), priors._replace(relaxation=2.5), 0)
+    slow = run(plain, max_iter=15), run(relaxed, max_iter=15)
+    assert slow[0].history[-1].change == slow[1].history[-1].change
+    moves = slow[1].history[-1].change > bp._SLOW
+    assert slow[1].state.priors.relaxation == (2.5 if moves else 0)
+
+
+def test_small_factors_relax_the_first_sweeps(planted: SyntheticCorpus) -> None:
+    graph = build_graph(planted.corpus.counts)
+    priors = Priors(np.full(4, 0.1, dtype=np.float32), 0.05)
+    plain, relaxed = (
+        run(BeliefPropagation(MemoryExecutor(graph), priors._replace(relaxation=factor), 0), max_iter=4)
+        for factor in (0.0, 0.8)
+    )
+    assert not np.array_equal(plain.state.sums.words, relaxed.state.sums.words)
+    assert relaxed.state.priors.relaxation == pytest.approx(0.8 * 0.95**4)
+
+
+@pytest.mark.parametrize("slow", [0.0, 1.0])
+def test_relaxation_fades_or_never_starts(
+    planted: SyntheticCorpus, monkeypatch: pytest.MonkeyPatch, slow: float
+) -> None:
+    monkeypatch.setattr(bp, "_SLOW", slow)
+    graph = build_graph(planted.corpus.counts)
+    priors = Priors(np.full(4, 0.1, dtype=np.float32), 0.05, relaxation=2.5)
+    algorithm = BeliefPropagation(MemoryExecutor(graph), priors, 0)
+    state = run(algorithm, max_iter=17).state
+    assert state.priors.relaxation == pytest.approx(2.5 * 0.97**2 if slow == 0 else 0)
+    algorithm.check(state)
+    with pytest.raises(InputError, match="another relaxation"):
+        algorithm.check(state._replace(priors=state.priors._replace(relaxation=1.9)))

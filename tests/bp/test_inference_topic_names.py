@@ -1,0 +1,180 @@
+"""Names of topics: telling, unique, the same each time; and which topics are background."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tagtopics as tt
+from tagtopics._typing import Float64
+from tagtopics.models.naming import (
+    background_topics,
+    distinct,
+    effective_share,
+    foreground,
+    name_by_tags,
+    name_topics,
+    telling_words,
+)
+
+WORDS = ("the", "model", "models", "translation", "machine", "speech", "audio", "parser")
+
+
+def topics(*rows: dict[str, float]) -> Float64:
+    """Return topics over WORDS with the given weights, and a little of each other word."""
+    phi = np.array([[row.get(word, 0.001) for word in WORDS] for row in rows])
+    return np.asarray(phi / phi.sum(1, keepdims=True))
+
+
+PHI = topics(
+    {"the": 0.5, "translation": 0.2, "machine": 0.2, "model": 0.1},
+    {"the": 0.5, "speech": 0.3, "audio": 0.2},
+    {"the": 0.5, "models": 0.3, "model": 0.3, "parser": 0.1},
+)
+SHARE = np.array([0.5, 0.3, 0.2])
+
+
+def test_telling_words_are_ranked_by_their_part_of_the_divergence() -> None:
+    for k, words in enumerate(telling_words(PHI, SHARE, 4)):
+        overall = SHARE @ PHI
+        scores = [PHI[k, w] * np.log(PHI[k, w] / overall[w]) for w in range(len(WORDS))]
+        assert words.tolist() == sorted(range(len(WORDS)), key=lambda w: -scores[w])[:4]
+        assert WORDS.index("the") not in words[:2]
+
+
+def test_names_have_phrases_one_word_of_a_stem_and_the_tag_of_the_topic() -> None:
+    sums = np.array([[1.0, 9.0, 0.0], [6.0, 1.0, 5.0]])
+    names = name_topics(PHI, SHARE, WORDS, ["machine translation"], sums, ["venue:ICASSP", "Ann"])
+    assert names[0].startswith("machine translation, ")
+    assert names[1].startswith("speech, audio")
+    assert names[1].endswith("(ICASSP)")
+    assert "parser" in names[2]
+    assert names[2].count("model") == 1
+    assert "Ann" in names[0]
+    assert name_topics(PHI, SHARE, WORDS, ["machine translation"], sums, ["venue:ICASSP", "Ann"]) == names
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 6), st.integers(1, 12), st.integers(0, 10**6))
+def test_names_are_unique_and_never_empty(n_topics: int, n_words: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    phi = rng.dirichlet(np.full(n_words, 0.3), n_topics)
+    phi[-1] = phi[0]  # equal topics still get different names
+    words = [f"w{w % 3}" if w % 2 else f"word{w}" for w in range(n_words)]
+    names = name_topics(phi, rng.dirichlet(np.ones(n_topics)), words)
+    assert len(set(names)) == n_topics
+    assert all(names)
+
+
+def test_repeated_names_are_numbered_around_names_that_look_numbered() -> None:
+    assert distinct(["a", "a (2)", "a", "a"]) == ("a", "a (2)", "a (3)", "a (4)")
+
+
+def test_effective_share_is_that_of_even_documents() -> None:
+    theta = np.zeros((8, 3))
+    theta[:, 0], theta[:4, 1], theta[0, 2] = 0.2, 0.3, 0.5
+    assert effective_share(theta) == pytest.approx([1, 0.5, 0.125])
+
+
+def test_background_is_large_and_even() -> None:
+    theta = np.full((100, 5), 0.02)
+    theta[:, 0] = 0.5  # large and even
+    theta[np.arange(100), 1 + np.arange(100) % 4] = 0.44
+    share = theta.mean(0) / theta.mean(0).sum()
+    assert background_topics(share, theta).tolist() == [True, False, False, False, False]
+    theta[:, 0] = 0.0
+    theta[:50, 0] = 5.0  # large, but only in half of the documents
+    theta[:3, 0] = 90.0
+    assert not background_topics(theta.mean(0) / theta.mean(0).sum(), theta).any()
+    assert not background_topics(np.array([0.5, 0.5]), theta[:, :2]).any()
+    assert not background_topics(np.array([1.0]), theta[:, :1]).any()
+    assert not background_topics(np.array([0.9, 0.1]), theta[:0, :2]).any()
+
+
+def test_foreground_adds_up_to_one_without_background() -> None:
+    theta = np.array([[0.5, 0.3, 0.2], [1.0, 0.0, 0.0]], dtype=np.float32)
+    kept = foreground(theta, np.array([True, False, False]))
+    assert kept[0] == pytest.approx([0, 0.6, 0.4])
+    assert kept[1].tolist() == [0, 0, 0]
+    assert foreground(theta, np.zeros(3, dtype=bool)) is theta
+
+
+@pytest.fixture(scope="module")
+def common() -> tt.TTM:
+    """A model of two themes and function words in every document, with phrases in its texts."""
+    rng = np.random.default_rng(0)
+    themes = ["machine translation quality bilingual", "speech recognition audio acoustic"]
+    common = [f"common{i}" for i in range(12)]
+    rows = []
+    for d in range(120):
+        theme = themes[d % 2].split()
+        words = [" ".join(theme[:2]), *rng.choice(theme[2:], 5), *rng.choice(common, 30)]
+        rows.append({"text": " ".join(rng.permutation(words)), "tags": ["ann" if d % 2 else "bob"]})
+    corpus = tt.read_corpus(rows)
+    return tt.TTM(n_topics=6, preset="paper", random_state=1, max_iter=50).fit(corpus)
+
+
+def test_phrases_are_found_in_texts_and_saved(common: tt.TTM, tmp_path: Path) -> None:
+    assert {"machine translation", "speech recognition"} <= set(common.phrases_)
+    assert any("machine translation" in name for name in common.topic_names())
+    common.save(tmp_path / "m.tt")
+    again = tt.load(tmp_path / "m.tt")
+    assert again.topic_names() == common.topic_names()
+    assert again.phrases_ == common.phrases_
+
+
+def test_phrases_are_found_among_many_words() -> None:
+    rng = np.random.default_rng(1)
+    themes = ["pre trained language models", "low resource languages survey"]
+    rows = []
+    for d in range(200):
+        rare = [f"rare{d % 2}{i}" for i in rng.integers(0, 300, 30)]
+        words = [themes[d % 2], *rare, themes[d % 2]]
+        rows.append({"text": " ".join(rng.permutation(words)), "tags": [f"t{d % 2}"]})
+    model = tt.LDA(n_topics=2, random_state=0, max_iter=40).fit(tt.read_corpus(rows))
+    assert {"pre trained language models", "low resource languages survey"} <= set(model.phrases_)
+    assert sorted(name.split(",")[0] for name in model.topic_names()) == sorted(themes)
+
+
+def test_phrases_are_joined_only_if_the_texts_have_them() -> None:
+    phi = np.array([[0.4, 0.3, 0.2, 0.05, 0.05], [0.05, 0.05, 0.1, 0.4, 0.4]])
+    words = ["element", "wise", "structuring", "x", "y"]
+    pairs = ["structuring element", "element wise"]
+    assert name_topics(phi, np.array([0.5, 0.5]), words, pairs)[0] == "element wise, structuring, x"
+    joined = name_topics(phi, np.array([0.5, 0.5]), words, [*pairs, "structuring element wise"])
+    assert joined[0] == "structuring element wise, x, y"
+
+
+def test_topics_of_photos_are_named_by_tags() -> None:
+    sums = np.array([[8.0, 2.0], [1.0, 9.0], [0.0, 3.0], [3.0, 3.0]])
+    share = np.array([0.5, 0.5])
+    names = name_by_tags(sums, share, ["kind:sky", "water", "boat", "grass"])
+    assert names == ("sky", "water, boat")
+    assert name_by_tags(sums[:0], share, []) == ("no tags", "no tags (2)")
+
+
+def test_background_is_left_out_of_tags_and_similarity(common: tt.TTM) -> None:
+    from tagtopics.explore.record.rankings import profile_row, topic_rows
+
+    background = common.background_topics()
+    assert background.sum() >= 1
+    rows = topic_rows(common, 5)
+    assert [row["background"] for row in rows] == background.tolist()
+    assert all(not row["tags"] for row in rows if row["background"])
+    listed = {entry["topic"] for entry in profile_row(common, ["ann"], 5, n_topics=6)["topics"]}
+    assert listed == set(np.flatnonzero(~background).tolist())
+    table = common.topic_table()
+    assert str(table).count("(background)") == background.sum()
+    assert dict(zip(table.topic, table.name, strict=True))[0] == common.topic_names()[0]
+
+
+@pytest.mark.real_data
+def test_no_real_topic_swallows_reuters(data_directory: Path) -> None:
+    corpus = tt.read_corpus(data_directory / "reuters")
+    model = tt.LDA(n_topics=20, random_state=0, max_iter=30).fit_topics(corpus)
+    assert model.topic_shares()[~model.background_topics()].max() < 0.2
+    assert len(set(model.topic_names())) == 20

@@ -1,0 +1,207 @@
+"""Classification, links and credit: planted answers, and definitions as slow twins."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from tagtopics import LDA, TTM, Corpus, InputError, LabeledLDA, make_tagged_corpus, read_corpus
+from tagtopics.corpus.core import canonical_counts, tag_matrix
+from tagtopics.evaluation import evaluate_classification, evaluate_credit, evaluate_links
+from tagtopics.evaluation.credit import credit_of, mix_documents, naive_bayes_shares
+from tagtopics.evaluation.fitted_split import fit_split
+from tagtopics.evaluation.prediction import _best_constant, _joined, _shared_tags, linked_pairs
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return make_tagged_corpus(
+        n_docs=400, n_words=200, n_groups=0, n_topics=8, n_tags=8, tags_per_doc=1, seed=2
+    ).corpus
+
+
+def test_planted_classes_are_found_and_unlabelled_documents_counted(corpus: Corpus) -> None:
+    labels = tuple(None if d % 10 == 0 else corpus.tags_of(d)[0] for d in range(corpus.n_docs))
+    labelled = replace(corpus, labels=labels)
+    result = evaluate_classification(labelled, TTM(8, random_state=0, max_iter=30), per_class=20)
+    metrics = result["metrics"]
+    assert metrics["accuracy"] > 0.9 > metrics["largest_class"]
+    assert metrics["n_without_label"] == 40
+    assert metrics["n_train"] <= 20 * metrics["n_classes"]
+
+
+def test_labels_that_mean_nothing_are_not_found(corpus: Corpus) -> None:
+    labels = tuple(np.random.default_rng(0).choice(["a", "b"], corpus.n_docs).tolist())
+    result = evaluate_classification(replace(corpus, labels=labels), TTM(8, random_state=0, max_iter=10))
+    assert 0.3 < result["metrics"]["accuracy"] < 0.7
+
+
+def test_classification_needs_labels(corpus: Corpus) -> None:
+    with pytest.raises(InputError, match="no labels"):
+        evaluate_classification(replace(corpus, labels=None), TTM(2))
+
+
+def test_links_are_pairs_with_a_common_tag() -> None:
+    corpus = make_tagged_corpus(n_docs=30, seed=0).corpus
+    slow = [
+        [i, j] for i in range(30) for j in range(i + 1, 30) if set(corpus.tags_of(i)) & set(corpus.tags_of(j))
+    ]
+    assert linked_pairs(corpus, given=False).tolist() == slow
+
+
+def test_planted_links_are_found(corpus: Corpus) -> None:
+    result = evaluate_links(corpus, TTM(8, random_state=0, max_iter=30))
+    assert result["metrics"]["f1"] > 0.9
+
+
+def test_links_at_random_are_not_found(corpus: Corpus) -> None:
+    links = sp.csr_array(sp.random(400, 400, density=0.02, random_state=0) > 0, dtype=np.int8)
+    result = evaluate_links(replace(corpus, links=links), TTM(8, random_state=0, max_iter=10), given=True)
+    assert result["metrics"]["accuracy"] < 0.62
+
+
+def test_training_documents_do_not_know_their_own_tags(corpus: Corpus) -> None:
+    bare = corpus.tags.tolil()
+    bare[:5] = 0  # documents without tags are like new ones
+    train = replace(corpus, tags=sp.csr_array(bare, dtype=corpus.tags.dtype))
+    model = TTM(8, random_state=0, max_iter=10).fit(train)
+    left_out, knowing = model._training_tags(train), model.tag_probabilities(train)
+    np.testing.assert_array_equal(left_out[:5], knowing[:5])
+    assert model.recommender_ is not None
+    again = model.recommender_.left_out(np.arange(len(model.recommender_.rows)))
+    np.testing.assert_array_equal(left_out[5:], again)
+    assert (left_out[5:] != knowing[5:]).any(1).mean() > 0.9
+    by_tags = model._topics_by(train, knowing)
+    np.testing.assert_array_equal(by_tags, model.transform(train, "inferred"))
+    np.testing.assert_array_equal(knowing, model.tag_probabilities(train))  # the question was not changed
+
+
+def test_links_see_the_tags_that_two_documents_are_expected_to_share() -> None:
+    generator = np.random.default_rng(0)
+    likely = generator.random((40, 7)).astype(np.float32)
+    pairs = generator.integers(40, size=(600, 2))
+    slow = [np.log(sum(float(likely[i, t]) * float(likely[j, t]) for t in range(7))) for i, j in pairs]
+    np.testing.assert_allclose(_shared_tags(likely, pairs)[:, 0], slow, rtol=1e-6)
+
+
+def test_tags_beside_topics_vary_as_much_as_these() -> None:
+    generator = np.random.default_rng(0)
+    topics, tags = generator.random((50, 4)), 20 * generator.random((50, 9)) + 3
+    train, test = _joined(topics, topics[:10], tags, tags[:10])
+    assert train[:, 4:].var(0).sum() == pytest.approx(topics.var(0).sum(), rel=1e-5)
+    np.testing.assert_allclose(train[:, :4], topics, rtol=1e-6)
+    np.testing.assert_array_equal(train[:10], test)
+    constant = np.ones((50, 1))
+    assert not _joined(topics, topics, constant, constant)[0][:, 4:].any()
+
+
+@pytest.mark.parametrize(("noise", "stripes", "expected"), [(0.35, 1, 0.1), (0.0, 6, 10.0)])
+def test_the_constant_of_links_suits_pairs_of_other_documents(
+    noise: float, stripes: int, expected: float
+) -> None:
+    generator = np.random.default_rng(0)
+    features = generator.random((800, 3)).astype(np.float32)
+    linked = np.floor(2 * stripes * features[:, 0]) % 2 == 1
+    linked ^= generator.random(800) < noise
+    halves = np.repeat(generator.integers(2, size=(800, 1)), 2, axis=1)
+    across = np.array([[0, 1]] * 800)
+    confusing = np.concatenate([features, features]), np.concatenate([linked, ~linked])
+    assert _best_constant(*confusing, np.concatenate([halves, across])) == expected
+
+
+def test_the_constant_of_links_is_one_if_half_of_the_documents_have_no_link() -> None:
+    features, linked = np.eye(4, dtype=np.float32), np.array([True, True, False, False])
+    assert _best_constant(features, linked, np.array([[0, 0], [0, 0], [0, 0], [1, 1]])) == 1.0
+
+
+def test_inferred_tags_tell_links_and_classes_that_topics_do_not(corpus: Corpus) -> None:
+    labelled = replace(corpus, labels=tuple(corpus.tags_of(d)[0] for d in range(corpus.n_docs)))
+    ours, lda = (make(2, random_state=0, max_iter=20) for make in (TTM, LDA))  # too few topics
+    assert (
+        evaluate_links(labelled, ours)["metrics"]["f1"] > evaluate_links(labelled, lda)["metrics"]["f1"] + 0.1
+    )
+    found, plain = (evaluate_classification(labelled, model)["metrics"] for model in (ours, lda))
+    assert found["accuracy"] > plain["accuracy"] + 0.1
+
+
+def test_known_tags_add_to_what_words_say_of_tags(corpus: Corpus) -> None:
+    model = TTM(2, random_state=0, max_iter=20)
+    hidden, known = (fit_split(corpus, model, seed=0, tags_known=known) for known in (False, True))
+    assert known.train_tags is not None
+    assert known.test_tags is not None
+    np.testing.assert_array_equal(known.train_tags, hidden.train_tags)
+    np.testing.assert_array_equal(known.test_tags, hidden.test_tags)
+    np.testing.assert_array_equal(known.test_topics, model.transform(known.test, known.test))
+    assert (known.test_topics != hidden.test_topics).any()
+
+
+def test_a_constant_of_links_that_is_given_is_used(corpus: Corpus) -> None:
+    metrics = evaluate_links(corpus, LDA(8, random_state=0, max_iter=5), constant=3.0)["metrics"]
+    assert metrics["constant"] == 3.0
+
+
+def test_mixing_conserves_tokens_and_knows_their_source(corpus: Corpus) -> None:
+    mixed = mix_documents(corpus, seed=1)
+    by_id = {name: d for d, name in enumerate(corpus.ids)}
+    assert (mixed.truth.sum(1) == mixed.corpus.counts.data).all()
+    for m in range(0, mixed.corpus.n_docs, 17):
+        first, second = (by_id[name] for name in mixed.corpus.ids[m].split("+"))
+        row = mixed.corpus.counts[[m]].toarray()
+        assert (row == corpus.counts[[first]].toarray() + corpus.counts[[second]].toarray()).all()
+        assert mixed.corpus.tags_of(m) == corpus.tags_of(first) + corpus.tags_of(second)
+        edges = slice(*mixed.corpus.counts.indptr[m : m + 2])
+        words = mixed.corpus.counts.indices[edges]
+        assert (mixed.truth[edges, 0] == corpus.counts[[first]].toarray()[0, words]).all()
+
+
+def test_accuracy_of_the_truth_is_the_oracles(corpus: Corpus) -> None:
+    mixed = mix_documents(corpus)
+    assert mixed.accuracy(mixed.truth.astype(np.float64)) == pytest.approx(mixed.decidable())
+    assert mixed.accuracy(np.full(mixed.truth.shape, 0.5)) == 0.5
+
+
+def test_naive_bayes_reads_like_its_definition() -> None:
+    counts = canonical_counts(np.array([[3, 1, 0], [0, 2, 2], [1, 0, 4]]))
+    tags = tag_matrix([["a", "b"], ["b", "c"], ["a", "c"]], ["a", "b", "c"])
+    names = {"vocabulary": ("x", "y", "z"), "tag_names": ("a", "b", "c"), "ids": ("0", "1", "2")}
+    corpus = Corpus(counts=counts, tags=tags, **names)  # type: ignore[arg-type]
+    dense, indicator = counts.toarray(), tags.toarray()
+    said = np.array([(dense * indicator[:, [t]]).sum(0) + 0.01 for t in range(3)])
+    said /= said.sum(1, keepdims=True)
+    expected = []
+    for d in range(3):
+        for w in np.flatnonzero(dense[d]):
+            pair = said[np.flatnonzero(indicator[d]), w]
+            expected.append(pair / pair.sum())
+    assert naive_bayes_shares(corpus) == pytest.approx(np.array(expected))
+
+
+def test_credit_of_every_word_adds_up_to_one(corpus: Corpus) -> None:
+    mixed = mix_documents(corpus).corpus
+    table = TTM(8, random_state=0, max_iter=20).fit_topics(mixed).explain(mixed)
+    assert len(table) == 2 * mixed.counts.nnz
+    assert table.credit.reshape(-1, 2).sum(1) == pytest.approx(1.0)
+
+
+def test_planted_credit_is_found(corpus: Corpus) -> None:
+    result = evaluate_credit(corpus, TTM(8, random_state=0, max_iter=30))
+    assert result["metrics"]["accuracy"] > 0.9
+    assert result["metrics"]["accuracy"] > result["metrics"]["naive_bayes"] - 0.01
+
+
+def test_credit_needs_documents_of_one_tag(corpus: Corpus) -> None:
+    with pytest.raises(InputError, match="exactly one tag"):
+        evaluate_credit(corpus.select([0, 1, 2]), TTM(2))
+
+
+@pytest.mark.real_data
+def test_credit_above_labelled_lda_and_naive_bayes(data_directory: Path) -> None:
+    mixed = mix_documents(read_corpus(data_directory / "bibtex"), seed=4)
+    ours = credit_of(TTM(20, random_state=4).fit(mixed.corpus), mixed.corpus)
+    theirs = credit_of(LabeledLDA(random_state=4, n_common_topics=0).fit(mixed.corpus), mixed.corpus)
+    assert mixed.accuracy(ours) > mixed.accuracy(theirs)
+    assert mixed.accuracy(ours) > mixed.accuracy(naive_bayes_shares(mixed.corpus))

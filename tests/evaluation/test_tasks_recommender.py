@@ -1,0 +1,401 @@
+"""The recommender: its algebra against brute force, planted tags, saving, and the command."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.special import expit
+
+from tagtopics import LDA, TTM, Corpus, CorpusWarning, InputError, load, make_tagged_corpus, read_corpus
+from tagtopics.evaluation import evaluate_recommendation
+from tagtopics.evaluation.recommendation import SYSTEMS, per_tag
+from tagtopics.recommend import left_out, reference
+from tagtopics.recommend import recommender as recommenders
+from tagtopics.recommend import ridge as ridges
+from tagtopics.recommend.calibration import (
+    best_columns,
+    best_threshold,
+    fair_handicap,
+    fair_thresholds,
+    largest_first,
+    logistic_weights,
+    picked,
+)
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return make_tagged_corpus(n_docs=300, n_words=200, n_groups=0, n_topics=8, n_tags=8, seed=2).corpus
+
+
+@pytest.fixture(scope="module")
+def model(corpus: Corpus) -> TTM:
+    return TTM(8, random_state=0, max_iter=30).fit(corpus.select(range(200)))
+
+
+def _random_documents(n_docs: int, seed: int = 0) -> tuple[sp.csr_array, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    counts = sp.csr_array(rng.poisson(0.5, (n_docs, 30)) + np.eye(n_docs, 30, dtype=int))
+    counts = sp.csr_array(counts + sp.csr_array(np.eye(n_docs, 30, k=-30, dtype=int)))
+    return counts, rng.dirichlet(np.ones(4), n_docs).astype(np.float32)
+
+
+def _shares(counts: sp.csr_array) -> np.ndarray:
+    dense = counts.toarray()
+    return np.asarray(dense / dense.sum(1, keepdims=True))
+
+
+@pytest.mark.parametrize("width", [1, 7, 128, 129, 300])
+def test_best_columns_are_those_of_a_stable_sort(width: int) -> None:
+    """Narrow rows are sorted at once, wide ones are not; ties are in order in both."""
+    values = np.random.default_rng(width).integers(0, 9, (20, width)).astype(np.float32)
+    for n in (0, 1, 5, width):
+        expected = [sorted(range(width), key=(-row).__getitem__)[:n] for row in values]
+        np.testing.assert_array_equal(best_columns(values, n), expected)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_weights_are_those_of_the_specification(seed: int) -> None:
+    (counts, theta), (more, more_theta) = _random_documents(60, seed), _random_documents(25, seed + 10)
+    index, new = ridges.documents_of(counts, theta), ridges.documents_of(more, more_theta)
+    found = ridges.neighbours(new, index, 1.2, 2, most=20)
+    x, y, roots, more_roots = _shares(counts), _shares(more), np.sqrt(theta), np.sqrt(more_theta)
+    trained = reference.similarities(x, x, roots, roots, 0.1)
+    alikes = reference.similarities(y, x, more_roots, roots, 0.1)
+    assert ridges.kernel_of(new, index, 1.2, 2) == pytest.approx(np.exp(1.2 * (alikes - 1)), abs=1e-5)
+    for d, alike in enumerate(alikes):
+        rows, weights = reference.weigh(alike, trained, 20, 1.2, 0.1)
+        assert found.rows[d].tolist() == rows.tolist()
+        assert found.weights[d] == pytest.approx(weights, abs=2e-5)
+
+
+def test_left_out_documents_are_answered_without_themselves() -> None:
+    """The same as removing the document from the training documents."""
+    counts, theta = _random_documents(40)
+    index, rows = ridges.documents_of(counts, theta), np.arange(40)
+    found = ridges.neighbours(index, index, 1.2, 1, own=rows, most=20)
+    for d in rows:
+        rest = np.delete(rows, d)
+        others = ridges.documents_of(sp.csr_array(counts[rest]), theta[rest])
+        own = ridges.documents_of(sp.csr_array(counts[[d]]), theta[[d]])
+        slow = ridges.neighbours(own, others, 1.2, 1, most=20)
+        assert found.rows[d].tolist() == rest[slow.rows[0]].tolist()
+        assert found.weights[d] == pytest.approx(slow.weights[0], abs=1e-5)
+
+
+def test_equal_documents_can_be_solved() -> None:
+    counts = sp.csr_array(np.ones((500, 3), dtype=int))
+    theta = np.full((500, 2), 0.5, dtype=np.float32)
+    index = ridges.documents_of(counts, theta)
+    weights = ridges.neighbours(index, index, 1000.0, 1).weights
+    assert weights.sum(1) == pytest.approx(np.full(500, 200 / 200.1), abs=1e-3)
+    kernel = ridges.kernel_of(index, index, 1000.0, 1)
+    coefficients, _ = ridges.solve_part(kernel, np.ones((500, 1), dtype=np.float32))
+    assert np.isfinite(coefficients).all()
+
+
+@pytest.mark.parametrize("n_tags", [3, 200])
+def test_the_best_tags_without_a_document_are_those_of_the_specification(n_tags: int) -> None:
+    """Two tags with equal coefficients are in order; scores are those of a comparison with all documents."""
+    counts, theta = _random_documents(40)
+    tags = np.random.default_rng(1).random((40, n_tags)) < 0.1
+    tags[:, 1] = tags[:, 2]
+    names = tuple(map(str, range(n_tags)))
+    trained = recommenders.fit_recommender(counts, sp.csr_array(tags.astype(np.int8)), theta, names)
+    own = np.arange(len(trained.rows))[::-1].copy()
+    assert left_out.is_one_regression(trained)
+    carried = trained.tags[own].toarray()
+    scale = -(trained.own[own] + ridges.RIDGE)
+    best = left_out.best_tags(trained, own, 20, 2)
+    expected = reference.best_without(trained.coefficients[own], scale, carried, 20)
+    np.testing.assert_array_equal(best, expected)
+    docs, columns = (part.ravel() for part in np.indices(carried.shape))
+    found = left_out.scores_at(trained, own[docs], columns, carried.ravel() > 0)
+    compared = trained.scores_without(trained.counts[own], trained.topics[own], own)
+    assert found == pytest.approx(compared.ravel(), abs=1e-4)
+
+
+@pytest.mark.parametrize("part", [40, 15])
+def test_answers_without_a_document_are_a_fit_without_it(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In closed form: the document is removed from its part, and all other parts stay as they are."""
+    monkeypatch.setattr(recommenders, "PART", part)
+    counts, theta = _random_documents(40)
+    tags = sp.csr_array(np.random.default_rng(1).random((40, 3)) < 0.4, dtype=np.float32)
+    generator = np.random.default_rng(0)
+    coefficients, own = recommenders._regressed(counts, tags, theta, 1.2, generator, 1)
+    docs, share = ridges.documents_of(counts, theta), np.asarray(tags.mean(0))
+    kernel, order = (
+        ridges.kernel_of(docs, docs, 1.2, 1).astype(float),
+        np.random.default_rng(0).permutation(40),
+    )
+    fast = kernel @ coefficients - own[:, np.newaxis] * coefficients
+    n_parts = -(-40 // part)
+    for d in range(40):
+        slow = np.zeros(3)
+        for rows in (np.setdiff1d(order[first::n_parts], [d]) for first in range(n_parts)):
+            solved = np.linalg.solve(
+                kernel[np.ix_(rows, rows)] + 0.1 * np.eye(len(rows)), tags[rows].toarray() - share
+            )
+            slow += kernel[d, rows] @ solved / n_parts
+        assert fast[d] == pytest.approx(slow, abs=2e-4)
+
+
+@pytest.mark.parametrize(
+    ("carried", "n_docs"),
+    [
+        (lambda n: np.ones((n, 1)), 50),
+        (lambda n: np.eye(n), 50),
+        (lambda n: np.eye(n, 3), 50),
+        (lambda n: np.ones((n, 2)), 1),
+        (lambda n: np.ones((n, 300)), 2),
+        (lambda n: np.eye(n, 30) + np.eye(n, 30, k=1), 30),
+        (lambda n: np.eye(n, 1500) + np.eye(n, 1500, k=1000), 60),
+        (lambda n: np.ones((n, 1200)), 1),
+    ],
+)
+def test_any_tags_can_be_learned(carried: Callable[[int], np.ndarray], n_docs: int) -> None:
+    """A tag on all documents, tags on one document, documents without tags, one document, many tags."""
+    counts, theta = _random_documents(n_docs)
+    tags = sp.csr_array(carried(n_docs), dtype=np.int8)
+    names = tuple(f"t{t}" for t in range(tags.shape[1]))
+    fitted = recommenders.fit_recommender(counts, tags, theta, names)
+    likely = fitted.probabilities(counts, theta)
+    assert np.isfinite(likely).all()
+    assert ((likely >= 0) & (likely <= 1)).all()
+    assert np.isfinite(fitted.left_out(np.arange(len(fitted.rows)))).all()
+    assert (fitted.calibration.threshold > 0).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_largest_first_is_a_stable_order(dtype: type) -> None:
+    values: np.ndarray = np.random.default_rng(0).normal(size=3000).astype(dtype).round(2)
+    values[:8] = [0.0, -0.0, 0.0, np.inf, -np.inf, 1e-45, -1e-45, -0.0]
+    np.testing.assert_array_equal(largest_first(values), np.argsort(-values, kind="stable"))
+
+
+def test_rare_tags_have_lower_thresholds() -> None:
+    """Tag 0 is predicted well, tag 1 hardly: its best F-measure is reached at a low threshold."""
+    rng = np.random.default_rng(0)
+    tags = np.repeat([0, 1], 2000)
+    likely = np.concatenate([rng.choice([0.05, 0.95], 2000), rng.choice([0.02, 0.2], 2000, p=[0.9, 0.1])])
+    truth = rng.random(4000) < likely
+    expected = np.array([likely[:2000].sum(), likely[2000:].sum()])
+    threshold = fair_thresholds(tags, likely.astype(np.float32), truth, expected, int(truth.sum()))
+    assert threshold[1] < 0.2 < threshold[0]
+
+
+def test_thresholds_of_tags_cost_a_small_share_of_a_small_f_measure() -> None:
+    """Where tags are hard to predict, the F-measure is small, and so is what thresholds may cost of it."""
+    rng = np.random.default_rng(0)
+    tags = rng.integers(0, 300, 4000)
+    likely = (rng.random(4000) ** 4 * 0.3 + 0.01).astype(np.float32)
+    truth = rng.random(4000) < likely
+    expected, n_true = np.bincount(tags, weights=likely, minlength=300).astype(np.float64), 3000
+
+    def f_measure(threshold: float | np.ndarray) -> float:
+        predicted = likely >= threshold
+        return float(2 * (predicted & truth).sum() / (predicted.sum() + n_true))
+
+    best = f_measure(best_threshold(likely, truth, n_true))
+    assert best < 0.2
+    threshold = fair_thresholds(tags, likely, truth, expected, n_true)
+    assert f_measure(threshold[tags]) >= (1 - 0.0041) * best
+
+
+def test_a_document_without_known_words_gets_no_tags(model: TTM) -> None:
+    counts = sp.csr_array((2, 200), dtype=np.int32)
+    assert model.recommend(counts) == [[], []]
+    assert model.tag_probabilities(counts)[0].max() < 1
+
+
+def test_calibration_finds_its_optimum() -> None:
+    rng = np.random.default_rng(0)
+    columns = np.column_stack([np.ones(500), rng.normal(size=(500, 2))])
+    outcomes = rng.random(500) < expit(columns @ np.array([-0.5, 2.0, -1.0]))
+    weights = logistic_weights(columns, outcomes)
+    gradient = columns.T @ (expit(columns @ weights) - outcomes) + np.array([0, 1, 1]) * weights
+    assert np.abs(gradient).max() < 1e-6
+    assert weights == pytest.approx([-0.5, 2.0, -1.0], abs=0.5)
+
+
+@pytest.mark.parametrize("outcome", [True, False])
+def test_calibration_of_one_kind_of_outcome(outcome: bool) -> None:
+    weights = logistic_weights(np.ones((50, 3)), np.full(50, outcome))
+    assert expit(weights[0]) == pytest.approx(0.99 if outcome else 0.01, abs=0.01)
+    assert weights[1:].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_bits_do_not_depend_on_the_threads_of_linear_algebra(corpus: Corpus, n_threads: int) -> None:
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    with threadpool_limits(limits=n_threads):
+        fitted = LDA(8, random_state=0, max_iter=5).fit(corpus)
+        likely = fitted.tag_probabilities(corpus)
+    again = LDA(8, random_state=0, max_iter=5).fit(corpus)
+    assert again.recommender_ is not None
+    assert fitted.recommender_ is not None
+    for one, other in zip(again.recommender_.calibration, fitted.recommender_.calibration, strict=True):
+        assert np.array_equal(one, other)
+    assert np.array_equal(again.tag_probabilities(corpus), likely)
+
+
+def test_balance_gives_rare_tags_their_turn_and_orders_by_probability() -> None:
+    likely = np.array([[0.9, 0.5, 0.4, 0.3, 0.2, 0.1, 0.09]], dtype=np.float32)
+    frequency = np.array([0.5, 0.4, 0.3, 0.3, 0.3, 0.3, 0.001])
+    assert picked(likely, np.ones(7), 5).tolist() == [[0, 1, 2, 3, 4]]
+    balanced = picked(likely, frequency**0.5, 5)[0].tolist()
+    assert 6 in balanced
+    assert balanced == sorted(balanced, key=lambda t: -likely[0, t])
+    assert picked(likely, frequency**0.5, 1).tolist() == [[0]]
+    assert picked(likely, frequency**4, 5)[0, 0] == 0  # the most probable is never left out
+
+
+def test_fair_lists_reach_more_tags_and_keep_their_precision() -> None:
+    rng = np.random.default_rng(4)
+    frequency = 0.6 / np.arange(1, 41)
+    likely = np.clip(frequency * np.exp(rng.normal(0, 0.8, (800, 40))), 0, 0.95).astype(np.float32)
+    truth = rng.random(likely.shape) < likely
+    handicap = fair_handicap(likely, truth, frequency)
+    plain, fair = (picked(likely, h, 5) for h in (np.ones(40), handicap))
+    hits = [np.take_along_axis(truth, lists, axis=1).mean() for lists in (plain, fair)]
+    assert 0.95 * hits[0] <= hits[1] <= hits[0]
+    assert len(np.unique(fair)) > len(np.unique(plain))
+    recall = [per_tag(truth, lists)["recall"] for lists in (plain, fair)]
+    assert recall[1] > recall[0]
+
+
+def test_without_a_fair_list_that_is_precise_enough_probability_decides() -> None:
+    likely = np.array([[0.9, 0.8, 0.7, 0.6, 0.5, 1e-4]] * 4, dtype=np.float32)
+    truth = np.array([[True] * 5 + [False]] * 4)
+    handicap = fair_handicap(likely, truth, np.array([0.9, 0.8, 0.7, 0.6, 0.5, 1e-4]))
+    assert picked(likely, handicap, 5).tolist() == [[0, 1, 2, 3, 4]] * 4
+
+
+def test_threshold_has_the_best_f_measure() -> None:
+    rng = np.random.default_rng(3)
+    likely = rng.random((20, 5)).astype(np.float32)
+    truth = rng.random((20, 5)) < likely
+
+    def f_measure(threshold: float) -> float:
+        predicted = likely >= threshold
+        return float(2 * (predicted & truth).sum() / (predicted.sum() + truth.sum()))
+
+    assert f_measure(best_threshold(likely, truth, int(truth.sum()))) == max(
+        f_measure(float(x)) for x in likely.ravel()
+    )
+
+
+def test_planted_tags_are_found(corpus: Corpus, model: TTM) -> None:
+    test = corpus.select(range(200, 300))
+    answers = model.recommend(test, top=1)
+    hits = [answer[0].tag in test.tags_of(d) for d, answer in enumerate(answers)]
+    assert np.mean(hits) > 0.95
+
+
+def test_probabilities_are_calibrated(corpus: Corpus, model: TTM) -> None:
+    test = corpus.select(range(200, 300))
+    likely = model.tag_probabilities(test)
+    assert likely.sum() == pytest.approx(test.tags.nnz, rel=0.15)
+
+
+def test_reasons_are_words_of_the_document(corpus: Corpus, model: TTM) -> None:
+    test = corpus.select(range(200, 230))
+    for d, answer in enumerate(model.recommend_with_reasons(test, top=2, n_words=4)):
+        words = {test.vocabulary[w] for w in test.counts[[d]].indices}
+        for found in answer:
+            strengths = [strength for _, strength in found.words]
+            assert {word for word, _ in found.words} <= words
+            assert strengths == sorted(strengths, reverse=True)
+            assert all(strength > 0 for strength in strengths)
+        assert answer[0].words
+
+
+def test_of_very_many_documents_a_sample_is_kept(
+    corpus: Corpus, model: TTM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recommenders, "MOST_DOCS", 100)
+    train, test = corpus.select(range(200)), corpus.select(range(200, 300))
+    theta = model.transform(train)
+    fitted = recommenders.fit_recommender(train.counts, train.tags, theta, corpus.tag_names)
+    assert fitted.counts.shape[0] == len(fitted.rows) == 100
+    likely = fitted.probabilities(test.counts, model.transform(test))
+    assert np.mean([test.tags.toarray()[d, row.argmax()] for d, row in enumerate(likely)]) > 0.9
+
+
+def test_lists_are_ranked_by_probability_unless_balanced(corpus: Corpus, model: TTM) -> None:
+    test = corpus.select(range(200, 220))
+    likely = model.tag_probabilities(test)
+    for row, answer in zip(likely, model.recommend(test, top=3), strict=True):
+        assert [one.probability for one in answer] == np.sort(row)[::-1][:3].tolist()
+    recommender = model.recommender_
+    assert recommender is not None
+    balanced = [[one.tag for one in row] for row in model.recommend(test, top=3, balanced=True)]
+    picks = picked(likely, recommender.calibration.handicap, 3)
+    assert balanced == [[recommender.tag_names[t] for t in row] for row in picks]
+
+
+def test_saved_models_recommend_the_same(corpus: Corpus, model: TTM, tmp_path: Path) -> None:
+    model.save(tmp_path / "m")
+    again = load(tmp_path / "m")
+    test = corpus.select(range(200, 220))
+    assert again.recommend(test) == model.recommend(test)
+    assert again.recommend_with_reasons(test) == model.recommend_with_reasons(test)
+
+
+@pytest.mark.parametrize("damage", ["tag_names", "bandwidth"])
+def test_damaged_recommenders_are_refused(corpus: Corpus, model: TTM, tmp_path: Path, damage: str) -> None:
+    model.save(tmp_path / "m")
+    path = tmp_path / "m" / "model.json"
+    description = json.loads(path.read_text("utf-8"))
+    description["recommender"][damage] = ["one"] if damage == "tag_names" else None
+    path.write_text(json.dumps(description), "utf-8")
+    with pytest.raises(InputError):
+        load(tmp_path / "m")
+
+
+def test_a_document_without_known_words_gets_no_tags_and_no_related_documents() -> None:
+    """Four separable labels, as in support tickets: "hello" is no evidence for any of them."""
+    words = {"bug": "crash error trace", "billing": "refund card price", "login": "password reset lock"}
+    rows = [{"text": text, "tags": [tag]} for tag, text in words.items() for _ in range(20)]
+    model = TTM(3, max_iter=20, random_state=0).fit(read_corpus(rows))
+    with pytest.warns(CorpusWarning, match="without words"):
+        new = read_corpus(["hello", "refund"], recipe=model.recipe_, vocabulary=model.vocabulary_)
+    for answers in (model.recommend(new), model.recommend_with_reasons(new), model.related(new)):
+        assert answers[0] == []
+        assert answers[1] != []
+    assert model.recommend(new)[1][0].tag == "billing"
+    np.testing.assert_allclose(model.tag_probabilities(new)[0], 1 / 3, atol=0.02)
+    tagged = model.related(new, tags=[["login"], []])
+    assert len(tagged[0]) == 10
+
+
+def test_lda_recommends_tags_that_its_topics_ignore(corpus: Corpus) -> None:
+    lda = LDA(8, random_state=0, max_iter=30).fit(corpus.select(range(200)))
+    test = corpus.select(range(200, 300))
+    hits = [a[0].tag in test.tags_of(d) for d, a in enumerate(lda.recommend(test, top=1))]
+    assert np.mean(hits) > 0.95
+
+
+def test_without_tags_there_is_nothing_to_recommend(corpus: Corpus) -> None:
+    untagged = replace(corpus, tags=sp.csr_array(corpus.tags.shape, dtype=np.int8))
+    with pytest.raises(InputError, match="no recommender"):
+        LDA(3, random_state=0, max_iter=3).fit(untagged).recommend(untagged)
+
+
+@pytest.mark.parametrize("system", [name for name in SYSTEMS if name != "scores"])
+def test_every_system_finds_planted_tags(corpus: Corpus, system: str) -> None:
+    result = evaluate_recommendation(corpus, TTM(8, random_state=0, max_iter=30), system=system)
+    assert result["metrics"]["precision_at_1"] > 0.85
+    assert set(result["seconds"]) == {"fit", "score"}
+
+
+def test_known_tags_would_be_the_answer(corpus: Corpus) -> None:
+    with pytest.raises(InputError, match="stay hidden"):
+        evaluate_recommendation(corpus, TTM(3), tags_known=True)
