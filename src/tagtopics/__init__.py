@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tagtopics.explore.record.to_topic_data import topic_data
     from tagtopics.images.heat_maps import tag_maps
     from tagtopics.images.vocabulary import VisualVocabulary
-    from tagtopics.models import LDA, TTM, Preset
+    from tagtopics.models import LDA, TTM, MarkovTTM, Preset
     from tagtopics.models.base import TopicModel
     from tagtopics.models.journal import Curation
     from tagtopics.scale import fit_shards, shard_corpus
@@ -65,7 +65,7 @@ _HOMES = {
         "explore": ("write_report",),
         "bp.callbacks": ("Progress",),
         "bp.checkpoint": ("Checkpoint", "load_checkpoint"),
-        "models": ("LDA", "Preset", "TTM"),
+        "models": ("LDA", "MarkovTTM", "Preset", "TTM"),
         "curation.edits": ("curate", "undo"),
         "curation.guided": ("fit_curated",),
         "models.journal": ("Curation",),
@@ -95,6 +95,7 @@ __all__ = [
     "GibbsLDA",
     "InputError",
     "LabeledLDA",
+    "MarkovTTM",
     "Preset",
     "Progress",
     "TextRecipe",

@@ -69,13 +69,13 @@ def test_training_documents_do_not_know_their_own_tags(corpus: Corpus) -> None:
     bare[:5] = 0  # documents without tags are like new ones
     train = replace(corpus, tags=sp.csr_array(bare, dtype=corpus.tags.dtype))
     model = TTM(8, random_state=0, max_iter=10).fit(train)
-    left_out, knowing = model._training_tags(train), model.tag_probabilities(train)
+    left_out, knowing = model.leave_one_out_tags(train), model.tag_probabilities(train)
     np.testing.assert_array_equal(left_out[:5], knowing[:5])
     assert model.recommender_ is not None
     again = model.recommender_.left_out(np.arange(len(model.recommender_.rows)))
     np.testing.assert_array_equal(left_out[5:], again)
     assert (left_out[5:] != knowing[5:]).any(1).mean() > 0.9
-    by_tags = model._topics_by(train, knowing)
+    by_tags = model.topics_given_tags(train, knowing)
     np.testing.assert_array_equal(by_tags, model.transform(train, "inferred"))
     np.testing.assert_array_equal(knowing, model.tag_probabilities(train))  # the question was not changed
 

@@ -52,19 +52,19 @@ class ATM(GibbsModel):
     def tag_profile(self, *tags: str, n_words: int = 10) -> TagProfile:
         """Return the topics and words of a tag, or the topics that several tags share; as in `TTM`."""
         check_is_fitted(self)
-        columns = [self._column(tag) for tag in tags]
+        columns = [self.tag_column(tag) for tag in tags]
         if not columns:
             raise InputError("tag_profile: name at least one tag")
         topics = joint_profile(self.tag_means()[columns])
         words = tuple(top_weighted(self.vocabulary_, topics @ self.components_, n_words))
         return TagProfile(tags, topics, words, tuple(int(self.tag_docs_[t]) for t in columns))
 
-    def _infer(self, counts: Any, tags: Any) -> Float32:
+    def infer(self, counts: Any, tags: Any) -> Float32:
         """Return the mean topics of a document's known tags; without known tags, infer from its words."""
         n_tags = np.zeros(counts.shape[0], dtype=int) if tags is None else np.diff(tags.indptr)
         theta = np.empty((counts.shape[0], self.n_topics), dtype=np.float32)
         unknown = n_tags == 0
-        theta[unknown] = super()._infer(counts[np.flatnonzero(unknown)], None)
+        theta[unknown] = super().infer(counts[np.flatnonzero(unknown)], None)
         if not unknown.all():
             known = np.flatnonzero(~unknown)
             theta[known] = (tags[known] @ self.tag_means()) / n_tags[known, np.newaxis]

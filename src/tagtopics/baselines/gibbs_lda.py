@@ -15,13 +15,13 @@ import numpy as np
 
 from tagtopics._typing import Float32, Float64, Int32, Int64
 from tagtopics.baselines import gibbs_loops
+from tagtopics.baselines.baseline import Baseline
 from tagtopics.bp.executor import MemoryExecutor, initial_topics
 from tagtopics.bp.graph import FactorGraph, Groups, Priors, build_graph
 from tagtopics.bp.loop import Learned, TopicAlgorithm, proportions
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.jit.threads import resolve_threads
-from tagtopics.models.base import TopicModel
 
 MOST_TOKENS = 500_000_000
 """A sampler stores a topic for each token: more tokens would need gigabytes for them alone."""
@@ -30,7 +30,7 @@ AVERAGED = 0.25
 """Default share of the sweeps, the last ones, whose mean is the result."""
 
 
-class GibbsModel(TopicModel):
+class GibbsModel(Baseline):
     """The parameters that all models with a Gibbs sampler share; see `GibbsLDA`."""
 
     def __init__(

@@ -17,19 +17,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.baselines import labeled_loops
+from tagtopics.baselines.baseline import Baseline
 from tagtopics.bp.graph import FactorGraph, Groups, build_graph, group_by
 from tagtopics.bp.loop import Learned, TopicAlgorithm
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.jit.threads import resolve_threads, run_ranges
-from tagtopics.models.base import TopicModel
 from tagtopics.tag_prior.mixture_loops import first_claims
 
 MOST_CELLS = 400_000_000
 """Largest number of words times topics: the topics of a model are a dense matrix."""
 
 
-class LabeledLDA(TopicModel):
+class LabeledLDA(Baseline):
     """Labelled LDA (Ramage et al. 2009) by belief propagation confined to each document's tags.
 
     There is one topic per tag, plus optional common topics that every document has, so the tags determine the
@@ -90,18 +90,18 @@ class LabeledLDA(TopicModel):
         np.fill_diagonal(sums, self.tag_docs_)
         return sums
 
-    def _n_topics(self, n_tags: int) -> int:
+    def count_topics(self, n_tags: int) -> int:
+        """Return the number of topics: one for each tag, and the common ones."""
         return n_tags + self.n_common_topics
 
     def _algorithm(self, corpus: Corpus) -> TopicAlgorithm[Any]:
-        if self._n_topics(corpus.n_tags) == 0:
+        if self.count_topics(corpus.n_tags) == 0:
             raise InputError(
                 "LabeledLDA requires y to be passed, but the target y is None or without tags; give tags, or "
                 "n_common_topics of 1 or more"
             )
         graph = build_graph(corpus.counts, as_topics(corpus.tags, int(self.n_common_topics)))
-        assert self.doc_topic_prior is not None
-        priors = float(self.doc_topic_prior), self.topic_word_prior_
+        priors = float(self.doc_topic_prior), float(self.topic_word_prior)
         return LabeledPropagation(graph, *priors, self._seed(), resolve_threads(self.n_jobs))
 
     def _tag_pseudo_counts(self, tags: Any) -> Float32 | None:

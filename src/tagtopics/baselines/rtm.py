@@ -10,10 +10,13 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Float64
 from tagtopics.baselines.gibbs_lda import AVERAGED, GibbsModel, GibbsSampling, Links
+from tagtopics.bp.executor import Executor
 from tagtopics.bp.graph import build_graph
 from tagtopics.bp.loop import Callback, Step, TopicAlgorithm
+from tagtopics.bp.propagation import Start
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
+from tagtopics.models.validation import check_parameters
 
 
 class RTM(GibbsModel):
@@ -96,8 +99,10 @@ class RTM(GibbsModel):
             callbacks: called at every stage and iteration.
             start: a state to resume from, as in `LDA.fit`.
         """
-        corpus = self._fit_topics(X, y, callbacks, start, links=links)
-        self._learn_recommender(corpus, callbacks)
+        corpus = self.training_corpus(X, y)
+        state = None if start is None else Start(resumed=start)
+        self.fit_topics(corpus, links=links, start=state, callbacks=callbacks)
+        self.learn_recommender(corpus, callbacks)
         return self
 
     def fit_topics(
@@ -106,21 +111,25 @@ class RTM(GibbsModel):
         y: Any = None,
         *,
         links: Any = None,
+        executor: Executor | None = None,
+        start: Start | None = None,
         callbacks: Sequence[Callback[Any]] = (),
-        start: tuple[Any, Sequence[Step]] | None = None,
     ) -> Self:
         """Learn topics only, as `fit` does, without a recommender."""
-        self._fit_topics(X, y, callbacks, start, links=links)
+        if links is None:
+            return super().fit_topics(X, y, executor=executor, start=start, callbacks=callbacks)
+        check_parameters(self)
+        corpus = self.training_corpus(X, y)
+        self._run(corpus, self._linked(corpus, _read_links(links, corpus.n_docs)), start, callbacks)
         return self
 
-    def _algorithm(self, corpus: Corpus, links: Any = None) -> TopicAlgorithm[Any]:
-        chain = self._chain()
-        if links is None:
-            matrix = shared_tag_links(corpus.tags, int(self.links_per_tag), chain["seed"])
-        else:
-            matrix = _read_links(links, corpus.n_docs)
-        pairs = Links(matrix, float(self.negative_ratio))
-        return GibbsSampling(graph=build_graph(corpus.counts), tags=corpus.tags, links=pairs, **chain)
+    def _algorithm(self, corpus: Corpus) -> TopicAlgorithm[Any]:
+        return self._linked(corpus, shared_tag_links(corpus.tags, int(self.links_per_tag), self._seed()))
+
+    def _linked(self, corpus: Corpus, links: Any) -> TopicAlgorithm[Any]:
+        """Return the sampler of documents with links, CSR (D, D)."""
+        pairs = Links(links, float(self.negative_ratio))
+        return GibbsSampling(graph=build_graph(corpus.counts), tags=corpus.tags, links=pairs, **self._chain())
 
     def link_score(self, docs_a: Any, docs_b: Any) -> Float64:
         """Return (N,): the probability of a link between document i of `docs_a` and document i of `docs_b`.

@@ -16,6 +16,7 @@ from scipy.special import digamma
 
 from tagtopics._typing import Float32, Float64
 from tagtopics.baselines import vb_loops
+from tagtopics.baselines.baseline import Baseline
 from tagtopics.bp.constants import NOISE
 from tagtopics.bp.executor import MemoryExecutor, initial_topics
 from tagtopics.bp.graph import CorpusSums, FactorGraph, Groups, Priors, build_graph, group_by
@@ -24,13 +25,12 @@ from tagtopics.bp.start import start
 from tagtopics.bp.sums import group_sums
 from tagtopics.corpus.core import Corpus
 from tagtopics.jit.threads import resolve_threads, run_ranges
-from tagtopics.models.base import TopicModel
 
 _PASSES, _TOL = 10, 1e-3
 """A document is iterated until its sums change by less than `_TOL` per token, at most `_PASSES` times."""
 
 
-class VBLDA(TopicModel):
+class VBLDA(Baseline):
     """Latent Dirichlet allocation (Blei et al. 2003) by batch variational Bayes.
 
     It learns topics differently from `LDA`, and infers those of new documents in the same way.

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -23,7 +24,17 @@ from tagtopics._typing import Bool, Float32, Float64, Int64
 from tagtopics.bp import sweep as compiled
 from tagtopics.bp.anchors import add_profiles, anchored_topics, no_profiles
 from tagtopics.bp.constants import NOISE
-from tagtopics.bp.graph import CorpusSums, DocState, FactorGraph, Priors, SweepInput, Totals, invariant_error
+from tagtopics.bp.graph import (
+    Belief,
+    CorpusSums,
+    DocState,
+    FactorGraph,
+    Priors,
+    SweepInput,
+    Totals,
+    invariant_error,
+)
+from tagtopics.bp.loop import proportions
 from tagtopics.errors import CorpusWarning, InputError
 
 _TOLERANCE = 1e-3
@@ -37,6 +48,10 @@ _CGROUP = Path("/sys/fs/cgroup")
 _OWN_CGROUP = Path("/proc/self/cgroup")
 _VERSION_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
 _VERSION_2 = ("memory.max", "memory.current", "inactive_file")
+
+
+Take = Callable[[Int64], tuple[Any, Any]]
+"""Returns the counts and tags, CSR, of documents by their rows, ascending."""
 
 
 class Kernels(Protocol):
@@ -111,6 +126,11 @@ class Executor(Protocol):
         """The functions of a sweep."""
         ...
 
+    @property
+    def take(self) -> Take | None:
+        """Reads documents by their rows; None if all documents are in memory."""
+        ...
+
     def profiles(self, n_topics: int, seed: int) -> Float64:
         """Return the sums of the words' profiles over all documents; see `bp.anchors`."""
         ...
@@ -128,6 +148,10 @@ class Executor(Protocol):
         If the input has no sums of tags, the sums of the tags stay as they are. Return how far messages
         moved, in tokens.
         """
+        ...
+
+    def doc_topic(self, belief: Belief) -> Float32:
+        """Return the topic proportions of the documents that a model keeps, (D, K)."""
         ...
 
     def check(self, sums: CorpusSums, docs: DocState | None) -> None:
@@ -149,6 +173,11 @@ class MemoryExecutor:
         """Statistics of the corpus."""
         return self.graph.totals
 
+    @property
+    def take(self) -> None:
+        """None: all documents are in memory."""
+        return None
+
     def profiles(self, n_topics: int, seed: int) -> Float64:
         """Return the sums of the words' profiles."""
         sums = no_profiles(self.graph.n_words, n_topics)
@@ -168,6 +197,11 @@ class MemoryExecutor:
         assert docs is not None
         arguments = (sweep.given, sweep.priors, self.lean, self.n_threads, sums)
         return self.kernels.sweep(self.graph, docs, *arguments)
+
+    def doc_topic(self, belief: Belief) -> Float32:
+        """Return the topic proportions of all documents, (D, K)."""
+        assert belief.docs is not None
+        return proportions(belief.docs.doc_sums, belief.priors.doc_topic)
 
     def check(self, sums: CorpusSums, docs: DocState | None) -> None:
         """Raise `InputError` if a restored state does not fit the graph."""

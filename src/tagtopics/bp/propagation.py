@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
 from tagtopics._memory import release_freed
-from tagtopics._typing import Float32, Float64, Int64
+from tagtopics._typing import Float32, Float64
 from tagtopics.bp.constants import NOISE
 from tagtopics.bp.executor import Executor, Sweep, check_array, initial_topics
 from tagtopics.bp.graph import Belief, CorpusSums, Priors
-from tagtopics.bp.loop import Learned, proportions
+from tagtopics.bp.loop import Learned, Step
 from tagtopics.errors import InputError
 
-if TYPE_CHECKING:
-    from tagtopics.bp.pilot import Pilot
-
-__all__ = ["Belief", "BeliefPropagation"]
+__all__ = ["Belief", "BeliefPropagation", "Start"]
 
 _FADING, _LATE_FADING = 0.95, 0.97
 """Relaxation is multiplied by this after each sweep: a long fit ends with plain sweeps and settles."""
 
-_KNOWN = 0.5
-"""A word that belongs to known topics to this share is no anchor of another topic."""
-
-_AFTER_PILOT = 1.0
-"""Largest relaxation of a fit that starts from the topics of a pilot."""
+AFTER_PILOT = 1.0
+"""Largest over-relaxation of a fit that starts from the topics of a pilot."""
 
 _PLAIN, _SLOW = 15, 0.02
 """Factors above 1 make sums swing. They are used only if so many plain sweeps leave so much change."""
@@ -41,34 +36,34 @@ _LASTING = ("topic_word", "pairwise_weight", "higher_order_weight", "order", "wo
 """Numbers of `Priors` that stay the same in all sweeps of a fit."""
 
 
-class Guide(NamedTuple):
-    """Topics that are known before a fit: where its messages start, and the prior of their words."""
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where a fit begins: by default, at topics around anchor words.
 
-    columns: Int64  # (G,) the topics
-    posterior: Float32  # (W, G) p(topic | word) to start from; rows add up to less than one
-    counts: Float64  # (W, K) pseudo-counts of words, zero for other topics
+    Attributes:
+        topics: (W, K) first p(topic | word), up to a factor for each word; None for anchor words or noise.
+        relaxation: largest over-relaxation of the fit.
+        earlier: sums of documents that were learned before. Sweeps read them; the result includes them.
+        word_counts: (W, K) pseudo-counts of the words of known topics. Sweeps read them.
+        resumed: the belief and history of an interrupted fit, from `load_checkpoint`.
+    """
 
-    @classmethod
-    def of_prior(cls, counts: Float64) -> Guide:
-        """Return a guide that is only a prior of words, (W, K), for messages that start from elsewhere."""
-        return cls(np.empty(0, np.int64), np.empty((len(counts), 0), np.float32), counts)
+    topics: Float32 | None = None
+    relaxation: float = np.inf
+    earlier: CorpusSums | None = None
+    word_counts: Float64 | None = None
+    resumed: tuple[Belief, Sequence[Step]] | None = None
 
 
 @dataclass(frozen=True)
 class BeliefPropagation:
-    """Sweeps over all messages of a corpus, in memory, on shards or on a cluster.
-
-    With `earlier` documents (`models.online`) messages start around their p(topic | word), and sums are not
-    relaxed.
-    """
+    """Sweeps over all messages of a corpus, in memory, on shards or on a cluster."""
 
     executor: Executor  # holds the documents and applies the sweeps
     priors: Priors  # of the first sweep
     seed: int  # of the random start
-    anchored: bool = True  # start from topics around anchor words; else from noise
-    earlier: CorpusSums | None = None  # sums of documents learned before
-    guide: Guide | None = None  # topics known before the fit
-    pilot: Pilot | None = None  # a fit to a part of the documents, to start from
+    anchored: bool = True  # without topics to start from: take anchor words, or noise
+    first: Start = Start()
     settles: ClassVar[bool] = True
 
     @property
@@ -81,17 +76,15 @@ class BeliefPropagation:
         totals = self.executor.totals
         sums = CorpusSums.zeros(len(totals.word_docs), len(totals.tag_docs), self.n_topics)
         docs = self.executor.start(self._word_topics(), self.seed, sums)
-        words = self._guided(sums).words if self.executor.lean else sums.words[:0]
-        plain = self.earlier is not None or self.guide is not None
-        most = 0.0 if plain else _AFTER_PILOT if self.pilot is not None else np.inf
-        priors = self.priors._replace(relaxation=min(self.priors.relaxation, most))
+        words = self._read_sums(sums).words if self.executor.lean else sums.words[:0]
+        priors = self.priors._replace(relaxation=min(self.priors.relaxation, self.first.relaxation))
         return Belief(0, sums, words.astype(np.float32), priors, docs)
 
     def step(self, belief: Belief) -> tuple[Belief, float]:
         """Return the belief after one sweep, and the mean change of a token's message."""
         executor, totals = self.executor, self.executor.totals
         number, sums, previous, priors, docs = belief
-        everything = self._guided(sums)
+        everything = self._read_sums(sums)
         tag_docs = totals.tag_docs if everything.tag_docs is None else everything.tag_docs
         credits = self._credits(number + 1)
         if not credits:
@@ -119,12 +112,11 @@ class BeliefPropagation:
         return (_LATE_FADING, _PLAIN) if self.priors.relaxation > 1 else (_FADING, 0)
 
     def learned(self, belief: Belief) -> Learned:
-        """Return topics, topic proportions and the profiles of the tags; no proportions without `docs`."""
+        """Return topics, topic proportions and the profiles of the tags."""
         release_freed()  # what sweeps used besides the messages, which are still there
-        alpha, sums = belief.priors.doc_topic, self._with_earlier(belief.sums)
-        doc_sums = np.empty((0, len(alpha)), np.float32) if belief.docs is None else belief.docs.doc_sums
+        sums = self._with_earlier(belief.sums)
         more = {"tag_sums_": sums.tags, "tag_squares_": sums.tag_squares}
-        return Learned(sums.words, proportions(doc_sums, alpha), alpha, more)
+        return Learned(sums.words, self.executor.doc_topic(belief), belief.priors.doc_topic, more)
 
     def check(self, belief: Belief) -> None:
         """Raise `InputError` unless a restored belief fits the corpus, the priors and the memory mode."""
@@ -145,7 +137,7 @@ class BeliefPropagation:
             raise InputError("start: was begun with another doc_topic_prior; use the same")
         fading, plain = self._fading()
         wanted = self.priors.relaxation * fading ** max(sweep - plain, 0)
-        piloted = min(self.priors.relaxation, _AFTER_PILOT) * fading**sweep  # with or without `max_iter`
+        piloted = min(self.priors.relaxation, AFTER_PILOT) * fading**sweep  # with or without `max_iter`
         known = np.isclose(found.relaxation, [wanted, piloted]).any()
         if not known and (found.relaxation != 0 or sweep < _PLAIN):
             raise InputError("start: was begun with another relaxation; use the same")
@@ -156,20 +148,17 @@ class BeliefPropagation:
 
     def _with_earlier(self, sums: CorpusSums) -> CorpusSums:
         """Return the sums of all documents, the earlier ones included."""
-        if self.earlier is None:
+        earlier = self.first.earlier
+        if earlier is None:
             return sums
-        words, tags, squares = (a + b for a, b in zip(sums[:3], self.earlier[:3], strict=True))
-        assert self.earlier.tag_docs is not None
-        return CorpusSums(words, tags, squares, self.executor.totals.tag_docs + self.earlier.tag_docs)
+        words, tags, squares = (a + b for a, b in zip(sums[:3], earlier[:3], strict=True))
+        assert earlier.tag_docs is not None
+        return CorpusSums(words, tags, squares, self.executor.totals.tag_docs + earlier.tag_docs)
 
-    def _guided(self, sums: CorpusSums) -> CorpusSums:
+    def _read_sums(self, sums: CorpusSums) -> CorpusSums:
         """Return the sums that a sweep reads: those of all documents, and the prior of known topics."""
-        everything = self._with_earlier(sums)
-        return (
-            everything
-            if self.guide is None
-            else everything._replace(words=everything.words + self.guide.counts)
-        )
+        everything, counts = self._with_earlier(sums), self.first.word_counts
+        return everything if counts is None else everything._replace(words=everything.words + counts)
 
     def _word_topics(self) -> Float32:
         """Return p(topic | word), (W, K), up to a factor, for the first messages.
@@ -177,23 +166,7 @@ class BeliefPropagation:
         Noise in the messages lets new words that occur together choose one topic together: without it,
         topics of the same size would share them for ever.
         """
-        if self.earlier is not None:
-            return (self.earlier.words + self.priors.topic_word).astype(np.float32)
-        if self.guide is not None:
-            return self._guided_topics(self.guide)
-        if self.pilot is not None:
-            return self.pilot.take_word_topics()
+        if self.first.topics is not None:
+            return self.first.topics
         topics = initial_topics(self.executor, self.n_topics, self.seed, self.anchored)
         return topics if self.anchored else topics + NOISE
-
-    def _guided_topics(self, guide: Guide) -> Float32:
-        """Return p(topic | word), (W, K): that of the known topics, and the rest around anchor words."""
-        free = np.setdiff1d(np.arange(self.n_topics), guide.columns)
-        topics = np.zeros((len(guide.posterior), self.n_topics), dtype=np.float32)
-        topics[:, guide.columns] = guide.posterior
-        if len(free):
-            known = guide.posterior.sum(1) > _KNOWN
-            rest = initial_topics(self.executor, len(free), self.seed, self.anchored, known)
-            rest = rest / np.maximum(rest.sum(1, keepdims=True), np.float32(1e-30))
-            topics[:, free] = rest * (1 - guide.posterior.sum(1, keepdims=True))
-        return topics + np.float32(NOISE / self.n_topics)

@@ -9,7 +9,7 @@ _STEPS = {
     "Reading": "read",
     "Counting words": "count",
     "Drawing the first messages": "start",
-    "Learning what tags say": "tags",
+    "Fitting the tag prior": "tags",
     "Crediting words to tags": "tags",
     "Training the recommender": "recommender",
     "Looking for tag names": "recommender",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tagtopics.cli.options import ModelOptions, OutputOptions
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 MODELS: Mapping[str, str] = {
     "lda": "LDA",
     "ttm": "TTM",
+    "markov": "MarkovTTM",
     "atm": "ATM",
     "rtm": "RTM",
     "llda": "LabeledLDA",
@@ -32,6 +32,7 @@ PARAMETERS = {
     "order": "order",
     "pairwise_weight": "pairwise_weight",
     "higher_order_weight": "higher_order_weight",
+    "tag_pseudo_count": "tag_pseudo_count",
     "iterations": "max_iter",
     "tolerance": "tol",
     "doc_topic_prior": "doc_topic_prior",
@@ -53,23 +54,21 @@ def build_model(options: ModelOptions) -> TopicModel:
 
     if options.model not in MODELS:
         raise InputError(f"unknown model {options.model[:40]!r}; choose from {', '.join(MODELS)}")
-    model: TopicModel = getattr(tagtopics, MODELS[options.model])()
+    name = _with_factors(options)
+    model: TopicModel = getattr(tagtopics, MODELS[name])()
     known = model.get_params(deep=False)
-    for name, parameter in PARAMETERS.items():
-        value = getattr(options, name)
+    for option, parameter in PARAMETERS.items():
+        value = getattr(options, option)
         if value is None:
             continue
         if parameter in known:
             model.set_params(**{parameter: value})
         else:
-            note(f"{_option(name)} has no effect: --model {options.model} has no such parameter")
+            note(f"{_option(option)} has no effect: --model {name} has no such parameter")
     if not 0 <= options.seed < 2**32:
         raise InputError(f"--seed must be a whole number from 0 to 4294967295, not {options.seed}")
     try:
         check_parameters(model)
-        if options.tag_pseudo_count is not None:
-            _set_tag_pseudo_count(model, options)
-            check_parameters(model)
     except InputError as error:
         raise InputError(_in_options(str(error))) from None
     return model
@@ -77,36 +76,38 @@ def build_model(options: ModelOptions) -> TopicModel:
 
 def model_bytes(model: TopicModel, corpus: Corpus, keep: bool) -> int:
     """Return roughly how many bytes the saved model will take, with its documents if they are kept."""
-    numbers = model._n_topics(corpus.n_tags) * (corpus.n_words + corpus.n_docs + 4 * corpus.n_tags)
+    numbers = model.count_topics(corpus.n_tags) * (corpus.n_words + corpus.n_docs + 4 * corpus.n_tags)
     texts = sum(map(len, corpus.texts)) if keep and corpus.texts is not None else 0
     return 4 * numbers + (8 * (corpus.counts.nnz + corpus.tags.nnz) + texts if keep else 0)
 
 
-def _set_tag_pseudo_count(model: TopicModel, options: ModelOptions) -> None:
-    """Replace the pseudo-count of the chosen preset."""
-    from tagtopics.models.validation import resolve_preset
-
-    if not {"preset", "pairwise_weight"} <= set(model.get_params(deep=False)):
-        note(f"--tag-pseudo-count has no effect: --model {options.model} has no such parameter")
-        return
-    preset = resolve_preset(options.preset or "default")
-    model.set_params(preset=replace(preset, tag_pseudo_count=options.tag_pseudo_count))
+_FACTORS = ("pairwise_weight", "higher_order_weight", "tag_pseudo_count")
+"""Options of the Markov model alone."""
 
 
-def weights_of(model: Any) -> dict[str, float | None] | None:
-    """Return the tag weights of a fitted model; None if it has none."""
-    names = ("pairwise_weight", "higher_order_weight", "tag_pseudo_count")
+def _with_factors(options: ModelOptions) -> str:
+    """Return the value of `--model`; "ttm" with an option of the Markov model stands for that model."""
+    given = [_option(name) for name in _FACTORS if getattr(options, name) is not None]
+    given += ["--preset paper"] if options.preset == "paper" else []
+    if options.model != "ttm" or not given:
+        return options.model
+    note(f"{given[0]} is of the paper's model: fitting --model markov")
+    return "markov"
+
+
+def weights_of(model: Any) -> dict[str, float] | None:
+    """Return the weights of the factors of a Markov model; None of any other."""
     known = model.get_params(deep=False)
-    return {name: getattr(model, f"{name}_") for name in names} if "pairwise_weight" in known else None
+    return {name: float(known[name]) for name in _FACTORS} if "pairwise_weight" in known else None
 
 
 def strengths_of(model: Any) -> dict[str, dict[str, Any]] | None:
     """Return how many tokens each part of a document's prior is worth, with tags hidden and known.
 
     Parts that each kind of tag has are by kind, "tags" if tags have no kinds. None if the model has no
-    strengths, or uses a given pseudo-count instead.
+    learned strengths.
     """
-    if getattr(model, "settings_", None) is None or model.tag_pseudo_count_ is not None:
+    if getattr(model, "settings_", None) is None or weights_of(model) is not None:
         return None
     kinds = [kind or "tags" for kind in model.tag_kinds_]
     settings = {"hidden": model.settings_.hidden, "known": model.settings_.known}
@@ -141,7 +142,7 @@ def progress_bar(output: OutputOptions, title: str = "Fitting", parts: int = 1) 
 def _in_options(message: str) -> str:
     """Return a message about parameters in terms of the command line."""
     _, _, what = message.partition(": ")
-    for name, parameter in {**PARAMETERS, "tag_pseudo_count": "tag_pseudo_count"}.items():
+    for name, parameter in PARAMETERS.items():
         if what.startswith(f"{parameter} "):
             return _option(name) + what.removeprefix(parameter)
     return what or message

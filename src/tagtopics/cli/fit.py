@@ -38,6 +38,7 @@ from tagtopics.files import check_apart, check_space, check_target
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from tagtopics.bp.propagation import Start
     from tagtopics.corpus import Corpus
     from tagtopics.models.base import TopicModel
 
@@ -105,7 +106,7 @@ def command(
         checkpoints, start = _checkpoint(estimator, documents, scale)
         callbacks = [clock, *progress_bar(output), *checkpoints]
         if journal is None:
-            estimator.fit_topics(documents, callbacks=callbacks, **({"start": start} if start else {}))
+            estimator.fit_topics(documents, start=start, callbacks=callbacks)
         else:
             documents = without_words(documents, journal.banned)
             estimator = fit_with_journal(estimator, documents, journal, model.topics, callbacks)
@@ -138,7 +139,7 @@ def _save(
         return
     with ThreadPoolExecutor(1) as thread:
         saving = thread.submit(save_model, copy(estimator), target, kept)
-        estimator._learn_recommender(documents, callbacks)
+        estimator.learn_recommender(documents, callbacks)
         clock.begin("save")
         save_model(estimator, target, kept, after=saving.result())
 
@@ -178,27 +179,27 @@ def _check_scale(scale: ScaleOptions, sharded: bool) -> None:
         check_target(scale.checkpoint, "checkpoint", is_checkpoint, option="--checkpoint")
 
 
-def _checkpoint(
-    estimator: TopicModel, corpus: Corpus, scale: ScaleOptions
-) -> tuple[list[Any], tuple[Any, Any] | None]:
+def _checkpoint(estimator: TopicModel, corpus: Corpus, scale: ScaleOptions) -> tuple[list[Any], Start | None]:
     """Return the callback that saves checkpoints, if any, and the state to continue from."""
     from tagtopics.bp.checkpoint import Checkpoint, digest_of, identity_of, load_checkpoint
+    from tagtopics.bp.propagation import Start
 
     if scale.checkpoint is None:
         return [], None
     path = Path(scale.checkpoint)
     check_space(path, _checkpoint_bytes(estimator, corpus))
     identity = identity_of(estimator, digest_of(corpus))
-    start = load_checkpoint(path, identity) if scale.resume and path.exists() else None
-    past = start[1] if start else ()
-    return [Checkpoint(path, scale.checkpoint_every, scale.checkpoint_minutes, identity, past)], start
+    state = load_checkpoint(path, identity) if scale.resume and path.exists() else None
+    past = state[1] if state else ()
+    saving = Checkpoint(path, scale.checkpoint_every, scale.checkpoint_minutes, identity, past)
+    return [saving], Start(resumed=state) if state else None
 
 
 def _checkpoint_bytes(model: TopicModel, corpus: Corpus) -> int:
     """Return roughly how many bytes a checkpoint takes; while it is replaced, there are two."""
     edges = corpus.counts.nnz if getattr(model, "memory", "") == "stored" else 0
     rows = 3 * corpus.n_words + 4 * corpus.n_tags + corpus.n_docs + corpus.tags.nnz + edges
-    return int(4 * model._n_topics(corpus.n_tags) * rows)
+    return int(4 * model.count_topics(corpus.n_tags) * rows)
 
 
 def _fit_shards(
@@ -218,7 +219,7 @@ def _fit_shards(
 
     folder = ShardFolder.open(source)
     clock.begin("start")
-    check_space(target, 4 * estimator._n_topics(folder.manifest.n_tags) * folder.manifest.n_words)
+    check_space(target, 4 * estimator.count_topics(folder.manifest.n_tags) * folder.manifest.n_words)
     work = Path(scale.checkpoint) if scale.checkpoint else target.with_name(f"{target.name}.run")
     local = scale.engine == "local"
     bar = progress_bar(output, parts=len(folder) if local else 1)
@@ -243,7 +244,7 @@ def _fit_shards(
 
 def _note_sizes(estimator: TopicModel, documents: Corpus) -> None:
     """Note settings that cannot give useful topics."""
-    K = estimator._n_topics(documents.n_tags)
+    K = estimator.count_topics(documents.n_tags)
     if documents.n_docs < K:
         note(
             f"{K:,} topics for {documents.n_docs:,} documents: use fewer topics than documents, with --topics"

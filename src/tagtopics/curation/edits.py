@@ -22,6 +22,7 @@ from tagtopics.models.journal import CuratedTopic, Curation, Edit, make_edit
 from tagtopics.models.lda import LDA
 from tagtopics.models.online import OnlineModel
 from tagtopics.models.results import top_weighted
+from tagtopics.models.tagged import TaggedModel
 
 _KEPT_WORDS, _START_WORDS = 1000, 50
 """Most probable words of a curated topic in the journal, and of another one. Decision 134."""
@@ -128,7 +129,7 @@ def _sources(edit: Edit, K: int) -> Sources:
 
 def _combine(model: OnlineModel, sources: Sources) -> None:
     """Give each topic the sum of its sources; what no topic uses is dropped."""
-    sums = model._word_sums()
+    sums = model.word_sums()
     theta = _columns(model.doc_topic_, sources)
     total = theta.sum(1, keepdims=True)
     alpha = _columns(model.doc_topic_prior_[np.newaxis], sources)[0]
@@ -147,7 +148,7 @@ def _set(
     model: OnlineModel, sums: Float64, theta: Any, alpha: Any, tag_sums: Float64, squares: Float64
 ) -> None:
     model.n_topics = sums.shape[1]
-    model._store_topics(sums)
+    model.set_topics(sums)
     model.doc_topic_, model.doc_topic_prior_ = theta.astype(np.float32), alpha.astype(np.float32)
     model.tag_sums_, model.tag_squares_ = tag_sums, squares
 
@@ -167,7 +168,7 @@ def _ban(model: OnlineModel, words: Sequence[str]) -> None:
         model.feature_names_in_ = np.array(model.vocabulary_, dtype=object)
     if model.tag_words_ is not None:
         model.tag_words_ = sp.csr_array(model.tag_words_[:, kept])
-    model._store_topics(np.ascontiguousarray(model._word_sums()[kept]))
+    model.set_topics(np.ascontiguousarray(model.word_sums()[kept]))
 
 
 def _split(model: OnlineModel, topic: int, corpus: Corpus | None) -> None:
@@ -177,7 +178,7 @@ def _split(model: OnlineModel, topic: int, corpus: Corpus | None) -> None:
     own = in_columns(corpus, model.vocabulary_, model.tag_names_)
     tokens = _tokens_of(model, own, topic)
     parts = LDA(2, doc_topic_prior=_SPLIT_PRIOR, random_state=0, n_jobs=model.n_jobs).fit_topics(tokens)
-    of_word = parts._word_sums()
+    of_word = parts.word_sums()
     of_word = (of_word + 1e-9) / (of_word + 1e-9).sum(1, keepdims=True)
     of_doc = parts.doc_topic_.astype(np.float64)
     weight = model.doc_topic_[:, topic].astype(np.float64)
@@ -189,7 +190,7 @@ def _split(model: OnlineModel, topic: int, corpus: Corpus | None) -> None:
     share = np.array([[float((weight * of_doc[:, i]).sum()) + 1e-9 for i in range(2)]])
     _set(
         model,
-        _divided(model._word_sums(), topic, of_word),
+        _divided(model.word_sums(), topic, of_word),
         _divided(model.doc_topic_, topic, of_doc.astype(np.float32)),
         _divided(model.doc_topic_prior_[np.newaxis], topic, (share / share.sum()).astype(np.float32))[0],
         _divided(model.tag_sums_, topic, of_tag),
@@ -269,7 +270,7 @@ def _finish(model: OnlineModel, corpus: Corpus | None) -> None:
     """Bring up to date what depends on topics: what queries need, and the recommender."""
     had_recommender = model.recommender_ is not None
     model.recommender_, model.names_ = None, None
-    if hasattr(model, "_prepare"):
-        model._prepare()
+    if isinstance(model, TaggedModel):
+        model.refresh_tag_prior()
     if had_recommender and corpus is not None:
-        model._learn_recommender(in_columns(corpus, model.vocabulary_, corpus.tag_names))
+        model.learn_recommender(in_columns(corpus, model.vocabulary_, corpus.tag_names))

@@ -8,15 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from tagtopics._typing import Float64
+from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.bp.constants import NOISE
+from tagtopics.bp.executor import Executor, initial_topics
 from tagtopics.bp.loop import Callback
-from tagtopics.bp.propagation import Guide
+from tagtopics.bp.propagation import Start
 from tagtopics.corpus.core import Corpus
 from tagtopics.curation.edits import topic_record
 from tagtopics.errors import InputError
 from tagtopics.models.inputs import without_words
 from tagtopics.models.journal import CuratedTopic, Curation
 from tagtopics.models.online import OnlineModel
+from tagtopics.models.topics import TopicSettings, memory_executor
 from tagtopics.models.validation import check_parameters
 
 STRENGTH = 2.0
@@ -27,6 +30,9 @@ _SEED_STRENGTH = 0.02
 
 _MEAN_TOKENS = 10.0
 """Tokens with the mean of all words that are added to those of each word: rare words say little."""
+
+_KNOWN = 0.5
+"""A word that belongs to known topics to this share is no anchor of another topic."""
 
 _MOST = 0.99
 """The largest p(topic | word) that a message starts from."""
@@ -52,7 +58,7 @@ def fit_curated(
         callbacks: called at every stage and iteration.
     """
     fitted = fit_curated_topics(model, corpus, curation, callbacks)
-    fitted._learn_recommender(without_words(corpus, curation.banned), callbacks)
+    fitted.learn_recommender(without_words(corpus, curation.banned), callbacks)
     return fitted
 
 
@@ -68,9 +74,10 @@ def fit_curated_topics(
     fitted.n_topics = model.n_topics + sum(c.topic is None for c in topics)
     check_parameters(fitted)
     columns = _columns(topics, fitted.n_topics)
-    fitted._guide = _guide(corpus, topics, columns, fitted.n_topics)
-    fitted.fit_topics(corpus, callbacks=callbacks)
-    fitted._guide = None
+    settings = fitted.topic_settings()
+    executor = memory_executor(corpus, settings)
+    start = _guide(corpus, topics, columns, settings, executor)
+    fitted.fit_topics(corpus, executor=executor, start=start, callbacks=callbacks)
     known = {k: (c.name, c.curated) for c, k in zip(topics, columns, strict=True)}
     fitted.curation_ = Curation(
         earlier=(*curation.earlier, *curation.edits),
@@ -92,10 +99,17 @@ def _columns(topics: Sequence[CuratedTopic], K: int) -> list[int]:
     return columns
 
 
-def _guide(corpus: Corpus, topics: Sequence[CuratedTopic], columns: Sequence[int], K: int) -> Guide | None:
+def _guide(
+    corpus: Corpus,
+    topics: Sequence[CuratedTopic],
+    columns: Sequence[int],
+    settings: TopicSettings,
+    executor: Executor,
+) -> Start | None:
     """Return the prior of curated topics and the start of all recorded ones; None if there are none."""
     if not topics:
         return None
+    K = settings.n_topics
     tokens = np.asarray(corpus.counts.sum(0), dtype=np.float64).ravel()
     total, number = max(float(tokens.sum()), 1.0), {word: w for w, word in enumerate(corpus.vocabulary)}
     phi = np.zeros((corpus.n_words, len(topics)))
@@ -117,7 +131,23 @@ def _guide(corpus: Corpus, topics: Sequence[CuratedTopic], columns: Sequence[int
     taken = np.minimum(1.0, (posterior * prior).sum(1, keepdims=True))
     posterior = np.where(prior, posterior, posterior * (1.0 - taken))  # edits come before mere starts
     posterior *= np.minimum(1.0, _MOST / np.maximum(posterior.sum(1, keepdims=True), 1e-300))
-    return Guide(np.array(columns, dtype=np.int64), posterior.astype(np.float32), counts)
+    numbers = np.array(columns, dtype=np.int64)
+    first = _first_topics(executor, settings, numbers, posterior.astype(np.float32))
+    return Start(first, relaxation=0.0, word_counts=counts)
+
+
+def _first_topics(executor: Executor, settings: TopicSettings, columns: Int64, posterior: Float32) -> Float32:
+    """Return p(topic | word), (W, K): that of the known topics, and the rest around anchor words."""
+    K, seed, anchored = settings.n_topics, settings.seed, settings.anchored
+    free = np.setdiff1d(np.arange(K), columns)
+    topics = np.zeros((len(posterior), K), dtype=np.float32)
+    topics[:, columns] = posterior
+    if len(free):
+        known = posterior.sum(1) > _KNOWN
+        rest = initial_topics(executor, len(free), seed, anchored, known)
+        rest = rest / np.maximum(rest.sum(1, keepdims=True), np.float32(1e-30))
+        topics[:, free] = rest * (1 - posterior.sum(1, keepdims=True))
+    return topics + np.float32(NOISE / K)
 
 
 def _grown(counts: Any, seeds: Any, K: int) -> Float64:

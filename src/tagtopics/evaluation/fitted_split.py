@@ -37,10 +37,10 @@ def fit_split(corpus: Corpus, model: TopicModel, seed: int, tags_known: bool) ->
         one, other = (model.transform(part, part if known else None) for part in (train, test))
         return FittedSplit(train, test, one, other, seconds)
     model.fit_recommender(train)
-    train_tags, test_tags = model._training_tags(train), model.tag_probabilities(test)
+    train_tags, test_tags = model.leave_one_out_tags(train), model.tag_probabilities(test)
     parts = ((train, train_tags), (test, test_tags))
     one, other = (
-        model.transform(part, part) if known else model._topics_by(part, tags) for part, tags in parts
+        model.transform(part, part) if known else model.topics_given_tags(part, tags) for part, tags in parts
     )
     return FittedSplit(train, test, one, other, seconds, train_tags, test_tags)
 

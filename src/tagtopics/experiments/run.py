@@ -71,12 +71,10 @@ def build_model(spec: ExperimentSpec, n_threads: int | None = None) -> Any:
         "atm-last": lambda: tt.ATM(spec.n_topics, averaged_share=0),
         "rtm": lambda: tt.RTM(spec.n_topics),
         "rtm-last": lambda: tt.RTM(spec.n_topics, averaged_share=0),
-        "ttm-p": lambda: tt.TTM.pairwise(spec.n_topics),
-        "ttm-h": lambda: tt.TTM.higher_order(spec.n_topics),
+        "ttm-p": lambda: tt.MarkovTTM.pairwise(spec.n_topics),
+        "ttm-h": lambda: tt.MarkovTTM(spec.n_topics),
         "ttm": lambda: tt.TTM(spec.n_topics),
-        "lda-tags": lambda: tt.TTM(
-            spec.n_topics, preset="paper", pairwise_weight=0.0, higher_order_weight=0.0
-        ),
+        "lda-tags": lambda: tt.MarkovTTM(spec.n_topics, pairwise_weight=0.0, higher_order_weight=0.0),
         "gibbs": lambda: tt.GibbsLDA(spec.n_topics),
         "vb": lambda: tt.VBLDA(spec.n_topics),
         "llda": tt.LabeledLDA,
@@ -130,7 +128,7 @@ class FittedOnce:
 
     def _training_tags(self, corpus: Corpus) -> Any:
         """Infer the tags of training documents without what is known of their own, once."""
-        return self._once((corpus.ids, "left out"), lambda: self.estimator._training_tags(corpus))
+        return self._once((corpus.ids, "left out"), lambda: self.estimator.leave_one_out_tags(corpus))
 
     def _once(self, key: tuple[tuple[str, ...], str], infer: Callable[[], Any]) -> Any:
         if key not in self._inferred:

@@ -15,30 +15,29 @@ from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64
 from tagtopics.bp import holdout
 from tagtopics.bp.callbacks import announce
-from tagtopics.bp.executor import MemoryExecutor, is_lean
+from tagtopics.bp.executor import Executor
 from tagtopics.bp.fold_in import FoldIn
-from tagtopics.bp.graph import FactorGraph, Priors, build_graph
-from tagtopics.bp.learn_priors import default_alpha, default_beta, learn_alpha
-from tagtopics.bp.loop import Callback, FitResult, Learned, Step, TopicAlgorithm, run
-from tagtopics.bp.propagation import BeliefPropagation
+from tagtopics.bp.loop import Callback, Step
+from tagtopics.bp.propagation import Start
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import seen_part
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.files import utc_now
 from tagtopics.jit.threads import resolve_threads
 from tagtopics.models import precompile
-from tagtopics.models.inputs import inferred_tags, sizes_of, without_tags
+from tagtopics.models.inputs import inferred_tags, without_tags
 from tagtopics.models.naming import find_phrases
 from tagtopics.models.queries import Queries
 from tagtopics.models.recommending import trained_recommender
-from tagtopics.models.validation import AUTO, Preset, check_parameters, resolve_preset
+from tagtopics.models.topics import TopicFit
+from tagtopics.models.validation import check_parameters
 from tagtopics.tag_prior.neighbours import Near
 
 
 class TopicModel(Queries):
     """Base of the estimators. X is a `Corpus`, texts, a table with text, or counts (documents x words).
 
-    Subclasses store their parameters in `__init__` and define `_algorithm`. A fitted model keeps no training
+    Subclasses store their parameters in `__init__` and define `_learn`. A fitted model keeps no training
     documents, and queries do not change it.
     """
 
@@ -50,7 +49,6 @@ class TopicModel(Queries):
     _saved_numbers: ClassVar[tuple[str, ...]] = ()
 
     n_topics: int
-    preset: str | Preset = "default"
     doc_topic_prior: float | str | None
     topic_word_prior: float | None
     topic_word_prior_: float  # as used
@@ -73,7 +71,7 @@ class TopicModel(Queries):
         callbacks: Sequence[Callback[Any]] = (),
         start: tuple[Any, Sequence[Step]] | None = None,
     ) -> Self:
-        """Learn topics, then (where there are tags) what each tag says and the recommender.
+        """Learn topics, then (where there are tags) the tag prior and the recommender.
 
         Args:
             X: a `Corpus`; texts, or a data frame or dictionaries with columns "text" and "tags", which are
@@ -84,8 +82,10 @@ class TopicModel(Queries):
             start: a state to resume from, from `load_checkpoint`; the result has the same bits as an
                 uninterrupted fit.
         """
-        corpus = self._fit_topics(X, y, callbacks, start)
-        self._learn_recommender(corpus, callbacks)
+        check_parameters(self)
+        corpus = self.training_corpus(X, y)
+        self.fit_topics(corpus, callbacks=callbacks, start=None if start is None else Start(resumed=start))
+        self.learn_recommender(corpus, callbacks)
         return self
 
     def fit_topics(
@@ -93,11 +93,25 @@ class TopicModel(Queries):
         X: Any,
         y: Any = None,
         *,
+        executor: Executor | None = None,
+        start: Start | None = None,
         callbacks: Sequence[Callback[Any]] = (),
-        start: tuple[Any, Sequence[Step]] | None = None,
     ) -> Self:
-        """Learn as `fit` does, without a recommender."""
-        self._fit_topics(X, y, callbacks, start)
+        """Learn as `fit` does, without a recommender.
+
+        Args:
+            X: documents, as in `fit`.
+            y: their tags, as in `fit`.
+            executor: holds the documents, if they are not in memory; see `models.topics.fit_topics`.
+            start: where belief propagation begins; see `bp.propagation.Start`.
+            callbacks: called at every stage and iteration.
+        """
+        check_parameters(self)
+        corpus = self.training_corpus(X, y)
+        if precompile.begin():
+            announce(callbacks, "Compiling, once after an installation")
+            precompile.finish()
+        self._learn(without_tags(corpus) if self._ignores_tags else corpus, executor, start, callbacks)
         return self
 
     def fit_recommender(self, X: Any, y: Any = None, *, callbacks: Sequence[Callback[Any]] = ()) -> Self:
@@ -124,8 +138,8 @@ class TopicModel(Queries):
             tags: the known tags of the documents, as `y` in `fit`, or the corpus itself; "inferred" uses the
                 tags that the recommender infers from the words. By default tags are unknown, as in the paper.
         """
-        counts, indicator = self._new_documents(X, tags)
-        return self._infer(counts, self._resolved(counts, indicator))
+        counts, indicator = self.new_documents(X, tags)
+        return self.infer(counts, self._resolved(counts, indicator))
 
     def predict_words(self, X: Any, tags: Any = None, *, similar: bool = False) -> Float32:
         """Return (D, W): the probability of each word in the rest of a document; rows add up to one.
@@ -135,7 +149,7 @@ class TopicModel(Queries):
             tags: their tags, as in `transform`. With tags alone, this is what they write about.
             similar: also use the words of similar training documents; a training document finds itself.
         """
-        counts, indicator = self._new_documents(X, tags)
+        counts, indicator = self.new_documents(X, tags)
         return self._word_probabilities(counts, *self._given(counts, indicator, similar))
 
     def log_likelihood(self, seen: Any, held_out: Any, tags: Any = None, *, similar: bool = False) -> Float64:
@@ -147,8 +161,8 @@ class TopicModel(Queries):
             tags: their tags, as in `transform`.
             similar: as in `predict_words`.
         """
-        counts, indicator = self._new_documents(seen, tags)
-        hidden, _ = self._new_documents(held_out, None)
+        counts, indicator = self.new_documents(seen, tags)
+        hidden, _ = self.new_documents(held_out, None)
         if hidden.shape[0] != counts.shape[0]:
             raise InputError(
                 f"log_likelihood: {counts.shape[0]} documents seen, but {hidden.shape[0]} to predict"
@@ -160,7 +174,7 @@ class TopicModel(Queries):
 
         Measured by document completion, or on all tokens if the weights are no whole numbers.
         """
-        counts, _ = self._new_documents(X, None)
+        counts, _ = self.new_documents(X, None)
         return float(-np.log(self.perplexity(X, completed=_are_whole(counts))))
 
     def perplexity(
@@ -184,7 +198,7 @@ class TopicModel(Queries):
             seen: the share of a document's tokens that are seen, from 0 to 0.8.
             similar: as in `predict_words`.
         """
-        counts, indicator = self._new_documents(X, tags)
+        counts, indicator = self.new_documents(X, tags)
         if completed and not _are_whole(counts):
             raise InputError("perplexity: document completion needs whole counts; use completed=False")
         known, held_out = seen_part(counts, seed, seen) if completed else (counts, counts)
@@ -204,76 +218,40 @@ class TopicModel(Queries):
         check_is_fitted(self)
         save_model(self, path, corpus)
 
-    # ------------------------------------------------------------------ for subclasses and `scale`
+    # ------------------------------------------------------------------ for subclasses
 
-    def _algorithm(self, corpus: Corpus) -> TopicAlgorithm[Any]:
-        """Return the algorithm that `fit` iterates."""
-        return self._belief_propagation(build_graph(corpus.counts, corpus.tags), self._priors_for(corpus))
+    def _learn(
+        self,
+        corpus: Corpus,
+        executor: Executor | None,
+        start: Start | None,
+        callbacks: Sequence[Callback[Any]],
+    ) -> None:
+        """Learn topics from documents, and what else a model knows but the recommender."""
+        raise NotImplementedError
 
     @property
     def infers_tags(self) -> bool:
         """Whether tags inferred from the words of a document say more about it than its words alone."""
         return False
 
-    def _n_topics(self, n_tags: int) -> int:
+    def count_topics(self, n_tags: int) -> int:
         """Return the number of topics of a model with `n_tags` tags."""
         return self.n_topics
 
-    def _preset(self) -> Preset:
-        return resolve_preset(self.preset)
-
-    def _priors(self) -> Priors:
-        """Return the priors as given; where they are to be learned, the values that learning starts from."""
-        preset, alpha = self._preset(), self.doc_topic_prior
-        if alpha is None or isinstance(alpha, str):
-            alpha = default_alpha(self.n_topics, preset.scales_priors)
-        return Priors(
-            np.full(self.n_topics, alpha, dtype=np.float32),
-            self.topic_word_prior_,
-            word_exponent=float(preset.word_exponent),
-            relaxation=float(preset.relaxation),
-            own_tokens=float(preset.own_tokens),
-        )
-
-    def _set_topic_word_prior(self, n_tokens: float, n_words: int) -> None:
-        """Set the prior of a fit to so many tokens of so many different words."""
-        beta = self.topic_word_prior
-        if beta is None:
-            beta = default_beta(self.n_topics, n_tokens, n_words, self._preset().scales_priors)
-        self.topic_word_prior_ = float(beta)
-
-    def _most_sweeps(self, n_docs: int = 0) -> int:
-        """Return the largest number of sweeps: as given, or 100, without over-relaxation 200."""
-        if self.max_iter is not None:
-            return int(self.max_iter)
-        return 100 if self._preset().relaxation > 0 else 200
-
-    def _priors_for(self, corpus: Corpus) -> Priors:
-        """Return the priors of a fit; what is "auto" is learned from the corpus."""
-        if self.doc_topic_prior != AUTO:
-            return self._priors()
-        threads, anchored = resolve_threads(self.n_jobs), self._preset().init == "anchors"
-        return learn_alpha(corpus.counts, corpus.tags, self._priors(), self._seed(), threads, anchored)
-
-    def _belief_propagation(self, graph: FactorGraph, priors: Priors) -> BeliefPropagation:
-        threads, anchored = resolve_threads(self.n_jobs), self._preset().init == "anchors"
-        lean = is_lean(self.memory, graph, len(priors.doc_topic))
-        executor = MemoryExecutor(graph, lean, threads)
-        return BeliefPropagation(executor, priors, self._seed(), anchored, guide=self._guide)
-
-    def _infer(self, counts: Any, tags: Any) -> Float32:
+    def infer(self, counts: Any, tags: Any) -> Float32:
         """Return the topic proportions (D, K) of new documents, CSR (D, W), whose tags are CSR or None."""
-        fold_in = FoldIn(self._phi(), self.doc_topic_prior_, n_threads=resolve_threads(self.n_jobs))
+        fold_in = FoldIn(self.phi(), self.doc_topic_prior_, n_threads=resolve_threads(self.n_jobs))
         return fold_in.doc_topic(counts, self._tag_pseudo_counts(tags))
 
     def _log_likelihoods(self, seen: Any, held_out: Any, tags: Any, near: Near | None) -> Float64:
         """Return the log probability of the held-out words of each document, (D,)."""
-        return holdout.log_likelihoods(held_out, self._infer(seen, tags), self._phi())
+        return holdout.log_likelihoods(held_out, self.infer(seen, tags), self.phi())
 
     def _word_probabilities(self, counts: Any, tags: Any, near: Near | None) -> Float32:
         """Return p(word | document), (D, W)."""
         with single_thread():
-            return np.asarray(self._infer(counts, tags) @ self.components_)
+            return np.asarray(self.infer(counts, tags) @ self.components_)
 
     def _given(self, counts: Any, tags: Any, similar: bool) -> tuple[Any, Near | None]:
         """Return what words are predicted from besides those seen: tags, and similar documents."""
@@ -284,7 +262,7 @@ class TopicModel(Queries):
         if not isinstance(tags, str):
             return tags
         recommender = self._needed_recommender("inferred tags")
-        return self._weighed(counts, recommender.probabilities(counts, self._infer(counts, None)))
+        return self._weighed(counts, recommender.probabilities(counts, self.infer(counts, None)))
 
     def _near(self, counts: Any) -> Near:
         """Return the training documents that are similar to documents, CSR (D, W)."""
@@ -296,7 +274,7 @@ class TopicModel(Queries):
         probabilities *= self._trust(np.asarray(counts.sum(1), dtype=np.float64))[:, np.newaxis]
         return inferred_tags(probabilities, self.recommender_.tag_names, self.tag_names_)
 
-    def _training_tags(self, corpus: Corpus) -> Float32:
+    def leave_one_out_tags(self, corpus: Corpus) -> Float32:
         """Return the probabilities (D, T') of the tags of the documents of `fit_recommender`.
 
         Each document is answered without its own tags, as new documents are; `tag_probabilities` would know
@@ -307,10 +285,10 @@ class TopicModel(Queries):
         likely[recommender.rows] = recommender.left_out(np.arange(len(recommender.rows)))
         return likely
 
-    def _topics_by(self, corpus: Corpus, likely: Float32) -> Float32:
+    def topics_given_tags(self, corpus: Corpus, likely: Float32) -> Float32:
         """Return the proportions (D, K) of documents whose tags have the probabilities `likely`, (D, T')."""
-        counts, _ = self._new_documents(corpus, None)
-        return self._infer(counts, self._weighed(counts, likely.copy()))
+        counts, _ = self.new_documents(corpus, None)
+        return self.infer(counts, self._weighed(counts, likely.copy()))
 
     def _trust(self, n_tokens: Float64) -> Float32:
         """Return how far to trust tags inferred from so many tokens, from 0 to 1; with none, 0."""
@@ -320,70 +298,35 @@ class TopicModel(Queries):
         """Return what known tags (CSR (D, T) or None) add to the prior of new documents, (D, K) or None."""
         return None
 
-    def _fit_topics(
-        self,
-        X: Any,
-        y: Any,
-        callbacks: Sequence[Callback[Any]],
-        start: tuple[Any, Sequence[Step]] | None = None,
-        **options: Any,
-    ) -> Corpus:
-        """Learn topics; return the training corpus with all tags. `options` are those of `_algorithm`."""
-        check_parameters(self)
-        corpus = self._training_corpus(X, y)
-        if precompile.begin():
-            announce(callbacks, "Compiling, once after an installation")
-            precompile.finish()
-        seen = without_tags(corpus) if self._ignores_tags else corpus
-        self._set_topic_word_prior(*sizes_of(seen.counts))
-        algorithm = self._algorithm(seen, **options)
-        self._learn(seen, algorithm, callbacks, start)
-        self._learn_evidence(seen, callbacks, algorithm)
-        return corpus
-
-    def _learn(
-        self,
-        corpus: Corpus,
-        algorithm: TopicAlgorithm[Any],
-        callbacks: Sequence[Callback[Any]],
-        start: tuple[Any, Sequence[Step]] | None = None,
-    ) -> None:
-        """Iterate the algorithm and store what it learned."""
-        tol, most = self.tol if algorithm.settles else 0.0, self._most_sweeps(corpus.n_docs)
-        result: FitResult[Any] = run(algorithm, max_iter=most, tol=tol, callbacks=callbacks, start=start)
-        learned, result = algorithm.learned(result.state), result._replace(state=None)  # frees the messages
-        self._store(corpus, learned, result)
-
-    def _store(self, corpus: Corpus, learned: Learned, result: FitResult[Any]) -> None:
+    def _store(self, corpus: Corpus, topics: TopicFit) -> None:
         """Set all fitted attributes of a model whose topics were learned from a corpus."""
         self.recommender_, self.names_, self.tag_words_ = None, None, None
         self.base_, self.curation_ = None, Queries.curation_
-        self._store_topics(learned.word_sums)
-        self.doc_topic_, self.doc_topic_prior_ = learned.doc_topic, learned.doc_topic_prior
+        self.topic_word_prior_ = topics.topic_word_prior
+        self.set_topics(topics.word_sums)
+        self.doc_topic_, self.doc_topic_prior_ = topics.doc_topic, topics.doc_topic_prior
         self.phrases_ = find_phrases(corpus, self.components_, self.topic_shares(), self.doc_topic_)
-        has_words = np.diff(corpus.counts.indptr) > 0
-        self.tag_docs_ = np.asarray(corpus.tags[has_words].sum(0), dtype=np.int64).ravel()
+        self.tag_docs_ = topics.tag_docs.copy()
         self.n_features_in_ = corpus.n_words
         self.vocabulary_, self.tag_names_, self.doc_ids_ = corpus.vocabulary, corpus.tag_names, corpus.ids
         self.recipe_, self.visual_, self.columns_ = corpus.recipe, corpus.visual, corpus.columns
-        for name, value in learned.more.items():
+        for name, value in topics.more.items():
             setattr(self, name, value)
-        self._store_history(result)
+        self._store_history(topics)
 
-    def _store_topics(self, word_sums: Float64) -> None:
+    def set_topics(self, word_sums: Float64) -> None:
         """Set what follows from the sums of the words, (W, K)."""
         beta, topic_sums = self.topic_word_prior_, word_sums.sum(0)
         phi = (word_sums + beta) / (topic_sums + len(word_sums) * beta)
         self.components_ = phi.astype(np.float32).T  # word by word, as `transform` reads it
         self.topic_sums_ = topic_sums
 
-    def _store_history(self, result: FitResult[Any]) -> None:
-        history = result.history
-        self.n_iter_ = history[-1].iteration if history else 0
-        self.history_ = [step._asdict() for step in history]
-        self.stop_reason_, self.fitted_ = result.reason, utc_now()
+    def _store_history(self, topics: TopicFit) -> None:
+        self.n_iter_ = topics.history[-1].iteration if topics.history else 0
+        self.history_ = [step._asdict() for step in topics.history]
+        self.stop_reason_, self.fitted_ = topics.stop_reason, utc_now()
 
-    def _learn_recommender(self, corpus: Corpus, callbacks: Sequence[Callback[Any]] = ()) -> None:
+    def learn_recommender(self, corpus: Corpus, callbacks: Sequence[Callback[Any]] = ()) -> None:
         """Train the recommender if there are tags; if that fails, warn and continue."""
         if not (np.diff(corpus.tags.indptr)[np.diff(corpus.counts.indptr) > 0]).any():
             return
@@ -395,15 +338,7 @@ class TopicModel(Queries):
             message = f"the recommender could not be trained ({what}); the topics are not affected"
             warnings.warn(message, CorpusWarning, stacklevel=3)
 
-    def _learn_evidence(
-        self, corpus: Corpus, callbacks: Sequence[Callback[Any]], algorithm: Any = None
-    ) -> None:
-        """Learn what tags say about topics and words, with the topics fixed; of models with `explain`.
-
-        `algorithm` is what learned the topics; its pilot, if it has one, is used again.
-        """
-
-    def _fit_facts(self) -> dict[str, float]:
+    def fit_facts(self) -> dict[str, float]:
         """Return figures about the fit by name, for reports."""
         return {}
 
@@ -418,8 +353,13 @@ class TopicModel(Queries):
         for name in self._saved_numbers:
             setattr(self, name, numbers[name])
 
-    def _phi(self) -> Float32:
+    def phi(self) -> Float32:
+        """Return p(word | topic), (W, K), word by word."""
         return np.ascontiguousarray(self.components_.T)
+
+    def n_threads(self) -> int:
+        """Return the number of threads that `n_jobs` stands for."""
+        return resolve_threads(self.n_jobs)
 
     def _seed(self) -> int:
         if isinstance(self.random_state, int | np.integer):

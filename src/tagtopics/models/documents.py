@@ -60,7 +60,7 @@ class DocumentReader:
     curation_: Curation
     columns_: Columns | None = None  # of the table that the documents came from
 
-    def _training_corpus(self, X: Any, y: Any) -> Corpus:
+    def training_corpus(self, X: Any, y: Any) -> Corpus:
         """Return the documents to fit a model to."""
         if isinstance(X, Corpus):
             if y is not None:
@@ -109,7 +109,7 @@ class DocumentReader:
             return X
         return self._read(X, vocabulary=self.vocabulary_, tag_names=self.tag_names_)
 
-    def _new_documents(self, X: Any, tags: Any) -> tuple[Any, Any]:
+    def new_documents(self, X: Any, tags: Any) -> tuple[Any, Any]:
         """Return new documents and their tags, as CSR in the columns of the fit; None or "inferred" stay."""
         check_is_fitted(self)
         if isinstance(X, str) and tags is not X and tags is not None:

@@ -8,37 +8,64 @@ came, and the step of batch t is about 1 / t; f < 1 forgets. Decision 080.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-import scipy.sparse as sp
 
-from tagtopics._typing import Float64, Int64
-from tagtopics.bp.executor import MemoryExecutor
-from tagtopics.bp.graph import CorpusSums, Priors, build_graph
-from tagtopics.bp.loop import Callback, Learned, run
-from tagtopics.bp.pilot import RELAXATION, SWEEPS, SWEEPS_AFTER, SWEEPS_BEFORE, Pilot, most_documents
-from tagtopics.bp.propagation import BeliefPropagation
+from tagtopics._typing import Float64
+from tagtopics.bp.executor import Executor, MemoryExecutor
+from tagtopics.bp.graph import CorpusSums, build_graph
+from tagtopics.bp.loop import Callback
+from tagtopics.bp.propagation import Start
 from tagtopics.corpus.align import extended, in_columns, join_corpora
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.jit.threads import resolve_threads
 from tagtopics.models.base import TopicModel
-from tagtopics.models.inputs import align_words, sizes_of, without_tags, without_words
-from tagtopics.models.validation import check_online, check_parameters
+from tagtopics.models.inputs import align_words, without_tags, without_words
+from tagtopics.models.topics import TopicFit, TopicSettings, fit_topics
+from tagtopics.models.validation import Preset, check_online, check_parameters, resolve_preset
 
 BATCH_SIZE = 4000
 """Documents of a mini-batch. The first one should be large: topics come from it. Decision 080."""
 
 
 class OnlineModel(TopicModel):
-    """A model that can learn from more documents, with the words and tags they bring."""
+    """A model by belief propagation. It can learn from more documents, with the words and tags they bring."""
 
+    preset: str | Preset
     _saved_arrays: ClassVar[dict[str, tuple[str, ...]]] = {
         "tag_sums_": ("T", "K"), "tag_squares_": ("T", "K"),
     }  # fmt: skip
+
+    def topic_settings(self) -> TopicSettings:
+        """Return the parameters as `fit_topics` takes them."""
+        return TopicSettings(
+            n_topics=int(self.n_topics),
+            preset=resolve_preset(self.preset),
+            doc_topic_prior=self.doc_topic_prior,
+            topic_word_prior=self.topic_word_prior,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            memory=self.memory,
+            seed=self._seed(),
+            n_threads=resolve_threads(self.n_jobs),
+        )
+
+    def _learn(
+        self,
+        corpus: Corpus,
+        executor: Executor | None,
+        start: Start | None,
+        callbacks: Sequence[Callback[Any]],
+    ) -> None:
+        settings = self.topic_settings()
+        self._store(corpus, fit_topics(corpus, settings, executor=executor, start=start, callbacks=callbacks))
+
+    def learn_tag_prior(self, corpus: Corpus, callbacks: Sequence[Callback[Any]] = ()) -> None:
+        """Learn again how much tags say, with the topics as they are; of models with `explain`."""
 
     def partial_fit(
         self,
@@ -74,56 +101,14 @@ class OnlineModel(TopicModel):
             self.recommender_ = None
             self.base_, self.curation_ = None, self.curation_.without_undo()
         else:
-            corpus = self._training_corpus(X, y)
+            corpus = self.training_corpus(X, y)
             if corpus.n_docs == 0:
                 raise InputError("partial_fit: there are no documents to start from")
             first, *batches = _batches(without_tags(corpus) if self._ignores_tags else corpus, batch_size)
-            self._set_topic_word_prior(*sizes_of(first.counts))
-            algorithm = self._algorithm(first)
-            self._learn(first, algorithm, callbacks)
-            self._learn_evidence(first, callbacks, algorithm)
+            self._learn(first, None, None, callbacks)
         for batch in batches:
             self._learn_more(batch, forgetting, callbacks)
         return self
-
-    def _algorithm(self, corpus: Corpus) -> BeliefPropagation:
-        """Return belief propagation; a fit to many documents starts from a pilot."""
-        graph, priors = build_graph(corpus.counts, corpus.tags), self._priors_for(corpus)
-        algorithm = self._belief_propagation(graph, priors)
-        if not self._starts_from_pilot(corpus.n_docs):
-            return algorithm
-        return replace(
-            algorithm, pilot=self._pilot(corpus.n_docs, priors, rows_of(corpus.counts, corpus.tags))
-        )
-
-    def _starts_from_pilot(self, n_docs: int) -> bool:
-        """Return whether a fit to so many documents starts from a pilot: with default settings only."""
-        if self.max_iter is not None or self._guide is not None or n_docs <= most_documents(self.n_topics):
-            return False
-        preset, priors = self._preset(), self._priors()
-        tags_act = priors.pairwise_weight > 0 or priors.higher_order_weight > 0
-        return preset.relaxation > RELAXATION and preset.init == "anchors" and not tags_act
-
-    def _most_sweeps(self, n_docs: int = 0) -> int:
-        """Return the largest number of sweeps over so many documents."""
-        return SWEEPS_AFTER if self._starts_from_pilot(n_docs) else super()._most_sweeps()
-
-    def _pilot(self, n_docs: int, priors: Priors, take: Callable[[Int64], tuple[Any, Any]]) -> Pilot:
-        """Return a pilot with the priors of a fit; `take` returns counts and tags of documents by rows."""
-        if self._starts_from_pilot(n_docs):
-            sweeps, most = SWEEPS_BEFORE, most_documents(self.n_topics)
-        else:
-            sweeps, most = min(SWEEPS, self._most_sweeps()), most_documents()
-            priors = priors._replace(relaxation=min(priors.relaxation, RELAXATION))
-        return Pilot(
-            n_docs,
-            self._seed(),
-            most,
-            take,
-            lambda graph: self._belief_propagation(graph, priors),
-            max_iter=sweeps,
-            tol=self.tol,
-        )
 
     def _more_documents(self, X: Any, y: Any) -> Corpus:
         """Return more documents in their own columns; documents of a matrix continue the numbering."""
@@ -141,17 +126,29 @@ class OnlineModel(TopicModel):
         tags = extended(self.tag_names_, corpus.tag_names)
         grown = in_columns(corpus, words, tags)
         share = 1.0 if forgetting is None else float(0.5 ** (corpus.n_docs / forgetting))
-        earlier = self._earlier(len(words), len(tags), share)
-        priors = self._priors()._replace(doc_topic=self.doc_topic_prior_)
-        seed = len(self.doc_ids_)  # independent of random_state: a loaded model continues the same
-        executor = MemoryExecutor(
-            build_graph(grown.counts, grown.tags), n_threads=resolve_threads(self.n_jobs)
+        earlier, beta = self._earlier(len(words), len(tags), share), self.topic_word_prior_
+        settings = self.fitted_settings()
+        settings = replace(
+            settings,
+            max_iter=max(settings.most_sweeps(), 1),
+            seed=len(self.doc_ids_),  # independent of random_state: a loaded model continues the same
         )
-        algorithm = BeliefPropagation(executor, priors, seed, earlier=earlier)
-        result = run(algorithm, max_iter=max(self._most_sweeps(), 1), tol=self.tol, callbacks=callbacks)
-        self._store_more(grown, algorithm.learned(result.state))
-        self._store_history(result)
+        graph = build_graph(grown.counts, grown.tags)
+        topics = fit_topics(
+            grown,
+            settings,
+            executor=MemoryExecutor(graph, n_threads=settings.n_threads),
+            start=Start((earlier.words + beta).astype(np.float32), 0.0, earlier),
+            callbacks=callbacks,
+        )
+        self._store_more(grown, topics)
+        self._store_history(topics)
         self._credit_more(grown.counts, grown.tags)
+
+    def fitted_settings(self) -> TopicSettings:
+        """Return the settings with the priors of the fitted model."""
+        alpha, beta = self.doc_topic_prior_, self.topic_word_prior_
+        return replace(self.topic_settings(), doc_topic_prior=alpha, topic_word_prior=beta)
 
     def _earlier(self, n_words: int, n_tags: int, share: float) -> CorpusSums:
         """Return the sums of earlier documents, each of which counts for a share of a new one.
@@ -159,29 +156,28 @@ class OnlineModel(TopicModel):
         A document's slot means add up to one for each tag, so the sums of a tag tell how many documents they
         are worth. Squares stand for pairs of a document with itself, so the share is applied twice.
         """
-        words, tags = _with_rows(self._word_sums(), n_words), _with_rows(self.tag_sums_, n_tags)
+        words, tags = _with_rows(self.word_sums(), n_words), _with_rows(self.tag_sums_, n_tags)
         squares = _with_rows(self.tag_squares_, n_tags)
         return CorpusSums(words * share, tags * share, squares * share**2, tags.sum(1) * share)
 
-    def _word_sums(self) -> Float64:
+    def word_sums(self) -> Float64:
         """Return (W, K): the sums behind phi, from what is saved, so that a loaded model can continue."""
         beta, W = self.topic_word_prior_, self.components_.shape[1]
         tokens = self.topic_sums_ + W * beta
         return np.asarray(np.maximum(self.components_.T.astype(np.float64) * tokens - beta, 0.0))
 
-    def _store_more(self, corpus: Corpus, learned: Learned) -> None:
+    def _store_more(self, corpus: Corpus, topics: TopicFit) -> None:
         """Set the fitted attributes of a model that has grown by the documents of a corpus."""
-        has_words = np.diff(corpus.counts.indptr) > 0
-        tag_docs = np.asarray(corpus.tags[has_words].sum(0), dtype=np.int64).ravel()
+        tag_docs = topics.tag_docs.copy()
         tag_docs[: len(self.tag_docs_)] += self.tag_docs_
-        self._store_topics(learned.word_sums)
-        self.doc_topic_ = np.concatenate([self.doc_topic_, learned.doc_topic])
+        self.set_topics(topics.word_sums)
+        self.doc_topic_ = np.concatenate([self.doc_topic_, topics.doc_topic])
         self.doc_ids_ = self.doc_ids_ + corpus.ids
         self.vocabulary_, self.tag_names_, self.tag_docs_ = corpus.vocabulary, corpus.tag_names, tag_docs
         self.n_features_in_ = corpus.n_words
         if hasattr(self, "feature_names_in_"):
             self.feature_names_in_ = np.array(corpus.vocabulary, dtype=object)
-        for name, value in learned.more.items():
+        for name, value in topics.more.items():
             setattr(self, name, value)
 
     def _credit_more(self, counts: Any, tags: Any) -> None:
@@ -232,8 +228,8 @@ def update_model(
     known.resize((known.shape[0], len(model.vocabulary_)))
     joined = None if old is None else join_corpora(old, corpus)
     if joined is not None:
-        model._learn_evidence(joined, callbacks)
-        model._learn_recommender(joined, callbacks)
+        model.learn_tag_prior(joined, callbacks)
+        model.learn_recommender(joined, callbacks)
     return Updated(
         new_words=model.vocabulary_[len(words) :],
         new_tags=tuple(tag for tag in corpus.tag_names if tag not in tags),
@@ -263,8 +259,3 @@ def _batches(corpus: Corpus, size: int) -> Iterator[Corpus]:
 def _with_rows(sums: Float64, n_rows: int) -> Float64:
     """Return sums (N, K) extended to n_rows with zeros, for words or tags that are new."""
     return np.vstack([sums, np.zeros((n_rows - len(sums), sums.shape[1]))]) if n_rows > len(sums) else sums
-
-
-def rows_of(counts: Any, tags: Any) -> Callable[[Int64], tuple[Any, Any]]:
-    """Return a function that returns counts and tags, both CSR, of documents by their rows."""
-    return lambda rows: (sp.csr_array(counts[rows]), sp.csr_array(tags[rows]))

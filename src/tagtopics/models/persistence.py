@@ -394,7 +394,7 @@ def _restored(description: Description, arrays: dict[str, Any]) -> TopicModel:
     names = {name: tuple(getattr(description.names, name)) for name in _NAMES}
     T, W = len(names["tag_names_"]), len(names["vocabulary_"])
     model.visual_ = visual_from(description.visual, arrays)
-    model.recommender_ = recommender_from(description.recommender, arrays, W, model._n_topics(T))
+    model.recommender_ = recommender_from(description.recommender, arrays, W, model.count_topics(T))
     if "tag_words_.data" in arrays:
         model.tag_words_ = matrix_from(arrays, "tag_words_", (T, W))
     _check_shapes(arrays, names, model)
@@ -430,7 +430,7 @@ def _arrays_of(model: TopicModel) -> dict[str, tuple[str, ...]]:
 
 
 def _check_shapes(arrays: dict[str, Any], names: dict[str, tuple[str, ...]], model: TopicModel) -> None:
-    K = model._n_topics(len(names["tag_names_"]))
+    K = model.count_topics(len(names["tag_names_"]))
     sizes = {axis: len(names[name]) for name, axis in _NAMES.items()} | {"K": K, "K + 1": K + 1}
     for name, axes in _arrays_of(model).items():
         if name not in arrays:

@@ -38,7 +38,6 @@ class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     curation_: Curation = Curation()  # the journal of edits
     base_: Any = None  # the model as it was fitted, if there are edits since
     fitted_: str | None = None  # when its topics were learned, UTC; None if that is unknown
-    _guide: Any = None  # topics known before a fit; see `curation.guided`
 
     def top_words(self, n: int = 10) -> list[list[tuple[str, float]]]:
         """Return for each topic its n most probable words with their probabilities."""
@@ -88,7 +87,7 @@ class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         means = self.tag_sums_ / np.where(docs > 0, docs, 1.0)
         return np.asarray(np.where(docs > 0, means, 1.0 / self.components_.shape[0]))
 
-    def _column(self, tag: str) -> int:
+    def tag_column(self, tag: str) -> int:
         """Return the column of a tag; one that does not exist is an `InputError` with similar names."""
         try:
             return self.tag_names_.index(tag)
@@ -110,11 +109,11 @@ class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
         Background topics do not count.
         """
-        counts, indicator = self._new_documents(X, tags)
+        counts, indicator = self.new_documents(X, tags)
         indicator = self._resolved(counts, indicator)
         known = np.diff(counts.indptr) + (0 if indicator is None else np.diff(indicator.indptr))
-        background, trained = self._foreground_roots()
-        queries = np.sqrt(foreground(self._infer(counts, indicator), background))
+        background, trained = self.foreground_roots()
+        queries = np.sqrt(foreground(self.infer(counts, indicator), background))
         with single_thread():  # one product for each document: its bits do not depend on the others
             similarities = [trained @ query for query in queries]
         answers = []
@@ -124,7 +123,7 @@ class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             answers.append(rows)
         return answers
 
-    def _foreground_roots(self) -> tuple[Any, Any]:
+    def foreground_roots(self) -> tuple[Any, Any]:
         """Return (K,) which topics are background, and (D, K) square roots of the others, by document."""
         background = self.background_topics()
         return background, np.sqrt(foreground(self.doc_topic_, background))
@@ -191,13 +190,13 @@ class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     def _recommender_for(self, X: Any) -> tuple[TagRecommender, Any, Float32]:
         """Return the recommender, and the counts and topic proportions of new documents."""
-        counts, _ = self._new_documents(X, None)
+        counts, _ = self.new_documents(X, None)
         if self.recommender_ is None:
             raise InputError(
                 "recommend: this model has no recommender; call fit_recommender with all of its documents,"
                 " or fit it again, with tags and without --no-recommender"
             )
-        return self.recommender_, counts, self._infer(counts, None)
+        return self.recommender_, counts, self.infer(counts, None)
 
     def _needed_recommender(self, what: str) -> TagRecommender:
         if not self.tag_names_ or self.recommender_ is None:

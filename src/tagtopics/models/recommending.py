@@ -28,7 +28,7 @@ def trained_recommender(
             callback.on_progress(share)
 
     counts, threads = align_words(corpus, model.vocabulary_), resolve_threads(model.n_jobs)
-    data = counts, corpus.tags, model._infer(counts, None), corpus.tag_names
+    data = counts, corpus.tags, model.infer(counts, None), corpus.tag_names
     recommender = fit_recommender(*data, n_threads=threads, on_progress=on_progress)
     thesaurus = corpus.thesaurus or (model.names_.thesaurus if model.names_ else None)
     if thesaurus is None or corpus.texts is None:

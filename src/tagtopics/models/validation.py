@@ -23,7 +23,7 @@ _SMALLEST_PRIOR = 1e-9
 
 @dataclass(frozen=True, kw_only=True)
 class Preset:
-    """Settings of belief propagation that are chosen together; the `preset` of `LDA` and `TTM`.
+    """Settings of belief propagation that are chosen together; the `preset` of `LDA`, `TTM` and `MarkovTTM`.
 
     Args:
         word_exponent: exponent of a word's message, from 0 to 1, rounded to sixteenths; 1 in the paper. Below
@@ -34,8 +34,6 @@ class Preset:
             sweeps learn more, which suits fits that end after 10 to 30 sweeps.
         init: "anchors" starts from topics around anchor words, "random" from noise. Anchors need fewer sweeps
             and recover planted topics more reliably.
-        tag_pseudo_count: how many tokens the mean profile of the known tags of a document is worth (TTM), 5
-            in the paper. "auto" learns how much tags say about topics and words, on documents set aside.
         own_tokens: how many occurrences of a word in one document are left out of the sums, at most, when
             their message is updated; all in the paper. It matters where words occur hundreds of times in a
             document, as visual words do (decision 183).
@@ -45,14 +43,13 @@ class Preset:
     word_exponent: float = 1.0
     relaxation: float = 2.5
     init: str = "anchors"
-    tag_pseudo_count: float | str = AUTO
     own_tokens: float = 32.0
     scales_priors: bool = True
 
 
 PRESETS: Mapping[str, Preset] = {
     "default": Preset(),
-    "paper": Preset(relaxation=0.0, tag_pseudo_count=5.0, own_tokens=_LARGEST, scales_priors=False),
+    "paper": Preset(relaxation=0.0, own_tokens=_LARGEST, scales_priors=False),
     "fast": Preset(word_exponent=0.75, relaxation=0.8),
 }
 """The presets by name; "paper" is what the paper describes."""
@@ -109,11 +106,11 @@ _RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "own_tokens": _real(_SMALLEST_PRIOR, _LARGEST),
     "scales_priors": (lambda v: isinstance(v, bool), "True or False"),
     "init": _one_of("anchors", "random"),
-    "tag_pseudo_count": _real(0, _LARGEST, auto=True),
+    "tag_pseudo_count": _real(0, _LARGEST),
     "doc_topic_prior": _PRIOR,
     "topic_word_prior": _PRIOR,
-    "pairwise_weight": _real(0, 1, auto=True),
-    "higher_order_weight": _real(0, 1, auto=True),
+    "pairwise_weight": _real(0, 1),
+    "higher_order_weight": _real(0, 1),
     "order": _whole(1),
     "max_iter": _whole(0),
     "tol": (lambda v: _is_real(v) and v >= 0, "a number, 0 or more"),
@@ -157,8 +154,8 @@ def _check_rules(kind: str, values: Mapping[str, Any], rules: Mapping[str, Any])
             raise InputError(f"{kind}: {name} must be {wanted}, not {value!r}")
 
 
-def _check_weights(kind: str, pairwise: float | str, higher_order: float | str) -> None:
-    if not isinstance(pairwise, str) and not isinstance(higher_order, str) and pairwise + higher_order > 1:
+def _check_weights(kind: str, pairwise: float, higher_order: float) -> None:
+    if pairwise + higher_order > 1:
         raise InputError(
             f"{kind}: pairwise_weight and higher_order_weight add up to {pairwise + higher_order:g}; "
             "at most 1 is possible"

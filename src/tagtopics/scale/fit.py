@@ -8,20 +8,17 @@ from typing import TypeVar
 
 import numpy as np
 
-from tagtopics._typing import Float32
-from tagtopics.bp import loop
 from tagtopics.bp.checkpoint import identity_of
 from tagtopics.bp.graph import Belief
-from tagtopics.bp.loop import Callback, proportions
-from tagtopics.bp.propagation import BeliefPropagation
+from tagtopics.bp.loop import Callback
+from tagtopics.bp.propagation import Start
 from tagtopics.errors import InputError
-from tagtopics.files import atomic_file, check_space, check_target, digest_file
-from tagtopics.jit.threads import resolve_threads
+from tagtopics.files import check_space, check_target, digest_file
 from tagtopics.models.base import TopicModel
 from tagtopics.models.online import OnlineModel
 from tagtopics.models.validation import check_parameters
 from tagtopics.scale.format import MANIFEST, ShardFolder
-from tagtopics.scale.shard_executor import ExecutorMaker, ShardRun, ShardStates, is_run, local_executor
+from tagtopics.scale.shard_executor import ExecutorMaker, ShardRun, is_run, local_executor
 
 DOCUMENTS = 50_000
 """Documents that a model fitted to shards keeps, by default."""
@@ -62,33 +59,17 @@ def fit_shards(
     folder = shards if isinstance(shards, ShardFolder) else ShardFolder.open(shards)
     _check(model, folder, work, doc_topic)
     sample = sampled_shards(folder, documents)
-    corpus, lean, threads = folder.corpus(sample), model.memory != "stored", resolve_threads(model.n_jobs)
+    corpus, lean = folder.corpus(sample), model.memory != "stored"
     run = ShardRun(work, identity_of(model, digest_file(folder.path / MANIFEST)), resume=resume)
-    totals = folder.totals
-    model._set_topic_word_prior(totals.n_tokens, int(np.count_nonzero(totals.word_docs)))
-    priors = model._priors_for(corpus)
-    workers = (executor or local_executor(threads))(folder, run.states, len(priors.doc_topic), lean)
-    n_docs, anchored = folder.manifest.n_docs, model._preset().init == "anchors"
-    pilot = model._pilot(n_docs, priors, folder.rows) if model._starts_from_pilot(n_docs) else None
-    algorithm = BeliefPropagation(workers, priors, model._seed(), anchored, pilot=pilot)
+    make = executor or local_executor(model.n_threads())
+    workers = make(folder, run.states, model.count_topics(folder.manifest.n_tags), lean)
+    workers.keep(sample, None if doc_topic is None else Path(doc_topic))
+    start = None if run.start is None else Start(resumed=run.start)
     try:
-        result = loop.run(
-            algorithm,
-            max_iter=model._most_sweeps(n_docs),
-            tol=model.tol,
-            callbacks=[run, *callbacks],
-            start=run.start,
-        )
+        model.fit_topics(corpus, executor=workers, start=start, callbacks=[run, *callbacks])
     finally:
         workers.close()
-    states = _DocTopic(folder, run.states, result.state, lean)
-    theta = np.concatenate([states.of(number) for number in sample])
-    model._store(corpus, algorithm.learned(result.state)._replace(doc_topic=theta), result)
-    model.tag_docs_ = folder.totals.tag_docs.copy()
-    model._learn_evidence(corpus, callbacks, algorithm)
-    model._learn_recommender(corpus, callbacks)
-    if doc_topic is not None:
-        states.write(Path(doc_topic))
+    model.learn_recommender(corpus, callbacks)
     return model
 
 
@@ -110,34 +91,10 @@ def _check(model: TopicModel, folder: ShardFolder, work: str | Path, doc_topic: 
         raise InputError(
             "fit: a fit to shards needs a whole number as random_state, so that it can be resumed"
         )
-    m, K = folder.manifest, model._n_topics(folder.manifest.n_tags)
+    m, K = folder.manifest, model.count_topics(folder.manifest.n_tags)
     edges = m.n_edges if model.memory == "stored" else 0
     check_target(work, "run folder", is_run, option="--checkpoint")
     check_space(work, 4 * K * (2 * (m.n_docs + m.n_slots + edges) + 3 * m.n_words + 4 * m.n_tags))
     if doc_topic is not None:
         check_target(doc_topic, "file", None, option="doc_topic")
         check_space(doc_topic, 4 * K * m.n_docs)
-
-
-class _DocTopic:
-    """The topic proportions of the documents of a fit to shards, from the states on disk."""
-
-    def __init__(self, folder: ShardFolder, states: ShardStates, belief: Belief, lean: bool) -> None:
-        self.folder, self.states, self.belief, self.lean = folder, states, belief, lean
-
-    def of(self, number: int) -> Float32:
-        """Return the proportions of the documents of a shard, (D_s, K)."""
-        alpha = self.belief.priors.doc_topic
-        graph = self.folder.graph(number)
-        docs = self.states.get(number, self.belief.sweep, graph, len(alpha), self.lean)
-        return proportions(docs.doc_sums, alpha)
-
-    def write(self, path: Path) -> None:
-        """Write the proportions (D, K) of all documents to a file, shard by shard."""
-        shape = (self.folder.manifest.n_docs, len(self.belief.priors.doc_topic))
-        with atomic_file(path) as temporary:
-            table = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float32, shape=shape)
-            for number, entry in enumerate(self.folder.manifest.shards):
-                table[entry.first_doc : entry.first_doc + entry.n_docs] = self.of(number)
-            table.flush()
-            del table

@@ -86,6 +86,7 @@ class RayExecutor:
     ) -> None:
         self._make, self._groups, self._local = make, groups, local
         self.lean, self.n_threads, self.check = local.lean, local.n_threads, local.check
+        self.keep, self.doc_topic, self.take = local.keep, local.doc_topic, local.take
         self.actors = [make(numbers) for numbers in groups]
 
     @property

@@ -35,10 +35,11 @@ from tagtopics.bp.checkpoint import (
     read_metadata,
     write_arrays,
 )
-from tagtopics.bp.executor import Executor, Kernels, Sweep, check_docs
+from tagtopics.bp.executor import Executor, Kernels, Sweep, Take, check_docs
 from tagtopics.bp.graph import Belief, CorpusSums, DocState, FactorGraph, Totals
+from tagtopics.bp.loop import proportions
 from tagtopics.errors import InputError
-from tagtopics.files import check_target, digest_bytes, sweep_leftovers
+from tagtopics.files import atomic_file, check_target, digest_bytes, sweep_leftovers
 from tagtopics.jit.threads import run_lanes
 from tagtopics.scale.format import ShardFolder
 
@@ -205,11 +206,17 @@ class ShardExecutor:
         self.folder, self.states = folder, states
         self.numbers = tuple(range(len(folder)) if numbers is None else numbers)
         self.lean, self.n_threads, self.refit, self.on_shard = lean, n_threads, refit, on_shard
+        self.keep(self.numbers, None)
 
     @property
     def totals(self) -> Totals:
         """Statistics of the whole corpus."""
         return self.folder.totals
+
+    @property
+    def take(self) -> Take:
+        """Reads documents by their rows."""
+        return self.folder.rows
 
     def profiles(self, n_topics: int, seed: int) -> Float64:
         """Return the sums of the words' profiles over these shards."""
@@ -249,6 +256,16 @@ class ShardExecutor:
 
         return self._each(update, sums)
 
+    def keep(self, numbers: Sequence[int], file: Path | None) -> None:
+        """Choose the shards whose documents a model keeps, and a file for the proportions of all."""
+        self._kept, self._file = tuple(numbers), file
+
+    def doc_topic(self, belief: Belief) -> Float32:
+        """Return the topic proportions of the documents that a model keeps, (D, K)."""
+        if self._file is not None:
+            self._write_doc_topic(belief, self._file)
+        return np.concatenate([self._proportions(belief, number) for number in self._kept])
+
     def check(self, sums: CorpusSums, docs: DocState | None) -> None:
         """Raise `InputError` if restored sums do not fit the corpus; states are checked on reading."""
         if docs is not None:
@@ -259,6 +276,22 @@ class ShardExecutor:
 
     def close(self) -> None:
         """Nothing to release."""
+
+    def _proportions(self, belief: Belief, number: int) -> Float32:
+        """Return the topic proportions of the documents of a shard, (D_s, K)."""
+        alpha, graph = belief.priors.doc_topic, self.folder.graph(number)
+        docs = self.states.get(number, belief.sweep, graph, len(alpha), self.lean)
+        return proportions(docs.doc_sums, alpha)
+
+    def _write_doc_topic(self, belief: Belief, file: Path) -> None:
+        """Write the topic proportions (D, K) of all documents, shard by shard."""
+        shape = (self.folder.manifest.n_docs, len(belief.priors.doc_topic))
+        with atomic_file(file) as temporary:
+            table = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float32, shape=shape)
+            for number, entry in enumerate(self.folder.manifest.shards):
+                table[entry.first_doc : entry.first_doc + entry.n_docs] = self._proportions(belief, number)
+            table.flush()
+            del table
 
     def _state(self, number: int, graph: FactorGraph, sweep: Sweep) -> DocState:
         """Return the state of a shard before a sweep."""
@@ -296,7 +329,11 @@ class ShardExecutor:
 
 
 class ClosableExecutor(Executor, Protocol):
-    """An executor with workers to release."""
+    """An executor of shards, with workers to release."""
+
+    def keep(self, numbers: Sequence[int], file: Path | None) -> None:
+        """Choose the shards whose documents a model keeps, and a file for the proportions of all."""
+        ...
 
     def close(self) -> None:
         """Release the workers."""

@@ -41,7 +41,7 @@ class Credit(NamedTuple):
     own: Float32  # (P,) the part of it that the tag's own words account for, not its topics
 
 
-class _TagPrior(NamedTuple):
+class _DocumentPriors(NamedTuple):
     """What the tags of documents say before any word is seen."""
 
     parts: Float64  # from `Profiles.parts`
@@ -51,7 +51,7 @@ class _TagPrior(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class TaggedInference:
+class TagPrior:
     """Topics, tag words and the strengths of tags, to infer new documents from.
 
     Attributes:
@@ -101,7 +101,7 @@ class TaggedInference:
             topics[first:last], weights[slots] = found
         return Mixture(topics, sp.csr_array((weights, tags.indices, tags.indptr), shape=tags.shape))
 
-    def infer_near(self, counts: Any, tags: Any, near: Near) -> tuple[TaggedInference, Mixture]:
+    def infer_near(self, counts: Any, tags: Any, near: Near) -> tuple[TagPrior, Mixture]:
         """Return the mixture of documents with the words of similar ones, and what predicts words from it.
 
         In the mixture, T tags are followed by N training documents.
@@ -128,7 +128,7 @@ class TaggedInference:
             topics[first:last], weights[slots.indptr[first] : slots.indptr[last]] = found
         return wide, Mixture(topics, sp.csr_array((weights, slots.indices, slots.indptr), shape=slots.shape))
 
-    def _with(self, near: Near) -> TaggedInference:
+    def _with(self, near: Near) -> TagPrior:
         """Return the same with training documents after the tags."""
         words, n = words_and_documents(self.tag_words, near), near.counts.shape[0]
         shrinkage = np.concatenate([self.pairs.shrinkage, np.full(n, self.settings.similar.shrinkage)])
@@ -223,13 +223,13 @@ class TaggedInference:
         total = topics + tags @ self.profiles.means
         return np.asarray(total / total.sum(1, keepdims=True, dtype=np.float64), dtype=np.float32)
 
-    def _tag_prior(self, tags: Any) -> _TagPrior:
+    def _tag_prior(self, tags: Any) -> _DocumentPriors:
         """Return what the tags of documents, CSR (D, T), say before any word is seen."""
         profiles = self.profiles
         doc = np.repeat(np.arange(tags.shape[0]), np.diff(tags.indptr))
         known_tags = tags.data * (profiles.tag_docs[tags.indices] > 0)
         certain = np.minimum(np.bincount(doc, known_tags, tags.shape[0]), 1.0)[:, np.newaxis]
-        return _TagPrior(
+        return _DocumentPriors(
             profiles.parts(tags), certain, profiles.slot_weights(tags), profiles.kinds[tags.indices]
         )
 
@@ -237,7 +237,7 @@ class TaggedInference:
         self,
         graph: FactorGraph,
         said: Float32,
-        of_tags: _TagPrior,
+        of_tags: _DocumentPriors,
         of_words: tuple[float, ...],
         plain: Float32 | None = None,
     ) -> tuple[Float32, Float32]:
@@ -248,7 +248,7 @@ class TaggedInference:
         slots = np.array(of_words)[of_tags.kinds] * of_tags.slot_weights
         return self._folded(graph, said, self._topic_prior(of_tags, plain), slots.astype(np.float32))
 
-    def _topic_prior(self, of_tags: _TagPrior, plain: Float32 | None = None) -> Float32:
+    def _topic_prior(self, of_tags: _DocumentPriors, plain: Float32 | None = None) -> Float32:
         """Return the prior (D, K) of topics; `plain` (K,) is in place of its flat and base parts.
 
         If the tags of a document are uncertain, it lies between that of hidden and of known tags.

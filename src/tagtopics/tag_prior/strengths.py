@@ -22,7 +22,7 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.bp.graph import FactorGraph, build_graph
-from tagtopics.bp.pilot import MOST_ASIDE
+from tagtopics.bp.pilot import MOST_HELD_OUT
 from tagtopics.corpus.splits import completion
 from tagtopics.tag_prior import mixture_loops as mixture
 from tagtopics.tag_prior.prior import Profiles, claims_of, pairs_of
@@ -30,7 +30,7 @@ from tagtopics.tag_prior.prior import Profiles, claims_of, pairs_of
 SEEN = (0.05, 0.1, 0.2, 0.4, 0.8)
 """Shares of the tokens of a document that are seen; each document set aside gets one of them per draw."""
 
-_ROWS = MOST_ASIDE
+_ROWS = MOST_HELD_OUT
 """How many draws of their tokens few documents have together."""
 
 _MOST_DRAWS = 5

@@ -141,7 +141,7 @@ def _edits(model: Any, base: Any, proportions: Float64, words: Int64) -> _Edits 
         )
     family, members = _families(origins, len(base.components_))
     sums = np.zeros((len(base.vocabulary_), len(origins)))
-    sums[words] = model._word_sums()
+    sums[words] = model.word_sums()
     divided = [_divided(values, family) for values in (proportions, sums)]
     return _Edits(members, family, divided[0], divided[1], not deleted)
 
@@ -175,7 +175,7 @@ def _proportions(model: Any, corpus: Corpus, rows: Int64 | None, counts: Any, wo
 
 def _compared(model: Any, measured: Refit, words: Int64, in_model: Float64) -> list[Topic]:
     """Return how the measured topics, with the words at these rows, compare with the model's."""
-    ours, theirs = measured.words[words], model._word_sums()
+    ours, theirs = measured.words[words], model.word_sums()
     norms = np.linalg.norm(ours, axis=0) * np.linalg.norm(theirs, axis=0)
     cosines = (ours * theirs).sum(0) / np.maximum(norms, 1e-300)
     means = measured.shares.mean(0)

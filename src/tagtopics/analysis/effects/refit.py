@@ -8,7 +8,6 @@ purer than they are, and effects too large. So the concentration of the prior is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,12 +15,12 @@ import scipy.sparse as sp
 from scipy.special import digamma
 from scipy.stats import t as student
 
-from tagtopics._typing import Float32, Float64, Int64
+from tagtopics._typing import Float64, Int64
 from tagtopics.analysis.choose.grid import OnProgress, lanes_for
+from tagtopics.bp import propagation
 from tagtopics.bp.executor import MemoryExecutor
 from tagtopics.bp.graph import Priors, build_graph
 from tagtopics.bp.loop import run
-from tagtopics.bp.propagation import BeliefPropagation, Guide
 from tagtopics.curation.guided import STRENGTH
 from tagtopics.errors import InputError
 from tagtopics.jit.threads import resolve_threads, run_lanes
@@ -34,17 +33,6 @@ _SWEEPS, _TOLERANCE = 20, 2e-3
 """Most sweeps of a refit, and the change at which it ends."""
 
 _CONCENTRATIONS = 1e-3, 100.0
-
-
-@dataclass(frozen=True)
-class WarmStart(BeliefPropagation):
-    """Belief propagation that starts from given topics."""
-
-    word_topics: Float32 | None = None  # (W, K) tokens of each word in each topic
-
-    def _word_topics(self) -> Float32:
-        assert self.word_topics is not None
-        return self.word_topics
 
 
 class Refit(NamedTuple):
@@ -150,7 +138,7 @@ def settled(model: Any, counts: Any, n_threads: int, *, held: bool = False) -> S
     K = len(model.components_)
     alpha = float(np.asarray(model.doc_topic_prior_, dtype=np.float64).mean())
     priors = Priors(np.full(K, alpha, dtype=np.float32), model.topic_word_prior_)
-    sums = model._word_sums()
+    sums = model.word_sums()
     scale = STRENGTH * float(counts.sum()) / max(float(sums.sum()), 1e-300)
     start = Start(sums, priors, scale * sums if held else None)
     tokens = np.asarray(counts.sum(1), dtype=np.float64)
@@ -168,8 +156,8 @@ def refit(
     """Return the topics of documents, CSR (D, W), learned from given ones on."""
     executor = MemoryExecutor(build_graph(counts), n_threads=n_threads)
     topics = (start.words + start.priors.topic_word).astype(np.float32)
-    guide = None if start.held is None else Guide.of_prior(start.held)
-    algorithm = WarmStart(executor, start.priors, 0, guide=guide, word_topics=topics)
+    first = propagation.Start(topics, word_counts=start.held)
+    algorithm = propagation.BeliefPropagation(executor, start.priors, 0, first=first)
     belief = run(algorithm, max_iter=sweeps, tol=tolerance).state
     assert belief.docs is not None
     sums = belief.docs.doc_sums.astype(np.float64)

@@ -52,7 +52,7 @@ def offline_model(model: TopicModel) -> OfflineModel | None:
     recipe = model.recipe_
     if recipe is None or page_obstacle(recipe) is not None:
         return None
-    fold = FoldIn(model._phi(), model.doc_topic_prior_)
+    fold = FoldIn(model.phi(), model.doc_topic_prior_)
     settings = {
         **word_settings(recipe),
         "relaxation": FOLD_RELAXATION,
@@ -63,7 +63,7 @@ def offline_model(model: TopicModel) -> OfflineModel | None:
         "neighbours": NEIGHBOURS,
     }
     prior = np.asarray(model.doc_topic_prior_, dtype=np.float64)
-    return OfflineModel(settings=settings, phi=model._phi(), prior=prior, tags=_tags(model))
+    return OfflineModel(settings=settings, phi=model.phi(), prior=prior, tags=_tags(model))
 
 
 def _tags(model: TopicModel) -> OfflineTags | None:

@@ -58,7 +58,7 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
         corpus = _matched(model, corpus)
         weights = np.asarray(corpus.counts.sum(0, dtype=np.float64)).ravel()
         credit, tag_words = _credits(model, corpus)
-    facts = {"iterations": float(model.n_iter_)} | model._fit_facts()
+    facts = {"iterations": float(model.n_iter_)} | model.fit_facts()
     facts |= {} if corpus is None else _facts(model, corpus)
     given = model.get_params(deep=False)
     parameters = {name: repr(v) if isinstance(v, Preset) else plain_value(v) for name, v in given.items()}
@@ -116,7 +116,7 @@ def _credits(model: TopicModel, corpus: Corpus) -> tuple[Float32, Any]:
 def _shares(model: Any, corpus: Corpus) -> Iterator[Float32]:
     """Yield p(tag | word, document) of documents in the columns of the model, some at a time."""
     if isinstance(model, TTM):
-        yield from model._credit_shares(corpus)
+        yield from model.credit_shares(corpus)
         return
     for rows in np.array_split(np.arange(corpus.n_docs), max(1, -(-corpus.n_docs // _CHUNK))):
         yield np.asarray(model.explain(corpus.select(rows)).credit, dtype=np.float32)

@@ -119,7 +119,7 @@ class ModelEngine:
         self._model.n_jobs = 1  # the server runs several requests in parallel
         means = model.tag_means()
         self._model.tag_means = lambda: means  # (T, K), the same in every request
-        roots = model._foreground_roots()
+        roots = model.foreground_roots()
         self._model._foreground_roots = lambda: roots  # (D, K), for `related`
         self._tags = {name: t for t, name in enumerate(model.tag_names_)}
         if model.recipe_ is not None:
@@ -205,7 +205,7 @@ class ModelEngine:
         """Return the topics of documents, (D, K), and p(tag | word, document) of all their words, flat."""
         model = self._model
         if isinstance(model, TTM):
-            return model._topics_and_shares(counts, tags)
+            return model.topics_and_shares(counts, tags)
         names = {"vocabulary": model.vocabulary_, "tag_names": model.tag_names_}
         ids = tuple(str(d) for d in range(counts.shape[0]))
         corpus = Corpus(counts=counts, tags=tags, ids=ids, **names)

@@ -1,0 +1,64 @@
+"""What the baselines share: an algorithm in memory, run by the one loop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tagtopics.bp.executor import Executor
+from tagtopics.bp.graph import Priors
+from tagtopics.bp.loop import Callback, TopicAlgorithm
+from tagtopics.bp.propagation import Start
+from tagtopics.corpus.core import Corpus
+from tagtopics.errors import InputError
+from tagtopics.models.base import TopicModel
+from tagtopics.models.topics import run_algorithm
+
+
+class Baseline(TopicModel):
+    """Base of the baselines; subclasses define `_algorithm`."""
+
+    max_iter: int
+    doc_topic_prior: float
+    topic_word_prior: float
+
+    def _algorithm(self, corpus: Corpus) -> TopicAlgorithm[Any]:
+        """Return the algorithm that `fit` iterates."""
+        raise NotImplementedError
+
+    def _learn(
+        self,
+        corpus: Corpus,
+        executor: Executor | None,
+        start: Start | None,
+        callbacks: Sequence[Callback[Any]],
+    ) -> None:
+        if executor is not None:
+            raise InputError(f"{type(self).__name__} keeps all documents in memory; LDA and TTM fit shards")
+        self._run(corpus, self._algorithm(corpus), start, callbacks)
+
+    def _run(
+        self,
+        corpus: Corpus,
+        algorithm: TopicAlgorithm[Any],
+        start: Start | None,
+        callbacks: Sequence[Callback[Any]],
+    ) -> None:
+        """Iterate an algorithm and store what it learned."""
+        has_words = np.diff(corpus.counts.indptr) > 0
+        topics = run_algorithm(
+            algorithm,
+            topic_word_prior=float(self.topic_word_prior),
+            tag_docs=np.asarray(corpus.tags[has_words].sum(0), dtype=np.int64).ravel(),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            callbacks=callbacks,
+            resumed=None if start is None else start.resumed,
+        )
+        self._store(corpus, topics)
+
+    def _priors(self) -> Priors:
+        alpha = np.full(self.n_topics, self.doc_topic_prior, dtype=np.float32)
+        return Priors(alpha, float(self.topic_word_prior))

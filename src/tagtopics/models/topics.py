@@ -1,0 +1,222 @@
+"""Topics: settings in, a value out. Every fit of `LDA`, `TTM` and `MarkovTTM` goes through `fit_topics`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.bp.executor import Executor, MemoryExecutor, is_lean
+from tagtopics.bp.graph import FactorGraph, Priors, Totals, build_graph
+from tagtopics.bp.learn_priors import default_alpha, default_beta, learn_alpha
+from tagtopics.bp.loop import Callback, Step, TopicAlgorithm, run
+from tagtopics.bp.pilot import (
+    RELAXATION,
+    SWEEPS,
+    SWEEPS_AFTER,
+    SWEEPS_BEFORE,
+    Pilot,
+    fit_pilot,
+    most_documents,
+)
+from tagtopics.bp.propagation import BeliefPropagation, Start
+from tagtopics.corpus.core import Corpus
+from tagtopics.models.validation import AUTO, Preset
+
+
+@dataclass(frozen=True, eq=False)
+class TopicFit:
+    """What a topic algorithm learned.
+
+    Attributes:
+        word_sums: (W, K) tokens of each word in each topic.
+        doc_topic: (D, K) topic proportions of the training documents; rows add up to one.
+        doc_topic_prior: (K,) pseudo-counts of a new document.
+        topic_word_prior: pseudo-count of each word in each topic.
+        tag_docs: (T,) number of training documents with words that carry each tag.
+        more: what only some algorithms learn, by the name of the fitted attribute.
+        history: the iterations.
+        stop_reason: converged, max_iter or stopped.
+    """
+
+    word_sums: Float64
+    doc_topic: Float32
+    doc_topic_prior: Float32
+    topic_word_prior: float
+    tag_docs: Int64
+    more: Mapping[str, Any] = field(default_factory=dict)
+    history: tuple[Step, ...] = ()
+    stop_reason: str = "max_iter"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopicSettings:
+    """How to learn topics by belief propagation; the parameters of `LDA`, resolved."""
+
+    n_topics: int
+    preset: Preset = field(default_factory=Preset)
+    doc_topic_prior: float | str | Float32 | None = None  # "auto" is learned, None depends on n_topics
+    topic_word_prior: float | None = None
+    pairwise_weight: float = 0.0
+    higher_order_weight: float = 0.0
+    order: int = 2
+    max_iter: int | None = None
+    tol: float = 2e-3
+    memory: str = "auto"
+    seed: int = 0
+    n_threads: int = 1
+
+    @property
+    def anchored(self) -> bool:
+        """Whether a fit starts from anchor words."""
+        return self.preset.init == "anchors"
+
+    def alpha(self) -> Float32:
+        """Return the pseudo-counts of a document, (K,); those that learning starts from, if "auto"."""
+        alpha = self.doc_topic_prior
+        if alpha is None or isinstance(alpha, str):
+            alpha = default_alpha(self.n_topics, self.preset.scales_priors)
+        return np.full(self.n_topics, alpha, dtype=np.float32)
+
+    def priors(self, totals: Totals) -> Priors:
+        """Return the priors and weights of the first sweep."""
+        preset, beta = self.preset, self.topic_word_prior
+        if beta is None:
+            n_words = int(np.count_nonzero(totals.word_docs))
+            beta = default_beta(self.n_topics, totals.n_tokens, n_words, preset.scales_priors)
+        return Priors(
+            self.alpha(),
+            float(beta),
+            pairwise_weight=self.pairwise_weight,
+            higher_order_weight=self.higher_order_weight,
+            order=max(self.order, 2),
+            word_exponent=float(preset.word_exponent),
+            relaxation=float(preset.relaxation),
+            own_tokens=float(preset.own_tokens),
+        )
+
+    def resolve(self, corpus: Corpus, totals: Totals) -> TopicSettings:
+        """Return the settings with the priors of a fit; an "auto" prior is learned from the corpus."""
+        priors = self.priors(totals)
+        if isinstance(self.doc_topic_prior, str) and self.doc_topic_prior == AUTO:
+            arguments = (priors, self.seed, self.n_threads, self.anchored)
+            priors = learn_alpha(corpus.counts, corpus.tags, *arguments)
+        return replace(self, doc_topic_prior=priors.doc_topic, topic_word_prior=priors.topic_word)
+
+    def starts_from_pilot(self, n_docs: int) -> bool:
+        """Return whether a fit starts from a pilot: to many documents, with default settings."""
+        if self.max_iter is not None or n_docs <= most_documents(self.n_topics):
+            return False
+        tags_act = self.pairwise_weight > 0 or self.higher_order_weight > 0
+        return self.preset.relaxation > RELAXATION and self.anchored and not tags_act
+
+    def most_sweeps(self, n_docs: int = 0) -> int:
+        """Return the largest number of sweeps: as given, or 100, without over-relaxation 200."""
+        if self.max_iter is not None:
+            return int(self.max_iter)
+        if self.starts_from_pilot(n_docs):
+            return SWEEPS_AFTER
+        return 100 if self.preset.relaxation > 0 else 200
+
+
+def fit_topics(
+    corpus: Corpus,
+    settings: TopicSettings,
+    *,
+    executor: Executor | None = None,
+    start: Start | None = None,
+    callbacks: Sequence[Callback[Any]] = (),
+) -> TopicFit:
+    """Learn topics by loopy belief propagation.
+
+    Args:
+        corpus: the documents; of a fit to shards, the sample that the model keeps.
+        settings: priors, sweeps, start, seed and threads.
+        executor: holds the documents and applies the sweeps: shards, or a cluster. None keeps the documents
+            of `corpus` in memory. Any executor gives the same bits.
+        start: where to begin: earlier topics, known topics, or a checkpoint. None begins at topics around
+            anchor words; with many documents, at those of a pilot.
+        callbacks: called after every sweep.
+    """
+    executor = memory_executor(corpus, settings) if executor is None else executor
+    settings = settings.resolve(corpus, executor.totals)
+    n_docs = executor.totals.n_docs
+    if start is None:
+        piloted = settings.starts_from_pilot(n_docs)
+        start = make_pilot(corpus, settings, executor).start() if piloted else Start()
+    priors = settings.priors(executor.totals)
+    algorithm = BeliefPropagation(executor, priors, settings.seed, settings.anchored, start)
+    return run_algorithm(
+        algorithm,
+        topic_word_prior=priors.topic_word,
+        tag_docs=executor.totals.tag_docs,
+        max_iter=settings.most_sweeps(n_docs),
+        tol=settings.tol,
+        callbacks=callbacks,
+        resumed=start.resumed,
+    )
+
+
+def run_algorithm(
+    algorithm: TopicAlgorithm[Any],
+    *,
+    topic_word_prior: float,
+    tag_docs: Int64,
+    max_iter: int,
+    tol: float,
+    callbacks: Sequence[Callback[Any]] = (),
+    resumed: Any = None,
+) -> TopicFit:
+    """Iterate an algorithm and return what it learned; a sampler ignores the tolerance."""
+    tol = tol if algorithm.settles else 0.0
+    result = run(algorithm, max_iter=max_iter, tol=tol, callbacks=callbacks, start=resumed)
+    learned = algorithm.learned(result.state)
+    return TopicFit(
+        learned.word_sums,
+        learned.doc_topic,
+        learned.doc_topic_prior,
+        topic_word_prior,
+        tag_docs,
+        learned.more,
+        tuple(result.history),
+        result.reason,
+    )
+
+
+def make_pilot(corpus: Corpus, settings: TopicSettings, executor: Executor) -> Pilot:
+    """Fit the pilot of a fit: one that it starts from, or a shorter one, for the strengths of tags only."""
+    priors, n_docs, take = settings.priors(executor.totals), corpus.n_docs, rows_of(corpus)
+    if settings.starts_from_pilot(executor.totals.n_docs):
+        sweeps, most = SWEEPS_BEFORE, most_documents(settings.n_topics)
+        n_docs, take = executor.totals.n_docs, executor.take or take
+    else:
+        sweeps, most = min(SWEEPS, settings.most_sweeps()), most_documents()
+        priors = priors._replace(relaxation=min(priors.relaxation, RELAXATION))
+
+    def propagation(graph: FactorGraph) -> BeliefPropagation:
+        executor = graph_executor(graph, settings)
+        return BeliefPropagation(executor, priors, settings.seed, settings.anchored)
+
+    return fit_pilot(
+        n_docs, take, propagation, seed=settings.seed, most=most, max_iter=sweeps, tol=settings.tol
+    )
+
+
+def memory_executor(corpus: Corpus, settings: TopicSettings) -> MemoryExecutor:
+    """Return an executor that keeps the documents of a corpus in memory."""
+    return graph_executor(build_graph(corpus.counts, corpus.tags), settings)
+
+
+def graph_executor(graph: FactorGraph, settings: TopicSettings) -> MemoryExecutor:
+    """Return an executor of a graph in memory."""
+    lean = is_lean(settings.memory, graph, settings.n_topics)
+    return MemoryExecutor(graph, lean, settings.n_threads)
+
+
+def rows_of(corpus: Corpus) -> Callable[[Int64], tuple[Any, Any]]:
+    """Return a function that returns counts and tags of documents by their rows."""
+    return lambda rows: (sp.csr_array(corpus.counts[rows]), sp.csr_array(corpus.tags[rows]))
