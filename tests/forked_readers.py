@@ -26,7 +26,7 @@ from tagtopics.corpus.formats import sandbox as apart
 
 _READERS = (
     "tagtopics.subjects.thesaurus",
-    "tagtopics.corpus.formats.streams",
+    "tagtopics.corpus.formats.registry",
     "tagtopics.readers.mat",
     "tagtopics.corpus.formats.text_folders",
     "python_calamine",

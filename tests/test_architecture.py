@@ -31,8 +31,6 @@ LAYERS = [
     {"cli"},
 ]
 PENDING = {
-    "corpus/formats/streams.py": {"images", "readers"},
-    "corpus/read.py": {"images", "readers"},
     "images/heat_maps.py": {"explore"},
     "models/persistence.py": {"images"},
     "models/queries.py": {"subjects"},

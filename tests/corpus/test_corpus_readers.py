@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 import tagtopics.corpus.formats.text_files
 from tagtopics.corpus import Corpus, TextRecipe, read_corpus
-from tagtopics.corpus.formats.streams import _json_object
+from tagtopics.corpus.formats.jsonl import _json_object
 from tagtopics.errors import CorpusWarning, InputError, MissingExtraError
 
 ROWS: list[dict[str, Any]] = [

@@ -30,8 +30,7 @@ from tagtopics.corpus.core import (
     canonical_tags,
     tag_matrix,
 )
-from tagtopics.corpus.formats.matrix_folder import read_folder
-from tagtopics.corpus.formats.streams import TABLE_KINDS, find_source, read_table, sample_table
+from tagtopics.corpus.formats.registry import FORMATS, find_source, is_table, read_table, sample_table
 from tagtopics.corpus.formats.tables import (
     Table,
     TableLayout,
@@ -49,18 +48,7 @@ from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.tags import distinct_tags, name_of, noted_tags, tags_of_file
 from tagtopics.corpus.text import TermCounter, count_bags, learn
 from tagtopics.errors import CorpusWarning, InputError
-from tagtopics.readers.bags import read_ldac, read_svmlight, read_uci
-from tagtopics.readers.mat import read_mat
-from tagtopics.readers.mulan import read_mulan
 
-_MATRICES: Mapping[str, Callable[[Path, ReadOptions], Documents]] = {
-    "folder": read_folder,
-    "uci": read_uci,
-    "mulan": read_mulan,
-    "mat": read_mat,
-    "ldac": read_ldac,
-    "svmlight": read_svmlight,
-}
 CUSTOM_TOKENIZER = "words come from a custom tokenizer, which cannot be saved: give new texts as counts"
 
 
@@ -292,18 +280,15 @@ def _tuple(values: Sequence[Any] | None) -> tuple[Any, ...] | None:
 
 
 def _read_path(path: Path, kind: str, options: ReadOptions) -> Documents:
-    if kind in TABLE_KINDS:
+    if is_table(kind):
         with _collection_paused():
             table = read_table(path, kind, TableLayout(options).wanted(), options.file)
             return _of_table(table, options, partial(sample_table, path, kind, options=options.file))
     _refuse_file_options(path, kind, options)
-    if kind == "images":
-        from tagtopics.images.folder import read_images
-
-        if any(value is not None for value in (options.metadata or {}).values()):
-            raise InputError(f"{path}: title, date and url are not read for images; leave them out")
-        return read_images(path, options)
-    return _with_values(_MATRICES[kind](path, options), options)
+    read = FORMATS[kind].documents
+    assert read is not None
+    documents = read(path, options)
+    return _with_values(documents, options) if FORMATS[kind].takes_values else documents
 
 
 @contextmanager

@@ -2,4 +2,12 @@
 
 `decode` opens files safely, `descriptors` turns pixels into features of tiles, `vocabulary` learns codebooks,
 counts visual words and stores its settings, `folder` reads a folder of images with its tags.
+
+Importing this package registers the format.
 """
+
+from tagtopics.corpus.formats.registry import Format, register
+from tagtopics.images.decode import holds_images
+from tagtopics.images.folder import read_images
+
+register("images", Format(documents=read_images, holds=holds_images, takes_values=False))

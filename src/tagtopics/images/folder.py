@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tagtopics.corpus.core import Corpus, Documents, ReadOptions
-from tagtopics.corpus.formats.streams import read_table
+from tagtopics.corpus.formats.registry import read_table
 from tagtopics.corpus.formats.tables import Table, table_of_rows
 from tagtopics.corpus.formats.text_files import read_json
 from tagtopics.corpus.tags import TagLists, name_of, read_tags
@@ -220,6 +220,8 @@ def read_images(path: Path, options: ReadOptions) -> Documents:
     `options.visual` learns its codebooks here if it is not fitted; `image_tags` finds the tags. Images that
     cannot be read are left out, each with a notice, or refused if the vocabulary has `on_error="raise"`.
     """
+    if any(value is not None for value in (options.metadata or {}).values()):
+        raise InputError(f"{path}: title, date and url are not read for images; leave them out")
     paths = sorted(images_in(path)) if path.is_dir() else [path]
     if not paths:
         raise InputError(f"{path}: no images in the folder; they end in {', '.join(sorted(SUFFIXES))}")

@@ -1,1 +1,54 @@
-"""Readers of bibliographic, library, database and matrix files."""
+"""Readers of bibliographic, library, database and matrix files; importing this package registers them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tagtopics.corpus.formats.registry import BY_CONTENT, Format, register
+from tagtopics.readers.bags import read_ldac, read_svmlight, read_uci
+from tagtopics.readers.bibliography import read_bibtex, read_ris
+from tagtopics.readers.json_files import json_kind, read_crossref, read_csl, read_json_table, read_openalex
+from tagtopics.readers.library_records import read_dublin_core, read_marc, read_marcxml, xml_kind
+from tagtopics.readers.line_files import is_annif, read_annif, read_lines, read_mallet
+from tagtopics.readers.mat import read_mat
+from tagtopics.readers.mulan import read_mulan
+from tagtopics.readers.sqlite_files import read_sqlite, read_zotero
+
+_TEXT = ("encoding",)
+
+
+def _is_uci(path: Path) -> bool:
+    return any(path.glob("docword.*")) if path.is_dir() else path.name.startswith("docword.")
+
+
+def _is_mat(path: Path) -> bool:
+    return path.is_dir() and any(path.glob("*_wd.mat")) and not (path / "words.npz").is_file()
+
+
+def _is_annif(path: Path) -> bool:
+    name = path.name.lower().removesuffix(".gz")
+    return path.is_file() and name.endswith((".tsv", ".tab")) and is_annif(path)
+
+
+_DATABASES = (".sqlite", ".sqlite3", ".db")
+register("json", Format(table=read_json_table))
+register("sqlite", Format(table=read_sqlite, sandbox="SQLite", suffixes=_DATABASES, options=("query",)))
+register("zotero", Format(table=read_zotero, sandbox="SQLite"))
+register("bibtex", Format(table=read_bibtex, suffixes=(".bib", ".bibtex"), options=_TEXT))
+register("ris", Format(table=read_ris, suffixes=(".ris",), options=_TEXT))
+register("csl", Format(table=read_csl))
+register("openalex", Format(table=read_openalex))
+register("crossref", Format(table=read_crossref))
+register("marc", Format(table=read_marc, suffixes=(".mrc", ".marc")))
+register("marcxml", Format(table=read_marcxml))
+register("dublincore", Format(table=read_dublin_core))
+register("lines", Format(table=read_lines, suffixes=(".txt",), options=_TEXT))
+register("mallet", Format(table=read_mallet, options=_TEXT))
+register("annif", Format(table=read_annif, options=_TEXT, holds=_is_annif))
+register("uci", Format(documents=read_uci, holds=_is_uci))
+register("mulan", Format(documents=read_mulan, suffixes=(".arff",)))
+register("mat", Format(documents=read_mat, suffixes=(".mat",), holds=_is_mat))
+register("ldac", Format(documents=read_ldac, suffixes=(".ldac", ".lda-c", ".dat")))
+register("svmlight", Format(documents=read_svmlight, suffixes=(".svm", ".svmlight", ".libsvm")))
+BY_CONTENT[".json"] = json_kind
+BY_CONTENT[".xml"] = xml_kind

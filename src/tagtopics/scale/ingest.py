@@ -20,7 +20,7 @@ import numpy as np
 
 from tagtopics._typing import Int64
 from tagtopics.corpus.core import Corpus, Documents, FileOptions, ReadOptions, Tokenizer
-from tagtopics.corpus.formats.streams import TABLE_KINDS, find_source, sample_table, stream_table
+from tagtopics.corpus.formats.registry import find_source, is_table, sample_table, stream_table
 from tagtopics.corpus.formats.tables import Table, TableLayout
 from tagtopics.corpus.languages import language_notices
 from tagtopics.corpus.notices import Findings, no_tags, single_tags
@@ -136,7 +136,7 @@ def shard_corpus(
     if isinstance(source, Corpus):
         return _write_corpus(source, make)
     path, kind = find_source(source, format)
-    if kind in TABLE_KINDS:
+    if is_table(kind):
         return _Stream(path, kind, options, progress).write(make, max_candidates)
     corpus = read_corpus(
         path,
@@ -166,7 +166,7 @@ class _Stream:
     """A table on disk that is read in parts."""
 
     path: Path
-    kind: str  # a key of `TABLE_KINDS`
+    kind: str  # a format of tables
     options: ReadOptions
     progress: Progress | None
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tagtopics.analysis.audit.findings import PROBABLE, Finding
 from tagtopics.corpus.core import Corpus, tag_matrix
-from tagtopics.corpus.formats.streams import read_table
+from tagtopics.corpus.formats.registry import read_table
 from tagtopics.corpus.text import clean_name
 from tagtopics.errors import InputError
 from tagtopics.files import atomic_file

@@ -28,7 +28,7 @@ from tagtopics.analysis.audit.raw_text import csv_records, csv_with, json_with
 from tagtopics.corpus.cells import STRONG, TagStyle, list_in
 from tagtopics.corpus.core import Corpus, FileOptions
 from tagtopics.corpus.formats.delimited import Dialect, find_dialect, long_fields
-from tagtopics.corpus.formats.streams import find_source, read_table, stream_table
+from tagtopics.corpus.formats.registry import find_source, read_table, stream_table
 from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import is_wide, open_bytes, text_lines
 from tagtopics.corpus.read import read_corpus

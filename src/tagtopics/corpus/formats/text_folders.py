@@ -157,7 +157,7 @@ class _All:
 
 
 def _from_table(path: Path, kind: str, names: list[str]) -> tuple[dict[str, list[Any]], list[str]]:
-    from tagtopics.corpus.formats.streams import read_table
+    from tagtopics.corpus.formats.registry import read_table
 
     table = _whole_table(path, kind, read_table)
     key = next((name for name in _FILE_COLUMNS if name in table.columns), None)

@@ -1,0 +1,75 @@
+"""Parquet files, read with polars in slices of bounded size."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tagtopics.corpus.core import FileOptions
+from tagtopics.corpus.formats.tables import Table
+from tagtopics.corpus.formats.text_files import ROW_COST, Watch, check_expanded
+from tagtopics.errors import InputError, MissingExtraError
+
+_FIRST_ROWS, _MOST_ROWS = 16, 4096
+"""Rows in the first request to a file, when their size is unknown, and in any request of a stream."""
+
+_SLICE = 64 * 2**20
+"""Bytes to unpack at a time."""
+
+
+def stream_parquet(
+    path: Path, wanted: Collection[str], size: float, watch: Watch | None, options: FileOptions
+) -> Iterator[Table]:
+    """Yield the wanted columns of a Parquet file; one that expands too far is an `InputError`."""
+    with _polars(path) as pl:
+        names = list(pl.read_parquet_schema(path))
+        n_rows = pl.scan_parquet(path).select(pl.len()).collect().item()
+        keep = [name for name in names if name in wanted]
+        if not (keep and n_rows):
+            yield Table(str(path), {name: [] for name in keep}, names, n_rows)
+            return
+        whole: dict[str, list[Any]] = {name: [] for name in keep}
+        n_before = 0
+        for part in _parquet_slices(pl, path, keep, n_rows, size):
+            columns = {name: part[name].to_list() for name in keep}
+            if size == math.inf:
+                for name, cells in columns.items():
+                    whole[name] += cells
+            else:
+                yield Table(str(path), columns, names, part.height, first_row=n_before)
+            n_before += part.height
+            if watch is not None:
+                watch(path.stat().st_size * n_before // n_rows)
+        if size == math.inf:
+            yield Table(str(path), whole, names, n_rows)
+
+
+def _parquet_slices(pl: Any, path: Path, keep: list[str], n_rows: int, size: float) -> Iterator[Any]:
+    """Yield frames of about `size` bytes, 64 MiB at most, and add up what the file expands to."""
+    most = n_rows if size == math.inf else _MOST_ROWS
+    n_bytes, n_before, n_next = 0, 0, _FIRST_ROWS
+    while n_before < n_rows:
+        part = pl.scan_parquet(path).select(keep).slice(n_before, n_next).collect()
+        part_bytes = part.estimated_size() + ROW_COST * part.height
+        n_bytes += part_bytes
+        check_expanded(path, n_bytes)
+        yield part
+        n_before += n_next
+        n_next = max(1, min(most, math.ceil(min(size, _SLICE) * n_next / part_bytes)))
+
+
+@contextmanager
+def _polars(path: Path) -> Iterator[Any]:
+    """Import polars to read a Parquet file; failures are an `InputError`."""
+    try:
+        import polars as pl
+    except ImportError:
+        raise MissingExtraError("reading Parquet", "parquet") from None
+    try:
+        yield pl
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise InputError(f"{path}: cannot be read as Parquet ({reason})") from None
