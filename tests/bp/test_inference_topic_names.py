@@ -158,7 +158,7 @@ def test_topics_of_photos_are_named_by_tags() -> None:
 
 
 def test_background_is_left_out_of_tags_and_similarity(common: tt.TTM) -> None:
-    from tagtopics.explore.record.rankings import profile_row, topic_rows
+    from tagtopics.models.rankings import profile_row, topic_rows
 
     background = common.background_topics()
     assert background.sum() >= 1

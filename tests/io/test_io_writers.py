@@ -66,7 +66,7 @@ KNOWN = {
     "corpus/tokenizers.py": {"mkdir"},
     "cli/app.py": {"open"},
     "cli/demo.py": {"save"},  # a model
-    "cli/curate.py": {"save"},
+    "curation/commands.py": {"save"},
     "cli/fit.py": {"save"},
     "cli/update.py": {"save"},
 }

@@ -1,6 +1,6 @@
 """The table of commands, and one run: errors become one line and an exit code, notes are printed last.
 
-To add a command, write its function in a module of this folder and add it to `COMMANDS`.
+To add a command, write its function, in this folder or in a layer, and add it to `COMMANDS`.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from tagtopics.cli.output import PipeClosedError, clean_line, note, pending_note
 from tagtopics.errors import CorpusWarning, InputError
 
 COMMANDS: Mapping[str, str] = {
-    "demo": "demo.command",
-    "fit": "fit.command",
-    "update": "update.command",
-    "topics": "topics.topics_command",
-    "tags": "topics.tags_command",
-    "curate": "curate.command",
-    "explain": "explain.command",
-    "recommend": "recommend.recommend_command",
-    "related": "recommend.related_command",
-    "audit": "audit.audit_command",
-    "apply": "audit.apply_command",
-    "choose": "choose.choose_command",
-    "compare": "choose.compare_command",
-    "effects": "effects.effects_command",
-    "trends": "effects.trends_command",
-    "evaluate": "evaluate.command",
-    "reproduce": "reproduce.command",
-    "report": "report.report_command",
-    "export": "export.command",
-    "serve": "report.serve_command",
-    "shard": "shard.command",
-    "datasets": "datasets.command",
+    "demo": "cli.demo.command",
+    "fit": "cli.fit.command",
+    "update": "cli.update.command",
+    "topics": "cli.topics.topics_command",
+    "tags": "cli.topics.tags_command",
+    "curate": "curation.commands.command",
+    "explain": "cli.explain.command",
+    "recommend": "cli.recommend.recommend_command",
+    "related": "cli.recommend.related_command",
+    "audit": "analysis.audit.commands.audit_command",
+    "apply": "analysis.audit.commands.apply_command",
+    "choose": "analysis.choose.commands.choose_command",
+    "compare": "analysis.choose.commands.compare_command",
+    "effects": "analysis.effects.commands.effects_command",
+    "trends": "analysis.effects.commands.trends_command",
+    "evaluate": "cli.evaluate.command",
+    "reproduce": "cli.reproduce.command",
+    "report": "explore.commands.report_command",
+    "export": "explore.record.commands.command",
+    "serve": "explore.commands.serve_command",
+    "shard": "scale.commands.command",
+    "datasets": "datasets.commands.command",
 }
-"""The commands in the order of the help, and the function of each in `tagtopics.cli`."""
+"""The commands in the order of the help, and the function of each in `tagtopics`."""
 
 SUCCESS, INTERNAL_ERROR, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -66,8 +66,8 @@ def build_app(names: Iterable[str] = COMMANDS) -> typer.Typer:
 
 def find_command(name: str) -> Callable[..., None]:
     """Return the function of a command."""
-    module, _, function = COMMANDS[name].partition(".")
-    command: Callable[..., None] = getattr(import_module(f"tagtopics.cli.{module}"), function)
+    module, _, function = COMMANDS[name].rpartition(".")
+    command: Callable[..., None] = getattr(import_module(f"tagtopics.{module}"), function)
     return command
 
 

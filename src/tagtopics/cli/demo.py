@@ -86,7 +86,7 @@ def _samples(corpus: Corpus, n: int) -> list[str]:
 def _answers(model: TTM, train: Corpus, test: Corpus) -> dict[str, Any]:
     """Return the answers that the demonstration shows."""
     from tagtopics.evaluation.perplexity import unigram_perplexity
-    from tagtopics.explore.record.rankings import profile_row, topic_rows
+    from tagtopics.models.rankings import profile_row, topic_rows
 
     together = tag_with_two_meanings(model, train)
     tag_sets = [] if together is None else [(together[0],), together[:2], (together[0], together[2])]

@@ -20,8 +20,8 @@ from tagtopics.cli.options import (
 )
 from tagtopics.cli.output import make_table, plain, show
 from tagtopics.cli.sources import read_training
-from tagtopics.cli.tag_names import TagNamesOption, named_documents
 from tagtopics.errors import InputError
+from tagtopics.subjects.commands import TagNamesOption, named_documents
 
 if TYPE_CHECKING:
     from rich.console import Console

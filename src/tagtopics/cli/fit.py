@@ -17,7 +17,6 @@ from tagtopics.cli.estimators import (
     strengths_of,
     weights_of,
 )
-from tagtopics.cli.journals import CurationOption, GuidedOption, fit_with_journal, journal_of
 from tagtopics.cli.options import (
     ColumnOptions,
     CorpusArgument,
@@ -31,9 +30,10 @@ from tagtopics.cli.options import (
 )
 from tagtopics.cli.output import fact_table, note, show, size_text, topic_table
 from tagtopics.cli.sources import read_training, visual_vocabulary
-from tagtopics.cli.tag_names import TagNamesOption, named_documents
+from tagtopics.curation.journals import CurationOption, GuidedOption, fit_with_journal, journal_of
 from tagtopics.errors import InputError
 from tagtopics.files import check_apart, check_space, check_target
+from tagtopics.subjects.commands import TagNamesOption, named_documents
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -265,7 +265,7 @@ def _payload(
     target: Path,
     seconds: dict[str, float],
 ) -> dict[str, Any]:
-    from tagtopics.explore.record.rankings import topic_rows
+    from tagtopics.models.rankings import topic_rows
 
     history = estimator.history_
     return {

@@ -17,7 +17,7 @@ from tagtopics.cli.options import (
 )
 from tagtopics.cli.output import make_table, plain, show
 from tagtopics.cli.sources import load, read_asked
-from tagtopics.cli.tag_names import TagNamesOption, name_tags
+from tagtopics.subjects.commands import TagNamesOption, name_tags
 
 if TYPE_CHECKING:
     from rich.console import Console

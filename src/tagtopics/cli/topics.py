@@ -21,7 +21,7 @@ def topics_command(
     model: ModelArgument, output: OutputOptions, top: Annotated[int, top_option("Words per topic.")] = 10
 ) -> None:
     """Show the topics of a model: share, name, top words, most typical tags."""
-    from tagtopics.explore.record.rankings import topic_rows
+    from tagtopics.models.rankings import topic_rows
 
     loaded = load(model)
     n_topics = int(loaded.components_.shape[0])
@@ -56,7 +56,7 @@ def tags_command(
 
 
 def _profiles(model: TTM, tags: list[str], top: int, output: OutputOptions) -> None:
-    from tagtopics.explore.record.rankings import profile_row
+    from tagtopics.models.rankings import profile_row
 
     alone = [profile_row(model, [tag], top) for tag in tags]
     together = profile_row(model, tags, top) if len(tags) > 1 else None
@@ -71,7 +71,7 @@ def _profiles(model: TTM, tags: list[str], top: int, output: OutputOptions) -> N
 
 
 def _list(model: TTM, top: int, limit: int, output: OutputOptions) -> None:
-    from tagtopics.explore.record.rankings import profile_row
+    from tagtopics.models.rankings import profile_row
 
     order = sorted(range(len(model.tag_names_)), key=lambda t: (-int(model.tag_docs_[t]), t))
     chosen = order if output.json or limit == 0 else order[:limit]

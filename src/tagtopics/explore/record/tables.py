@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 from tagtopics.corpus.align import in_columns
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
-from tagtopics.explore.record.rankings import typical_tags
 from tagtopics.models.base import TopicModel
+from tagtopics.models.rankings import typical_tags
 
 Table = dict[str, Any]
 """Columns of equal length by name; `pandas.DataFrame(table)` makes a frame of it."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tagtopics.cli.choose import PlotOption, SeedOption, ThreadsOption, progress
+from tagtopics.analysis.choose.commands import PlotOption, SeedOption, ThreadsOption, progress
 from tagtopics.cli.options import (
     ColumnOptions,
     OutputOptions,

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tagtopics.cli.estimators import name_of_model, progress_bar
-from tagtopics.cli.journals import guides, read_journal
 from tagtopics.cli.options import ModelArgument, OutputOptions, argument, option
 from tagtopics.cli.output import make_table, named_topic_table, note, plain, show
 from tagtopics.cli.sources import load_with_documents
+from tagtopics.curation.journals import guides, read_journal
 from tagtopics.errors import InputError
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def _log(model: Any, output: OutputOptions) -> None:
 
 
 def _show(model: OnlineModel, action: str, path: str, output: OutputOptions) -> None:
-    from tagtopics.explore.record.rankings import topic_rows
+    from tagtopics.models.rankings import topic_rows
 
     payload: dict[str, Any] = {
         "model": name_of_model(model),
