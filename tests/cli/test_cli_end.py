@@ -22,8 +22,3 @@ def test_the_command_ends_the_process_with_its_code(arguments: list[str], code: 
     assert done.stdout.endswith("handler\n")
     assert "not reached" not in done.stdout
     assert ("tagtopics: error: " in done.stderr) == (code == 2)
-
-
-def test_objects_are_not_freed() -> None:
-    freed = "class Kept:\n    def __del__(self): print('freed')\nkept = Kept()\nimport sys"
-    assert "freed" not in _run(freed, "--version").stdout

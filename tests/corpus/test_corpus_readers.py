@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import gzip
 import json
 import subprocess
@@ -71,20 +70,6 @@ TSV = "id\ttext\ttags\tlabel\np1\tCats chase mice\tanimals|home\tx\np2\tMice eat
 )
 def test_text_files(tmp_path: Path, name: str, content: str | bytes) -> None:
     check(read_corpus(save(tmp_path / name, content)))
-
-
-@pytest.mark.parametrize("enabled", [True, False])
-def test_garbage_collection_is_as_before(tmp_path: Path, enabled: bool) -> None:
-    before = gc.isenabled()
-    try:
-        (gc.enable if enabled else gc.disable)()
-        read_corpus(save(tmp_path / "good.jsonl", jsonl(ROWS)))
-        assert gc.isenabled() == enabled
-        with pytest.raises(InputError):
-            read_corpus(save(tmp_path / "bad.jsonl", "{"))
-        assert gc.isenabled() == enabled
-    finally:
-        (gc.enable if before else gc.disable)()
 
 
 def test_parquet(tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from tagtopics._memory import release_freed
 from tagtopics._typing import Bool, Float32, Float64, Int64
 from tagtopics.bp import sweep as compiled
 from tagtopics.bp.anchors import add_profiles, anchored_topics, no_profiles
@@ -185,11 +184,7 @@ class MemoryExecutor:
         return sums
 
     def start(self, word_topics: Float32, seed: int, sums: CorpusSums) -> DocState:
-        """Return the initial state of all documents.
-
-        Its messages take more memory than all else, so what is free by now is given back to the system.
-        """
-        release_freed()
+        """Return the initial state of all documents."""
         return self.kernels.start(self.graph, word_topics, seed, self.lean, self.n_threads, sums)
 
     def sweep(self, sweep: Sweep, docs: DocState | None, sums: CorpusSums) -> float:

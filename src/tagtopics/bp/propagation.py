@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from tagtopics._memory import release_freed
 from tagtopics._typing import Float32, Float64
 from tagtopics.bp.constants import NOISE
 from tagtopics.bp.executor import Executor, Sweep, check_array, initial_topics
@@ -113,7 +112,6 @@ class BeliefPropagation:
 
     def learned(self, belief: Belief) -> Learned:
         """Return topics, topic proportions and the profiles of the tags."""
-        release_freed()  # what sweeps used besides the messages, which are still there
         sums = self._with_earlier(belief.sums)
         more = {"tag_sums_": sums.tags, "tag_squares_": sums.tag_squares}
         return Learned(sums.words, self.executor.doc_topic(belief), belief.priors.doc_topic, more)

@@ -1,16 +1,13 @@
-"""The command `tagtopics`: thin commands over the library. Importing it loads nothing heavy."""
+"""The command `tagtopics`: arguments in, tables or JSON out; `app` has the table of commands."""
 
 from __future__ import annotations
 
-import gc
+import sys
 import time
 from collections.abc import Sequence
 from typing import NoReturn
 
 __all__ = ["command", "main"]
-
-_RARELY = (20_000, 10, 10)
-"""Thresholds of the garbage collector: loading modules makes many objects that stay, and almost no cycles."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -19,32 +16,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Args:
         arguments: the command line; `sys.argv` by default.
     """
-    began, usual = time.perf_counter(), gc.get_threshold()
-    gc.set_threshold(*_RARELY)
-    try:
-        from tagtopics.cli.app import run
-        from tagtopics.cli.clock import StepClock
+    began = time.perf_counter()
+    from tagtopics.cli.app import run
+    from tagtopics.cli.clock import StepClock
 
-        StepClock.began = began
-        return run(arguments)
-    finally:
-        gc.set_threshold(*usual)
+    StepClock.began = began
+    return run(arguments)
 
 
 def command() -> NoReturn:
-    """Run the command of this process and end the process.
-
-    Python would free all memory object by object, which takes half a second after a large report; the system
-    frees it at once.
-    """
-    import atexit
-    import os
-    import sys
-    from contextlib import suppress
-
-    code = main()
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):  # closed
-            stream.flush()
-    atexit._run_exitfuncs()
-    os._exit(code)
+    """Run the command of this process and exit with its code."""
+    sys.exit(main())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -74,7 +73,6 @@ def command(
     guided: GuidedOption = None,
 ) -> None:
     """Learn topics from a corpus, or from a folder of shards, and save them as a model."""
-    from tagtopics.corpus.parked import parked
     from tagtopics.models import precompile
     from tagtopics.models.inputs import without_words
     from tagtopics.models.persistence import check_model_target
@@ -102,7 +100,6 @@ def command(
         _note_sizes(estimator, documents)
         clock.begin("start")
         check_space(target, model_bytes(estimator, documents, keep))
-        documents = replace(documents, texts=parked(documents.texts))
         checkpoints, start = _checkpoint(estimator, documents, scale)
         callbacks = [clock, *progress_bar(output), *checkpoints]
         if journal is None:

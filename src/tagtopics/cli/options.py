@@ -13,8 +13,6 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from tagtopics._lazy import defer
-
 
 def share_or_number(value: str) -> int | float:
     """Parse a number of documents (5) or a share of them (0.5)."""
@@ -306,13 +304,6 @@ class ScaleOptions:
     ] = False
 
 
-_SLOW_MODULES = (
-    "pandas", "scipy.stats", "scipy.special", "numpy.f2py", "numpy.testing", "asyncio",
-    "scipy.spatial", "scipy.spatial.transform", "narwhals", "narwhals.stable", "narwhals.stable.v2", "yaml",
-)  # fmt: skip
-"""What scikit-learn, scipy, joblib and numba import and a command mostly does not use: a second."""
-
-
 def grouped(function: Callable[..., None]) -> Callable[..., None]:
     """Return a command whose option groups are expanded into single options, as typer expects them."""
     hints = get_type_hints(function, include_extras=True)
@@ -327,7 +318,6 @@ def grouped(function: Callable[..., None]) -> Callable[..., None]:
             parameters.append(parameter.replace(annotation=hints[name], kind=kind))
 
     def command(**values: Any) -> None:
-        defer(*_SLOW_MODULES)
         for name, group in groups.items():
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
         function(**values)

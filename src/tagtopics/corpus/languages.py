@@ -11,8 +11,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
-from pathlib import Path
 from typing import Any
 
 from tagtopics.errors import MissingExtraError
@@ -86,25 +84,10 @@ def words_of_language(language: str) -> frozenset[str]:
 
 
 def _english() -> frozenset[str]:
-    """Return the stop words of scikit-learn, from the one file that lists them.
+    """Return the stop words of scikit-learn."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-    To import the public name, or scikit-learn alone, often takes longer than counting.
-    """
-    package = find_spec("sklearn")
-    try:
-        if package is None or package.origin is None:
-            raise OSError
-        path = Path(package.origin).parent / "feature_extraction" / "_stop_words.py"
-        spec = spec_from_file_location("tagtopics_english", path)
-        if spec is None or spec.loader is None:
-            raise OSError
-        listed = module_from_spec(spec)
-        spec.loader.exec_module(listed)
-        return frozenset(listed.ENGLISH_STOP_WORDS)
-    except (OSError, AttributeError):  # another version of scikit-learn
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-        return frozenset(ENGLISH_STOP_WORDS)
+    return frozenset(ENGLISH_STOP_WORDS)
 
 
 def spaceless_language(texts: Sequence[str]) -> str | None:

@@ -6,10 +6,8 @@ large for memory take the same way part by part; see `tagtopics.scale.ingest`.
 
 from __future__ import annotations
 
-import gc
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -151,8 +149,7 @@ def read_corpus(
     if documents.are_texts and tokenizer is None and vocabulary is None:
         documents = documents.noting(*language_notices(documents.texts or (), options.recipe))
     begin("Counting words")
-    with _collection_paused():
-        corpus, warned = _with_notices(documents, *assemble(documents, options), options)
+    corpus, warned = _with_notices(documents, *assemble(documents, options), options)
     if warned:
         warnings.warn("; ".join(warned), CorpusWarning, stacklevel=2)
     return corpus
@@ -281,26 +278,13 @@ def _tuple(values: Sequence[Any] | None) -> tuple[Any, ...] | None:
 
 def _read_path(path: Path, kind: str, options: ReadOptions) -> Documents:
     if is_table(kind):
-        with _collection_paused():
-            table = read_table(path, kind, TableLayout(options).wanted(), options.file)
-            return _of_table(table, options, partial(sample_table, path, kind, options=options.file))
+        table = read_table(path, kind, TableLayout(options).wanted(), options.file)
+        return _of_table(table, options, partial(sample_table, path, kind, options=options.file))
     _refuse_file_options(path, kind, options)
     read = FORMATS[kind].documents
     assert read is not None
     documents = read(path, options)
     return _with_values(documents, options) if FORMATS[kind].takes_values else documents
-
-
-@contextmanager
-def _collection_paused() -> Iterator[None]:
-    """Pause garbage collection, if it is on: it would look at all rows again and again, and find nothing."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _refuse_file_options(path: Path, kind: str, options: ReadOptions) -> None:

@@ -9,9 +9,11 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Float64, Int64
 from tagtopics.corpus.core import Corpus
-from tagtopics.jit import products
 from tagtopics.jit.threads import resolve_threads
 from tagtopics.jit.top import largest_of_rows
+
+_PAIRS = 20_000
+"""Pairs of rows to multiply at a time."""
 
 
 def weighted_words(corpus: Corpus) -> sp.csr_array:
@@ -25,7 +27,11 @@ def weighted_words(corpus: Corpus) -> sp.csr_array:
 
 def row_products(one: Any, a: Int64, other: Any, b: Int64) -> Float64:
     """Return (P,): the products of rows `a` of a sparse matrix and rows `b` of another."""
-    return products.row_products(one, a, other, b, resolve_threads(None))
+    parts = [
+        np.asarray((one[a[first : first + _PAIRS]] * other[b[first : first + _PAIRS]]).sum(1))
+        for first in range(0, len(a), _PAIRS)
+    ]
+    return np.concatenate([np.empty(0), *parts])
 
 
 def largest(matrix: Any, n: int) -> sp.csr_array:
