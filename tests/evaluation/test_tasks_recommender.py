@@ -23,7 +23,6 @@ from tagtopics.recommend.calibration import (
     best_threshold,
     fair_handicap,
     fair_thresholds,
-    largest_first,
     logistic_weights,
     picked,
 )
@@ -170,13 +169,6 @@ def test_any_tags_can_be_learned(carried: Callable[[int], np.ndarray], n_docs: i
     assert ((likely >= 0) & (likely <= 1)).all()
     assert np.isfinite(fitted.left_out(np.arange(len(fitted.rows)))).all()
     assert (fitted.calibration.threshold > 0).all()
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_largest_first_is_a_stable_order(dtype: type) -> None:
-    values: np.ndarray = np.random.default_rng(0).normal(size=3000).astype(dtype).round(2)
-    values[:8] = [0.0, -0.0, 0.0, np.inf, -np.inf, 1e-45, -1e-45, -0.0]
-    np.testing.assert_array_equal(largest_first(values), np.argsort(-values, kind="stable"))
 
 
 def test_rare_tags_have_lower_thresholds() -> None:

