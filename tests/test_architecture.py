@@ -134,7 +134,7 @@ def test_files_are_short() -> None:
 def test_pages_see_no_model() -> None:
     for folder in ("map", "report"):
         for path in (SOURCE / "explore" / folder).rglob("*.py"):
-            assert imported(path) & {"models", "corpus", "recommend", "tag_prior", "bp"} == set(), path
+            assert imported(path) & {"models", "recommend", "tag_prior", "bp"} == set(), path
 
 
 def test_only_scale_imports_ray() -> None:

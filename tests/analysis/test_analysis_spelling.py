@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tagtopics.analysis.audit.names import bare_name, fold_word, name_parts
+from tagtopics.analysis.audit.names import fold_word, name_parts
 from tagtopics.analysis.audit.spelling import alike, spelling_pairs
+from tagtopics.corpus.tags import bare_name
 
 SAME = [
     ("Wen Li", "Li Wen", "order"),

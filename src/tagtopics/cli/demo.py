@@ -77,9 +77,11 @@ def _samples(corpus: Corpus, n: int) -> list[str]:
     """Return the most frequent tag of each kind, most frequent first."""
     docs = corpus.tags.sum(0)
     order = sorted(range(corpus.n_tags), key=lambda t: -int(docs[t]))
+    from tagtopics.corpus.tags import kind_of
+
     kinds: dict[str, str] = {}
     for t in order:
-        kinds.setdefault(corpus.tag_names[t].partition(":")[0], corpus.tag_names[t])
+        kinds.setdefault(kind_of(corpus.tag_names[t]), corpus.tag_names[t])
     return list(kinds.values())[:n]
 
 

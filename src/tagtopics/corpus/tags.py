@@ -76,9 +76,28 @@ def tags_of_file(path: Path, separator: str | None) -> NotedTags:
     return noted_tags(name_lines(path), separator, lambda row: f"{path}, line {row + 1}")
 
 
+MOST_KINDS = 8
+"""With more different kinds than this, tags count as having none."""
+
+
+def split_kind(tag: str) -> tuple[str, str]:
+    """Return kind and name of a tag `kind:name`; of any other tag, an empty kind and the tag.
+
+    An address such as `http://example.org` has no kind.
+    """
+    kind, _, name = tag.partition(":")
+    has_kind = kind.strip() and name.strip() and not name.startswith("//")
+    return (kind, name) if has_kind else ("", tag)
+
+
 def kind_of(tag: str) -> str:
-    """Return the kind of a tag `kind:name`; empty if it has none."""
-    return tag.partition(":")[0] if ":" in tag else ""
+    """Return the kind of a tag; empty if it has none."""
+    return split_kind(tag)[0]
+
+
+def bare_name(tag: str) -> str:
+    """Return the name of a tag without its kind: `Jane Doe` of `author:Jane Doe`."""
+    return split_kind(tag)[1]
 
 
 def distinct_tags(lists: TagLists) -> tuple[str, ...]:

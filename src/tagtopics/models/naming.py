@@ -21,6 +21,7 @@ from tagtopics._typing import Bool, Float64, Int64
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.patterns import compile_pattern
 from tagtopics.corpus.recipe import TextRecipe
+from tagtopics.corpus.tags import bare_name
 from tagtopics.corpus.text import default_pattern, fold_case
 
 _TERMS = 3
@@ -136,7 +137,7 @@ def name_by_tags(tag_sums: Any, topic_share: Float64, tag_names: Sequence[str]) 
     typical = [
         [t for t in _first(scores[:, k], _TERMS).tolist() if scores[t, k] > 0] for k in range(sums.shape[1])
     ]
-    short = [name.partition(":")[2] or name for name in tag_names]
+    short = [bare_name(name) for name in tag_names]
     return distinct(", ".join(short[t] for t in tags) or "no tags" for tags in typical)
 
 
@@ -278,9 +279,7 @@ def _singled_out(tag_sums: Any, tag_names: Sequence[str], K: int) -> list[str]:
     strength = np.minimum(of_tag, of_topic)
     best = np.argmax(strength, axis=0)
     found = strength[best, np.arange(K)] >= _SINGLE_OUT
-    return [
-        tag_names[t].partition(":")[2] or tag_names[t] if f else "" for t, f in zip(best, found, strict=True)
-    ]
+    return [bare_name(tag_names[t]) if f else "" for t, f in zip(best, found, strict=True)]
 
 
 def _name(terms: Sequence[str], tag: str) -> str:

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.corpus.cooccurrence import tags_together
+from tagtopics.corpus.tags import kind_of
 from tagtopics.errors import InputError
 from tagtopics.jit.threads import resolve_threads, results_of
 from tagtopics.recommend.calibration import (
@@ -100,9 +101,9 @@ class Choice(NamedTuple):
         """Return (T,) booleans: which tags are of the kind wanted; an unknown kind is an `InputError`."""
         if self.kind is None:
             return np.ones(len(tags), dtype=bool)
-        admitted = np.array([tag.startswith(f"{self.kind}:") for tag in tags], dtype=bool)
+        admitted = np.array([kind_of(tag) == self.kind for tag in tags], dtype=bool)
         if not admitted.any():
-            kinds = sorted({tag.split(":", 1)[0] for tag in tags if ":" in tag})
+            kinds = sorted({kind_of(tag) for tag in tags} - {""})
             known = f"its kinds are {', '.join(kinds[:10])}" if kinds else "its tags have no kinds"
             raise InputError(f"recommend: the model has no tags of kind {self.kind[:40]!r}; {known[:300]}")
         return admitted

@@ -18,6 +18,7 @@ from tagtopics._typing import Int64
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.formats.sandbox import read_apart
 from tagtopics.corpus.formats.text_files import open_bytes, text_lines
+from tagtopics.corpus.tags import kind_of
 from tagtopics.corpus.text import clean_name
 from tagtopics.errors import InputError, MissingExtraError, one_line
 
@@ -306,7 +307,7 @@ def in_tags(thesaurus: Thesaurus, tags: Sequence[str]) -> Thesaurus:
     Raises:
         InputError: if no tag is in the thesaurus.
     """
-    kinds = {"": 0} | {f"{tag.split(':', 1)[0]}:": 0 for tag in tags if ":" in tag}
+    kinds = {"": 0} | {f"{kind}:": 0 for kind in map(kind_of, tags) if kind}
     known = set(tags)
     forms = {
         "id": thesaurus.ids,

@@ -24,13 +24,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.corpus.tags import MOST_KINDS, kind_of
 from tagtopics.tag_prior.mixture_loops import Pairs
 
 SHRINK = 3.0
 """Documents that a tag needs to count for half."""
 
-MOST_KINDS = 8
-"""With more prefixes than this, prefixes are taken for parts of the names."""
 
 _LEAST = 1e-9
 """Prior of every topic, so that none is ruled out."""
@@ -64,13 +63,13 @@ def kinds_of(tag_names: Sequence[str], kinds: tuple[str, ...] | None = None) -> 
         kinds: the kinds that strengths were learned for; tags of other kinds count as the first one. None
             finds them.
     """
-    prefixes = [name.partition(":")[0] if ":" in name else None for name in tag_names]
+    found = [kind_of(name) for name in tag_names]
     if kinds is None:
-        names = sorted({prefix for prefix in prefixes if prefix is not None})
+        names = sorted(set(found))
         few = 2 <= len(names) <= MOST_KINDS and 2 * len(names) <= len(tag_names)
-        kinds = tuple(names) if few and None not in prefixes else ("",)
+        kinds = tuple(names) if few and "" not in names else ("",)
     number = {name: i for i, name in enumerate(kinds)}
-    return kinds, np.array([number.get(prefix or "", 0) for prefix in prefixes], dtype=np.int64)
+    return kinds, np.array([number.get(kind, 0) for kind in found], dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)

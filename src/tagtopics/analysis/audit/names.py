@@ -10,14 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.tags import bare_name
 
 _WORD = re.compile(r"[^\W_]+")
-
-
-def bare_name(tag: str) -> str:
-    """Return the name of a tag without its kind: `Jane Doe` of `author:Jane Doe`."""
-    kind, colon, name = tag.partition(":")
-    return name if colon and name.strip() and kind.strip() and not name.startswith("//") else tag
 
 
 @lru_cache(maxsize=1 << 16)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Float64, Int64
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.tags import kind_of
+from tagtopics.corpus.tags import bare_name, kind_of
 from tagtopics.errors import InputError
 
 Values = Mapping[str, npt.ArrayLike]
@@ -79,7 +79,7 @@ def _year(date: str | None, name: str) -> float:
 
 def _from_tags(corpus: Corpus, name: str) -> Float64:
     columns = kind_columns(corpus, name)
-    names = [corpus.tag_names[t].partition(":")[2] or corpus.tag_names[t] for t in columns]
+    names = [bare_name(corpus.tag_names[t]) for t in columns]
     wrong = next((tag for tag in names if not _NUMBER.fullmatch(tag.strip())), None)
     if wrong is not None:
         raise InputError(f"{name}: the tag {wrong[:40]!r} is not a number; use it as a kind instead")

@@ -9,8 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Float64, Int64
+from tagtopics.corpus.tags import kind_of
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.report.kinds import is_year, kind_of
+from tagtopics.explore.report.kinds import is_year
 
 _TAGS_AT_A_TIME = 2000
 _LEAST_TOGETHER = 3

@@ -121,9 +121,12 @@ const ofListed = () =>
     ? ` ${T`among the ${whole(store.sizes.counted)} documents in this file`}`
     : "";
 
+// As `split_kind` of corpus/tags.py.
 function kindIn(name) {
   const at = name.indexOf(":");
-  return at > 0 && at < name.length - 1 ? name.slice(0, at) : "";
+  const kind = name.slice(0, Math.max(at, 0));
+  const rest = name.slice(at + 1);
+  return kind.trim() && rest.trim() && !rest.startsWith("//") ? kind : "";
 }
 
 function kindsOf(names) {
@@ -133,7 +136,7 @@ function kindsOf(names) {
     if (!kinds.has(kind)) kinds.set(kind, []);
     kinds.get(kind).push(t);
   });
-  if (kinds.size > 12) return new Map([["", names.map((_, t) => t)]]);
+  if (kinds.size > 8) return new Map([["", names.map((_, t) => t)]]);
   return kinds;
 }
 

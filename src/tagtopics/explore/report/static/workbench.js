@@ -381,7 +381,7 @@ function proposals(found, again) {
   draw();
   return [proposalFilter(draw), list, undoButton(again)];
 }
-const kindOf = (name) => (store.kinds.size > 1 && name.indexOf(":") > 0 ? name.slice(0, name.indexOf(":")) : "");
+const kindOf = (name) => (store.kinds.size > 1 ? kindIn(name) : "");
 
 function proposalFilter(draw) {
   const kinds = [...store.kinds.keys()];
