@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from fuzz_arrays import hostile_arrays
 from fuzz_files import fuzz_files
 from fuzz_models import fuzz_models, small_corpus
 from fuzz_requests import fuzz_requests, until_interrupted
@@ -122,8 +123,8 @@ def tried(case: Callable[[], None]) -> Ending:
 def _ending(case: Callable[[], None]) -> int:
     try:
         case()
-    except (tt.InputError, OSError):
-        return 2
+    except (tt.InputError, OSError) as error:
+        return 1 if isinstance(error, tt.InputError) and len(str(error).splitlines()) != 1 else 2
     except BaseException:
         return 1
     return 0
@@ -234,6 +235,7 @@ CAMPAIGNS = {
     "files": fuzz_files(_campaign, mutate, check_corpus),
     "side files": fuzz_side_files(_campaign, mutate),
     "models": fuzz_models(_campaign),
+    "model arrays": hostile_arrays(_campaign),
     "checkpoints": hostile(_campaign),
     "model bits": flipped(("m.tt",), _campaign),
     "state bits": flipped(("stored.ckpt", "lean.ckpt", "run", "shards"), _campaign),

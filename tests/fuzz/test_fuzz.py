@@ -23,6 +23,7 @@ CASES = {
     "files": 80,
     "side files": 50,
     "models": 40,
+    "model arrays": 40,
     "checkpoints": 20,
     "model bits": 40,
     "state bits": 40,

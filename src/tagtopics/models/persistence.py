@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
@@ -40,9 +40,10 @@ from tagtopics.files import (
     snapshot,
     sweep_leftovers,
 )
-from tagtopics.images.vocabulary import visual_from, visual_to_arrays, visual_to_json
+from tagtopics.images.vocabulary import visual_from, visual_to_json
 from tagtopics.models.base import TopicModel
 from tagtopics.models.journal import Curation
+from tagtopics.models.saved_arrays import NAMES, arrays_of, arrays_to_save, check_arrays
 from tagtopics.models.saved_files import (
     ARRAYS_FILE,
     BASE,
@@ -56,36 +57,16 @@ from tagtopics.models.saved_names import (
     NAMES_FILE,
     NamesDescription,
     names_from,
-    names_to_arrays,
     names_to_json,
     names_to_text,
 )
 from tagtopics.models.schema_1 import upgraded
 from tagtopics.models.validation import Preset, check_parameters
-from tagtopics.recommend.arrays import (
-    matrix_from,
-    matrix_to_arrays,
-    recommender_from,
-    recommender_to_arrays,
-    recommender_to_json,
-)
+from tagtopics.recommend.arrays import matrix_from, recommender_from, recommender_to_json
 
 FORMAT, SCHEMA = "tagtopics model", 2
 """Mark and version of the layout; files of a newer version are refused."""
 
-_ARRAYS: dict[str, tuple[str, ...]] = {
-    "components_": ("K", "W"),
-    "doc_topic_": ("D", "K"),
-    "topic_sums_": ("K",),
-    "tag_docs_": ("T",),
-    "doc_topic_prior_": ("K",),
-}
-"""The arrays that every model has, with their axes."""
-
-_DTYPES = {"components_": "f4", "doc_topic_": "f4", "doc_topic_prior_": "f4", "tag_docs_": "i8"}
-"""Types of arrays; all others are of type float64."""
-
-_NAMES = {"vocabulary_": "W", "tag_names_": "T", "doc_ids_": "D"}
 _Result = TypeVar("_Result")
 
 
@@ -99,8 +80,8 @@ class _Names(BaseModel):
 
 class _Step(BaseModel):
     iteration: int
-    change: float
-    seconds: float
+    change: FiniteFloat
+    seconds: FiniteFloat
 
 
 class Description(BaseModel):
@@ -121,7 +102,7 @@ class Description(BaseModel):
     names: _Names
     phrases: list[str] = Field(default_factory=list)
     curation: Curation = Field(default_factory=Curation)
-    numbers: dict[str, float] = Field(default_factory=dict)
+    numbers: dict[str, FiniteFloat] = Field(default_factory=dict)
     history: list[_Step]
     stop_reason: str
     fitted: str | None = Field(default=None, max_length=40)
@@ -168,17 +149,17 @@ def save_model(
     Returns:
         The name of this save, for `after`.
     """
-    arrays = _arrays_to_save(model)
-    base = None if model.base_ is None else _arrays_to_save(model.base_)
+    content = _checked_content(model)
+    base = None if model.base_ is None else _checked_content(model.base_)
     target = check_model_target(path, option="save")
     with atomic_folder(target) as folder:
         if base is not None:
             (folder / BASE).mkdir()
-            _write(model.base_, base, folder / BASE)
+            _write(*base, folder / BASE)
         known = {} if corpus is None or after is None else _linked_corpus(target, after, folder)
         if corpus is not None and not known:
             write_matrix_folder(corpus, folder / CORPUS)
-        return _write(model, arrays, folder, known)
+        return _write(*content, folder, known)
 
 
 def _linked_corpus(target: Path, save_id: str, folder: Path) -> dict[str, str]:
@@ -198,38 +179,43 @@ def _linked_corpus(target: Path, save_id: str, folder: Path) -> dict[str, str]:
         return {}
 
 
-def _arrays_to_save(model: TopicModel) -> dict[str, Any]:
-    arrays = {name: np.ascontiguousarray(getattr(model, name)) for name in _arrays_of(model)}
-    for name, array in arrays.items():
-        if not np.isfinite(array).all():
-            raise InputError(f"save: {name} holds numbers that are not finite; the model cannot be saved")
-    arrays |= recommender_to_arrays(model.recommender_)
-    named = model.names_ if model.recommender_ is not None else None
-    arrays |= {} if named is None else names_to_arrays(named)
-    arrays |= matrix_to_arrays(model.tag_words_, "tag_words_")
-    return arrays | visual_to_arrays(model.visual_)
+def _checked_content(model: TopicModel) -> tuple[Description, str, dict[str, Any]]:
+    """Return the description of a model, the names of its tags and its arrays, if `load` takes them."""
+    try:
+        description, arrays = _description(model), arrays_to_save(model)
+        text = names_to_text(model.names_) if model.names_ and description.thesaurus else ""
+        _parts(description, text, arrays, model)
+    except ValidationError as error:
+        raise InputError(f"save: {one_line(error)}; the model cannot be saved") from None
+    except InputError as error:
+        raise InputError(f"save: {error}; the model cannot be saved") from None
+    return description, text, arrays
 
 
 def _write(
-    model: TopicModel, arrays: dict[str, Any], folder: Path, known: Mapping[str, str] = MappingProxyType({})
+    description: Description,
+    text: str,
+    arrays: dict[str, Any],
+    folder: Path,
+    known: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Write arrays, and a description with the digests of all files, some of them known; return its id."""
     (folder / ARRAYS_FILE).write_bytes(save(arrays))
-    if model.names_ is not None and model.recommender_ is not None:
-        (folder / NAMES_FILE).write_bytes(names_to_text(model.names_).encode())
+    if text:
+        (folder / NAMES_FILE).write_bytes(text.encode())
     places = {place.relative_to(folder).as_posix(): place for place in sorted(folder.rglob("*"))}
-    files = {
+    description.files |= {
         name: known[name] if name in known else digest_file(place)
         for name, place in places.items()
         if place.is_file()
     }
-    description = _description(model, files)
-    text = description.model_dump_json(by_alias=True, indent=1)
-    (folder / DESCRIPTION).write_text(sealed(text), encoding="utf-8")
+    content = description.model_dump_json(by_alias=True, indent=1)
+    (folder / DESCRIPTION).write_text(sealed(content), encoding="utf-8")
     return description.save_id
 
 
-def _description(model: TopicModel, files: dict[str, str]) -> Description:
+def _description(model: TopicModel) -> Description:
+    """Return the description of a model, without its files."""
     parameters = model.get_params(deep=False)
     seed = parameters["random_state"]
     if not (seed is None or isinstance(seed, int | np.integer)):
@@ -239,7 +225,7 @@ def _description(model: TopicModel, files: dict[str, str]) -> Description:
         "schema": SCHEMA,
         "save_id": secrets.token_hex(16),
         "digest": BLANK,
-        "files": files,
+        "files": {},
         "class": type(model).__name__,
         "parameters": {name: plain_value(value) for name, value in parameters.items()},
         "recipe": None if model.recipe_ is None else recipe_to_json(model.recipe_),
@@ -247,7 +233,7 @@ def _description(model: TopicModel, files: dict[str, str]) -> Description:
         "visual": visual_to_json(model.visual_),
         "recommender": recommender_to_json(model.recommender_),
         "thesaurus": names_to_json(model.names_) if model.names_ and model.recommender_ else None,
-        "names": {name: list(getattr(model, name)) for name in _NAMES},
+        "names": {name: list(getattr(model, name)) for name in NAMES},
         "phrases": list(model.phrases_),
         "curation": model.curation_.to_json(),
         "numbers": model._numbers(),
@@ -336,10 +322,9 @@ def _read_model(folder: Path, raw: dict[str, Any]) -> TopicModel:
     try:
         description = Description.model_validate(raw)
         arrays = _read_arrays(folder, description.files)
-        model = _restored(description, arrays)
-        if description.thesaurus is not None and model.recommender_ is not None:
-            text = checked_bytes(folder, NAMES_FILE, description.files).decode("utf-8")
-            model.names_ = names_from(description.thesaurus, text, arrays, model.recommender_.tag_names)
+        named = description.thesaurus is not None
+        text = checked_bytes(folder, NAMES_FILE, description.files).decode("utf-8") if named else ""
+        model = _restored(description, text, arrays)
         if description.curation.edits:
             model.base_ = _read_base(folder / BASE, description.files)
         return model
@@ -389,24 +374,33 @@ def _read_corpus(folder: Path, raw: dict[str, Any]) -> Corpus | None:
         raise InputError(f"its corpus cannot be read: {error.strerror}") from None
 
 
-def _restored(description: Description, arrays: dict[str, Any]) -> TopicModel:
+def _parts(description: Description, text: str, arrays: dict[str, Any], model: TopicModel) -> dict[str, Any]:
+    """Return the attributes of a model that are made of arrays, all of them checked."""
+    names = {name: tuple(getattr(description.names, name)) for name in NAMES}
+    sizes = {axis: len(names[name]) for name, axis in NAMES.items()}
+    T, W = sizes["T"], sizes["W"]
+    K = model.count_topics(T)
+    check_arrays(arrays, sizes | {"K": K, "K + 1": K + 1}, model)
+    recommender = recommender_from(description.recommender, arrays, W, K)
+    tags = () if recommender is None else recommender.tag_names
+    found = {
+        "visual_": visual_from(description.visual, arrays),
+        "recommender_": recommender,
+        "names_": names_from(description.thesaurus, text, arrays, tags) if description.thesaurus else None,
+        "tag_words_": matrix_from(arrays, "tag_words_", (T, W)) if "tag_words_.data" in arrays else None,
+    }
+    return found | names | {name: arrays[name] for name in arrays_of(model)}
+
+
+def _restored(description: Description, text: str, arrays: dict[str, Any]) -> TopicModel:
     model = _unfitted(description)
-    names = {name: tuple(getattr(description.names, name)) for name in _NAMES}
-    T, W = len(names["tag_names_"]), len(names["vocabulary_"])
-    model.visual_ = visual_from(description.visual, arrays)
-    model.recommender_ = recommender_from(description.recommender, arrays, W, model.count_topics(T))
-    if "tag_words_.data" in arrays:
-        model.tag_words_ = matrix_from(arrays, "tag_words_", (T, W))
-    _check_shapes(arrays, names, model)
-    for name, values in names.items():
-        setattr(model, name, values)
-    for name in _arrays_of(model):
-        setattr(model, name, arrays[name])
+    for name, value in _parts(description, text, arrays, model).items():
+        setattr(model, name, value)
     model.components_ = np.asfortranarray(model.components_)  # the layout that `fit` leaves
     model._set_numbers({name: _number(value, name) for name, value in description.numbers.items()})
     model.recipe_ = None if description.recipe is None else recipe_from_json(description.recipe)
     model.columns_, model.curation_ = description.columns, description.curation
-    model.phrases_, model.n_features_in_ = tuple(description.phrases), W
+    model.phrases_, model.n_features_in_ = tuple(description.phrases), len(model.vocabulary_)
     model.history_ = [step.model_dump() for step in description.history]
     model.n_iter_ = model.history_[-1]["iteration"] if model.history_ else 0
     model.stop_reason_, model.fitted_ = description.stop_reason, description.fitted
@@ -422,25 +416,6 @@ def _unfitted(description: Description) -> TopicModel:
     model = TopicModel.registry[description.class_](**parameters)
     check_parameters(model)
     return model
-
-
-def _arrays_of(model: TopicModel) -> dict[str, tuple[str, ...]]:
-    """Return the arrays of a model and their axes."""
-    return _ARRAYS | model._saved_arrays
-
-
-def _check_shapes(arrays: dict[str, Any], names: dict[str, tuple[str, ...]], model: TopicModel) -> None:
-    K = model.count_topics(len(names["tag_names_"]))
-    sizes = {axis: len(names[name]) for name, axis in _NAMES.items()} | {"K": K, "K + 1": K + 1}
-    for name, axes in _arrays_of(model).items():
-        if name not in arrays:
-            raise InputError(f"arrays.safetensors has no {name}")
-        shape, dtype = tuple(sizes[axis] for axis in axes), np.dtype(_DTYPES.get(name, "f8"))
-        if arrays[name].shape != shape or arrays[name].dtype != dtype:
-            found = f"{arrays[name].dtype} {arrays[name].shape}"
-            raise InputError(f"{name} is {found}, but should be {dtype} {shape}")
-        if not np.isfinite(arrays[name]).all() or (arrays[name] < 0).any():
-            raise InputError(f"{name} holds numbers that are negative or not finite")
 
 
 def _number(value: float, name: str) -> float:

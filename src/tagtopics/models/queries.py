@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Bool, Float32, Float64
+from tagtopics.bp.graph import normalised
 from tagtopics.bp.holdout import topic_coherence
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError, similar_names
@@ -76,9 +77,9 @@ class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         return background_topics(self.topic_shares(), self.doc_topic_)
 
     def topic_shares(self) -> Float64:
-        """Return (K,): the share of all training tokens that each topic has."""
+        """Return (K,): the share of all training tokens that each topic has; all the same without tokens."""
         check_is_fitted(self)
-        return np.asarray(self.topic_sums_ / max(float(self.topic_sums_.sum()), 1e-300), dtype=np.float64)
+        return normalised(self.topic_sums_)
 
     def tag_means(self) -> Float64:
         """Return (T, K): the mean profile of each tag, S_t / n_t; uniform for a tag without words."""

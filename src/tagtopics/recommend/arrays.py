@@ -11,6 +11,7 @@ from tagtopics.corpus.core import checked_csr
 from tagtopics.errors import InputError
 from tagtopics.recommend.calibration import N_COLUMNS, Calibration
 from tagtopics.recommend.recommender import HALVED_FROM, TagRecommender, uses_all
+from tagtopics.recommend.ridge import LEAST
 
 _PREFIX = "recommender."
 _MATRICES = ("counts", "tags")
@@ -18,6 +19,12 @@ _ARRAYS = ("topics", "rows", "coefficients", "own")
 
 _LARGEST = 1e9
 """Largest number in the arrays of a loaded recommender; those of a fit stay far below."""
+
+_WIDEST = 1e4
+"""Largest bandwidth; that of a fit is at most a tenth."""
+
+_MOST_TOKENS = 1e15
+"""Largest entry of a matrix; more tokens than a model can be fitted to."""
 
 
 def recommender_to_arrays(recommender: TagRecommender | None) -> dict[str, Any]:
@@ -53,6 +60,9 @@ def recommender_from(
     names = description["tag_names"]
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise InputError("the recommender's tag_names must be a list of strings")
+    bandwidth = float(description["bandwidth"])
+    if not 0 < bandwidth <= _WIDEST:
+        raise InputError(f"the recommender's bandwidth must be above 0 and at most {_WIDEST:g}")
     N, T = len(own["rows"]), len(names)
     if own["coefficients"].dtype == np.float16:
         own["coefficients"] = own["coefficients"].astype(np.float32)
@@ -64,7 +74,7 @@ def recommender_from(
         rows=own["rows"],
         coefficients=own["coefficients"],
         own=own["own"],
-        bandwidth=float(description["bandwidth"]),
+        bandwidth=bandwidth,
         calibration=Calibration(*(own[name] for name in Calibration._fields)),
         tag_names=tuple(names),
     )
@@ -94,12 +104,17 @@ def _check(own: dict[str, Any], n_tags: int, n_topics: int) -> None:
             raise InputError(f"the recommender's {name} is {found}, not {np.dtype(dtype)} {shape}")
         if not (np.abs(own[name]) <= _LARGEST).all():
             raise InputError(f"the recommender's {name} holds numbers that are not finite or too large")
-    if (own["topics"] < 0).any() or (own["topics"] > 1.001).any():
+    sums = own["topics"].sum(1, dtype=np.float64)
+    if (own["topics"] < 0).any() or (np.abs(sums - 1) > 1e-3).any():
         raise InputError("the recommender's topics are not proportions")
+    if (np.diff(own["rows"], prepend=-1) <= 0).any():
+        raise InputError("the recommender's rows do not ascend")
     if (own["handicap"] <= 0).any():
         raise InputError("the recommender's handicap holds numbers that are not positive")
-    if not N or (np.diff(own["counts.indptr"]) <= 0).any() or (own["counts.data"] <= 0).any():
+    if not N or (np.diff(own["counts.indptr"]) <= 0).any() or (own["counts.data"] < LEAST).any():
         raise InputError("the recommender's documents must have words")
+    if (own["tags.data"] != 1).any():
+        raise InputError("the recommender's tags must be 1 where a document has a tag")
 
 
 def matrix_to_arrays(matrix: Any, name: str) -> dict[str, Any]:
@@ -114,11 +129,11 @@ def matrix_to_arrays(matrix: Any, name: str) -> dict[str, Any]:
 
 
 def matrix_from(arrays: dict[str, Any], name: str, shape: tuple[int, int]) -> sp.csr_array:
-    """Return the CSR array that `matrix_to_arrays` converted; its entries must be finite and not negative."""
+    """Return the CSR array that `matrix_to_arrays` converted, all that kernels rely on checked."""
     data, indices, indptr = (arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
     if data.dtype != np.float32:
         raise InputError(f"{name} holds {data.dtype}, not float32")
-    matrix = checked_csr(data, indices, indptr, shape, name)
-    if not np.isfinite(matrix.data).all() or (matrix.data < 0).any():
-        raise InputError(f"{name} holds numbers that are negative or not finite")
+    matrix = checked_csr(data, indices, indptr, shape, name, canonical=True)
+    if matrix.nnz and not (matrix.data.min() >= 0 and matrix.data.max() <= _MOST_TOKENS):
+        raise InputError(f"{name} holds numbers that are not finite, negative or too large")
     return matrix

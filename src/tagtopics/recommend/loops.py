@@ -96,18 +96,20 @@ def _insert(d, value, column, size, top, places):
 def _compare(d, new, index, topic_weight, parts, alike):
     """Set `alike` (N,) to the similarity of new document d with all documents of the index.
 
-    `parts` (N,) is scratch. Slices tell the compiler that no index is negative, so that divisions vectorise.
+    `parts` (N,) is scratch; longer lists of a word's documents, which have some twice, take several rounds.
+    Slices tell the compiler that no index is negative, so that divisions vectorise.
     """
     one, two = np.float32(1), np.float32(2)
     alike[:] = 0
     for e in range(new.doc_offsets[d], new.doc_offsets[d + 1]):
         w, x = new.doc_words[e], new.doc_shares[e]
-        first, last = index.word_offsets[w], index.word_offsets[w + 1]
-        shares, docs = index.word_shares[first:last], index.word_docs[first:last]
-        for p in range(len(shares)):
-            parts[p] = two * x * shares[p] / (x + shares[p])
-        for p in range(len(docs)):
-            alike[docs[p]] += parts[p]
+        for first in range(index.word_offsets[w], index.word_offsets[w + 1], len(parts)):
+            last = min(first + len(parts), index.word_offsets[w + 1])
+            shares, docs = index.word_shares[first:last], index.word_docs[first:last]
+            for p in range(len(shares)):
+                parts[p] = two * x * shares[p] / (x + shares[p])
+            for p in range(len(docs)):
+                alike[docs[p]] += parts[p]
     for i in range(index.topics.shape[0]):
         total = np.float32(0)
         for k in range(index.topics.shape[1]):

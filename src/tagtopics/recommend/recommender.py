@@ -29,10 +29,12 @@ from tagtopics.recommend.calibration import (
     probabilities,
 )
 from tagtopics.recommend.ridge import (
+    LEAST,
     NEIGHBOURS,
     PART,
     Documents,
     Votes,
+    at_least,
     bandwidth_of,
     documents_of,
     kernel_of,
@@ -256,7 +258,7 @@ class TagRecommender:
         near = sp.csr_array(self.counts[rows])
         x = document.data / document.data.sum()
         y = near[:, document.indices].toarray() / near.sum(1)[:, np.newaxis]
-        shared = 2 * x * y / (x + y)
+        shared = 2 * x * y / np.maximum(x + y, LEAST)
         carried = self.tags[rows][:, tags].toarray()
         mean = carried.T @ shared / np.maximum(carried.sum(0), 1)[:, np.newaxis]
         return np.asarray(np.where(carried.any(0)[:, np.newaxis], mean - shared.mean(0), 0), dtype=np.float64)
@@ -332,7 +334,7 @@ def fit_recommender(
     """Train a recommender on tagged documents; the result does not depend on the number of threads.
 
     Args:
-        counts: CSR (D, W).
+        counts: CSR (D, W); a weight below 1.2e-38 is no word.
         tags: CSR (D, T).
         doc_topic: (D, K) topic proportions inferred with tags hidden, as those of new documents will be.
         tag_names: the T tags.
@@ -340,6 +342,7 @@ def fit_recommender(
         n_threads: 0 for all cores.
         on_progress: called with the share of the work done, from 0 to 1.
     """
+    counts = at_least(counts, LEAST)
     used = np.flatnonzero((np.diff(counts.indptr) > 0) & (np.diff(tags.indptr) > 0))
     if not len(used):
         raise InputError("fit_recommender: no document has both words and tags")
@@ -351,6 +354,8 @@ def fit_recommender(
         np.asarray(doc_topic[used], dtype=np.float32),
     )
     carried = sp.csr_array(tags[used], dtype=np.float32)
+    for matrix in (counts, carried):
+        matrix.sum_duplicates()
     carried.data[:] = 1
     bandwidth = bandwidth_of(counts, theta, _drawn(generator, len(used), _PAIRS_FOR_WIDTH))
     T = len(tag_names)

@@ -24,6 +24,10 @@ PART = 8000
 NEIGHBOURS = 200
 """Training documents that a document is regressed on: decision 033."""
 
+LEAST = np.finfo(np.float32).tiny
+"""Smallest weight or share of a word that counts. One over a smaller one may be infinite, and the mean of two
+shares that round to zero is not a number."""
+
 
 class Documents(NamedTuple):
     """N documents, by document and by word."""
@@ -59,12 +63,24 @@ def documents_of(counts: Any, doc_topic: Float32) -> Documents:
         ((counts.data / np.repeat(tokens, lengths)).astype(np.float32), counts.indices, counts.indptr),
         shape=counts.shape,
     )
+    shares = at_least(shares, LEAST)
     columns = sp.csc_array(shares)
     return Documents(
         shares.indptr.astype(np.int64), shares.indices.astype(np.int32), shares.data,
         columns.indptr.astype(np.int64), columns.indices.astype(np.int32), columns.data,
         np.ascontiguousarray(np.sqrt(doc_topic), dtype=np.float32),
     )  # fmt: skip
+
+
+def at_least(matrix: Any, least: np.float32) -> Any:
+    """Return a CSR array without entries below `least`: the array itself if it has none, else a copy."""
+    small = matrix.data < least
+    if not small.any():
+        return matrix
+    kept = matrix.copy()
+    kept.data[small] = 0
+    kept.eliminate_zeros()
+    return kept
 
 
 def neighbours(
@@ -141,7 +157,7 @@ def bandwidth_of(counts: Any, theta: Float32, some: Int64) -> float:
     """Return one over the mean distance of some documents, each pair compared as the kernel does."""
     x = sp.csr_array(counts[some])
     words = np.zeros((len(some), len(some)))
-    shares = sp.csc_array(x / x.sum(1)[:, np.newaxis])
+    shares = sp.csc_array(at_least(sp.csr_array(x / x.sum(1)[:, np.newaxis]), LEAST))
     for w in np.flatnonzero(np.diff(shares.indptr)):
         docs = shares.indices[shares.indptr[w] : shares.indptr[w + 1]]
         y = shares.data[shares.indptr[w] : shares.indptr[w + 1]]

@@ -1,0 +1,70 @@
+"""The arrays of a saved model, and what must hold of them; `save` and `load` make the same checks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tagtopics.errors import InputError
+from tagtopics.images.vocabulary import visual_to_arrays
+from tagtopics.models.base import TopicModel
+from tagtopics.models.saved_names import names_to_arrays
+from tagtopics.recommend.arrays import matrix_to_arrays, recommender_to_arrays
+
+NAMES = {"vocabulary_": "W", "tag_names_": "T", "doc_ids_": "D"}
+"""The names that every model has, and the axis of arrays that they belong to."""
+
+_ARRAYS: dict[str, tuple[str, ...]] = {
+    "components_": ("K", "W"),
+    "doc_topic_": ("D", "K"),
+    "topic_sums_": ("K",),
+    "tag_docs_": ("T",),
+    "doc_topic_prior_": ("K",),
+}
+"""The arrays that every model has, with their axes."""
+
+_DTYPES = {"components_": "f4", "doc_topic_": "f4", "doc_topic_prior_": "f4", "tag_docs_": "i8"}
+"""Types of arrays; all others are of type float64."""
+
+_DISTRIBUTIONS = ("components_", "doc_topic_")
+"""Arrays whose rows add up to one."""
+
+_LARGEST = 1e15
+"""Largest number in an array; more tokens than a model can be fitted to."""
+
+
+def arrays_of(model: TopicModel) -> dict[str, tuple[str, ...]]:
+    """Return the arrays of a model and their axes."""
+    return _ARRAYS | model._saved_arrays
+
+
+def arrays_to_save(model: TopicModel) -> dict[str, Any]:
+    """Return all arrays of a model by name, those of its recommender, tag names and images included."""
+    arrays = {name: np.ascontiguousarray(getattr(model, name)) for name in arrays_of(model)}
+    arrays |= recommender_to_arrays(model.recommender_)
+    named = model.names_ if model.recommender_ is not None else None
+    arrays |= {} if named is None else names_to_arrays(named)
+    arrays |= matrix_to_arrays(model.tag_words_, "tag_words_")
+    return arrays | visual_to_arrays(model.visual_)
+
+
+def check_arrays(arrays: dict[str, Any], sizes: dict[str, int], model: TopicModel) -> None:
+    """Raise an `InputError` unless the model's own arrays have the sizes of its axes and possible numbers."""
+    for name, axes in arrays_of(model).items():
+        if name not in arrays:
+            raise InputError(f"arrays.safetensors has no {name}")
+        array, shape = arrays[name], tuple(sizes[axis] for axis in axes)
+        dtype = np.dtype(_DTYPES.get(name, "f8"))
+        if array.shape != shape or array.dtype != dtype:
+            raise InputError(f"{name} is {array.dtype} {array.shape}, but should be {dtype} {shape}")
+        if array.size and not (array.min() >= 0 and array.max() <= _LARGEST):
+            raise InputError(f"{name} holds numbers that are not finite, negative or too large")
+        if name in _DISTRIBUTIONS and array.size and not _add_up_to_one(array):
+            raise InputError(f"{name} is damaged: its rows do not add up to one")
+    if not (arrays["doc_topic_prior_"] > 0).all():
+        raise InputError("doc_topic_prior_ holds numbers that are not positive")
+
+
+def _add_up_to_one(rows: Any) -> bool:
+    return bool((np.abs(rows.sum(1, dtype=np.float64) - 1) <= 1e-3).all())
