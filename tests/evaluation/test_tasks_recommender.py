@@ -50,6 +50,25 @@ def _shares(counts: sp.csr_array) -> np.ndarray:
     return np.asarray(dense / dense.sum(1, keepdims=True))
 
 
+def test_a_word_may_be_listed_more_often_than_there_are_documents() -> None:
+    """The scratch of the loop has a place for each document; one for each entry would be outside of it."""
+    counts, theta = _random_documents(3)
+    entries = np.concatenate([np.zeros(5000, dtype=np.int32), counts.indices])
+    offsets = np.concatenate([[0], counts.indptr[1:] + 5000])
+    data = np.concatenate([np.full(5000, 1 / 5000), counts.data])
+    index = ridges.documents_of(sp.csr_array((data, entries, offsets), shape=counts.shape), theta)
+    new = ridges.documents_of(counts, theta)
+    alike = 1 + np.log(ridges.kernel_of(new, index, 1.0, 1).astype(np.float64))
+    words = np.zeros((3, 3))
+    for d, i in np.ndindex(3, 3):
+        for e in range(*new.doc_offsets[d : d + 2]):
+            for f in range(*index.doc_offsets[i : i + 2]):
+                x, y = float(new.doc_shares[e]), float(index.doc_shares[f])
+                words[d, i] += (new.doc_words[e] == index.doc_words[f]) * 2 * x * y / (x + y)
+    topics = np.sqrt(theta) @ np.sqrt(theta).T
+    np.testing.assert_allclose(alike, 0.9 * words + 0.1 * topics, rtol=1e-3, atol=1e-5)
+
+
 @pytest.mark.parametrize("width", [1, 7, 128, 129, 300])
 def test_best_columns_are_those_of_a_stable_sort(width: int) -> None:
     """Narrow rows are sorted at once, wide ones are not; ties are in order in both."""

@@ -1,4 +1,4 @@
-"""Campaigns over what is restored: hostile checkpoints and run folders, and single flipped bits.
+"""Campaigns over what is restored: hostile checkpoints, run folders and shards, and single flipped bits.
 
 A hostile file has the digests that belong to it, so that only the checks of its content are left. A flipped
 bit ends well if the reader names it, or if what was read is the same to the last bit.
@@ -15,9 +15,11 @@ from typing import Any
 import joblib  # type: ignore[import-untyped]
 import numpy as np
 from fuzz_models import save_model
+from safetensors.numpy import load_file, save_file
 
 import tagtopics as tt
 from tagtopics.bp.checkpoint import FORMAT, read_arrays, write_arrays
+from tagtopics.files import BLANK, digest_file, sealed
 from tagtopics.models.persistence import load_with_corpus
 from tagtopics.scale import ShardFolder, fit_shards, shard_corpus
 from tagtopics.scale.shard_executor import STATE_FORMAT
@@ -70,6 +72,14 @@ def read_shards(place: Path) -> Any:
     folder = ShardFolder.open(place / "shards", verify="full")
     documents = folder.corpus()
     return repr(folder.manifest), documents, folder.totals
+
+
+def fitted_shards(place: Path) -> Any:
+    """Read all shards and fit a model to them, which must be finite and can be saved and loaded."""
+    read_shards(place)
+    fitted = fit_shards(model(2), place / "shards", place / "new run")
+    fitted.save(place / "new.tt")
+    return _finite(tt.load(place / "new.tt"))
 
 
 def _finite(fitted: Any) -> Any:
@@ -126,15 +136,19 @@ def flipped(kinds: tuple[str, ...], campaign: Any) -> Callable[..., dict[str, An
 
 
 def hostile(campaign: Any) -> Callable[..., dict[str, Any]]:
-    """Return a campaign that changes the record or an array of a checkpoint, and mends its digest."""
+    """Return a campaign that changes a checkpoint, a run folder or a shard, and mends its digest."""
 
     def run(n: int, rng: np.random.Generator, place: Path) -> dict[str, Any]:
         prepare(place / "seeds")
+        shutil.copytree(place / "seeds", place / "now")
+        fitted_shards(place / "now")  # so that no case has to compile the kernels
 
         def one(_: int) -> tuple[str, Callable[[], None]]:
             shutil.rmtree(place / "now", ignore_errors=True)
             shutil.copytree(place / "seeds", place / "now")
-            kind = ("stored.ckpt", "lean.ckpt", "run")[int(rng.integers(0, 3))]
+            kind = ("stored.ckpt", "lean.ckpt", "run", "shards")[int(rng.integers(0, 4))]
+            if kind == "shards":
+                return change_shard(place / "now" / kind, rng), lambda: _unused(fitted_shards(place / "now"))
             files = sorted((place / "now" / "run").iterdir()) if kind == "run" else [place / "now" / kind]
             path = files[int(rng.integers(0, len(files)))]
             what = change(path, rng)
@@ -168,6 +182,21 @@ def change(path: Path, rng: np.random.Generator) -> str:
     return what
 
 
+def change_shard(folder: Path, rng: np.random.Generator) -> str:
+    """Change an array of a shard or of the statistics, and mend the manifest; return what was changed."""
+    files = sorted(folder.glob("*.safetensors"))
+    path = files[int(rng.integers(0, len(files)))]
+    arrays = load_file(path)
+    what = _change_array(arrays, rng)
+    save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, path)
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    entries = {shard["file"]: shard for shard in manifest["shards"]} | manifest["files"]
+    entries[path.name] |= {"bytes": path.stat().st_size, "sha256": digest_file(path)}
+    text = sealed(json.dumps({"digest": BLANK} | manifest | {"digest": BLANK}))
+    (folder / "manifest.json").write_text(text, encoding="utf-8")
+    return f"{path.name}: {what}"
+
+
 def _places(value: Any) -> Any:
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in items:
@@ -186,7 +215,9 @@ def _change_array(arrays: dict[str, Any], rng: np.random.Generator) -> str:
         lambda: np.zeros((*array.shape, 2), dtype=array.dtype),
         lambda: np.zeros(array.shape[::-1], dtype=array.dtype),
         lambda: array * np.nan,
-        lambda: array * -1,
+        lambda: array[::-1].copy(),
+        lambda: array + np.array(1, dtype=array.dtype),
+        lambda: array * np.array(-1).astype(array.dtype),
         lambda: array * 1e30,
         lambda: _one_odd(array, rng),
         lambda: _one_odd(array, rng),
@@ -206,5 +237,6 @@ def _change_array(arrays: dict[str, Any], rng: np.random.Generator) -> str:
 def _one_odd(array: Any, rng: np.random.Generator) -> Any:
     flat = array.reshape(-1)
     if flat.size:
-        flat[int(rng.integers(0, flat.size))] = [np.nan, np.inf, -1.0, 1e30][int(rng.integers(0, 4))]
+        values = [np.nan, np.inf, -1.0, 1e30] if array.dtype.kind == "f" else [-1, 0, 1 << 6, -1 << 6]
+        flat[int(rng.integers(0, flat.size))] = np.array(values[int(rng.integers(0, 4))]).astype(array.dtype)
     return array

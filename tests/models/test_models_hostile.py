@@ -50,11 +50,51 @@ def _integers(description: Any, arrays: Any) -> None:
     arrays["recommender.tags.data"] = arrays["recommender.tags.data"].astype(np.int8)
 
 
+def _repeated(name: str, n: int) -> Callable[[Any, Any], None]:
+    """Return a change that lists the first entry of a matrix n more times."""
+
+    def change(description: Any, arrays: Any) -> None:
+        for part in ("data", "indices"):
+            array = arrays[f"{name}.{part}"]
+            arrays[f"{name}.{part}"] = np.concatenate([np.repeat(array[:1], n), array])
+        arrays[f"{name}.indptr"][1:] += n
+
+    return change
+
+
+def _reversed(description: Any, arrays: Any) -> None:
+    end = int(arrays["tag_words_.indptr"][1])
+    arrays["tag_words_.indices"][:end] = arrays["tag_words_.indices"][:end][::-1].copy()
+
+
+def _bandwidth(value: float) -> Callable[[Any, Any], None]:
+    return lambda description, arrays: description["recommender"].update(bandwidth=value)
+
+
+def _times(name: str, value: float) -> Callable[[Any, Any], None]:
+    return lambda description, arrays: arrays.update(
+        {name: (arrays[name] * value).astype(arrays[name].dtype)}
+    )
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         (_enormous, r"known\.joint must be a number from 0 to 1e\+12, not 1e\+308"),
         (_integers, "tags holds int8, not float32"),
+        *((_repeated("recommender.counts", n), "counts: .* do not ascend") for n in (1, 240, 6_000, 240_000)),
+        (_repeated("recommender.tags", 1), "tags: .* do not ascend"),
+        (_repeated("tag_words_", 1), "tag_words_: .* do not ascend"),
+        (_reversed, "tag_words_: .* do not ascend"),
+        *((_bandwidth(value), "bandwidth must be above 0") for value in (0.0, -1.0, float("inf"), 1e300)),
+        (_times("recommender.topics", 1.5), "topics are not proportions"),
+        (_times("recommender.rows", -1), "rows do not ascend"),
+        (_times("recommender.tags.data", 2), "must be 1 where"),
+        (_times("recommender.counts.data", 1e-45), "documents must have words"),
+        (_times("components_", 1e-38), "components_ is damaged: its rows do not add up to one"),
+        (_times("doc_topic_", 3), "doc_topic_ is damaged: its rows do not add up to one"),
+        (_times("doc_topic_prior_", 0), "doc_topic_prior_ holds numbers that are not positive"),
+        (_times("tag_sums_", 1e300), "tag_sums_ holds numbers that are not finite, negative or too large"),
     ],
 )
 def test_values_that_would_overflow_or_fail_later_are_refused(

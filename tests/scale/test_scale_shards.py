@@ -248,7 +248,7 @@ def test_a_shard_of_another_folder_is_refused(folder: Path) -> None:
         ShardFolder.open(folder)
 
 
-def test_indices_outside_their_columns_are_refused(corpus: Corpus, tmp_path: Path) -> None:
+def test_arrays_that_would_mislead_a_kernel_are_refused(corpus: Corpus, tmp_path: Path) -> None:
     """A hostile folder may have right checksums; its indices would lead a kernel out of its arrays."""
     import hashlib
 
@@ -261,16 +261,21 @@ def test_indices_outside_their_columns_are_refused(corpus: Corpus, tmp_path: Pat
         "doc_edges": lambda a: a[::-1].copy(),
         "doc_slots": lambda a: a + 1,
         "id_offsets": lambda a: a * 2,
+        "id_bytes": lambda a: a * np.uint8(255),
         "edge_count": lambda a: a * np.float32("nan"),
+        "word_docs": lambda a: a + 1_000,
+        "tag_docs": lambda a: -a - 1,
     }
     for name, spoil in spoilt.items():
         bad = tmp_path / name
         shutil.copytree(path, bad)
-        arrays = load((bad / "shard-00000.safetensors").read_bytes())
+        file = "statistics.safetensors" if name.endswith("_docs") else "shard-00000.safetensors"
+        arrays = load((bad / file).read_bytes())
         data = save(arrays | {name: spoil(arrays[name])})
-        (bad / "shard-00000.safetensors").write_bytes(data)
+        (bad / file).write_bytes(data)
         manifest = json.loads((bad / "manifest.json").read_text())
-        manifest["shards"][0] |= {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        entry = manifest["files"].get(file, manifest["shards"][0])
+        entry |= {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
         forge(bad / "manifest.json", manifest)
         with pytest.raises(InputError, match="damaged"):
             ShardFolder.open(bad).graph(0)

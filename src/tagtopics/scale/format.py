@@ -31,7 +31,7 @@ from safetensors.numpy import load, load_file
 from tagtopics._typing import Int32, Int64
 from tagtopics.bp.graph import FactorGraph, Totals, wire
 from tagtopics.corpus.columns import Columns
-from tagtopics.corpus.core import Corpus, checked_csr
+from tagtopics.corpus.core import INT32_MAX, Corpus, checked_csr
 from tagtopics.corpus.recipe import TextRecipe, recipe_from_json, recipe_to_json
 from tagtopics.errors import InputError, one_line
 from tagtopics.files import BLANK, digest_bytes, is_sealed, read_regular, sealed
@@ -346,7 +346,11 @@ class ShardFolder:
 
     def _names(self, file: str, n: int) -> tuple[str, ...]:
         path = self.path / file
-        names = tuple(_read_checked(path, self.manifest.files[file]).decode("utf-8").split("\n")[:-1])
+        try:
+            text = _read_checked(path, self.manifest.files[file]).decode("utf-8")
+        except UnicodeDecodeError:
+            raise InputError(f"{path}: damaged, it is not UTF-8; {_AGAIN}") from None
+        names = tuple(text.split("\n")[:-1])
         if len(names) != n:
             raise InputError(f"{path}: has {len(names):,} lines, the manifest says {n:,}")
         return names
@@ -356,6 +360,8 @@ class ShardFolder:
         values = _unpack(_read_checked(path, self.manifest.files[STATISTICS]), path).get(name)
         if values is None or values.shape != (n,) or values.dtype != np.int64:
             raise InputError(f"{path}: damaged, {name} is not an array of {n:,} whole numbers; {_AGAIN}")
+        if not ((values >= 0) & (values <= self.manifest.n_docs)).all():
+            raise InputError(f"{path}: damaged, {name} is not from 0 to the number of documents; {_AGAIN}")
         return values
 
 
@@ -409,7 +415,9 @@ def _check_shard(arrays: _Arrays, entry: ShardEntry, manifest: Manifest, path: P
         checked_csr(*parts, f"{path}: damaged, {name}", canonical=True)
     check_texts(arrays, entry.n_docs, path)
     counts = arrays["edge_count"]
-    if not (counts >= 1).all() or float(counts.sum(dtype=np.float64)) != entry.n_tokens:
+    if not ((counts >= 1) & (counts <= INT32_MAX) & (counts == np.rint(counts))).all():
+        raise InputError(f"{path}: damaged, edge_count is not whole numbers from 1 to {INT32_MAX:,}")
+    if float(counts.sum(dtype=np.float64)) != entry.n_tokens:
         raise InputError(f"{path}: damaged, edge_count does not add up to the manifest's n_tokens")
 
 

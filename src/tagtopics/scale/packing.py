@@ -75,6 +75,10 @@ def check_texts(arrays: Mapping[str, npt.NDArray[Any]], n_docs: int, path: Path)
         if data is None or offsets is None or data.dtype != np.uint8 or offsets.dtype != np.int64:
             raise InputError(f"{path}: damaged, it has no {name}_bytes of uint8 and {name}_offsets of int64")
         _check_offsets(offsets, n_docs, data.size, path)
+        try:
+            unpack(name, arrays)
+        except UnicodeDecodeError:
+            raise InputError(f"{path}: damaged, {name}_bytes is not UTF-8") from None
 
 
 def _check_offsets(offsets: Int64, n: int, total: int, path: Path) -> None:
