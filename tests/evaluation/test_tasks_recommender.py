@@ -50,23 +50,23 @@ def _shares(counts: sp.csr_array) -> np.ndarray:
     return np.asarray(dense / dense.sum(1, keepdims=True))
 
 
+@pytest.mark.compiled
 def test_a_word_may_be_listed_more_often_than_there_are_documents() -> None:
     """The scratch of the loop has a place for each document; one for each entry would be outside of it."""
-    counts, theta = _random_documents(3)
-    entries = np.concatenate([np.zeros(5000, dtype=np.int32), counts.indices])
-    offsets = np.concatenate([[0], counts.indptr[1:] + 5000])
-    data = np.concatenate([np.full(5000, 1 / 5000), counts.data])
-    index = ridges.documents_of(sp.csr_array((data, entries, offsets), shape=counts.shape), theta)
+    (counts, theta), n = _random_documents(3), 500_000
+    words = np.concatenate([np.zeros(n, dtype=np.int32), counts.indices])
+    data = np.concatenate([np.full(n, 1 / n), counts.data])
+    offsets = np.concatenate([[0], counts.indptr[1:] + n])
+    index = ridges.documents_of(sp.csr_array((data, words, offsets), shape=counts.shape), theta)
     new = ridges.documents_of(counts, theta)
     alike = 1 + np.log(ridges.kernel_of(new, index, 1.0, 1).astype(np.float64))
-    words = np.zeros((3, 3))
+    expected = 0.1 * (np.sqrt(theta) @ np.sqrt(theta).T).astype(np.float64)
     for d, i in np.ndindex(3, 3):
+        there = slice(*index.doc_offsets[i : i + 2])
         for e in range(*new.doc_offsets[d : d + 2]):
-            for f in range(*index.doc_offsets[i : i + 2]):
-                x, y = float(new.doc_shares[e]), float(index.doc_shares[f])
-                words[d, i] += (new.doc_words[e] == index.doc_words[f]) * 2 * x * y / (x + y)
-    topics = np.sqrt(theta) @ np.sqrt(theta).T
-    np.testing.assert_allclose(alike, 0.9 * words + 0.1 * topics, rtol=1e-3, atol=1e-5)
+            x, y = new.doc_shares[e], index.doc_shares[there][index.doc_words[there] == new.doc_words[e]]
+            expected[d, i] += 0.9 * (2 * x * y / (x + y)).sum(dtype=np.float64)
+    np.testing.assert_allclose(alike, expected, atol=0.01)
 
 
 @pytest.mark.parametrize("width", [1, 7, 128, 129, 300])

@@ -30,7 +30,7 @@ EXTRA = (1, 5, 120, 240, 6_000, 240_000)
 
 _WHOLE = (-1, 0, 1, 2**31 - 1, -(2**31), 2**31, 2**32 + 1, 2**62, -(2**63))
 _REAL = (np.nan, np.inf, -np.inf, -1.0, 0.0, 5e-324, 1e-45, 1e-38, 1.0, 2.0, 1e9, 1e30, 3e38, 1e300)
-_NUMBERS = (*_REAL, "x", None, [])
+_NUMBERS: tuple[Any, ...] = (*_REAL, "x", None, [])
 
 
 def corpus() -> tt.Corpus:
@@ -67,7 +67,7 @@ def prepare(place: Path) -> list[str]:
     named = corpus()
     plain = tt.read_corpus(named.texts, tags=[named.tags_of(d) for d in range(named.n_docs)])
     images = photographs(place.parent / "images")
-    options = {"max_iter": 2, "random_state": 0, "n_jobs": 1}
+    options: dict[str, Any] = {"max_iter": 2, "random_state": 0, "n_jobs": 1}
     models = {
         "names": (tt.TTM(3, **options), named),
         "ttm": (tt.TTM(3, **options), plain),
@@ -89,6 +89,7 @@ def ask(folder: Path) -> None:
     """Load a model and ask it all that reaches a kernel; answers must be finite."""
     model: Any
     model, documents = load_with_corpus(folder)
+    assert documents is not None
     some = documents.select(np.arange(5))
     assert np.isfinite(model.transform(some)).all()
     if model.recommender_ is not None:
