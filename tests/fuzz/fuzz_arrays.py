@@ -28,6 +28,7 @@ N_DOCS = 120
 EXTRA = (1, 5, 120, 240, 6_000, 240_000)
 """Entries added to one row of a matrix."""
 
+_PARTS = ("data", "indices", "indptr")
 _WHOLE = (-1, 0, 1, 2**31 - 1, -(2**31), 2**31, 2**32 + 1, 2**62, -(2**63))
 _REAL = (np.nan, np.inf, -np.inf, -1.0, 0.0, 5e-324, 1e-45, 1e-38, 1.0, 2.0, 1e9, 1e30, 3e38, 1e300)
 _NUMBERS: tuple[Any, ...] = (*_REAL, "x", None, [])
@@ -144,6 +145,7 @@ def _one_of(values: Any, rng: np.random.Generator) -> Any:
 def _change(folder: Path, rng: np.random.Generator) -> str:
     arrays = {name: array.copy() for name, array in load_file(folder / "arrays.safetensors").items()}
     matrices = sorted(name.removesuffix(".indptr") for name in arrays if name.endswith(".indptr"))
+    matrices = [name for name in matrices if all(arrays[f"{name}.{part}"].shape > (1,) for part in _PARTS)]
     chance = rng.random()
     if chance < 0.1:
         return _change_number(folder / "model.json", rng)
@@ -168,13 +170,14 @@ def _change_number(path: Path, rng: np.random.Generator) -> str:
 
 def _change_matrix(arrays: dict[str, Any], name: str, rng: np.random.Generator) -> str:
     """Break a CSR matrix: more entries; columns twice, unsorted or outside; wrong pointers or lengths."""
-    data, indices, indptr = (arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
+    data, *whole = (arrays[f"{name}.{part}"].ravel() for part in _PARTS)
+    indices, indptr = (array.astype(np.int64) for array in whole)
     kinds = ("extra", "extra", "extra", "twice", "unsorted", "outside", "pointers", "length", "type")
     kind = _one_of(kinds, rng)
     row, at = int(rng.integers(0, len(indptr) - 1)), int(rng.integers(0, len(indices)))
     more = _one_of(EXTRA, rng)
     if kind == "extra":
-        place = int(indptr[row])
+        place = int(np.clip(indptr[row], 0, min(len(indices), len(data))))
         column = indices[min(place, len(indices) - 1)]
         indices, data = np.insert(indices, place, [column] * more), np.insert(data, place, [1] * more)
         indptr[row + 1 :] += more
@@ -194,8 +197,10 @@ def _change_matrix(arrays: dict[str, Any], name: str, rng: np.random.Generator) 
     else:
         types = (np.int64, np.uint32, np.uint64, np.int16, np.float64)
         indices, indptr = indices.astype(_one_of(types, rng)), indptr.astype(_one_of(types, rng))
-    for part, array in (("data", data), ("indices", indices), ("indptr", indptr)):
-        arrays[f"{name}.{part}"] = array
+    if kind != "type":
+        indices, indptr = indices.astype(whole[0].dtype), indptr.astype(whole[1].dtype)
+    for part, array in zip(_PARTS, (data, indices, indptr), strict=True):
+        arrays[f"{name}.{part}"] = array.ravel()
     return f"{name}, {kind} {more if kind == 'extra' else ''}"
 
 
