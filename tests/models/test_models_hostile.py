@@ -94,6 +94,7 @@ def _times(name: str, value: float) -> Callable[[Any, Any], None]:
         (_times("components_", 1e-38), "components_ is damaged: its rows do not add up to one"),
         (_times("doc_topic_", 3), "doc_topic_ is damaged: its rows do not add up to one"),
         (_times("doc_topic_prior_", 0), "doc_topic_prior_ holds numbers that are not positive"),
+        (_times("doc_topic_prior_", 1e-37), "doc_topic_prior_ holds numbers that are not positive, or too"),
         (_times("tag_sums_", 1e300), "tag_sums_ holds numbers that are not finite, negative or too large"),
     ],
 )

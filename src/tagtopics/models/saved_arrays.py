@@ -33,6 +33,9 @@ _DISTRIBUTIONS = ("components_", "doc_topic_")
 _LARGEST = 1e15
 """Largest number in an array; more tokens than a model can be fitted to."""
 
+_LEAST_PRIOR = 1e-12
+"""Least prior of the largest topic; a fit takes 1e-9 or more."""
+
 
 def arrays_of(model: TopicModel) -> dict[str, tuple[str, ...]]:
     """Return the arrays of a model and their axes."""
@@ -62,8 +65,9 @@ def check_arrays(arrays: dict[str, Any], sizes: dict[str, int], model: TopicMode
             raise InputError(f"{name} holds numbers that are not finite, negative or too large")
         if name in _DISTRIBUTIONS and array.size and not _add_up_to_one(array):
             raise InputError(f"{name} is damaged: its rows do not add up to one")
-    if not (arrays["doc_topic_prior_"] > 0).all():
-        raise InputError("doc_topic_prior_ holds numbers that are not positive")
+    prior = arrays["doc_topic_prior_"]
+    if prior.size and not (prior.min() > 0 and prior.max() >= _LEAST_PRIOR):
+        raise InputError("doc_topic_prior_ holds numbers that are not positive, or too small")
 
 
 def _add_up_to_one(rows: Any) -> bool:
