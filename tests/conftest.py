@@ -34,7 +34,7 @@ def _data_directory() -> Path | None:
 
 SLOW = ("scale_cluster", "packaging_distribution", "crash_points", "bench_smoke", "kernels_cache",
         "scale_killed", "process_bits", "explore_unpatched_annif", "cli_settings", "cli_killed",
-        "baselines_independent")  # fmt: skip
+        "baselines_independent", "process_container")  # fmt: skip
 """The files of `make test-slow`: clusters, packages, killed processes, compilation, and other packages."""
 
 LONG = ("explore_figures", "models_contract", "explore_browser", "fuzz", "docs", "process_workers",

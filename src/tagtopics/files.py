@@ -20,10 +20,13 @@ import secrets
 import shutil
 import stat
 import sys
+import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -46,20 +49,69 @@ _PATIENCE, _PAUSE = 10.0, 0.005
 """Seconds that a writer waits for readers of the folder it has replaced, and between two looks."""
 
 
-def cache_folder(kind: str) -> Path:
-    """Return the folder for cached files of one kind.
+def cache_folder() -> Path:
+    """Return the folder for downloaded data sets: `TAGTOPICS_CACHE`, or a folder in the user's cache."""
+    named = os.environ.get("TAGTOPICS_CACHE")
+    return Path(os.path.expanduser(named)) if named else _user_cache()
 
-    Args:
-        kind: "data" for downloaded data sets (`TAGTOPICS_CACHE` overrides it), "kernels" for compiled code,
-            which is executable and therefore never shares a folder with data.
+
+@cache
+def code_folder() -> Path | None:
+    """Return a folder for cached code, in which only this user can write; None if there is none.
+
+    Cached code is executable, so it never shares a folder with data, and what others may have written is not
+    used. The folder is in `NUMBA_CACHE_DIR`, else in the user's cache. If it cannot be there, a warning says
+    so, and it is in the temporary folder.
     """
+    named = os.environ.get("NUMBA_CACHE_DIR")
+    try:
+        return _private_folder(Path(named).absolute() if named else _user_cache().parent)
+    except OSError as error:
+        reason = f"{error.filename or 'no folder'}: {error.strerror or error}"
+    try:
+        folder = _private_folder(_temporary_folder())
+        instead = f"cached in {folder}, which may not be kept"
+    except OSError:
+        folder, instead = None, "not cached, so each run compiles it again"
+    remedy = "set XDG_CACHE_HOME or NUMBA_CACHE_DIR to a folder in which you can write"
+    warnings.warn(f"compiled code is {instead} ({reason}); {remedy}", RuntimeWarning, stacklevel=2)
+    return folder
+
+
+def _user_cache() -> Path:
+    """Return our folder in the user's cache; without a home, a path at which no folder can be."""
     from platformdirs import user_cache_path
 
-    named = os.environ.get("TAGTOPICS_CACHE")
-    if kind == "data" and named:
-        return Path(named).expanduser()
-    base = user_cache_path("tagtopics", appauthor=False)
-    return base if kind == "data" else base.with_name("tagtopics-kernels")
+    try:
+        found = user_cache_path("tagtopics", appauthor=False)
+    except RuntimeError:  # older versions return a relative path
+        found = Path("~", "tagtopics")
+    return Path(os.devnull, found)  # `found` if it is absolute: the working folder may hold files of others
+
+
+def _private_folder(parent: Path) -> Path:
+    """Return this user's folder for code, created if need be; an `OSError` if others can write there."""
+    if not hasattr(os, "geteuid"):  # on Windows, all of these places belong to the user
+        folder = parent / "tagtopics-kernels"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+    folder = parent / f"tagtopics-kernels-{os.geteuid()}"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = folder.lstat()
+    private = stat.S_ISDIR(found.st_mode) and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    if not private or found.st_uid != os.geteuid():
+        raise PermissionError(errno.EPERM, "is not a folder in which only you can write", str(folder))
+    tempfile.TemporaryFile(dir=folder).close()
+    return folder
+
+
+def _temporary_folder() -> Path:
+    """Return the temporary folder; an `OSError` if others could replace a folder in it, or have filled it."""
+    folder = Path(tempfile.gettempdir())
+    mode = folder.stat().st_mode
+    if not mode & stat.S_ISVTX and (mode & (stat.S_IWGRP | stat.S_IWOTH) or folder.samefile(os.curdir)):
+        raise PermissionError(errno.EPERM, "is not safe", str(folder))
+    return folder
 
 
 @contextmanager

@@ -15,7 +15,6 @@ from tagtopics import files as _io
 from tagtopics.files import (
     atomic_file,
     atomic_folder,
-    cache_folder,
     check_target,
     digest_arrays,
     digest_file,
@@ -128,12 +127,6 @@ def test_digests_see_every_byte(tmp_path: Path) -> None:
     assert digest_arrays(array) == digest_arrays(array.copy())
     (tmp_path / "file").write_bytes(b"abc")
     assert digest_file(tmp_path / "file").startswith("ba7816bf")
-
-
-def test_compiled_code_is_cached_apart_from_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("TAGTOPICS_CACHE", str(tmp_path))
-    assert cache_folder("data") == tmp_path
-    assert tmp_path not in (cache_folder("kernels"), *cache_folder("kernels").parents)
 
 
 def test_without_an_exchange_a_killed_save_loses_nothing(

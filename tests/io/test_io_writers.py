@@ -61,9 +61,7 @@ KNOWN = {
     # Temporary folders of this process, the private cache of compiled code, the null device.
     "readers/mat.py": {"savez"},
     "explore/server/engine.py": {"write_bytes"},
-    "jit/compiling.py": {"mkdir"},
     "jit/shipped.py": {"save"},
-    "corpus/tokenizers.py": {"mkdir"},
     "cli/app.py": {"open"},
     "cli/demo.py": {"save"},  # a model
     "curation/commands.py": {"save"},

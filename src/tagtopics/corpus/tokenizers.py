@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Iterable
 from functools import lru_cache
@@ -9,7 +10,7 @@ from typing import Any
 
 from tagtopics.corpus.languages import LANGUAGES
 from tagtopics.errors import InputError, MissingExtraError
-from tagtopics.files import cache_folder
+from tagtopics.files import code_folder
 
 Tokenizer = Callable[[str], Iterable[str]]
 
@@ -64,9 +65,7 @@ def _chinese() -> Tokenizer:
     jieba = _import("jieba", "Chinese text", "chinese")
     jieba.setLogLevel(60)
     segmenter = jieba.Tokenizer()
-    folder = cache_folder("kernels")  # its cache is a private file, not one in a folder that all users share
-    folder.mkdir(parents=True, exist_ok=True)
-    segmenter.tmp_dir = str(folder)
+    segmenter.tmp_dir = str(code_folder() or os.devnull)  # it loads what it finds there
     segmenter.initialize()
     return lambda text: segmenter.cut(text)
 

@@ -56,7 +56,7 @@ def load_dataset(name_or_path: str | Path, progress: Progress | None = None) -> 
         The corpus.
     """
     name = str(name_or_path)
-    path = Path(name_or_path).expanduser()
+    path = Path(os.path.expanduser(name))
     folder = _user_folders().get(name)
     if _is_matrix_folder(path) or (path.exists() and not _is_known(name)):
         return read_corpus(path)
@@ -116,7 +116,7 @@ def _is_matrix_folder(path: Path) -> bool:
 def _user_folders() -> dict[str, Path]:
     """Return the matrix folders in the directory `TAGTOPICS_DATA` by name."""
     named = os.environ.get("TAGTOPICS_DATA")
-    directory = Path(named).expanduser() if named else None
+    directory = Path(os.path.expanduser(named)) if named else None
     if directory is None or not directory.is_dir():
         return {}
     return {path.name: path for path in sorted(directory.iterdir()) if _is_matrix_folder(path)}

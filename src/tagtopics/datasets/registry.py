@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import http.client
+import os
 import tomllib
 import urllib.error
 import urllib.parse
@@ -118,9 +119,9 @@ _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 def is_cached(entry: DatasetEntry, directory: Path | None = None) -> bool:
     """Tell whether all files of a data set are in the cache, with the right sizes."""
-    folder = (directory or cache_folder("data")) / entry.name
+    folder = (directory or cache_folder()) / entry.name
     paths = [(folder / file.name, file.size) for file in entry.files]
-    return all(path.is_file() and path.stat().st_size == size for path, size in paths)
+    return all(os.path.isfile(path) and path.stat().st_size == size for path, size in paths)
 
 
 def fetch_dataset(
@@ -135,14 +136,14 @@ def fetch_dataset(
 
     Args:
         entry: an entry of the registry.
-        directory: the cache; None for `cache_folder("data")`.
+        directory: the cache; None for `cache_folder()`.
         progress: called after every block.
         timeout: seconds to wait for the server, each time.
 
     Returns:
         The folder `directory / entry.name`.
     """
-    folder = (directory or cache_folder("data")) / entry.name
+    folder = (directory or cache_folder()) / entry.name
     for file in entry.files:
         target = folder / file.name
         if not target.exists():

@@ -7,10 +7,6 @@ together; after an upgrade no stale code can be found.
 
 from __future__ import annotations
 
-import os
-import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +14,7 @@ from typing import Any
 import numba
 from numba.core.compiler import Compiler
 
-from tagtopics.files import cache_folder, digest_bytes
+from tagtopics.files import code_folder, digest_bytes
 
 
 class _NoAlias(Compiler):
@@ -35,14 +31,13 @@ class _NoAlias(Compiler):
 
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
-    "cache": True,
     "no_cfunc_wrapper": True,  # C code calls none of them; every wrapper takes time to compile
     "error_model": "numpy",
     "pipeline_class": _NoAlias,
     # The compiler may reorder sums, so that they vectorise, but not assume away NaN or infinity.
     "fastmath": {"reassoc", "contract", "nsz", "arcp"},
 }
-_INTEGER_OPTIONS: dict[str, Any] = {"nogil": True, "cache": True, "_nrt": False}
+_INTEGER_OPTIONS: dict[str, Any] = {"nogil": True, "_nrt": False}
 _UNWRAPPED: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _INNER_OPTIONS: dict[str, Any] = _OPTIONS | {
     "forceinline": True,
@@ -58,8 +53,7 @@ _KERNELS = ("jit/*.py", "bp/*.py", "**/*_loops.py", "**/loops.py")
 
 def kernel(function: Any) -> Any:
     """Compile a function on first use, cache it on disk, and run it without the interpreter's lock."""
-    with _numba_cache():
-        return numba.njit(**_OPTIONS)(function)
+    return _compile(function, _OPTIONS)
 
 
 def short_kernel(function: Any) -> Any:
@@ -69,20 +63,17 @@ def short_kernel(function: Any) -> Any:
     released it. Calls that release it for microseconds, one after the other, start that millisecond anew
     each time, and take the lock back before the waiting thread is awake.
     """
-    with _numba_cache():
-        return numba.njit(**(_OPTIONS | {"nogil": False}))(function)
+    return _compile(function, _OPTIONS | {"nogil": False})
 
 
 def integer_kernel(function: Any) -> Any:
     """Compile code on integers that allocates nothing; no order of its operations can change a result."""
-    with _numba_cache():
-        return numba.njit(**_INTEGER_OPTIONS)(function)
+    return _compile(function, _INTEGER_OPTIONS)
 
 
 def integer_inner(function: Any) -> Any:
     """Compile a function that only integer kernels call, inlined into each of them."""
-    with _numba_cache():
-        return numba.njit(**_INTEGER_OPTIONS, **_UNWRAPPED, forceinline=True)(function)
+    return _compile(function, _INTEGER_OPTIONS | _UNWRAPPED | {"forceinline": True})
 
 
 def inner(function: Any) -> Any:
@@ -93,64 +84,42 @@ def inner(function: Any) -> Any:
     runs a different copy than one that loads them from disk, with different bits. Inner functions allocate
     nothing and return no array, so reference counting is off: it would cost more than some of the loops.
     """
-    with _numba_cache():
-        return numba.njit(**_INNER_OPTIONS)(function)
+    return _compile(function, _INNER_OPTIONS)
 
 
 def allocator(function: Any) -> Any:
     """Compile a function that only kernels call, and that returns new arrays; see `inner`."""
-    with _numba_cache():
-        return numba.njit(**_ALLOCATOR_OPTIONS)(function)
+    return _compile(function, _ALLOCATOR_OPTIONS)
 
 
 def has_compiled() -> bool:
     """Return whether the kernels of a fit are in the cache; if not, the first fit takes longer."""
-    settings: Any = numba.config
-    folder = _folder(settings.CACHE_DIR)
-    return bool(folder) and any(Path(folder).rglob("edges.update_documents-*.nbi"))
+    folder = _folder()
+    return folder is not None and any(folder.rglob("edges.update_documents-*.nbi"))
 
 
 def is_compiling() -> bool:
     """Return whether kernels are compiled, and cached, at all; debuggers and coverage switch it off."""
     settings: Any = numba.config
-    return not settings.DISABLE_JIT and bool(_folder(settings.CACHE_DIR))
+    return not settings.DISABLE_JIT and _folder() is not None
 
 
-@contextmanager
-def _numba_cache() -> Iterator[None]:
-    """Make numba cache what is decorated here in our folder; other code of the process is not affected."""
+def _compile(function: Any, options: dict[str, Any]) -> Any:
+    """Decorate a function. numba caches it in our folder, if there is one; other code is not affected."""
     settings: Any = numba.config
-    before = settings.CACHE_DIR
-    settings.CACHE_DIR = _folder(before)
+    folder, before = _folder(), settings.CACHE_DIR
+    settings.CACHE_DIR = str(folder or "")
     try:
-        yield
+        return numba.njit(cache=folder is not None, **options)(function)
     finally:
         settings.CACHE_DIR = before
 
 
 @cache
-def _folder(base: str) -> str:
-    """Return our folder under NUMBA_CACHE_DIR or the user's cache; `base` itself if none can be created.
-
-    Cached kernels are executable code, so the default folder must belong to the user and be writable by no
-    one else.
-    """
-    parent = Path(base) if base else cache_folder("kernels")
-    folder = parent / f"tagtopics-{stamp()}"
-    try:
-        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder.mkdir(mode=0o700, exist_ok=True)
-        private = bool(base) or all(_is_private(place) for place in (parent, folder))
-    except OSError:
-        return base
-    return str(folder) if private and os.access(folder, os.W_OK) else base
-
-
-def _is_private(folder: Path) -> bool:
-    if not hasattr(os, "getuid"):
-        return True
-    found = folder.stat()
-    return found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+def _folder() -> Path | None:
+    """Return the folder for this state of the kernels; None if they are compiled in memory."""
+    folder = code_folder()
+    return None if folder is None else folder / f"tagtopics-{stamp()}"
 
 
 def stamp() -> str:
