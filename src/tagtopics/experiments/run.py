@@ -19,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics import __version__
+from tagtopics._processes import safe_path
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.evaluation import find_task
 from tagtopics.experiments.curves import measure_curve
@@ -301,7 +302,7 @@ def _answers(
         return
     todo = list(reversed(groups))
     running: set[Future[_GroupResult]] = set()
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    with safe_path(), ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         while running or (todo and time.monotonic() < deadline):
             while todo and len(running) < jobs and time.monotonic() < deadline:
                 running.add(pool.submit(_run_group, todo.pop(), data, 1))
@@ -391,7 +392,7 @@ _COUNTED = "corel5k-images"
 def photo_folder() -> Path:
     """Return the matrix folder of C5K with its photos in `images/`; an `InputError` if there is none."""
     named = os.environ.get("TAGTOPICS_DATA")
-    folder = Path(named).expanduser() / _COUNTED if named else None
+    folder = Path(os.path.expanduser(named), _COUNTED) if named else None
     if folder is None or not (folder / "images").is_dir():
         raise InputError(
             "SML and --from-pixels need the photos of C5K, which cannot be downloaded: set TAGTOPICS_DATA "

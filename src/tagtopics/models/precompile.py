@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+from tagtopics._processes import start_python
 from tagtopics.bp import anchors, fold, sweep
 from tagtopics.bp.graph import CorpusSums, DocState, FactorGraph, Priors, build_graph
 from tagtopics.jit import shipped
@@ -31,7 +32,7 @@ _TOPICS = 3
 _SECONDS = {"sweeps": 9.2, "starts": 6.1, "tag words": 4.9, "mixtures": 2.4}
 """Processor seconds that it takes to compile each group, to divide them among processes."""
 
-_processes: list[subprocess.Popen[bytes]] = []
+_processes: list[subprocess.Popen[str]] = []
 
 
 def begin() -> bool:
@@ -77,17 +78,10 @@ def _is_python() -> bool:
     return name.startswith(("python", "pypy")) and not getattr(sys, "frozen", False)
 
 
-def _started(i: int, n: int) -> subprocess.Popen[bytes]:
-    package = str(Path(__file__).parents[2])
-    code = f"import sys; sys.path.insert(0, {package!r}); from tagtopics.models import precompile; "
+def _started(i: int, n: int) -> subprocess.Popen[str]:
+    code = f"from tagtopics.models import precompile; precompile.compile_part({i}, {n})"
     quiet = subprocess.DEVNULL
-    return subprocess.Popen(
-        [sys.executable, "-c", f"{code}precompile.compile_part({i}, {n})"],
-        stdin=quiet,
-        stdout=quiet,
-        stderr=quiet,
-        close_fds=True,
-    )
+    return start_python(code, stdin=quiet, stdout=quiet, stderr=quiet)
 
 
 def _sample() -> FactorGraph:

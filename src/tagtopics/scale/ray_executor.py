@@ -11,7 +11,9 @@ from __future__ import annotations
 import os
 import re
 import socket
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import chdir
 from typing import Any, ClassVar
 
 import numpy as np
@@ -199,8 +201,12 @@ def _check_address(address: str) -> None:
 
 def _connect(ray: Any, address: str | None, folder: ShardFolder, workers: int, n_topics: int) -> None:
     """Connect to the cluster at an address, or start one; an existing connection is used."""
-    if ray.is_initialized():
-        return
+    if not ray.is_initialized():
+        with chdir(sys.prefix):  # Ray puts the working folder first in the path of its workers
+            _start(ray, address, folder, workers, n_topics)
+
+
+def _start(ray: Any, address: str | None, folder: ShardFolder, workers: int, n_topics: int) -> None:
     quiet = {"log_to_driver": False, "logging_level": "warning"}
     if address is not None:
         try:
@@ -218,7 +224,8 @@ def _connect(ray: Any, address: str | None, folder: ShardFolder, workers: int, n
         ray.init(address="local", **local, **quiet)
     except Exception as error:  # Ray has no class of its own for this
         raise InputError(
-            f"--engine ray: Ray could not be started ({one_line(error)}); try again, or use --engine local"
+            f"--engine ray: Ray could not be started ({one_line(error)}); try again, set HOME to a folder in "
+            "which you can write, or use --engine local"
         ) from None
 
 

@@ -19,6 +19,7 @@ import threading
 from pathlib import Path
 from typing import Any, Self
 
+from tagtopics._processes import start_python
 from tagtopics.corpus.formats.text_files import FREE_EXPANSION, MAX_EXPANSION
 from tagtopics.errors import InputError, MissingExtraError, one_line
 
@@ -81,18 +82,13 @@ class Apart:
         return found["value"]
 
     def _started(self) -> subprocess.Popen[str]:
-        environment = os.environ | {
-            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-            "PYTHONIOENCODING": "utf-8",
-            "OPENBLAS_NUM_THREADS": "1",  # each thread reserves memory
-        }
-        return subprocess.Popen(
-            [sys.executable, "-P", "-c", _CODE, self._function],
-            env=environment,
+        return start_python(
+            _CODE,
+            self._function,
+            env={"PYTHONIOENCODING": "utf-8", "OPENBLAS_NUM_THREADS": "1"},  # each thread reserves memory
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            encoding="utf-8",
         )
 
     def _answer(self, job: str, wait: float) -> str | None:
