@@ -12,16 +12,15 @@ DTYPES = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I64": "<i8", "I32": "<i4"}
 
 
 def read_description(folder):
-    """Return the content of model.json; in schema 2, check its digest and those of all other files."""
+    """Return the content of model.json, its digest and those of all other files checked."""
     content = (folder / "model.json").read_bytes()
     description = json.loads(content)
-    if description["schema"] not in (1, 2):
+    if description["schema"] != 2:
         raise ValueError(f"{folder}: unknown schema {description['schema']}")
-    if description["schema"] == 2:
-        own = re.search(rb'"digest":\s*"([0-9a-f]{64})"', content)
-        check("model.json", content[: own.start(1)] + b"0" * 64 + content[own.end(1) :], own[1].decode())
-        for name, digest in description["files"].items():
-            check(name, (folder / name).read_bytes(), digest)
+    own = re.search(rb'"digest":\s*"([0-9a-f]{64})"', content)
+    check("model.json", content[: own.start(1)] + b"0" * 64 + content[own.end(1) :], own[1].decode())
+    for name, digest in description["files"].items():
+        check(name, (folder / name).read_bytes(), digest)
     return description
 
 

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from tagtopics.corpus import TextRecipe, read_corpus
 from tagtopics.corpus.markup import has_html, plain_texts, without_html
-from tagtopics.corpus.recipe import recipe_from_json
 
 
 @pytest.mark.parametrize(
@@ -69,8 +68,3 @@ def test_the_recipe_says_whether_html_is_kept() -> None:
     assert kept.vocabulary == ("bird", "cat", "dog", "nbsp")
     assert not any("HTML" in line for line in kept.notices)
     assert plain_texts(texts)[1] == 1
-
-
-def test_recipes_of_older_models_keep_html() -> None:
-    assert recipe_from_json({"min_df": 2}) == TextRecipe(min_df=2, strip_html=False)
-    assert recipe_from_json({"strip_html": True}) == TextRecipe()

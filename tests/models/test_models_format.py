@@ -18,7 +18,6 @@ from tagtopics.models.persistence import Description
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 READER = DOCS / "examples" / "read_model.py"
-FIXTURES = Path(__file__).parent / "fixtures" / "model-0.1.0"
 
 ALONE = """
 import runpy, sys
@@ -58,13 +57,6 @@ def test_a_new_model_is_read_without_tagtopics(saved: Path) -> None:
     done = run_reader(saved)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == expected(tt.load(saved))
-
-
-@pytest.mark.parametrize("name", ["ttm", "ttm-auto", "lda", "lda-gibbs", "lda-vb", "llda"])
-def test_models_of_0_1_0_are_read_without_tagtopics(name: str) -> None:
-    done = run_reader(FIXTURES / name)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == expected(tt.load(FIXTURES / name))
 
 
 def test_the_example_reads_every_array_as_safetensors_does(saved: Path) -> None:
@@ -109,8 +101,8 @@ def test_the_page_names_every_field_and_array(saved: Path) -> None:
     assert sorted(place.name for place in (saved / "corpus").iterdir() if f"`{place.name}`" not in page) == []
 
 
-def test_unfinished_fits_of_0_1_0_are_refused(tmp_path: Path) -> None:
-    """Their metadata has no `format`, and their run folders have other files."""
+def test_files_of_others_are_no_unfinished_fits(tmp_path: Path) -> None:
+    """A checkpoint has a `format` in its metadata, and a run folder has only its own files."""
     record = json.dumps({"sweep": 1, "history": []})
     save_file({"words": np.ones((2, 2))}, tmp_path / "state", metadata={"checkpoint": record})
     before = (tmp_path / "state").read_bytes()

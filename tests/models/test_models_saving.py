@@ -26,8 +26,6 @@ from tagtopics.models.persistence import (
     save_model,
 )
 
-FIXTURES = Path(__file__).parent / "fixtures"
-
 
 @pytest.fixture(scope="module")
 def model(planted: SyntheticCorpus) -> Any:
@@ -112,7 +110,7 @@ def test_text_models_keep_their_recipe(tmp_path: Path) -> None:
 
 
 def test_presets_are_saved(tmp_path: Path) -> None:
-    for preset in ("fast", tt.Preset(word_exponent=0.5, tag_pseudo_count=2.0)):
+    for preset in ("fast", tt.Preset(word_exponent=0.5, relaxation=2.0)):
         tt.TTM(2, preset=preset, max_iter=2, random_state=0).fit(np.eye(3), list("aba")).save(tmp_path / "m")
         loaded: Any = tt.load(tmp_path / "m")
         assert loaded.preset == preset
@@ -174,14 +172,6 @@ def test_only_models_are_replaced(kind: str, tiny: tuple[Any, tt.Corpus], tmp_pa
         with pytest.raises(tt.InputError, match="is not a model written by tagtopics"):
             write(target)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
-
-
-def test_models_of_older_versions_are_ours(tmp_path: Path, tiny: tuple[Any, tt.Corpus]) -> None:
-    shutil.copytree(FIXTURES / "model-0.1.0" / "ttm", tmp_path / "m")
-    assert is_model_folder(tmp_path / "m")
-    tiny[0].save(tmp_path / "m")
-    assert tt.load(tmp_path / "m").vocabulary_ == tiny[0].vocabulary_
-    assert load_corpus(tmp_path / "m") is None
 
 
 def test_a_full_disk_is_told_and_the_older_model_stays(
@@ -250,6 +240,7 @@ DAMAGE: dict[str, tuple[Any, str]] = {
         "does not match its digest",
     ),
     "newer schema": (lambda p: _edit_json(p, "schema", 99), "newer tagtopics"),
+    "older schema": (lambda p: _edit_json(p, "schema", 1), "damaged"),
     "no schema": (lambda p: _edit_json(p, "schema", None), "damaged"),
     "foreign class": (lambda p: _edit_json(p, "class", "os.system"), "unknown kind of model 'os.system'"),
     "foreign parameters": (lambda p: _edit_json(p, "parameters", {"__class__": "x"}), "damaged"),
@@ -260,11 +251,11 @@ DAMAGE: dict[str, tuple[Any, str]] = {
         "vocabulary_.0 must be a valid string",
     ),
     "hostile recipe": (lambda p: _edit_json(p, "recipe", {"run": "eval"}), "unknown setting"),
-    "weights that are no numbers": (
-        lambda p: _edit_json(p, "numbers", {"pairwise_weight_": "much"}),
-        "numbers.pairwise_weight_ must be a valid number",
+    "strengths that are no numbers": (
+        lambda p: _edit_json(p, "numbers", {"shrinkage": "much"}),
+        "numbers.shrinkage must be a valid number",
     ),
-    "no weights": (lambda p: _edit_json(p, "numbers", {}), "pairwise_weight_"),
+    "no numbers": (lambda p: _edit_json(p, "numbers", {}), "topic_word_prior_"),
     "no strengths": (lambda p: _drop_number(p, "known.joint"), "known.joint"),
     "wrong shape": (lambda p: _edit_arrays(p, "components_", np.ones((5, 3), np.float32)), "should be"),
     "wrong type": (lambda p: _edit_arrays(p, "tag_docs_", np.ones(20)), "should be int64"),
@@ -374,41 +365,3 @@ def test_two_writers_and_a_reader_never_meet_a_mixture(tmp_path: Path) -> None:
     assert reads > 20
     assert len(seen) > 1
     assert [place.name for place in tmp_path.iterdir()] == ["m"]
-
-
-# ---------------------------------------------------------------------------------- older versions
-
-
-@pytest.mark.parametrize("name", ["ttm", "ttm-auto", "lda", "lda-gibbs", "lda-vb", "llda"])
-def test_models_of_0_1_0_load_and_answer_the_same(name: str) -> None:
-    """`scripts/make_model_fixtures.py` wrote these folders with tagtopics 0.1.0."""
-    folder = FIXTURES / "model-0.1.0"
-    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))[name]
-    model: Any = tt.load(folder / name)
-    corpus = load_corpus(folder / "ttm")
-    assert corpus is not None
-    np.testing.assert_allclose(model.transform(corpus.counts), expected["transform"], rtol=1e-5)
-    with pytest.raises(tt.InputError, match="call fit_recommender"):
-        model.recommend(corpus)
-    model.fit_recommender(corpus)
-    assert all(model.recommend(corpus, top=2))
-    if expected["credit"] is not None:  # credit is computed in another way since
-        credit = model.explain(corpus).credit
-        assert np.corrcoef(credit, expected["credit"])[0, 1] > 0.5
-
-
-def test_parameters_of_0_1_0_have_new_names() -> None:
-    folder = FIXTURES / "model-0.1.0"
-    ttm, auto, lda, gibbs, vb = (
-        tt.load(folder / name) for name in ("ttm", "ttm-auto", "lda", "lda-gibbs", "lda-vb")
-    )
-    given: dict[str, Any] = {"preset": "paper", "pairwise_weight": 0.1, "higher_order_weight": 0.05}
-    given |= {"doc_topic_prior": 0.1, "topic_word_prior": 0.05}
-    assert ttm.get_params() == tt.TTM(2, max_iter=5, random_state=0, n_jobs=1, **given).get_params()
-    assert auto.get_params()["pairwise_weight"] == auto.get_params()["higher_order_weight"] == "auto"
-    old: dict[str, Any] = {"own_tokens": 1e6, "scales_priors": False}
-    assert auto.preset == tt.Preset(word_exponent=0.75, relaxation=0.8, tag_pseudo_count="auto", **old)
-    old["tag_pseudo_count"] = 5.0
-    assert (lda.doc_topic_prior, lda.preset) == ("auto", tt.Preset(init="random", relaxation=0.0, **old))
-    assert (type(gibbs), type(vb)) == (tt.GibbsLDA, tt.VBLDA)
-    assert gibbs.get_params()["init"] == "anchors"

@@ -209,13 +209,6 @@ def test_a_flipped_bit_of_the_manifest_is_found(tmp_path: Path) -> None:
     assert read_manifest(path.parent).n_docs == 2
 
 
-def test_a_manifest_of_0_1_0_has_no_digest(folder: Path) -> None:
-    path = folder / "manifest.json"
-    value = json.loads(path.read_text())
-    path.write_text(json.dumps({k: v for k, v in value.items() if k != "digest"} | {"version": 1}))
-    assert ShardFolder.open(folder, verify="full").manifest.n_docs == value["n_docs"]
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -100,8 +100,7 @@ def recipe_from_json(value: Any) -> TextRecipe:
     if not isinstance(value, Mapping):
         raise InputError(f"text recipe: expected a JSON object, got {type(value).__name__}")
     settings: dict[str, Any] = {
-        str(name): tuple(v) if isinstance(v, list) else v
-        for name, v in {"strip_html": False, **value}.items()  # recipes of 0.1.0 kept HTML
+        str(name): tuple(v) if isinstance(v, list) else v for name, v in value.items()
     }
     _validate(settings)
     return TextRecipe(**settings)

@@ -349,7 +349,7 @@ class TopicModel(Queries):
 
     def _set_numbers(self, numbers: dict[str, float]) -> None:
         """Set the fitted numbers of a loaded model."""
-        self.topic_word_prior_ = numbers.get("topic_word_prior_", self.topic_word_prior or 0.0)
+        self.topic_word_prior_ = numbers["topic_word_prior_"]
         for name in self._saved_numbers:
             setattr(self, name, numbers[name])
 

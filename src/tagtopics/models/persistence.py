@@ -60,7 +60,6 @@ from tagtopics.models.saved_names import (
     names_to_json,
     names_to_text,
 )
-from tagtopics.models.schema_1 import upgraded
 from tagtopics.models.validation import Preset, check_parameters
 from tagtopics.recommend.arrays import matrix_from, recommender_from, recommender_to_json
 
@@ -95,17 +94,17 @@ class Description(BaseModel):
     class_: str = Field(alias="class")
     parameters: dict[str, Any]
     recipe: dict[str, Any] | None
-    columns: Columns | None = None
+    columns: Columns | None
     visual: dict[str, Any] | None
     recommender: dict[str, Any] | None
-    thesaurus: NamesDescription | None = None
+    thesaurus: NamesDescription | None
     names: _Names
-    phrases: list[str] = Field(default_factory=list)
-    curation: Curation = Field(default_factory=Curation)
-    numbers: dict[str, FiniteFloat] = Field(default_factory=dict)
+    phrases: list[str]
+    curation: Curation
+    numbers: dict[str, FiniteFloat]
     history: list[_Step]
     stop_reason: str
-    fitted: str | None = Field(default=None, max_length=40)
+    fitted: str | None = Field(max_length=40)
     made_with: dict[str, str]
 
 
@@ -298,7 +297,7 @@ def _consistently(folder: Path, read: Callable[[Path, dict[str, Any]], _Result])
 
 
 def _parsed(content: bytes) -> dict[str, Any]:
-    """Return the content of `model.json`, its own digest checked, in the form of the present schema."""
+    """Return the content of `model.json`, its own digest checked."""
     try:
         raw = json.loads(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:
@@ -306,8 +305,6 @@ def _parsed(content: bytes) -> dict[str, Any]:
     if not isinstance(raw, dict) or "schema" not in raw:
         raise InputError("model.json is damaged: it is not the description of a model")
     schema = raw["schema"]
-    if schema == 1 and "format" not in raw and "digest" not in raw:
-        return upgraded(raw)
     if isinstance(schema, int) and schema > SCHEMA:
         raise InputError(f"written by a newer tagtopics (schema {schema}); upgrade tagtopics to read it")
     if raw.get("format") != FORMAT or schema != SCHEMA:
@@ -360,12 +357,12 @@ def _read_arrays(folder: Path, files: dict[str, str]) -> dict[str, Any]:
 def _read_corpus(folder: Path, raw: dict[str, Any]) -> Corpus | None:
     files = {name: digest for name, digest in raw["files"].items() if name.startswith(f"{CORPUS}/")}
     if not files or not (folder / CORPUS).is_dir():
-        if any(files.values()):
+        if files:
             raise InputError("its corpus is missing")
         return None
     try:
         for name, digest in files.items():
-            if digest and digest_file(folder / name) != digest:
+            if digest_file(folder / name) != digest:
                 raise InputError(f"{name} is damaged: its content does not match its digest")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CorpusWarning)  # the user saw them when the corpus was first read

@@ -44,6 +44,6 @@ def checked_bytes(folder: Path, name: str, files: dict[str, str]) -> bytes:
         raise InputError(f"{name} is missing") from None
     except OSError as error:
         raise InputError(f"{name} cannot be read: {error.strerror}") from None
-    if files[name] not in ("", digest_bytes(content)):
+    if digest_bytes(content) != files[name]:
         raise InputError(f"{name} is damaged: its content does not match its digest")
     return content

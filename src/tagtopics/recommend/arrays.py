@@ -33,7 +33,7 @@ def recommender_to_arrays(recommender: TagRecommender | None) -> dict[str, Any]:
         return {}
     arrays = {name: getattr(recommender, name) for name in _ARRAYS} | recommender.calibration._asdict()
     if arrays["coefficients"].size >= HALVED_FROM:
-        arrays["coefficients"] = _halved(arrays["coefficients"])
+        arrays["coefficients"] = arrays["coefficients"].astype(np.float16)  # as a fit rounded them
     for name in _MATRICES:
         arrays |= matrix_to_arrays(getattr(recommender, name), name)
     return {_PREFIX + name: np.ascontiguousarray(array) for name, array in arrays.items()}
@@ -49,13 +49,13 @@ def recommender_to_json(recommender: TagRecommender | None) -> dict[str, Any] | 
 def recommender_from(
     description: Any, arrays: dict[str, Any], n_words: int, n_topics: int
 ) -> TagRecommender | None:
-    """Return the recommender that the two functions above converted; None for None or for one of 0.1.0.
+    """Return the recommender that the two functions above converted; None for None.
 
     Raises:
         InputError: if its parts do not fit together.
     """
     own = {name[len(_PREFIX) :]: array for name, array in arrays.items() if name.startswith(_PREFIX)}
-    if description is None or "landmark_topics" in own:
+    if description is None:
         return None
     names = description["tag_names"]
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
@@ -78,12 +78,6 @@ def recommender_from(
         calibration=Calibration(*(own[name] for name in Calibration._fields)),
         tag_names=tuple(names),
     )
-
-
-def _halved(coefficients: Any) -> Any:
-    """Return coefficients in half precision, as a fit rounds them; those of older models as they are."""
-    half = coefficients.astype(np.float16)
-    return half if np.array_equal(half, coefficients) else coefficients
 
 
 def _check(own: dict[str, Any], n_tags: int, n_topics: int) -> None:

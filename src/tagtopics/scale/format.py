@@ -39,7 +39,7 @@ from tagtopics.scale.packing import check_texts, unpack, unpack_metadata
 
 FORMAT: Final = "tagtopics shards"
 VERSION: Final = 2
-"""Version of the layout; a reader refuses newer ones. Version 1 (0.1.0) has no digest of the manifest."""
+"""Version of the layout; a reader refuses newer ones."""
 
 MANIFEST = "manifest.json"
 VOCABULARY = "vocab.txt"
@@ -130,7 +130,7 @@ class Manifest:
     notices: tuple[str, ...] = ()
     columns: Annotated[Columns | None, PlainValidator(_read_columns)] = None
     format: Literal["tagtopics shards"] = FORMAT
-    version: Literal[1, 2] = VERSION
+    version: Literal[2] = VERSION
 
     @model_validator(mode="after")
     def _adds_up(self) -> Manifest:
@@ -198,10 +198,9 @@ def read_manifest(folder: Path) -> Manifest:
         raise InputError(
             f"{path}: written by a newer tagtopics (version {value['version']}); upgrade to read it"
         )
-    if value.get("version") != 1 and not is_sealed(content):
+    if not is_sealed(content):
         raise InputError(f"{path}: damaged (its content does not match its digest); {_AGAIN}")
-    if value.get("version") != 1:
-        del value["digest"]
+    del value["digest"]
     try:
         return TypeAdapter(Manifest).validate_json(json.dumps(value))
     except ValidationError as error:

@@ -367,6 +367,5 @@ def settings_from_numbers(numbers: Mapping[str, float]) -> tuple[tuple[str, ...]
         )
         return Strengths(flat, base, mean, joint, words)
 
-    none = SimilarStrengths()._asdict()  # of models that do not know the strength of similar documents
-    similar = SimilarStrengths(*(numbers.get(f"similar.{name}", value) for name, value in none.items()))
+    similar = SimilarStrengths(*(numbers[f"similar.{name}"] for name in SimilarStrengths._fields))
     return kinds, TagSettings(strengths("hidden"), strengths("known"), numbers["shrinkage"], similar)
