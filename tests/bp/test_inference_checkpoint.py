@@ -26,7 +26,7 @@ from tagtopics.bp.checkpoint import (
 from tagtopics.bp.executor import MemoryExecutor
 from tagtopics.bp.graph import Priors, build_graph
 from tagtopics.bp.loop import run
-from tagtopics.bp.propagation import BeliefPropagation
+from tagtopics.bp.propagation import BeliefPropagation, Start
 from tagtopics.datasets.synthetic import SyntheticCorpus
 
 pytestmark = pytest.mark.compiled  # fits to a thousand documents
@@ -128,17 +128,17 @@ def test_another_memory_mode_is_refused(
 ) -> None:
     start = load_checkpoint(checkpoint_of(planted.corpus, tmp_path / "c", memory=there))
     with pytest.raises(tt.InputError, match=f'begun with memory="{there}", this fit has memory="{here}"'):
-        lda(memory=here).fit_topics(planted.corpus, start=start)
+        lda(memory=here).fit_topics(planted.corpus, start=Start(resumed=start))
 
 
 def test_another_corpus_is_refused(planted: SyntheticCorpus, tmp_path: Path) -> None:
     start = load_checkpoint(checkpoint_of(planted.corpus, tmp_path / "c"))
     smaller = planted.corpus.select(np.arange(100))
     with pytest.raises(tt.InputError, match="of another corpus or other parameters"):
-        lda().fit_topics(smaller, start=start)
+        lda().fit_topics(smaller, start=Start(resumed=start))
     order = np.random.default_rng(0).permutation(planted.corpus.n_docs)
     with pytest.raises(tt.InputError, match="of another corpus"):
-        lda().fit_topics(planted.corpus.select(order), start=start)
+        lda().fit_topics(planted.corpus.select(order), start=Start(resumed=start))
 
 
 @pytest.mark.parametrize(
@@ -154,12 +154,14 @@ def test_other_parameters_are_refused(
 ) -> None:
     start = load_checkpoint(checkpoint_of(planted.corpus, tmp_path / "c"))
     with pytest.raises(tt.InputError, match=message):
-        lda().set_params(**change).fit_topics(planted.corpus, start=start)
+        lda().set_params(**change).fit_topics(planted.corpus, start=Start(resumed=start))
 
 
 def test_what_is_not_a_belief_is_refused(planted: SyntheticCorpus) -> None:
     nonsense: Any = ("a state", [Step(1, 0.5, 0.1)])
     with pytest.raises(tt.InputError, match="not a state of belief propagation"):
+        lda().fit(planted.corpus, start=nonsense)
+    with pytest.raises(tt.InputError, match="fit_topics: start must be a Start"):
         lda().fit_topics(planted.corpus, start=nonsense)
 
 
@@ -233,7 +235,7 @@ def test_crafted_checkpoints_never_reach_a_kernel(
     CRAFTED[case](arrays, record)
     write_arrays(path, arrays, metadata | {"record": json.dumps(record)})
     with pytest.raises(tt.InputError) as error:
-        lda(max_iter=4).fit_topics(planted.corpus, start=load_checkpoint(path))
+        lda(max_iter=4).fit_topics(planted.corpus, start=Start(resumed=load_checkpoint(path)))
     assert "\n" not in str(error.value)
 
 

@@ -115,7 +115,7 @@ def common() -> tt.TTM:
         words = [" ".join(theme[:2]), *rng.choice(theme[2:], 5), *rng.choice(common, 30)]
         rows.append({"text": " ".join(rng.permutation(words)), "tags": ["ann" if d % 2 else "bob"]})
     corpus = tt.read_corpus(rows)
-    return tt.TTM(n_topics=6, preset="paper", random_state=1, max_iter=50).fit(corpus)
+    return tt.MarkovTTM(n_topics=6, random_state=1, max_iter=50).fit(corpus)
 
 
 def test_phrases_are_found_in_texts_and_saved(common: tt.TTM, tmp_path: Path) -> None:

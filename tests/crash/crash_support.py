@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import tagtopics as tt
+from tagtopics.bp.propagation import Start
 
 FAILURES = {"killed": 0, "disk full": errno.ENOSPC, "input/output error": errno.EIO}
 _NEVER = 1 << 40
@@ -97,7 +98,8 @@ def checkpoint(folder: Path, seed: int, max_iter: int) -> None:
     model = tt.TTM(4, max_iter=max_iter, tol=0.0, random_state=seed, n_jobs=1)
     start = tt.load_checkpoint(path) if path.exists() else None
     history = start[1] if start else ()
-    model.fit_topics(corpus(0), callbacks=[tt.Checkpoint(path, every=1, past=history)], start=start)
+    callbacks = [tt.Checkpoint(path, every=1, past=history)]
+    model.fit_topics(corpus(0), callbacks=callbacks, start=Start(resumed=start))
 
 
 def checkpoint_state(folder: Path) -> Any:

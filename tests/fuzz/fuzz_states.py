@@ -19,6 +19,7 @@ from safetensors.numpy import load_file, save_file
 
 import tagtopics as tt
 from tagtopics.bp.checkpoint import FORMAT, read_arrays, write_arrays
+from tagtopics.bp.propagation import Start
 from tagtopics.files import BLANK, digest_file, sealed
 from tagtopics.models.persistence import load_with_corpus
 from tagtopics.scale import ShardFolder, fit_shards, shard_corpus
@@ -58,7 +59,7 @@ def read_model(place: Path) -> Any:
 def continued(place: Path, name: str) -> Any:
     """Continue a fit in memory from a checkpoint; what is learned must be finite."""
     memory = name.partition(".")[0]
-    fitted = model(3, memory).fit_topics(corpus(), start=tt.load_checkpoint(place / name))
+    fitted = model(3, memory).fit_topics(corpus(), start=Start(resumed=tt.load_checkpoint(place / name)))
     return _finite(fitted)
 
 

@@ -123,7 +123,6 @@ def test_labelled_documents_have_the_topics_of_their_tags_alone() -> None:
 def test_more_tags_cost_memory_only_where_they_are() -> None:
     """Messages are kept for each word and tag of a document, not for each tag there is."""
     model = tt.LabeledLDA()
-    model._set_topic_word_prior(10, 4)
     algorithm = model._algorithm(model.training_corpus(COUNTS, TAGS))
     assert len(algorithm.init().messages) == 2 * 1 + 3 * 2 + 2 * 2 + 3 * 1
 

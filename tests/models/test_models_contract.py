@@ -29,8 +29,8 @@ ESTIMATORS = {
     "GibbsLDA": tt.GibbsLDA(10, max_iter=80),
     "VBLDA": tt.VBLDA(10),
     "TTM": tt.TTM(10),
-    "TTM-paper": tt.TTM(10, preset="paper"),
     "TTM-lean": tt.TTM(10, memory="lean"),
+    "MarkovTTM": tt.MarkovTTM(10),
     "ATM": tt.ATM(10, max_iter=80),
     "RTM": tt.RTM(10, max_iter=80),
     "LabeledLDA": tt.LabeledLDA(),
@@ -135,7 +135,7 @@ def assert_equal_states(found: dict[str, Any], expected: dict[str, Any]) -> None
             np.testing.assert_array_equal(found[name], value, err_msg=name)
         elif sp.issparse(value):
             assert (found[name] != value).nnz == 0, name
-        elif name == "_prepared":
+        elif name == "tag_prior_":
             np.testing.assert_array_equal(found[name].pairs.tokens, value.pairs.tokens)
             np.testing.assert_array_equal(found[name].profiles.means, value.profiles.means)
         elif name == "recommender_":
@@ -290,10 +290,9 @@ class Recorder(Callback[Any]):
 def test_callbacks_are_called_at_every_step_and_may_stop(model: Any, planted: SyntheticCorpus) -> None:
     recorder = Recorder(3)
     fitted = small(model).fit(planted.corpus, callbacks=[recorder])
-    learns = hasattr(model, "explain") and model.preset == "default"
-    stages = ["Learning what tags say"] if learns else []
-    stages += ["Crediting words to tags"] if hasattr(model, "explain") else []
-    assert recorder.calls == [8, 1, 2, 3, "stopped", *stages, "Training the recommender"]
+    first = ["Fitting the tag prior", "Drawing the first messages"] if isinstance(model, tt.TTM) else []
+    last = ["Crediting words to tags"] if hasattr(model, "explain") else []
+    assert recorder.calls == [*first, 8, 1, 2, 3, "stopped", *last, "Training the recommender"]
     assert fitted.n_iter_ == len(fitted.history_) == 3
     assert fitted.stop_reason_ == "stopped"
     assert_distributions(fitted.doc_topic_)

@@ -35,7 +35,7 @@ def bits(model: Any) -> dict[str, Any]:
             found[name] = (value.shape, str(value.dtype), value.tobytes("C"))
         elif hasattr(value, "indptr"):
             found[name] = tuple(part.tobytes() for part in (value.data, value.indices, value.indptr))
-        elif name not in ("base_", "recommender_", "_prepared"):
+        elif name not in ("base_", "recommender_", "tag_prior_"):
             found[name] = value
     return found
 

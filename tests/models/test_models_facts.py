@@ -1,4 +1,4 @@
-"""What a model remembers of its fit: the date, and how well a pilot predicts documents set aside."""
+"""What a model remembers of its fit: the date, and how well a pilot predicts documents set held_out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tagtopics as tt
-from tagtopics.bp.pilot import choose_aside
+from tagtopics.bp.pilot import choose_held_out
 from tagtopics.explore.record.to_topic_data import topic_data
 
 
@@ -28,12 +28,12 @@ def model(corpus: tt.Corpus) -> Any:
 def test_the_scores_of_the_pilot_are_those_of_a_fit_without_the_documents(
     model: Any, corpus: tt.Corpus
 ) -> None:
-    rest, aside = choose_aside(corpus.n_docs, 0)
+    rest, held_out = choose_held_out(corpus.n_docs, 0)
     other: Any = tt.TTM(6, random_state=0, max_iter=40).fit_topics(corpus.select(rest))
-    new = corpus.select(aside)
+    new = corpus.select(held_out)
     hidden = np.mean([other.perplexity(new, seed=seed) for seed in range(5)])
     known = np.mean([other.perplexity(new, new, seed=seed) for seed in range(5)])
-    assert model.pilot_.documents == len(aside)
+    assert model.pilot_.documents == len(held_out)
     assert abs(model.pilot_.hidden / hidden - 1) < 0.05
     assert abs(model.pilot_.known / known - 1) < 0.05
 

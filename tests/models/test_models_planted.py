@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 import tagtopics as tt
 from tagtopics.bp.callbacks import Callback
-from tagtopics.bp.graph import build_graph, invariant_error
+from tagtopics.bp.graph import Totals, build_graph, invariant_error
 from tagtopics.bp.loop import Step
 from tagtopics.bp.propagation import Belief
 from tagtopics.datasets.synthetic import SyntheticCorpus
@@ -34,7 +34,7 @@ def matched(truth: Floats, found: Any) -> tuple[Floats, npt.NDArray[np.int64]]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("estimator", [tt.LDA(12), tt.TTM(12, preset="paper")], ids=["LDA", "TTM"])
+@pytest.mark.parametrize("estimator", [tt.LDA(12), tt.MarkovTTM(12)], ids=["LDA", "MarkovTTM"])
 def test_planted_topics_are_found(estimator: Any, seed: int) -> None:
     truth = tt.make_tagged_corpus(seed=seed)
     model = clone(estimator).set_params(random_state=seed).fit_topics(truth.corpus)
@@ -69,7 +69,7 @@ def test_planted_credits_are_found(seed: int) -> None:
 def test_a_group_of_tags_means_more_than_its_parts(seed: int) -> None:
     """The joint topic is what the three tags share, not what any of them, or all mixed, stand for."""
     truth = tt.make_tagged_corpus(seed=seed)
-    model = tt.TTM(12, preset="paper", random_state=seed).fit_topics(truth.corpus)
+    model = tt.MarkovTTM(12, random_state=seed).fit_topics(truth.corpus)
     _, topic_of = matched(truth.topics, model.components_)
     names = truth.corpus.tag_names
     for group in truth.groups:
@@ -84,28 +84,42 @@ def test_a_group_of_tags_means_more_than_its_parts(seed: int) -> None:
         assert together[joint] > mixture[joint] + 0.2
 
 
-def test_without_weights_ttm_is_lda_bit_for_bit(planted: SyntheticCorpus) -> None:
-    common: dict[str, Any] = {"random_state": 3, "max_iter": 15}
-    common["preset"] = tt.Preset(word_exponent=0.75, tag_pseudo_count=5.0)
-    lda = tt.LDA(8, **common).fit_topics(planted.corpus)
-    ttm = tt.TTM(8, pairwise_weight=0, higher_order_weight=0, **common).fit_topics(planted.corpus)
-    np.testing.assert_array_equal(lda.components_, ttm.components_)
-    np.testing.assert_array_equal(lda.doc_topic_, ttm.doc_topic_)
-    np.testing.assert_array_equal(lda.transform(planted.corpus), ttm.transform(planted.corpus))
+def assert_equal_topics(model: Any, other: Any, corpus: tt.Corpus) -> None:
+    for name in ("components_", "doc_topic_", "topic_sums_", "doc_topic_prior_"):
+        np.testing.assert_array_equal(getattr(model, name), getattr(other, name), err_msg=name)
+    changes = [[step["change"] for step in one.history_] for one in (model, other)]
+    assert changes[0] == changes[1]
+    np.testing.assert_array_equal(model.transform(corpus), other.transform(corpus))
 
 
-def test_presets_are_the_papers() -> None:
-    p, h = tt.TTM.pairwise(7), tt.TTM.higher_order(7)
+@pytest.mark.parametrize("preset", ["default", "fast", tt.Preset(word_exponent=0.75, init="random")])
+def test_topics_of_ttm_are_those_of_lda_bit_for_bit(planted: SyntheticCorpus, preset: Any) -> None:
+    lda, ttm = (
+        model(8, preset=preset, random_state=3).fit_topics(planted.corpus) for model in (tt.LDA, tt.TTM)
+    )
+    assert_equal_topics(ttm, lda, planted.corpus)
+
+
+def test_without_weights_the_papers_model_is_lda_bit_for_bit(planted: SyntheticCorpus) -> None:
+    lda = tt.LDA(8, preset="paper", random_state=3).fit_topics(planted.corpus)
+    markov = tt.MarkovTTM(8, pairwise_weight=0, higher_order_weight=0, random_state=3)
+    assert_equal_topics(markov.fit_topics(planted.corpus), lda, planted.corpus)
+    higher = tt.MarkovTTM(8, random_state=3).fit_topics(planted.corpus)
+    assert not np.array_equal(higher.components_, lda.components_)
+
+
+def test_defaults_are_the_papers() -> None:
+    p, h = tt.MarkovTTM.pairwise(7), tt.MarkovTTM(7)
     assert (p.n_topics, p.pairwise_weight, p.higher_order_weight) == (7, 0.2, 0.0)
-    h._set_topic_word_prior(1000, 50)
-    priors = h._priors()
+    settings = h.topic_settings()
+    priors = settings.priors(Totals(50, 1000.0, np.ones(40, dtype=np.int64), np.ones(3, dtype=np.int64)))
     assert (priors.doc_topic[0], priors.topic_word, priors.relaxation) == (np.float32(0.1), 0.05, 0)
-    assert h._most_sweeps() == 200
+    assert settings.most_sweeps() == 200
     assert (priors.pairwise_weight, priors.higher_order_weight, priors.order) == (0.1, 0.05, 3)
 
 
 @pytest.mark.parametrize(
-    "estimator", [tt.LDA(6), tt.TTM(6), tt.TTM(6, preset="paper")], ids=["LDA", "TTM", "paper"]
+    "estimator", [tt.LDA(6), tt.TTM(6), tt.MarkovTTM(6)], ids=["LDA", "TTM", "MarkovTTM"]
 )
 def test_equal_seeds_give_equal_bits(estimator: Any, planted: SyntheticCorpus) -> None:
     corpus = planted.corpus.select(range(400))
@@ -153,7 +167,7 @@ def test_counts_are_conserved_on_real_data(name: str, data_directory: Path) -> N
         warnings.simplefilter("ignore", tt.CorpusWarning)
         corpus = tt.read_corpus(data_directory / name)
     check = _CheckEachSweep(corpus.counts, corpus.tags)
-    model = tt.TTM(30, preset="paper", max_iter=12, random_state=0).fit_topics(corpus, callbacks=[check])
+    model = tt.MarkovTTM(30, max_iter=12, random_state=0).fit_topics(corpus, callbacks=[check])
     assert check.worst < 1e-6
     assert np.isfinite(model.components_).all()
     assert np.isfinite(model.transform(corpus.select(np.arange(100)))).all()

@@ -20,7 +20,6 @@ from tagtopics.bp.loop import run
 from tagtopics.bp.propagation import BeliefPropagation
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
-from tagtopics.models.inputs import sizes_of
 from tagtopics.scale.fit import fit_shards
 from tagtopics.scale.format import ShardFolder
 from tagtopics.scale.shard_executor import STATE_FORMAT, remove_run
@@ -75,9 +74,8 @@ def test_shards_give_the_bits_of_memory(
     firsts = [shard.first_doc for shard in shards.manifest.shards]
     blocks = np.array([*firsts, corpus.n_docs])
     graph = build_graph(corpus.counts, corpus.tags)._replace(doc_blocks=blocks)
-    model = ttm(memory=memory)
-    model._set_topic_word_prior(*sizes_of(corpus.counts))
-    algorithm = BeliefPropagation(MemoryExecutor(graph, memory == "lean", 2), model._priors(), 5)
+    priors = ttm(memory=memory).topic_settings().priors(graph.totals)
+    algorithm = BeliefPropagation(MemoryExecutor(graph, memory == "lean", 2), priors, 5)
     whole = algorithm.learned(run(algorithm, max_iter=6).state)
 
     fitted = fit_shards(ttm(memory=memory).set_params(n_jobs=n_jobs), shards, tmp_path / "work")

@@ -17,6 +17,7 @@ from scale_support import as_shards, bits, in_child, small_corpus
 from tagtopics import TTM
 from tagtopics.bp.callbacks import Callback
 from tagtopics.bp.checkpoint import Checkpoint, digest_of, identity_of, load_checkpoint
+from tagtopics.bp.propagation import Start
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.scale.fit import fit_shards
@@ -76,7 +77,7 @@ def test_a_fit_in_memory_killed_at_random(corpus: Corpus, tmp_path: Path) -> Non
     def fit() -> TTM:
         start = load_checkpoint(path, identity) if path.exists() else None
         keeping = Checkpoint(path, every=2, identity=identity, past=start[1] if start else ())
-        return ttm().fit_topics(corpus, callbacks=[keeping], start=start)
+        return ttm().fit_topics(corpus, callbacks=[keeping], start=Start(resumed=start))
 
     began = time.perf_counter()
     whole = ttm().fit_topics(corpus)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +10,22 @@ import numpy as np
 import pytest
 from scale_support import as_shards, small_corpus
 
-from tagtopics import LDA, TTM
+from tagtopics import LDA, TTM, MarkovTTM
 from tagtopics.bp import pilot
 from tagtopics.bp.callbacks import Callback
 from tagtopics.bp.checkpoint import Checkpoint, load_checkpoint
 from tagtopics.bp.executor import MemoryExecutor
 from tagtopics.bp.graph import build_graph
 from tagtopics.bp.loop import run
-from tagtopics.bp.propagation import BeliefPropagation
+from tagtopics.bp.pilot import Pilot
+from tagtopics.bp.propagation import BeliefPropagation, Start
 from tagtopics.corpus.core import Corpus
+from tagtopics.models import topics, ttm
+from tagtopics.models.online import OnlineModel
+from tagtopics.models.topics import fit_topics, make_pilot, memory_executor
 from tagtopics.models.validation import Preset
 from tagtopics.scale.fit import fit_shards
+from tagtopics.scale.shard_executor import ShardRun, local_executor
 
 pytestmark = pytest.mark.compiled
 
@@ -50,9 +55,8 @@ class Sweeps(Callback[Any]):
 
 
 def test_which_fits_start_from_a_pilot(corpus: Corpus, few: None) -> None:
-    def starts(model: Any, n_docs: int = corpus.n_docs) -> bool:
-        model._set_topic_word_prior(100.0, 10)
-        return bool(model._starts_from_pilot(n_docs))
+    def starts(model: OnlineModel, n_docs: int = corpus.n_docs) -> bool:
+        return model.topic_settings().starts_from_pilot(n_docs)
 
     assert starts(LDA(4))
     assert starts(TTM(4))
@@ -62,40 +66,48 @@ def test_which_fits_start_from_a_pilot(corpus: Corpus, few: None) -> None:
     assert not starts(LDA(4, preset="paper"))
     assert not starts(LDA(4, preset="fast"))
     assert not starts(LDA(4, preset=Preset(init="random")))
-    assert not starts(TTM(4, pairwise_weight=0.2))
+    assert not starts(MarkovTTM(4, preset="default"))
+    assert starts(MarkovTTM(4, preset="default", pairwise_weight=0, higher_order_weight=0))
 
 
-def test_a_small_corpus_has_no_pilot_to_start_from(corpus: Corpus) -> None:
-    model = LDA(4, random_state=0)
-    model._set_topic_word_prior(100.0, 10)
-    assert model._algorithm(corpus).pilot is None
+def test_only_a_large_corpus_has_a_pilot_to_start_from(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*given: Any) -> None:
+        raise RuntimeError("a pilot is made")
+
+    monkeypatch.setattr(topics, "make_pilot", refuse)
+    LDA(4, random_state=0).fit_topics(corpus)
+    monkeypatch.setattr(pilot, "_MOST", corpus.n_docs // 3)
+    monkeypatch.setattr(pilot, "_DOCS_PER_TOPIC", 1)
+    with pytest.raises(RuntimeError, match="a pilot is made"):
+        LDA(4, random_state=0).fit_topics(corpus)
+    LDA(4, random_state=0).fit_topics(corpus, start=Start())
 
 
-def test_other_pilots_have_the_same_documents_at_any_number_of_topics() -> None:
-    few, many = LDA(4, max_iter=10, random_state=0), LDA(150, max_iter=10, random_state=0)
-    for model in (few, many):
-        model._set_topic_word_prior(100.0, 10)
-    pilots = [model._pilot(50_000, model._priors(), lambda rows: (rows, rows)) for model in (few, many)]
-    assert len(pilots[0].known) == len(pilots[1].known) == -(-49_000 // 3)
-    many.max_iter = None
-    assert len(many._pilot(50_000, many._priors(), lambda rows: (rows, rows)).known) == 49_000 // 2
+def test_a_pilot_to_start_from_has_more_documents_if_topics_are_many(corpus: Corpus, few: None) -> None:
+    def documents(n_topics: int, max_iter: int | None) -> int:
+        settings = LDA(n_topics, max_iter=max_iter, tol=2.0, random_state=0).topic_settings()
+        made: Pilot = make_pilot(corpus, settings, memory_executor(corpus, settings))
+        assert made.held_out[0].shape[0] == corpus.n_docs // 5
+        return int(made.counts.shape[0])
+
+    rest = corpus.n_docs - corpus.n_docs // 5
+    assert documents(4, 10) == documents(150, 10) == documents(4, None) == rest // 3
+    assert documents(150, None) == rest // 2
 
 
 def test_a_fit_starts_from_the_words_of_a_fit_to_a_part(corpus: Corpus, few: None) -> None:
     model = LDA(4, random_state=3, n_jobs=2).fit_topics(corpus)
-    rest, _ = pilot.choose_aside(corpus.n_docs, 3)
+    whole = MemoryExecutor(build_graph(corpus.counts, corpus.tags))
+    priors = model.topic_settings().priors(whole.totals)
+    rest, _ = pilot.choose_held_out(corpus.n_docs, 3)
     assert len(rest) // 4 < len(rest[::3]) < len(rest)
     part = build_graph(corpus.counts[rest[::3]], corpus.tags[rest[::3]])
-    before = BeliefPropagation(MemoryExecutor(part), model._priors(), 3)
+    before = BeliefPropagation(MemoryExecutor(part), priors, 3)
     belief = run(before, max_iter=60, tol=model.tol).state
-
-    class Known:
-        def take_word_topics(self) -> Any:
-            return (belief.sums.words + model.topic_word_prior_).astype(np.float32)
-
-    whole = MemoryExecutor(build_graph(corpus.counts, corpus.tags))
-    known: Any = Known()
-    after = BeliefPropagation(whole, model._priors(), 3, pilot=known)
+    start = Start((belief.sums.words + model.topic_word_prior_).astype(np.float32), relaxation=1.0)
+    after = BeliefPropagation(whole, priors, 3, first=start)
     found = run(after, max_iter=25, tol=model.tol)
     assert model.n_iter_ == len(found.history) <= 25
     assert np.array_equal(model.topic_sums_, found.state.sums.words.sum(0))
@@ -120,12 +132,12 @@ def test_continued_from_a_checkpoint(
     corpus: Corpus, few: None, tmp_path: Path, max_iter: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = TTM(4, random_state=0, tol=0)
-    monkeypatch.setattr("tagtopics.models.online.SWEEPS_AFTER", max_iter or 25)
+    monkeypatch.setattr(topics, "SWEEPS_AFTER", max_iter or 25)
     whole.fit_topics(corpus)
     stopped = TTM(4, random_state=0, tol=0)
     stopped.fit_topics(corpus, callbacks=[Checkpoint(tmp_path / "c", every=2), Sweeps(stop=4)])
     resumed = TTM(4, random_state=0, tol=0, max_iter=max_iter)
-    resumed.fit_topics(corpus, start=load_checkpoint(tmp_path / "c"))
+    resumed.fit_topics(corpus, start=Start(resumed=load_checkpoint(tmp_path / "c")))
     assert np.array_equal(whole.components_, resumed.components_)
     assert resumed.n_iter_ == (max_iter or 25)
 
@@ -141,20 +153,45 @@ def test_shards_have_the_pilot_of_memory(corpus: Corpus, few: None, tmp_path: Pa
     model = TTM(4, random_state=0, memory=memory).fit_topics(corpus)
     assert one.pilot_ == model.pilot_
     assert one.settings_ == model.settings_
+
+
+@pytest.mark.parametrize("memory", ["lean", "stored"])
+@pytest.mark.parametrize("kind", [TTM, MarkovTTM])
+def test_shards_have_the_topics_of_memory(
+    corpus: Corpus, few: None, tmp_path: Path, memory: str, kind: type[OnlineModel]
+) -> None:
+    """With the same blocks of documents; topics start from a pilot, those of the paper's model do not."""
+    shards, lean = as_shards(corpus, tmp_path / "s", 1500), memory == "lean"
+    settings = kind().set_params(n_topics=4, random_state=0, memory=memory).topic_settings()
+    assert settings.starts_from_pilot(corpus.n_docs) == (kind is TTM)
     blocks = np.array([*(shard.first_doc for shard in shards.manifest.shards), corpus.n_docs])
     graph = build_graph(corpus.counts, corpus.tags)._replace(doc_blocks=blocks)
-    algorithm = replace(model._algorithm(corpus), executor=MemoryExecutor(graph, memory == "lean"))
-    found = run(algorithm, max_iter=25, tol=model.tol)
-    assert one.n_iter_ == len(found.history)
-    assert np.array_equal(one.topic_sums_, found.state.sums.words.sum(0))
-    assert np.array_equal(one.tag_sums_, found.state.sums.tags)
+    expected = fit_topics(corpus, settings, executor=MemoryExecutor(graph, lean))
+
+    work = ShardRun(tmp_path / "run", {})
+    workers = local_executor(2)(shards, work.states, settings.n_topics, lean)
+    workers.keep(range(len(shards)), None)
+    found = fit_topics(shards.corpus(), settings, executor=workers, callbacks=[work])
+    workers.close()
+    for name in ("word_sums", "doc_topic", "doc_topic_prior", "tag_docs"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
+    assert found.more.keys() == expected.more.keys() == {"tag_sums_", "tag_squares_"}
+    for name, array in expected.more.items():
+        np.testing.assert_array_equal(found.more[name], array, err_msg=name)
+    assert [step.change for step in found.history] == [step.change for step in expected.history]
+    assert len(found.history) > 3
+    assert (found.topic_word_prior, found.stop_reason) == (expected.topic_word_prior, expected.stop_reason)
 
 
-def test_a_pilot_is_freed_before_the_sweeps(corpus: Corpus, few: None) -> None:
-    model = TTM(4, random_state=0)
-    model._set_topic_word_prior(float(corpus.counts.sum()), corpus.n_words)
-    algorithm: Any = model._algorithm(corpus)
-    stages: list[str] = []
+def test_a_pilot_is_freed_before_the_sweeps(
+    corpus: Corpus, few: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stages, kept = list[str](), list[Any]()
+
+    def remembered(*given: Any) -> Pilot:
+        made = make_pilot(*given)
+        kept.extend(weakref.ref(part) for part in (made, made.counts, made.doc_sums, made.held_out[0]))
+        return made
 
     class Stages(Callback[Any]):
         def on_stage(self, name: str) -> None:
@@ -162,12 +199,11 @@ def test_a_pilot_is_freed_before_the_sweeps(corpus: Corpus, few: None) -> None:
 
         def on_start(self, max_iter: int) -> None:
             stages.append("sweeps")
-            assert not {"belief", "documents"} & vars(algorithm.pilot).keys()
+            assert len(kept) == 4
+            assert [part() for part in kept] == [None] * 4
 
-    model._learn(corpus, algorithm, [Stages()])
-    model._learn_evidence(corpus, [Stages()], algorithm)
+    monkeypatch.setattr(ttm, "make_pilot", remembered)
+    TTM(4, random_state=0).fit_topics(corpus, callbacks=[Stages()])
     assert stages == [
-        "Learning what tags say", "Drawing the first messages", "sweeps", "Crediting words to tags"
+        "Fitting the tag prior", "Drawing the first messages", "sweeps", "Crediting words to tags"
     ]  # fmt: skip
-    again = TTM(4, random_state=0).fit_topics(corpus)
-    assert again.settings_ == model.settings_

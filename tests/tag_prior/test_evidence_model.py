@@ -48,8 +48,8 @@ def shuffled() -> Planted:
     return fitted(replace(corpus, tags=corpus.tags[np.random.default_rng(1).permutation(corpus.n_docs)]))
 
 
-def small(**parameters: Any) -> Any:
-    return tt.TTM(3, max_iter=8, random_state=0, **parameters)
+def small(kind: Any = tt.TTM, **parameters: Any) -> Any:
+    return kind(3, max_iter=8, random_state=0, **parameters)
 
 
 # ---------------------------------------------------------------------------------- what is learned
@@ -242,7 +242,7 @@ def test_one_topic(planted: Planted) -> None:
 
 def credits(model: Any, corpus: tt.Corpus, strengths: tuple[float, ...]) -> Any:
     """Return p(tag | word, document) with given strengths of the words of tags, one number for each claim."""
-    inference, tags = model._tagged_inference(), corpus.tags
+    inference, tags = model.tag_prior_, corpus.tags
     settings = inference.settings
     settings = settings._replace(known=settings.known._replace(words=strengths))
     found = replace(inference, settings=settings).infer(corpus.counts, tags)
@@ -271,7 +271,7 @@ def test_credit_uses_the_strengths_that_were_learned(planted: Planted) -> None:
 
 
 def test_credit_of_the_paper_comes_from_topics_alone(planted: Planted) -> None:
-    model, corpus = small(preset="paper").fit_topics(planted.train), planted.test.select(np.arange(20))
+    model, corpus = small(tt.MarkovTTM).fit_topics(planted.train), planted.test.select(np.arange(20))
     np.testing.assert_allclose(model.explain(corpus).credit, credits(model, corpus, (0.0,)), atol=1e-5)
 
 
@@ -313,10 +313,9 @@ def test_the_same_bits_at_any_number_of_threads(planted: Planted, memory: str) -
         assert_equal_bits(other, first)
 
 
-def test_the_paper_is_an_option(planted: Planted) -> None:
-    """Fixed weights while topics are learned, and five tokens of the mean profile of known tags."""
-    model = small(preset="paper").fit_topics(planted.train)
-    assert (model.pairwise_weight_, model.higher_order_weight_, model.tag_pseudo_count_) == (0.1, 0.05, 5.0)
+def test_known_tags_of_the_paper_are_worth_five_tokens(planted: Planted) -> None:
+    """Five tokens of their mean profile are added to the prior."""
+    model = small(tt.MarkovTTM).fit_topics(planted.train)
     tags = planted.test.tags
     nothing = np.zeros((tags.shape[0], len(model.vocabulary_)), dtype=int)
     n_tags = np.asarray(tags.sum(1)).reshape(-1, 1)

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from tagtopics.bp.graph import build_graph
-from tagtopics.bp.pilot import choose_aside
+from tagtopics.bp.pilot import choose_held_out
 from tagtopics.tag_prior import strengths
 from tagtopics.tag_prior.learn import (
     default_settings,
@@ -133,10 +133,10 @@ def test_strengths_are_where_the_held_out_likelihood_peaks(monkeypatch: pytest.M
 
 def test_documents_set_aside_are_at_most_a_fifth_and_a_thousand() -> None:
     for n_docs, n_aside in ((50, 10), (1000, 200), (20_000, 1000)):
-        rest, aside = choose_aside(n_docs, seed=3)
-        assert len(aside) == n_aside
-        assert sorted([*rest, *aside]) == list(range(n_docs))
-        np.testing.assert_array_equal(aside, choose_aside(n_docs, seed=3)[1])
+        rest, held_out = choose_held_out(n_docs, seed=3)
+        assert len(held_out) == n_aside
+        assert sorted([*rest, *held_out]) == list(range(n_docs))
+        np.testing.assert_array_equal(held_out, choose_held_out(n_docs, seed=3)[1])
 
 
 def test_settings_by_name_are_the_settings() -> None:

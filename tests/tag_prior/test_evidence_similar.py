@@ -16,8 +16,7 @@ from tagtopics.evaluation import evaluate_perplexity
 from tagtopics.recommend import reference
 from tagtopics.recommend.ridge import TOPIC_WEIGHT, documents_of
 from tagtopics.recommend.similar import near_documents
-from tagtopics.tag_prior.learn import settings_from_numbers, settings_to_numbers
-from tagtopics.tag_prior.neighbours import NEAREST, SimilarStrengths, trusted
+from tagtopics.tag_prior.neighbours import NEAREST, trusted
 from tagtopics.tag_prior.prior import Strengths
 
 
@@ -84,7 +83,7 @@ def test_a_mixture_reads_like_its_definition(groups: Fitted) -> None:
     """p(w | d) adds up topics, tags and documents; a document is its words and M words of its topics."""
     model, (seen, _) = groups.model, seen_part(groups.test.counts, 0, 0.4)
     near, M = model._near(seen), model.settings_.similar.shrinkage
-    wide, found = model._tagged_inference().infer_near(seen, groups.test.tags, near)
+    wide, found = model.tag_prior_.infer_near(seen, groups.test.tags, near)
     T, phi = len(model.tag_names_), model.components_.astype(np.float64)
     own, of_tag = model.tag_words_.toarray(), model.settings_.shrinkage
     of_tags = (own + of_tag * model.tag_means() @ phi) / (own.sum(1, keepdims=True) + of_tag)
@@ -95,7 +94,7 @@ def test_a_mixture_reads_like_its_definition(groups: Fitted) -> None:
     expected = values / values.sum(1, keepdims=True)
     np.testing.assert_allclose(wide.word_probabilities(found), expected, rtol=1e-4)
     tokens = found.topics.sum(1) + weights.sum(1) - np.asarray(seen.sum(1)).ravel()
-    prior = model._tagged_inference().infer(sp.csr_array(seen.shape), groups.test.tags)
+    prior = model.tag_prior_.infer(sp.csr_array(seen.shape), groups.test.tags)
     given = prior.topics.sum(1) + np.asarray(prior.tags.sum(1)).ravel()
     strength = model.settings_.similar.known * np.asarray(near.weights.sum(1)).ravel()
     np.testing.assert_allclose(tokens, given + strength, rtol=1e-3)
@@ -141,28 +140,23 @@ def test_the_same_bits_at_any_number_of_threads(groups: Fitted) -> None:
         np.testing.assert_array_equal(*found)
 
 
-def test_saved_strengths_and_older_models_without_them(groups: Fitted, tmp_path: Path) -> None:
+def test_strengths_are_saved(groups: Fitted, tmp_path: Path) -> None:
     groups.model.save(tmp_path / "m.tt")
     loaded: Any = tt.load(tmp_path / "m.tt")
     assert loaded.settings_ == groups.model.settings_
     found = [model.predict_words(groups.test, similar=True) for model in (loaded, groups.model)]
     np.testing.assert_array_equal(*found)
-    numbers = settings_to_numbers(groups.model.settings_, groups.model.tag_kinds_)
-    older = {name: number for name, number in numbers.items() if not name.startswith("similar.")}
-    _, settings = settings_from_numbers(older)
-    assert settings == groups.model.settings_._replace(similar=SimilarStrengths())
 
 
 def test_where_there_is_no_strength(groups: Fitted) -> None:
     untrained = tt.TTM(3, max_iter=3, random_state=0).fit_topics(groups.train)
     with pytest.raises(tt.InputError, match="similar documents need a recommender: call fit"):
         untrained.perplexity(groups.test, similar=True)
-    paper = tt.TTM(3, preset="paper", max_iter=3, random_state=0).fit(groups.train)
-    with pytest.raises(tt.InputError, match="similar documents have no learned strength"):
-        paper.predict_words(groups.test, similar=True)
-    lda = tt.LDA(3, max_iter=3, random_state=0).fit(groups.train)
-    with pytest.raises(tt.InputError, match="LDA does not learn how much similar documents say; TTM does"):
-        lda.perplexity(groups.test, similar=True)
+    for kind in (tt.LDA, tt.MarkovTTM):
+        other = kind(3, max_iter=3, random_state=0).fit(groups.train)
+        says = f"{kind.__name__} does not learn how much similar documents say; TTM does"
+        with pytest.raises(tt.InputError, match=says):
+            other.perplexity(groups.test, similar=True)
 
 
 def test_a_curve_with_similar_documents() -> None:

@@ -107,6 +107,8 @@ class TopicModel(Queries):
             callbacks: called at every stage and iteration.
         """
         check_parameters(self)
+        if not isinstance(start, Start | None):
+            raise InputError("fit_topics: start must be a Start, such as Start(resumed=load_checkpoint(...))")
         corpus = self.training_corpus(X, y)
         if precompile.begin():
             announce(callbacks, "Compiling, once after an installation")

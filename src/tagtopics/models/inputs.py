@@ -19,11 +19,6 @@ _MOST_TOKENS = 2**31 - 1
 """Largest entry of a matrix of counts, as in a corpus."""
 
 
-def sizes_of(counts: Any) -> tuple[float, int]:
-    """Return the number of tokens of documents, CSR (D, W), and of different words."""
-    return float(counts.data.sum(dtype=np.float64)), int(np.count_nonzero(np.bincount(counts.indices)))
-
-
 def is_unnamed(y: Any) -> bool:
     """Return whether tags are an indicator matrix whose columns have no names."""
     return y is not None and is_indicator(y) and not hasattr(y, "columns")
