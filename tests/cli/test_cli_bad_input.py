@@ -248,7 +248,7 @@ CASES: dict[str, tuple[Case, str]] = {
     "negative weight": (good("--pairwise-weight", -0.1), "--pairwise-weight"),
     "weight is NaN": (good("--higher-order-weight", "nan"), "--higher-order-weight"),
     "weights above one": (good("--pairwise-weight", 0.8, "--higher-order-weight", 0.4), "at most 1"),
-    "weight is an unknown word": (good("--pairwise-weight", "best"), "--pairwise-weight"),
+    "weight is no number": (good("--pairwise-weight", "best"), "--pairwise-weight"),
     "pseudo-count is no number": (good("--tag-pseudo-count", "many"), "--tag-pseudo-count"),  # needs: models
     "unknown preset": (good("--preset", "slow"), "--preset"),  # needs: models
     "order of zero": (good("--order", 0), "--order"),

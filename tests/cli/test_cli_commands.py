@@ -56,12 +56,13 @@ def test_fit_passes_every_option_on(tmp_path: Path) -> None:
         "--topics": ("n_topics", 4), "--order": ("order", 2), "--pairwise-weight": ("pairwise_weight", 0.3),
         "--higher-order-weight": ("higher_order_weight", 0.2), "--iterations": ("max_iter", 2),
         "--tolerance": ("tol", 0.5), "--doc-topic-prior": ("doc_topic_prior", 0.7),
+        "--tag-pseudo-count": ("tag_pseudo_count", 3.0),
         "--topic-word-prior": ("topic_word_prior", 0.01), "--seed": ("random_state", 9),
         "--threads": ("n_jobs", 1),
     }  # fmt: skip
     arguments = [part for option, (_, value) in options.items() for part in (option, value)]
     source = write_rows(tmp_path / "a.jsonl")
-    assert run("fit", source, *arguments, "--out", tmp_path / "m.tt").code == 0
+    assert run("fit", source, "--model", "markov", *arguments, "--out", tmp_path / "m.tt").code == 0
     assert load(tmp_path / "m.tt").get_params().items() >= dict(options.values()).items()
 
 
@@ -224,8 +225,8 @@ def test_evaluate_other_models_and_known_tags(corpus: Path) -> None:
         return run(*command, *options).json()["metrics"]["perplexity"]
 
     assert figure("--tags-known") != figure()
-    no_weights = ("--preset", "paper", "--pairwise-weight", 0, "--higher-order-weight", 0)
-    assert figure(*no_weights) == figure("--model", "lda")
+    no_weights = ("--model", "markov", "--pairwise-weight", 0, "--higher-order-weight", 0)
+    assert figure(*no_weights) == figure("--model", "lda", "--preset", "paper") != figure("--model", "markov")
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -292,16 +293,18 @@ def shown_defaults(group: type) -> dict[str, str]:
     """Return the defaults that the help shows for the options of a group, without those in words."""
     hints = get_type_hints(group, include_extras=True)
     shown = {name: hint.__metadata__[0].show_default for name, hint in hints.items()}
-    in_words = {"no limit", "Unicode words", "lowercase", "all cores", "by preset"}
+    in_words = {"no limit", "Unicode words", "lowercase", "all cores", "by preset", "by model"}
     in_words |= {"1; 2 from 100, 3 from 1,000 documents on", "no tokenizer", "as they are", "no-phrases"}
     in_words.add("strip-html")
     return {name: text for name, text in shown.items() if isinstance(text, str) and text not in in_words}
 
 
 def test_help_shows_the_declared_defaults() -> None:
-    estimator = inspect.signature(tt.TTM).parameters
+    estimator = inspect.signature(tt.MarkovTTM).parameters
     for name, text in shown_defaults(ModelOptions).items():
         assert text == str(estimator[PARAMETERS[name]].default)
+    ttm = inspect.signature(tt.TTM).parameters
+    assert all(ttm[name].default == estimator[name].default for name in ttm if name != "preset")
     recipe = tt.TextRecipe()
     for name, text in shown_defaults(TextOptions).items():
         assert text == str(recipe.ngram_range[1] if name == "ngrams" else getattr(recipe, name))

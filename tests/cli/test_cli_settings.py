@@ -35,7 +35,7 @@ ODD: dict[str, tuple[Rows, int]] = {
 REAL = [
     ("reuters", "--topics 90 --iterations 20"),
     ("reuters", "--topics 90 --iterations 3 --no-recommender"),
-    ("reuters", "--topics 5 --iterations 3 --preset paper --memory lean"),
+    ("reuters", "--topics 5 --iterations 3 --model markov --memory lean"),
     ("bibtex", "--topics 200 --iterations 3"),
     ("bibtex", "--model llda --iterations 3"),
     ("cora", "--model atm --topics 30 --iterations 3"),

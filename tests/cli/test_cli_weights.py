@@ -1,4 +1,4 @@
-"""`fit` and `evaluate`: what tags say, presets, and perplexity by the share of words seen."""
+"""`fit` and `evaluate`: the tag prior, weights, presets, and perplexity by the share of words seen."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_strengths_are_learned_and_printed(folder: Path, tmp_path: Path) -> None
     fitted = run("fit", folder, *options, "--json").json()
     loaded: Any = tt.load(tmp_path / "m.tt")
     known = loaded.settings_.known
-    assert fitted["weights"] == {"pairwise_weight": 0, "higher_order_weight": 0, "tag_pseudo_count": None}
+    assert fitted["weights"] is None
     assert list(fitted["strengths"]) == ["hidden", "known"]
     assert fitted["strengths"]["known"]["flat"] == known.flat
     assert fitted["strengths"]["known"]["mean"] == {"tags": known.mean[0]}
@@ -36,24 +36,49 @@ def test_strengths_are_learned_and_printed(folder: Path, tmp_path: Path) -> None
     assert (answer["weights"], answer["strengths"]) == (None, None)
 
 
+FEW_SWEEPS = ("--topics", 3, "--iterations", 2, "--no-recommender")
+
+
 def test_the_paper_has_weights(folder: Path, tmp_path: Path) -> None:  # needs: models
-    options = ("--topics", 3, "--iterations", 2, "--preset", "paper", "--no-recommender")
-    fitted = run("fit", folder, *options, "--out", tmp_path / "m.tt", "--json").json()
+    options = ("--model", "markov", *FEW_SWEEPS, "--out", tmp_path / "m.tt")
+    fitted = run("fit", folder, *options, "--json").json()
     assert fitted["weights"] == {
         "pairwise_weight": 0.1,
         "higher_order_weight": 0.05,
         "tag_pseudo_count": 5.0,
     }
     assert fitted["strengths"] is None
-    printed = run("fit", folder, *options, "--out", tmp_path / "m.tt").out
-    assert "pairwise weight 0.1, higher order weight 0.05, tag pseudo count 5" in printed
+    result = run("fit", folder, *options)
+    assert "pairwise weight 0.1, higher order weight 0.05, tag pseudo count 5" in result.out
+    assert "note" not in result.err
+    assert type(tt.load(tmp_path / "m.tt")) is tt.MarkovTTM
 
 
-def test_options_of_learned_weights_still_work(folder: Path, tmp_path: Path) -> None:  # needs: models
-    options = ("--pairwise-weight", "auto", "--higher-order-weight", "auto", "--tag-pseudo-count", "auto")
-    few = ("--topics", 3, "--iterations", 2, "--no-recommender", "--out", tmp_path / "m.tt", "--json")
-    given, plain = (run("fit", folder, *more, *few).json() for more in (options, ()))
-    assert given["strengths"] == plain["strengths"]
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--pairwise-weight", 0.3),
+        ("--higher-order-weight", 0),
+        ("--tag-pseudo-count", 2),
+        ("--preset", "paper"),
+    ],
+)
+def test_an_option_of_the_papers_model_selects_it(
+    folder: Path, tmp_path: Path, option: str, value: Any
+) -> None:
+    out, given = tmp_path / "m.tt", f"{option} paper" if value == "paper" else option
+    done = run("fit", folder, "--model", "ttm", *FEW_SWEEPS, option, value, "--out", out, "--json")
+    assert (done.json()["model"], done.err) == (
+        "markov",
+        f"note: {given} is of the paper's model: fitting --model markov\n",
+    )
+    loaded: Any = tt.load(out)
+    assert type(loaded) is tt.MarkovTTM
+    assert loaded.get_params()[option.removeprefix("--").replace("-", "_")] == value
+    for other in (("--model", "lda", "--preset", "paper"), ("--model", "markov", option, value)):
+        assert run("fit", folder, *FEW_SWEEPS, *other, "--out", out).err == ""
+    evaluated = run("evaluate", folder, *FEW_SWEEPS[:4], option, value, "--json").json()
+    assert evaluated["model"] == "markov"
 
 
 # ---------------------------------------------------------------------------------- the curve of perplexity

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tagtopics.cli.estimators import build_model
+from tagtopics.cli.estimators import build_model, name_of_model
 from tagtopics.cli.options import (
     ColumnOptions,
     CorpusArgument,
@@ -117,7 +117,7 @@ def command(
     result = score(documents, estimator, seed=model.seed, tags_known=tags_known, **curve)
     payload = {
         "task": task,
-        "model": model.model,
+        "model": name_of_model(estimator),
         "n_topics": int(estimator.components_.shape[0]),
         "seed": model.seed,
         "metrics": result["metrics"],

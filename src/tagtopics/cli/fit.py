@@ -12,6 +12,7 @@ from tagtopics.cli.estimators import (
     STOP_REASONS,
     build_model,
     model_bytes,
+    name_of_model,
     progress_bar,
     strengths_of,
     weights_of,
@@ -266,7 +267,7 @@ def _payload(
 
     history = estimator.history_
     return {
-        "model": options.model,
+        "model": name_of_model(estimator),
         "path": str(target),
         "n_topics": int(estimator.components_.shape[0]),
         "seed": options.seed,

@@ -206,44 +206,33 @@ def _model(text: str, default: str | bool, metavar: str = "N", **more: Any) -> A
     return option(text, default=default, metavar=metavar, panel="Model", **more)
 
 
-def _number_or_auto(text: str, default: str) -> Any:
-    return _model(text, default, "X", parser=number_or_word)
-
-
 @dataclass(frozen=True)
 class ModelOptions:
     """Which estimator, with which parameters; None keeps the estimator's default."""
 
     model: Annotated[
         str,
-        _model("ttm, lda, atm, rtm, llda, gibbs or vb.", True, "NAME",
+        _model("ttm, markov, lda, atm, rtm, llda, gibbs or vb.", True, "NAME",
                autocompletion=_model_names),
     ] = "ttm"  # fmt: skip
     topics: Annotated[int | None, _model("Number of topics.", "20")] = None
     preset: Annotated[
         str | None,
-        _model(
-            "default, paper (TTM-H), or fast: fewer sweeps, slightly different topics.", "default", "NAME"
-        ),
+        _model("default, fast, or paper: plain sweeps as in the paper.", "by model", "NAME"),
     ] = None
     order: Annotated[int | None, _model("Maximum number of tags in a higher-order relation.", "3")] = None
     pairwise_weight: Annotated[
-        Any,
-        _number_or_auto(
-            "Weight of documents that share a tag while topics are learned: 0; paper: 0.1.", "by preset"
-        ),
+        float | None,
+        _model("Weight of documents that share a tag, of --model markov.", "0.1", "X"),
     ] = None
     higher_order_weight: Annotated[
-        Any,
-        _number_or_auto(
-            "Weight of all tags of a document together in the same way: 0; paper: 0.05.", "by preset"
-        ),
+        float | None,
+        _model("Weight of all tags of a document together, of --model markov.", "0.05", "X"),
     ] = None
     tag_pseudo_count: Annotated[
-        Any,
-        _number_or_auto("Tokens that the known tags of a document are worth; 'auto' learns what tags say.",
-                        "by preset"),
-    ] = None  # fmt: skip
+        float | None,
+        _model("Tokens that the known tags of a document are worth, of --model markov.", "5.0", "X"),
+    ] = None
     iterations: Annotated[
         int | None, _model("Maximum number of sweeps: 100; paper: 200; large corpora: 25.", "by preset")
     ] = None
@@ -252,11 +241,9 @@ class ModelOptions:
     )
     doc_topic_prior: Annotated[
         Any,
-        _number_or_auto(
-            "Pseudo-count of each topic in a document: 0.1, less for many topics; 'auto' learns it.",
-            "by preset",
-        ),
-    ] = None
+        _model("Pseudo-count of each topic in a document: 0.1, less for many topics; 'auto' learns it.",
+               "by preset", "X", parser=number_or_word),
+    ] = None  # fmt: skip
     topic_word_prior: Annotated[
         float | None,
         _model("Pseudo-count of each word in a topic: 0.05, less for many topics.", "by preset", "X"),
