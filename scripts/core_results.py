@@ -19,7 +19,7 @@ import tagtopics as tt
 from tagtopics.corpus.splits import train_test
 from tagtopics.evaluation.perplexity import unigram_perplexity
 from tagtopics.evaluation.prediction import evaluate_classification
-from tagtopics.experiments.run import FittedOnce
+from reproduction.run import FittedOnce
 
 SEEDS = range(5)
 MODELS: dict[str, Callable[[int], Any]] = {

@@ -27,7 +27,7 @@ import tagtopics as tt
 from tagtopics.bp.fold_in import FoldIn
 from tagtopics.bp.holdout import log_likelihoods
 from tagtopics.corpus.splits import seen_part, train_test
-from tagtopics.experiments.curves import SEEN
+from reproduction.curves import SEEN
 
 RECORDS = Path("benchmarks/results/tag-peers.jsonl")
 SWEEPS, LABELS, ETA = 300, 200, 0.01

@@ -22,7 +22,7 @@ import numpy as np
 
 import tagtopics as tt
 from tagtopics.corpus.splits import train_test
-from tagtopics.experiments.curves import SEEN, shuffled
+from reproduction.curves import SEEN, shuffled
 
 RECORDS = Path("benchmarks/results/tag-results.jsonl")
 Record = dict[str, Any]

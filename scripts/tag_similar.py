@@ -16,7 +16,7 @@ from tag_results import SWEEPS, TOPICS, measured, read, shown
 
 import tagtopics as tt
 from tagtopics.corpus.splits import train_test
-from tagtopics.experiments.curves import SEEN, shuffled
+from reproduction.curves import SEEN, shuffled
 
 RECORDS = Path("benchmarks/results/tag-similar.jsonl")
 

@@ -21,7 +21,7 @@ from tag_results import SWEEPS, TOPICS, measured, read
 
 import tagtopics as tt
 from tagtopics.corpus.splits import train_test
-from tagtopics.experiments.run import FittedOnce
+from reproduction.run import FittedOnce
 
 RECORDS = Path("benchmarks/results/tag-tasks.jsonl")
 LINKED = {"anthology": "authors", "docstrings": "takes"}

@@ -27,7 +27,6 @@ LAYERS = [
     {"datasets", "baselines", "curation"},
     {"analysis"},
     {"explore"},
-    {"experiments"},
     {"cli"},
 ]
 PENDING = {

@@ -18,8 +18,6 @@ import tagtopics as tt
 from tagtopics.bp import loop
 from tagtopics.datasets import make_scenes, write_scenes
 from tagtopics.datasets.registry import RemoteFile, fetch_dataset
-from tagtopics.experiments.reproduction_page import check_page_target, write_page
-from tagtopics.experiments.spec import read_records
 from tagtopics.images.heat_maps import TagMaps, write_maps
 from tagtopics.images.vocabulary import TileMap
 from tagtopics.scale import fit_shards, shard_corpus
@@ -40,7 +38,6 @@ KNOWN = {
     "datasets/scenes.py": {"save", "write_text"},
     "datasets/registry.py": {"open"},
     "explore/report/html_report.py": {"write_bytes"},
-    "experiments/reproduction_page.py": {"write_text", "savefig"},
     "bp/checkpoint.py": {"save_file"},
     "models/persistence.py": {"write_bytes", "write_text", "save", "mkdir", "rmtree"},
     "analysis/audit/changes.py": {"write_bytes"},
@@ -49,15 +46,11 @@ KNOWN = {
     "explore/report/figures.py": {"open"},
     "explore/map/map_svg.py": {"write_text"},
     "explore/record/export.py": {"open", "savez_compressed", "write_text"},
-    "scale/fit.py": {"open_memmap"},
     "scale/format.py": {"write_text"},
     "scale/writer.py": {"write_bytes", "save"},
     "images/heat_maps.py": {"save", "savez_compressed"},
-    # Folders of runs and records, which are checked first; records are appended to.
-    "cli/reproduce.py": {"mkdir"},
-    "experiments/run.py": {"mkdir"},
-    "experiments/spec.py": {"open", "ftruncate"},
-    "scale/shard_executor.py": {"rmtree", "unlink"},
+    # Folders of runs, which are checked first.
+    "scale/shard_executor.py": {"open_memmap", "rmtree", "unlink"},
     # Temporary folders of this process, the private cache of compiled code, the null device.
     "readers/mat.py": {"savez"},
     "explore/server/engine.py": {"write_bytes"},
@@ -140,7 +133,6 @@ FILES: dict[str, Callable[[Path], Any]] = {
     "doc_topic": lambda path: fit_shards(
         tt.LDA(2, max_iter=1, random_state=0), shards(path), path.with_name("run"), doc_topic=path
     ),
-    "write_page": lambda path: write_page([], path),
     "write_scenes": lambda path: write_scenes(path, make_scenes(1)),
 }
 
@@ -180,22 +172,6 @@ def test_json_lines_replace_a_file_only_if_asked(tmp_path: Path) -> None:
     with pytest.raises(tt.InputError, match=r"a\.jsonl: this file already exists; .* overwrite=True"):
         tt.write_jsonl(corpus(), path)
     tt.write_jsonl(corpus(), path, overwrite=True)
-
-
-def test_figures_of_others_stay(tmp_path: Path) -> None:
-    (tmp_path / "images").mkdir()
-    (tmp_path / "images" / "reproduction-perplexity.svg").write_text("<svg>mine</svg>")
-    with pytest.raises(tt.InputError, match="not a figure written by tagtopics"):
-        check_page_target(tmp_path / "page.md")
-
-
-def test_a_file_that_is_no_record_is_not_cut(tmp_path: Path) -> None:
-    """An incomplete last line is removed; one that never was a record is an error."""
-    (tmp_path / "records.jsonl").write_text('{"my": "only line"}')
-    with pytest.raises(tt.InputError, match="line 1: not a record"):
-        read_records(tmp_path / "records.jsonl")
-    (tmp_path / "records.jsonl").write_text('{"key": "abc", "spe')
-    assert read_records(tmp_path / "records.jsonl") == []
 
 
 def test_a_file_in_the_cache_that_is_not_ours_stays(tmp_path: Path) -> None:
@@ -276,8 +252,6 @@ FITS = {
     "out inside": ("fit", "c.shards", "--out", "run/m.tt", "--checkpoint", "run"),
     "update": ("update", "m.tt", "c.jsonl", "--out", "mine"),
     "demo": ("demo", "--out", "mine"),
-    "reproduce": ("reproduce", "cora", "--out", "mine.md"),
-    "reproduce, page": ("reproduce", "cora", "--out", "new", "--page", "mine.md"),
     "shard": ("shard", "c.jsonl", "--out", "mine"),
     "report": ("report", "m.tt", "--out", "mine.md"),
     "no folder": ("fit", "c.jsonl", "--out", "mine.md/m.tt"),

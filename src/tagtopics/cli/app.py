@@ -37,7 +37,6 @@ COMMANDS: Mapping[str, str] = {
     "effects": "analysis.effects.commands.effects_command",
     "trends": "analysis.effects.commands.trends_command",
     "evaluate": "cli.evaluate.command",
-    "reproduce": "cli.reproduce.command",
     "report": "explore.commands.report_command",
     "export": "explore.record.commands.command",
     "serve": "explore.commands.serve_command",

@@ -9,8 +9,8 @@ from itertools import pairwise
 from statistics import fmean
 
 from tagtopics.corpus.notices import number_of
-from tagtopics.experiments.claims import DATASET_NAMES, Claim
-from tagtopics.experiments.paper import (
+from reproduction.claims import DATASET_NAMES, Claim
+from reproduction.paper import (
     Cells,
     Comparison,
     agreement,
@@ -22,7 +22,7 @@ from tagtopics.experiments.paper import (
     summary,
     topics_text,
 )
-from tagtopics.experiments.spec import MODELS, Record
+from reproduction.spec import MODELS, Record
 
 HOLDS, SMALLER, IN_PART = "holds", "right sign, smaller", "holds in part"
 UNCERTAIN, FAILS, UNKNOWN = "right sign, not certain", "does not hold", "not measured"

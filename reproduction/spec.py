@@ -22,7 +22,7 @@ DATASETS = ("cora", "med", "corel5k-images", "corel5k", "corel5k-thin", "bibtex"
 """The data sets of the grids, as named by `load_dataset`."""
 
 THIN = "corel5k-thin"
-"""C5K with a fiftieth of its tokens and the paper's four classes: see `experiments.corpora`."""
+"""C5K with a fiftieth of its tokens and the paper's four classes: see `run.thinned`."""
 
 OWN_TASKS = ("statistics", "topics", "curve")
 """Tasks that only experiments have: Table II, top words, and perplexity by the share of words seen."""
@@ -93,7 +93,7 @@ class ExperimentSpec:
 
 
 def quick_grid(n_splits: int = 2) -> list[ExperimentSpec]:
-    """Return what `reproduce --quick` measures: two numbers of topics, two splits, the paper's own data."""
+    """Return what `--quick` measures: two numbers of topics, two splits, the paper's own data."""
     topics, seeds = (20, 50), tuple(range(n_splits))
     return _in_order(
         [
@@ -111,7 +111,7 @@ def quick_grid(n_splits: int = 2) -> list[ExperimentSpec]:
 
 
 def full_grid(n_splits: int = 5) -> list[ExperimentSpec]:
-    """Return what `reproduce` measures: K = 10, 20 ... 100, five splits, all available data sets."""
+    """Return what is measured by default: K = 10, 20 ... 100, five splits, all available data sets."""
     topics, seeds, texts = tuple(range(10, 101, 10)), tuple(range(n_splits)), ("bibtex", "reuters")
     return _in_order(
         [

@@ -10,8 +10,8 @@ import pytest
 
 from tagtopics import InputError, make_tagged_corpus, write_matrix_folder
 from tagtopics.corpus.core import Corpus
-from tagtopics.experiments import run as runner
-from tagtopics.experiments.run import (
+from reproduction import run as runner
+from reproduction.run import (
     load_corpus,
     run_grid,
     run_one,
@@ -19,7 +19,7 @@ from tagtopics.experiments.run import (
     with_tag_classes,
     without_artefact,
 )
-from tagtopics.experiments.spec import (
+from reproduction.spec import (
     ExperimentSpec,
     Record,
     append_record,

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from tagtopics.errors import MissingExtraError
-from tagtopics.experiments.claims import DATASET_NAMES, FIGURES, SAME_WORDS, full_name
-from tagtopics.experiments.curves import curve_tables
-from tagtopics.experiments.paper import (
+from reproduction.claims import DATASET_NAMES, FIGURES, SAME_WORDS, full_name
+from reproduction.curves import curve_tables
+from reproduction.paper import (
     Table,
     cells,
     compare,
@@ -25,9 +24,9 @@ from tagtopics.experiments.paper import (
     table_two,
     topics_of,
 )
-from tagtopics.experiments.spec import MODELS, Record
-from tagtopics.experiments.table_verdicts import all_verdicts
-from tagtopics.experiments.verdicts import CERTAIN, ENOUGH, MIN_SPLITS, Verdict, gain_text
+from reproduction.spec import MODELS, Record
+from reproduction.table_verdicts import all_verdicts
+from reproduction.verdicts import CERTAIN, ENOUGH, MIN_SPLITS, Verdict, gain_text
 from tagtopics.files import atomic_file, check_target
 
 _PAIRS = (
@@ -49,7 +48,7 @@ other seeds of the model take the place of splits. p is the two-sided p-value of
 t-test, which accounts for overlapping splits and is stricter than the rule."""
 
 
-_MARK = "Written by `tagtopics reproduce`"
+_MARK = "Written by `make reproduce`"
 """In the first lines of every page; a file without it is not overwritten."""
 
 
@@ -71,8 +70,7 @@ def write_page(records: Sequence[Record], target: Path) -> list[Verdict]:
 def check_page_target(path: Path) -> Path:
     """Return the path of the page; an existing file must be such a page, and its figures be ours too."""
     for task in FIGURES:
-        for suffix in (".svg", ".png"):
-            check_target(_figure(path.parent / "images", task, suffix), "figure", _is_ours)
+        check_target(_figure(path.parent / "images", task), "figure", _is_ours)
     return check_target(path, "page of results", _is_ours, option="--page")
 
 
@@ -82,11 +80,11 @@ def _is_ours(path: Path) -> bool:
         return False
     with path.open("rb") as file:
         begin = file.read(4096)
-    return any(mark in begin for mark in (_MARK.encode(), b">tagtopics<", b"Software\0tagtopics"))
+    return _MARK.encode() in begin or b">tagtopics<" in begin
 
 
-def _figure(folder: Path, task: str, suffix: str) -> Path:
-    return folder / f"reproduction-{task}{suffix}"
+def _figure(folder: Path, task: str) -> Path:
+    return folder / f"reproduction-{task}.svg"
 
 
 def _place(record: Record) -> tuple[int, int, int, str, int]:
@@ -107,7 +105,7 @@ def _page(records: Sequence[Record], verdicts: Sequence[Verdict], figures: dict[
     recommended = [table_three(records, dataset) for dataset in DATASET_NAMES]
     yield from _section("Tag recommendation", recommended)
     yield from _section("Credit attribution", [credit_table(records)])
-    yield files("tagtopics.experiments").joinpath("method.md").read_text(encoding="utf-8")
+    yield Path(__file__).with_name("method.md").read_text(encoding="utf-8")
 
 
 def _opening(records: Sequence[Record], verdicts: Sequence[Verdict]) -> Iterable[str]:
@@ -283,9 +281,9 @@ _STYLE = {
 
 
 def draw_figures(records: Sequence[Record], folder: Path) -> list[Path]:
-    """Draw one figure per task, with a panel for each data set, and return the SVG files.
+    """Draw one figure per task, with a panel for each data set, and return the files.
 
-    A PNG is written next to each. Equal records give equal bytes.
+    Equal records give equal bytes.
     """
     matplotlib, make_figure = _matplotlib()
     drawn = []
@@ -294,7 +292,7 @@ def draw_figures(records: Sequence[Record], folder: Path) -> list[Path]:
         for task in FIGURES:
             datasets = [name for name in DATASET_NAMES if _curves(records, name, task)]
             if datasets:
-                path = _figure(folder, task, ".svg")
+                path = _figure(folder, task)
                 _draw(make_figure, records, task, datasets, path)
                 drawn.append(path)
     return drawn
@@ -320,8 +318,6 @@ def _draw(
     fullest.legend(fontsize=7)
     with atomic_file(path) as temporary:
         figure.savefig(temporary, metadata={"Date": None, "Creator": "tagtopics"})
-    with atomic_file(path.with_suffix(".png")) as temporary:
-        figure.savefig(temporary, dpi=110, metadata={"Software": "tagtopics"})
 
 
 def _curves(
@@ -337,5 +333,5 @@ def _matplotlib() -> tuple[Any, Any]:
         import matplotlib
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingExtraError("reproduce: drawing figures", "plot") from None
+        raise MissingExtraError("drawing figures", "plot") from None
     return matplotlib, Figure

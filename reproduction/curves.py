@@ -13,9 +13,9 @@ from sklearn.base import clone
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.notices import number_of
 from tagtopics.corpus.splits import train_test
-from tagtopics.experiments.claims import DATASET_NAMES
-from tagtopics.experiments.paper import Table, summary
-from tagtopics.experiments.spec import ExperimentSpec, Record
+from reproduction.claims import DATASET_NAMES
+from reproduction.paper import Table, summary
+from reproduction.spec import ExperimentSpec, Record
 
 SEEN = (0, 5, 10, 20, 50, 80)
 """Shares of a document's words that are seen, in per cent."""

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from tagtopics.errors import MissingExtraError
-from tagtopics.experiments.claims import CLAIMS, GOALS
-from tagtopics.experiments.curves import curve_tables
-from tagtopics.experiments.paper import (
+from reproduction.claims import CLAIMS, GOALS
+from reproduction.curves import curve_tables
+from reproduction.paper import (
     cells,
     compare,
     consistent_topics,
@@ -23,10 +23,10 @@ from tagtopics.experiments.paper import (
     table_three,
     table_two,
 )
-from tagtopics.experiments.reproduction_page import draw_figures, write_page
-from tagtopics.experiments.spec import ExperimentSpec, Record
-from tagtopics.experiments.table_verdicts import all_verdicts
-from tagtopics.experiments.verdicts import (
+from reproduction.page import draw_figures, write_page
+from reproduction.spec import ExperimentSpec, Record
+from reproduction.table_verdicts import all_verdicts
+from reproduction.verdicts import (
     CHECKS,
     FAILS,
     HOLDS,

@@ -22,8 +22,8 @@ from tagtopics import __version__
 from tagtopics._processes import safe_path
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.evaluation import find_task
-from tagtopics.experiments.curves import measure_curve
-from tagtopics.experiments.spec import THIN, ExperimentSpec, Record, append_record, read_records
+from reproduction.curves import measure_curve
+from reproduction.spec import THIN, ExperimentSpec, Record, append_record, read_records
 
 if TYPE_CHECKING:
     from tagtopics.corpus.core import Corpus
@@ -127,7 +127,7 @@ class FittedOnce:
         """Infer tags, once for the same documents."""
         return self._once((corpus.ids, "tags"), lambda: self.estimator.tag_probabilities(corpus))
 
-    def _training_tags(self, corpus: Corpus) -> Any:
+    def leave_one_out_tags(self, corpus: Corpus) -> Any:
         """Infer the tags of training documents without what is known of their own, once."""
         return self._once((corpus.ids, "left out"), lambda: self.estimator.leave_one_out_tags(corpus))
 

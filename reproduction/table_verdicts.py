@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from tagtopics.experiments.claims import CLAIMS, DATASET_NAMES, GOALS, TABLE_THREE
-from tagtopics.experiments.paper import NEEDS_PHOTOGRAPHS, cells, summary
-from tagtopics.experiments.spec import Record
-from tagtopics.experiments.verdicts import (
+from reproduction.claims import CLAIMS, DATASET_NAMES, GOALS, TABLE_THREE
+from reproduction.paper import NEEDS_PHOTOGRAPHS, cells, summary
+from reproduction.spec import Record
+from reproduction.verdicts import (
     CERTAIN,
     MIN_SPLITS,
     UNDECIDED,

@@ -12,8 +12,8 @@ from PIL import Image
 import tagtopics as tt
 from tagtopics.datasets import make_scenes
 from tagtopics.errors import InputError
-from tagtopics.experiments.run import PIXELS, load_corpus, photo_folder, run_one, with_pixel_counts
-from tagtopics.experiments.spec import chosen, full_grid
+from reproduction.run import PIXELS, load_corpus, photo_folder, run_one, with_pixel_counts
+from reproduction.spec import chosen, full_grid
 
 N = 24
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
-from tagtopics.experiments.claims import (
+from reproduction.claims import (
     DATASET_NAMES,
     FIGURES,
     TABLE_THREE,
@@ -15,7 +15,7 @@ from tagtopics.experiments.claims import (
     TITLES,
     full_name,
 )
-from tagtopics.experiments.spec import MODELS, Record
+from reproduction.spec import MODELS, Record
 
 Cells = Mapping[tuple[int, int], float]
 """One measure of one model: (number of topics, split) -> value."""
