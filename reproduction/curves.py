@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.notices import number_of
-from tagtopics.corpus.splits import train_test
 from reproduction.claims import DATASET_NAMES
 from reproduction.paper import Table, summary
 from reproduction.spec import ExperimentSpec, Record
+from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.notices import number_of
+from tagtopics.corpus.splits import train_test
 
 SEEN = (0, 5, 10, 20, 50, 80)
 """Shares of a document's words that are seen, in per cent."""

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from tagtopics.errors import MissingExtraError
 from reproduction.claims import DATASET_NAMES, FIGURES, SAME_WORDS, full_name
 from reproduction.curves import curve_tables
 from reproduction.paper import (
@@ -27,6 +26,7 @@ from reproduction.paper import (
 from reproduction.spec import MODELS, Record
 from reproduction.table_verdicts import all_verdicts
 from reproduction.verdicts import CERTAIN, ENOUGH, MIN_SPLITS, Verdict, gain_text
+from tagtopics.errors import MissingExtraError
 from tagtopics.files import atomic_file, check_target
 
 _PAIRS = (

@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from reproduction.curves import measure_curve
+from reproduction.recommenders import SYSTEMS, measure_scores, measure_system
+from reproduction.spec import THIN, ExperimentSpec, Record, append_record, read_records
 from tagtopics import __version__
 from tagtopics._processes import safe_path
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.evaluation import find_task
-from reproduction.curves import measure_curve
-from reproduction.spec import THIN, ExperimentSpec, Record, append_record, read_records
 
 if TYPE_CHECKING:
     from tagtopics.corpus.core import Corpus
@@ -145,7 +146,9 @@ def _measure_task(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str,
     if spec.task == "credit":
         return task(corpus, model.estimator, seed=spec.seed)
     if spec.task == "recommendation":
-        return task(corpus, model, seed=spec.seed, system=spec.system or "best")
+        if spec.system in SYSTEMS:
+            return measure_system(corpus, model, spec.system, spec.seed)
+        return task(corpus, model, seed=spec.seed)
     if spec.task == "classification":
         per_class = PER_CLASS.get(spec.dataset, 100)
         return task(corpus, model, seed=spec.seed, tags_known=spec.tags_known, per_class=per_class)
@@ -192,7 +195,6 @@ def _measure_topics(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[st
 def _measure_sml(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str, Any]:
     """Fit SML to the training photos of a corpus and recommend five tags for each test photo."""
     from tagtopics.corpus.splits import train_test
-    from tagtopics.evaluation.recommendation import measured_scores
 
     images = photo_folder() / "images"
     train, test = (corpus.select(rows) for rows in train_test(corpus, spec.seed))
@@ -200,7 +202,7 @@ def _measure_sml(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str, 
     sml = model.estimator.fit([images / f"{name}.jpeg" for name in train.ids], train.tags)
     fitted = time.perf_counter()
     scores = sml.scores([images / f"{name}.jpeg" for name in test.ids])
-    metrics = measured_scores(test.tags.toarray(), scores)
+    metrics = measure_scores(test.tags.toarray(), scores)
     return {"metrics": metrics, "seconds": {"fit": fitted - began, "score": time.perf_counter() - fitted}}
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
 
-from tagtopics.corpus.notices import number_of
 from reproduction.claims import DATASET_NAMES, Claim
 from reproduction.paper import (
     Cells,
@@ -23,6 +22,7 @@ from reproduction.paper import (
     topics_text,
 )
 from reproduction.spec import MODELS, Record
+from tagtopics.corpus.notices import number_of
 
 HOLDS, SMALLER, IN_PART = "holds", "right sign, smaller", "holds in part"
 UNCERTAIN, FAILS, UNKNOWN = "right sign, not certain", "does not hold", "not measured"

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from reproduction.run import FittedOnce
 
 import tagtopics as tt
 from tagtopics.corpus.splits import train_test
 from tagtopics.evaluation.perplexity import unigram_perplexity
 from tagtopics.evaluation.prediction import evaluate_classification
-from reproduction.run import FittedOnce
 
 SEEDS = range(5)
 MODELS: dict[str, Callable[[int], Any]] = {

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from reproduction.curves import SEEN, shuffled
 
 import tagtopics as tt
 from tagtopics.corpus.splits import train_test
-from reproduction.curves import SEEN, shuffled
 
 RECORDS = Path("benchmarks/results/tag-results.jsonl")
 Record = dict[str, Any]

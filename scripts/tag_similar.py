@@ -12,11 +12,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from reproduction.curves import SEEN, shuffled
 from tag_results import SWEEPS, TOPICS, measured, read, shown
 
 import tagtopics as tt
 from tagtopics.corpus.splits import train_test
-from reproduction.curves import SEEN, shuffled
 
 RECORDS = Path("benchmarks/results/tag-similar.jsonl")
 

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from reproduction.run import FittedOnce
 from tag_results import SWEEPS, TOPICS, measured, read
 
 import tagtopics as tt
 from tagtopics.corpus.splits import train_test
-from reproduction.run import FittedOnce
 
 RECORDS = Path("benchmarks/results/tag-tasks.jsonl")
 LINKED = {"anthology": "authors", "docstrings": "takes"}

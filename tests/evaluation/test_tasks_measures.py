@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagtopics.evaluation.recommendation import (
-    f_measures,
-    per_document,
-    per_tag,
-    regressed_tags,
-    two_stage_scores,
-)
-from tagtopics.recommend.ridge import RIDGE
+from tagtopics.evaluation.recommendation import f_measures, per_document, per_tag
 
 
 def _case(seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -85,34 +76,3 @@ def test_f_measures_are_scikit_learns() -> None:
     found = f_measures(truth, predicted)
     assert found["micro_f1"] == pytest.approx(f1_score(truth, predicted, average="micro"))
     assert found["macro_f1"] == pytest.approx(f1_score(truth, predicted, average="macro"))
-
-
-def test_training_documents_are_regressed_without_themselves() -> None:
-    rng = np.random.default_rng(0)
-    train, test = (rng.random((n, 4)).astype(np.float32) for n in (15, 3))
-    tags = (rng.random((15, 5)) < 0.4).astype(np.int8)
-    first, second = regressed_tags(train, sp.csr_array(tags), test)
-    gamma, share = 1 / (4 * train.var(dtype=np.float64)), tags.mean(0)
-
-    def kernel(a: np.ndarray, b: np.ndarray) -> Any:
-        return np.exp(-gamma * np.square(a[:, np.newaxis].astype(np.float64) - b).sum(2))
-
-    def answer(document: np.ndarray, others: np.ndarray) -> Any:
-        ridged = kernel(train[others], train[others]) + RIDGE * np.eye(len(others))
-        return kernel(document, train[others]) @ np.linalg.solve(ridged, tags[others] - share) + share
-
-    everything = np.arange(15)
-    np.testing.assert_allclose(second, answer(test, everything), atol=1e-4)
-    for d in everything:
-        np.testing.assert_allclose(first[d], answer(train[d : d + 1], np.delete(everything, d))[0], atol=1e-4)
-
-
-def test_the_two_stages_find_planted_tags() -> None:
-    rng = np.random.default_rng(1)
-    tag_of = rng.integers(4, size=(80, 1))
-    topics = (0.1 * rng.random((80, 4)) + (tag_of == np.arange(4))).astype(np.float32)
-    topics /= topics.sum(1, keepdims=True)
-    tags = sp.csr_array((tag_of == np.arange(5)).astype(np.int8))  # nobody carries the fifth
-    scores = two_stage_scores(topics[:60], tags[:60], topics[60:])
-    assert (scores.argmax(1) == tag_of[60:, 0]).all()
-    assert np.isfinite(scores).all()

@@ -218,8 +218,8 @@ def no_fit(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*args: Any, **options: Any) -> Any:
         raise AssertionError("the fit was started")
 
-    for module in ("models.base", "models.online", "inference.loop", "inference.learn_priors"):
-        name = f"tagtopics.{module}.{'run' if module != 'inference.learn_priors' else 'learn_alpha'}"
+    for module in ("models.topics", "models.online", "bp.loop", "bp.learn_priors"):
+        name = f"tagtopics.{module}.{'run' if module != 'bp.learn_priors' else 'learn_alpha'}"
         monkeypatch.setattr(name, fail, raising=False)
 
 

@@ -10,10 +10,10 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
-
 from reproduction.__main__ import main
 from reproduction.page import check_page_target, write_page
 from reproduction.spec import read_records
+
 from tagtopics import InputError, make_tagged_corpus, write_matrix_folder
 
 ROOT = Path(__file__).resolve().parents[2]

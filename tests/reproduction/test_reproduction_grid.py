@@ -7,10 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
-from tagtopics import InputError, make_tagged_corpus, write_matrix_folder
-from tagtopics.corpus.core import Corpus
-from reproduction import run as runner
 from reproduction.run import (
     load_corpus,
     run_grid,
@@ -28,6 +24,10 @@ from reproduction.spec import (
     quick_grid,
     read_records,
 )
+
+from reproduction import run as runner
+from tagtopics import InputError, make_tagged_corpus, write_matrix_folder
+from tagtopics.corpus.core import Corpus
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
-from tagtopics.errors import MissingExtraError
 from reproduction.claims import CLAIMS, GOALS
 from reproduction.curves import curve_tables
+from reproduction.page import draw_figures, write_page
 from reproduction.paper import (
     cells,
     compare,
@@ -23,7 +22,6 @@ from reproduction.paper import (
     table_three,
     table_two,
 )
-from reproduction.page import draw_figures, write_page
 from reproduction.spec import ExperimentSpec, Record
 from reproduction.table_verdicts import all_verdicts
 from reproduction.verdicts import (
@@ -37,6 +35,8 @@ from reproduction.verdicts import (
     UNKNOWN,
     judge,
 )
+
+from tagtopics.errors import MissingExtraError
 
 SECONDS = {"fit": 1.0, "score": 0.5}
 

@@ -61,7 +61,7 @@ def evaluate(
         task: a name of `TASKS`.
         seed: of the split.
         tags_known: whether the model may use the tags of the test documents.
-        options: further arguments of the task, such as `system` of "recommendation".
+        options: further arguments of the task, such as `given` of "links".
 
     Returns:
         `{"metrics": {...}, "seconds": {"fit": ..., "score": ...}}`.
