@@ -90,9 +90,7 @@ def _run(specs: Sequence[ExperimentSpec], path: Path, options: argparse.Namespac
     for line in outcome.problems:
         _tell(f"note: {line}")
     if outcome.left:
-        _tell(
-            f"note: {outcome.left} of {len(specs)} experiments were not run; repeat the command to continue"
-        )
+        _tell(f"note: {outcome.left} of {len(specs)} experiments were not run; repeat to continue")
     return outcome
 
 

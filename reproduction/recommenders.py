@@ -1,4 +1,4 @@
-"""The recommenders of Table III: the paper's two stages, L-LDA's scores, linear classifiers."""
+"""The recommenders of Table III beside ours: the paper's two stages, L-LDA's scores, linear classifiers."""
 
 from __future__ import annotations
 

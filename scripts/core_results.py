@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from reproduction.run import FittedOnce
 
 import tagtopics as tt
+from reproduction.run import FittedOnce
 from tagtopics.corpus.splits import train_test
 from tagtopics.evaluation.perplexity import unigram_perplexity
 from tagtopics.evaluation.prediction import evaluate_classification

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from reproduction.curves import SEEN
 from scipy.stats import t
 from tag_page_texts import FITS, HEAD, PEERS, PHOTOGRAPHS, SIMILAR
 from tag_results import records
+
+from reproduction.curves import SEEN
 
 PAGE, PICTURE = Path("docs/tag-results.md"), Path("docs/images/tags-curve.svg")
 FILES = {"curves": "tag-results", "figures": "tag-tasks", "systems": "tag-peers", "fits": "tag-fits",

@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 import tomotopy as tp
-from benchmarks.peers import _tokens
-from reproduction.curves import SEEN
 from tag_results import SWEEPS as OUR_SWEEPS
 from tag_results import TOPICS, curve, read, records, splits
 
 import tagtopics as tt
+from benchmarks.peers import _tokens
+from reproduction.curves import SEEN
 from tagtopics.bp.fold_in import FoldIn
 from tagtopics.bp.holdout import log_likelihoods
 from tagtopics.corpus.splits import seen_part, train_test

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from reproduction.curves import SEEN, shuffled
 
 import tagtopics as tt
+from reproduction.curves import SEEN, shuffled
 from tagtopics.corpus.splits import train_test
 
 RECORDS = Path("benchmarks/results/tag-results.jsonl")

@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from reproduction.curves import SEEN, shuffled
 from tag_results import SWEEPS, TOPICS, measured, read, shown
 
 import tagtopics as tt
+from reproduction.curves import SEEN, shuffled
 from tagtopics.corpus.splits import train_test
 
 RECORDS = Path("benchmarks/results/tag-similar.jsonl")

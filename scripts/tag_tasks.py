@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from reproduction.run import FittedOnce
 from tag_results import SWEEPS, TOPICS, measured, read
 
 import tagtopics as tt
+from reproduction.run import FittedOnce
 from tagtopics.corpus.splits import train_test
 
 RECORDS = Path("benchmarks/results/tag-tasks.jsonl")

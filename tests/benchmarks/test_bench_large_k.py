@@ -2,6 +2,7 @@
 
 import numpy as np
 import scipy.sparse as sp
+
 from benchmarks.large_k import long_documents, ratios
 
 

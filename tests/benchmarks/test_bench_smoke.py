@@ -9,11 +9,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from benchmarks.limits import TINY
-from benchmarks.records import load
 
 from benchmarks import e2e, e2e_page
 from benchmarks import run as bench
+from benchmarks.limits import TINY
+from benchmarks.records import load
 
 ROOT = Path(__file__).resolve().parents[2]
 PEERS = {"tomotopy": "tomotopy-lda-copy", "gensim": "gensim-lda", "sklearn": "sklearn-batch"}

@@ -10,10 +10,10 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
+
 from reproduction.__main__ import main
 from reproduction.page import check_page_target, write_page
 from reproduction.spec import read_records
-
 from tagtopics import InputError, make_tagged_corpus, write_matrix_folder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,7 +61,7 @@ def test_data_that_is_missing_is_a_note(data: Path) -> None:
     code, _, err = run("--quick", "--jobs", 1, "--out", data / "out", *only)
     assert code == 0
     assert "note: corel5k-images: not available, skipped" in err
-    assert "were not run; repeat the command to continue" in err
+    assert "were not run; repeat to continue" in err
 
 
 def test_without_any_data_the_reason_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from reproduction import run as runner
 from reproduction.run import (
     load_corpus,
     run_grid,
@@ -24,8 +26,6 @@ from reproduction.spec import (
     quick_grid,
     read_records,
 )
-
-from reproduction import run as runner
 from tagtopics import InputError, make_tagged_corpus, write_matrix_folder
 from tagtopics.corpus.core import Corpus
 

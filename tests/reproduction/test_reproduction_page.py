@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from reproduction.claims import CLAIMS, GOALS
 from reproduction.curves import curve_tables
 from reproduction.page import draw_figures, write_page
@@ -35,7 +36,6 @@ from reproduction.verdicts import (
     UNKNOWN,
     judge,
 )
-
 from tagtopics.errors import MissingExtraError
 
 SECONDS = {"fit": 1.0, "score": 0.5}

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from PIL import Image
-from reproduction.run import PIXELS, load_corpus, photo_folder, run_one, with_pixel_counts
-from reproduction.spec import chosen, full_grid
 
 import tagtopics as tt
+from reproduction.run import PIXELS, load_corpus, photo_folder, run_one, with_pixel_counts
+from reproduction.spec import chosen, full_grid
 from tagtopics.datasets import make_scenes
 from tagtopics.errors import InputError
 
