@@ -2,7 +2,8 @@
 
 Every output of tagtopics goes through this module. A file or folder is written under a temporary name next to
 its target, flushed to disk, and moved into place in one step, so a reader finds the old content or the new,
-never a mixture. Existing content is replaced only if tagtopics wrote it.
+never a mixture. Existing content is replaced only if tagtopics wrote it. Writers hold locks on files, which
+other containers see too: what nobody has locked is a leftover of a killed process.
 """
 
 from __future__ import annotations
@@ -30,15 +31,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tagtopics._locks import is_at, lock_file, lock_open
 from tagtopics.errors import InputError
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+_TEMPORARY = re.compile(r"(?P<stem>\.(?P<name>.+)\.\d+-[0-9a-f]{8})\.(?:tmp|old|lock)")
+"""Names of unfinished folders, `.NAME.PID-RANDOM.tmp`, of folders moved aside, `.old`, and of their locks."""
 
-_TEMPORARY = re.compile(r"\.(?P<name>.+)\.(?P<pid>\d+)-[0-9a-f]{8}\.(?P<kind>tmp|old)")
-"""Names of unfinished files and folders, `.NAME.PID-RANDOM.tmp`, and of folders moved aside, `.old`."""
+_EXCHANGE_LOCK = "0-00000000.lock"
+"""In place of `PID-RANDOM.lock`: the lock that a writer of NAME holds while it replaces a folder."""
+
+_RECENT = 86400.0
+"""Seconds for which leftovers stay where the file system cannot lock files."""
 
 BLANK = "0" * 64
 """In place of the digest of a text when the text itself is digested."""
@@ -69,7 +72,7 @@ def code_folder() -> Path | None:
     except OSError as error:
         reason = f"{error.filename or 'no folder'}: {error.strerror or error}"
     try:
-        folder = _private_folder(_temporary_folder())
+        folder = _private_folder(_system_folder())
         instead = f"cached in {folder}, which may not be kept"
     except OSError:
         folder, instead = None, "not cached, so each run compiles it again"
@@ -105,7 +108,7 @@ def _private_folder(parent: Path) -> Path:
     return folder
 
 
-def _temporary_folder() -> Path:
+def _system_folder() -> Path:
     """Return the temporary folder; an `OSError` if others could replace a folder in it, or have filled it."""
     folder = Path(tempfile.gettempdir())
     mode = folder.stat().st_mode
@@ -124,47 +127,40 @@ def atomic_file(path: str | Path, *, like: Path | None = None) -> Iterator[Path]
         InputError: if the file cannot be written; an older file stays as it is.
     """
     target = Path(path)
-    with _as_input_error(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        sweep_leftovers(target)
-        folder = _temporary_name(target)  # a folder, since libraries may write temporary files of their own
-        folder.mkdir(0o700)  # no other user reads a file before it has its permissions
-        try:
-            temporary = folder / target.name
-            yield temporary
-            _copy_modes(temporary, *filter(None, (target, like)))
-            _flush(temporary)
-            os.replace(temporary, target)
-            _flush(target.parent)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+    # In a folder that only the user can read, since libraries may write temporary files of their own.
+    with _as_input_error(target), _temporary_folder(target, mode=0o700) as folder:
+        temporary = folder / target.name
+        yield temporary
+        _copy_modes(temporary, *filter(None, (target, like)))
+        _flush(temporary)
+        os.replace(temporary, target)
+        _flush(target.parent)
 
 
 @contextmanager
-def atomic_folder(path: str | Path) -> Iterator[Path]:
+def atomic_folder(path: str | Path, check: Callable[[], None] = lambda: None) -> Iterator[Path]:
     """Yield a temporary folder to fill; on success it replaces `path` in one step.
 
     Check first with `check_target` that an existing folder may be replaced: it is removed as a whole.
+
+    Args:
+        path: the folder.
+        check: called just before the folder is replaced, while no other process can replace it; an error that
+            it raises leaves the older folder as it is.
 
     Raises:
         InputError: if the folder cannot be written; an older one stays as it is.
     """
     target = Path(path)
-    with _as_input_error(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        sweep_leftovers(target)
-        temporary = _temporary_name(target)
-        temporary.mkdir()
-        try:
-            yield temporary
-            for place in sorted(temporary.rglob("*")):
-                _flush(place)
-            _flush(temporary)
-            _put_in_place(temporary, target)
-            _flush(target.parent)
-        finally:
-            _wait_for_readers(temporary)
-            shutil.rmtree(temporary, ignore_errors=True)
+    with _as_input_error(target), _temporary_folder(target) as folder:
+        yield folder
+        for place in sorted(folder.rglob("*")):
+            _flush(place)
+        _flush(folder)
+        with lock_file(target.with_name(f".{target.name}.{_EXCHANGE_LOCK}"), wait=True):
+            check()
+            _put_in_place(folder, target)
+        _flush(target.parent)
 
 
 @contextmanager
@@ -246,16 +242,18 @@ def check_space(path: str | Path, n_bytes: int) -> None:
 def sweep_leftovers(path: str | Path) -> None:
     """Remove what a killed process left next to a path; a folder that it had moved aside is put back."""
     target = Path(path)
-    for place in target.parent.glob(f".{glob.escape(target.name)}.*"):
-        match = _TEMPORARY.fullmatch(place.name)
-        if match is None or match["name"] != target.name or _is_running(int(match["pid"])):
-            continue
-        if match["kind"] == "old" and not target.exists():
-            os.rename(place, target)
-        elif place.is_dir() and not place.is_symlink():
-            shutil.rmtree(place, ignore_errors=True)
-        else:
-            place.unlink(missing_ok=True)
+    found = target.parent.glob(f".{glob.escape(target.name)}.*")
+    matches = [match for place in found if (match := _TEMPORARY.fullmatch(place.name))]
+    for stem in sorted({match["stem"] for match in matches if match["name"] == target.name}):
+        new, old, lock = (target.with_name(f"{stem}.{kind}") for kind in ("tmp", "old", "lock"))
+        with suppress(OSError), lock_file(lock) as held:
+            if held is False:  # its writer is alive
+                continue
+            if old.is_dir() and not target.exists():
+                os.rename(old, target)
+            for folder in (new, old):
+                if held or _seconds_since_change(folder) > _RECENT:
+                    _remove(folder)
 
 
 def utc_now() -> str:
@@ -342,18 +340,37 @@ def _require_ours(
     raise InputError(f"{option} {target}: {reason}; {remedy}")
 
 
-def _temporary_name(target: Path, kind: str = "tmp") -> Path:
-    return target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.{kind}")
+@contextmanager
+def _temporary_folder(target: Path, *, mode: int = 0o777) -> Iterator[Path]:
+    """Yield a new folder next to a target, locked against `sweep_leftovers`, and remove it afterwards."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    sweep_leftovers(target)
+    stem = f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}"
+    with lock_file(target.with_name(f"{stem}.lock"), wait=True):
+        folder = target.with_name(f"{stem}.tmp")
+        folder.mkdir(mode)
+        try:
+            yield folder
+        finally:
+            _remove(folder)
 
 
-def _is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+def _seconds_since_change(folder: Path) -> float:
+    """Return how long ago a folder, or anything in it, was last changed."""
+    times = [place.stat().st_mtime for place in (folder, *folder.rglob("*")) if place.exists()]
+    return time.time() - max(times, default=0.0)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder when no process reads from it any more, or after `_PATIENCE` seconds."""
+    if sys.platform != "win32" and folder.is_dir():
+        descriptor = os.open(folder, os.O_RDONLY)
+        for _ in range(round(_PATIENCE / _PAUSE)):
+            if lock_open(descriptor) is not False:
+                break
+            time.sleep(_PAUSE)
+        os.close(descriptor)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _copy_modes(path: Path, *others: Path) -> None:
@@ -388,7 +405,7 @@ def _put_in_place(new: Path, target: Path) -> None:
             if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
                 raise
     if not _exchange(new, target):
-        aside = _temporary_name(target, "old")
+        aside = new.with_suffix(".old")
         os.rename(target, aside)
         os.rename(new, target)
         os.rename(aside, new)
@@ -396,30 +413,14 @@ def _put_in_place(new: Path, target: Path) -> None:
 
 def _open_shared(folder: Path) -> int | None:
     """Open a folder and mark it as being read; return None where the system cannot read through it."""
-    if fcntl is None or not Path("/proc/self/fd").is_dir():
+    if not Path("/proc/self/fd").is_dir():
         return None
     while True:
         descriptor = os.open(folder, os.O_RDONLY)
-        fcntl.flock(descriptor, fcntl.LOCK_SH)
-        if os.path.samestat(os.fstat(descriptor), os.stat(folder)):
+        lock_open(descriptor, shared=True, wait=True)
+        if is_at(descriptor, folder):
             return descriptor
         os.close(descriptor)  # replaced since it was opened
-
-
-def _wait_for_readers(folder: Path) -> None:
-    """Wait until no process reads from a folder any more, or for `_PATIENCE` seconds."""
-    if fcntl is None or not folder.is_dir():
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        for _ in range(round(_PATIENCE / _PAUSE)):
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return
-            except OSError:
-                time.sleep(_PAUSE)
-    finally:
-        os.close(descriptor)
 
 
 def _exchange(left: Path, right: Path) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from tagtopics import InputError
+from tagtopics import InputError, _locks
 from tagtopics import files as _io
 from tagtopics.files import (
     atomic_file,
@@ -102,21 +104,103 @@ def test_what_is_ours_may_be_replaced(tmp_path: Path) -> None:
         check_target(tmp_path / "file" / "b", "report", is_ours)
 
 
-def test_leftovers_of_dead_processes_are_removed(tmp_path: Path) -> None:
-    dead = subprocess.run(
-        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True
-    )
-    left = tmp_path / f".model.{dead.stdout.strip()}-0123abcd.tmp"
+def leave(folder: Path, name: str, kind: str = "tmp") -> Path:
+    """Leave an unfinished folder, as a killed writer does."""
+    left = folder / f"{name}.{kind}"
     left.mkdir()
     (left / "arrays").write_text("half")
-    running = tmp_path / f".model.{os.getpid()}-0123abcd.tmp"
-    other = tmp_path / f".another.{dead.stdout.strip()}-0123abcd.tmp"
-    for path in (running, other):
-        path.write_text("kept")
+    return left
+
+
+def test_leftovers_are_removed_whatever_their_pid(tmp_path: Path) -> None:
+    """A process of that number may run here, and be another than the one that was killed elsewhere."""
+    left = [leave(tmp_path, f".model.{pid}-0123abcd") for pid in (1, os.getpid(), 2**22 + 1)]
+    (tmp_path / ".model.1-0123abcd.lock").touch()
+    (tmp_path / ".model.7-0123abcd.lock").touch()
+    other, foreign = leave(tmp_path, ".another.1-0123abcd"), leave(tmp_path, ".model.x-0123abcd")
     sweep_leftovers(tmp_path / "model")
-    assert not left.exists()
-    assert running.exists()
-    assert other.exists()
+    assert not any(place.exists() for place in left)
+    assert {place.name for place in tmp_path.iterdir()} == {other.name, foreign.name}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no locks")
+@pytest.mark.parametrize("write", [atomic_file, atomic_folder])
+def test_what_is_being_written_is_no_leftover(tmp_path: Path, write: Any) -> None:
+    """Another process writes, whose PID says nothing: here it has the number of a process that has ended."""
+    program = (
+        "import os, sys; from tagtopics import _io; os.getpid = lambda: 2**22 + 1\n"
+        f"with _io.{write.__name__}(sys.argv[1]) as place:\n"
+        "    print('writing', flush=True)\n"
+        "    sys.stdin.readline()\n"
+        "    (place if place.name == 'target' else place / 'inner').write_text('whole')\n"
+    )
+    target = tmp_path / "target"
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(target)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as writer:
+        assert writer.stdin is not None
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "writing\n"
+        (written,) = tmp_path.glob(f".target.{2**22 + 1}-*.tmp")
+        sweep_leftovers(target)
+        assert written.is_dir()
+        writer.stdin.write("\n")
+        writer.stdin.flush()
+        assert writer.wait() == 0
+    assert (target if target.is_file() else target / "inner").read_text() == "whole"
+    assert os.listdir(tmp_path) == ["target"]
+
+
+def test_without_locks_only_old_leftovers_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_locks, "lock_open", lambda *given, **options: None)
+    recent, old = leave(tmp_path, ".model.1-0123abcd"), leave(tmp_path, ".model.2-0123abcd")
+    for place in (old / "arrays", old):
+        os.utime(place, (0, 0))
+    os.utime(recent, (0, 0))  # the file in it is new
+    sweep_leftovers(tmp_path / "model")
+    assert recent.is_dir()
+    assert not old.exists()
+    with atomic_folder(tmp_path / "model") as temporary:
+        (temporary / "inner").write_text("written")
+    assert sorted(place.name for place in tmp_path.iterdir()) == [recent.name, "model"]
+
+
+def test_a_folder_is_checked_while_it_cannot_be_replaced(tmp_path: Path) -> None:
+    target = tmp_path / "folder"
+    order: list[str] = []
+    inside, go_on = threading.Event(), threading.Event()
+
+    def check() -> None:
+        inside.set()
+        assert go_on.wait(60)
+        order.append("first")
+
+    def write(name: str, checked: Any) -> None:
+        with atomic_folder(target, checked) as temporary:
+            (temporary / name).write_text(name)
+
+    first = threading.Thread(target=write, args=("first", check))
+    second = threading.Thread(target=write, args=("second", lambda: order.append("second")))
+    first.start()
+    assert inside.wait(60)
+    second.start()
+    second.join(0.2)
+    assert second.is_alive()
+    go_on.set()
+    first.join(60)
+    second.join(60)
+    assert order == ["first", "second"]
+    assert os.listdir(target) == ["second"]
+
+    def refuse() -> None:
+        raise InputError("changed")
+
+    with pytest.raises(InputError, match="changed"):
+        write("third", refuse)
+    assert os.listdir(target) == ["second"]
+    assert os.listdir(tmp_path) == ["folder"]
 
 
 def test_digests_see_every_byte(tmp_path: Path) -> None:
@@ -138,10 +222,7 @@ def test_without_an_exchange_a_killed_save_loses_nothing(
         with atomic_folder(target) as temporary:
             (temporary / content).write_text(content)
     assert [path.name for path in target.iterdir()] == ["second"]
-    dead = subprocess.run(
-        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True
-    )
-    target.rename(tmp_path / f".model.{dead.stdout.strip()}-0123abcd.old")
+    target.rename(tmp_path / ".model.1-0123abcd.old")
     sweep_leftovers(target)
     assert [path.name for path in target.iterdir()] == ["second"]
     assert os.listdir(tmp_path) == ["model"]

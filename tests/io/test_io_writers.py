@@ -32,7 +32,8 @@ CALLS = {
 
 KNOWN = {
     # The rule itself.
-    "files.py": {"mkdir", "replace", "rename", "rmtree", "unlink"},
+    "files.py": {"mkdir", "replace", "rename", "rmtree"},
+    "_locks.py": {"open", "unlink"},  # files of its own
     # Inside `atomic_file` or `atomic_folder`, after `check_target`.
     "corpus/write.py": {"write_text", "write_bytes", "open", "ZipFile"},
     "datasets/scenes.py": {"save", "write_text"},
@@ -57,9 +58,7 @@ KNOWN = {
     "jit/shipped.py": {"save"},
     "cli/app.py": {"open"},
     "cli/demo.py": {"save"},  # a model
-    "curation/commands.py": {"save"},
     "cli/fit.py": {"save"},
-    "cli/update.py": {"save"},
 }
 """The calls of each file that change files."""
 

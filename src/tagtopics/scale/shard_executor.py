@@ -49,7 +49,7 @@ REFIT_SWEEPS = 10
 """Sweeps over a lost shard alone, with fixed topics, before it takes part in the fit again."""
 
 _STATE = re.compile(r"state-(\d{5,})-(\d{5,})\.safetensors")
-_TEMPORARY = re.compile(r"\.(checkpoint|state-\d+-\d+)\.safetensors\.\d+-[0-9a-f]{8}\.tmp")
+_TEMPORARY = re.compile(r"\.(checkpoint|state-\d+-\d+)\.safetensors\.\d+-[0-9a-f]{8}\.(tmp|lock)")
 
 
 class ShardStates:
