@@ -73,9 +73,9 @@ def refitted() -> tt.TTM:
 
 def model_state(folder: Path) -> Any:
     """Return what identifies a saved model, all parts of it."""
-    from tagtopics.models.persistence import load_corpus
+    from tagtopics.models.persistence import load_with_corpus
 
-    model, documents = tt.load(folder / "m.tt"), load_corpus(folder / "m.tt")
+    model, documents = load_with_corpus(folder / "m.tt")
     assert documents is not None
     assert documents.ids == model.doc_ids_
     return round(float(model.topic_sums_[0]), 6), len(model.doc_ids_), int(documents.counts.sum())

@@ -26,7 +26,7 @@ from tagtopics.explore.report.html_report import render_report, write_report
 from tagtopics.explore.report.page import packed, safe_json
 from tagtopics.explore.report.prepare import index_of, known_words, topic_map
 from tagtopics.explore.report.timeline import time_of
-from tagtopics.models.persistence import load_corpus
+from tagtopics.models.persistence import load_with_corpus
 
 pytest_plugins = ("explore_fixtures",)
 
@@ -224,9 +224,9 @@ def test_topics_on_the_map_lie_apart_and_inside() -> None:
 
 def test_kept_corpus_comes_back(model: tt.TTM, corpus: tt.Corpus, tmp_path: Path) -> None:
     model.save(tmp_path / "m.tt")
-    assert load_corpus(tmp_path / "m.tt") is None
+    assert load_with_corpus(tmp_path / "m.tt")[1] is None
     model.save(tmp_path / "m.tt", corpus=corpus)
-    again = load_corpus(tmp_path / "m.tt")
+    again = load_with_corpus(tmp_path / "m.tt")[1]
     assert again is not None
     assert again.ids == corpus.ids
     assert again.texts == corpus.texts

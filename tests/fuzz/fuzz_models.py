@@ -16,7 +16,7 @@ import numpy as np
 import tagtopics as tt
 from tagtopics.curation.edits import curate, undo
 from tagtopics.files import digest_file, sealed
-from tagtopics.models.persistence import load_corpus, load_with_corpus
+from tagtopics.models.persistence import load_with_corpus
 from tagtopics.models.rankings import topic_rows
 from tagtopics.subjects.thesaurus import with_thesaurus
 
@@ -62,7 +62,6 @@ def save_model(folder: Path) -> None:
 
 def ask(folder: Path) -> None:
     """Load a model and ask it everything; answers must be finite."""
-    load_corpus(folder)
     model: Any
     model, documents = load_with_corpus(folder)
     corpus = tt.read_corpus(["alpha beta gamma1 delta"], recipe=model.recipe_, vocabulary=model.vocabulary_)

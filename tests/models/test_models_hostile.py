@@ -15,7 +15,7 @@ from safetensors.numpy import load_file, save_file
 
 import tagtopics as tt
 from tagtopics.files import digest_bytes, digest_file
-from tagtopics.models.persistence import load_corpus, save_model
+from tagtopics.models.persistence import load_with_corpus, save_model
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +116,7 @@ def test_a_model_has_no_files_elsewhere(model: tt.TTM, corpus: tt.Corpus, tmp_pa
     model.save(tmp_path / "m.tt", corpus=corpus)
     (tmp_path / "x").write_text("not yours")
     changed(tmp_path / "m.tt", lambda description, _: description["files"].update({name: "0" * 64}))
-    for read in (tt.load, load_corpus):
+    for read in (tt.load, load_with_corpus):
         with pytest.raises(tt.InputError, match=r"model\.json is damaged: a model has no file"):
             read(tmp_path / "m.tt")
     with pytest.raises(tt.InputError, match="not a model written by tagtopics"):
@@ -130,7 +130,7 @@ def test_files_must_be_digests_by_name(model: tt.TTM, tmp_path: Path, files: Any
     content = json.dumps(text | {"files": files, "digest": "0" * 64})
     content = content.replace("0" * 64, digest_bytes(content.encode()), 1)
     (tmp_path / "m.tt" / "model.json").write_text(content, "utf-8")
-    for read in (tt.load, load_corpus):
+    for read in (tt.load, load_with_corpus):
         with pytest.raises(tt.InputError, match=r"model\.json is damaged: (it has no|the digest of)"):
             read(tmp_path / "m.tt")
 
@@ -145,6 +145,6 @@ def test_pipes_and_devices_are_refused_at_once(
         (tmp_path / "m.tt" / name).unlink()
         make(tmp_path / "m.tt" / name)
         with pytest.raises(tt.InputError, match="not a regular file"):
-            (load_corpus if name.startswith("corpus") else tt.load)(tmp_path / "m.tt")
+            (load_with_corpus if name.startswith("corpus") else tt.load)(tmp_path / "m.tt")
         (tmp_path / "m.tt" / name).unlink()
         (tmp_path / "m.tt").rename(tmp_path / f"old {make is os.mkfifo}")

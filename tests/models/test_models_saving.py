@@ -21,7 +21,6 @@ from tagtopics.files import digest_bytes, digest_file
 from tagtopics.models.persistence import (
     check_model_target,
     is_model_folder,
-    load_corpus,
     load_with_corpus,
     save_model,
 )
@@ -88,17 +87,17 @@ def test_a_save_that_is_gone_is_no_source(
     first = save_model(model, place, corpus)
     model.save(place)  # without documents
     second = save_model(model, place, corpus, after=first)
-    assert load_corpus(place) is not None
+    assert load_with_corpus(place)[1] is not None
     shutil.rmtree(place)
     third = save_model(model, place, corpus, after=second)
-    assert load_corpus(place) is not None
+    assert load_with_corpus(place)[1] is not None
 
     def refuse(*paths: Any) -> None:
         raise OSError(errno.EPERM, "no links here")
 
     monkeypatch.setattr(os, "link", refuse)
     save_model(model, place, corpus, after=third)
-    documents = load_corpus(place)
+    documents = load_with_corpus(place)[1]
     assert documents is not None
     assert documents.texts == corpus.texts
 
@@ -119,7 +118,7 @@ def test_presets_are_saved(tmp_path: Path) -> None:
 def test_the_corpus_is_saved_with_the_model(tiny: tuple[Any, tt.Corpus], tmp_path: Path) -> None:
     model, corpus = tiny
     model.save(tmp_path / "m")
-    assert load_corpus(tmp_path / "m") is None
+    assert load_with_corpus(tmp_path / "m")[1] is None
     model.save(tmp_path / "m", corpus=corpus)
     loaded, again = load_with_corpus(tmp_path / "m")
     assert again is not None
@@ -310,10 +309,10 @@ def test_a_missing_file_of_the_corpus_is_told(tiny: tuple[Any, tt.Corpus], tmp_p
     model.save(tmp_path / "m", corpus=corpus)
     (tmp_path / "m" / "corpus" / "tags.npz").unlink()
     with pytest.raises(tt.InputError, match="corpus cannot be read: No such file"):
-        load_corpus(tmp_path / "m")
+        load_with_corpus(tmp_path / "m")
     shutil.rmtree(tmp_path / "m" / "corpus")
     with pytest.raises(tt.InputError, match="its corpus is missing"):
-        load_corpus(tmp_path / "m")
+        load_with_corpus(tmp_path / "m")
 
 
 # ---------------------------------------------------------------------------------- several processes

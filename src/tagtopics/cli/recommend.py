@@ -17,7 +17,7 @@ from tagtopics.cli.options import (
 )
 from tagtopics.cli.output import make_table, plain, show
 from tagtopics.cli.sources import load, read_asked
-from tagtopics.subjects.commands import TagNamesOption, name_tags
+from tagtopics.subjects.commands import TagNamesOption, load_with_tag_names
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -54,9 +54,7 @@ def recommend_command(
     tag_names: TagNamesOption = None,
 ) -> None:
     """Recommend tags for documents, most probable first, with the words and names that suggest each."""
-    loaded = load(model)
-    if tag_names is not None:
-        name_tags(loaded, model, tag_names, output)
+    loaded = load(model) if tag_names is None else load_with_tag_names(model, tag_names, output)
     named = loaded.names_ is not None
     corpus = read_asked(input, given, columns, loaded, output, known=not named, tagged=False)
     choice: dict[str, Any] = {"balanced": balanced, "threshold": threshold, "kind": kind}

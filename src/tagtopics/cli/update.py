@@ -11,7 +11,7 @@ from tagtopics.cli.options import ColumnOptions, InputArgument, ModelArgument, O
 from tagtopics.cli.output import fact_table, note, show
 from tagtopics.cli.sources import load_with_documents, read_more
 from tagtopics.errors import InputError
-from tagtopics.files import check_space
+from tagtopics.files import check_space, snapshot
 
 if TYPE_CHECKING:
     from tagtopics.corpus import Corpus
@@ -42,14 +42,17 @@ def command(
 ) -> None:
     """Update a model with new documents; their words and tags may be new."""
     from tagtopics.models.online import update_model
-    from tagtopics.models.persistence import check_model_target
+    from tagtopics.models.persistence import check_model_target, save_model
+    from tagtopics.models.saved_files import refuse_changes
 
     _check(batch, forgetting)
+    check = refuse_changes(model if out is None else out)
     loaded, old = load_with_documents(model)
     target = check_model_target(model if out is None else out)
     began = time.perf_counter()
     corpus = read_more(input, columns, loaded, output)
-    check_space(target, sum(file.stat().st_size for file in Path(model).rglob("*")))
+    with snapshot(model) as folder:
+        check_space(target, sum(file.stat().st_size for file in folder.rglob("*")))
     read = time.perf_counter()
     _note_repeats(corpus, loaded)
     updated = update_model(
@@ -66,7 +69,7 @@ def command(
             "the model was saved without its documents, so it can no longer recommend tags; "
             "fit a new model for that"
         )
-    loaded.save(target, corpus=updated.corpus)
+    save_model(loaded, target, updated.corpus, check=check)
     payload = _payload(loaded, corpus, updated, target, seconds)
     show(output.json, payload, lambda console: console.print(fact_table(_facts(payload))))
 

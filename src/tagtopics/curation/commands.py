@@ -47,11 +47,13 @@ def command(
     """Edit the topics of a model: rename, merge, split, pin, delete, ban or seed words; undo; fit again."""
     from tagtopics.curation.edits import curate, undo
     from tagtopics.models.online import OnlineModel
-    from tagtopics.models.persistence import check_model_target
+    from tagtopics.models.persistence import check_model_target, save_model
+    from tagtopics.models.saved_files import refuse_changes
 
     given = list(what or [])
     if action not in ACTIONS:
         raise InputError(f"curate: unknown action {action[:40]!r}; use one of {', '.join(ACTIONS)}")
+    check = refuse_changes(model if out is None else out)
     loaded, corpus = load_with_documents(model)
     if action == "log":
         _no_more(action, given)
@@ -72,7 +74,7 @@ def command(
         note(
             "the model was saved without its documents, so it can no longer recommend tags; undo restores it"
         )
-    edited.save(target, corpus=corpus)
+    save_model(edited, target, corpus, check=check)
     _show(edited, action, str(target), output)
 
 

@@ -125,17 +125,21 @@ def is_model_folder(path: Path) -> bool:
     try:
         if path.is_symlink() or not path.is_dir():
             return False
-        raw = _parsed(description_bytes(path))
-        known = {DESCRIPTION, *raw["files"]}
-        found = [place.relative_to(path).as_posix() for place in path.rglob("*") if not place.is_dir()]
-        folders = [place.relative_to(path).as_posix() for place in path.rglob("*") if place.is_dir()]
-        return set(found) <= known and set(folders) <= {CORPUS, BASE}
+        with snapshot(path) as folder:
+            known = {DESCRIPTION, *_parsed(description_bytes(folder))["files"]}
+            found = {place.relative_to(folder).as_posix(): place.is_dir() for place in folder.rglob("*")}
+            return all(name in ({CORPUS, BASE} if is_dir else known) for name, is_dir in found.items())
     except (OSError, InputError, KeyError, TypeError):
         return False
 
 
 def save_model(
-    model: TopicModel, path: str | Path, corpus: Corpus | None = None, *, after: str | None = None
+    model: TopicModel,
+    path: str | Path,
+    corpus: Corpus | None = None,
+    *,
+    after: str | None = None,
+    check: Callable[[], None] = lambda: None,
 ) -> str:
     """Write a fitted model, with its documents if given, to a new folder or in place of an older model.
 
@@ -144,6 +148,7 @@ def save_model(
         path: the folder.
         corpus: the documents it was fitted to.
         after: the save that is replaced, if it has the same corpus: its files are linked, not written again.
+        check: called just before an older model is replaced, as in `atomic_folder`; see `refuse_changes`.
 
     Returns:
         The name of this save, for `after`.
@@ -151,7 +156,7 @@ def save_model(
     content = _checked_content(model)
     base = None if model.base_ is None else _checked_content(model.base_)
     target = check_model_target(path, option="save")
-    with atomic_folder(target) as folder:
+    with atomic_folder(target, check) as folder:
         if base is not None:
             (folder / BASE).mkdir()
             _write(*base, folder / BASE)
@@ -265,13 +270,8 @@ def load_model(path: str | Path) -> TopicModel:
     return _consistently(Path(path), _read_model)
 
 
-def load_corpus(path: str | Path) -> Corpus | None:
-    """Return the corpus that was saved with a model, or None if the model was saved without."""
-    return _consistently(Path(path), _read_corpus)
-
-
 def load_with_corpus(path: str | Path) -> tuple[TopicModel, Corpus | None]:
-    """Return a model and its corpus, both of the same save."""
+    """Return a model and its corpus, both of the same save; None if the model was saved without."""
 
     def read(*save: Any) -> tuple[TopicModel, Corpus | None]:
         with ThreadPoolExecutor(1) as thread:  # digests and gzip need no lock

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,29 @@ def description_bytes(folder: Path) -> bytes:
         raise InputError("not a model: it has no model.json; name a folder that `fit` saved") from None
     except OSError as error:
         raise InputError(f"not a model: model.json cannot be read ({error.strerror})") from None
+
+
+def refuse_changes(folder: str | Path) -> Callable[[], None]:
+    """Return a function that raises an `InputError` once a folder holds another save of a model than now.
+
+    Call this before the model is read, and the function just before it is replaced.
+    """
+
+    def digest() -> str | None:
+        try:
+            return digest_bytes(description_bytes(Path(folder)))  # the description has the name of the save
+        except InputError:
+            return None
+
+    read = digest()
+
+    def check() -> None:
+        if digest() != read:
+            raise InputError(
+                f"{folder}: the model was changed by another process since it was read; run the command again"
+            )
+
+    return check
 
 
 def checked_bytes(folder: Path, name: str, files: dict[str, str]) -> bytes:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tagtopics.cli.options import OutputOptions, option
 from tagtopics.cli.output import note
+from tagtopics.cli.sources import load_with_documents
 from tagtopics.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,12 +33,12 @@ def named_documents(corpus: Corpus, path: str) -> Corpus:
     return named
 
 
-def name_tags(model: TopicModel, place: str, path: str, output: OutputOptions) -> None:
-    """Give a loaded model the names of a file; one without any learns what they say from its documents."""
-    from tagtopics.models.persistence import load_corpus
+def load_with_tag_names(place: str, path: str, output: OutputOptions) -> TopicModel:
+    """Load a model with the names of a file; one without any learns what they say from its documents."""
     from tagtopics.subjects.tag_names import fit_tag_names
     from tagtopics.subjects.thesaurus import in_tags, read_thesaurus
 
+    model, kept = load_with_documents(place)
     if model.recommender_ is None:
         raise InputError(f"{place}: the model has no recommender; fit it with --recommender")
     thesaurus = in_tags(read_thesaurus(path), model.recommender_.tag_names)
@@ -45,8 +46,7 @@ def name_tags(model: TopicModel, place: str, path: str, output: OutputOptions) -
         note(line)
     if model.names_ is not None:
         model.names_ = model.names_.with_thesaurus(thesaurus)
-        return
-    kept = load_corpus(place)
+        return model
     if kept is None or kept.texts is None:
         raise InputError(
             f"{place}: fitted without tag names and saved without its texts; use fit --tag-names {path}"
@@ -54,3 +54,4 @@ def name_tags(model: TopicModel, place: str, path: str, output: OutputOptions) -
     if not output.quiet:
         note(f"learning what names say from the documents of {place}; fit --tag-names saves this")
     model.names_ = fit_tag_names(model.recommender_, thesaurus, kept.texts)
+    return model
