@@ -11,6 +11,8 @@ import pytest
 from cli_running import run, write_rows
 
 import tagtopics as tt
+from tagtopics._io import snapshot
+from tagtopics.models import persistence
 
 WORDS = {
     "cooking": "bread oven flour butter",
@@ -144,3 +146,11 @@ def test_a_recommender_that_fails_costs_nothing_else(place: Path, tmp_path: Path
     assert done.json()["n_topics"] == 3
     assert "the recommender could not be trained" in done.err
     assert tt.load(tmp_path / "m.tt").recommender_ is None
+
+
+def test_a_model_and_its_texts_are_of_one_save(place: Path) -> None:
+    """They are read together, so no other process can replace the model in between."""
+    with mock.patch.object(persistence, "snapshot", wraps=snapshot) as reading:
+        given = ("--given", "bread and a lighthouse", "--tag-names", place / "n.tsv")
+        assert run("recommend", place / "plain.tt", *given).code == 0
+    assert reading.call_count == 1
