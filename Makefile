@@ -73,6 +73,7 @@ types: $(VENV)/.test
 crash: $(VENV)/.test
 	TAGTOPICS_CRASH_POINTS=100000 $(BIN)/python -m pytest tests/crash
 	TAGTOPICS_WRITER_SECONDS=60 $(BIN)/python -m pytest tests/models/test_models_saving.py -k two_writers
+	TAGTOPICS_WRITER_SECONDS=60 TAGTOPICS_EDIT_PAIRS=20 $(BIN)/python -m pytest -m slow tests/models/test_models_sharing.py tests/cli/test_cli_at_once.py
 
 fuzz: $(VENV)/.test
 	TAGTOPICS_FUZZ_FACTOR=100 $(BIN)/python -m pytest tests/fuzz
