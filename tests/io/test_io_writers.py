@@ -56,6 +56,7 @@ KNOWN = {
     "readers/mat.py": {"savez"},
     "explore/server/engine.py": {"write_bytes"},
     "jit/shipped.py": {"save"},
+    "readers/sqlite_files.py": {"copyfile", "unlink"},
     "cli/app.py": {"open"},
     "cli/demo.py": {"save"},  # a model
     "cli/fit.py": {"save"},
