@@ -31,10 +31,6 @@ LAYERS = [
 ]
 PENDING = {
     "images/heat_maps.py": {"explore"},
-    "models/persistence.py": {"images"},
-    "models/queries.py": {"subjects"},
-    "models/recommending.py": {"subjects"},
-    "models/saved_names.py": {"subjects"},
 }
 """Imports that still point up."""
 

@@ -40,25 +40,18 @@ from tagtopics.files import (
     snapshot,
     sweep_leftovers,
 )
-from tagtopics.images.vocabulary import visual_from, visual_to_json
 from tagtopics.models.base import TopicModel
 from tagtopics.models.journal import Curation
-from tagtopics.models.saved_arrays import NAMES, arrays_of, arrays_to_save, check_arrays
+from tagtopics.models.saved_arrays import NAMES, arrays_of, arrays_to_save, check_arrays, layer_of
 from tagtopics.models.saved_files import (
     ARRAYS_FILE,
     BASE,
     CORPUS,
     DESCRIPTION,
+    NAMES_FILE,
     check_files,
     checked_bytes,
     description_bytes,
-)
-from tagtopics.models.saved_names import (
-    NAMES_FILE,
-    NamesDescription,
-    names_from,
-    names_to_json,
-    names_to_text,
 )
 from tagtopics.models.validation import Preset, check_parameters
 from tagtopics.recommend.arrays import matrix_from, recommender_from, recommender_to_json
@@ -97,7 +90,7 @@ class Description(BaseModel):
     columns: Columns | None
     visual: dict[str, Any] | None
     recommender: dict[str, Any] | None
-    thesaurus: NamesDescription | None
+    thesaurus: dict[str, Any] | None
     names: _Names
     phrases: list[str]
     curation: Curation
@@ -187,7 +180,9 @@ def _checked_content(model: TopicModel) -> tuple[Description, str, dict[str, Any
     """Return the description of a model, the names of its tags and its arrays, if `load` takes them."""
     try:
         description, arrays = _description(model), arrays_to_save(model)
-        text = names_to_text(model.names_) if model.names_ and description.thesaurus else ""
+        text = (
+            layer_of("names_").names_to_text(model.names_) if model.names_ and description.thesaurus else ""
+        )
         _parts(description, text, arrays, model)
     except ValidationError as error:
         raise InputError(f"save: {one_line(error)}; the model cannot be saved") from None
@@ -234,9 +229,11 @@ def _description(model: TopicModel) -> Description:
         "parameters": {name: plain_value(value) for name, value in parameters.items()},
         "recipe": None if model.recipe_ is None else recipe_to_json(model.recipe_),
         "columns": model.columns_,
-        "visual": visual_to_json(model.visual_),
+        "visual": None if model.visual_ is None else layer_of("visual_").visual_to_json(model.visual_),
         "recommender": recommender_to_json(model.recommender_),
-        "thesaurus": names_to_json(model.names_) if model.names_ and model.recommender_ else None,
+        "thesaurus": layer_of("names_").names_to_json(model.names_)
+        if model.names_ and model.recommender_
+        else None,
         "names": {name: list(getattr(model, name)) for name in NAMES},
         "phrases": list(model.phrases_),
         "curation": model.curation_.to_json(),
@@ -381,9 +378,13 @@ def _parts(description: Description, text: str, arrays: dict[str, Any], model: T
     recommender = recommender_from(description.recommender, arrays, W, K)
     tags = () if recommender is None else recommender.tag_names
     found = {
-        "visual_": visual_from(description.visual, arrays),
+        "visual_": None
+        if description.visual is None
+        else layer_of("visual_").visual_from(description.visual, arrays),
         "recommender_": recommender,
-        "names_": names_from(description.thesaurus, text, arrays, tags) if description.thesaurus else None,
+        "names_": None
+        if description.thesaurus is None
+        else layer_of("names_").names_from(description.thesaurus, text, arrays, tags),
         "tag_words_": matrix_from(arrays, "tag_words_", (T, W)) if "tag_words_.data" in arrays else None,
     }
     return found | names | {name: arrays[name] for name in arrays_of(model)}

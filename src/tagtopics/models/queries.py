@@ -24,17 +24,16 @@ from tagtopics.models.naming import (
     name_by_tags,
     name_topics,
 )
-from tagtopics.models.recommending import texts_of, with_names
+from tagtopics.models.recommending import texts_of
 from tagtopics.models.results import RelatedDocument, TopicTable, top_weighted
 from tagtopics.recommend.recommender import Choice, Recommendation, TagRecommender
-from tagtopics.subjects.tag_names import TagNames
 
 
 class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """The queries of `TopicModel`; none of them changes the model."""
 
     recommender_: TagRecommender | None = None
-    names_: TagNames | None = None  # what the names of tags in texts say, if there is a thesaurus
+    names_: Any = None  # a `subjects.TagNames`: finds the names of tags in texts, if there is a thesaurus
     phrases_: tuple[str, ...] = ()  # words that form phrases in the training texts
     curation_: Curation = Curation()  # the journal of edits
     base_: Any = None  # the model as it was fitted, if there are edits since
@@ -177,7 +176,7 @@ class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             tags = [self.names_.tags[found.tags[i]] for i in chosen]
             row = slice(d, d + 1)
             words = recommender.reasons(counts[row], theta[row], tags, self.vocabulary_, n_words)
-            answers.append(with_names(self.names_, found, words, chosen))
+            answers.append(self.names_.recommendations(found, words, chosen))
         return answers
 
     def tag_probabilities(self, X: Any) -> Float32:

@@ -11,8 +11,7 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.jit.threads import resolve_threads
 from tagtopics.models.inputs import align_words
-from tagtopics.recommend.recommender import Recommendation, TagRecommender, fit_recommender
-from tagtopics.subjects.tag_names import Candidates, TagNames, fit_tag_names
+from tagtopics.recommend.recommender import TagRecommender, fit_recommender
 
 if TYPE_CHECKING:
     from tagtopics.models.base import TopicModel
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 def trained_recommender(
     model: TopicModel, corpus: Corpus, callbacks: Sequence[Callback[Any]] = ()
-) -> tuple[TagRecommender, TagNames | None]:
+) -> tuple[TagRecommender, Any]:
     """Return a recommender, and what names say if the documents or the model have a thesaurus."""
 
     def on_progress(share: float) -> None:
@@ -34,7 +33,7 @@ def trained_recommender(
     if thesaurus is None or corpus.texts is None:
         return recommender, None
     announce(callbacks, "Looking for tag names")
-    return recommender, fit_tag_names(recommender, thesaurus, corpus.texts, on_progress=on_progress)
+    return recommender, thesaurus.learn_names(recommender, corpus.texts, on_progress)
 
 
 def texts_of(X: Any) -> Sequence[str]:
@@ -44,19 +43,3 @@ def texts_of(X: Any) -> Sequence[str]:
             "recommend: this model looks for the names of tags; give a corpus that was read from texts"
         )
     return X.texts
-
-
-def with_names(
-    names: TagNames, found: Candidates, words: Sequence[Any], chosen: Sequence[int]
-) -> list[Recommendation]:
-    """Return the chosen candidates of a document, each with the words behind it and its name."""
-    return [
-        Recommendation(
-            names.tags[found.tags[i]],
-            float(found.probabilities[i]),
-            why,
-            names.thesaurus.name_of(names.tags[found.tags[i]]) or "",
-            found.spans[i],
-        )
-        for i, why in zip(chosen, words, strict=True)
-    ]

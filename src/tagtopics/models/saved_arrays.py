@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from tagtopics.errors import InputError
-from tagtopics.images.vocabulary import visual_to_arrays
 from tagtopics.models.base import TopicModel
-from tagtopics.models.saved_names import names_to_arrays
 from tagtopics.recommend.arrays import matrix_to_arrays, recommender_to_arrays
 
 NAMES = {"vocabulary_": "W", "tag_names_": "T", "doc_ids_": "D"}
@@ -37,6 +36,14 @@ _LEAST_PRIOR = 1e-12
 """Least prior of the largest topic; a fit takes 1e-9 or more."""
 
 
+_LAYERS = {"visual_": "tagtopics.images.vocabulary", "names_": "tagtopics.subjects.saved_names"}
+
+
+def layer_of(attribute: str) -> Any:
+    """Return the module of a layer that converts an attribute; it is imported for models that have it."""
+    return import_module(_LAYERS[attribute])
+
+
 def arrays_of(model: TopicModel) -> dict[str, tuple[str, ...]]:
     """Return the arrays of a model and their axes."""
     return _ARRAYS | model._saved_arrays
@@ -47,9 +54,9 @@ def arrays_to_save(model: TopicModel) -> dict[str, Any]:
     arrays = {name: np.ascontiguousarray(getattr(model, name)) for name in arrays_of(model)}
     arrays |= recommender_to_arrays(model.recommender_)
     named = model.names_ if model.recommender_ is not None else None
-    arrays |= {} if named is None else names_to_arrays(named)
+    arrays |= {} if named is None else layer_of("names_").names_to_arrays(named)
     arrays |= matrix_to_arrays(model.tag_words_, "tag_words_")
-    return arrays | visual_to_arrays(model.visual_)
+    return arrays | ({} if model.visual_ is None else layer_of("visual_").visual_to_arrays(model.visual_))
 
 
 def check_arrays(arrays: dict[str, Any], sizes: dict[str, int], model: TopicModel) -> None:

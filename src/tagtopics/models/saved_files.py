@@ -12,6 +12,9 @@ from tagtopics.files import digest_bytes, read_regular
 
 DESCRIPTION, ARRAYS_FILE, CORPUS, BASE = "model.json", "arrays.safetensors", "corpus", "base"
 
+NAMES_FILE = "names.tsv"
+"""The names of tags, of models with a thesaurus."""
+
 _NAME = re.compile(rf"(?:{CORPUS}/|{BASE}/)?(?!\.{{1,2}}$)[^/\\:\0]+")
 """Names of files: in the folder of the model or in one of its two folders, and nowhere else."""
 

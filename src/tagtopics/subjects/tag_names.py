@@ -23,7 +23,7 @@ from tagtopics.corpus.stems import language_of
 from tagtopics.errors import InputError
 from tagtopics.recommend.calibration import best_threshold
 from tagtopics.recommend.logistic import logistic_regression
-from tagtopics.recommend.recommender import Choice, TagRecommender
+from tagtopics.recommend.recommender import Choice, Recommendation, TagRecommender
 from tagtopics.subjects.name_features import (
     FEATURES,
     Found,
@@ -136,6 +136,18 @@ class TagNames:
             p = self._probabilities(rows.values)
             silent = (np.diff(counts.indptr)[part] == 0) & (np.bincount(found.doc, minlength=len(batch)) == 0)
             yield from self._ranked(rows, p, silent, matches, batch)
+
+    def recommendations(
+        self, found: Candidates, words: Sequence[Any], chosen: Sequence[int]
+    ) -> list[Recommendation]:
+        """Return the chosen candidates of a document, each with the words behind it and its name."""
+        tags = [self.tags[found.tags[i]] for i in chosen]
+        return [
+            Recommendation(
+                tag, float(found.probabilities[i]), why, self.thesaurus.name_of(tag) or "", found.spans[i]
+            )
+            for tag, i, why in zip(tags, chosen, words, strict=True)
+        ]
 
     def chosen(self, found: Candidates, choice: Choice) -> list[int]:
         """Return the places of the candidates to recommend."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from itertools import chain, count
@@ -59,6 +59,14 @@ class Thesaurus:
         """Return the name of a tag, None if it has none or the tag is its name."""
         place = self.row.get(tag)
         return None if place is None or self.names[place] == tag else self.names[place]
+
+    def learn_names(
+        self, recommender: Any, texts: Sequence[str], on_progress: Callable[[float], None]
+    ) -> Any:
+        """Return a `TagNames` that finds these names in texts, weighed with what a recommender says."""
+        from tagtopics.subjects.tag_names import fit_tag_names
+
+        return fit_tag_names(recommender, self, texts, on_progress=on_progress)
 
 
 def with_thesaurus(corpus: Corpus, source: str | Path | Thesaurus | Mapping[str, str]) -> Corpus:

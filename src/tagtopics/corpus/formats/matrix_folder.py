@@ -15,7 +15,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from tagtopics.corpus.core import Documents, ReadOptions, canonical_tags, checked_csr
-from tagtopics.corpus.formats.registry import Format, read_table, register
+from tagtopics.corpus.formats.registry import read_table
 from tagtopics.corpus.formats.text_files import (
     check_expanded,
     distinct_names,
@@ -178,6 +178,3 @@ def _recipe(path: Path) -> TextRecipe | None:
         return recipe_from_json(value)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-
-
-register("folder", Format(documents=read_folder))

@@ -77,6 +77,12 @@ def register(name: str, format: Format) -> None:
     FORMATS[name] = format
 
 
+def _read_folder(path: Path, options: ReadOptions) -> Documents:
+    from tagtopics.corpus.formats.matrix_folder import read_folder  # it reads its texts with `read_table`
+
+    return read_folder(path, options)
+
+
 _TEXT = ("encoding",)
 register("jsonl", Format(stream=stream_jsonl, suffixes=(".jsonl", ".ndjson"), options=_TEXT))
 for _name, _usual, _suffixes in (("csv", ",", (".csv",)), ("tsv", "\t", (".tsv", ".tab"))):
@@ -87,6 +93,7 @@ _BOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 register("xlsx", Format(table=read_workbook, sandbox="a workbook", suffixes=_BOOKS))
 register("pdf", Format(table=read_pdf, sandbox="PDF", suffixes=(".pdf",)))
 register("texts", Format(table=read_text_folder, options=_TEXT))
+register("folder", Format(documents=_read_folder))
 
 
 @cache

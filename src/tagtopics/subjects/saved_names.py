@@ -8,12 +8,10 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from tagtopics.errors import InputError
+from tagtopics.models.saved_files import NAMES_FILE
 from tagtopics.subjects.name_features import FEATURES
 from tagtopics.subjects.tag_names import TagNames, all_tags
 from tagtopics.subjects.thesaurus import Thesaurus
-
-NAMES_FILE = "names.tsv"
-"""One line for each tag: the tag, its name, alternative names, divided by tabs."""
 
 _PREFIX = "names."
 _LARGEST = 1e9
@@ -30,7 +28,7 @@ class NamesDescription(BaseModel):
 
 
 def names_to_text(names: TagNames) -> str:
-    """Return the content of `names.tsv`."""
+    """Return the content of `names.tsv`: a tag, its name and alternative names on each line."""
     t = names.thesaurus
     rows = zip(t.ids, t.names, t.alternatives, strict=True)
     return "".join("\t".join((id, name, *others)) + "\n" for id, name, others in rows)
@@ -49,13 +47,14 @@ def names_to_json(names: TagNames) -> dict[str, Any]:
 
 
 def names_from(
-    description: NamesDescription, text: str, arrays: dict[str, Any], tag_names: tuple[str, ...]
+    content: dict[str, Any], text: str, arrays: dict[str, Any], tag_names: tuple[str, ...]
 ) -> TagNames:
     """Return what the functions above converted, for the tags of a recommender.
 
     Raises:
         InputError: if the parts do not fit together.
     """
+    description = NamesDescription.model_validate(content)
     rows = [line.split("\t") for line in text.split("\n")[:-1]]
     if not rows or min(map(len, rows)) < 2:
         raise InputError(f"{NAMES_FILE} is damaged: every line must have a tag and a name")
