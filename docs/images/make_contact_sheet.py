@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 import tagtopics as tt
 from tagtopics.datasets import make_scenes
-from tagtopics.images.heat_maps import TagMaps, recommended_tags, tag_maps
+from tagtopics.explore.record.heat_maps import TagMaps, recommended_tags, tag_maps
 
 GAP, CAPTION = 6, 22
 

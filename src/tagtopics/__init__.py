@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from tagtopics.evaluation import evaluate
     from tagtopics.explore import write_report
     from tagtopics.explore.record.export import export
+    from tagtopics.explore.record.heat_maps import tag_maps
     from tagtopics.explore.record.notebook import plot_tags, plot_topic, plot_topics
     from tagtopics.explore.record.tables import export_tables
     from tagtopics.explore.record.to_topic_data import topic_data
-    from tagtopics.images.heat_maps import tag_maps
     from tagtopics.images.vocabulary import VisualVocabulary
     from tagtopics.models import LDA, TTM, MarkovTTM, Preset
     from tagtopics.models.base import TopicModel
@@ -72,7 +72,7 @@ _HOMES = {
         "scale": ("fit_shards", "shard_corpus"),
         "evaluation": ("evaluate",),
         "explore.record.export": ("export",),
-        "images.heat_maps": ("tag_maps",),
+        "explore.record.heat_maps": ("tag_maps",),
         "explore.record.notebook": ("plot_tags", "plot_topic", "plot_topics"),
         "explore.record.tables": ("export_tables",),
         "explore.record.to_topic_data": ("topic_data",),

@@ -9,9 +9,9 @@ from unittest import mock
 
 import pytest
 from cli_running import run, write_rows
-from tagtopics._io import snapshot
 
 import tagtopics as tt
+from tagtopics.files import snapshot
 from tagtopics.models import persistence
 
 WORDS = {

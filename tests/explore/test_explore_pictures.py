@@ -19,9 +19,9 @@ from explore_support import Watched
 import tagtopics as tt
 from tagtopics.datasets.scenes import make_scenes, write_scenes
 from tagtopics.explore import write_report
+from tagtopics.explore.record.heat_maps import MOST_PIXELS, tag_maps, with_pictures
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.server.engine import ModelEngine, NotOfferedError
-from tagtopics.images.heat_maps import MOST_PIXELS, tag_maps, with_pictures
 
 pytest_plugins = ("explore_fixtures",)
 

@@ -13,7 +13,7 @@ from PIL import Image
 import tagtopics as tt
 from tagtopics._typing import Float32
 from tagtopics.datasets.scenes import MATERIALS, make_scenes, write_scenes
-from tagtopics.images.heat_maps import recommended_tags, tag_maps, write_maps
+from tagtopics.explore.record.heat_maps import recommended_tags, tag_maps, write_maps
 
 Mask = npt.NDArray[np.bool_]
 

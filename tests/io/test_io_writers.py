@@ -18,7 +18,7 @@ import tagtopics as tt
 from tagtopics.bp import loop
 from tagtopics.datasets import make_scenes, write_scenes
 from tagtopics.datasets.registry import RemoteFile, fetch_dataset
-from tagtopics.images.heat_maps import TagMaps, write_maps
+from tagtopics.explore.record.heat_maps import TagMaps, write_maps
 from tagtopics.images.vocabulary import TileMap
 from tagtopics.scale import fit_shards, shard_corpus
 
@@ -49,7 +49,7 @@ KNOWN = {
     "explore/record/export.py": {"open", "savez_compressed", "write_text"},
     "scale/format.py": {"write_text"},
     "scale/writer.py": {"write_bytes", "save"},
-    "images/heat_maps.py": {"save", "savez_compressed"},
+    "explore/record/heat_maps.py": {"save", "savez_compressed"},
     # Folders of runs, which are checked first.
     "scale/shard_executor.py": {"open_memmap", "rmtree", "unlink"},
     # Temporary folders of this process, the private cache of compiled code, the null device.

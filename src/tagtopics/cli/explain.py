@@ -136,7 +136,7 @@ def _mapped(
     model: Any, path: str, name: str, tags: Sequence[str], out: str | None, overwrite: bool
 ) -> dict[str, Any]:
     """Return the share of an image for each tag; write the heat maps if a folder is given."""
-    from tagtopics.images.heat_maps import recommended_tags, tag_maps, write_maps
+    from tagtopics.explore.record.heat_maps import recommended_tags, tag_maps, write_maps
 
     recommended = not tags
     maps = tag_maps(model, path, tags or recommended_tags(model, path))

@@ -102,13 +102,13 @@ def report_command(
     from pathlib import Path
 
     from tagtopics.explore.map.drawing import drawing
+    from tagtopics.explore.record.heat_maps import with_pictures
     from tagtopics.explore.record.offline import offline_model
     from tagtopics.explore.record.to_topic_data import topic_data
     from tagtopics.explore.report.audit_page import read_findings
     from tagtopics.explore.report.html_report import check_figures_target, check_report_target, write_report
     from tagtopics.explore.report.stories import read_story
     from tagtopics.explore.report.texts import catalogue
-    from tagtopics.images.heat_maps import with_pictures
 
     if map_file is not None:
         from tagtopics.explore.map.map_svg import check_map_target, write_map
@@ -226,9 +226,9 @@ def _shown(
     """Load a model; return the record that the pages show, and what answers questions."""
     from pathlib import Path
 
+    from tagtopics.explore.record.heat_maps import with_pictures
     from tagtopics.explore.record.to_topic_data import topic_data
     from tagtopics.explore.server.engine import ModelEngine
-    from tagtopics.images.heat_maps import with_pictures
 
     loaded, documents = _load_both(path, corpus, output)
     data = topic_data(loaded, documents, title or Path(path).resolve().stem)

@@ -16,8 +16,8 @@ from tagtopics.corpus.core import Corpus, tag_matrix
 from tagtopics.corpus.markup import without_html
 from tagtopics.corpus.text import TermCounter, clean_text
 from tagtopics.errors import InputError
+from tagtopics.explore.record.heat_maps import PhotographAnswer, pictured
 from tagtopics.explore.record.spans import TextSpans, normalised_text
-from tagtopics.images.heat_maps import PhotographAnswer, pictured
 from tagtopics.models.online import OnlineModel
 from tagtopics.models.results import RelatedDocument as RelatedDocument
 from tagtopics.models.ttm import TTM

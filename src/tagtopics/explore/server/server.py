@@ -17,6 +17,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from tagtopics.errors import InputError
 from tagtopics.explore.map.terrain import map_index, terrain_of
+from tagtopics.explore.record.heat_maps import PhotographAnswer
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.bodies import CHUNK, Bodies
 from tagtopics.explore.report.page import live_page, packed, script, style
@@ -38,7 +39,6 @@ from tagtopics.explore.server.middleware import (
     Send,
 )
 from tagtopics.explore.server.questions import PREFIX, ShortWay, answer_of, refusal_of
-from tagtopics.images.heat_maps import PhotographAnswer
 
 Count = Annotated[int, Query(ge=1, le=500)]
 Skip = Annotated[int, Query(ge=0, le=10**9)]
