@@ -15,7 +15,7 @@ from benchmarks.limits import Limits
 from benchmarks.recorder import Recorder
 from tagtopics.bp.callbacks import Callback
 
-MODELS = {"lda": tt.LDA, "ttm": tt.TTM}
+MODELS: dict[str, Any] = {"lda": tt.LDA, "ttm": tt.MarkovTTM}
 PRESET = "fast"
 """The preset of all our models in the benchmark."""
 
@@ -51,21 +51,20 @@ def make_model(system: str, limits: Limits, seed: int, **parameters: Any) -> Any
     _, kind, *engine = system.split("-")
     if engine:
         parameters["memory"] = engine[0]
-    common = {"n_topics": limits.n_topics, "random_state": seed, "n_jobs": limits.workers, "tol": 0.0}
-    return MODELS[kind](**(common | _preset() | SETTINGS[kind] | parameters))
+    common = {
+        "n_topics": limits.n_topics,
+        "random_state": seed,
+        "n_jobs": limits.workers,
+        "tol": 0.0,
+        "preset": PRESET,
+    }
+    return MODELS[kind](**(common | SETTINGS[kind] | parameters))
 
 
 def describe(kind: str) -> str:
     """Return the settings of our model of a kind, as the page states them."""
     values = [f"{name}={value:g}" for name, value in SETTINGS[kind].items()]
     return f"`{MODELS[kind].__name__}(preset={PRESET!r}, {', '.join(values)})`"
-
-
-def _preset() -> dict[str, Any]:
-    """Return the parameters of the preset; versions before 0.2 have them one by one."""
-    if "preset" in inspect.signature(tt.LDA).parameters:
-        return {"preset": PRESET}
-    return {"word_weight": 0.75, "stride": 0.8}
 
 
 def run(
@@ -78,7 +77,7 @@ def run(
     observer = _Observer(model, recorder)
     recorder.start()
     began = time.perf_counter()
-    _fit_topics(model)(task.train, callbacks=[observer])
+    model.fit_topics(task.train, callbacks=[observer])
     whole = time.perf_counter() - began
     if not np.allclose(observer.phi, model.components_.T, rtol=1e-3, atol=1e-9):
         raise RuntimeError("the topics that were scored are not those of the fitted model")
@@ -93,13 +92,8 @@ def warm(system: str, task: Task, limits: Limits) -> None:
     """Fit and transform a few documents, so that compilation, or its cache, is loaded."""
     few = task.train.select(np.arange(min(50, task.train.n_docs)))
     model = make_model(system, limits, 0, max_iter=2)
-    _fit_topics(model)(few)
+    model.fit_topics(few)
     model.transform(few)
-
-
-def _fit_topics(model: Any) -> Any:
-    """Return the method that learns topics without a recommender; before 0.2 it was `fit`."""
-    return getattr(model, "fit_topics", model.fit)
 
 
 class _Observer(Callback[Any]):
@@ -113,20 +107,9 @@ class _Observer(Callback[Any]):
         return self.recorder.tick(step.iteration, lambda: self._topics(state))
 
     def _topics(self, state: Any) -> tuple[Any, Any]:
-        priors = find(state, "priors")
-        beta = self.model.topic_word_prior_ if priors is None else priors.topic_word
-        found = find(state, "words")
-        sums = np.asarray(find(state, "word_sums") if found is None else found, dtype=np.float64)
+        sums, beta = state.sums.words, state.priors.topic_word
         self.phi = (sums + beta) / (sums.sum(0) + len(sums) * beta)
-        return self.phi, None if priors is None else priors.doc_topic
-
-
-def find(state: Any, name: str) -> Any:
-    """Return the first field of a name in nested named tuples, or None: states differ between engines."""
-    if name in getattr(state, "_fields", ()):
-        return getattr(state, name)
-    parts = state if hasattr(state, "_fields") else ()
-    return next((found for part in parts if (found := find(part, name)) is not None), None)
+        return self.phi, state.priors.doc_topic
 
 
 def _fold_in(task: Task, model: Any) -> list[dict[str, float]]:

@@ -2,7 +2,7 @@
 
     python -m benchmarks.generate_shards build/shards-1e6 --docs 1000000
     python -m benchmarks.scale sweeps build/shards-1e6      seconds a sweep, peak memory: above 4 GB it fails
-    python -m benchmarks.scale sweeps build/shards-1e6 --preset default     the same with what tags say
+    python -m benchmarks.scale sweeps build/shards-1e6 --preset default     TTM, not the paper's model
     python -m benchmarks.scale compare build/shards-1e6     the same sweeps here and on Ray, in turn
     python -m benchmarks.scale exchange                     a round of sums to idle workers and back
     python -m benchmarks.scale loss                         perplexity when shards' state is lost
@@ -64,9 +64,8 @@ class Sweeps(Callback[Any]):
 def sweeps(given: argparse.Namespace) -> dict[str, Any]:
     """Fit for some sweeps; what each took, and the most memory."""
     folder, watch = ShardFolder.open(given.shards), Sweeps()
-    model = tt.TTM(
-        given.topics, preset=given.preset, random_state=0, max_iter=given.sweeps, tol=0, n_jobs=given.threads
-    )
+    kind: Any = tt.MarkovTTM if given.preset == "paper" else tt.TTM
+    model = kind(given.topics, random_state=0, max_iter=given.sweeps, tol=0, n_jobs=given.threads)
     began = time.perf_counter()
     with _work(given.shards) as work:
         fit_shards(model, folder, work, callbacks=[watch])
@@ -163,7 +162,7 @@ def loss(given: argparse.Namespace) -> dict[str, Any]:
         for seed in range(given.seeds):
             row: dict[str, float] = {"seed": seed}
             for lost in (0, 1, 4):
-                model = tt.TTM(given.topics, preset="paper", random_state=seed, max_iter=60, tol=0)
+                model = tt.MarkovTTM(given.topics, random_state=seed, max_iter=60, tol=0)
                 work = Path(place) / f"work-{seed}-{lost}"
                 executor = local_executor(2, refit=True)
                 fit_shards(model, shards, work, executor=executor, callbacks=[_Lose(work, 35, lost)])

@@ -106,7 +106,7 @@ def compilation(job: dict[str, Any], limits: Limits) -> dict[str, Any]:
     rows = {}
     counts = np.random.default_rng(0).poisson(1.0, (30, 40))
     tags = [[f"t{d % 3}", f"t{d % 5 + 3}"] for d in range(30)]
-    for name, model in (("LDA", tt.LDA(5, max_iter=2)), ("TTM-H", tt.TTM(5, preset="paper", max_iter=2))):
+    for name, model in (("LDA", tt.LDA(5, max_iter=2)), ("TTM-H", tt.MarkovTTM(5, max_iter=2))):
         seconds = []
         for _ in range(2):
             began = time.perf_counter()

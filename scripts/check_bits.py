@@ -66,16 +66,16 @@ def results(corpus: Corpus, n_jobs: int | None, quick: bool) -> Iterator[tuple[s
     import tagtopics as tt
 
     common: dict[str, Any] = {"n_topics": 16, "max_iter": 15, "random_state": 0, "n_jobs": n_jobs}
-    for kind, memory in product((tt.LDA, tt.TTM), ("stored", "lean")):
+    for kind, memory in product((tt.LDA, tt.TTM, tt.MarkovTTM), ("stored", "lean")):
         for name, value in _of_model(kind(memory=memory, **common).fit(corpus), corpus):
             yield f"{kind.__name__} {memory} {name}", value
     yield from _of_images()
     if quick:
         return
     half = corpus.n_docs // 2
-    model = tt.TTM(doc_topic_prior="auto", pairwise_weight="auto", **common)
+    model = tt.TTM(doc_topic_prior="auto", **common)
     model.partial_fit(corpus.select(range(half))).partial_fit(corpus.select(range(half, corpus.n_docs)))
-    yield "TTM learned", (model.components_, model.doc_topic_prior_, model.pairwise_weight_)
+    yield "TTM learned", (model.components_, model.doc_topic_prior_)
     yield from _of_baselines(corpus, common)
 
 

@@ -12,8 +12,9 @@ def main() -> None:
     corpus = tt.make_tagged_corpus(n_docs=60, n_words=80, n_topics=6, n_tags=10).corpus
     settings: dict[str, Any] = {"max_iter": 2, "random_state": 0, "n_jobs": 1}
     for model in (
-        *(tt.TTM(4, order=order, memory="stored", **settings) for order in (2, 3, 4, 5)),
-        tt.TTM(4, pairwise_weight="auto", doc_topic_prior="auto", preset="fast", memory="lean", **settings),
+        tt.TTM(4, memory="stored", **settings),
+        tt.TTM(4, doc_topic_prior="auto", preset="fast", memory="lean", **settings),
+        *(tt.MarkovTTM(4, order=order, memory="stored", **settings) for order in (2, 3, 4, 5)),
         tt.LDA(4, preset=tt.Preset(init="random"), **settings),
         tt.GibbsLDA(4, **settings),
         tt.VBLDA(4, **settings),
@@ -22,7 +23,7 @@ def main() -> None:
         tt.LabeledLDA(**settings),
     ):
         model.fit(corpus).transform(corpus)
-        if isinstance(model, tt.TTM):
+        if isinstance(model, tt.TTM | tt.MarkovTTM):
             model.transform(corpus, corpus)
             model.explain(corpus)
             model.partial_fit(corpus)

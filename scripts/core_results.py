@@ -24,9 +24,9 @@ from tagtopics.evaluation.prediction import evaluate_classification
 SEEDS = range(5)
 MODELS: dict[str, Callable[[int], Any]] = {
     "LDA": tt.LDA,
-    "LDA's topics": lambda k: tt.TTM(k, preset="paper", pairwise_weight=0.0, higher_order_weight=0.0),
-    "TTM-P": tt.TTM.pairwise,
-    "TTM-H": tt.TTM.higher_order,
+    "LDA's topics": lambda k: tt.MarkovTTM(k, pairwise_weight=0.0, higher_order_weight=0.0),
+    "TTM-P": tt.MarkovTTM.pairwise,
+    "TTM-H": tt.MarkovTTM,
     "TTM": tt.TTM,
 }
 """The models of the page; `LDA's topics` is for known tags, which count as in TTM-H."""

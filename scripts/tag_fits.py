@@ -4,7 +4,7 @@
     python scripts/tag_fits.py paper cora reuters ...       TTM-H of this version
     PYTHONPATH=OLD/src python scripts/tag_fits.py 0.1.0 cora reuters ...    TTM-H of a checkout of 0.1.0
 
-Topics and what tags say are learned from all documents with 50 topics, default settings and one thread; the
+Topics and the tag prior are learned from all documents with 50 topics, default settings and one thread; the
 recommender is not trained. A first fit of few documents compiles. Corpora are folders of TAGTOPICS_DATA. The
 program runs with both versions, so it uses little of either.
 """
@@ -40,8 +40,8 @@ def read(name: str) -> Any:
 
 def fitted(system: str, corpus: Any, **given: Any) -> Any:
     """Return a model with its topics; version 0.1.0 learns nothing else in `fit`."""
-    preset: dict[str, Any] = {"preset": "paper"} if system == "paper" else {}
-    model = tt.TTM(TOPICS, random_state=0, n_jobs=1, **preset, **given)
+    kind: Any = tt.MarkovTTM if system == "paper" else tt.TTM
+    model = kind(TOPICS, random_state=0, n_jobs=1, **given)
     return model.fit(corpus) if system == "0.1.0" else model.fit_topics(corpus)
 
 

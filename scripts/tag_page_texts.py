@@ -6,7 +6,7 @@ Perplexity of held-out words against LDA with learned priors, in per cent: mean 
 of the 90 % interval; below zero is better. The columns are the share of a document's words that are seen;
 the held-out words are the same for all. 50 topics, at most 100 sweeps. TTM is the default model; its topics
 are LDA's, bit for bit, so with tags hidden it predicts words as LDA does. TTM-H is the paper's model,
-`TTM(preset="paper")`.
+`MarkovTTM()`.
 
 All figures were measured in November 2026. Perplexities of docstrings, Reuters, TIB core and photographs are
 of the present code. Those of CORA, MED, bibtex and the anthology are older than decision 179; ours in the

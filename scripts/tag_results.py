@@ -57,7 +57,7 @@ def measure(name: str, seed: int) -> dict[str, Any]:
     given: dict[str, Any] = {"max_iter": SWEEPS, "random_state": seed}
     lda = tt.LDA(TOPICS, **given).fit_topics(train)
     model = tt.TTM(TOPICS, **given).fit_topics(train)
-    paper = tt.TTM(TOPICS, preset="paper", **given).fit_topics(train)
+    paper = tt.MarkovTTM(TOPICS, **given).fit_topics(train)
     pairs = tt.TTM(TOPICS, order=1, **given).fit_topics(train)
     mixed = shuffled(corpus, seed)
     mixed_train, mixed_test = (mixed.select(rows) for rows in train_test(mixed, seed))

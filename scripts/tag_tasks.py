@@ -32,8 +32,8 @@ Maker = Callable[[int], Any]
 MAKERS: dict[str, Maker] = {
     "LDA": tt.LDA,
     "TTM": tt.TTM,
-    "TTM-H": tt.TTM.higher_order,
-    "LDA + tags": lambda k: tt.TTM(k, preset="paper", pairwise_weight=0.0, higher_order_weight=0.0),
+    "TTM-H": tt.MarkovTTM,
+    "LDA + tags": lambda k: tt.MarkovTTM(k, pairwise_weight=0.0, higher_order_weight=0.0),
     "ATM": tt.ATM,
     "L-LDA": lambda _: tt.LabeledLDA(),
 }

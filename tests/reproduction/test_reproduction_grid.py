@@ -6,10 +6,12 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from reproduction import run as runner
 from reproduction.run import (
+    FittedOnce,
     load_corpus,
     run_grid,
     run_one,
@@ -26,7 +28,7 @@ from reproduction.spec import (
     quick_grid,
     read_records,
 )
-from tagtopics import InputError, make_tagged_corpus, write_matrix_folder
+from tagtopics import TTM, InputError, make_tagged_corpus, write_matrix_folder
 from tagtopics.corpus.core import Corpus
 
 
@@ -241,3 +243,11 @@ def test_thinning_keeps_a_share_of_the_tokens_and_no_split(tiny: Corpus) -> None
     assert (thin.counts.data > 0).all()
     assert (thin.counts > long.counts).nnz == 0
     assert (thinned(long, 0.02).counts != thin.counts).nnz == 0
+
+
+def test_models_that_share_a_fit_infer_the_same_once() -> None:
+    corpus = make_tagged_corpus(n_docs=80, n_words=60, n_tags=5, n_groups=0, seed=0).corpus
+    shared = FittedOnce(TTM(3, max_iter=2, random_state=0)).fit_topics(corpus).fit_recommender(corpus)
+    for infer in (shared.transform, shared.tag_probabilities, shared.leave_one_out_tags):
+        assert infer(corpus) is infer(corpus)
+    assert not np.array_equal(shared.leave_one_out_tags(corpus), shared.tag_probabilities(corpus))
