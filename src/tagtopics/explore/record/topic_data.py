@@ -14,7 +14,6 @@ from tagtopics.bp.graph import joint_profile
 from tagtopics.corpus.recipe import TextRecipe, recipe_from_json, recipe_to_json
 from tagtopics.errors import InputError
 from tagtopics.explore.record.spans import ANY_WORDS, TextSpans
-from tagtopics.models.naming import background_topics, name_topics
 
 VERSION = 4
 """Version of the record; records of a newer version are refused."""
@@ -189,18 +188,10 @@ class TopicData:
         """Return the record that `to_json` wrote; raise `InputError` for anything else."""
         if not isinstance(value, Mapping):
             raise InputError(f"topic data: expected a JSON object, got {type(value).__name__}")
-        version = value.get("version")
-        if not isinstance(version, int) or version > VERSION:
-            raise InputError(f"topic data: version {version!r} is unknown; upgrade tagtopics to read it")
+        if value.get("version") != VERSION:
+            raise InputError(f"topic data: version {value.get('version')!r} is unknown; this is {VERSION}")
         try:
             own = dict(value)
-            if version == 1:
-                own["word_tokens"] = own.pop("word_weight")
-            if version < 3:  # these stored the positions of words, and no recipe to find them with
-                own["documents"] = {k: v for k, v in own["documents"].items() if not k.startswith("span_")}
-            if version < 4:
-                own |= _names_of(own)
-            own["version"] = VERSION
             own["recipe"] = None if own.get("recipe") is None else recipe_from_json(own["recipe"])
             own["tags"] = TagTable(**_arrays(TagTable, own["tags"]))
             own["documents"] = DocumentTable(**_arrays(DocumentTable, own["documents"]))
@@ -229,14 +220,6 @@ _DTYPES: dict[str, Any] = {
     "Int32": np.int32,
     "Int64": np.int64,
 }
-
-
-def _names_of(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the names of topics and which of them are background, for a record without these."""
-    share, words = np.array(value["topic_share"], dtype=np.float64), [str(word) for word in value["words"]]
-    background = background_topics(share, np.array(value["documents"]["topics"], dtype=np.float64))
-    named = name_topics(np.array(value["topic_word"], dtype=np.float64), share, words)
-    return {"names": list(named), "background": background.tolist()}
 
 
 def _plain(value: Any) -> Any:
