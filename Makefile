@@ -9,7 +9,8 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 # size would take hours that way; mark such tests in these folders as `compiled`.
 UNCOMPILED = $(wildcard tests/jit tests/bp tests/tag_prior)
 
-.PHONY: help demo test suite test-slow check lint types coverage crash fuzz bits docs bench bench-quick bench-e2e browser annif clean
+.PHONY: help demo test suite test-slow check lint types coverage crash fuzz bits docs bench bench-quick bench-e2e \
+  reproduce browser annif clean
 
 help:
 	@echo "make demo         fit a model to docstrings and show its answers"
@@ -22,6 +23,7 @@ help:
 	@echo "make docs         build the documentation"
 	@echo "make bench        the full benchmark (hours); make bench-quick for minutes"
 	@echo "make bench-e2e    from JSON lines to a report, ours and peers (half an hour)"
+	@echo "make reproduce    the paper's experiments (hours); REPRODUCE_ARGS=--quick for minutes"
 	@echo "make annif        install Annif in build/annif, for a test of make test-slow and for measurements"
 	@echo "make clean        remove everything that these targets create"
 
@@ -95,6 +97,11 @@ bench-quick: $(VENV)/.bench
 bench-e2e: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.e2e
 
+# The paper's experiments, with tables, figures and verdicts: build/reproduction/reproduction.md.
+REPRODUCE_ARGS ?=
+reproduce: $(VENV)/.bench
+	$(BIN)/python -m reproduction $(REPRODUCE_ARGS)
+
 # The explorer's tests need Chromium. It is installed from Debian packages if possible; otherwise these tests
 # are skipped with a message.
 browser:
@@ -103,9 +110,9 @@ browser:
 	  echo "Chromium not found: the browser tests will be skipped"
 
 # Annif in an environment of its own: `make test-slow` then also asks our server through it, and
-# scripts/annif_results.py measures it. Without it, that test is skipped with a message.
+# reproduction/headings/annif.py measures it. Without it, that test is skipped with a message.
 annif: $(VENV)/.core
-	$(BIN)/python scripts/annif_results.py environment
+	$(BIN)/python -m reproduction.headings.annif environment
 
 # One stamp for each dependency group: installed again only when pyproject.toml changes.
 EXTRAS_test := [all]

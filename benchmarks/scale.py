@@ -6,7 +6,7 @@
     python -m benchmarks.scale compare build/shards-1e6     the same sweeps here and on Ray, in turn
     python -m benchmarks.scale exchange                     a round of sums to idle workers and back
     python -m benchmarks.scale loss                         perplexity when shards' state is lost
-    python -m benchmarks.scale report                       docs/scale-results.md, from the records
+    python -m benchmarks.scale report                       scale-results.md, from the records
 
 Each prints one JSON object and keeps it in benchmarks/results/scale/.
 """
@@ -65,7 +65,9 @@ def sweeps(given: argparse.Namespace) -> dict[str, Any]:
     """Fit for some sweeps; what each took, and the most memory."""
     folder, watch = ShardFolder.open(given.shards), Sweeps()
     kind: Any = tt.MarkovTTM if given.preset == "paper" else tt.TTM
-    model = kind(given.topics, random_state=0, max_iter=given.sweeps, tol=0, n_jobs=given.threads)
+    model = kind(
+        given.topics, preset=given.preset, random_state=0, max_iter=given.sweeps, tol=0, n_jobs=given.threads
+    )
     began = time.perf_counter()
     with _work(given.shards) as work:
         fit_shards(model, folder, work, callbacks=[watch])
@@ -225,7 +227,7 @@ def main() -> None:
     if given.what == "report":
         from benchmarks.scale_page import write_page
 
-        write_page(RECORDS, Path(__file__).parents[1] / "docs" / "scale-results.md")
+        write_page(RECORDS, Path(__file__).parents[1] / "reproduction" / "pages" / "scale-results.md")
         return
     record = {"sweeps": sweeps, "compare": compare, "exchange": exchange, "loss": loss}[given.what](given)
     key = [record.get("n_docs", record.get("corpus", "")), record.get("workers", ""), record["n_topics"]]

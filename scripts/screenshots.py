@@ -1,7 +1,7 @@
-"""Take the screenshots of the explorer in docs/images: `python scripts/screenshots.py`. Needs Chromium.
+"""Take the screenshots of the explorer for the pages: `python -m scripts.screenshots`. Needs Chromium.
 
 The report shows the embedded corpus. The document and the tags are chosen by rules, so that new versions of
-the documented packages give similar pictures. The tasks of the guide are done as in the tests; the one about
+the documented packages give similar pictures. The ten tasks are done as in the tests; the one about
 years has a generated collection, because docstrings have no dates.
 """
 
@@ -16,15 +16,15 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 import numpy as np
-from explorer_tasks import TASKS, Hand, Names, Task
 
 import tagtopics as tt
+from reproduction import PAGES, ROOT
+from reproduction.explorer.tasks import TASKS, Hand, Names, Task
 from tagtopics.explore import write_report
 from tagtopics.explore.record.to_topic_data import topic_data
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.groups import suggested_groups
 
-ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -102,7 +102,7 @@ def _do(browser: Any, address: str, task: Task) -> None:
     if task.name in ("tags", "chart", "who"):
         shown.scroll_into_view_if_needed()
     page.wait_for_timeout(500)
-    _write_small(page.screenshot(), f"explorer-task-{task.name}.png")
+    _write_small(page.screenshot(), PAGES / "images" / f"explorer-task-{task.name}.png")
     context.close()
 
 
@@ -115,12 +115,12 @@ def _on_the_web(page: Any, address: str) -> str:
     return shown
 
 
-def _write_small(content: bytes, name: str) -> None:
+def _write_small(content: bytes, path: Path) -> None:
     """Write a picture with 224 colours: less than half of the bytes."""
     from PIL import Image
 
     image = Image.open(io.BytesIO(content)).convert("RGB").quantize(224, kmeans=2, dither=Image.Dither.NONE)
-    image.save(IMAGES / name, optimize=True)
+    image.save(path, optimize=True)
 
 
 def _distinct_group(data: TopicData) -> list[int]:
@@ -157,7 +157,7 @@ def _take(browser: Any, address: str, name: str, scheme: str) -> None:
         page.wait_for_selector(".text .w")
         page.locator(".text .w").nth(page.locator(".text .w").count() // 3).hover()
     page.wait_for_timeout(400)
-    _write_small(page.screenshot(), name)
+    _write_small(page.screenshot(), IMAGES / name)
     context.close()
 
 

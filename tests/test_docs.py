@@ -12,7 +12,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
+RESULTS = ROOT / "reproduction"
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), RESULTS / "README.md", *(RESULTS / "pages").rglob("*.md")]
+)
 EXAMPLES = runpy.run_path(str(ROOT / "scripts" / "update_docs.py"))
 DECISIONS = sorted(path.name for path in (DOCS / "decisions").glob("[0-9]*.md"))
 
@@ -55,6 +58,22 @@ def test_the_link_test_sees_links() -> None:
     links = list(relative_links(ROOT / "README.md"))
     assert "docs/images/explorer-document.png" in links
     assert "docs/getting-started.md#input" in links
+
+
+def test_links_of_the_site_out_of_docs_lead_to_the_repository() -> None:
+    links = runpy.run_path(str(ROOT / "scripts" / "link_repository.py"))
+    text = "[a](../../reproduction/pages/a.md#b) [c](../index.md) [d](e.md) [f](https://example.org)"
+    found = links["absolute_links"](text, "guides/audit.md")
+    assert found == text.replace("../../reproduction", f"{links['SOURCE']}/reproduction")
+
+
+@pytest.mark.parametrize("folder", [DOCS / "images", RESULTS / "pages" / "images"], ids=name)
+def test_every_image_is_on_a_page(folder: Path) -> None:
+    shown = {(page.parent / link).resolve() for page in PAGES for link in relative_links(page)}
+    images = [path for path in folder.iterdir() if path.suffix != ".py"]
+    assert len(images) > 5
+    assert [path.name for path in images if path not in shown] == []
+    assert len({path.read_bytes() for path in images}) == len(images), "two images are the same"
 
 
 @pytest.mark.parametrize("page", EXAMPLES["PAGES"], ids=name)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 from explore_support import Watched, wait_for_map
 
+from reproduction import PAGES
+from reproduction.explorer.tasks import MOST_CLICKS, TASKS, Hand, Names, Task
+
 pytest_plugins = ("explore_fixtures",)
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
-from explorer_tasks import MOST_CLICKS, TASKS, Hand, Names, Task  # noqa: E402
 
 NAMES = Names(
     word="salt",
@@ -33,9 +33,8 @@ def test_task_takes_at_most_four_clicks(watched: Watched, task: Task) -> None:
         assert "<svg" in Path(download.path()).read_text(encoding="utf-8")
 
 
-def test_there_are_ten_tasks_in_the_docs() -> None:
-    page = Path(__file__).resolve().parents[2] / "docs" / "guides" / "explorer-tasks.md"
-    text = page.read_text(encoding="utf-8")
+def test_there_are_ten_tasks_on_the_page() -> None:
+    text = (PAGES / "explorer-tasks.md").read_text(encoding="utf-8")
     assert len(TASKS) == 10
     for task in TASKS:
         assert task.question in text

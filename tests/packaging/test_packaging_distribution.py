@@ -97,7 +97,7 @@ def test_the_source_distribution_has_no_records_and_no_figures(sdist: Path) -> N
     assert {"pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "SECURITY.md", "Makefile"} <= held
     assert {"src/tagtopics/py.typed", "tests/conftest.py", "docs/examples/papers.jsonl"} <= held
     unwanted = re.compile(
-        r"benchmarks/results/|docs/images/|\.(png|svg)$|(^|/)(\.venv|build|site|__pycache__)/"
+        r"benchmarks/results/|reproduction/records/|\.(png|svg)$|(^|/)(\.venv|build|site|__pycache__)/"
     )
     assert [name for name in sorted(held) if unwanted.search(name)] == []
     kernels = sum(path.stat().st_size for path in (PACKAGE / "kernels" / "shipped").glob("*.xz"))

@@ -1,0 +1,1 @@
+"""Numbers of topics, effects, trends and curation: pages/analysis-results.md."""

@@ -1,0 +1,227 @@
+"""Measure `choose`, `effects` and `trends`, and write pages/analysis-results.md.
+
+    python -m reproduction.analysis.results PART...   # measure parts, each with its own record
+    python -m reproduction.analysis.results page      # write the page from the records
+
+Parts that need real data read the directory of matrix folders in TAGTOPICS_DATA. Rules and settings were
+developed on generated corpora with other settings and seeds than those here.
+"""
+
+# sentences of a page
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+import tagtopics as tt
+from reproduction import PAGES, RECORDS
+from reproduction.analysis.curation import real_seeds, replay, seeds
+from reproduction.analysis.page import page
+from reproduction.analysis.peers import stm
+from reproduction.analysis.workflow import WORKFLOW, load, note
+from tagtopics.analysis.choose.choose import choice_rows, grid_model, recommend
+from tagtopics.analysis.choose.grid import fit_grid, make_restarts
+from tagtopics.analysis.choose.matching import found_again, match_topics
+from tagtopics.corpus.splits import train_test
+
+GRID = (5, 10, 15, 25, 35, 50, 75, 100, 150)
+PLANTED = {
+    10: [(700, 700, 20, 50, 0.85), (900, 400, 25, 70, 0.75), (500, 900, 12, 90, 0.9)],
+    25: [(1200, 1200, 50, 70, 0.85), (900, 900, 35, 90, 0.9), (1800, 1000, 80, 50, 0.8)],
+    50: [(1800, 1800, 70, 70, 0.9), (2200, 1300, 100, 90, 0.8), (1600, 2000, 60, 100, 0.85)],
+    100: [(3000, 2500, 130, 70, 0.9), (2800, 1800, 200, 100, 0.85), (3500, 3000, 150, 60, 0.9)],
+}
+"""Planted topics -> documents, words, tags, tokens a document and `own_topic` of three corpora."""
+
+CORPORA = ("reuters", "cora", "med", "anthology", "tibcore")
+
+
+def planted(n_topics: int) -> Any:
+    """Return what `choose` recommends for three corpora with a known number of topics, five restarts."""
+    rows = []
+    for i, (docs, words, tags, tokens, own) in enumerate(PLANTED[n_topics]):
+        corpus = tt.make_tagged_corpus(docs, words, n_topics, tags, 3, tokens, 2, own, seed=70 + i).corpus
+        fitted = list(fit_grid(make_restarts(corpus, 5, 1), GRID, grid_model()))
+        found = recommend(fitted, 1)
+        rows.append({"planted": n_topics, "docs": docs, "words": words, **found._asdict()})
+        note(rows[-1])
+    return rows
+
+
+def coherence(name: str, n_topics: int = 50, restarts: int = 10) -> Any:
+    """Return the held-out NPMI of topics found in at least 80 % of restarts, and of the others."""
+    corpus = load(name)
+    train, test = (corpus.select(part) for part in train_test(corpus, 0))
+    row = next(fit_grid(make_restarts(train, restarts, 0), [n_topics], grid_model()))
+    model = tt.LDA(n_topics, random_state=0).fit_topics(train)
+    found = np.sum([found_again(model.components_, topics) for topics in row.topics], axis=0)
+    npmi, stable = model.coherence(test), found >= 0.8 * restarts
+    means = [float(npmi[part].mean()) if part.any() else None for part in (stable, ~stable)]
+    return [{"corpus": name, "stable": int(stable.sum()), "npmi_stable": means[0], "npmi_rest": means[1],
+             "stability": choice_rows([row])[0].stability}]  # fmt: skip
+
+
+def reuters() -> Any:
+    """Return the table of reuters, 8 numbers of topics, 10 restarts, and its seconds."""
+    corpus = load("reuters")
+    tt.LDA(5, max_iter=2).fit_topics(corpus)  # compile
+    began, used = time.perf_counter(), time.process_time()
+    choice = tt.choose_topics(corpus, (5, 10, 20, 30, 50, 75, 100, 150), restarts=10)
+    result = {
+        "seconds": time.perf_counter() - began,
+        "processor_seconds": time.process_time() - used,
+        "load": os.getloadavg()[0],
+        **choice.to_dict(),
+    }
+    note(result["seconds"], choice)
+    return result
+
+
+def corpus_with_effects(seed: int) -> tuple[tt.Corpus, Any, Any, dict[str, Any]]:
+    """Draw documents whose topic shares depend on their year and venue.
+
+    Returns:
+        The corpus with tags `year:...` and `venue:...`, the topics (K, W), the shares (D, K), and
+        the true effect of each term, (K,).
+    """
+    rng = np.random.default_rng([17, seed])
+    K, W, D = int(rng.integers(4, 9)), int(rng.integers(300, 601)), int(rng.integers(250, 451))
+    years, venues = rng.integers(2010, 2020, D), rng.choice(3, D, p=[0.5, 0.3, 0.2])
+    slope = rng.permutation(np.linspace(-1, 1, K)) * 0.25 / K / 4.5
+    of_venue = rng.normal(size=(3, K)) * 0.15 / K
+    of_venue -= of_venue.mean(1, keepdims=True)
+    means = 1 / K + np.outer(years - 2014.5, slope) + of_venue[venues]
+    concentration = float(rng.choice([1.0, 2.0, 4.0]))
+    shares = np.array([rng.dirichlet(concentration * np.maximum(mean, 1e-3)) for mean in means])
+    topics = rng.dirichlet(np.full(W, 0.05), size=K)
+    lengths = np.maximum(rng.poisson(rng.integers(50, 121), D), 5)
+    counts = np.array([rng.multinomial(n, share @ topics) for n, share in zip(lengths, shares, strict=True)])
+    names = [[f"year:{year}", f"venue:{'abc'[venue]}"] for year, venue in zip(years, venues, strict=True)]
+    corpus = tt.read_corpus(counts, tags=names)
+    weights = np.bincount(venues, minlength=3) / D
+    centred = of_venue - weights @ of_venue
+    return corpus, topics, shares, {"year": slope, **{f"venue:{'abc'[v]}": centred[v] for v in range(3)}}
+
+
+def coverage(seeds: Sequence[int], refits: int = 50) -> Any:
+    """Return whether each 90 % interval contains the planted effect, and the errors, by kind of effect."""
+    rows = []
+    for seed in seeds:
+        corpus, topics, _, truth = corpus_with_effects(seed)
+        model = tt.LDA(len(topics), random_state=seed).fit_topics(corpus)
+        found = tt.effects(model, corpus, on=["year"], kinds=["venue"], refits=refits, seed=seed)
+        pairs = match_topics(topics, model.components_)
+        planted_of = {int(k): int(j) for j, k in zip(pairs.rows, pairs.columns, strict=True)}
+        for row in found.rows:
+            true = truth[row.term][planted_of[row.topic]]
+            rows.append({"seed": seed, "kind": row.term.partition(":")[0],
+                         "covered": bool(row.low <= true <= row.high),
+                         "error": float(row.estimate - true)})  # fmt: skip
+        if seed % 10 == 9:
+            note(seed + 1, np.mean([row["covered"] for row in rows]))
+    return rows
+
+
+def corpus_with_drifts(seed: int, moved: float) -> tuple[tt.Corpus, set[str]]:
+    """Draw documents of ten years with one to three of 40 tags; of ten tags, a share moves to another topic.
+
+    The topics of all documents change over time, too: one rises and one falls.
+    """
+    rng = np.random.default_rng([23, seed])
+    D, W, K, T = 1500, 800, 15, 40
+    topics, profiles = rng.dirichlet(np.full(W, 0.05), size=K), rng.dirichlet(np.full(K, 0.3), size=T)
+    shifts = np.zeros((T, K))
+    drifting = rng.choice(T, 10, replace=False)
+    for tag in drifting:
+        source = profiles[tag].argmax()
+        target = rng.choice(np.flatnonzero(np.arange(K) != source))
+        amount = min(moved, float(profiles[tag, source]))
+        shifts[tag, source], shifts[tag, target] = -amount, amount
+    years = rng.integers(2010, 2020, D)
+    names, counts = [], np.empty((D, W), dtype=np.int64)
+    for d in range(D):
+        tags = rng.choice(T, int(rng.integers(1, 4)), replace=False)
+        when = (years[d] - 2010) / 9
+        mean = (profiles[tags] + when * shifts[tags]).mean(0)
+        mean[0], mean[1] = mean[0] + 0.1 * when, mean[1] + 0.1 * (1 - when)
+        share = rng.dirichlet(5 * mean / mean.sum() + 1e-3)
+        counts[d] = rng.multinomial(max(int(rng.poisson(80)), 5), share @ topics)
+        names.append([f"year:{years[d]}", *(f"tag:{tag}" for tag in tags)])
+    return tt.read_corpus(counts, tags=names), {f"tag:{tag}" for tag in drifting}
+
+
+def drifts(moved: float) -> Any:
+    """Return how well planted drifts of tags are found in five corpora."""
+    areas, hits, reported, false = [], 0, 0, 0
+    for seed in range(5):
+        corpus, drifting = corpus_with_drifts(seed, moved)
+        model = tt.LDA(20, random_state=seed).fit_topics(corpus)
+        found = tt.trends(model, corpus, refits=10, seed=seed).drifts
+        truth = [row.tag in drifting for row in found]
+        areas.append(float(roc_auc_score(truth, [row.score for row in found])))
+        marked = {row.tag for row in found if row.drifts}
+        hits, reported = hits + len(marked & drifting), reported + len(marked)
+        false += len(marked - drifting)
+        note(moved, seed, areas[-1], len(marked), len(marked & drifting))
+    return [{"moved": moved, "auc": areas, "found": hits, "planted": 50, "reported": reported,
+             "false": false}]  # fmt: skip
+
+
+def anthology() -> Any:
+    """Return the seconds of 200 refits on anthology with year, venue and all authors, and clear effects."""
+    corpus = load("anthology")
+    model = tt.LDA(30, random_state=0).fit_topics(corpus)
+    began, used = time.perf_counter(), time.process_time()
+    found = tt.effects(model, corpus, on=["year"], kinds=["venue"], given=["authors"], refits=200)
+    return {
+        "seconds": time.perf_counter() - began,
+        "processor_seconds": time.process_time() - used,
+        "load": os.getloadavg()[0],
+        "docs": found.n_docs,
+        "authors": sum(tag.startswith("authors:") for tag in corpus.tag_names),
+        "words": {topic.topic: list(topic.words) for topic in found.topics},
+        "rows": [row._asdict() for row in found.of("year") if row.clear],
+        "clear": sum(row.clear for row in found.rows),
+        "all": len(found.rows),
+    }
+
+
+PARTS: dict[str, Callable[[], Any]] = {
+    **{f"planted-{n}": partial(planted, n) for n in PLANTED},
+    **{f"coherence-{name}": partial(coherence, name) for name in CORPORA},
+    "reuters": reuters,
+    **{f"coverage-{i}": partial(coverage, range(50 * i, 50 * i + 50)) for i in range(4)},
+    **{f"drifts-{moved}": partial(drifts, moved / 100) for moved in (50, 30)},
+    "anthology": anthology,
+    **WORKFLOW,
+    "seeds": seeds,
+    "stm": stm,
+    **{f"real_seeds-{name}": partial(real_seeds, name) for name in ("reuters", "cora", "docstrings")},
+    **{f"replay-{name}": partial(replay, name) for name in ("reuters", "cora", "docstrings")},
+}
+"""What can be measured; each part has its own record. Run reuters, anthology and bib on an idle machine."""
+
+
+def main() -> None:
+    """Measure the named parts, or write the page."""
+    folder = RECORDS / "analysis"
+    for name in sys.argv[1:]:
+        if name == "page":
+            (PAGES / "analysis-results.md").write_text(page(folder), encoding="utf-8")
+            continue
+        if name not in PARTS:
+            raise SystemExit(f"unknown part {name}; there are: {', '.join(PARTS)}")
+        record = folder / f"{name}.json"
+        record.write_text(json.dumps(PARTS[name](), indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""How many planted errors an audit finds: pages/audit-results.md."""

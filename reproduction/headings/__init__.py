@@ -1,0 +1,1 @@
+"""Recommended subject headings, ours and Annif's: pages/heading-results.md."""
