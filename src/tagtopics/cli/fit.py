@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,7 +36,6 @@ from tagtopics.subjects.commands import TagNamesOption, named_documents
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tagtopics.bp.propagation import Start
     from tagtopics.corpus import Corpus
     from tagtopics.models.base import TopicModel
 
@@ -74,9 +71,11 @@ def command(
     guided: GuidedOption = None,
 ) -> None:
     """Learn topics from a corpus, or from a folder of shards, and save them as a model."""
+    from tagtopics.bp.propagation import Start
     from tagtopics.models import precompile
     from tagtopics.models.inputs import without_words
-    from tagtopics.models.persistence import check_model_target
+    from tagtopics.models.persistence import check_model_target, save_model
+    from tagtopics.models.saving import SaveTopics
 
     estimator = build_model(model)
     target = check_model_target(out)
@@ -103,43 +102,22 @@ def command(
         check_space(target, model_bytes(estimator, documents, keep))
         checkpoints, start = _checkpoint(estimator, documents, scale)
         callbacks = [clock, *progress_bar(output), *checkpoints]
-        if journal is None:
-            estimator.fit_topics(documents, start=start, callbacks=callbacks)
-        else:
+        if journal is not None:
             documents = without_words(documents, journal.banned)
             estimator = fit_with_journal(estimator, documents, journal, model.topics, callbacks)
-        _save(estimator, target, documents, keep, recommender, callbacks, clock)
+        saving = SaveTopics(estimator, target, documents if keep else None)
+        if journal is None and recommender:
+            estimator.fit(documents, start=start, callbacks=[saving, *callbacks])
+        elif journal is None:
+            estimator.fit_topics(documents, start=start and Start(resumed=start), callbacks=callbacks)
+        elif recommender:
+            estimator.learn_recommender(documents, [saving, *callbacks])
+        clock.begin("save")
+        save_model(estimator, target, saving.corpus, after=saving.saved)
         sizes = _sizes_of(documents)
     clock.begin("read")
     payload = _payload(estimator, sizes, model, target, clock.seconds)
     show(output.json, payload, lambda console: _draw(console, payload))
-
-
-def _save(
-    estimator: TopicModel,
-    target: Path,
-    documents: Corpus,
-    keep: bool,
-    recommender: bool,
-    callbacks: list[Any],
-    clock: StepClock,
-) -> None:
-    """Save a model and train its recommender.
-
-    Whatever happens to the recommender, topics are safe: they are saved meanwhile, by another thread.
-    """
-    from tagtopics.models.persistence import save_model
-
-    clock.begin("save")
-    kept = documents if keep else None
-    if not recommender or not documents.tags.nnz:
-        save_model(estimator, target, kept)
-        return
-    with ThreadPoolExecutor(1) as thread:
-        saving = thread.submit(save_model, copy(estimator), target, kept)
-        estimator.learn_recommender(documents, callbacks)
-        clock.begin("save")
-        save_model(estimator, target, kept, after=saving.result())
 
 
 def is_shard_folder(source: str) -> bool:
@@ -177,10 +155,11 @@ def _check_scale(scale: ScaleOptions, sharded: bool) -> None:
         check_target(scale.checkpoint, "checkpoint", is_checkpoint, option="--checkpoint")
 
 
-def _checkpoint(estimator: TopicModel, corpus: Corpus, scale: ScaleOptions) -> tuple[list[Any], Start | None]:
+def _checkpoint(
+    estimator: TopicModel, corpus: Corpus, scale: ScaleOptions
+) -> tuple[list[Any], tuple[Any, Any] | None]:
     """Return the callback that saves checkpoints, if any, and the state to continue from."""
     from tagtopics.bp.checkpoint import Checkpoint, digest_of, identity_of, load_checkpoint
-    from tagtopics.bp.propagation import Start
 
     if scale.checkpoint is None:
         return [], None
@@ -190,7 +169,7 @@ def _checkpoint(estimator: TopicModel, corpus: Corpus, scale: ScaleOptions) -> t
     state = load_checkpoint(path, identity) if scale.resume and path.exists() else None
     past = state[1] if state else ()
     saving = Checkpoint(path, scale.checkpoint_every, scale.checkpoint_minutes, identity, past)
-    return [saving], Start(resumed=state) if state else None
+    return [saving], state
 
 
 def _checkpoint_bytes(model: TopicModel, corpus: Corpus) -> int:

@@ -33,6 +33,9 @@ from tagtopics.models.topics import TopicFit
 from tagtopics.models.validation import check_parameters
 from tagtopics.tag_prior.neighbours import Near
 
+RECOMMENDER_STAGE = "Training the recommender"
+"""The stage of a fit that comes last, for callbacks."""
+
 
 class TopicModel(Queries):
     """Base of the estimators. X is a `Corpus`, texts, a table with text, or counts (documents x words).
@@ -332,7 +335,7 @@ class TopicModel(Queries):
         """Train the recommender if there are tags; if that fails, warn and continue."""
         if not (np.diff(corpus.tags.indptr)[np.diff(corpus.counts.indptr) > 0]).any():
             return
-        announce(callbacks, "Training the recommender")
+        announce(callbacks, RECOMMENDER_STAGE)
         try:
             self.recommender_, self.names_ = trained_recommender(self, corpus, callbacks)
         except Exception as error:  # whatever it is, the topics must not be lost
