@@ -7,8 +7,8 @@ from typing import Any
 
 from tagtopics.bp.callbacks import Callback
 from tagtopics.corpus.core import Corpus
+from tagtopics.models import persistence
 from tagtopics.models.base import RECOMMENDER_STAGE, TopicModel
-from tagtopics.models.persistence import save_model
 
 
 class SaveTopics(Callback[Any]):
@@ -30,4 +30,4 @@ class SaveTopics(Callback[Any]):
     def on_stage(self, name: str) -> None:
         """Save when the stage of the recommender begins."""
         if name == RECOMMENDER_STAGE:
-            self.saved = save_model(self.model, self.path, self.corpus)
+            self.saved = persistence.save_model(self.model, self.path, self.corpus)
