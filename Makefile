@@ -116,6 +116,7 @@ annif: $(VENV)/.core
 
 # One stamp for each dependency group: installed again only when pyproject.toml changes.
 EXTRAS_test := [all]
+EXTRAS_bench := [images]
 GROUPS_test := --group test --group lint
 $(VENV)/.core: pyproject.toml
 	@echo "== creating $(VENV) and installing tagtopics =="

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from reproduction.page import check_page_target, write_page
-from reproduction.run import Outcome, run_grid, with_pixel_counts
+from reproduction.photos import with_pixel_counts
+from reproduction.run import Outcome, run_grid
 from reproduction.spec import ExperimentSpec, chosen, full_grid, quick_grid, read_records
 from reproduction.verdicts import Verdict
 from tagtopics.errors import InputError

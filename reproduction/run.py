@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from reproduction.curves import measure_curve
+from reproduction.photos import photo_folder
 from reproduction.recommenders import SYSTEMS, measure_scores, measure_system
 from reproduction.spec import THIN, ExperimentSpec, Record, append_record, read_records
 from tagtopics import __version__
@@ -381,41 +381,3 @@ def thinned(corpus: Corpus, share: float = 1 / THINNING) -> Corpus:
     counts.data = np.random.default_rng(0).binomial(counts.data, share).astype(counts.data.dtype)
     counts.eliminate_zeros()
     return replace(corpus, counts=counts, split=None)
-
-
-# ----------------------------------------------------------------------------------------- photos of C5K
-
-PIXELS = "corel5k-pixels"
-"""The data set that `with_pixel_counts` creates."""
-
-_COUNTED = "corel5k-images"
-
-
-def photo_folder() -> Path:
-    """Return the matrix folder of C5K with its photos in `images/`; an `InputError` if there is none."""
-    named = os.environ.get("TAGTOPICS_DATA")
-    folder = Path(os.path.expanduser(named), _COUNTED) if named else None
-    if folder is None or not (folder / "images").is_dir():
-        raise InputError(
-            "SML and --from-pixels need the photos of C5K, which cannot be downloaded: set TAGTOPICS_DATA "
-            "to a directory with corel5k-images/images"
-        )
-    return folder
-
-
-def with_pixel_counts(specs: Sequence[ExperimentSpec], data: Path) -> list[ExperimentSpec]:
-    """Return the specs with those of C5K replaced by its Table III, computed from photos.
-
-    The new counts are a matrix folder in `data`; they are computed if missing.
-    """
-    if not (data / PIXELS / "words.npz").is_file():
-        from tagtopics.corpus import write_matrix_folder
-        from tagtopics.images.folder import build_corel_from_pixels
-
-        photos = photo_folder()
-        data.mkdir(parents=True, exist_ok=True)
-        write_matrix_folder(build_corel_from_pixels(photos), data / PIXELS)
-    others = [spec for spec in specs if not spec.dataset.startswith("corel5k")]
-    tasks = ("statistics", "recommendation")
-    counted = [spec for spec in specs if spec.dataset == _COUNTED and spec.task in tasks]
-    return [*(replace(spec, dataset=PIXELS) for spec in counted), *others]

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from images_support import small_vocabulary
 
 import tagtopics as tt
-from tagtopics.images.folder import build_corel_from_pixels
+from reproduction.photos import build_corel_from_pixels
 
 pytestmark = pytest.mark.real_data
 N = 40

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from PIL import Image
 
 import tagtopics as tt
-from reproduction.run import PIXELS, load_corpus, photo_folder, run_one, with_pixel_counts
+from reproduction.photos import PIXELS, photo_folder, with_pixel_counts
+from reproduction.run import load_corpus, run_one
 from reproduction.spec import chosen, full_grid
 from tagtopics.datasets import make_scenes
 from tagtopics.errors import InputError

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import numpy as np
-
-from tagtopics.corpus.core import Corpus, Documents, ReadOptions
+from tagtopics.corpus.core import Documents, ReadOptions
 from tagtopics.corpus.formats.registry import read_table
 from tagtopics.corpus.formats.tables import Table, table_of_rows
 from tagtopics.corpus.formats.text_files import read_json
@@ -247,30 +245,6 @@ def read_images(path: Path, options: ReadOptions) -> Documents:
         visual=visual,
         warnings=[*skipped[:3], *more, *known.unusual],
         notices=[*skipped, *known.unusual],
-    )
-
-
-def build_corel_from_pixels(folder: str | Path, visual: VisualVocabulary | None = None) -> Corpus:
-    """Build the paper's C5K from its photographs: new codebooks, new counts, the folder's tags and split.
-
-    In the matrix folder, `images/ID.jpeg` are the photographs that `ids.txt` names. Codebooks are learnt from
-    the training photographs alone, with the settings of the paper if `visual` is None.
-    """
-    from tagtopics.corpus.read import read_corpus
-
-    folder = Path(folder)
-    corpus = read_corpus(folder)
-    if not (folder / "images").is_dir():
-        raise InputError(f"{folder}: no images/; the folder has counts, but no photographs")
-    paths = [folder / "images" / f"{name}.jpeg" for name in corpus.ids]
-    train = np.array([part != "test" for part in corpus.split or ("train",) * len(paths)])
-    visual = VisualVocabulary(on_error="raise") if visual is None else visual
-    visual.fit([image for image, learn in zip(paths, train, strict=True) if learn])
-    counts, faults = visual.count(paths)
-    if faults:
-        raise InputError(faults[0].reason)
-    return replace(
-        corpus, counts=counts, vocabulary=visual.vocabulary_, visual=visual, texts=None, recipe=None
     )
 
 
