@@ -130,7 +130,7 @@ $(VENV)/.test $(VENV)/.docs $(VENV)/.bench: $(VENV)/.%: $(VENV)/.core
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist site src/tagtopics/kernels/shipped .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) build dist site src/tagtopics/jit/shipped .mypy_cache .ruff_cache .pytest_cache
 
 # Packaging. The GitHub workflows run these targets and nothing else; each works on a contributor's machine.
 .PHONY: test-quick test-lowest test-newest test-locked test-package test-install package release-check lock

@@ -1,4 +1,4 @@
-"""Write the kernels of a fit to `src/tagtopics/kernels/shipped`, for a wheel; `make package` runs this first.
+"""Write the kernels of a fit to `src/tagtopics/jit/shipped`, for a wheel; `make package` runs this first.
 
 `tagtopics.jit.shipped` says what they are. They are for the version of Python and numba that runs this
 script.

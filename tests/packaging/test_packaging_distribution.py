@@ -100,7 +100,7 @@ def test_the_source_distribution_has_no_records_and_no_figures(sdist: Path) -> N
         r"benchmarks/results/|reproduction/records/|\.(png|svg)$|(^|/)(\.venv|build|site|__pycache__)/"
     )
     assert [name for name in sorted(held) if unwanted.search(name)] == []
-    kernels = sum(path.stat().st_size for path in (PACKAGE / "kernels" / "shipped").glob("*.xz"))
+    kernels = sum(path.stat().st_size for path in (PACKAGE / "jit" / "shipped").glob("*.xz"))
     assert sdist.stat().st_size - kernels < 1_500_000
 
 
