@@ -1,7 +1,7 @@
 """Processes of `tagtopics.corpus.formats.sandbox` without the time to start Python and import the readers.
 
-A parent with everything imported forks one for each `Apart`, so that a file costs milliseconds. The limits in
-it are those of the real one. A process that takes more than it may is an error. Tests of files and the fuzz
+A parent with everything imported forks one for each `SandboxedReader`; a file costs milliseconds. The limits
+of it are those of the real one. A process that takes more than it may is an error. Tests of files and fuzz
 campaigns read so; `tests/corpus/test_corpus_apart.py` tests the real processes.
 """
 
@@ -39,7 +39,7 @@ _READERS = (
 
 
 class ForkedProcess:
-    """What `Apart` uses of a `subprocess.Popen`, for a process that the parent forks."""
+    """What `SandboxedReader` uses of a `subprocess.Popen`, for a process that the parent forks."""
 
     def __init__(self, address: str, function: str, seconds: float, megabytes: float) -> None:
         self._most = seconds, megabytes
@@ -91,12 +91,12 @@ def reader_parent() -> Iterator[str]:
 
 @contextmanager
 def forked_readers(address: str, seconds: float, megabytes: float) -> Iterator[None]:
-    """Make every `Apart` fork its process from the parent at an address, within the block."""
+    """Make every `SandboxedReader` fork its process from the parent at an address, within the block."""
 
     def forked(self: Any) -> Any:
         return ForkedProcess(address, self._function, seconds, megabytes)
 
-    with mock.patch.object(apart.Apart, "_started", forked):
+    with mock.patch.object(apart.SandboxedReader, "_started", forked):
         yield
 
 

@@ -317,7 +317,7 @@ def _keyboard(page: Any) -> dict[str, int]:
 
 
 def _searched(page: Any, one: Explorer, folder: Path) -> dict[str, Any] | None:
-    """Type a word of the first document into the search field; return the seconds until the page settles."""
+    """Type a word of the first document into the search field; return the seconds until it is still."""
     field = page.locator(one.search).first if one.search else None
     if field is None or not field.count():
         return None

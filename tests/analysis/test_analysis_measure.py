@@ -221,7 +221,7 @@ def test_topics_that_drift_are_marked(data: Any) -> None:
 
 def test_topics_on_which_tags_act_are_marked(data: Any) -> None:
     corpus = data[0]
-    model = tt.TTM(K, preset="paper", random_state=0).fit_topics(corpus)
+    model = tt.MarkovTTM(K, random_state=0).fit_topics(corpus)
     with pytest.warns(CorpusWarning, match="without tags that act on topics"):
         tt.effects(model, corpus, on=["year"], refits=10)
     with pytest.raises(

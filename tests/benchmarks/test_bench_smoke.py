@@ -1,4 +1,4 @@
-"""The benchmark runs from end to end; what it measures is not looked at here."""
+"""The benchmark runs from end to end; its figures are not checked here."""
 
 from __future__ import annotations
 

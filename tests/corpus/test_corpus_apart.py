@@ -21,7 +21,7 @@ import scipy.io
 from tagtopics import InputError, read_corpus
 from tagtopics.corpus.formats import sandbox as apart
 from tagtopics.corpus.formats import text_files
-from tagtopics.corpus.formats.sandbox import Apart, read_apart
+from tagtopics.corpus.formats.sandbox import SandboxedReader, read_in_sandbox
 from tagtopics.subjects.thesaurus import read_thesaurus
 
 limited = pytest.mark.skipif(sys.platform != "linux", reason="limits of memory and time are Linux's")
@@ -50,7 +50,7 @@ ACT = "test_corpus_apart:act"
 
 def test_values_come_back(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("x")
-    found = read_apart(ACT, "a file", tmp_path / "a", "given", "")
+    found = read_in_sandbox(ACT, "a file", tmp_path / "a", "given", "")
     assert found == [
         "given", "", datetime.date(2020, 1, 2), datetime.datetime(2020, 1, 2, 3), "\0x", "a\ud800"
     ]  # fmt: skip
@@ -69,7 +69,7 @@ def test_a_process_that_ends_is_one_line_and_the_next_file_is_read(
         "fail": r"a: cannot be read as a file \('what'\)",
         "refuse": r"^x, line 3: no$",
     }
-    with Apart(ACT, "a file") as process:
+    with SandboxedReader(ACT, "a file") as process:
         for what, message in expected.items():
             with pytest.raises(InputError, match=message):
                 process.read(tmp_path / "a", "x", what)
@@ -78,16 +78,16 @@ def test_a_process_that_ends_is_one_line_and_the_next_file_is_read(
 
 def test_limits_grow_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs: list[Any] = []
-    monkeypatch.setattr(Apart, "_started", lambda self: None)
+    monkeypatch.setattr(SandboxedReader, "_started", lambda self: None)
 
-    def answer(self: Apart, job: str, wait: float) -> str:
+    def answer(self: SandboxedReader, job: str, wait: float) -> str:
         jobs.append(json.loads(job))
         return '{"value": 1}'
 
-    monkeypatch.setattr(Apart, "_answer", answer)
+    monkeypatch.setattr(SandboxedReader, "_answer", answer)
     (tmp_path / "a").write_text("x")
     for size in (None, 10**6, 10**9):
-        Apart(ACT, "a file").read(tmp_path / "a", size=size)
+        SandboxedReader(ACT, "a file").read(tmp_path / "a", size=size)
     base = apart.BASE_SECONDS
     assert [job["seconds"] for job in jobs] == [base, base + 20, base + 20_000]
     assert [job["memory"] - 2**30 for job in jobs] == [2**26, 10**8, 10**11]
@@ -352,7 +352,7 @@ def test_a_separate_process_cannot_use_the_network(tmp_path: Path) -> None:
         listening.setblocking(False)
         address = f"http://127.0.0.1:{listening.getsockname()[1]}/c"
         with pytest.raises(InputError, match=r"a: cannot be read as it \(.*nothing is read"):
-            read_apart("urllib.request:urlopen", "it", tmp_path / "a", address)
+            read_in_sandbox("urllib.request:urlopen", "it", tmp_path / "a", address)
         with pytest.raises(BlockingIOError):
             listening.accept()
 

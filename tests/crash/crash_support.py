@@ -155,7 +155,7 @@ WRITERS = {
 
 
 def crash_points(writer: Writer, place: Path, most: int) -> dict[str, Any]:
-    """Try at most so many crash points of a writer, evenly spread; return how many, and what went wrong."""
+    """Try at most N crash points of a writer, evenly spread; return their number, and what went wrong."""
     shim = ctypes.CDLL(None)
     shim.crash_count.restype = ctypes.c_long
     old = place / "old"

@@ -72,7 +72,7 @@ def prepare(place: Path) -> list[str]:
     models = {
         "names": (tt.TTM(3, **options), named),
         "ttm": (tt.TTM(3, **options), plain),
-        "paper": (tt.TTM(3, preset="paper", **options), plain),
+        "markov": (tt.MarkovTTM(3, **options), plain),
         "lda": (tt.LDA(3, **options), plain),
         "photographs": (tt.TTM(3, **options), images),
         "atm": (baselines.ATM(3, **options), plain),
@@ -101,10 +101,10 @@ def ask(folder: Path) -> None:
             model.recommend(some, top=3, balanced=True)
         assert np.isfinite(model.recommender_.left_out(np.arange(len(model.recommender_.rows)))).all()
         tt.audit(model, documents)
-    if isinstance(model, tt.TTM):
+    if isinstance(model, tt.TTM | tt.MarkovTTM):
         assert np.isfinite(model.transform(some, tags=some)).all()
-        if model.tag_pseudo_count_ is None and model.recommender_ is not None:
-            assert np.isfinite(model.predict_words(some, similar=True)).all()
+    if isinstance(model, tt.TTM) and model.recommender_ is not None:
+        assert np.isfinite(model.predict_words(some, similar=True)).all()
     if hasattr(model, "explain"):
         assert np.isfinite(model.explain(documents).credit).all()
         model.tag_profile(model.tag_names_[0])

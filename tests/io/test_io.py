@@ -128,8 +128,8 @@ def test_leftovers_are_removed_whatever_their_pid(tmp_path: Path) -> None:
 def test_what_is_being_written_is_no_leftover(tmp_path: Path, write: Any) -> None:
     """Another process writes, whose PID says nothing: here it has the number of a process that has ended."""
     program = (
-        "import os, sys; from tagtopics import _io; os.getpid = lambda: 2**22 + 1\n"
-        f"with _io.{write.__name__}(sys.argv[1]) as place:\n"
+        "import os, sys; from tagtopics import files; os.getpid = lambda: 2**22 + 1\n"
+        f"with files.{write.__name__}(sys.argv[1]) as place:\n"
         "    print('writing', flush=True)\n"
         "    sys.stdin.readline()\n"
         "    (place if place.name == 'target' else place / 'inner').write_text('whole')\n"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tagtopics import _processes, make_tagged_corpus, write_matrix_folder
+from tagtopics import _processes
 
 DEPENDENCIES = (
     "tagtopics", "jinja2", "narwhals", "numba", "llvmlite", "numpy", "platformdirs", "pydantic", "rich",
@@ -101,18 +101,6 @@ def test_the_first_fit_runs_nothing_from_the_working_folder(planted: Path) -> No
 
 
 @pytest.mark.slow
-def test_experiments_run_nothing_from_the_working_folder(planted: Path) -> None:
-    data = planted.parent / "data"
-    write_matrix_folder(make_tagged_corpus(n_docs=80, seed=0).corpus, data / "cora")
-    only = ("--only", "statistics/cora", "--only", "topics/cora")
-    run_in(
-        planted, "reproduce", "cora", "--quick", "--jobs", 2, "--out", "out", *only, TAGTOPICS_DATA=str(data)
-    )
-    assert (planted / "out" / "records.jsonl").read_text().count("\n") > 1
-    assert traces(planted) == []
-
-
-@pytest.mark.slow
 def test_workers_of_ray_run_nothing_from_the_working_folder(planted: Path) -> None:
     pytest.importorskip("ray", reason="no ray: its workers are not tested")
     shards = planted / "shards"
@@ -130,4 +118,4 @@ def test_processes_are_started_in_known_places() -> None:
     source = Path(_processes.__file__).parent
     files = {path.relative_to(source).as_posix(): path.read_text("utf-8") for path in source.rglob("*.py")}
     found = {name for name, text in files.items() if starts.search(text)}
-    assert found == {"_processes.py", "experiments/run.py", "scale/ray_executor.py"}
+    assert found == {"_processes.py", "scale/ray_executor.py"}

@@ -35,7 +35,7 @@ def folder(corpus: Corpus, tmp_path: Path) -> Path:
 
 
 def write(corpus: Corpus, path: Path, runs: Sequence[int], shard_edges: int | None = None) -> Path:
-    """Write a corpus in runs of so many documents."""
+    """Write a corpus in runs of N documents."""
     with ShardWriter(
         path, corpus.vocabulary, corpus.tag_names, recipe=corpus.recipe, shard_edges=shard_edges
     ) as writer:

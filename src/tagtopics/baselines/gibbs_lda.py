@@ -147,7 +147,7 @@ class Chain:
     anchored: bool = True  # draw the first topics around anchor words; else uniformly
     averaged: float = AVERAGED  # share of the sweeps, the last ones, whose mean is the result; 0: the last
     kernels: ModuleType = gibbs_loops  # or `gibbs_reference` to check it
-    settles: ClassVar[bool] = False
+    converges: ClassVar[bool] = False
 
     @cached_property
     def tokens(self) -> Int64:

@@ -144,7 +144,7 @@ class LabeledPropagation:
     seed: int  # of the random start
     n_threads: int = 1  # any number gives the same bits
     kernels: ModuleType = labeled_loops  # or `labeled_reference` to check it
-    settles: ClassVar[bool] = True
+    converges: ClassVar[bool] = True
 
     def init(self) -> LabeledState:
         """Return nearly uniform messages and their sums."""

@@ -100,7 +100,7 @@ class VariationalBayes:
     n_threads: int = 1  # any number gives the same bits
     anchored: bool = True  # start from topics around anchor words; else from noise
     kernels: ModuleType = vb_loops  # or `vb_reference` to check it
-    settles: ClassVar[bool] = True
+    converges: ClassVar[bool] = True
 
     def init(self) -> VariationalState:
         """Return the first messages and their sums; anchored topics have the noise twice."""

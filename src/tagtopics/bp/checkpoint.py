@@ -64,7 +64,7 @@ class Checkpoint(Callback[Belief]):
     Args:
         path: a file; an older checkpoint is replaced, any other file is an `InputError`.
         every: iterations from one checkpoint to the next.
-        minutes: save also when so many minutes have passed since the last; None for iterations alone.
+        minutes: save also after this many minutes; None for iterations alone.
         identity: what is being fitted, JSON; `load_checkpoint` can compare it.
         past: the history of the fit that is continued, if any.
     """

@@ -111,7 +111,7 @@ class TopicAlgorithm(Algorithm[State], Protocol[State]):
     """An algorithm for `loop.run` that learns topics."""
 
     @property
-    def settles(self) -> bool:
+    def converges(self) -> bool:
         """Whether its change goes to zero, so that a tolerance may stop it; that of a sampler does not."""
         ...
 

@@ -18,17 +18,17 @@ from tagtopics.errors import InputError
 __all__ = ["Belief", "BeliefPropagation", "Start"]
 
 _FADING, _LATE_FADING = 0.95, 0.97
-"""Relaxation is multiplied by this after each sweep: a long fit ends with plain sweeps and settles."""
+"""Relaxation is multiplied by this after each sweep: a long fit ends with plain sweeps and converges."""
 
 AFTER_PILOT = 1.0
 """Largest over-relaxation of a fit that starts from the topics of a pilot."""
 
 _PLAIN, _SLOW = 15, 0.02
-"""Factors above 1 make sums swing. They are used only if so many plain sweeps leave so much change."""
+"""Over-relaxation above 1 oscillates. It starts after `_PLAIN` sweeps, if the change exceeds `_SLOW`."""
 
 _EVERY, _MANY = 5, 5_000
-"""Where tags do not act on topics, and documents have so many tags together, every fifth sweep, and each of
-the first four, credits words to them; otherwise every sweep (decisions 124, 179)."""
+"""Sweeps credit words to tags. Where tags do not act on topics and there are at least `_MANY` slots, only the
+first four sweeps and every fifth one do (decisions 124, 179)."""
 
 
 _LASTING = ("topic_word", "pairwise_weight", "higher_order_weight", "order", "word_exponent", "own_tokens")
@@ -63,7 +63,7 @@ class BeliefPropagation:
     seed: int  # of the random start
     anchored: bool = True  # without topics to start from: take anchor words, or noise
     first: Start = Start()
-    settles: ClassVar[bool] = True
+    converges: ClassVar[bool] = True
 
     @property
     def n_topics(self) -> int:

@@ -213,7 +213,7 @@ def passes(word_docs: Int64, word_tokens: Int64, n_docs: int, recipe: TextRecipe
         word_tokens: (W,) occurrences of each word.
         n_docs: number of documents.
         recipe: `min_df`, 1 if it is None, and `max_df` decide which words may be kept.
-        limit: of these, keep only so many of the most frequent ones; None for all.
+        limit: keep at most this many of the most frequent ones; None for all.
     """
     least, most = _limits(recipe, n_docs)
     kept = np.flatnonzero((word_docs <= most) & (word_docs >= least))

@@ -1,5 +1,12 @@
 """The explorer: `TopicData` in, HTML report or server out."""
 
-from tagtopics.explore.report.html_report import write_report
+from typing import TYPE_CHECKING
+
+from tagtopics._lazy import lazy
+
+if TYPE_CHECKING:
+    from tagtopics.explore.report.html_report import write_report
 
 __all__ = ["write_report"]
+
+__getattr__ = lazy(__name__, {"report.html_report": ("write_report",)})

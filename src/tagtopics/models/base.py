@@ -144,7 +144,7 @@ class TopicModel(Queries):
                 tags that the recommender infers from the words. By default tags are unknown, as in the paper.
         """
         counts, indicator = self.new_documents(X, tags)
-        return self.infer(counts, self._resolved(counts, indicator))
+        return self.infer(counts, self._resolve_tags(counts, indicator))
 
     def predict_words(self, X: Any, tags: Any = None, *, similar: bool = False) -> Float32:
         """Return (D, W): the probability of each word in the rest of a document; rows add up to one.
@@ -155,7 +155,7 @@ class TopicModel(Queries):
             similar: also use the words of similar training documents; a training document finds itself.
         """
         counts, indicator = self.new_documents(X, tags)
-        return self._word_probabilities(counts, *self._given(counts, indicator, similar))
+        return self._word_probabilities(counts, *self._prediction_inputs(counts, indicator, similar))
 
     def log_likelihood(self, seen: Any, held_out: Any, tags: Any = None, *, similar: bool = False) -> Float64:
         """Return (D,): the log probability of the held-out words of each document, given the words seen.
@@ -172,7 +172,7 @@ class TopicModel(Queries):
             raise InputError(
                 f"log_likelihood: {counts.shape[0]} documents seen, but {hidden.shape[0]} to predict"
             )
-        return self._log_likelihoods(counts, hidden, *self._given(counts, indicator, similar))
+        return self._log_likelihoods(counts, hidden, *self._prediction_inputs(counts, indicator, similar))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log probability of a token, for model selection; higher is better.
@@ -207,7 +207,8 @@ class TopicModel(Queries):
         if completed and not _are_whole(counts):
             raise InputError("perplexity: document completion needs whole counts; use completed=False")
         known, held_out = seen_part(counts, seed, seen) if completed else (counts, counts)
-        total = self._log_likelihoods(known, held_out, *self._given(known, indicator, similar)).sum()
+        inputs = self._prediction_inputs(known, indicator, similar)
+        total = self._log_likelihoods(known, held_out, *inputs).sum()
         return holdout.perplexity(float(total), float(held_out.sum(dtype=np.float64)))
 
     def save(self, path: str | Path, *, corpus: Corpus | None = None) -> None:
@@ -258,12 +259,12 @@ class TopicModel(Queries):
         with single_thread():
             return np.asarray(self.infer(counts, tags) @ self.components_)
 
-    def _given(self, counts: Any, tags: Any, similar: bool) -> tuple[Any, Near | None]:
+    def _prediction_inputs(self, counts: Any, tags: Any, similar: bool) -> tuple[Any, Near | None]:
         """Return what words are predicted from besides those seen: tags, and similar documents."""
-        return self._resolved(counts, tags), self._near(counts) if similar else None
+        return self._resolve_tags(counts, tags), self._near(counts) if similar else None
 
-    def _resolved(self, counts: Any, tags: Any) -> Any:
-        """Return tags as they are, or inferred from the words if that is what they say."""
+    def _resolve_tags(self, counts: Any, tags: Any) -> Any:
+        """Replace `tags="inferred"` by tag probabilities; any other tags stay."""
         if not isinstance(tags, str):
             return tags
         recommender = self._needed_recommender("inferred tags")
@@ -296,7 +297,7 @@ class TopicModel(Queries):
         return self.infer(counts, self._weighed(counts, likely.copy()))
 
     def _trust(self, n_tokens: Float64) -> Float32:
-        """Return how far to trust tags inferred from so many tokens, from 0 to 1; with none, 0."""
+        """Return the trust in tags inferred from N tokens, from 0 to 1; 0 without tokens."""
         return (n_tokens > 0).astype(np.float32)
 
     def _tag_pseudo_counts(self, tags: Any) -> Float32 | None:

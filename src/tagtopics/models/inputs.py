@@ -94,7 +94,7 @@ def align_tags(corpus: Corpus, tag_names: Sequence[str]) -> Any:
 
 
 _MOST_INFERRED, _LEAST_PROBABILITY = 20, 0.01
-"""Inferred tags: at most so many of a document, each at least so probable."""
+"""Per document: at most 20 inferred tags, each with a probability of at least 0.01."""
 
 
 def inferred_tags(probabilities: Any, have: Sequence[str], want: Sequence[str]) -> sp.csr_array:

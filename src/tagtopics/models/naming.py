@@ -47,7 +47,7 @@ _LONGEST = 4
 """The most words of a phrase."""
 
 _SPREAD, _SIZE = 0.5, 2.0
-"""A background topic has this effective share of the documents, and so many times the mean size."""
+"""Least effective share of the documents, and least size relative to the mean, of a background topic."""
 
 _SINGLE_OUT = 0.5
 """A tag singles out a topic if this share of its tokens is in the topic, and of the topic's in the tag."""

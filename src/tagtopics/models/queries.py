@@ -110,7 +110,7 @@ class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         Background topics do not count.
         """
         counts, indicator = self.new_documents(X, tags)
-        indicator = self._resolved(counts, indicator)
+        indicator = self._resolve_tags(counts, indicator)
         known = np.diff(counts.indptr) + (0 if indicator is None else np.diff(indicator.indptr))
         background, trained = self.foreground_roots()
         queries = np.sqrt(foreground(self.infer(counts, indicator), background))

@@ -172,7 +172,7 @@ def run_algorithm(
     resumed: Any = None,
 ) -> TopicFit:
     """Iterate an algorithm and return what it learned; a sampler ignores the tolerance."""
-    tol = tol if algorithm.settles else 0.0
+    tol = tol if algorithm.converges else 0.0
     result = run(algorithm, max_iter=max_iter, tol=tol, callbacks=callbacks, start=resumed)
     learned = algorithm.learned(result.state)
     return TopicFit(

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics.corpus.core import Documents, ReadOptions, checked_csr
-from tagtopics.corpus.formats.sandbox import Apart
+from tagtopics.corpus.formats.sandbox import SandboxedReader
 from tagtopics.corpus.formats.text_files import only_file
 from tagtopics.errors import InputError
 
@@ -79,7 +79,7 @@ def _names(path: Path, stored: Mapping[Path, Mapping[str, Any]], n: int) -> tupl
 def _load(paths: list[Path]) -> dict[Path, dict[str, Any]]:
     """Return the only variable of each MATLAB file as arrays, read in another process."""
     stored = {}
-    with tempfile.TemporaryDirectory() as folder, Apart(_CONVERT, "a MATLAB file") as process:
+    with tempfile.TemporaryDirectory() as folder, SandboxedReader(_CONVERT, "a MATLAB file") as process:
         target = Path(folder, "parts.npz")
         for path in paths:
             if not path.is_file():

@@ -74,7 +74,7 @@ def fit_shards(
 
 
 def sampled_shards(folder: ShardFolder, documents: int = DOCUMENTS) -> list[int]:
-    """Return the numbers of evenly spread shards with about so many documents: at least one shard."""
+    """Return the numbers of evenly spread shards with about N documents in all: at least one shard."""
     per_shard = folder.manifest.n_docs / len(folder)
     n = max(1, min(len(folder), int(documents / max(per_shard, 1.0))))
     return sorted({int(i) for i in np.linspace(0, len(folder) - 1, n).round()})

@@ -16,7 +16,7 @@ import numpy as np
 
 from tagtopics._typing import Int64
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.formats.sandbox import read_apart
+from tagtopics.corpus.formats.sandbox import read_in_sandbox
 from tagtopics.corpus.formats.text_files import open_bytes, text_lines
 from tagtopics.corpus.tags import kind_of
 from tagtopics.corpus.text import clean_name
@@ -175,7 +175,9 @@ def _read_skos(path: Path, kind: str) -> Thesaurus:
     """Read a SKOS vocabulary, in a separate process: small files can make parsers of RDF run for hours."""
     with open_bytes(path) as file:
         size = sum(map(len, iter(partial(file.read, _CHUNK), b"")))
-    found = read_apart("tagtopics.subjects.thesaurus:skos_as_json", kind, path, str(path), kind, size=size)
+    found = read_in_sandbox(
+        "tagtopics.subjects.thesaurus:skos_as_json", kind, path, str(path), kind, size=size
+    )
     return Thesaurus(
         ids=tuple(found["ids"]),
         names=tuple(found["names"]),

@@ -1,4 +1,4 @@
-"""Learn how much tags say: the strengths of the parts of a prior, and the shrinkage of tag words.
+"""Learn the tag prior: the strengths of its parts, and the shrinkage of tag words.
 
 A pilot fit learns topics from four fifths of the documents, or all but 1000; the others are set aside, and
 their held-out words are predicted (`bp.pilot`).
@@ -61,7 +61,7 @@ to is still to be answered (decision 146)."""
 
 
 _CLAIM = 10.0
-"""While the words of tags are learned, their pseudo-counts are so many times those of prediction: from almost
+"""While the words of tags are learned, their pseudo-counts are ten times those of prediction: from almost
 none, words that are due to a tag are found slowly, and most stay with the topics (decision 147)."""
 
 
@@ -181,7 +181,7 @@ def learn_settings(
 def _learn_tags(
     pilot: PilotTopics, rows: Rows, mixed_rows: Callable[[], Rows], parts: _Used, n_threads: int
 ) -> _Learned:
-    """Return what tags say; `mixed_rows` returns the rows with the tags of other documents."""
+    """Learn the strengths of tags; `mixed_rows` returns the rows with the tags of other documents."""
     n_kinds, (T, W) = parts.n_kinds, (pilot.tags.shape[1], pilot.counts.shape[1])
     plain, tagged, worded = parts.plain, parts.tagged, parts.worded
     has_tags = _have_tags(pilot, rows)
@@ -318,7 +318,7 @@ class _Used(NamedTuple):
 
     @property
     def tagged(self) -> Float64:
-        """With what tags say about topics."""
+        """With the profiles of tags."""
         return self._first(self.n_topic_parts)
 
     @property

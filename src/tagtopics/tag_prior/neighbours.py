@@ -28,7 +28,7 @@ NEAREST = 20
 """Training documents that count as similar to a document."""
 
 _FEW_TOKENS = 4.0
-"""What is inferred from words counts for half if they are so many times the prior of a document."""
+"""Inferred tags count for half if a document has this many times the tokens of its prior."""
 
 _SHRINKAGES, _FIRST, _ROUNDS = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0), 2, 1
 """Values of M that are tried, which one first, and rounds of inference for each."""
@@ -51,7 +51,7 @@ class SimilarStrengths(NamedTuple):
 
 
 def trust(n_tokens: Float64, hidden: Strengths) -> Float32:
-    """Return how far to trust what so many tokens tell of tags and neighbours, from 0 to 1 (decision 123).
+    """Return the trust in tags and neighbours inferred from N tokens, from 0 to 1 (decision 123).
 
     Args:
         n_tokens: (D,) tokens seen.

@@ -1,4 +1,4 @@
-"""Strengths of what tags say, learned on documents set aside.
+"""Strengths of the parts of a tag prior, learned on held-out documents.
 
 With n_d the topic counts of a document's seen tokens, N_d their number, and e a held-out token of word w,
 
@@ -42,7 +42,7 @@ _LEAST, _MOST = 1e-4, 1e4
 """Bounds of a strength; the lowest one counts as zero."""
 
 _ERRORS = 2.0
-"""A gain counts if it is larger than so many standard errors."""
+"""A gain counts if it exceeds this many standard errors."""
 
 
 class Rows(NamedTuple):

@@ -184,8 +184,8 @@ def _compared(model: Any, measured: Refit, words: Int64, in_model: Float64) -> l
 
 def _tags_act(model: Any) -> bool:
     """Return whether topics of a fit depend on tags, which refits leave out."""
-    priors = model._priors()
-    return bool(priors.pairwise_weight > 0 or priors.higher_order_weight > 0)
+    settings = model.topic_settings()
+    return bool(settings.pairwise_weight > 0 or settings.higher_order_weight > 0)
 
 
 def _check(topics: Sequence[Topic], *, edited: bool, tags_act: bool) -> None:

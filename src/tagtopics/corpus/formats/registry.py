@@ -22,7 +22,7 @@ from tagtopics.corpus.core import Documents, FileOptions, ReadOptions
 from tagtopics.corpus.formats.delimited import stream_delimited
 from tagtopics.corpus.formats.jsonl import stream_jsonl
 from tagtopics.corpus.formats.parquet import stream_parquet
-from tagtopics.corpus.formats.sandbox import read_apart
+from tagtopics.corpus.formats.sandbox import read_in_sandbox
 from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import Watch, encoding_as_before
 from tagtopics.corpus.formats.text_folders import SUFFIXES, holds_texts, read_pdf, read_text_folder
@@ -36,7 +36,7 @@ _SAMPLE = 200_000
 """Characters of a sample."""
 
 Stream = Callable[[Path, Collection[str], float, Watch | None, FileOptions], Iterator[Table]]
-"""Yields the wanted columns of a file in tables of about so many characters."""
+"""Yields the wanted columns of a file in tables of about N characters, its third argument."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +141,12 @@ def stream_table(
         wanted = dict.fromkeys(wanted)  # in order; a list would be searched for each name of a header
     if format.stream is not None:
         return format.stream(path, wanted, size, watch, options)
-    return iter([_whole_table(path, kind, options)])
+    return _one_part(path, kind, options)
+
+
+def _one_part(path: Path, kind: str, options: FileOptions) -> Iterator[Table]:
+    """Yield a file with all its columns as one table."""
+    yield _whole_table(path, kind, options)
 
 
 def _whole_table(path: Path, kind: str, options: FileOptions) -> Table:
@@ -151,7 +156,7 @@ def _whole_table(path: Path, kind: str, options: FileOptions) -> Table:
     if format.sandbox is None:
         return format.table(path, options)
     given = (kind, str(path), json.dumps(vars(options)))
-    parts = read_apart("tagtopics.corpus.formats.registry:table_as_json", format.sandbox, path, *given)
+    parts = read_in_sandbox("tagtopics.corpus.formats.registry:table_as_json", format.sandbox, path, *given)
     roles = None if parts["roles"] is None else Columns.model_validate(parts["roles"])
     return Table(**parts | {"roles": roles})
 

@@ -36,7 +36,7 @@ _CODE = "from tagtopics.corpus.formats.sandbox import serve; serve()"
 _DATES: dict[str, Any] = {"datetime": datetime.datetime, "date": datetime.date, "time": datetime.time}
 
 
-class Apart:
+class SandboxedReader:
     """A process that reads files, started with the first and again after a crash.
 
     Args:
@@ -127,9 +127,9 @@ class Apart:
             process.communicate()
 
 
-def read_apart(function: str, what: str, path: Path, *given: str, size: int | None = None) -> Any:
-    """Return what a function returns for one file, read in a separate process; see `Apart`."""
-    with Apart(function, what) as process:
+def read_in_sandbox(function: str, what: str, path: Path, *given: str, size: int | None = None) -> Any:
+    """Return what a function returns for one file, read in a separate process; see `SandboxedReader`."""
+    with SandboxedReader(function, what) as process:
         return process.read(path, *given, size=size)
 
 
@@ -137,7 +137,7 @@ def read_apart(function: str, what: str, path: Path, *given: str, size: int | No
 
 
 def serve() -> None:
-    """Answer jobs, one per line, until there are no more: the process that `Apart` starts."""
+    """Answer jobs, one per line, until there are no more: the process that `SandboxedReader` starts."""
     sys.addaudithook(_refuse_network)
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what parsers print

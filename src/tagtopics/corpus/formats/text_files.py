@@ -268,7 +268,7 @@ class _BoundedGzip(gzip.GzipFile):
         self._limit = max_expanded(path)
 
     def read(self, size: int | None = -1) -> bytes:
-        """Read bytes, at most so many that the limit is noticed."""
+        """Read bytes, at most one beyond the limit."""
         wanted = self._limit + 1 if size is None or size < 0 else size
         return self._checked(super().read(wanted))
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import FileOptions
-from tagtopics.corpus.formats.sandbox import Apart
+from tagtopics.corpus.formats.sandbox import SandboxedReader
 from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import read_text
 from tagtopics.corpus.tags import name_of
@@ -52,7 +52,7 @@ def read_text_folder(folder: Path, options: FileOptions) -> Table:
     columns: dict[str, list[Any]] = {"id": names, "text": [], "title": []}
     notices: list[str] = []
     warned: list[str] = []
-    with Apart("tagtopics.corpus.formats.text_folders:pdf_text", "PDF") as process:
+    with SandboxedReader("tagtopics.corpus.formats.text_folders:pdf_text", "PDF") as process:
         for path in paths:
             text, title = _read_document(path, options, notices, warned, process)
             columns["text"].append(text)
@@ -77,7 +77,7 @@ def read_pdf(path: Path, options: FileOptions) -> Table:
 
 
 def _read_document(
-    path: Path, options: FileOptions, notices: list[str], warned: list[str], process: Apart
+    path: Path, options: FileOptions, notices: list[str], warned: list[str], process: SandboxedReader
 ) -> tuple[str, str]:
     """Return the text and the title of a file; an empty file is an empty document."""
     if path.suffix.lower() == ".pdf":
