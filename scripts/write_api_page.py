@@ -22,7 +22,7 @@ Names are imported on first use, so `import tagtopics` is fast.
 """
 
 MODULES = (
-    ("tagtopics", "Everything that most programs need."),
+    ("tagtopics", "The core: what most programs need."),
     ("tagtopics.corpus", "The parts that corpora are made of."),
     ("tagtopics.datasets", "Named data sets and generated corpora."),
     ("tagtopics.evaluation", "Evaluation of models."),
@@ -50,7 +50,10 @@ def page() -> str:
     for name, about in MODULES:
         module = import_module(name)
         parts.append(_section(name, about, module, sorted(module.__all__, key=str.lower), seen))
-    parts.insert(2, _shared())
+        if name == "tagtopics":
+            parts.append(_shared())
+            others = sorted(set(module.LAYER_NAMES), key=str.lower)
+            parts.append(_section("Layers", "Also found in `tagtopics`.", module, others, seen))
     for name, names in EXTRA:
         module = import_module(name)
         parts.append(_section(name, _first_line(module), module, names, seen))

@@ -19,33 +19,58 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tagtopics.analysis.audit.audit import audit
-    from tagtopics.analysis.choose.choose import choose_topics
-    from tagtopics.analysis.choose.compare import compare
-    from tagtopics.analysis.effects.effects import effects
-    from tagtopics.analysis.effects.trends import trends
-    from tagtopics.baselines import ATM, RTM, SML, VBLDA, GibbsLDA, LabeledLDA
-    from tagtopics.bp.callbacks import Progress
-    from tagtopics.bp.checkpoint import Checkpoint, load_checkpoint
-    from tagtopics.corpus import Corpus, TextRecipe, read_corpus, write_jsonl, write_matrix_folder
-    from tagtopics.corpus.tokenizers import register_tokenizer
-    from tagtopics.curation.edits import curate, undo
-    from tagtopics.curation.guided import fit_curated
-    from tagtopics.datasets import list_datasets, load_dataset, make_tagged_corpus
-    from tagtopics.errors import CorpusWarning, InputError
-    from tagtopics.evaluation import evaluate
-    from tagtopics.explore import write_report
-    from tagtopics.explore.record.export import export
-    from tagtopics.explore.record.heat_maps import tag_maps
-    from tagtopics.explore.record.notebook import plot_tags, plot_topic, plot_topics
-    from tagtopics.explore.record.tables import export_tables
-    from tagtopics.explore.record.to_topic_data import topic_data
-    from tagtopics.images.vocabulary import VisualVocabulary
-    from tagtopics.models import LDA, TTM, MarkovTTM, Preset
-    from tagtopics.models.base import TopicModel
-    from tagtopics.models.journal import Curation
-    from tagtopics.scale import fit_shards, shard_corpus
-    from tagtopics.subjects.thesaurus import Thesaurus, read_thesaurus, with_thesaurus
+    from tagtopics.analysis.audit.audit import audit as audit
+    from tagtopics.analysis.choose.choose import choose_topics as choose_topics
+    from tagtopics.analysis.choose.compare import compare as compare
+    from tagtopics.analysis.effects.effects import effects as effects
+    from tagtopics.analysis.effects.trends import trends as trends
+    from tagtopics.baselines import ATM as ATM
+    from tagtopics.baselines import RTM as RTM
+    from tagtopics.baselines import SML as SML
+    from tagtopics.baselines import VBLDA as VBLDA
+    from tagtopics.baselines import GibbsLDA as GibbsLDA
+    from tagtopics.baselines import LabeledLDA as LabeledLDA
+    from tagtopics.bp.callbacks import Progress as Progress
+    from tagtopics.bp.checkpoint import Checkpoint as Checkpoint
+    from tagtopics.bp.checkpoint import load_checkpoint as load_checkpoint
+    from tagtopics.corpus import Corpus as Corpus
+    from tagtopics.corpus import TextRecipe as TextRecipe
+    from tagtopics.corpus import read_corpus as read_corpus
+    from tagtopics.corpus import write_jsonl as write_jsonl
+    from tagtopics.corpus import write_matrix_folder as write_matrix_folder
+    from tagtopics.corpus.tokenizers import register_tokenizer as register_tokenizer
+    from tagtopics.curation.edits import curate as curate
+    from tagtopics.curation.edits import undo as undo
+    from tagtopics.curation.guided import fit_curated as fit_curated
+    from tagtopics.datasets import list_datasets as list_datasets
+    from tagtopics.datasets import load_dataset as load_dataset
+    from tagtopics.datasets import make_tagged_corpus as make_tagged_corpus
+    from tagtopics.errors import CorpusWarning as CorpusWarning
+    from tagtopics.errors import InputError as InputError
+    from tagtopics.evaluation import evaluate as evaluate
+    from tagtopics.explore import write_report as write_report
+    from tagtopics.explore.record.export import export as export
+    from tagtopics.explore.record.heat_maps import tag_maps as tag_maps
+    from tagtopics.explore.record.notebook import plot_tags as plot_tags
+    from tagtopics.explore.record.notebook import plot_topic as plot_topic
+    from tagtopics.explore.record.notebook import plot_topics as plot_topics
+    from tagtopics.explore.record.tables import export_tables as export_tables
+    from tagtopics.explore.record.to_topic_data import topic_data as topic_data
+    from tagtopics.images.vocabulary import VisualVocabulary as VisualVocabulary
+    from tagtopics.models import LDA as LDA
+    from tagtopics.models import TTM as TTM
+    from tagtopics.models import MarkovTTM as MarkovTTM
+    from tagtopics.models import Preset as Preset
+    from tagtopics.models import TopicFit as TopicFit
+    from tagtopics.models import TopicSettings as TopicSettings
+    from tagtopics.models import fit_topics as fit_topics
+    from tagtopics.models.base import TopicModel as TopicModel
+    from tagtopics.models.journal import Curation as Curation
+    from tagtopics.scale import fit_shards as fit_shards
+    from tagtopics.scale import shard_corpus as shard_corpus
+    from tagtopics.subjects.thesaurus import Thesaurus as Thesaurus
+    from tagtopics.subjects.thesaurus import read_thesaurus as read_thesaurus
+    from tagtopics.subjects.thesaurus import with_thesaurus as with_thesaurus
 
 _HOMES = {
     name: f"tagtopics.{home}"
@@ -65,7 +90,7 @@ _HOMES = {
         "explore": ("write_report",),
         "bp.callbacks": ("Progress",),
         "bp.checkpoint": ("Checkpoint", "load_checkpoint"),
-        "models": ("LDA", "MarkovTTM", "Preset", "TTM"),
+        "models": ("LDA", "MarkovTTM", "Preset", "TTM", "TopicFit", "TopicSettings", "fit_topics"),
         "curation.edits": ("curate", "undo"),
         "curation.guided": ("fit_curated",),
         "models.journal": ("Curation",),
@@ -82,56 +107,31 @@ _HOMES = {
 """The module of each public name; `load` is defined here."""
 
 __all__ = [
-    "ATM",
     "LDA",
-    "RTM",
-    "SML",
     "TTM",
-    "VBLDA",
     "Checkpoint",
     "Corpus",
     "CorpusWarning",
-    "Curation",
-    "GibbsLDA",
     "InputError",
-    "LabeledLDA",
     "MarkovTTM",
     "Preset",
     "Progress",
     "TextRecipe",
-    "Thesaurus",
+    "TopicFit",
+    "TopicSettings",
     "VisualVocabulary",
-    "audit",
-    "choose_topics",
-    "compare",
-    "curate",
-    "effects",
     "evaluate",
-    "export",
-    "export_tables",
-    "fit_curated",
-    "fit_shards",
-    "list_datasets",
+    "fit_topics",
     "load",
     "load_checkpoint",
     "load_dataset",
-    "make_tagged_corpus",
-    "plot_tags",
-    "plot_topic",
-    "plot_topics",
     "read_corpus",
-    "read_thesaurus",
-    "register_tokenizer",
-    "shard_corpus",
-    "tag_maps",
-    "topic_data",
-    "trends",
-    "undo",
-    "with_thesaurus",
     "write_jsonl",
-    "write_matrix_folder",
-    "write_report",
 ]
+"""The names of the core."""
+
+LAYER_NAMES = tuple(name for name in _HOMES if name not in __all__)
+"""The names of layers, which are found here as well."""
 
 
 def load(path: str | Path) -> TopicModel:
@@ -158,4 +158,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted({*globals(), *__all__, *LAYER_NAMES})

@@ -1,6 +1,6 @@
 """The table of commands, and one run: errors become one line and an exit code, notes are printed last.
 
-To add a command, write its function, in this folder or in a layer, and add it to `COMMANDS`.
+To add a command, write its function, in this folder or in a layer, and add it to `PANELS`.
 """
 
 from __future__ import annotations
@@ -20,30 +20,42 @@ from tagtopics.cli.options import grouped
 from tagtopics.cli.output import PipeClosedError, clean_line, note, pending_notes, write_error
 from tagtopics.errors import CorpusWarning, InputError
 
-COMMANDS: Mapping[str, str] = {
-    "demo": "cli.demo.command",
-    "fit": "cli.fit.command",
-    "update": "cli.update.command",
-    "topics": "cli.topics.topics_command",
-    "tags": "cli.topics.tags_command",
-    "curate": "curation.commands.command",
-    "explain": "cli.explain.command",
-    "recommend": "cli.recommend.recommend_command",
-    "related": "cli.recommend.related_command",
-    "audit": "analysis.audit.commands.audit_command",
-    "apply": "analysis.audit.commands.apply_command",
-    "choose": "analysis.choose.commands.choose_command",
-    "compare": "analysis.choose.commands.compare_command",
-    "effects": "analysis.effects.commands.effects_command",
-    "trends": "analysis.effects.commands.trends_command",
-    "evaluate": "cli.evaluate.command",
-    "report": "explore.commands.report_command",
-    "export": "explore.record.commands.command",
-    "serve": "explore.commands.serve_command",
-    "shard": "scale.commands.command",
-    "datasets": "datasets.commands.command",
+PANELS: Mapping[str, Mapping[str, str]] = {
+    "Learn": {
+        "demo": "cli.demo.command",
+        "fit": "cli.fit.command",
+        "update": "cli.update.command",
+        "shard": "scale.commands.command",
+        "datasets": "datasets.commands.command",
+    },
+    "Look": {
+        "topics": "cli.topics.topics_command",
+        "tags": "cli.topics.tags_command",
+        "report": "explore.commands.report_command",
+        "serve": "explore.commands.serve_command",
+        "export": "explore.record.commands.command",
+    },
+    "Ask": {
+        "explain": "cli.explain.command",
+        "recommend": "cli.recommend.recommend_command",
+        "related": "cli.recommend.related_command",
+    },
+    "Check": {
+        "curate": "curation.commands.command",
+        "audit": "analysis.audit.commands.audit_command",
+        "apply": "analysis.audit.commands.apply_command",
+        "choose": "analysis.choose.commands.choose_command",
+        "compare": "analysis.choose.commands.compare_command",
+    },
+    "Measure": {
+        "effects": "analysis.effects.commands.effects_command",
+        "trends": "analysis.effects.commands.trends_command",
+        "evaluate": "cli.evaluate.command",
+    },
 }
-"""The commands in the order of the help, and the function of each in `tagtopics`."""
+"""The commands by panel, in the order of the help, and the function of each in `tagtopics`."""
+
+COMMANDS = {name: place for panel in PANELS.values() for name, place in panel.items()}
 
 SUCCESS, INTERNAL_ERROR, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -58,8 +70,9 @@ def build_app(names: Iterable[str] = COMMANDS) -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     app.callback(invoke_without_command=True)(_root)
+    panels = {name: panel for panel, commands in PANELS.items() for name in commands}
     for name in names:
-        app.command(name, no_args_is_help=False)(grouped(find_command(name)))
+        app.command(name, rich_help_panel=panels[name])(grouped(find_command(name)))
     return app
 
 
