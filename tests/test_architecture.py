@@ -77,6 +77,37 @@ def test_imports_point_down() -> None:
         assert imported(path) <= set(LEVEL) | {"__version__"}, path
 
 
+NAMED_TUPLES = {"_replace", "_asdict", "_fields", "_field_defaults", "_make"}
+
+
+def defined(tree: ast.AST) -> set[str]:
+    """Return all names that a file gives to functions, classes, variables and attributes."""
+    nodes = list(ast.walk(tree))
+    names = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    stored = [node for node in nodes if isinstance(getattr(node, "ctx", None), ast.Store)]
+    names |= {node.id for node in stored if isinstance(node, ast.Name)}
+    return names | {node.attr for node in stored if isinstance(node, ast.Attribute)}
+
+
+def private_uses(tree: ast.AST) -> set[str]:
+    """Return the private names that a file uses of other objects and imports of other modules."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) not in ("self", "cls"):
+            found.add(node.attr)
+        elif isinstance(node, ast.ImportFrom) and node.module != "tagtopics":
+            found |= {alias.name for alias in node.names}
+    private = {name for name in found if name.startswith("_") and not name.startswith("__")}
+    return private - NAMED_TUPLES
+
+
+def test_no_private_member_is_used_across_folders() -> None:
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+    for path, tree in trees.items():
+        own = set().union(*(defined(other) for place, other in trees.items() if place.parent == path.parent))
+        assert private_uses(tree) - own == set(), path
+
+
 def modules_of(path: Path) -> set[str]:
     """Return the modules of tagtopics that a file imports, `from package import module` included."""
     found: set[str] = set()

@@ -120,7 +120,7 @@ class ModelEngine:
         means = model.tag_means()
         self._model.tag_means = lambda: means  # (T, K), the same in every request
         roots = model.foreground_roots()
-        self._model._foreground_roots = lambda: roots  # (D, K), for `related`
+        self._model.foreground_roots = lambda: roots  # (D, K), for `related`
         self._tags = {name: t for t, name in enumerate(model.tag_names_)}
         if model.recipe_ is not None:
             self._spans = TextSpans(model.vocabulary_, model.recipe_)
