@@ -92,7 +92,7 @@ how much tags say, and it classifies by the tags that it infers from the words. 
 a control: known tags count as in TTM-H, but had no part in learning topics.
 
 These results are not fully blind. Beta .05 and the details of the start were chosen on test documents of CORA
-(decisions 004 and 007). The rule that known tags count only where they were learned was found on these
+(decisions 203 and 204). The rule that known tags count only where they were learned was found on these
 splits, among 17 variants; we kept the simplest correction, not the best variant.
 
 ## Perplexity, K = 50 (lower is better)

@@ -34,7 +34,7 @@ PER_CLASS = {"cora": 100, "corel5k-thin": 300}
 """Training documents of each class, as in the paper."""
 
 LINK_CONSTANT = 10.0
-"""Constant of the classifier of links with which the paper's experiments were measured (decision 145)."""
+"""Constant of the classifier of links with which the paper's experiments were measured (decision 241)."""
 
 _Measure = Callable[[ExperimentSpec, Any, Any], dict[str, Any]]
 Progress = Callable[[int, int, str], None]

@@ -13,7 +13,7 @@ import numpy as np
 HEAD = """# The analyst's workflow
 
 Written by `reproduction/analysis/results.py` from the records in `reproduction/records/analysis`, measured in November 2026 before
-decision 179, which keeps topics and changes the profiles of tags in the third digit. The rules of `choose` and `effects` were developed on generated corpora with other settings
+words were credited to tags in every fifth sweep (decision 223), which keeps topics and changes the profiles of tags in the third digit. The rules of `choose` and `effects` were developed on generated corpora with other settings
 and seeds than those reported here; for drifts, see there. The machine had two cores. Times are from runs without other programs; for
 the other figures, other programs used the machine, too.
 """
@@ -171,7 +171,7 @@ def _drifts_section(rows: Any) -> str:
         "Five corpora for each size of drift: 1,500 documents of ten years, 40 tags, one to three on a document. Of ten tags, a share of the tokens "
         "(at most that of the main topic) moves from the main topic to another one over the years. The area under the ROC curve ranks all tags by their score. "
         "The method was developed on corpora of the same generator with other seeds, but results of earlier methods on these corpora had been seen "
-        "(mean AUC .973 and .879; [decision 135](../../docs/decisions/135-drift-of-square-roots.md)), so these figures are somewhat optimistic.\n",
+        "(mean AUC .973 and .879; [decision 275](../../docs/decisions/275-tag-drift.md)), so these figures are somewhat optimistic.\n",
         "| share that moves | mean AUC | least AUC | drifts reported | false reports |", "|---|---|---|---|---|", *lines, "",
     ])  # fmt: skip
 

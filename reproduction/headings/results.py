@@ -202,7 +202,7 @@ HEAD = """# Subject headings: results
 Written by `reproduction/headings/results.py` from its records and those of `annif.py`. TIB core:
 6,980 library records, 9,021 subjects used, names of 78,741. Random splits, four fifths to learn from.
 Settings of tagtopics are the defaults; they were chosen on a fifth of the training part of the first
-split ([decision 104](../../docs/decisions/104-names-in-texts.md)). All systems are measured by the same code
+split ([decision 232](../../docs/decisions/232-tag-names.md)). All systems are measured by the same code
 on their first 20 suggestions.
 
 """

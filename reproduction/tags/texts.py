@@ -9,10 +9,11 @@ are LDA's, bit for bit, so with tags hidden it predicts words as LDA does. TTM-H
 `MarkovTTM()`.
 
 All figures were measured in November 2026. Perplexities of docstrings, Reuters, TIB core and photographs are
-of the present code. Those of CORA, MED, bibtex and the anthology are older than decision 179; ours in the
-table of tomotopy, measured with the present code, differ from them by at most 0.01 %. Links, classes, topics
-and credit of texts are older than decision 183, which changes no bit of CORA, MED, bibtex and the anthology,
-and little elsewhere. `reproduction/tags/page.py` writes the page from the records of
+of the present code. Those of CORA, MED, bibtex and the anthology were measured before words were
+credited to tags in every fifth sweep (decision 223); ours in the table of tomotopy, measured with the present
+code, differ from them by at most 0.01 %. Links, classes, topics and credit of texts were measured before the
+limit on own tokens (decision 208), which changes no bit of CORA, MED, bibtex and the anthology, and little
+elsewhere. `reproduction/tags/page.py` writes the page from the records of
 `results.py`, `similar.py`, `tasks.py`, `peers.py` and `fits.py` in `reproduction/records/tags`.
 Goals are judged by means over splits, those that are missed first; the tables below say how many splits there
 are."""
@@ -21,8 +22,8 @@ PHOTOGRAPHS = """\
 On photographs (corel5k-images) 8 % would be nearly all that can be gained. A photograph has 11,970
 visual words, so 5 % of them are about 600, and these tell more than its tags. With 5 % seen, LDA has a
 perplexity of 37.5 (five splits). The histogram of the whole photograph, which includes the words to be
-predicted, has 34.4, 8.5 % less. Since decision 183 LDA itself predicts photographs 3.5 % better, and tags
-add less to it: 0.7 instead of 1.2 %."""
+predicted, has 34.4, 8.5 % less. Since own tokens have a limit (decision 208), LDA itself predicts
+photographs 3.5 % better, and tags add less to it: 0.7 instead of 1.2 %."""
 
 PEERS = """\
 Perplexity and processor seconds of one thread. The samplers learn their priors, with up to 300 sweeps or
@@ -35,7 +36,7 @@ with tags inferred has 342 there, and with similar documents 198 (split 1)."""
 
 SIMILAR = """\
 `similar=True` adds the words of the 20 training documents that are most similar to the words seen (decision
-178). This is smoothing by neighbours, and no evidence for tags: the control has shuffled tags and gains as
+224). This is smoothing by neighbours, and no evidence for tags: the control has shuffled tags and gains as
 much as hidden tags do. What tags are worth beside similar documents is the difference between the second
 table and the first: with 80 % seen, known tags lower the perplexity by 0.6 % on docstrings, where methods
 repeat the texts of other methods, by 1.3 % on cora, by 3.2 % on bibtex and by 0.5 to 4 % on the other four;

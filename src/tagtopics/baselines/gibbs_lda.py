@@ -1,7 +1,7 @@
 """Collapsed Gibbs sampling: LDA, and LDA whose documents are linked (the relational topic model).
 
 Tokens are drawn one after the other, so a chain is a function of its seed alone and runs on one thread. The
-result is the mean over the last sweeps, because a single sample is noisy (decision 020).
+result is the mean over the last sweeps, because a single sample is noisy (decision 240).
 """
 
 from __future__ import annotations

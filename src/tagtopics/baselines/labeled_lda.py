@@ -40,7 +40,7 @@ class LabeledLDA(Baseline):
     Args:
         n_common_topics: topics that every document has, for words unrelated to any tag. The published model
             has none; one helps if all texts share much vocabulary, and otherwise costs some precision of
-            `tag_scores` (decision 023).
+            `tag_scores` (decision 240).
         doc_topic_prior: pseudo-count of each of its topics in each document; alpha.
         topic_word_prior: pseudo-count of each word in each topic; beta.
         max_iter: maximum number of sweeps.

@@ -1,7 +1,7 @@
 """Batch variational Bayes for LDA: coordinate ascent, first all documents, then the topics.
 
 Documents are inferred again in each sweep, from uniform proportions: started from their last proportions,
-they stay in the first local optimum they meet (decision 021).
+they stay in the first local optimum they meet (decision 240).
 """
 
 from __future__ import annotations

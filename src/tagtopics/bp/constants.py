@@ -17,7 +17,7 @@ NOISE = np.float32(1e-3)
 """Added to each initial p(topic | word), so that no topic is ruled out."""
 
 RECALLS = 5
-"""How often a message is recomputed to recall it; see decision 009."""
+"""How often a message is recomputed to recall it; see decision 207."""
 
 FOLD_RELAXATION = 0.7
 """Over-relaxation of theta of new documents; values from 0.5 to 1 measured alike."""

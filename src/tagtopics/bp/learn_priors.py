@@ -1,7 +1,7 @@
 """Priors learned on documents set aside.
 
 Within a fit, expected counts are too smooth to learn from, and words left out one at a time have already
-influenced their neighbours (decisions 007 and 010). So some documents are set aside, topics are learned from
+influenced their neighbours (decisions 204 and 221). So some documents are set aside, topics are learned from
 the others for a few sweeps, and held-out tokens of those set aside are predicted. Then the fit starts on all
 documents.
 

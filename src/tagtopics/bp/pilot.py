@@ -1,7 +1,7 @@
 """The pilot: a short fit to a part of the documents, while others are held out.
 
 How much tags say is learned on the documents held out. A fit to many documents also starts from the topics of
-its pilot, and then needs few sweeps over all of them (decision 137).
+its pilot, and then needs few sweeps over all of them (decision 205).
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ _PLAIN, _SLOW = 15, 0.02
 
 _EVERY, _MANY = 5, 5_000
 """Sweeps credit words to tags. Where tags do not act on topics and there are at least `_MANY` slots, only the
-first four sweeps and every fifth one do (decisions 124, 179)."""
+first four sweeps and every fifth one do (decision 223)."""
 
 
 _LASTING = ("topic_word", "pairwise_weight", "higher_order_weight", "order", "word_exponent", "own_tokens")

@@ -46,8 +46,8 @@ def edge_message(
 ) -> Float64:
     """Return count times mu(z_wd) of one edge, from the sums with the edge's own part excluded [f2v2].
 
-    At most `own_tokens` are excluded, in the paper all (decision 183). The topic's total keeps the own part,
-    a token in thousands, and a word's message is raised to an exponent, in the paper one (decision 012).
+    At most `own_tokens` are excluded, in the paper all (decision 208). The topic's total keeps the own part,
+    a token in thousands, and a word's message is raised to an exponent, in the paper one (decision 206).
 
     Args:
         own: (K,) the edge's contribution to the sums, count times its last message.
@@ -91,7 +91,7 @@ def credit(messages: Any, profiles: Any) -> Float64:
         messages: (E_d, K) messages of the document's edges, on any scale.
         profiles: (T_d, K) the tags' means over other documents, from `slot_profile`. The paper uses the tags'
             messages here; those are cubes of the profiles, and let one of several tags that share a topic
-            take all of it (decision 003).
+            take all of it (decision 223).
     """
     likelihood = np.asarray(messages, dtype=np.float64) @ np.asarray(profiles, dtype=np.float64).T
     total = likelihood.sum(1, keepdims=True)
@@ -302,7 +302,7 @@ def fold_in(
     """Return sums of messages (D, K) of new documents under fixed topics.
 
     All words of a document are updated at once, each excluding what one of its tokens contributes, and theta
-    is over-relaxed. The first messages follow from the prior alone (decision 013).
+    is over-relaxed. The first messages follow from the prior alone (decision 207).
 
     Args:
         graph: the new documents; tags are ignored.

@@ -1,7 +1,7 @@
 """Sums of rows: over blocks of documents, over groups, over the slots of tags.
 
 Partial sums are rounded to a grid so coarse that adding them to the sums of the whole corpus is exact: any
-order and any parts give the same bits (decision 084).
+order and any parts give the same bits (decision 202).
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ A sweep reads over-relaxed sums of the words, and a share for each of them:
 Over-relaxation moves sums further in the direction they moved last, so fewer sweeps lead to the same fixed
 points. An edge multiplies its word's sum, own part excluded, by the share: the word's message to the power of
 the exponent. Words of real documents are not independent of each other; an exponent below one keeps topics
-from becoming too sharp (decision 012).
+from becoming too sharp (decision 206).
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ repeat, an optional part or an alternative, at most one may begin with that char
 the pattern reads on, all others end where they are, and from one start the matcher makes at most as many
 comparisons per character as the pattern has characters. Ways that begin alike multiply this; inside a repeat
 there are none. A start that fails late costs all characters that it read, so the text of a pattern with many
-comparisons is searched in pieces of `PIECE` characters, cut at white space. Decision 096.
+comparisons is searched in pieces of `PIECE` characters, cut at white space. Decision 294.
 """
 
 from __future__ import annotations

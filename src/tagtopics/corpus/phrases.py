@@ -5,7 +5,7 @@ A pair is a phrase if it occurs at least `_LEAST` times and its normalised point
     npmi(a, b) = log(p(a b) / (p(a) p(b))) / -log p(a b),
 
 from -1 to 1, is at least `_NPMI`. A second pass joins phrases to longer ones. Stop words, and words that are
-too short, separate neighbours. Decision 108.
+too short, separate neighbours. Decision 262.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Words without their inflection, so that a name is found in a text in any number and case.
 
 The rules strip endings of nouns and adjectives and nothing else: `policies` and `policy` are one stem,
-`policing` is another. They are small tables, not linguistics; see decision 103.
+`policing` is another. They are small tables, not linguistics; see decision 232.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from tagtopics.models.results import top_weighted
 from tagtopics.models.tagged import TaggedModel
 
 _KEPT_WORDS, _START_WORDS = 1000, 50
-"""Most probable words of a curated topic in the journal, and of another one. Decision 134."""
+"""Most probable words of a curated topic in the journal, and of another one. Decision 276."""
 
 _SPLIT_PRIOR = 1.0
 """Pseudo-count of each part of a split topic in a document: a smaller one splits off a few documents."""

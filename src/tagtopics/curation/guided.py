@@ -23,7 +23,7 @@ from tagtopics.models.topics import TopicSettings, memory_executor
 from tagtopics.models.validation import check_parameters
 
 STRENGTH = 2.0
-"""Tokens of the prior of a curated topic, per token that it is expected to have. Decision 114."""
+"""Tokens of the prior of a curated topic, per token that it is expected to have. Decision 276."""
 
 _SEED_STRENGTH = 0.02
 """The same of a seeded topic: a few words are a hint, and must leave room for the others of the topic."""
@@ -156,7 +156,7 @@ def _grown(counts: Any, seeds: Any, K: int) -> Float64:
     The other tokens of a document are seeds of a topic more often around words of that topic. Around its
     seeds themselves it is as often as around any word that belongs to the topic only; around words of other
     topics as often as the mean of all words leaves for them. A word between the two is a mixture. Starting
-    from the seeds alone, other topics take the other words first. Decision 133.
+    from the seeds alone, other topics take the other words first. Decision 276.
 
     Args:
         counts: CSR (D, W).

@@ -112,9 +112,9 @@ def evaluate_links(
     """Train a support vector machine on products of topic proportions and measure it on test pairs.
 
     As in the paper, a pair of documents is the Hadamard product of their proportions, but its square roots
-    (decision 121); half of the pairs have a link, in training and in test; both documents of a test pair are
+    (decision 241); half of the pairs have a link, in training and in test; both documents of a test pair are
     test documents. If the model infers tags from words, the logarithm of the number of tags that both
-    documents are expected to share is a feature, too (decision 145).
+    documents are expected to share is a feature, too (decision 241).
 
     Args:
         corpus: documents; its official split is used if it has one, else a random 80/20 split.

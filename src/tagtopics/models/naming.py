@@ -5,7 +5,7 @@ p(w | k) / p(w): frequent words of all topics get nothing, rare ones little. Two
 stand side by side in the texts of the topic form a phrase.
 
 A topic is background if it is spread over the collection: it is at least twice as large as the mean topic,
-and the effective number of its documents is at least half of all. Decision 113.
+and the effective number of its documents is at least half of all. Decision 254.
 """
 
 from __future__ import annotations

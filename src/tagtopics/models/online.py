@@ -2,7 +2,7 @@
 
 A mini-batch is swept until it converges, while its words and tags see the sums of all earlier documents and
 of the batch. Then sums <- f sums + sums of the batch. With f = 1 every document counts the same, whenever it
-came, and the step of batch t is about 1 / t; f < 1 forgets. Decision 080.
+came, and the step of batch t is about 1 / t; f < 1 forgets. Decision 282.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tagtopics.models.topics import TopicFit, TopicSettings, fit_topics
 from tagtopics.models.validation import Preset, check_online, check_parameters, resolve_preset
 
 BATCH_SIZE = 4000
-"""Documents of a mini-batch. The first one should be large: topics come from it. Decision 080."""
+"""Documents of a mini-batch. The first one should be large: topics come from it. Decision 282."""
 
 
 class OnlineModel(TopicModel):

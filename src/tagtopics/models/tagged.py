@@ -146,7 +146,7 @@ class TaggedModel(OnlineModel):
         """Trust tags less if the tokens seen are few next to the prior.
 
         The recommender learns from whole documents, so what it finds in a few words is too sure, and it adds
-        nothing to what the same words say about topics. Chosen on validation documents (decision 123).
+        nothing to what the same words say about topics. Chosen on validation documents (decision 224).
         """
         return trust(n_tokens, self.settings_.hidden)
 

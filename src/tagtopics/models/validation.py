@@ -28,7 +28,7 @@ class Preset:
     Args:
         word_exponent: exponent of a word's message, from 0 to 1, rounded to sixteenths; 1 in the paper. Below
             1 topics often predict real documents better, but share more of their top words, are mostly less
-            coherent, and recover planted topics less exactly (decision 012).
+            coherent, and recover planted topics less exactly (decision 206).
         relaxation: over-relaxation factor for the word sums, from 0 to 4, which decays. Above 1 it begins
             after 15 sweeps, if they leave much change: a long fit needs half the sweeps. With 0.8 the first
             sweeps learn more, which suits fits that end after 10 to 30 sweeps.
@@ -36,7 +36,7 @@ class Preset:
             and recover planted topics more reliably.
         own_tokens: how many occurrences of a word in one document are left out of the sums, at most, when
             their message is updated; all in the paper. It matters where words occur hundreds of times in a
-            document, as visual words do (decision 183).
+            document, as visual words do (decision 208).
         scales_priors: whether default priors are smaller for many topics; 0.1 and 0.05 in the paper.
     """
 

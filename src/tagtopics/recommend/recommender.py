@@ -50,7 +50,7 @@ _LARGEST_TABLE = 1 << 26
 """Training documents times tags up to which all documents are used; above, the nearest ones."""
 
 HALVED_FROM = 1 << 23
-"""Coefficients from which they are rounded to half precision, and saved in it: decision 105."""
+"""Coefficients from which they are rounded to half precision, and saved in it: decision 230."""
 
 _PAIRS_FOR_WIDTH = 300
 """Documents whose mean distance sets the width of the kernel."""

@@ -16,13 +16,13 @@ TOPIC_WEIGHT = np.float32(0.1)
 """Share of the topics in the similarity of two documents; the other share is that of the words."""
 
 RIDGE = np.float32(0.1)
-"""Added to the diagonal of the kernel. Good from photographs to news: decision 030."""
+"""Added to the diagonal of the kernel. Good from photographs to news: decision 230."""
 
 PART = 8000
 """Documents whose kernel is factorised at a time; the answers of several parts are averaged."""
 
 NEIGHBOURS = 200
-"""Training documents that a document is regressed on: decision 033."""
+"""Training documents that a document is regressed on: decision 230."""
 
 LEAST = np.finfo(np.float32).tiny
 """Smallest weight or share of a word that counts. One over a smaller one may be infinite, and the mean of two

@@ -50,19 +50,19 @@ _MOST_STRENGTH = 1e12
 """The largest strength of a saved model, in tokens: far above all that is learned, far below an overflow."""
 
 _LEAST = 1e-4
-"""Tokens from which on a word is one of a tag's own; half of all pairs have less (decision 125)."""
+"""Tokens from which on a word is one of a tag's own; half of all pairs have less (decision 222)."""
 
 _PSEUDO_COUNT = 2.0
 """Pseudo-count of the words of tags before it is learned."""
 
 _CREDIT_TOKENS = 10.0
 """The same for credit if the words of tags do not help to predict documents: which of two tags a word is due
-to is still to be answered (decision 146)."""
+to is still to be answered (decision 223)."""
 
 
 _CLAIM = 10.0
 """While the words of tags are learned, their pseudo-counts are ten times those of prediction: from almost
-none, words that are due to a tag are found slowly, and most stay with the topics (decision 147)."""
+none, words that are due to a tag are found slowly, and most stay with the topics (decision 222)."""
 
 
 class TagSettings(NamedTuple):

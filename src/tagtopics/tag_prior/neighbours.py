@@ -8,7 +8,7 @@ to what is seen of it:
 
 with n_jw the words of training document j and theta_j its topics. The strength A and the shrinkage M are
 learned on documents set aside, like those of tags. This is smoothing by neighbours: it tells nothing about
-tags (decision 178).
+tags (decision 224).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class SimilarStrengths(NamedTuple):
 
 
 def trust(n_tokens: Float64, hidden: Strengths) -> Float32:
-    """Return the trust in tags and neighbours inferred from N tokens, from 0 to 1 (decision 123).
+    """Return the trust in tags and neighbours inferred from N tokens, from 0 to 1 (decision 224).
 
     Args:
         n_tokens: (D,) tokens seen.

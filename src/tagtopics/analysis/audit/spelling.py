@@ -16,7 +16,7 @@ _SHORTEST_TYPO, _LONG = 6, 10
 """Characters of a name in which one wrong character is a sign of a typing error, and a strong sign."""
 
 EVIDENCE = {"equal": 1000.0, "order": 300.0, "initials": 20.0, "typo": 20.0, "short typo": 4.0, "part": 3.0}
-"""How much more often names are alike in each way if two tags are the same: set by hand (decision 101)."""
+"""How much more often names are alike in each way if two tags are the same: set by hand (decision 271)."""
 
 
 def spelling_pairs(tag_names: Sequence[str]) -> dict[tuple[int, int], str]:

@@ -45,7 +45,7 @@ _RANDOM = 3
 """Random taggings that are compared with each tagging of the collection."""
 
 _MOST_ERRORS = 0.1
-"""Largest share of the taggings that may be wrong, and that may be missing: decision 172."""
+"""Largest share of the taggings that may be wrong, and that may be missing: decision 270."""
 
 _SMALL_TABLE = 1 << 22
 """Documents times tags up to which all products of documents and tags are computed, not only some."""
@@ -253,7 +253,7 @@ def _scores_without(
 ) -> _Scores | _OwnScores:
     """Return what the recommender predicts for documents, each without itself; see `scores_without`.
 
-    A recommender that asks the nearest documents asks fewer of them here: decision 171.
+    A recommender that asks the nearest documents asks fewer of them here: decision 270.
     """
     D, T = len(own), len(recommender.tag_names)
     if is_one_regression(recommender) and (own >= 0).all():
@@ -279,7 +279,7 @@ def _pairs_of(
     """Return the taggings of some documents that any question is about, without `_closeness`.
 
     Of the D x T pairs few matter, so all but some scores are sparse. The key of a pair is document times T
-    plus tag. Documents without tags get as many random ones as others: decision 176.
+    plus tag. Documents without tags get as many random ones as others: decision 270.
     """
     T, tags = corpus.n_tags, sp.csr_array(known.tags[rows])
     company, observed = _company(tags, known)

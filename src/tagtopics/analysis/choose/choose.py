@@ -1,6 +1,6 @@
 """How many topics: a grid of fits, scored on held-out documents and compared with each other.
 
-The rule, decision 110: the fits with the best held-out score have some topics that other restarts find again,
+The rule, decision 272: the fits with the best held-out score have some topics that other restarts find again,
 and others that are parts or mixtures of them. The expected number of topics found again is the estimate, and
 the recommendation is the number of the grid nearest to it. The next larger number of topics is asked, too: at
 the right number itself, some restarts merge two topics and split a third. If the score still rises steeply at

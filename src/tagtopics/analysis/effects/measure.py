@@ -3,7 +3,7 @@
 The topics of a model without edits are learned again from its documents, and may drift meanwhile. Those of an
 edited model would drift back to what they were. So the topics as they were fitted are held as a replay of the
 edits holds them, and the edits are applied to the topic shares of documents as they were to the model's.
-Decision 185.
+Decision 274.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tagtopics.models.inputs import align_words
 _LEAST_SIMILARITY = 0.9
 _LARGEST_DIFFERENCE = 0.02
 """A measured topic agrees with the model's down to this cosine of their words, and up to this difference of
-their mean shares: below, other words lead a topic; above, it gained or lost documents. Decision 185."""
+their mean shares: below, other words lead a topic; above, it gained or lost documents. Decision 274."""
 
 _NO_TAGS = "fit again without tags that act on topics: refits leave them out"
 _FIT = "fit the edits first, with: tagtopics curate MODEL replay"

@@ -2,7 +2,7 @@
 
 Topic shares of documents are expected tokens divided by tokens, without the pseudo-counts of the prior, which
 would pull effects towards zero. A prior that is too small for the documents does the opposite: documents look
-purer than they are, and effects too large. So the concentration of the prior is learned first. Decision 111.
+purer than they are, and effects too large. So the concentration of the prior is learned first. Decision 273.
 """
 
 from __future__ import annotations

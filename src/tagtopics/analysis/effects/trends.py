@@ -287,7 +287,7 @@ def tag_drifts(
 
     The trend of all documents and the mean profiles of all tags are removed first; a document is the mean of
     its tags. The statistic is the sum over topics of the squared slopes of the square roots of the shares,
-    whose variance depends little on their size. Decisions 112 and 135.
+    whose variance depends little on their size. Decision 275.
 
     Args:
         shares: (D, K) topic shares of documents.

@@ -26,7 +26,7 @@ NEIGHBOURS = 15
 
 _NEAREST, _STRONGER, _FINAL = 4, 4.0, 100
 """How many of them attract more than the others at the end, how many times as much, and for how many of the
-last steps (decision 161)."""
+last steps (decision 252)."""
 
 STEPS = (100, 200)
 """Steps with exaggerated attraction, which form the groups, and steps after that."""
