@@ -130,7 +130,7 @@ $(VENV)/.test $(VENV)/.docs $(VENV)/.bench: $(VENV)/.%: $(VENV)/.core
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist site src/tagtopics/jit/shipped .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache
 
 # Packaging. The GitHub workflows run these targets and nothing else; each works on a contributor's machine.
 .PHONY: test-quick test-lowest test-newest test-locked test-package test-install package release-check lock
@@ -157,9 +157,8 @@ test-package: $(VENV)/.test
 test-install: $(VENV)/.package
 	TAGTOPICS_TEST_INSTALL=1 $(BIN)/python -m pytest tests/packaging/test_packaging_distribution.py -k registry
 
-# Wheel and source distribution in dist/, checked. They hold kernels for the Python and numba that build them.
+# Wheel and source distribution in dist/, checked.
 package: $(VENV)/.package
-	$(BIN)/python scripts/ship_kernels.py
 	$(BIN)/python -c "import shutil; shutil.rmtree('dist', ignore_errors=True)"
 	$(BIN)/python -m build --no-isolation
 	$(BIN)/python -m twine check --strict dist/*

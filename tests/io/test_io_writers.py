@@ -55,7 +55,6 @@ KNOWN = {
     # Temporary folders of this process, the private cache of compiled code, the null device.
     "readers/mat.py": {"savez"},
     "explore/server/engine.py": {"write_bytes"},
-    "jit/shipped.py": {"save"},
     "readers/sqlite_files.py": {"copyfile", "unlink"},
     "cli/app.py": {"open"},
     "cli/demo.py": {"save"},  # a model

@@ -83,14 +83,6 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     assert any(name.endswith(".js") for name in held)
 
 
-def test_shipped_kernels_would_be_in_the_wheel() -> None:
-    """They are not in version control, so the build must name them."""
-    from tagtopics.jit.shipped import shipped_file
-
-    [pattern] = PROJECT["tool"]["hatch"]["build"]["artifacts"]
-    assert shipped_file().relative_to(PACKAGE).match(Path(pattern).relative_to("src/tagtopics").as_posix())
-
-
 def test_the_source_distribution_has_no_records_and_no_figures(sdist: Path) -> None:
     with tarfile.open(sdist) as archive:
         held = {name.partition("/")[2] for name in archive.getnames()}
@@ -100,8 +92,7 @@ def test_the_source_distribution_has_no_records_and_no_figures(sdist: Path) -> N
         r"benchmarks/results/|reproduction/records/|\.(png|svg)$|(^|/)(\.venv|build|site|__pycache__)/"
     )
     assert [name for name in sorted(held) if unwanted.search(name)] == []
-    kernels = sum(path.stat().st_size for path in (PACKAGE / "jit" / "shipped").glob("*.xz"))
-    assert sdist.stat().st_size - kernels < 1_500_000
+    assert sdist.stat().st_size < 1_500_000
 
 
 def test_the_source_distribution_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:

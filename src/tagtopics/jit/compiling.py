@@ -119,10 +119,10 @@ def _compile(function: Any, options: dict[str, Any]) -> Any:
 def _folder() -> Path | None:
     """Return the folder for this state of the kernels; None if they are compiled in memory."""
     folder = code_folder()
-    return None if folder is None else folder / f"tagtopics-{stamp()}"
+    return None if folder is None else folder / f"tagtopics-{_stamp()}"
 
 
-def stamp() -> str:
+def _stamp() -> str:
     """Return a name for the present state of all files with kernels."""
     package = Path(__file__).parents[1]
     paths = sorted(path for pattern in _KERNELS for path in package.glob(pattern))
