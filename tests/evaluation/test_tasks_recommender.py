@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.special import expit
 
 from tagtopics import LDA, TTM, Corpus, CorpusWarning, InputError, load, make_tagged_corpus, read_corpus
 from tagtopics.evaluation import evaluate_recommendation
@@ -23,7 +22,6 @@ from tagtopics.recommend.calibration import (
     best_threshold,
     fair_handicap,
     fair_thresholds,
-    logistic_weights,
     picked,
 )
 
@@ -223,23 +221,6 @@ def test_a_document_without_known_words_gets_no_tags(model: TTM) -> None:
     counts = sp.csr_array((2, 200), dtype=np.int32)
     assert model.recommend(counts) == [[], []]
     assert model.tag_probabilities(counts)[0].max() < 1
-
-
-def test_calibration_finds_its_optimum() -> None:
-    rng = np.random.default_rng(0)
-    columns = np.column_stack([np.ones(500), rng.normal(size=(500, 2))])
-    outcomes = rng.random(500) < expit(columns @ np.array([-0.5, 2.0, -1.0]))
-    weights = logistic_weights(columns, outcomes)
-    gradient = columns.T @ (expit(columns @ weights) - outcomes) + np.array([0, 1, 1]) * weights
-    assert np.abs(gradient).max() < 1e-6
-    assert weights == pytest.approx([-0.5, 2.0, -1.0], abs=0.5)
-
-
-@pytest.mark.parametrize("outcome", [True, False])
-def test_calibration_of_one_kind_of_outcome(outcome: bool) -> None:
-    weights = logistic_weights(np.ones((50, 3)), np.full(50, outcome))
-    assert expit(weights[0]) == pytest.approx(0.99 if outcome else 0.01, abs=0.01)
-    assert weights[1:].tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])

@@ -10,7 +10,6 @@ import scipy.special
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.jit.top import largest_in_rows
-from tagtopics.recommend.logistic import logistic_regression
 
 N_COLUMNS = 6
 """Inputs of calibration: the last axis of `evidence`."""
@@ -59,20 +58,6 @@ def evidence(scores: Float32, n_docs: Any, n_all: int, company: Any) -> Float32:
 def best_columns(values: Any, n: int) -> Int64:
     """Return (D, n): the columns of the n largest values of each row, largest first, ties in order."""
     return largest_in_rows(values, n)
-
-
-def logistic_weights(columns: Any, outcomes: Any) -> Float64:
-    """Return the weights (C,) of a logistic regression, that of the constant first.
-
-    Args:
-        columns: (N, C); the first column is all ones.
-        outcomes: (N,) booleans.
-    """
-    y = np.asarray(outcomes, dtype=bool)
-    if y.all() or not y.any():  # nothing to tell apart: the share of true outcomes, smoothed
-        chance = (y.sum() + 0.5) / (len(y) + 1.0)
-        return np.concatenate([[np.log(chance / (1 - chance))], np.zeros(columns.shape[1] - 1)])
-    return logistic_regression(columns[:, 1:], y)
 
 
 def candidates(known: Float32, truth: Any) -> tuple[Float32, Any]:

@@ -24,10 +24,10 @@ from tagtopics.recommend.calibration import (
     evidence,
     fair_handicap,
     fair_thresholds,
-    logistic_weights,
     picked,
     probabilities,
 )
+from tagtopics.recommend.logistic import logistic_weights
 from tagtopics.recommend.ridge import (
     LEAST,
     NEIGHBOURS,
@@ -416,7 +416,7 @@ def _calibrated(
 
     chosen, outcomes, scores, truths = zip(*results_of(answered, batches, n_threads), strict=True)
     on_progress(0.8)
-    weights = logistic_weights(np.concatenate(chosen), np.concatenate(outcomes))
+    weights = logistic_weights(np.concatenate(chosen)[:, 1:], np.concatenate(outcomes))
 
     def judged(i: int) -> tuple[Any, ...]:
         known = evidence(scores[i], recommender.tag_docs - truths[i], n_all, company)

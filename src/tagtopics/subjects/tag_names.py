@@ -22,7 +22,7 @@ from tagtopics._typing import Float64, Int64
 from tagtopics.corpus.stems import language_of
 from tagtopics.errors import InputError
 from tagtopics.recommend.calibration import best_threshold
-from tagtopics.recommend.logistic import logistic_regression
+from tagtopics.recommend.logistic import logistic_weights
 from tagtopics.recommend.recommender import Choice, Recommendation, TagRecommender
 from tagtopics.subjects.name_features import (
     FEATURES,
@@ -278,12 +278,9 @@ def _learned(
 
 def _regressed(columns: Float64, outcomes: Any, weight: Float64) -> Float64:
     """Return the weights of a logistic regression, the constant first, penalised on standardised columns."""
-    if outcomes.all() or not outcomes.any():
-        chance = (outcomes.sum() + 0.5) / (len(outcomes) + 1.0)
-        return np.concatenate([[np.log(chance / (1 - chance))], np.zeros(columns.shape[1])])
     mean, scale = columns.mean(0), columns.std(0)
     scale = np.where(scale > 1e-9, scale, 1.0)
-    constant, *others = logistic_regression((columns - mean) / scale, outcomes, weight, _PENALTY)
+    constant, *others = logistic_weights((columns - mean) / scale, outcomes, weight, _PENALTY)
     slopes = np.array(others) / scale
     return np.concatenate([[constant - (slopes * mean).sum()], slopes])
 

@@ -17,7 +17,7 @@ from tagtopics.analysis.audit.profiles import largest, of_length_one, row_produc
 from tagtopics.analysis.audit.spelling import EVIDENCE, spelling_pairs
 from tagtopics.corpus.cooccurrence import tags_together
 from tagtopics.corpus.core import Corpus
-from tagtopics.recommend.calibration import logistic_weights
+from tagtopics.recommend.logistic import logistic_weights
 
 _SPLIT_TAGS, _FEWEST_DOCS = 300, 4
 """Tags that are split to learn from, and the documents that each needs."""
@@ -108,7 +108,7 @@ def _learned_margin(corpus: Corpus, weighted: Any, features: Float64, unlike: An
     learned = _features(profiles, a, b, near)
     shift, scale = learned.mean(0), learned.std(0) + 1e-9
     shift[0], scale[0] = 0.0, 1.0
-    weights = logistic_weights((learned - shift) / scale, outcome)
+    weights = logistic_weights(((learned - shift) / scale)[:, 1:], outcome)
     margin = np.asarray((features - shift) / scale @ weights)
     of_halves = (learned[outcome] - shift) / scale @ weights
     share = np.where(unlike, _share_of_duplicates(margin[unlike], of_halves, corpus.n_tags), _PRIOR)

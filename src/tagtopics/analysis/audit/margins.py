@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from tagtopics._typing import Float64, Int64
-from tagtopics.recommend.calibration import logistic_weights
-from tagtopics.recommend.logistic import logistic_regression
+from tagtopics.recommend.logistic import logistic_weights
 
 _SQUARES_FROM, _SQUARES_PAIRS = 300, 40_000
 """Outcomes of either sort from which products of signals are used, and pairs that they are learned from."""
@@ -27,21 +26,12 @@ def margins_of(signals: Float64, outcomes: Any) -> Float64:
     shift[0], scale[0] = 0.0, 1.0
     columns = (signals - shift) / scale
     some = _both_sorts(outcomes)
-    margin = np.asarray(columns @ _weights(columns, outcomes, some)) - _log_odds(outcomes)
+    margin = np.asarray(columns @ logistic_weights(columns[:, 1:], outcomes)) - _log_odds(outcomes)
     if min(outcomes[some].sum(), (~outcomes[some]).sum()) < _SQUARES_FROM:
         return margin
     bounded = np.clip(columns[:, 1:], -_FARTHEST, _FARTHEST)
     curved = _curved_margins(bounded, some, outcomes[some]) - _log_odds(outcomes[some])
     return np.asarray(np.minimum(margin, curved))
-
-
-def _weights(columns: Float64, outcomes: Any, some: Int64) -> Float64:
-    """Return the weights of a logistic regression; the steps begin at those of a regression on some rows."""
-    start = logistic_weights(columns[some], outcomes[some])
-    if len(some) == len(outcomes) or outcomes.all() or not outcomes.any():
-        return start
-    start[0] += _log_odds(outcomes) - _log_odds(outcomes[some])
-    return logistic_regression(columns[:, 1:], outcomes, start=start)
 
 
 def _log_odds(outcomes: Any) -> float:
