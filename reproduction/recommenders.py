@@ -15,8 +15,9 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.evaluation.fitted_split import FittedSplit, fit_split, result
 from tagtopics.evaluation.recommendation import Marks, all_measures, check_recommendation
+from tagtopics.jit.top import largest_in_rows
 from tagtopics.models.base import TopicModel
-from tagtopics.recommend.calibration import best_columns, best_threshold
+from tagtopics.recommend.calibration import best_threshold
 from tagtopics.recommend.ridge import PART, solve_part
 
 _Answer = tuple[Int64, Int64, Marks]
@@ -53,13 +54,13 @@ def _own_scores(model: TopicModel, split: FittedSplit) -> _Answer:
 
 def _linear(model: TopicModel, split: FittedSplit) -> _Answer:
     scores, threshold = linear_scores(split.train, split.test)
-    ranked = best_columns(scores, _RANKS)
+    ranked = largest_in_rows(scores, _RANKS)
     return ranked[:, :_LIST], ranked, scores >= threshold
 
 
 def _listed(scores: Any) -> _Answer:
     """Return the tags with the highest scores: five as lists and as predictions, twenty as ranks."""
-    ranked = best_columns(scores, _RANKS)
+    ranked = largest_in_rows(scores, _RANKS)
     predicted = np.zeros(scores.shape, dtype=bool)
     np.put_along_axis(predicted, ranked[:, :_LIST], True, axis=1)
     return ranked[:, :_LIST], ranked, predicted

@@ -217,7 +217,7 @@ def corrected(noisy: tt.Corpus, chosen: dict[str, Any]) -> tt.Corpus:
 def micro_f1(model: Any, test: tt.Corpus) -> float:
     """Return the F-measure over all pairs of test document and tag."""
     likely = model.recommender_.probabilities(test.counts, model.transform(test))
-    predicted = sp.csr_array(model.recommender_.predicted(likely))
+    predicted = sp.csr_array(model.recommender_.predict_tags(likely))
     hits = float((predicted.astype(np.float64) * test.tags).sum())
     return 2 * hits / max(float(predicted.sum() + test.tags.sum()), 1.0)
 

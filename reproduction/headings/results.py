@@ -70,9 +70,9 @@ class Silent:
         """Return zeros."""
         return np.zeros_like(self._own.probabilities(counts, doc_topic))
 
-    def left_out(self, docs: Any) -> Any:
+    def leave_one_out(self, docs: Any) -> Any:
         """Return zeros."""
-        return np.zeros_like(self._own.left_out(docs))
+        return np.zeros_like(self._own.leave_one_out(docs))
 
 
 def measures_of(answer: NamedAnswer) -> dict[str, float]:
@@ -131,9 +131,9 @@ def plain(model: tt.TTM, test: tt.Corpus) -> dict[str, Any]:
     likely = model.tag_probabilities(test)
     recommender = model.recommender_
     assert recommender is not None
-    ranked = recommender.picked(likely, RANKS)
+    ranked = recommender.pick_tags(likely, RANKS)
     truth = test.tags.toarray().astype(bool)
-    return all_measures(truth, ranked[:, :LIST], ranked, recommender.predicted(likely))
+    return all_measures(truth, ranked[:, :LIST], ranked, recommender.predict_tags(likely))
 
 
 def write_part(documents: tt.Corpus, path: Path) -> None:

@@ -82,7 +82,7 @@ def test_the_signals_of_a_tagging_do_not_use_its_own_document(planted: Any, tagg
         assert taggings.signals[i, 6] == pytest.approx(np.log((observed + 0.1) / (expected + 0.1)))
         own = np.flatnonzero(scores.rows == d)
         if len(own):
-            without = scores._evidence_without(own)[0][0, t, 1]
+            without = scores._leave_one_out_features(own)[0][0, t, 1]
             assert taggings.signals[i, 1] == pytest.approx(without, abs=1e-5)
 
 
@@ -219,7 +219,7 @@ def test_tag_matrix_of_nothing() -> None:
 def test_answers_of_neighbours_are_signals_too(planted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """As many neighbours as a recommendation asks give its scores, which are a sparse table here."""
     corpus, model, _, _ = planted
-    monkeypatch.setattr("tagtopics.recommend.recommender._LARGEST_TABLE", 0)
+    monkeypatch.setattr("tagtopics.recommend.ridge._LARGEST_TABLE", 0)
     monkeypatch.setattr("tagtopics.analysis.audit.taggings._NEIGHBOURS", NEIGHBOURS)
     theta = model.transform(corpus)
     asking = fit_recommender(corpus.counts, corpus.tags, theta, corpus.tag_names)
@@ -227,7 +227,7 @@ def test_answers_of_neighbours_are_signals_too(planted: Any, monkeypatch: pytest
     found = collect_taggings(corpus, asking, corpus.counts, theta)
     trained = np.flatnonzero(np.isin(found.docs, asking.rows))
     for i in np.random.default_rng(0).permutation(trained)[:60]:
-        without = asking._evidence_without(np.flatnonzero(asking.rows == found.docs[i]))[0]
+        without = asking._leave_one_out_features(np.flatnonzero(asking.rows == found.docs[i]))[0]
         assert found.signals[i, 1] == pytest.approx(without[0, found.tags[i], 1], abs=1e-5)
 
 

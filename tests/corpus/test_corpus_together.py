@@ -40,7 +40,7 @@ def test_ten_thousand_tags_on_a_document_make_no_large_model(tmp_path: Path) -> 
     corpus = tt.read_corpus(rows)
     model = tt.TTM(3, max_iter=2, random_state=0, n_jobs=1).fit(corpus)
     assert model.recommender_ is not None
-    assert model.recommender_._company.nnz < 100
+    assert model.recommender_._cooccurrence.nnz < 100
     assert len(corpus.tags_of(0)) > MOST_TOGETHER
     model.save(tmp_path / "m.tt", corpus=corpus)
     size = sum(path.stat().st_size for path in (tmp_path / "m.tt").rglob("*") if path.is_file())

@@ -72,7 +72,7 @@ def test_training_documents_do_not_know_their_own_tags(corpus: Corpus) -> None:
     left_out, knowing = model.leave_one_out_tags(train), model.tag_probabilities(train)
     np.testing.assert_array_equal(left_out[:5], knowing[:5])
     assert model.recommender_ is not None
-    again = model.recommender_.left_out(np.arange(len(model.recommender_.rows)))
+    again = model.recommender_.leave_one_out(np.arange(len(model.recommender_.rows)))
     np.testing.assert_array_equal(left_out[5:], again)
     assert (left_out[5:] != knowing[5:]).any(1).mean() > 0.9
     by_tags = model.topics_given_tags(train, knowing)

@@ -14,15 +14,14 @@ import scipy.sparse as sp
 from tagtopics import LDA, TTM, Corpus, CorpusWarning, InputError, load, make_tagged_corpus, read_corpus
 from tagtopics.evaluation import evaluate_recommendation
 from tagtopics.evaluation.recommendation import per_tag
-from tagtopics.recommend import left_out, reference
 from tagtopics.recommend import recommender as recommenders
+from tagtopics.recommend import reference
 from tagtopics.recommend import ridge as ridges
 from tagtopics.recommend.calibration import (
-    best_columns,
     best_threshold,
-    fair_handicap,
     fair_thresholds,
-    picked,
+    pick_tags,
+    popularity_penalty,
 )
 
 
@@ -65,15 +64,6 @@ def test_a_word_may_be_listed_more_often_than_there_are_documents() -> None:
             x, y = new.doc_shares[e], index.doc_shares[there][index.doc_words[there] == new.doc_words[e]]
             expected[d, i] += 0.9 * (2 * x * y / (x + y)).sum(dtype=np.float64)
     np.testing.assert_allclose(alike, expected, atol=0.01)
-
-
-@pytest.mark.parametrize("width", [1, 7, 128, 129, 300])
-def test_best_columns_are_those_of_a_stable_sort(width: int) -> None:
-    """Narrow rows are sorted at once, wide ones are not; ties are in order in both."""
-    values = np.random.default_rng(width).integers(0, 9, (20, width)).astype(np.float32)
-    for n in (0, 1, 5, width):
-        expected = [sorted(range(width), key=(-row).__getitem__)[:n] for row in values]
-        np.testing.assert_array_equal(best_columns(values, n), expected)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -125,26 +115,27 @@ def test_the_best_tags_without_a_document_are_those_of_the_specification(n_tags:
     names = tuple(map(str, range(n_tags)))
     trained = recommenders.fit_recommender(counts, sp.csr_array(tags.astype(np.int8)), theta, names)
     own = np.arange(len(trained.rows))[::-1].copy()
-    assert left_out.is_one_regression(trained)
+    assert 0 < len(trained.coefficients) <= ridges.PART
     carried = trained.tags[own].toarray()
     scale = -(trained.own[own] + ridges.RIDGE)
-    best = left_out.best_tags(trained, own, 20, 2)
+    best = ridges.leave_one_out_best(trained.coefficients, trained.own, trained.tags, own, 20, 2)
     expected = reference.best_without(trained.coefficients[own], scale, carried, 20)
     np.testing.assert_array_equal(best, expected)
     docs, columns = (part.ravel() for part in np.indices(carried.shape))
-    found = left_out.scores_at(trained, own[docs], columns, carried.ravel() > 0)
-    compared = trained.scores_without(trained.counts[own], trained.topics[own], own)
+    coefficients = trained.coefficients[own[docs], columns]
+    found = ridges.leave_one_out_scores(coefficients, trained.own[own[docs]], carried.ravel() > 0)
+    compared = trained.leave_one_out_scores(trained.counts[own], trained.topics[own], own)
     assert found == pytest.approx(compared.ravel(), abs=1e-4)
 
 
 @pytest.mark.parametrize("part", [40, 15])
 def test_answers_without_a_document_are_a_fit_without_it(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """In closed form: the document is removed from its part, and all other parts stay as they are."""
-    monkeypatch.setattr(recommenders, "PART", part)
+    monkeypatch.setattr(ridges, "PART", part)
     counts, theta = _random_documents(40)
     tags = sp.csr_array(np.random.default_rng(1).random((40, 3)) < 0.4, dtype=np.float32)
     generator = np.random.default_rng(0)
-    coefficients, own = recommenders._regressed(counts, tags, theta, 1.2, generator, 1)
+    coefficients, own = ridges.fit_coefficients(counts, tags, theta, 1.2, generator, 1)
     docs, share = ridges.documents_of(counts, theta), np.asarray(tags.mean(0))
     kernel, order = (
         ridges.kernel_of(docs, docs, 1.2, 1).astype(float),
@@ -184,7 +175,7 @@ def test_any_tags_can_be_learned(carried: Callable[[int], np.ndarray], n_docs: i
     likely = fitted.probabilities(counts, theta)
     assert np.isfinite(likely).all()
     assert ((likely >= 0) & (likely <= 1)).all()
-    assert np.isfinite(fitted.left_out(np.arange(len(fitted.rows)))).all()
+    assert np.isfinite(fitted.leave_one_out(np.arange(len(fitted.rows)))).all()
     assert (fitted.calibration.threshold > 0).all()
 
 
@@ -241,12 +232,12 @@ def test_bits_do_not_depend_on_the_threads_of_linear_algebra(corpus: Corpus, n_t
 def test_balance_gives_rare_tags_their_turn_and_orders_by_probability() -> None:
     likely = np.array([[0.9, 0.5, 0.4, 0.3, 0.2, 0.1, 0.09]], dtype=np.float32)
     frequency = np.array([0.5, 0.4, 0.3, 0.3, 0.3, 0.3, 0.001])
-    assert picked(likely, np.ones(7), 5).tolist() == [[0, 1, 2, 3, 4]]
-    balanced = picked(likely, frequency**0.5, 5)[0].tolist()
+    assert pick_tags(likely, np.ones(7), 5).tolist() == [[0, 1, 2, 3, 4]]
+    balanced = pick_tags(likely, frequency**0.5, 5)[0].tolist()
     assert 6 in balanced
     assert balanced == sorted(balanced, key=lambda t: -likely[0, t])
-    assert picked(likely, frequency**0.5, 1).tolist() == [[0]]
-    assert picked(likely, frequency**4, 5)[0, 0] == 0  # the most probable is never left out
+    assert pick_tags(likely, frequency**0.5, 1).tolist() == [[0]]
+    assert pick_tags(likely, frequency**4, 5)[0, 0] == 0  # the most probable is never left out
 
 
 def test_fair_lists_reach_more_tags_and_keep_their_precision() -> None:
@@ -254,8 +245,8 @@ def test_fair_lists_reach_more_tags_and_keep_their_precision() -> None:
     frequency = 0.6 / np.arange(1, 41)
     likely = np.clip(frequency * np.exp(rng.normal(0, 0.8, (800, 40))), 0, 0.95).astype(np.float32)
     truth = rng.random(likely.shape) < likely
-    handicap = fair_handicap(likely, truth, frequency)
-    plain, fair = (picked(likely, h, 5) for h in (np.ones(40), handicap))
+    penalty = popularity_penalty(likely, truth, frequency)
+    plain, fair = (pick_tags(likely, h, 5) for h in (np.ones(40), penalty))
     hits = [np.take_along_axis(truth, lists, axis=1).mean() for lists in (plain, fair)]
     assert 0.95 * hits[0] <= hits[1] <= hits[0]
     assert len(np.unique(fair)) > len(np.unique(plain))
@@ -266,8 +257,8 @@ def test_fair_lists_reach_more_tags_and_keep_their_precision() -> None:
 def test_without_a_fair_list_that_is_precise_enough_probability_decides() -> None:
     likely = np.array([[0.9, 0.8, 0.7, 0.6, 0.5, 1e-4]] * 4, dtype=np.float32)
     truth = np.array([[True] * 5 + [False]] * 4)
-    handicap = fair_handicap(likely, truth, np.array([0.9, 0.8, 0.7, 0.6, 0.5, 1e-4]))
-    assert picked(likely, handicap, 5).tolist() == [[0, 1, 2, 3, 4]] * 4
+    penalty = popularity_penalty(likely, truth, np.array([0.9, 0.8, 0.7, 0.6, 0.5, 1e-4]))
+    assert pick_tags(likely, penalty, 5).tolist() == [[0, 1, 2, 3, 4]] * 4
 
 
 def test_threshold_has_the_best_f_measure() -> None:
@@ -329,7 +320,7 @@ def test_lists_are_ranked_by_probability_unless_balanced(corpus: Corpus, model: 
     recommender = model.recommender_
     assert recommender is not None
     balanced = [[one.tag for one in row] for row in model.recommend(test, top=3, balanced=True)]
-    picks = picked(likely, recommender.calibration.handicap, 3)
+    picks = pick_tags(likely, recommender.calibration.popularity_penalty, 3)
     assert balanced == [[recommender.tag_names[t] for t in row] for row in picks]
 
 

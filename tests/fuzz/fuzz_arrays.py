@@ -99,7 +99,7 @@ def ask(folder: Path) -> None:
             assert all(0 <= tag.probability <= 1 for tags in found for tag in tags)
         if model.names_ is None:
             model.recommend(some, top=3, balanced=True)
-        assert np.isfinite(model.recommender_.left_out(np.arange(len(model.recommender_.rows)))).all()
+        assert np.isfinite(model.recommender_.leave_one_out(np.arange(len(model.recommender_.rows)))).all()
         tt.audit(model, documents)
     if isinstance(model, tt.TTM | tt.MarkovTTM):
         assert np.isfinite(model.transform(some, tags=some)).all()

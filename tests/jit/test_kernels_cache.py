@@ -9,12 +9,43 @@ from pathlib import Path
 
 import pytest
 
+import tagtopics
+from tagtopics.jit.compiling import _KERNELS
+
+PACKAGE = Path(tagtopics.__file__).parent
+
 FIT = """
 import hashlib
 import tagtopics as tt
 corpus = tt.make_tagged_corpus(n_docs=200, seed=0).corpus
 model = tt.TTM(6, max_iter=3, preset=tt.Preset(init="random"), random_state=0, n_jobs=1).fit_topics(corpus)
 print(hashlib.sha256(model.components_.tobytes()).hexdigest())
+"""
+
+TYPES = """
+import inspect, sys
+from pathlib import Path
+import tagtopics as tt
+from numba.core import types
+from numba.core.dispatcher import Dispatcher
+corpus = tt.make_tagged_corpus(n_docs=60, n_words=80, n_topics=6, n_tags=10).corpus
+model = tt.TTM(4, max_iter=3, random_state=0).fit(corpus)
+model.explain(corpus)
+model.recommend(corpus.counts)
+def records(type_):
+    if isinstance(type_, types.NamedTuple):
+        yield type_.instance_class
+    for part in getattr(type_, "types", ()):
+        yield from records(part)
+found = {
+    record
+    for name, module in list(sys.modules.items()) if name.startswith("tagtopics.")
+    for value in vars(module).values() if isinstance(value, Dispatcher)
+    for signature in value.signatures for argument in signature for record in records(argument)
+}
+package = Path(tt.__file__).parent
+for record in found:
+    print(record.__name__, Path(inspect.getfile(record)).relative_to(package).as_posix())
 """
 
 
@@ -41,3 +72,13 @@ def test_kernels_compiled_in_memory_agree(tmp_path: Path) -> None:
     in_memory = fit_in_a_process(f"{os.devnull}/none", TMPDIR=str(unsafe))
     assert list(unsafe.iterdir()) == []
     assert fit_in_a_process(tmp_path / "cache") == in_memory
+
+
+@pytest.mark.compiled
+def test_records_of_kernels_are_defined_in_files_that_name_the_cache() -> None:
+    """Cached code refers to them by name, so a renamed one must lead to another folder."""
+    run = subprocess.run([sys.executable, "-c", TYPES], capture_output=True, text=True, check=True)
+    places = dict(line.split() for line in run.stdout.splitlines())
+    assert "KernelDocuments" in places
+    stamped = {path for pattern in _KERNELS for path in PACKAGE.glob(pattern)}
+    assert {name: place for name, place in places.items() if PACKAGE / place not in stamped} == {}

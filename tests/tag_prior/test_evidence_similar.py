@@ -14,8 +14,7 @@ import tagtopics as tt
 from tagtopics.corpus.splits import seen_part, train_test
 from tagtopics.evaluation import evaluate_perplexity
 from tagtopics.recommend import reference
-from tagtopics.recommend.ridge import TOPIC_WEIGHT, documents_of
-from tagtopics.recommend.similar import near_documents
+from tagtopics.recommend.ridge import TOPIC_WEIGHT, documents_of, nearest_documents
 from tagtopics.tag_prior.neighbours import NEAREST, trusted
 from tagtopics.tag_prior.prior import Strengths
 
@@ -104,7 +103,7 @@ def test_the_most_similar_documents_are_those_of_the_kernel(groups: Fitted) -> N
     rng, counts = np.random.default_rng(0), groups.train.counts.astype(np.float32)
     topics = rng.dirichlet(np.ones(4), counts.shape[0]).astype(np.float32)
     new, index = counts[:7], counts[7:]
-    near = near_documents(new, topics[:7], documents_of(index, topics[7:]), (index, topics[7:]), 2)
+    near = nearest_documents(new, topics[:7], documents_of(index, topics[7:]), (index, topics[7:]), 2)
     shares = counts.toarray().astype(np.float64) / counts.sum(1).reshape(-1, 1)
     roots = np.sqrt(topics)
     alike = reference.similarities(shares[:7], shares[7:], roots[:7], roots[7:], float(TOPIC_WEIGHT))

@@ -65,8 +65,8 @@ def _without_names(model: TopicModel, test: Corpus) -> _Measured:
     recommender = model.recommender_
     assert recommender is not None  # trained above
     likely, truth = model.tag_probabilities(test), test.tags.toarray().astype(bool)
-    balanced, ranked = recommender.picked(likely, _LIST, True), recommender.picked(likely, _RANKS)
-    metrics = all_measures(truth, balanced, ranked, recommender.predicted(likely))
+    balanced, ranked = recommender.pick_tags(likely, _LIST, True), recommender.pick_tags(likely, _RANKS)
+    metrics = all_measures(truth, balanced, ranked, recommender.predict_tags(likely))
     first = ranked[:, :_LIST]
     p, hits = (np.take_along_axis(of, first, axis=1) for of in (likely, truth))
     return test.tag_names, truth, ranked, metrics | {"calibration_error": calibration_error(p, hits)}

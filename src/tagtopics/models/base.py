@@ -288,7 +288,7 @@ class TopicModel(Queries):
         """
         likely, recommender = self.tag_probabilities(corpus), self.recommender_
         assert recommender is not None  # it has answered
-        likely[recommender.rows] = recommender.left_out(np.arange(len(recommender.rows)))
+        likely[recommender.rows] = recommender.leave_one_out(np.arange(len(recommender.rows)))
         return likely
 
     def topics_given_tags(self, corpus: Corpus, likely: Float32) -> Float32:

@@ -21,8 +21,7 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.models.tagged import TaggedModel
 from tagtopics.models.topics import TopicSettings, fit_topics, make_pilot, memory_executor
 from tagtopics.models.validation import Preset
-from tagtopics.recommend.ridge import documents_of
-from tagtopics.recommend.similar import near_documents
+from tagtopics.recommend.ridge import documents_of, nearest_documents
 from tagtopics.tag_prior.inference import Mixture, TagPrior
 from tagtopics.tag_prior.learn import (
     PilotScores,
@@ -150,7 +149,7 @@ class TTM(TaggedModel):
             theta = raised / raised.sum(1, keepdims=True)
             of_seen = FoldIn(topics.phi, alpha, n_threads=threads).doc_topic(seen)
             index = documents_of(topics.counts, theta)
-            return near_documents(seen, of_seen, index, (topics.counts, theta), threads)
+            return nearest_documents(seen, of_seen, index, (topics.counts, theta), threads)
 
         return learn_settings(topics, *pilot.held_out, pilot.seed, threads, nearest, joint=self.order > 1)
 
@@ -193,7 +192,7 @@ class TTM(TaggedModel):
     def _near(self, counts: Any) -> Near:
         recommender = self._needed_recommender("similar documents")
         documents, theta = (recommender.counts, recommender.topics), self.infer(counts, None)
-        near = near_documents(counts, theta, recommender.index, documents, self.n_threads())
+        near = nearest_documents(counts, theta, recommender.index, documents, self.n_threads())
         return trusted(near, np.asarray(counts.sum(1), dtype=np.float64).ravel(), self.settings_.hidden)
 
     # ------------------------------------------------------------------ saved numbers

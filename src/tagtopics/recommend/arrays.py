@@ -9,9 +9,9 @@ import scipy.sparse as sp
 
 from tagtopics.corpus.core import checked_csr
 from tagtopics.errors import InputError
-from tagtopics.recommend.calibration import N_COLUMNS, Calibration
-from tagtopics.recommend.recommender import HALVED_FROM, TagRecommender, uses_all
-from tagtopics.recommend.ridge import LEAST
+from tagtopics.recommend.calibration import N_FEATURES, Calibration
+from tagtopics.recommend.recommender import TagRecommender
+from tagtopics.recommend.ridge import HALVED_FROM, LEAST, uses_all
 
 _PREFIX = "recommender."
 _MATRICES = ("counts", "tags")
@@ -88,8 +88,8 @@ def _check(own: dict[str, Any], n_tags: int, n_topics: int) -> None:
         "own": ((M,), np.float32),
         "topics": ((N, n_topics), np.float32),
         "rows": ((N,), np.int64),
-        "weights": ((N_COLUMNS,), np.float64),
-        "handicap": ((n_tags,), np.float64),
+        "weights": ((N_FEATURES,), np.float64),
+        "popularity_penalty": ((n_tags,), np.float64),
         "threshold": ((n_tags,), np.float64),
     }
     for name, (shape, dtype) in wanted.items():
@@ -103,8 +103,8 @@ def _check(own: dict[str, Any], n_tags: int, n_topics: int) -> None:
         raise InputError("the recommender's topics are not proportions")
     if (np.diff(own["rows"], prepend=-1) <= 0).any():
         raise InputError("the recommender's rows do not ascend")
-    if (own["handicap"] <= 0).any():
-        raise InputError("the recommender's handicap holds numbers that are not positive")
+    if (own["popularity_penalty"] <= 0).any():
+        raise InputError("the recommender's popularity_penalty holds numbers that are not positive")
     if not N or (np.diff(own["counts.indptr"]) <= 0).any() or (own["counts.data"] < LEAST).any():
         raise InputError("the recommender's documents must have words")
     if (own["tags.data"] != 1).any():

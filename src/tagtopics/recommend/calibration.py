@@ -11,8 +11,8 @@ import scipy.special
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.jit.top import largest_in_rows
 
-N_COLUMNS = 6
-"""Inputs of calibration: the last axis of `evidence`."""
+N_FEATURES = 6
+"""The last axis of `calibration_features`."""
 
 _FLOOR = np.float32(3e-3)
 """Added to scores before the logarithm. A score is a share of documents, so this is close to zero."""
@@ -28,67 +28,62 @@ _LOST_F_MEASURE, _LOST_SHARE = 0.002, 0.004
 """What thresholds that favour rare tags may cost of the F-measure over all pairs, and what share of it."""
 
 LIST = 5
-"""Length of the lists that handicaps are chosen for, as in the paper."""
+"""Length of the lists that popularity penalties are chosen for, as in the paper."""
 
 
 class Calibration(NamedTuple):
     """How scores become probabilities, predictions and lists."""
 
-    weights: Float64  # (N_COLUMNS,) of the columns of `evidence`
-    handicap: Float64  # (T,) tags of balanced lists are picked by probability / handicap
+    weights: Float64  # (N_FEATURES,) of `calibration_features`
+    popularity_penalty: Float64  # (T,) balanced lists have the tags with the largest probability / penalty
     threshold: Float64  # (T,) tags at least this probable are predicted
 
 
-def evidence(scores: Float32, n_docs: Any, n_all: int, company: Any) -> Float32:
-    """Return (D, T, N_COLUMNS): the inputs of calibration for each tag of each document.
+def calibration_features(scores: Float32, n_docs: Any, n_all: int, cooccurrence: Any) -> Float32:
+    """Return (D, T, N_FEATURES): the features of each pair of document and tag that calibration uses.
 
     Args:
         scores: (D, T) of the regression.
-        n_docs: (T,) or (D, T) how many training documents carry each tag.
-        n_all: how many training documents there are.
-        company: CSR (T, T), row t: the share of the documents of t with each other tag.
+        n_docs: (T,) or (D, T) the number of training documents with each tag.
+        n_all: the number of training documents.
+        cooccurrence: CSR (T, T), row t: the share of the documents of t with each other tag.
     """
     positive = np.maximum(scores, 0)
-    together = np.log(np.asarray(positive @ company) + _FLOOR)
+    together = np.log(np.asarray(positive @ cooccurrence) + _FLOOR)
     rarity = np.log((np.broadcast_to(n_docs, scores.shape) + 0.5) / (n_all + 1.0)).astype(np.float32)
     columns = [np.ones_like(scores), scores, np.log(positive + _FLOOR), rarity, together, scores * rarity]
     return np.stack(columns, axis=-1, dtype=np.float32)
 
 
-def best_columns(values: Any, n: int) -> Int64:
-    """Return (D, n): the columns of the n largest values of each row, largest first, ties in order."""
-    return largest_in_rows(values, n)
+def candidates(features: Float32, truth: Any) -> tuple[Float32, Any]:
+    """Return the features (N, N_FEATURES) and outcomes (N,) of the tags with the highest scores."""
+    columns = largest_in_rows(features[:, :, 1], _CANDIDATES)
+    chosen = np.take_along_axis(features, columns[:, :, np.newaxis], axis=1)
+    return chosen.reshape(-1, features.shape[2]), np.take_along_axis(truth, columns, axis=1).ravel()
 
 
-def candidates(known: Float32, truth: Any) -> tuple[Float32, Any]:
-    """Return the evidence (N, N_COLUMNS) and outcomes (N,) of the tags with the highest scores."""
-    columns = best_columns(known[:, :, 1], _CANDIDATES)
-    chosen = np.take_along_axis(known, columns[:, :, np.newaxis], axis=1)
-    return chosen.reshape(-1, known.shape[2]), np.take_along_axis(truth, columns, axis=1).ravel()
+def probabilities(features: Float32, weights: Float64) -> Float32:
+    """Return (D, T) probabilities of `calibration_features` (D, T, N_FEATURES)."""
+    return np.asarray(scipy.special.expit(features @ weights.astype(np.float32)), dtype=np.float32)
 
 
-def probabilities(known: Float32, weights: Float64) -> Float32:
-    """Return (D, T) probabilities of `evidence` (D, T, N_COLUMNS)."""
-    return np.asarray(scipy.special.expit(known @ weights.astype(np.float32)), dtype=np.float32)
-
-
-def picked(likely: Float32, handicap: Float64, top: int) -> Int64:
+def pick_tags(likely: Float32, penalty: Float64, top: int) -> Int64:
     """Return (D, top): the columns of the tags of balanced lists, most probable first.
 
-    The most probable tag is always among them. The others are picked by probability / handicap, so that
+    The most probable tag is always among them. The others are picked by probability / penalty, so that
     rare tags are not crowded out. Shorter lists are the beginnings of lists of length `LIST`.
     """
-    fair = likely / handicap
+    fair = likely / penalty
     np.put_along_axis(fair, likely.argmax(1, keepdims=True), np.inf, axis=1)
-    chosen = best_columns(fair, max(top, LIST))
-    order = best_columns(np.take_along_axis(likely, chosen, axis=1), top)
+    chosen = largest_in_rows(fair, max(top, LIST))
+    order = largest_in_rows(np.take_along_axis(likely, chosen, axis=1), top)
     return np.take_along_axis(chosen, order, axis=1)
 
 
-def fair_handicap(likely: Float32, truth: Any, frequency: Float64) -> Float64:
-    """Return (T,): the handicaps of tags that are probable for many documents.
+def popularity_penalty(likely: Float32, truth: Any, frequency: Float64) -> Float64:
+    """Return (T,): the penalties of tags that are probable for many documents.
 
-    handicap = sqrt(reach) * frequency ** balance. The reach of a tag that n documents carry is its mean
+    penalty = sqrt(reach) * frequency ** balance. The reach of a tag that n documents carry is its mean
     probability over the n documents for which it is most probable; it counts as 1 if there are fewer
     documents than tags. The balance is the largest one whose lists keep most of the precision of the most
     probable tags.
@@ -117,8 +112,8 @@ def _reach(likely: Float32, n_docs: Any) -> Float64:
     return np.asarray(np.maximum(sums / n, 1e-6))
 
 
-def _precision(likely: Float32, truth: Any, handicap: Float64) -> float:
-    return float(np.take_along_axis(truth, picked(likely, handicap, LIST), axis=1).mean())
+def _precision(likely: Float32, truth: Any, penalty: Float64) -> float:
+    return float(np.take_along_axis(truth, pick_tags(likely, penalty, LIST), axis=1).mean())
 
 
 def best_threshold(likely: Any, truth: Any, n_true: int) -> float:

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from tagtopics._typing import Float32, Int32, Int64
 from tagtopics.jit.compiling import inner, kernel
 
 _BLOCK = 64
 """Tags that are tested at a time for a score that is large enough."""
+
+
+class KernelDocuments(NamedTuple):
+    """N documents as the kernel needs them, by document and by word."""
+
+    doc_offsets: Int64  # (N + 1,)
+    doc_words: Int32  # (E,)
+    doc_shares: Float32  # (E,) share of each word in the document
+    word_offsets: Int64  # (W + 1,)
+    word_docs: Int32  # (E,)
+    word_shares: Float32  # (E,)
+    topics: Float32  # (N, K) square roots of the proportions
 
 
 @kernel
@@ -25,8 +40,8 @@ def compare(first, last, new, index, topic_weight, alike):
 def weigh(first, last, new, own, index, settings, rows, weights):
     """Set `rows` and `weights` (D, n) of new documents first to last: their neighbours and what each adds.
 
-    `new` and `index` are `Documents`; `own` (D,) is the row of the index that each document must not use, or
-    -1; `settings` are the weight of topics, the bandwidth and the ridge.
+    `own` (D,) is the row of the index that each document must not use, or -1; `settings` are the
+    weight of topics, the bandwidth and the ridge.
     """
     topic_weight, bandwidth, ridge = settings
     n_docs, n = index.topics.shape[0], rows.shape[1]

@@ -16,41 +16,34 @@ from tagtopics.corpus.cooccurrence import tags_together
 from tagtopics.corpus.tags import kind_of
 from tagtopics.errors import InputError
 from tagtopics.jit.threads import resolve_threads, results_of
+from tagtopics.jit.top import largest_in_rows
 from tagtopics.recommend.calibration import (
-    N_COLUMNS,
+    N_FEATURES,
     Calibration,
-    best_columns,
+    calibration_features,
     candidates,
-    evidence,
-    fair_handicap,
     fair_thresholds,
-    picked,
+    pick_tags,
+    popularity_penalty,
     probabilities,
 )
 from tagtopics.recommend.logistic import logistic_weights
+from tagtopics.recommend.loops import KernelDocuments
 from tagtopics.recommend.ridge import (
     LEAST,
     NEIGHBOURS,
-    PART,
-    Documents,
     Votes,
     at_least,
     bandwidth_of,
     documents_of,
+    fit_coefficients,
     kernel_of,
     neighbours,
-    solve_part,
     votes_of,
 )
 
 _FEW_TAGS, _MOST_COEFFICIENTS = 1000, 1 << 24
-"""Up to this many tags, of many training documents only so many are kept that the table stays this small."""
-
-_LARGEST_TABLE = 1 << 26
-"""Training documents times tags up to which all documents are used; above, the nearest ones."""
-
-HALVED_FROM = 1 << 23
-"""Coefficients from which they are rounded to half precision, and saved in it: decision 230."""
+"""Up to 1,000 tags, training documents are sampled so that the table of coefficients stays below 2^24."""
 
 _PAIRS_FOR_WIDTH = 300
 """Documents whose mean distance sets the width of the kernel."""
@@ -59,7 +52,7 @@ MOST_DOCS = 1 << 16
 """Training documents that are kept; of more, a random sample."""
 
 _CALIBRATED_DOCS, _CALIBRATED_BY_NEIGHBOURS = 2000, 1000
-"""Training documents that calibration uses, if all documents answer, and if the nearest ones do."""
+"""Training documents that calibration uses, with scores of all documents, and of the nearest ones."""
 
 _CALIBRATED_PAIRS = 1 << 24
 """Most document-tag pairs that calibration uses."""
@@ -121,7 +114,7 @@ class TagRecommender:
         tags: CSR (N, T) their tags, 0 or 1.
         rows: (N,) their places among the documents of the fit.
         coefficients: (N, T) of the regression on all documents; (0, T) if tags are many.
-        own: (N,) what each document adds to its own answer, per coefficient; (0,) likewise.
+        own: (N,) what each document adds to its own score, per coefficient; (0,) likewise.
         bandwidth: of the kernel exp(-bandwidth (1 - similarity)).
         calibration: from scores to probabilities, predictions and lists.
         tag_names: the T tags.
@@ -146,11 +139,11 @@ class TagRecommender:
             counts: CSR (D, W) in the columns of the model.
             doc_topic: (D, K) topic proportions, tags hidden.
         """
-        parts = [likely for _, _, likely in self._answered(counts, doc_topic)]
+        parts = [likely for _, _, likely in self._batch_probabilities(counts, doc_topic)]
         return np.concatenate(parts) if parts else np.zeros((0, len(self.tag_names)), dtype=np.float32)
 
-    def left_out(self, rows: Any) -> Float32:
-        """Return (D, T): the probabilities of tags of training documents, each answered without itself.
+    def leave_one_out(self, rows: Any) -> Float32:
+        """Return (D, T): the probabilities of tags of training documents, each scored without itself.
 
         Args:
             rows: (D,) numbers of the documents, from 0 to N - 1; `rows` tells which of the fit they are.
@@ -158,15 +151,15 @@ class TagRecommender:
         likely = np.zeros((len(rows), len(self.tag_names)), dtype=np.float32)
         for batch in self._batches(len(rows)):
             own = np.asarray(rows)[batch]
-            known, _ = self._evidence_without(own)
-            likely[batch] = probabilities(known, self.calibration.weights)
+            features, _ = self._leave_one_out_features(own)
+            likely[batch] = probabilities(features, self.calibration.weights)
         return likely
 
-    def scores_without(self, counts: Any, doc_topic: Float32, own: Int64) -> Float32:
+    def leave_one_out_scores(self, counts: Any, doc_topic: Float32, own: Int64) -> Float32:
         """Return (D, T): what the regression predicts for documents, each without itself.
 
-        All are compared with the training documents; `left_out` has faster answers for these, if they are in
-        one regression.
+        All are compared with the training documents; `ridge.leave_one_out_scores` is faster for those that
+        are in one regression.
 
         Args:
             counts: CSR (D, W) in the columns of the model.
@@ -175,19 +168,23 @@ class TagRecommender:
         """
         return self._scores(documents_of(sp.csr_array(counts, dtype=np.float32), doc_topic), own)
 
-    def votes_without(self, counts: Any, doc_topic: Float32, own: Int64, most: int) -> Votes:
-        """Return what the nearest training documents say, at most so many; arguments as `scores_without`."""
+    def leave_one_out_votes(self, counts: Any, doc_topic: Float32, own: Int64, most: int) -> Votes:
+        """Return the scores by at most `most` nearest documents; arguments as in `leave_one_out_scores`."""
         new = documents_of(sp.csr_array(counts, dtype=np.float32), doc_topic)
         found = neighbours(new, self.index, self.bandwidth, self._threads, own, most)
         return votes_of(found, self.tags)
 
-    def predicted(self, likely: Float32) -> Any:
+    def predict_tags(self, likely: Float32) -> Any:
         """Return (D, T) booleans: the tags that are probable enough, given their probabilities."""
         return likely >= self.calibration.threshold
 
-    def picked(self, likely: Float32, top: int, balanced: bool = False) -> Int64:
+    def pick_tags(self, likely: Float32, top: int, balanced: bool = False) -> Int64:
         """Return (D, top): the tags recommended, given their probabilities (D, T), most probable first."""
-        return picked(likely, self.calibration.handicap, top) if balanced else best_columns(likely, top)
+        return (
+            pick_tags(likely, self.calibration.popularity_penalty, top)
+            if balanced
+            else largest_in_rows(likely, top)
+        )
 
     def recommend(
         self,
@@ -204,9 +201,9 @@ class TagRecommender:
         admitted = choice.admits(self.tag_names)
         top = min(choice.top, int(admitted.sum()))
         answers: list[list[Recommendation]] = []
-        for batch, new, likely in self._answered(counts, doc_topic):
+        for batch, new, likely in self._batch_probabilities(counts, doc_topic):
             shown = likely if admitted.all() else np.where(admitted, likely, np.float32(-1))
-            for d, tags in enumerate(self.picked(shown, top, choice.balanced)):
+            for d, tags in enumerate(self.pick_tags(shown, top, choice.balanced)):
                 if batch.indptr[d] == batch.indptr[d + 1]:
                     answers.append([])
                     continue
@@ -243,18 +240,18 @@ class TagRecommender:
         row = sp.csr_array(counts)
         if not (n_words and len(tags) and row.nnz):
             return [()] * len(tags)
-        strength = self._pull(row, doc_topic, tags)
-        return [_strongest(row.indices, part, vocabulary, n_words) for part in strength]
+        strength = self._word_contributions(row, doc_topic, tags)
+        return [_strongest_words(row.indices, part, vocabulary, n_words) for part in strength]
 
     @cached_property
     def _column(self) -> dict[str, int]:
         """The column of each tag."""
         return {tag: t for t, tag in enumerate(self.tag_names)}
 
-    def _pull(self, document: sp.csr_array, theta: Float32, tags: Int64) -> Float64:
+    def _word_contributions(self, document: sp.csr_array, theta: Float32, tags: Int64) -> Float64:
         """Return (tags, words of the document): how much more of each word the carriers of each tag share."""
         alike = kernel_of(documents_of(document, theta), self.index, self.bandwidth, self._threads)
-        rows = best_columns(alike, NEIGHBOURS)[0]
+        rows = largest_in_rows(alike, NEIGHBOURS)[0]
         near = sp.csr_array(self.counts[rows])
         x = document.data / document.data.sum()
         y = near[:, document.indices].toarray() / near.sum(1)[:, np.newaxis]
@@ -269,7 +266,7 @@ class TagRecommender:
         return np.bincount(self.tags.indices, minlength=len(self.tag_names)).astype(np.int64)
 
     @cached_property
-    def _company(self) -> sp.csr_array:
+    def _cooccurrence(self) -> sp.csr_array:
         """CSR (T, T), row t: the share of its documents with each other tag; empty if tags are many."""
         if not len(self.coefficients):
             return sp.csr_array((len(self.tag_names), len(self.tag_names)), dtype=np.float32)
@@ -278,33 +275,39 @@ class TagRecommender:
         return together
 
     @cached_property
-    def index(self) -> Documents:
+    def index(self) -> KernelDocuments:
         """The training documents as the kernel needs them, computed once."""
         return documents_of(self.counts, self.topics)
 
     def _batches(self, n: int) -> Iterator[slice]:
-        step = max(1, min(256, _BATCH_PAIRS // (2 * N_COLUMNS * max(len(self.tag_names), 1))))
+        step = max(1, min(256, _BATCH_PAIRS // (2 * N_FEATURES * max(len(self.tag_names), 1))))
         return (slice(first, min(first + step, n)) for first in range(0, n, step))
 
-    def _answered(self, counts: Any, doc_topic: Float32) -> Iterator[tuple[Any, Documents, Float32]]:
+    def _batch_probabilities(
+        self, counts: Any, doc_topic: Float32
+    ) -> Iterator[tuple[Any, KernelDocuments, Float32]]:
         """Yield documents in batches, each with the probabilities of all tags."""
         for batch in self._batches(counts.shape[0]):
             part = sp.csr_array(counts[batch])
             new = documents_of(part, doc_topic[batch])
-            known = evidence(self._scores(new), self.tag_docs, len(self.rows), self._company)
-            likely = probabilities(known, self.calibration.weights)
+            features = calibration_features(
+                self._scores(new), self.tag_docs, len(self.rows), self._cooccurrence
+            )
+            likely = probabilities(features, self.calibration.weights)
             likely[np.diff(part.indptr) == 0] = self.tag_docs / len(self.rows)
             yield part, new, likely
 
-    def _evidence_without(self, own: Int64) -> tuple[Float32, Any]:
+    def _leave_one_out_features(self, own: Int64) -> tuple[Float32, Any]:
         """Return the evidence of training documents, each without itself, and (D, T) the tags they carry."""
         new = documents_of(sp.csr_array(self.counts[own]), self.topics[own])
         truth = self.tags[own].toarray() > 0
         n_docs = self.tag_docs - truth
-        return evidence(self._scores(new, own), n_docs, len(self.rows) - 1, self._company), truth
+        return calibration_features(
+            self._scores(new, own), n_docs, len(self.rows) - 1, self._cooccurrence
+        ), truth
 
     @single_thread()
-    def _scores(self, new: Documents, own: Int64 | None = None) -> Float32:
+    def _scores(self, new: KernelDocuments, own: Int64 | None = None) -> Float32:
         """Return (D, T): what the ridge predicts; `own` are numbers of training documents, -1 for others."""
         N = len(self.rows)
         share = (self.tag_docs / N).astype(np.float32)
@@ -348,7 +351,7 @@ def fit_recommender(
         raise InputError("fit_recommender: no document has both words and tags")
     generator = np.random.default_rng(seed)
     few = _MOST_COEFFICIENTS // len(tag_names) if len(tag_names) <= _FEW_TAGS else MOST_DOCS
-    used = used[_drawn(generator, len(used), min(MOST_DOCS, few))]
+    used = used[_draw(generator, len(used), min(MOST_DOCS, few))]
     counts, theta = (
         sp.csr_array(counts[used], dtype=np.float32),
         np.asarray(doc_topic[used], dtype=np.float32),
@@ -357,89 +360,60 @@ def fit_recommender(
     for matrix in (counts, carried):
         matrix.sum_duplicates()
     carried.data[:] = 1
-    bandwidth = bandwidth_of(counts, theta, _drawn(generator, len(used), _PAIRS_FOR_WIDTH))
+    bandwidth = bandwidth_of(counts, theta, _draw(generator, len(used), _PAIRS_FOR_WIDTH))
     T = len(tag_names)
-    coefficients, own = _regressed(counts, carried, theta, bandwidth, generator, n_threads)
+    coefficients, own = fit_coefficients(counts, carried, theta, bandwidth, generator, n_threads)
     on_progress(0.5)
-    unset = Calibration(np.zeros(N_COLUMNS), np.ones(T), np.full(T, 0.5))
+    unset = Calibration(np.zeros(N_FEATURES), np.ones(T), np.full(T, 0.5))
     trained = TagRecommender(
         counts, theta, carried, used, coefficients, own, bandwidth, unset, tag_names, n_threads
     )
     most = _CALIBRATED_DOCS if len(coefficients) else _CALIBRATED_BY_NEIGHBOURS
-    sample = _drawn(generator, len(used), min(most, _CALIBRATED_PAIRS // T + 1))
+    sample = _draw(generator, len(used), min(most, _CALIBRATED_PAIRS // T + 1))
     try:
-        return replace(trained, calibration=_calibrated(trained, sample, on_progress))
+        return replace(trained, calibration=_calibrate(trained, sample, on_progress))
     finally:
         on_progress(1.0)  # also if it failed
 
 
-def uses_all(n_docs: int, n_tags: int) -> bool:
-    """Return whether tags are regressed on all training documents, not only on the nearest ones."""
-    return n_docs * n_tags <= _LARGEST_TABLE
-
-
-@single_thread()
-def _regressed(
-    counts: Any, tags: Any, theta: Float32, bandwidth: float, generator: np.random.Generator, n_threads: int
-) -> tuple[Float32, Float32]:
-    """Return `coefficients` and `own` of a recommender; both are empty if tags are many.
-
-    Each part of the documents has a regression of its own; the answers of the parts are averaged.
-    """
-    N, T = tags.shape
-    if not uses_all(N, T):
-        return np.zeros((0, T), dtype=np.float32), np.zeros(0, dtype=np.float32)
-    coefficients, own = np.zeros((N, T), dtype=np.float32), np.zeros(N, dtype=np.float32)
-    share = np.asarray(tags.mean(0), dtype=np.float32)
-    n_parts = -(-N // PART)
-    order = generator.permutation(N)
-    for rows in (np.sort(order[first::n_parts]) for first in range(n_parts)):
-        docs = documents_of(sp.csr_array(counts[rows]), theta[rows])
-        kernel = kernel_of(docs, docs, bandwidth, n_threads or resolve_threads(None))
-        solution, own[rows] = solve_part(kernel, tags[rows].toarray() - share)
-        solution /= n_parts
-        coefficients[rows] = solution if N * T < HALVED_FROM else solution.astype(np.float16)
-    return coefficients, own
-
-
-def _calibrated(
+def _calibrate(
     recommender: TagRecommender, sample: Int64, on_progress: Callable[[float], None]
 ) -> Calibration:
-    """Learn from the answers to training documents of a sample, each without itself."""
-    T, n_threads, company = len(recommender.tag_names), recommender._threads, recommender._company
+    """Learn from the leave-one-out scores of a sample of training documents."""
+    T, n_threads, cooccurrence = len(recommender.tag_names), recommender._threads, recommender._cooccurrence
     n_all = len(recommender.index.topics) - 1  # the index is computed here, not by each thread
     batches, rows = list(recommender._batches(len(sample))), max(1, _BALANCED_PAIRS // T)
 
-    def answered(batch: slice) -> tuple[Any, ...]:
-        known, truth = recommender._evidence_without(sample[batch])
-        return *candidates(known, truth), known[:, :, 1].copy(), truth
+    def score_batch(batch: slice) -> tuple[Any, ...]:
+        features, truth = recommender._leave_one_out_features(sample[batch])
+        return *candidates(features, truth), features[:, :, 1].copy(), truth
 
-    chosen, outcomes, scores, truths = zip(*results_of(answered, batches, n_threads), strict=True)
+    chosen, outcomes, scores, truths = zip(*results_of(score_batch, batches, n_threads), strict=True)
     on_progress(0.8)
     weights = logistic_weights(np.concatenate(chosen)[:, 1:], np.concatenate(outcomes))
 
-    def judged(i: int) -> tuple[Any, ...]:
-        known = evidence(scores[i], recommender.tag_docs - truths[i], n_all, company)
-        likely = probabilities(known, weights)
+    def calibrate_batch(i: int) -> tuple[Any, ...]:
+        features = calibration_features(scores[i], recommender.tag_docs - truths[i], n_all, cooccurrence)
+        likely = probabilities(features, weights)
         docs, tags = np.nonzero(likely >= _IMPROBABLE)
         first = likely[: max(rows - batches[i].start, 0)].copy()
         return likely.sum(0, dtype=np.float64), first, tags, likely[docs, tags], truths[i][docs, tags]
 
-    sums, *parts = zip(*results_of(judged, range(len(batches)), n_threads), strict=True)
+    sums, *parts = zip(*results_of(calibrate_batch, range(len(batches)), n_threads), strict=True)
     balanced, tags, likely, truth = map(np.concatenate, parts)
     expected = np.add.reduce(sums)
     n_true = int(recommender.tags[sample].sum())
     threshold = fair_thresholds(tags, likely, truth, expected, n_true)
     frequency = np.asarray((recommender.tag_docs + 0.5) / (len(recommender.rows) + 1.0), dtype=np.float64)
-    handicap = fair_handicap(balanced, recommender.tags[sample[: len(balanced)]].toarray() > 0, frequency)
-    return Calibration(weights, handicap, threshold)
+    penalty = popularity_penalty(balanced, recommender.tags[sample[: len(balanced)]].toarray() > 0, frequency)
+    return Calibration(weights, penalty, threshold)
 
 
-def _drawn(generator: np.random.Generator, n: int, most: int) -> Int64:
+def _draw(generator: np.random.Generator, n: int, most: int) -> Int64:
     return np.arange(n) if n <= most else np.sort(generator.permutation(n)[:most])
 
 
-def _strongest(
+def _strongest_words(
     words: Int64, strength: Float64, vocabulary: Sequence[str], n: int
 ) -> tuple[tuple[str, float], ...]:
     best = np.argsort(-strength, kind="stable")[:n]

@@ -8,9 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import lapack
 
-from tagtopics._typing import Float32, Float64, Int32, Int64
-from tagtopics.jit.threads import run_ranges
+from tagtopics._blas import single_thread
+from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.jit.threads import resolve_threads, run_ranges
 from tagtopics.recommend import loops
+from tagtopics.recommend.loops import KernelDocuments
+from tagtopics.tag_prior.neighbours import NEAREST, Near
 
 TOPIC_WEIGHT = np.float32(0.1)
 """Share of the topics in the similarity of two documents; the other share is that of the words."""
@@ -19,7 +22,13 @@ RIDGE = np.float32(0.1)
 """Added to the diagonal of the kernel. Good from photographs to news: decision 230."""
 
 PART = 8000
-"""Documents whose kernel is factorised at a time; the answers of several parts are averaged."""
+"""Documents whose kernel is factorised at a time; the scores of several parts are averaged."""
+
+_LARGEST_TABLE = 1 << 26
+"""Training documents times tags up to which all documents are used; above, the nearest ones."""
+
+HALVED_FROM = 1 << 23
+"""Coefficients from which they are rounded to half precision, and saved in it: decision 230."""
 
 NEIGHBOURS = 200
 """Training documents that a document is regressed on: decision 230."""
@@ -27,18 +36,6 @@ NEIGHBOURS = 200
 LEAST = np.finfo(np.float32).tiny
 """Smallest weight or share of a word that counts. One over a smaller one may be infinite, and the mean of two
 shares that round to zero is not a number."""
-
-
-class Documents(NamedTuple):
-    """N documents, by document and by word."""
-
-    doc_offsets: Int64  # (N + 1,)
-    doc_words: Int32  # (E,)
-    doc_shares: Float32  # (E,) share of each word in the document
-    word_offsets: Int64  # (W + 1,)
-    word_docs: Int32  # (E,)
-    word_shares: Float32  # (E,)
-    topics: Float32  # (N, K) square roots of the proportions
 
 
 class Neighbours(NamedTuple):
@@ -55,7 +52,7 @@ class Votes(NamedTuple):
     rest: Float64  # (D,) times the share of all documents that carry the tag
 
 
-def documents_of(counts: Any, doc_topic: Float32) -> Documents:
+def documents_of(counts: Any, doc_topic: Float32) -> KernelDocuments:
     """Return documents of counts (CSR, N x W) and topic proportions (N, K) as the kernel needs them."""
     lengths = np.diff(counts.indptr)
     tokens = np.asarray(counts.sum(1, dtype=np.float64)).ravel()
@@ -65,7 +62,7 @@ def documents_of(counts: Any, doc_topic: Float32) -> Documents:
     )
     shares = at_least(shares, LEAST)
     columns = sp.csc_array(shares)
-    return Documents(
+    return KernelDocuments(
         shares.indptr.astype(np.int64), shares.indices.astype(np.int32), shares.data,
         columns.indptr.astype(np.int64), columns.indices.astype(np.int32), columns.data,
         np.ascontiguousarray(np.sqrt(doc_topic), dtype=np.float32),
@@ -84,8 +81,8 @@ def at_least(matrix: Any, least: np.float32) -> Any:
 
 
 def neighbours(
-    new: Documents,
-    index: Documents,
+    new: KernelDocuments,
+    index: KernelDocuments,
     bandwidth: float,
     n_threads: int,
     own: Int64 | None = None,
@@ -99,7 +96,7 @@ def neighbours(
         bandwidth: of the kernel exp(-bandwidth (1 - similarity)).
         n_threads: the bits of the result do not depend on it.
         own: (D,) rows of the index, one for each document that it must not use; None to use all rows.
-        most: how many neighbours, if there are so many documents.
+        most: how many neighbours, if there are enough documents.
     """
     D, N = len(new.topics), len(index.topics)
     n = min(most, N if own is None else N - 1)
@@ -113,8 +110,33 @@ def neighbours(
     return Neighbours(rows, weights)
 
 
+def nearest_documents(
+    counts: Any,
+    doc_topic: Float32,
+    index: KernelDocuments,
+    of_index: tuple[Any, Float32],
+    n_threads: int,
+) -> Near:
+    """Return the training documents that are most similar to others, all with the same weight.
+
+    Args:
+        counts: the other documents, CSR (D, W).
+        doc_topic: (D, K) their topic proportions.
+        index: N training documents.
+        of_index: their words, CSR (N, W), and topic proportions, (N, K).
+        n_threads: any number gives the same bits.
+    """
+    new = documents_of(sp.csr_array(counts, dtype=np.float32), doc_topic)
+    rows = np.sort(neighbours(new, index, 1.0, n_threads, most=NEAREST).rows, axis=1)
+    D, n = rows.shape
+    used, place = np.unique(rows, return_inverse=True)
+    weights = (np.full(D * n, 1 / max(n, 1)), place.ravel(), np.arange(D + 1) * n)
+    words, topics = of_index
+    return Near(sp.csr_array(weights, shape=(D, len(used))), sp.csr_array(words[used]), topics[used])
+
+
 def votes_of(found: Neighbours, tags: Any) -> Votes:
-    """Return what neighbours say about the T tags that they carry, CSR (N, T)."""
+    """Return the scores of the T tags that neighbours carry, CSR (N, T)."""
     rows, weights = found
     offsets = np.arange(len(rows) + 1) * rows.shape[1]
     shape = (len(rows), tags.shape[0])
@@ -122,7 +144,7 @@ def votes_of(found: Neighbours, tags: Any) -> Votes:
     return Votes(table, 1 - weights.sum(1, dtype=np.float64))
 
 
-def kernel_of(new: Documents, index: Documents, bandwidth: float, n_threads: int) -> Float32:
+def kernel_of(new: KernelDocuments, index: KernelDocuments, bandwidth: float, n_threads: int) -> Float32:
     """Return (D, N): exp(-bandwidth (1 - similarity)) of new documents and those of the index."""
     D, N = len(new.topics), len(index.topics)
     alike = np.empty((D, N), dtype=np.float32)
@@ -134,9 +156,9 @@ def kernel_of(new: Documents, index: Documents, bandwidth: float, n_threads: int
 
 
 def solve_part(kernel: Float32, targets: Float32) -> tuple[Float32, Float32]:
-    """Return A (N, T) with (K + ridge I) A = Y, and (N,) what each document adds to its own answer.
+    """Return A (N, T) with (K + ridge I) A = Y, and (N,) what each document adds to its own score.
 
-    With C the inverse of K + ridge I, the answer to document i without itself is
+    With C the inverse of K + ridge I, the score of document i without itself is
     f_i - a_i (1 - ridge C_ii) / C_ii = y_i - a_i / C_ii.
 
     Args:
@@ -151,6 +173,78 @@ def solve_part(kernel: Float32, targets: Float32) -> tuple[Float32, Float32]:
     inverse, _ = lapack.spotri(factor, lower=1, overwrite_c=1)
     diagonal = np.maximum(np.diag(inverse), 1e-6)
     return np.ascontiguousarray(coefficients), np.asarray(1 / diagonal - RIDGE, dtype=np.float32)
+
+
+def uses_all(n_docs: int, n_tags: int) -> bool:
+    """Return whether tags are regressed on all training documents, not only on the nearest ones."""
+    return n_docs * n_tags <= _LARGEST_TABLE
+
+
+@single_thread()
+def fit_coefficients(
+    counts: Any, tags: Any, theta: Float32, bandwidth: float, generator: np.random.Generator, n_threads: int
+) -> tuple[Float32, Float32]:
+    """Return `coefficients` and `own` of a recommender; both are empty if tags are many.
+
+    Each part of the documents has its own regression; the scores of the parts are averaged.
+    """
+    N, T = tags.shape
+    if not uses_all(N, T):
+        return np.zeros((0, T), dtype=np.float32), np.zeros(0, dtype=np.float32)
+    coefficients, own = np.zeros((N, T), dtype=np.float32), np.zeros(N, dtype=np.float32)
+    share = np.asarray(tags.mean(0), dtype=np.float32)
+    n_parts = -(-N // PART)
+    order = generator.permutation(N)
+    for rows in (np.sort(order[first::n_parts]) for first in range(n_parts)):
+        docs = documents_of(sp.csr_array(counts[rows]), theta[rows])
+        kernel = kernel_of(docs, docs, bandwidth, n_threads or resolve_threads(None))
+        solution, own[rows] = solve_part(kernel, tags[rows].toarray() - share)
+        solution /= n_parts
+        coefficients[rows] = solution if N * T < HALVED_FROM else solution.astype(np.float16)
+    return coefficients, own
+
+
+def leave_one_out_scores(coefficients: Float32, own: Float32, carried: Any) -> Float32:
+    """Return (P,): the scores of pairs of document and tag, each without the document, in closed form.
+
+    All documents must be in one regression; see `solve_part`.
+
+    Args:
+        coefficients: (P,) of the document and the tag.
+        own: (P,) what the document adds to its own score, per coefficient.
+        carried: (P,) whether the document has the tag.
+    """
+    scores = coefficients * _own_scale(own)
+    return np.asarray(scores + carried.astype(np.float32), dtype=np.float32)
+
+
+def leave_one_out_best(
+    coefficients: Float32, own: Float32, tags: Any, docs: Int64, n: int, n_threads: int
+) -> Int64:
+    """Return (D, n): the tags with the largest positive `leave_one_out_scores`, largest first.
+
+    The first of equals is first; -1 fills up the rest. Nothing is compared, and there is no table of scores.
+
+    Args:
+        coefficients: (N, T) of one regression.
+        own: (N,) what each document adds to its own score, per coefficient.
+        tags: CSR (N, T).
+        docs: (D,) numbers of documents.
+        n: how many tags.
+        n_threads: any number gives the same tags.
+    """
+    carried, places = tags[docs], np.full((len(docs), n), -1, dtype=np.int64)
+    offsets, columns = carried.indptr.astype(np.int64), carried.indices.astype(np.int64)
+    run_ranges(
+        loops.best_without, np.arange(len(docs) + 1), coefficients.shape[1], n_threads,
+        coefficients, docs, _own_scale(own[docs]), offsets, columns, places,
+    )  # fmt: skip
+    return places
+
+
+def _own_scale(own: Float32) -> Float32:
+    """Return -1 / C_ii of `solve_part`, from what documents add to their own scores."""
+    return np.asarray(-(own + RIDGE), dtype=np.float32)
 
 
 def bandwidth_of(counts: Any, theta: Float32, some: Int64) -> float:

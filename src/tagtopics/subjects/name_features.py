@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int64
-from tagtopics.recommend.calibration import best_columns
+from tagtopics.jit.top import largest_in_rows
 from tagtopics.subjects.name_index import ALTERNATIVE, SHORTENED, Matches
 
 FEATURES = (
@@ -146,7 +146,7 @@ def rows_of(
         truth: CSR (D, U) the tags of training documents, whose own counts are then left out; None for others.
     """
     U, D = len(names.carriers), len(likely)
-    near = names.columns[best_columns(likely, _CANDIDATES)]
+    near = names.columns[largest_in_rows(likely, _CANDIDATES)]
     covered = _covered(names, occurs)
     lent = _lent(names, found, D)
     keys = np.unique(np.concatenate([

@@ -226,7 +226,7 @@ def fit_tag_names(
     for i in range(used):
         batch = slice(i * _BATCH, min((i + 1) * _BATCH, len(own)))
         here = sp.csr_array(truth[batch])
-        likely = recommender.left_out(counted[batch])
+        likely = recommender.leave_one_out(counted[batch])
         rows = rows_of(names._names, *parts[i], leads_of(own[batch]), likely, here)
         pairs.append((rows.values, marks(here, rows.doc, rows.tag)))
         on_progress(0.6 + 0.3 * (i + 1) / used)

@@ -23,8 +23,8 @@ from tagtopics.corpus.cooccurrence import n_partners, tags_together
 from tagtopics.corpus.core import Corpus
 from tagtopics.jit.threads import resolve_threads
 from tagtopics.jit.top import largest_in_rows, largest_of_rows
-from tagtopics.recommend.left_out import best_tags, is_one_regression, scores_at
 from tagtopics.recommend.recommender import TagRecommender
+from tagtopics.recommend.ridge import PART, leave_one_out_best, leave_one_out_scores
 
 _FLOOR = 3e-3
 """Added to scores and shares before the logarithm, as in the recommender's calibration."""
@@ -110,7 +110,7 @@ def collect_taggings(
     worded = np.flatnonzero(np.diff(counts.indptr) > 0)
     parts, n_done = [], 0
     for rows in _batches(worded, own, corpus.n_tags):
-        scores = _scores_without(recommender, sp.csr_array(counts[rows]), doc_topic[rows], own[rows])
+        scores = _leave_one_out(recommender, sp.csr_array(counts[rows]), doc_topic[rows], own[rows])
         parts.append(_pairs_of(rows, scores, known, corpus, generator))
         n_done += len(rows)
         on_progress(n_done / len(worded))
@@ -238,29 +238,32 @@ class _OwnScores(NamedTuple):
 
     def at(self, pairs: Int64, carried: Any) -> Float64:
         """Return (P,): the scores of pairs, given their keys and whether documents have the tags."""
-        T = len(self.recommender.tag_names)
-        return scores_at(self.recommender, self.own[pairs // T], pairs % T, carried).astype(np.float64)
+        docs, tags = np.divmod(pairs, len(self.recommender.tag_names))
+        own = self.own[docs]
+        coefficients = self.recommender.coefficients[own, tags]
+        return leave_one_out_scores(coefficients, self.recommender.own[own], carried).astype(np.float64)
 
     def best(self) -> Int64:
         """Return the keys of the best tags of each document."""
-        T = len(self.recommender.tag_names)
-        best = best_tags(self.recommender, self.own, min(_CANDIDATES, T), resolve_threads(None))
+        known, T = self.recommender, len(self.recommender.tag_names)
+        n, n_threads = min(_CANDIDATES, T), resolve_threads(None)
+        best = leave_one_out_best(known.coefficients, known.own, known.tags, self.own, n, n_threads)
         return np.asarray((np.arange(len(best))[:, np.newaxis] * T + best)[best >= 0])
 
 
-def _scores_without(
+def _leave_one_out(
     recommender: TagRecommender, counts: Any, doc_topic: Float32, own: Int64
 ) -> _Scores | _OwnScores:
-    """Return what the recommender predicts for documents, each without itself; see `scores_without`.
+    """Return what the recommender predicts for documents, each without itself; see `leave_one_out_scores`.
 
     A recommender that asks the nearest documents asks fewer of them here: decision 270.
     """
     D, T = len(own), len(recommender.tag_names)
-    if is_one_regression(recommender) and (own >= 0).all():
+    if 0 < len(recommender.coefficients) <= PART and (own >= 0).all():
         return _OwnScores(recommender, own)
     if len(recommender.coefficients):
-        return _Scores(recommender.scores_without(counts, doc_topic, own), np.zeros(D), np.zeros(T))
-    votes = recommender.votes_without(counts, doc_topic, own, _NEIGHBOURS)
+        return _Scores(recommender.leave_one_out_scores(counts, doc_topic, own), np.zeros(D), np.zeros(T))
+    votes = recommender.leave_one_out_votes(counts, doc_topic, own, _NEIGHBOURS)
     votes.table.sort_indices()
     return _Scores(votes.table, votes.rest, recommender.tag_docs / len(recommender.rows))
 
