@@ -18,8 +18,8 @@ from tagtopics.analysis.audit.taggings import (
     _best_entries,
     _best_scores,
     _closeness,
+    _entries,
     _omitted_share,
-    _values_at,
     _wrong_share,
     collect_taggings,
     doubtful_taggings,
@@ -136,7 +136,7 @@ def test_candidates_are_the_largest_positive_values(n_tags: int) -> None:
     assert sorted(_best_scores(table.astype(np.float32)).tolist()) == sorted(expected)
     entries = sp.csr_array(table)
     assert sorted(_best_entries(entries).tolist()) == sorted(expected)
-    assert _values_at(entries, np.arange(40 * n_tags)).tolist() == table.ravel().tolist()
+    assert _entries(entries, np.arange(40 * n_tags)).tolist() == table.ravel().tolist()
 
 
 def test_regressions_learn_from_outcomes_of_both_sorts(monkeypatch: pytest.MonkeyPatch) -> None:

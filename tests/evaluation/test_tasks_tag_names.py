@@ -11,8 +11,9 @@ import pytest
 import scipy.sparse as sp
 
 import tagtopics as tt
+from tagtopics.corpus.pair_keys import has_entries
 from tagtopics.evaluation.recommendation import calibration_error
-from tagtopics.subjects.name_features import FEATURES, found_in, marks, names_of, rows_of
+from tagtopics.subjects.name_features import FEATURES, group_matches, name_statistics, pair_features
 from tagtopics.subjects.name_index import NameIndex
 from tagtopics.subjects.tag_names import fit_tag_names
 from tagtopics.subjects.thesaurus import Thesaurus, thesaurus_of
@@ -76,7 +77,7 @@ def test_a_thesaurus_with_a_hub_takes_little_memory() -> None:
     above = [(hub, i) for i in range(20_000, 40_000)]  # 400 million pairs two levels apart
     words = sp.csr_array((np.ones(V, np.float32), np.zeros(V, np.int32), np.arange(V + 1)), shape=(V, 1))
     counts = (np.zeros(V, np.int64),) * 3
-    names = names_of(words, np.array([*below, *above]), np.zeros(0, np.int64), 1, counts)
+    names = name_statistics(words, np.array([*below, *above]), np.zeros(0, np.int64), 1, counts)
     assert names.above.nnz == 40_000
 
 
@@ -93,12 +94,12 @@ def test_features_are_those_of_the_definition() -> None:
     )
     index = NameIndex(thesaurus, "en")
     matches, occurs, _ = index.find(["A night tram", "a tram at night"])
-    here = found_in(matches, 4)
+    here = group_matches(matches, 4)
     counts = np.array([3, 2, 0, 5]), np.array([4, 0, 0, 0]), np.array([2, 0, 0, 0])
-    names = names_of(index.name_words(), thesaurus.broader, np.array([0, 1, 3]), 10, counts)
+    names = name_statistics(index.name_words(), thesaurus.broader, np.array([0, 1, 3]), 10, counts)
     likely = np.array([[0.5, 0.2, 0.1], [0.5, 0.2, 0.1]], dtype=np.float32)
     truth = sp.csr_array(np.array([[1, 0, 0, 0], [0, 0, 0, 0]], dtype=np.int8))
-    rows = rows_of(names, here, occurs, np.zeros(2, dtype=np.int64), likely, truth)
+    rows = pair_features(names, here, occurs, np.zeros(2, dtype=np.int64), likely, truth)
     at = {(int(d), int(t)): dict(zip(FEATURES, v, strict=True)) for d, t, v in zip(*rows, strict=True)}
     first = at[0, 0]
     assert first["found"] == first["outermost"] == first["seen"] == 1
@@ -106,12 +107,12 @@ def test_features_are_those_of_the_definition() -> None:
     assert first["rarity"] == pytest.approx(np.log((3 - 1 + 0.5) / 0.5))  # without itself
     assert first["rate"] == pytest.approx(np.log((2 - 1 + 0.12) / (4 - 1 - 1 + 3.88)))
     assert first["common"] == pytest.approx(np.log(3.5 / 11))
-    assert at[0, 1]["narrower"] == pytest.approx(np.log(2))
+    assert at[0, 1]["narrower_hits"] == pytest.approx(np.log(2))
     assert (at[1, 0]["found"], at[1, 0]["all words"]) == (0, 1)
-    assert at[1, 1]["narrower"] == 0
+    assert at[1, 1]["narrower_hits"] == 0
     assert at[0, 3]["named"] == 0
     assert np.isfinite(rows.values).all()
-    assert marks(truth, rows.doc, rows.tag).sum() == 1
+    assert has_entries(truth, rows.doc, rows.tag).sum() == 1
 
 
 SUBJECTS = {

@@ -1,4 +1,4 @@
-"""What the names in a text say about tags: one row of numbers for each pair of document and tag."""
+"""Features of pairs of document and tag, from the names of tags in texts."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.corpus.pair_keys import entry_keys, find_keys, has_entries, values_at
 from tagtopics.jit.top import largest_in_rows
 from tagtopics.subjects.name_index import ALTERNATIVE, SHORTENED, Matches
 
 FEATURES = (
-    "score", "seen", "rarity", "found", "alternative", "shortened", "shared", "often", "lead", "late",
-    "length", "outermost", "common", "rate", "found seen", "words", "all words", "name words", "named",
-    "crowd", "narrower",
+    "score", "seen", "rarity", "found", "alternative", "shortened", "shared", "n_hits", "in_title",
+    "first_position", "length", "outermost", "common", "rate", "found seen", "words", "all words",
+    "name words", "named", "names_in_text", "narrower_hits",
 )  # fmt: skip
-"""The columns of `rows_of`, in order."""
+"""The columns of `PairFeatures.values`, in order."""
 
 _CANDIDATES = 40
 """Tags of a document that come from its words and topics; those whose names it has come on top."""
@@ -24,20 +25,20 @@ _CANDIDATES = 40
 _LEAST_WORDS = 0.6
 """Share of a name's words, weighted by rarity, that a text must have if it does not have the name itself."""
 
-_LEAD = 200
+_LONGEST_TITLE = 200
 """Most characters of a first line that counts as a title."""
 
 _LEVELS = 3
-"""How far up the names of narrower tags count."""
+"""Levels of broader tags to which the names of narrower ones count."""
 
 _MOST_ABOVE = 64
 """Steps to broader tags in one level, per tag; of a thesaurus with more, fewer levels count."""
 
 _RATE, _TRUST = 0.03, 4.0
-"""Share of documents with a name that carry its tag if nothing is known, and how many documents it weighs."""
+"""Prior share of documents with a name that carry its tag, and its weight in documents."""
 
 
-class Names(NamedTuple):
+class NameStatistics(NamedTuple):
     """What is known of U tags before a document is seen: V with names, then those without."""
 
     weights: sp.csr_array  # (S, V) share of each stem in the name of a tag; names of one word are left out
@@ -50,21 +51,21 @@ class Names(NamedTuple):
     both: Int64  # (U,) both
 
 
-class Found(NamedTuple):
+class NameHits(NamedTuple):
     """The names in D documents, one row for each pair of document and tag, in this order."""
 
     doc: Int64
     tag: Int64
     kind: Int64
-    times: Int64
-    first: Int64  # place of the first word
+    n_hits: Int64
+    first: Int64  # position of the first word
     start: Int64  # in characters
     length: Int64  # words of the longest
     shared: Int64  # tags with the same name
     outermost: Int64  # 1 if it is not always part of a longer name
 
 
-class Rows(NamedTuple):
+class PairFeatures(NamedTuple):
     """Pairs of document and tag, in this order, with their features."""
 
     doc: Int64  # (M,)
@@ -72,10 +73,10 @@ class Rows(NamedTuple):
     values: Float64  # (M, features)
 
 
-def names_of(
+def name_statistics(
     words: sp.csr_array, broader: Int64, columns: Int64, n_docs: int, counts: tuple[Int64, ...]
-) -> Names:
-    """Return what `rows_of` needs.
+) -> NameStatistics:
+    """Return what `pair_features` needs.
 
     Args:
         words: CSR (V, S) which stems the name of each tag has.
@@ -96,66 +97,70 @@ def names_of(
     weights = sp.csr_array((values, words.indices, words.indptr), shape=words.shape)
     weights.eliminate_zeros()
     n_words = np.concatenate([sizes, np.zeros(len(counts[0]) - V, dtype=np.int64)])
-    return Names(sp.csr_array(weights.T), n_words, _above(broader, V), columns, n_docs, *counts)
+    return NameStatistics(
+        sp.csr_array(weights.T), n_words, _broader_tags(broader, V), columns, n_docs, *counts
+    )
 
 
-def found_in(matches: Matches, n_tags: int) -> Found:
+def group_matches(matches: Matches, n_tags: int) -> NameHits:
     """Return the names found, those of a tag in a document together; U tags in all."""
     outermost = _outermost(matches)
     keys = matches.doc * n_tags + matches.tag
     order = np.argsort(keys, kind="stable")
     starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
     if not len(starts):
-        return Found(*np.zeros((len(Found._fields), 0), dtype=np.int64))
+        return NameHits(*np.zeros((len(NameHits._fields), 0), dtype=np.int64))
 
     def least(values: Int64) -> Int64:
         return np.asarray(np.minimum.reduceat(values[order], starts))
 
     count = np.diff(starts, append=len(keys))
     longest, best = (np.maximum.reduceat(values[order], starts) for values in (matches.length, outermost))
-    return Found(
+    return NameHits(
         keys[order][starts] // n_tags, keys[order][starts] % n_tags, least(matches.kind), count,
         least(matches.first), least(matches.start), longest, least(matches.shared), best,
     )  # fmt: skip
 
 
-def leads_of(texts: list[str]) -> Int64:
+def title_lengths(texts: list[str]) -> Int64:
     """Return (D,): the characters of the title of each text: its first line, if it is short and not all."""
     lines = [text.partition("\n") for text in texts]
     return np.array(
-        [len(line) if rest and len(line) <= _LEAD else 0 for line, _, rest in lines], dtype=np.int64
+        [len(line) if rest and len(line) <= _LONGEST_TITLE else 0 for line, _, rest in lines], dtype=np.int64
     )
 
 
-def rows_of(
-    names: Names,
-    found: Found,
+def pair_features(
+    names: NameStatistics,
+    found: NameHits,
     occurs: sp.csr_array,
-    leads: Int64,
+    titles: Int64,
     likely: Float32,
     truth: sp.csr_array | None,
-) -> Rows:
+) -> PairFeatures:
     """Return the features of the tags that D documents may need.
 
     Args:
         names: what is known of U tags.
         found: the names in the documents.
         occurs: CSR (D, S) which stems the documents have.
-        leads: (D,) of `leads_of`.
+        titles: (D,) of `title_lengths`.
         likely: (D, T) probabilities by words and topics, of training documents each without itself.
         truth: CSR (D, U) the tags of training documents, whose own counts are then left out; None for others.
     """
     U, D = len(names.carriers), len(likely)
+    # (1) The pairs: likely tags, tags whose names are in the text, mostly in it, or above such tags.
     near = names.columns[largest_in_rows(likely, _CANDIDATES)]
-    covered = _covered(names, occurs)
-    lent = _lent(names, found, D)
+    covered = _word_coverage(names, occurs)
+    narrower = _narrower_hits(names, found, D)
     keys = np.unique(np.concatenate([
-        found.doc * U + found.tag, covered[0], lent[0],
+        found.doc * U + found.tag, covered[0], narrower[0],
         (np.arange(D)[:, np.newaxis] * U + near).ravel(),
     ]))  # fmt: skip
-    doc, tag = keys // U, keys % U
-    hit, place = _looked_up(keys, found.doc * U + found.tag)
-    true = np.zeros(len(keys), dtype=bool) if truth is None else marks(truth, doc, tag)
+    doc, tag = np.divmod(keys, U)
+    hit, place = find_keys(keys, found.doc * U + found.tag)
+    # (2) What is known of the tags, without the document itself.
+    true = np.zeros(len(keys), dtype=bool) if truth is None else has_entries(truth, doc, tag)
     given = 0 if truth is None else 1
     carriers = names.carriers[tag] - true
     with_name, both = names.found[tag] - given * hit, names.both[tag] - (true & hit)
@@ -165,32 +170,28 @@ def rows_of(
     seen = carriers > 0
     n = names.n_docs + 1.0
 
+    # (3) The features, in the order of `FEATURES`.
     def of(values: Int64, otherwise: int) -> Int64:
         return np.asarray(np.where(hit, np.append(values, 0)[place], otherwise))
 
-    crowd = np.bincount(found.doc, minlength=D)
-    share = np.where(hit, 0.0, _values_at(keys, *covered))
+    names_in_text = np.bincount(found.doc, minlength=D)
+    share = np.where(hit, 0.0, values_at(keys, *covered))
     rate = np.log((both + _RATE * _TRUST) / (with_name - both + (1 - _RATE) * _TRUST))
     values = [
         np.where(seen, np.log(np.maximum(p, 1e-4) / (1 - np.minimum(p, 0.999))), 0.0),
         seen, np.log((carriers + 0.5) / 0.5), hit, of(found.kind, 0) == ALTERNATIVE,
-        of(found.kind, 0) == SHORTENED, np.log(of(found.shared, 1)), np.log(of(found.times, 1)),
-        hit & (of(found.start, 1 << 40) < leads[doc]), np.log1p(of(found.first, 0)) / 5,
+        of(found.kind, 0) == SHORTENED, np.log(of(found.shared, 1)), np.log(of(found.n_hits, 1)),
+        hit & (of(found.start, 1 << 40) < titles[doc]), np.log1p(of(found.first, 0)) / 5,
         np.minimum(of(found.length, 0), 4), of(found.outermost, 0), hit * np.log((with_name + 0.5) / n),
         hit * rate, hit & seen, share, share >= 0.999, np.log1p(names.n_words[tag]),
-        tag < names.weights.shape[1], hit * np.log1p(crowd[doc]), np.log1p(_values_at(keys, *lent)),
+        tag < names.weights.shape[1], hit * np.log1p(names_in_text[doc]),
+        np.log1p(values_at(keys, *narrower)),
     ]  # fmt: skip
-    return Rows(doc, tag, np.stack(values, axis=1, dtype=np.float64, casting="unsafe"))
+    return PairFeatures(doc, tag, np.stack(values, axis=1, dtype=np.float64, casting="unsafe"))
 
 
-def marks(matrix: sp.csr_array, rows: Int64, columns: Int64) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Return (M,): whether each pair of row and column is an entry of a CSR matrix."""
-    entries = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)) * matrix.shape[1] + matrix.indices
-    return np.asarray(np.isin(rows * matrix.shape[1] + columns, entries))
-
-
-def _above(broader: Int64, n_tags: int) -> sp.csr_array:
-    """Return CSR (V, V): the tags up to so many levels above each; relations in circles do no harm."""
+def _broader_tags(broader: Int64, n_tags: int) -> sp.csr_array:
+    """Return CSR (V, V): the tags up to `_LEVELS` levels above each; relations in circles do no harm."""
     ones = np.ones(len(broader), dtype=np.float32)
     step = sp.csr_array((ones, (broader[:, 0], broader[:, 1])), shape=(n_tags, n_tags))
     reached = level = step
@@ -224,33 +225,20 @@ def _outermost(matches: Matches) -> Int64:
     return free
 
 
-def _covered(names: Names, occurs: sp.csr_array) -> tuple[Int64, Float64]:
+def _word_coverage(names: NameStatistics, occurs: sp.csr_array) -> tuple[Int64, Float64]:
     """Return the pairs, as document * U + tag, whose names are mostly in the text, and the shares."""
     shares = sp.csr_array(occurs @ names.weights)
     shares.sort_indices()
-    rows = np.repeat(np.arange(shares.shape[0]), np.diff(shares.indptr))
     kept = shares.data >= _LEAST_WORDS
-    keys = rows[kept] * len(names.carriers) + shares.indices[kept]
+    keys = entry_keys(shares, len(names.carriers))[kept]
     return keys, np.minimum(shares.data[kept], 1.0).astype(np.float64)
 
 
-def _lent(names: Names, found: Found, n_docs: int) -> tuple[Int64, Float64]:
+def _narrower_hits(names: NameStatistics, found: NameHits, n_docs: int) -> tuple[Int64, Float64]:
     """Return the pairs whose narrower tags have their names in the text, and how many of them do."""
     V = names.above.shape[0]
     ones = np.ones(len(found.doc), dtype=np.float32)
     has = sp.csr_array((ones, (found.doc, found.tag)), shape=(n_docs, V))
-    lent = sp.csr_array(has @ names.above)
-    lent.sort_indices()
-    rows = np.repeat(np.arange(n_docs), np.diff(lent.indptr))
-    return rows * len(names.carriers) + lent.indices, lent.data.astype(np.float64)
-
-
-def _looked_up(keys: Int64, known: Int64) -> tuple[np.ndarray[tuple[int], np.dtype[np.bool_]], Int64]:
-    """Return which keys are known, and the place of each among the known ones, which ascend."""
-    place = np.searchsorted(known, keys)
-    return np.append(known, -1)[place] == keys, place
-
-
-def _values_at(keys: Int64, known: Int64, values: Float64) -> Float64:
-    hit, place = _looked_up(keys, known)
-    return np.where(hit, np.append(values, 0)[place], 0.0)
+    hits = sp.csr_array(has @ names.above)
+    hits.sort_indices()
+    return entry_keys(hits, len(names.carriers)), hits.data.astype(np.float64)

@@ -1,7 +1,7 @@
-"""Recommendation with the names of tags: what words and topics say, and which names are in the text.
+"""Recommendation with the names of tags: scores from words and topics, and which names are in the text.
 
-A logistic regression weighs both. It is learned from training documents, each answered without itself and
-with its own counts left out, so that it applies to new documents. Tags that no training document carries can
+A logistic regression weighs both. It is fitted to leave-one-out scores of training documents, each also
+without its own counts, so that it applies to new documents. Tags that no training document carries can
 be recommended.
 """
 
@@ -19,6 +19,7 @@ import scipy.special
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float64, Int64
+from tagtopics.corpus.pair_keys import has_entries
 from tagtopics.corpus.stems import language_of
 from tagtopics.errors import InputError
 from tagtopics.recommend.calibration import best_threshold
@@ -26,14 +27,13 @@ from tagtopics.recommend.logistic import logistic_weights
 from tagtopics.recommend.recommender import Choice, Recommendation, TagRecommender
 from tagtopics.subjects.name_features import (
     FEATURES,
-    Found,
-    Names,
-    Rows,
-    found_in,
-    leads_of,
-    marks,
-    names_of,
-    rows_of,
+    NameHits,
+    NameStatistics,
+    PairFeatures,
+    group_matches,
+    name_statistics,
+    pair_features,
+    title_lengths,
 )
 from tagtopics.subjects.name_index import Matches, NameIndex
 from tagtopics.subjects.thesaurus import Thesaurus
@@ -42,7 +42,7 @@ _LEARNED_DOCS, _COUNTED_DOCS = 2000, 10_000
 """Training documents that weights are learned from, and that are searched for names to count them."""
 
 _KEPT_WRONG = 4
-"""One in so many wrong pairs is used to learn weights, with this weight."""
+"""Keep 1 in 4 of the wrong pairs, weighted by 4."""
 
 _SQUARES_FROM = 1000
 """True pairs from which products of two features are used, too."""
@@ -66,7 +66,7 @@ class Candidates(NamedTuple):
 
 @dataclass(frozen=True)
 class TagNames:
-    """Fitted evidence of names; it belongs to a recommender.
+    """The fitted name matcher of a recommender.
 
     Attributes:
         thesaurus: the V tags with names.
@@ -101,14 +101,14 @@ class TagNames:
         return NameIndex(self.thesaurus, self.language)
 
     @cached_property
-    def _names(self) -> Names:
+    def _names(self) -> NameStatistics:
         place = {tag: u for u, tag in enumerate(self.tags)}
         columns = np.array([place[tag] for tag in self.tag_names], dtype=np.int64)
         words = self.index.name_words()
-        return names_of(words, self.thesaurus.broader, columns, self.n_docs, tuple(self.counts))
+        return name_statistics(words, self.thesaurus.broader, columns, self.n_docs, tuple(self.counts))
 
     def with_thesaurus(self, thesaurus: Thesaurus) -> TagNames:
-        """Return the same evidence with other names; counts of tags that it had stay."""
+        """Return the same weights with other names; counts of tags that it had stay."""
         tags = all_tags(thesaurus, self.tag_names)
         place = {tag: u for u, tag in enumerate(self.tags)}
         old = np.array([place.get(tag, -1) for tag in tags], dtype=np.int64)
@@ -121,7 +121,7 @@ class TagNames:
         """Yield for each of D documents the tags it may need; none if it has neither known word nor name.
 
         Args:
-            recommender: the one that the evidence was learned with.
+            recommender: the one that the weights were fitted with.
             counts: CSR (D, W) in the columns of the model.
             doc_topic: (D, K) topic proportions, tags hidden.
             texts: of the documents.
@@ -131,11 +131,11 @@ class TagNames:
             batch = [unicodedata.normalize("NFC", text) for text in texts[part]]
             likely = recommender.probabilities(sp.csr_array(counts[part]), doc_topic[part])
             matches, occurs, _ = self.index.find(batch)
-            found = found_in(matches, len(self.tags))
-            rows = rows_of(self._names, found, occurs, leads_of(batch), likely, None)
+            found = group_matches(matches, len(self.tags))
+            rows = pair_features(self._names, found, occurs, title_lengths(batch), likely, None)
             p = self._probabilities(rows.values)
             silent = (np.diff(counts.indptr)[part] == 0) & (np.bincount(found.doc, minlength=len(batch)) == 0)
-            yield from self._ranked(rows, p, silent, matches, batch)
+            yield from self._rank(rows, p, silent, matches, batch)
 
     def recommendations(
         self, found: Candidates, words: Sequence[Any], chosen: Sequence[int]
@@ -159,8 +159,8 @@ class TagNames:
             likely = likely[admitted[found.tags[likely]]]
         return [int(i) for i in likely[: choice.top]]
 
-    def _ranked(
-        self, rows: Rows, p: Float64, silent: Any, matches: Matches, texts: list[str]
+    def _rank(
+        self, rows: PairFeatures, p: Float64, silent: Any, matches: Matches, texts: list[str]
     ) -> Iterator[Candidates]:
         spans: dict[tuple[int, int], dict[str, None]] = {}
         for doc, tag, start, stop in zip(matches.doc, matches.tag, matches.start, matches.stop, strict=True):
@@ -175,8 +175,8 @@ class TagNames:
 
     @single_thread()
     def _probabilities(self, values: Float64) -> Float64:
-        standard = _standardised(values, self.mean, self.scale)
-        columns = _expanded(standard, len(self.weights) > len(FEATURES) + 1)
+        standard = _standardise(values, self.mean, self.scale)
+        columns = _add_products(standard, len(self.weights) > len(FEATURES) + 1)
         return np.asarray(scipy.special.expit(columns @ self.weights[1:] + self.weights[0]))
 
 
@@ -192,7 +192,7 @@ def fit_tag_names(
     seed: int = 0,
     on_progress: Callable[[float], None] = lambda share: None,
 ) -> TagNames:
-    """Learn how far names in texts may be trusted; the result does not depend on the number of threads.
+    """Fit the weights of names in texts; the result does not depend on the number of threads.
 
     Args:
         recommender: a fitted one.
@@ -217,7 +217,7 @@ def fit_tag_names(
     parts = []
     for first in range(0, len(own), _BATCH):
         matches, occurs, _ = blank.index.find(own[first : first + _BATCH])
-        parts.append((found_in(matches, len(tags)), occurs))
+        parts.append((group_matches(matches, len(tags)), occurs))
         on_progress(0.6 * min(first + _BATCH, len(own)) / len(own))
     names = replace(blank, counts=_counts(recommender, tags, truth, [found for found, _ in parts]))
     names.__dict__["index"] = blank.index  # the same names
@@ -227,11 +227,11 @@ def fit_tag_names(
         batch = slice(i * _BATCH, min((i + 1) * _BATCH, len(own)))
         here = sp.csr_array(truth[batch])
         likely = recommender.leave_one_out(counted[batch])
-        rows = rows_of(names._names, *parts[i], leads_of(own[batch]), likely, here)
-        pairs.append((rows.values, marks(here, rows.doc, rows.tag)))
+        rows = pair_features(names._names, *parts[i], title_lengths(own[batch]), likely, here)
+        pairs.append((rows.values, has_entries(here, rows.doc, rows.tag)))
         on_progress(0.6 + 0.3 * (i + 1) / used)
     values, outcomes = (np.concatenate(part) for part in zip(*pairs, strict=True))
-    return _learned(names, values, outcomes, truth[: used * _BATCH].nnz, generator)
+    return _learn_weights(names, values, outcomes, truth[: used * _BATCH].nnz, generator)
 
 
 def _truth(recommender: TagRecommender, tags: Sequence[str], docs: Int64) -> sp.csr_array:
@@ -245,30 +245,30 @@ def _truth(recommender: TagRecommender, tags: Sequence[str], docs: Int64) -> sp.
 
 
 def _counts(
-    recommender: TagRecommender, tags: Sequence[str], truth: sp.csr_array, parts: Sequence[Found]
+    recommender: TagRecommender, tags: Sequence[str], truth: sp.csr_array, parts: Sequence[NameHits]
 ) -> Int64:
     """Return (3, U): documents that carry each tag, that have its name, and both."""
     counts = np.zeros((3, len(tags)), dtype=np.int64)
     everywhere = _truth(recommender, tags, np.arange(len(recommender.rows)))
     counts[0] = np.bincount(everywhere.indices, minlength=len(tags))
     for i, found in enumerate(parts):
-        carried = marks(truth, found.doc + i * _BATCH, found.tag)
+        carried = has_entries(truth, found.doc + i * _BATCH, found.tag)
         counts[1] += np.bincount(found.tag, minlength=len(tags))
         counts[2] += np.bincount(found.tag[carried], minlength=len(tags))
     return counts
 
 
 @single_thread()
-def _learned(
+def _learn_weights(
     names: TagNames, values: Float64, outcomes: Any, n_true: int, generator: np.random.Generator
 ) -> TagNames:
     """Learn the weights from pairs (M, features) and outcomes (M,); `n_true` pairs are true in all."""
     mean, scale = values.mean(0), np.maximum(values.std(0), _LEAST_SCALE)
-    standard = _standardised(values, mean, scale)
+    standard = _standardise(values, mean, scale)
     squares = int(outcomes.sum()) >= _SQUARES_FROM
     kept = outcomes | (generator.integers(_KEPT_WRONG, size=len(outcomes)) == 0)
     weight = np.where(outcomes[kept], 1.0, float(_KEPT_WRONG))
-    weights = _regressed(_expanded(standard[kept], squares), outcomes[kept], weight)
+    weights = _solve_weights(_add_products(standard[kept], squares), outcomes[kept], weight)
     fitted = replace(names, mean=mean, scale=scale, weights=weights)
     likely = fitted._probabilities(values)
     fitted = replace(fitted, threshold=best_threshold(likely, outcomes, n_true))
@@ -276,7 +276,7 @@ def _learned(
     return fitted
 
 
-def _regressed(columns: Float64, outcomes: Any, weight: Float64) -> Float64:
+def _solve_weights(columns: Float64, outcomes: Any, weight: Float64) -> Float64:
     """Return the weights of a logistic regression, the constant first, penalised on standardised columns."""
     mean, scale = columns.mean(0), columns.std(0)
     scale = np.where(scale > 1e-9, scale, 1.0)
@@ -285,12 +285,12 @@ def _regressed(columns: Float64, outcomes: Any, weight: Float64) -> Float64:
     return np.concatenate([[constant - (slopes * mean).sum()], slopes])
 
 
-def _standardised(values: Float64, mean: Float64, scale: Float64) -> Float64:
+def _standardise(values: Float64, mean: Float64, scale: Float64) -> Float64:
     """Return features (M, F) in standard deviations, none so far out that few training pairs had it."""
     return np.clip((values - mean) / scale, -_FARTHEST, _FARTHEST)
 
 
-def _expanded(values: Float64, squares: bool) -> Float64:
+def _add_products(values: Float64, squares: bool) -> Float64:
     """Return features (M, F) and, if wanted, the products of any two of them."""
     if not squares:
         return values

@@ -21,6 +21,7 @@ from tagtopics.analysis.audit.names import name_words
 from tagtopics.analysis.audit.profiles import row_products, weighted_words
 from tagtopics.corpus.cooccurrence import n_partners, tags_together
 from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.pair_keys import entry_keys, find_keys, values_at
 from tagtopics.jit.threads import resolve_threads
 from tagtopics.jit.top import largest_in_rows, largest_of_rows
 from tagtopics.recommend.recommender import TagRecommender
@@ -221,9 +222,9 @@ class _Scores(NamedTuple):
 
     def at(self, pairs: Int64, _: Any) -> Float64:
         """Return (P,): the scores of pairs, given their keys and whether documents have the tags."""
-        T = self.table.shape[1]
-        found = _values_at(self.table, pairs) if sp.issparse(self.table) else self.table.ravel()[pairs]
-        return np.asarray(found + self.rest[pairs // T] * self.share[pairs % T])
+        docs, tags = np.divmod(pairs, self.table.shape[1])
+        found = _entries(self.table, pairs) if sp.issparse(self.table) else self.table.ravel()[pairs]
+        return np.asarray(found + self.rest[docs] * self.share[tags])
 
     def best(self) -> Int64:
         """Return the keys of the best tags of each document."""
@@ -285,18 +286,19 @@ def _pairs_of(
     plus tag. Documents without tags get as many random ones as others: decision 270.
     """
     T, tags = corpus.n_tags, sp.csr_array(known.tags[rows])
-    company, observed = _company(tags, known)
+    cooccurrence, observed = _cooccurrence(tags, known)
     named = _named(rows, known, corpus)
-    own = _keys(tags)
+    own = entry_keys(tags)
     n_random = _RANDOM * (len(own) or round(len(rows) * known.usual))
-    random = _other_than(own, _distinct(generator.integers(0, max(len(rows) * T, 1), n_random)))
-    best = [scores.best(), *(_best_entries(table) for table in (company, named))]
-    pairs = _distinct(np.concatenate([own, random, *best]))
-    carried, drawn, candidate = (_marked(pairs, keys) for keys in (own, random, np.concatenate(best)))
-    d, t = pairs // T, pairs % T
+    random = np.unique(generator.integers(0, max(len(rows) * T, 1), n_random))
+    random = random[~find_keys(random, own)[0]]
+    best = [scores.best(), *(_best_entries(table) for table in (cooccurrence, named))]
+    pairs = np.unique(np.concatenate([own, random, *best]))
+    carried, drawn, candidate = (np.isin(pairs, keys) for keys in (own, random, np.concatenate(best)))
+    d, t = np.divmod(pairs, T)
     others = known.n_docs[t] - carried
     score, rarity = scores.at(pairs, carried), np.log((others + 0.5) / corpus.n_docs)
-    shares, together, name = (_values_at(table, pairs) for table in (company, observed, named))
+    shares, together, name = (_entries(table, pairs) for table in (cooccurrence, observed, named))
     expected = ((tags @ known.n_docs)[d] - carried * known.n_docs[t]) * others / corpus.n_docs
     better = _ranks(d, score, candidate)
     partners = np.diff(corpus.tags.indptr)[rows[d]] - carried  # other tags of the document
@@ -309,7 +311,7 @@ def _pairs_of(
     return Taggings(rows[d], t, carried, drawn, candidate, others, signals)
 
 
-def _company(tags: Any, known: _Counts) -> tuple[sp.csr_array, sp.csr_array]:
+def _cooccurrence(tags: Any, known: _Counts) -> tuple[sp.csr_array, sp.csr_array]:
     """Return two CSR (D, T) on the other tags of each document, in all other documents.
 
     The sum of the shares of their documents that have the tag, and the number of these documents.
@@ -323,16 +325,14 @@ def _company(tags: Any, known: _Counts) -> tuple[sp.csr_array, sp.csr_array]:
     weighted = sp.csr_array(tags * rare)
     n_own = n_partners(tags)[docs]  # what the document itself contributed to `together`
     own_shares = np.where(n_own > 0, np.asarray(weighted.sum(1)).ravel()[docs] - rare[tags.indices], 0)
-    own, answers = _keys(tags), []
+    own, tables = entry_keys(tags), []
     for others, part in ((weighted, own_shares), (tags, n_own)):
         table = sp.csr_array(others @ known.together)
         table.sort_indices()
-        keys = _keys(table)
-        place = np.searchsorted(keys, own)
-        there = np.append(keys, -1)[place] == own  # not if the document has no other tag
+        there, place = find_keys(own, entry_keys(table))  # not there if the document has no other tag
         table.data[place[there]] -= part[there]
-        answers.append(table)
-    return answers[0], answers[1]
+        tables.append(table)
+    return tables[0], tables[1]
 
 
 def _named(rows: Int64, known: _Counts, corpus: Corpus) -> sp.csr_array:
@@ -345,35 +345,9 @@ def _named(rows: Int64, known: _Counts, corpus: Corpus) -> sp.csr_array:
     return shares
 
 
-def _keys(table: Any) -> Int64:
-    """Return the keys of the entries of a sparse table, document times number of tags plus tag."""
-    docs = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
-    return np.asarray(docs * table.shape[1] + table.indices)
-
-
-def _values_at(table: Any, pairs: Int64) -> Float64:
+def _entries(table: Any, pairs: Int64) -> Float64:
     """Return (P,): the entries of a sparse table with sorted columns; 0 where there is none."""
-    keys = _keys(table)
-    place = np.searchsorted(keys, pairs)
-    return np.where(np.append(keys, -1)[place] == pairs, np.append(table.data, 0)[place], 0.0)
-
-
-def _distinct(keys: Int64) -> Int64:
-    """Return different keys, sorted."""
-    ordered = np.sort(keys)
-    return np.asarray(ordered[np.diff(ordered, prepend=-1) > 0])
-
-
-def _other_than(own: Int64, keys: Int64) -> Int64:
-    """Return the keys that are not among others; both are sorted."""
-    return np.asarray(keys[np.append(own, -1)[np.searchsorted(own, keys)] != keys])
-
-
-def _marked(pairs: Int64, keys: Int64) -> Any:
-    """Return (P,) booleans: which pairs, sorted, are among the keys, all of which are pairs."""
-    marks = np.zeros(len(pairs), dtype=bool)
-    marks[np.searchsorted(pairs, keys)] = True
-    return marks
+    return values_at(pairs, entry_keys(table), table.data)
 
 
 def _best_scores(scores: Float32) -> Int64:
@@ -388,7 +362,7 @@ def _best_entries(table: Any) -> Int64:
     offsets = np.asarray(table.indptr, dtype=np.int64)
     best = largest_of_rows(offsets, table.data, _CANDIDATES, 1).ravel()
     best = best[best >= 0]
-    return np.asarray(_keys(table)[best[table.data[best] > 0]])
+    return np.asarray(entry_keys(table)[best[table.data[best] > 0]])
 
 
 def _closeness(corpus: Corpus, taggings: Taggings) -> Float64:
