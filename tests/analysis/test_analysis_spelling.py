@@ -16,6 +16,8 @@ SAME = [
     ("data-base", "database", "equal"),
     ("José García", "Jose Garcia", "equal"),
     ("category", "categories", "equal"),
+    ("box", "boxes", "equal"),
+    ("network analysis", "Network analyses", "equal"),
     ("Alexandra Petrova", "Alexandra Petrva", "typo"),
     ("Alexandra Petrova", "Alexandra Petorva", "typo"),
     ("banana", "banano", "short typo"),

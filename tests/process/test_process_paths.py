@@ -15,9 +15,10 @@ import pytest
 from tagtopics import _processes
 
 DEPENDENCIES = (
-    "tagtopics", "jinja2", "narwhals", "numba", "llvmlite", "numpy", "platformdirs", "pydantic", "rich",
-    "safetensors", "sklearn", "joblib", "threadpoolctl", "scipy", "typer", "click", "xxhash", "polars",
-    "pandas", "pydantic_core", "yaml", "ray", "rdflib", "sitecustomize", "usercustomize",
+    "tagtopics", "jinja2", "narwhals", "numba", "llvmlite", "numpy", "platformdirs", "pydantic",
+    "rapidfuzz", "rich", "safetensors", "sklearn", "joblib", "threadpoolctl", "scipy", "typer", "click",
+    "xxhash", "polars", "pandas", "pydantic_core", "yaml", "ray", "rdflib", "sitecustomize",
+    "usercustomize",
 )  # fmt: skip
 ROWS = [
     {"text": text, "tags": [text.split()[0]]}

@@ -107,12 +107,16 @@ def guess_language(texts: Sequence[str]) -> str | None:
 
     None if there are few words, or if no language has a share that is clearly above those of unrelated ones.
     """
-    words = _WORD.findall(unicodedata.normalize("NFC", _sample(texts).lower()))
-    if len(words) < _LEAST_WORDS:
-        return None
+    words = _words_of(texts)
     shares = _shares(words)
     best = max(shares, key=lambda name: shares[name])
-    return best if shares[best] >= _LEAST_SHARE else None
+    return best if len(words) >= _LEAST_WORDS and shares[best] >= _LEAST_SHARE else None
+
+
+def language_code(texts: Sequence[str]) -> str:
+    """Return the ISO 639-1 code of the most likely language of texts, however few; English if unclear."""
+    shares = _shares(_words_of(texts))
+    return LANGUAGES[max(shares, key=lambda name: (shares[name], name == "english"))]
 
 
 def language_notices(texts: Sequence[str], recipe: Any) -> tuple[list[str], list[str]]:
@@ -139,15 +143,20 @@ def language_notices(texts: Sequence[str], recipe: Any) -> tuple[list[str], list
 
 def _is_close(texts: Sequence[str], best: str, used: str) -> bool:
     """Tell whether the language of the stop words fits texts nearly as well as the best one."""
-    shares = _shares(_WORD.findall(unicodedata.normalize("NFC", _sample(texts).lower())))
+    shares = _shares(_words_of(texts))
     return used not in shares or shares[best] < _MARGIN * shares[used]
+
+
+def _words_of(texts: Sequence[str]) -> list[str]:
+    """Return the words of a sample of texts, in lower case."""
+    return _WORD.findall(unicodedata.normalize("NFC", _sample(texts).lower()))
 
 
 def _shares(words: Sequence[str]) -> dict[str, float]:
     """Return the share of words that are frequent ones of each language."""
     occurrences = Counter(words)
     return {
-        name: sum(occurrences[word] for word in set(frequent.split())) / len(words)
+        name: sum(occurrences[word] for word in set(frequent.split())) / max(len(words), 1)
         for name, frequent in _FREQUENT.items()
     }
 

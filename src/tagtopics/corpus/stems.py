@@ -7,11 +7,8 @@ The rules strip endings of nouns and adjectives and nothing else: `policies` and
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
-
-from tagtopics.corpus.text import default_pattern, fold_case
+from collections.abc import Mapping
+from functools import lru_cache
 
 _Rules = tuple[tuple[str, str, int], ...]
 """Ending, what replaces it, and the least number of characters before it; the first that applies is used."""
@@ -50,54 +47,27 @@ RULES: Mapping[str, _Rules] = {
         ("t", "", 4), ("s", "", 3),
     ),
 }  # fmt: skip
-"""Rules of each language, for words without accents."""
-
-_COMMON: Mapping[str, str] = {
-    "en": "the of and in to is for with on that by this from are as an",
-    "de": "der die das und von in den mit zu ein eine ist im für auf des",
-    "fr": "le la les de des et en un une du dans est pour que sur par",
-    "es": "el la los las de y en del que una por con para es se un",
-    "it": "il la di e che in un una del della per con le gli dei è",
-    "pt": "o a os as de e em do da que uma para com não um por",
-    "nl": "de het een van en in is op te met voor dat aan zijn door ook",
-    "sv": "och att i en det som på är av för den med till ett om de",
-}
-"""Words by which a language is recognised."""
+"""Rules of each language, by its ISO 639-1 code, for words without accents."""
 
 COMPOUNDING = frozenset({"de", "nl", "sv"})
 """Languages that write compounds as one word."""
 
-_SAMPLE = 200_000
-"""Words that are looked at to tell the language."""
-
 _ACCENTS = str.maketrans({"ß": "ss", "ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d"})
 
 
-class Stemmer:
-    """Returns the stems of words of one language; what was computed is remembered.
+@lru_cache(maxsize=1 << 16)
+def stem_word(word: str, language: str) -> str:
+    """Return the stem of a word in lower case.
 
     Args:
+        word: in lower case.
         language: a key of `RULES`; the words of any other language are only folded.
     """
-
-    def __init__(self, language: str) -> None:
-        self.language = language
-        self._rules = RULES.get(language, ())
-        self._stems: dict[str, str] = {}
-
-    def __call__(self, word: str) -> str:
-        """Return the stem of a word in lower case."""
-        found = self._stems.get(word)
-        if found is None:
-            found = self._stems[word] = self._stem(word)
-        return found
-
-    def _stem(self, word: str) -> str:
-        word = without_accents(word)
-        for ending, replacement, least in self._rules:
-            if word.endswith(ending) and len(word) - len(ending) >= least:
-                return word[: len(word) - len(ending)] + replacement
-        return word
+    word = without_accents(word)
+    for ending, replacement, least in RULES.get(language, ()):
+        if word.endswith(ending) and len(word) - len(ending) >= least:
+            return word[: len(word) - len(ending)] + replacement
+    return word
 
 
 def without_accents(word: str) -> str:
@@ -107,15 +77,3 @@ def without_accents(word: str) -> str:
     decomposed = unicodedata.normalize("NFD", word.translate(_ACCENTS))
     latin = "".join(c for c in decomposed if not "\u0300" <= c <= "\u036f")
     return unicodedata.normalize("NFC", latin)
-
-
-def language_of(texts: Iterable[str]) -> str:
-    """Return the language of texts, a key of `RULES`, by their most common words; English if unclear."""
-    words = (word for text in texts for word in default_pattern().findall(fold_case(text)))
-    counts = Counter(islice(words, _SAMPLE))
-    found = {language: _share(counts, common.split()) for language, common in _COMMON.items()}
-    return max(found, key=lambda language: (found[language], language == "en"))
-
-
-def _share(counts: Counter[str], common: Sequence[str]) -> float:
-    return sum(counts[word] for word in common) / max(counts.total(), 1)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Int64
-from tagtopics.corpus.stems import COMPOUNDING, Stemmer
+from tagtopics.corpus.stems import COMPOUNDING, stem_word
 from tagtopics.corpus.text import default_pattern, fold_case
 from tagtopics.subjects.thesaurus import Thesaurus
 
@@ -60,12 +61,12 @@ class NameIndex:
 
     Args:
         thesaurus: V tags with names.
-        language: of `Stemmer`.
+        language: of `stem_word`.
     """
 
     def __init__(self, thesaurus: Thesaurus, language: str) -> None:
         self.thesaurus = thesaurus
-        self._stem = Stemmer(language)
+        self._stem = partial(stem_word, language=language)
         self._splits = language in COMPOUNDING
         self._stems: dict[str, int] = {}
         self._edges: dict[tuple[int, int], int] = {}

@@ -19,8 +19,8 @@ import scipy.special
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float64, Int64
+from tagtopics.corpus.languages import language_code
 from tagtopics.corpus.pair_keys import has_entries
-from tagtopics.corpus.stems import language_of
 from tagtopics.errors import InputError
 from tagtopics.recommend.calibration import best_threshold
 from tagtopics.recommend.logistic import logistic_weights
@@ -70,7 +70,7 @@ class TagNames:
 
     Attributes:
         thesaurus: the V tags with names.
-        language: of the texts, for their inflection.
+        language: of the texts, as an ISO 639-1 code, for their inflection.
         n_docs: training documents that were searched for names.
         counts: (3, U) how many of them carry each tag, have its name, and both; U tags, see `tags`.
         mean: (features,) of the training pairs.
@@ -211,7 +211,7 @@ def fit_tag_names(
     tags, n = all_tags(thesaurus, recommender.tag_names), len(FEATURES)
     truth = _truth(recommender, tags, counted)
     blank = TagNames(
-        thesaurus, language_of(own), len(own), np.zeros((3, len(tags)), dtype=np.int64), np.zeros(n),
+        thesaurus, language_code(own), len(own), np.zeros((3, len(tags)), dtype=np.int64), np.zeros(n),
         np.ones(n), np.zeros(n + 1), 0.5, recommender.tag_names,
     )  # fmt: skip
     parts = []

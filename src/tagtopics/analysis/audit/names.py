@@ -4,28 +4,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
 
 import numpy as np
 import scipy.sparse as sp
 
 from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.stems import stem_word
 from tagtopics.corpus.tags import bare_name
 
 _WORD = re.compile(r"[^\W_]+")
 
 
-@lru_cache(maxsize=1 << 16)
 def fold_word(word: str) -> str:
-    """Return a word without case, accents and a plural ending."""
-    plain = word.casefold()
-    if not plain.isascii():
-        plain = "".join(c for c in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(c))
-    if len(plain) > 4 and plain.endswith("ies"):
-        return plain[:-3] + "y"
-    if len(plain) > 3 and plain.endswith("s") and not plain.endswith(("ss", "us", "is")):
-        return plain[:-1]
-    return plain
+    """Return a word without case, accents and an English plural ending."""
+    return stem_word(unicodedata.normalize("NFKC", word).casefold(), "en")
 
 
 def name_parts(tag: str) -> tuple[str, ...]:

@@ -6,6 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
+from rapidfuzz.distance import OSA
+
 from tagtopics.analysis.audit.names import name_parts
 from tagtopics.corpus.tags import kind_of
 
@@ -54,8 +56,9 @@ def alike(one: Sequence[str], other: Sequence[str]) -> str | None:
     if _digits(first) != _digits(second):
         return None
     same_letters = _letters(one) == _letters(other)  # initials that differ are no typing errors
-    if same_letters and min(len(first), len(second)) >= _SHORTEST_TYPO and _one_edit(first, second):
-        return "typo" if min(len(first), len(second)) >= _LONG else "short typo"
+    shorter = min(len(first), len(second))
+    if same_letters and shorter >= _SHORTEST_TYPO and OSA.distance(first, second, score_cutoff=1) == 1:
+        return "typo" if shorter >= _LONG else "short typo"
     few, many = sorted((one, other), key=len)
     return "part" if len(few) > 1 and len(few) < len(many) and not Counter(few) - Counter(many) else None
 
@@ -101,16 +104,3 @@ def _letters(words: Sequence[str]) -> list[str]:
 
 def _digits(name: str) -> str:
     return "".join(c for c in name if c.isdigit())
-
-
-def _one_edit(one: str, other: str) -> bool:
-    """Tell whether one character was changed, left out or exchanged with the next."""
-    if len(one) > len(other):
-        one, other = other, one
-    start = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
-    if len(one) < len(other):
-        return len(other) - len(one) == 1 and one[start:] == other[start + 1 :]
-    swapped = (
-        one[start : start + 2] == other[start : start + 2][::-1] and one[start + 2 :] == other[start + 2 :]
-    )
-    return one[start + 1 :] == other[start + 1 :] or swapped
