@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import tagtopics as tt
 from tagtopics.corpus import TextRecipe, read_corpus, recipe_from_json, recipe_to_json
 from tagtopics.corpus.languages import LANGUAGES, guess_language, spaceless_language, words_of_language
-from tagtopics.corpus.phrases import find_phrases, merger, npmi
+from tagtopics.corpus.phrases import learn_phrases, merger, npmi
 from tagtopics.corpus.spans import SpanFinder
 from tagtopics.corpus.text import analyzer
 from tagtopics.errors import CorpusWarning, InputError, MissingExtraError
@@ -184,15 +184,15 @@ def test_phrases_are_those_of_the_statistic() -> None:
         and math.log((n / pairs.total()) / (words[a] / words.total() * words[b] / words.total()))
         >= 0.5 * -math.log(n / pairs.total())
     }
-    first = set(find_phrases(documents))
+    first = set(learn_phrases(documents))
     assert {phrase for phrase in first if phrase.count(" ") == 1} == expected
     assert npmi(0.1, 0.1, 0.1) == pytest.approx(1)
     assert npmi(0.01, 0.1, 0.1) == pytest.approx(0)
 
 
 def test_stop_words_separate_neighbours() -> None:
-    assert find_phrases([["state", None, "art"]] * 20) == ()
-    assert find_phrases([["new", "york", "city"], ["a"], ["b"]] * 20) == (
+    assert learn_phrases([["state", None, "art"]] * 20) == ()
+    assert learn_phrases([["new", "york", "city"], ["a"], ["b"]] * 20) == (
         "new york",
         "new york city",
         "york city",

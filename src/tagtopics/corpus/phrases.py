@@ -5,7 +5,8 @@ A pair is a phrase if it occurs at least `_LEAST` times and its normalised point
     npmi(a, b) = log(p(a b) / (p(a) p(b))) / -log p(a b),
 
 from -1 to 1, is at least `_NPMI`. A second pass joins phrases to longer ones. Stop words, and words that are
-too short, separate neighbours. Decision 262.
+too short, separate neighbours. Decision 262. The phrases in names of topics have another rule:
+`models.naming.find_topic_phrases`.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ Words = Sequence[str | None]
 """The words of a text in order; None where a word is left out."""
 
 
-def find_phrases(documents: Iterable[Words]) -> tuple[str, ...]:
-    """Return the phrases of documents, sorted; the words of a phrase are separated by blanks."""
+def learn_phrases(documents: Iterable[Words]) -> tuple[str, ...]:
+    """Return the phrases of documents that are to be counted as words, sorted, with blanks inside."""
     phrases: set[str] = set()
     texts = [list(words) for words in documents]
     for _ in range(_PASSES):
         merge = merger(phrases)
-        found = _telling_pairs([merge(words) for words in texts])
+        found = _associated_pairs([merge(words) for words in texts])
         if found <= phrases:
             break
         phrases |= found
@@ -64,7 +65,7 @@ def longest_at(words: Words, i: int, longest: int, known: frozenset[str]) -> int
     return 1
 
 
-def _telling_pairs(texts: Sequence[Words]) -> set[str]:
+def _associated_pairs(texts: Sequence[Words]) -> set[str]:
     """Return the pairs of neighbours that make a phrase."""
     single: Counter[str] = Counter()
     pairs: Counter[tuple[str, str]] = Counter()

@@ -78,9 +78,9 @@ def with_phrases(
         return recipe, []
     if tokenizer is not None:
         raise InputError("text recipe: phrases need the recipe's tokenizer; use register_tokenizer")
-    from tagtopics.corpus.phrases import find_phrases
+    from tagtopics.corpus.phrases import learn_phrases
 
-    phrases = find_phrases(map(_reader(recipe), texts))
+    phrases = learn_phrases(map(_reader(recipe), texts))
     shown = ", ".join(map(repr, phrases[:3]))
     line = (
         f"phrases counted as words: {len(phrases):,}, such as {shown}" if phrases else "no phrases were found"

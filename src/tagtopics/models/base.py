@@ -26,7 +26,7 @@ from tagtopics.files import utc_now
 from tagtopics.jit.threads import resolve_threads
 from tagtopics.models import precompile
 from tagtopics.models.inputs import inferred_tags, without_tags
-from tagtopics.models.naming import find_phrases
+from tagtopics.models.naming import find_topic_phrases
 from tagtopics.models.queries import Queries
 from tagtopics.models.recommending import trained_recommender
 from tagtopics.models.topics import TopicFit
@@ -311,7 +311,7 @@ class TopicModel(Queries):
         self.topic_word_prior_ = topics.topic_word_prior
         self.set_topics(topics.word_sums)
         self.doc_topic_, self.doc_topic_prior_ = topics.doc_topic, topics.doc_topic_prior
-        self.phrases_ = find_phrases(corpus, self.components_, self.topic_shares(), self.doc_topic_)
+        self.phrases_ = find_topic_phrases(corpus, self.components_, self.topic_shares(), self.doc_topic_)
         self.tag_docs_ = topics.tag_docs.copy()
         self.n_features_in_ = corpus.n_words
         self.vocabulary_, self.tag_names_, self.doc_ids_ = corpus.vocabulary, corpus.tag_names, corpus.ids

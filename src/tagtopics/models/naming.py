@@ -105,7 +105,7 @@ def name_topics(
         topic_word: (K, W) p(word | topic).
         topic_share: (K,) share of all tokens.
         vocabulary: the W words.
-        phrases: words that form a phrase, joined by spaces, as `find_phrases` returns them.
+        phrases: words that form a phrase, joined by spaces, as `find_topic_phrases` returns them.
         tag_sums: (T, K) how much of each topic the documents of each tag have; None without tags.
         tag_names: the T tags.
     """
@@ -156,7 +156,9 @@ def distinct(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def find_phrases(corpus: Corpus, topic_word: Any, topic_share: Float64, doc_topic: Any) -> tuple[str, ...]:
+def find_topic_phrases(
+    corpus: Corpus, topic_word: Any, topic_share: Float64, doc_topic: Any
+) -> tuple[str, ...]:
     """Return telling words that form phrases in the texts of a corpus, most frequent first.
 
     Each topic is looked for in the documents that have most of it. Every two words side by side in a longer
