@@ -21,7 +21,7 @@ import scipy.sparse as sp
 import tagtopics as tt
 from reproduction.audit import results
 from tagtopics.analysis.audit import duplicates
-from tagtopics.analysis.audit.profiles import of_length_one, row_products, weighted_words
+from tagtopics.analysis.audit.profiles import normalize_rows, row_products, weighted_words
 from tagtopics.analysis.audit.spelling import spelling_pairs
 
 LEARNED, OFTEN = 300, (results.FEWEST, 40)
@@ -41,11 +41,11 @@ def pairs_of(corpus: tt.Corpus, seed: int, n_split: int, fewest: int) -> Pairs:
     """Return the pairs of a corpus some of whose tags are split."""
     results.SPLIT, results.FEWEST = n_split, fewest
     halves, true = results.with_halves(corpus, seed, results.hidden_name)
-    profiles = duplicates._profiles_of(weighted_words(halves), sp.csr_array(halves.tags, dtype=np.float64))
+    profiles = duplicates._make_profiles(weighted_words(halves), sp.csr_array(halves.tags, dtype=np.float64))
     near = duplicates._neighbours(profiles)
     pairs = sorted((set(near) - set(spelling_pairs(corpus.tag_names))) | set(true))
     a, b = np.array(pairs, dtype=np.int64).T
-    words = of_length_one(profiles.sums)
+    words = normalize_rows(profiles.sums)
     cosine = row_products(words, a, words, b)
     features = np.column_stack([duplicates._features(profiles, a, b, near)[:, 1:], cosine])
     right = np.array([pair in true for pair in pairs])

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import tagtopics as tt
-from tagtopics.analysis.audit.duplicates import _profiles_of, _share_of_duplicates, _unity, duplicate_tags
+from tagtopics.analysis.audit.duplicates import _make_profiles, _share_of_duplicates, _unity, duplicate_tags
 from tagtopics.analysis.audit.profiles import largest, weighted_words
 
 
@@ -47,7 +47,7 @@ TRANSLATIONS = {
 
 
 def test_translated_tags_are_listed() -> None:
-    """Half of the documents of six tags carry a German name: alike in words and company, not in spelling."""
+    """Half of the documents of six tags carry a German name: alike in words and tags, not in spelling."""
     corpus = tt.load_dataset("docstrings")
     generator = np.random.default_rng(0)
     tags = corpus.tags.toarray()
@@ -105,7 +105,7 @@ def test_unity_is_the_similarity_between_tags_over_that_within(halves: tt.Corpus
         (alike[i][i].sum() - np.trace(alike[i][i])) / (len(r) * (len(r) - 1)) for i, r in enumerate(rows)
     ]
     expected = alike[0][1].mean() / np.sqrt(within[0] * within[1])
-    found = _unity(_profiles_of(weighted, tags), np.array([a]), np.array([b]))
+    found = _unity(_make_profiles(weighted, tags), np.array([a]), np.array([b]))
     assert found[0] == pytest.approx(expected)
 
 

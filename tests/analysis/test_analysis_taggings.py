@@ -66,7 +66,7 @@ def test_every_tagging_is_collected_once(planted: Any, taggings: Taggings) -> No
 
 
 def test_the_signals_of_a_tagging_do_not_use_its_own_document(planted: Any, taggings: Taggings) -> None:
-    """Counted anew with loops; company of tag t in d: the other tags of d, in documents other than d."""
+    """Counted anew with loops; co-occurrence of tag t in d: the other tags of d, in other documents."""
     corpus, model, _, _ = planted
     tags = corpus.tags.toarray() > 0
     scores = model.recommender_
@@ -74,11 +74,11 @@ def test_the_signals_of_a_tagging_do_not_use_its_own_document(planted: Any, tagg
         d, t = int(taggings.docs[i]), int(taggings.tags[i])
         others = [s for s in np.flatnonzero(tags[d]) if s != t]
         rest = np.delete(tags, d, axis=0)
-        company = sum((rest[:, s] & rest[:, t]).sum() / tags[:, s].sum() for s in others)
+        cooccurrence = sum((rest[:, s] & rest[:, t]).sum() / tags[:, s].sum() for s in others)
         observed = sum((rest[:, s] & rest[:, t]).sum() for s in others)
         expected = sum(tags[:, s].sum() for s in others) * rest[:, t].sum() / len(tags)
         assert taggings.n_others[i] == rest[:, t].sum()
-        assert taggings.signals[i, 5] == pytest.approx(np.log(company + 3e-3))
+        assert taggings.signals[i, 5] == pytest.approx(np.log(cooccurrence + 3e-3))
         assert taggings.signals[i, 6] == pytest.approx(np.log((observed + 0.1) / (expected + 0.1)))
         own = np.flatnonzero(scores.rows == d)
         if len(own):

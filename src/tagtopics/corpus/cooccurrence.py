@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 MOST_TOGETHER = 256
-"""Documents with more tags do not count: their tags say little about each other, and n tags are n² pairs."""
+"""Documents with more tags do not count: n tags are n² pairs, and most of them mean little."""
 
 
 def tags_together(tags: Any) -> sp.csr_array:

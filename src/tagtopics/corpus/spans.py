@@ -53,11 +53,11 @@ class SpanFinder:
         if len(folded) != len(text):
             text = folded
         if self._steps:
-            return text, self._longest(self._merged(folded if self._recipe.lemmas is None else text))
+            return text, self._longest(self._merge_phrases(folded if self._recipe.lemmas is None else text))
         tokens = [(a, b) for a, b in self._pattern.spans(folded) if self._is_word(folded[a:b])]
         return text, self._longest([(a, b, folded[a:b]) for a, b in tokens])
 
-    def _merged(self, folded: str) -> list[tuple[int, int, str]]:
+    def _merge_phrases(self, folded: str) -> list[tuple[int, int, str]]:
         """Return start, stop and counted word of each token or phrase that is kept."""
         places = list(self._places(folded))
         words = [self._keep(folded[a:b]) for a, b in places]

@@ -34,7 +34,7 @@ def named_documents(corpus: Corpus, path: str) -> Corpus:
 
 
 def load_with_tag_names(place: str, path: str, output: OutputOptions) -> TopicModel:
-    """Load a model with the names of a file; one without any learns what they say from its documents."""
+    """Load a model with the names of a file; one without any trains the name matcher on its documents."""
     from tagtopics.subjects.tag_names import fit_tag_names
     from tagtopics.subjects.thesaurus import in_tags, read_thesaurus
 
@@ -52,6 +52,6 @@ def load_with_tag_names(place: str, path: str, output: OutputOptions) -> TopicMo
             f"{place}: fitted without tag names and saved without its texts; use fit --tag-names {path}"
         )
     if not output.quiet:
-        note(f"learning what names say from the documents of {place}; fit --tag-names saves this")
+        note(f"training the name matcher on the documents of {place}; fit --tag-names saves it")
     model.names_ = fit_tag_names(model.recommender_, thesaurus, kept.texts)
     return model

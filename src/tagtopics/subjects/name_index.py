@@ -164,14 +164,14 @@ class NameIndex:
                     break
                 last += 1
                 if node in self._ends:
-                    yield from self._named(node, first, last, spans, text)
+                    yield from self._matches_at(node, first, last, spans, text)
             if joined[first]:
                 whole = self._stems.get(self._stem(_surface(text, spans[first][0], spans[first + 1][1])), -1)
                 node = self._edges.get((0, whole), -1)
                 if node in self._ends:
-                    yield from self._named(node, first, first + 2, spans, text)
+                    yield from self._matches_at(node, first, first + 2, spans, text)
 
-    def _named(
+    def _matches_at(
         self, node: int, first: int, last: int, spans: list[tuple[int, int]], text: str
     ) -> Iterator[tuple[int, int, int, int, int, int, int]]:
         start, stop = spans[first][0], spans[last - 1][1]
@@ -206,14 +206,14 @@ def _variants(name: str, others: Iterable[str]) -> Iterator[tuple[str, int]]:
     """Yield the forms in which names are looked for, the preferred name first."""
     for text, kind in [(name, PREFERRED), *((other, ALTERNATIVE) for other in others)]:
         yield text, kind
-        yield from ((_inverted(text), kind),) if text.count(", ") == 1 else ()
+        yield from ((_invert(text), kind),) if text.count(", ") == 1 else ()
     for text in (name, *others):
         if (short := _without_brackets(text)) != text:
             yield short, SHORTENED
-            yield from ((_inverted(short), SHORTENED),) if short.count(", ") == 1 else ()
+            yield from ((_invert(short), SHORTENED),) if short.count(", ") == 1 else ()
 
 
-def _inverted(name: str) -> str:
+def _invert(name: str) -> str:
     """Return `Doe, Jane` as `Jane Doe`."""
     last, first = name.split(", ")
     return f"{first} {last}"

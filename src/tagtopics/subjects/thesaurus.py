@@ -63,7 +63,7 @@ class Thesaurus:
     def learn_names(
         self, recommender: Any, texts: Sequence[str], on_progress: Callable[[float], None]
     ) -> Any:
-        """Return a `TagNames` that finds these names in texts, weighed with what a recommender says."""
+        """Return a `TagNames` that finds these names in texts, weighed with the scores of a recommender."""
         from tagtopics.subjects.tag_names import fit_tag_names
 
         return fit_tag_names(recommender, self, texts, on_progress=on_progress)

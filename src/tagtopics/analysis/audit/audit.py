@@ -72,7 +72,7 @@ def audit(
     found: list[Finding] = []
     for kind in KINDS:
         if kind in kinds:
-            found += _found(kind, corpus, taggings, doc_topic, reasons, min_score, n_words)
+            found += _findings_of(kind, corpus, taggings, doc_topic, reasons, min_score, n_words)
     on_progress(1.0)
     return found
 
@@ -113,7 +113,7 @@ def _is_trained_on(recommender: TagRecommender, corpus: Corpus, counts: Any) -> 
     return all(part.sum() == 0 for part in same) and len(rows) <= int(tagged.sum())
 
 
-def _found(
+def _findings_of(
     kind: str,
     corpus: Corpus,
     taggings: Taggings | None,

@@ -209,14 +209,14 @@ def apply_changes(corpus: Corpus, changes: Sequence[Change]) -> Corpus:
         InputError: if a change does not match the corpus.
     """
     editor = TagEditor(changes, corpus.ids, corpus.tag_names)
-    lists = [_edited(editor, row, corpus.tags_of(row)) for row in range(corpus.n_docs)]
+    lists = [_edit(editor, row, corpus.tags_of(row)) for row in range(corpus.n_docs)]
     used = {tag for tags in lists for tag in tags}
     known = set(corpus.tag_names)
     names = [name for name in corpus.tag_names if name in used] + sorted(used - known)
     return replace(corpus, tags=tag_matrix(lists, names), tag_names=tuple(names), notices=())
 
 
-def _edited(editor: TagEditor, row: int, tags: Sequence[str]) -> list[str]:
+def _edit(editor: TagEditor, row: int, tags: Sequence[str]) -> list[str]:
     gone, fresh = editor.edit(row, tags)
     return [tag for tag in tags if tag not in gone] + fresh
 

@@ -105,7 +105,7 @@ def audit_command(
         raise InputError(f"--kind {unknown[0][:40]!r}: choose from {', '.join(KINDS)}")
     if not 0 <= min_score <= 1:
         raise InputError(f"--min-score must be from 0 to 1, not {min_score}")
-    fitted, corpus = _fitted(source, model, columns, text, output)
+    fitted, corpus = _load_or_fit(source, model, columns, text, output)
     if not corpus.tags.nnz:
         note(f"{source} has no tags; name their column with --tags")
     with _status(output) as on_progress:
@@ -159,7 +159,7 @@ def apply_command(
     show(output.json, payload, lambda console: console.print(fact_table(facts)))
 
 
-def _fitted(
+def _load_or_fit(
     source: str, options: ModelOptions, columns: ColumnOptions, text: TextOptions, output: OutputOptions
 ) -> tuple[TopicModel, Corpus]:
     """Return the model and corpus to audit: a saved one with its corpus, or a new model of a corpus."""

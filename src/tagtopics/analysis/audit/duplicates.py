@@ -1,4 +1,4 @@
-"""Pairs of tags that mean the same: alike in spelling, words and company, and seldom on one document.
+"""Pairs of tags that mean the same: alike in spelling, words and co-occurrence, and seldom on one document.
 
 What duplicates look like in a collection is learned from the collection: some tags are split into two halves,
 which are duplicates by construction, and compared with pairs of different tags that are alike.
@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float64, Int64
-from tagtopics.analysis.audit.profiles import largest, of_length_one, row_products, weighted_words
+from tagtopics.analysis.audit.profiles import largest, normalize_rows, row_products, weighted_words
 from tagtopics.analysis.audit.spelling import EVIDENCE, spelling_pairs
 from tagtopics.corpus.cooccurrence import tags_together
 from tagtopics.corpus.core import Corpus
@@ -58,7 +58,7 @@ class _Profiles(NamedTuple):
 
     sums: Any  # CSR (T, W) of the documents of each tag, not of length 1
     words: Any  # CSR (T, W) the largest entries of the sums
-    company: Any  # CSR (T, T) other tags on the same documents
+    cooccurrence: Any  # CSR (T, T) other tags on the same documents
     together: Any  # CSR (T, T) documents with both tags
     n_docs: Float64  # (T,)
     n_all: int
@@ -73,7 +73,7 @@ def duplicate_tags(corpus: Corpus) -> Duplicates:
     """
     weighted = weighted_words(corpus)
     spelled = spelling_pairs(corpus.tag_names)
-    profiles = _profiles_of(weighted, sp.csr_array(corpus.tags, dtype=np.float64))
+    profiles = _make_profiles(weighted, sp.csr_array(corpus.tags, dtype=np.float64))
     near = _neighbours(profiles)
     pairs = sorted(set(near) | set(spelled))
     if not pairs:
@@ -91,7 +91,7 @@ def duplicate_tags(corpus: Corpus) -> Duplicates:
 
 
 def _learned_margin(corpus: Corpus, weighted: Any, features: Float64, unlike: Any) -> Float64:
-    """Return (P,): the log odds that pairs are duplicates by words and company; see the module.
+    """Return (P,): the log odds that pairs are duplicates by words and co-occurrence; see the module.
 
     How many tags have a duplicate with another name, such as a translation, is seen in the collection: the
     pairs whose names are unlike are counted from levels on that given shares of the halves reach.
@@ -99,7 +99,7 @@ def _learned_margin(corpus: Corpus, weighted: Any, features: Float64, unlike: An
     tags, halves = _split_tags(corpus)
     if len(halves) < _FEWEST_SPLIT:
         return np.full(len(features), np.log(_PRIOR))
-    profiles = _profiles_of(weighted, tags)
+    profiles = _make_profiles(weighted, tags)
     near = _neighbours(profiles)
     same = dict.fromkeys(halves, True)
     pairs = sorted(set(near) | set(same))
@@ -120,7 +120,7 @@ def _learned_margin(corpus: Corpus, weighted: Any, features: Float64, unlike: An
 def _share_of_duplicates(margins: Float64, of_halves: Float64, n_tags: int) -> float:
     """Return the largest share of tags that can have a duplicate, given the margins of pairs and of halves.
 
-    For every level, at least so many pairs lie above it as the duplicates among them, which are as halves.
+    Above every level, there are at least as many pairs as duplicates, which are as halves.
     """
     levels = np.quantile(of_halves, 1 - _FOUND)
     n_above = (margins[:, np.newaxis] >= levels).sum(0) + 1.0
@@ -146,30 +146,31 @@ def _split_tags(corpus: Corpus) -> tuple[Any, list[tuple[int, int]]]:
 # ----------------------------------------------------------------------------------------------- profiles
 
 
-def _profiles_of(weighted: Any, tags: Any) -> _Profiles:
+def _make_profiles(weighted: Any, tags: Any) -> _Profiles:
     n_docs = np.bincount(tags.indices, minlength=tags.shape[1]).astype(np.float64)
     together = tags_together(tags)
     sums = sp.csr_array(tags.T @ weighted)
     rarity = np.log((tags.shape[0] + 1) / (n_docs + 1))
-    company = of_length_one(sp.csr_array(together * np.maximum(rarity, 1e-6)))
-    words = of_length_one(largest(sums, _PROFILE_WORDS))
-    return _Profiles(sums, words, company, together, n_docs, tags.shape[0])
+    cooccurrence = normalize_rows(sp.csr_array(together * np.maximum(rarity, 1e-6)))
+    words = normalize_rows(largest(sums, _PROFILE_WORDS))
+    return _Profiles(sums, words, cooccurrence, together, n_docs, tags.shape[0])
 
 
 def _neighbours(profiles: _Profiles) -> dict[tuple[int, int], tuple[int, int]]:
-    """Return pairs of tags, one among the nearest of the other by words or by company, and ranks, from 0.
+    """Return pairs of tags that are nearest by words or by co-occurrence, and their ranks, from 0.
 
     The first rank is the better one of the two tags in each other's lists, by words; the second the worse.
     """
     often = np.flatnonzero(profiles.n_docs > 1)
-    ranks = _ranked(profiles.words, often)
-    pairs = {(min(pair), max(pair)) for part in (ranks, _ranked(profiles.company, often)) for pair in part}
+    ranks = _rank_neighbours(profiles.words, often)
+    by_tags = _rank_neighbours(profiles.cooccurrence, often)
+    pairs = {(min(pair), max(pair)) for part in (ranks, by_tags) for pair in part}
     far = 2 * _NEIGHBOURS
     both = {(a, b): (ranks.get((a, b), far), ranks.get((b, a), far)) for a, b in pairs}
     return {pair: (min(found), max(found)) for pair, found in both.items()}
 
 
-def _ranked(rows: Any, often: Int64) -> dict[tuple[int, int], int]:
+def _rank_neighbours(rows: Any, often: Int64) -> dict[tuple[int, int], int]:
     """Return the nearest tags of each tag of `often` among these, by products of rows, ranked from 0."""
     rows = sp.csr_array(rows[often])
     turned, ranks = sp.csr_array(rows.T), dict[tuple[int, int], int]()
@@ -190,15 +191,15 @@ def _features(
 ) -> Float64:
     """Return (P, C): what pairs of tags have in common; the first column is all ones."""
     few, many = (f(profiles.n_docs[a], profiles.n_docs[b]) for f in (np.minimum, np.maximum))
-    words, company = (row_products(part, a, part, b) for part in (profiles.words, profiles.company))
+    words, cooccurrence = (row_products(part, a, part, b) for part in (profiles.words, profiles.cooccurrence))
     both = np.asarray(profiles.together[a, b]).ravel()
     unity = _unity(profiles, a, b)
     expected = few * many / profiles.n_all
     far = (2 * _NEIGHBOURS, 2 * _NEIGHBOURS)
     ranks = np.log1p([near.get(pair, far) for pair in zip(a.tolist(), b.tolist(), strict=True)])
     return np.column_stack([
-        np.ones(len(a)), words, company, np.log(few + 1), np.log(many + 1), words * np.log(few + 1),
-        company * np.log(few + 1), ranks[:, 0], ranks[:, 1], both / np.maximum(few, 1),
+        np.ones(len(a)), words, cooccurrence, np.log(few + 1), np.log(many + 1), words * np.log(few + 1),
+        cooccurrence * np.log(few + 1), ranks[:, 0], ranks[:, 1], both / np.maximum(few, 1),
         np.log((both + 0.5) / (expected + 0.5)), unity, unity * np.log(few + 1),
     ])  # fmt: skip
 

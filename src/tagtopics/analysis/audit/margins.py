@@ -20,7 +20,7 @@ def margins_of(signals: Float64, outcomes: Any) -> Float64:
     """Return (P,): the log odds of the outcome, less those of all pairs, from logistic regressions.
 
     One has the signals, another also their products if there are enough outcomes; the smaller odds count, so
-    that a finding is as good as both say (decision 270).
+    that a finding needs both (decision 270).
     """
     shift, scale = signals.mean(0), signals.std(0) + 1e-9
     shift[0], scale[0] = 0.0, 1.0

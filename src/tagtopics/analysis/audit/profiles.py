@@ -22,7 +22,7 @@ def weighted_words(corpus: Corpus) -> sp.csr_array:
     n_docs = np.bincount(counts.indices, minlength=corpus.n_words)
     rarity = np.log((corpus.n_docs + 1) / (n_docs + 1.0)) + 1e-6
     values = (1 + np.log(counts.data)) * rarity[counts.indices]
-    return of_length_one(sp.csr_array((values, counts.indices, counts.indptr), shape=counts.shape))
+    return normalize_rows(sp.csr_array((values, counts.indices, counts.indptr), shape=counts.shape))
 
 
 def row_products(one: Any, a: Int64, other: Any, b: Int64) -> Float64:
@@ -42,7 +42,7 @@ def largest(matrix: Any, n: int) -> sp.csr_array:
     return sp.csr_array((ordered.data[kept], (rows, ordered.indices[kept])), shape=matrix.shape)
 
 
-def of_length_one(matrix: Any) -> sp.csr_array:
+def normalize_rows(matrix: Any) -> sp.csr_array:
     """Return a CSR matrix whose rows have length 1, or 0 if they are empty."""
     lengths = np.sqrt(np.asarray((matrix * matrix).sum(1)).ravel())
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))

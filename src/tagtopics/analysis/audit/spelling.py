@@ -51,7 +51,7 @@ def alike(one: Sequence[str], other: Sequence[str]) -> str | None:
         return "equal"
     if sorted(one) == sorted(other):
         return "order"
-    if len(one) == len(other) and _abbreviated(one, other):
+    if len(one) == len(other) and _is_abbreviation(one, other):
         return "initials"
     if _digits(first) != _digits(second):
         return None
@@ -82,7 +82,7 @@ def _keys(words: Sequence[str]) -> Iterator[str]:
             yield f"-{joined[:i]}{joined[i + 1 :]}"
 
 
-def _abbreviated(one: Sequence[str], other: Sequence[str]) -> bool:
+def _is_abbreviation(one: Sequence[str], other: Sequence[str]) -> bool:
     """Tell whether two names differ in order and in words that are the initials of others only."""
     left, right = Counter(one) - Counter(other), Counter(other) - Counter(one)
     common = any(len(word) > 1 for word in Counter(one) & Counter(other))

@@ -40,7 +40,7 @@ _CANDIDATES = 20
 """Tags of a document that may be missing, by each of three signals: words, other tags, names."""
 
 _NEIGHBOURS = 50
-"""Nearest documents that are asked about a document, where not all are."""
+"""Nearest documents that score a document, where not all are used."""
 
 _RANDOM = 3
 """Random taggings that are compared with each tagging of the collection."""
@@ -106,7 +106,7 @@ def collect_taggings(
     """
     own = np.full(corpus.n_docs, -1, dtype=np.int64)
     own[recommender.rows] = np.arange(len(recommender.rows))
-    known = _counted(corpus)
+    known = _count_tags(corpus)
     generator = np.random.default_rng(0)
     worded = np.flatnonzero(np.diff(counts.indptr) > 0)
     parts, n_done = [], 0
@@ -164,7 +164,7 @@ def missing_taggings(taggings: Taggings) -> Verdicts:
 def _wrong_share(real: Float64, random: Float64) -> float:
     """Return the largest share of the taggings that can be random, given the margins of both.
 
-    For every threshold, at least so many taggings lie above it as the random ones among them do.
+    For every threshold, the taggings above it are at least as many as the random ones among them.
     """
     levels = np.quantile(random, np.linspace(0.1, 0.9, 17))
     above = (real[:, np.newaxis] >= levels).sum(0) + 1.0
@@ -195,7 +195,7 @@ def _verdicts(taggings: Taggings, chosen: Any, ratios: Float64, margins: Float64
 # ------------------------------------------------------------------------------------------------ signals
 
 
-def _counted(corpus: Corpus) -> _Counts:
+def _count_tags(corpus: Corpus) -> _Counts:
     tags = sp.csr_array(corpus.tags, dtype=np.float64)
     together = tags_together(tags)
     n_docs = np.bincount(corpus.tags.indices, minlength=corpus.n_tags).astype(np.float64)
@@ -287,18 +287,18 @@ def _pairs_of(
     """
     T, tags = corpus.n_tags, sp.csr_array(known.tags[rows])
     cooccurrence, observed = _cooccurrence(tags, known)
-    named = _named(rows, known, corpus)
+    name_shares = _name_shares(rows, known, corpus)
     own = entry_keys(tags)
     n_random = _RANDOM * (len(own) or round(len(rows) * known.usual))
     random = np.unique(generator.integers(0, max(len(rows) * T, 1), n_random))
     random = random[~find_keys(random, own)[0]]
-    best = [scores.best(), *(_best_entries(table) for table in (cooccurrence, named))]
+    best = [scores.best(), *(_best_entries(table) for table in (cooccurrence, name_shares))]
     pairs = np.unique(np.concatenate([own, random, *best]))
     carried, drawn, candidate = (np.isin(pairs, keys) for keys in (own, random, np.concatenate(best)))
     d, t = np.divmod(pairs, T)
     others = known.n_docs[t] - carried
     score, rarity = scores.at(pairs, carried), np.log((others + 0.5) / corpus.n_docs)
-    shares, together, name = (_entries(table, pairs) for table in (cooccurrence, observed, named))
+    shares, together, name = (_entries(table, pairs) for table in (cooccurrence, observed, name_shares))
     expected = ((tags @ known.n_docs)[d] - carried * known.n_docs[t]) * others / corpus.n_docs
     better = _ranks(d, score, candidate)
     partners = np.diff(corpus.tags.indptr)[rows[d]] - carried  # other tags of the document
@@ -335,7 +335,7 @@ def _cooccurrence(tags: Any, known: _Counts) -> tuple[sp.csr_array, sp.csr_array
     return tables[0], tables[1]
 
 
-def _named(rows: Int64, known: _Counts, corpus: Corpus) -> sp.csr_array:
+def _name_shares(rows: Int64, known: _Counts, corpus: Corpus) -> sp.csr_array:
     """Return CSR (D, T): the share of the words of each tag's name that are in each document."""
     present = sp.csr_array(corpus.counts[rows], dtype=np.float64, copy=True)
     present.data = np.ones(present.nnz)

@@ -47,7 +47,7 @@ def dead_tags(corpus: Corpus, taggings: Taggings) -> TagScores:
         judged = n >= _FEWEST
         z = (sums[judged] / n[judged] - 0.5) * np.sqrt(12.0 * n[judged])
         scores[judged] = np.minimum(2 * ndtr(-z), 1.0)
-    return _ordered(scores)
+    return _sort_by_score(scores)
 
 
 def _lift(taggings: Taggings) -> Float64:
@@ -70,7 +70,7 @@ def broad_tags(corpus: Corpus, doc_topic: Float32) -> TagScores:
     profiles = np.asarray(tags.T @ theta) / np.maximum(n_docs, 1)[:, np.newaxis]
     overlap = np.minimum(profiles, theta.mean(0)).sum(1)
     scores = n_docs / corpus.n_docs * np.minimum(overlap, 1.0)
-    return _ordered(np.where(n_docs >= max(_WIDE * corpus.n_docs, 3), scores, 0.0))
+    return _sort_by_score(np.where(n_docs >= max(_WIDE * corpus.n_docs, 3), scores, 0.0))
 
 
 def inseparable_tags(corpus: Corpus) -> list[tuple[int, int, float]]:
@@ -92,6 +92,6 @@ def inseparable_tags(corpus: Corpus) -> list[tuple[int, int, float]]:
     return sorted(found, key=lambda pair: -pair[2])
 
 
-def _ordered(scores: Float64) -> TagScores:
+def _sort_by_score(scores: Float64) -> TagScores:
     order = np.argsort(-scores, kind="stable")
     return TagScores(order, scores[order])
