@@ -29,7 +29,7 @@ def named_answer(model: TopicModel, test: Corpus, n_ranks: int) -> NamedAnswer:
     assert names is not None  # the caller asked
     assert recommender is not None
     counts, _ = model.new_documents(test, None)
-    rows = names.answers(recommender, counts, model.infer(counts, None), texts_of(test))
+    rows = names.candidates(recommender, counts, model.infer(counts, None), texts_of(test))
     found = [(row.tags, row.probabilities, row.probabilities >= names.threshold) for row in rows]
     used = {names.tags[t] for tags, _, likely in found for t in (*tags[:n_ranks], *tags[likely])}
     columns = {tag: c for c, tag in enumerate(sorted(used | set(test.tag_names)))}

@@ -171,8 +171,8 @@ class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         if self.names_ is None:
             return recommender.recommend(counts, theta, choice, self.vocabulary_, n_words)
         answers = []
-        for d, found in enumerate(self.names_.answers(recommender, counts, theta, texts_of(X))):
-            chosen = self.names_.chosen(found, choice)
+        for d, found in enumerate(self.names_.candidates(recommender, counts, theta, texts_of(X))):
+            chosen = self.names_.choose(found, choice)
             tags = [self.names_.tags[found.tags[i]] for i in chosen]
             row = slice(d, d + 1)
             words = recommender.reasons(counts[row], theta[row], tags, self.vocabulary_, n_words)

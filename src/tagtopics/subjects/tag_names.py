@@ -115,7 +115,7 @@ class TagNames:
         counts = np.where(old >= 0, self.counts[:, np.maximum(old, 0)], 0)
         return replace(self, thesaurus=thesaurus, counts=counts)
 
-    def answers(
+    def candidates(
         self, recommender: TagRecommender, counts: Any, doc_topic: Any, texts: Sequence[str]
     ) -> Iterator[Candidates]:
         """Yield for each of D documents the tags it may need; none if it has neither known word nor name.
@@ -149,7 +149,7 @@ class TagNames:
             for tag, i, why in zip(tags, chosen, words, strict=True)
         ]
 
-    def chosen(self, found: Candidates, choice: Choice) -> list[int]:
+    def choose(self, found: Candidates, choice: Choice) -> list[int]:
         """Return the places of the candidates to recommend."""
         if choice.balanced:
             raise InputError("recommend: balanced lists are not offered by a model with tag names")
