@@ -56,7 +56,7 @@ from tagtopics.models.saved_files import (
 from tagtopics.models.validation import Preset, check_parameters
 from tagtopics.recommend.arrays import matrix_from, recommender_from, recommender_to_json
 
-FORMAT, SCHEMA = "tagtopics model", 2
+FORMAT, SCHEMA = "tagtopics model", 3
 """Mark and version of the layout; files of a newer version are refused."""
 
 _Result = TypeVar("_Result")
@@ -80,7 +80,7 @@ class Description(BaseModel):
     """The content of `model.json`."""
 
     format: Literal["tagtopics model"]
-    schema_: Literal[2] = Field(alias="schema")
+    schema_: Literal[3] = Field(alias="schema")
     save_id: str
     digest: str
     files: dict[str, str]
@@ -119,7 +119,7 @@ def is_model_folder(path: Path) -> bool:
         if path.is_symlink() or not path.is_dir():
             return False
         with snapshot(path) as folder:
-            known = {DESCRIPTION, *_parsed(description_bytes(folder))["files"]}
+            known = {DESCRIPTION, *_sealed_content(description_bytes(folder))["files"]}
             found = {place.relative_to(folder).as_posix(): place.is_dir() for place in folder.rglob("*")}
             return all(name in ({CORPUS, BASE} if is_dir else known) for name, is_dir in found.items())
     except (OSError, InputError, KeyError, TypeError):
@@ -294,7 +294,15 @@ def _consistently(folder: Path, read: Callable[[Path, dict[str, Any]], _Result])
 
 
 def _parsed(content: bytes) -> dict[str, Any]:
-    """Return the content of `model.json`, its own digest checked."""
+    """Return the content of a `model.json` of the present schema, its own digest checked."""
+    raw = _sealed_content(content)
+    if raw["schema"] < SCHEMA:
+        raise InputError(f"written by an older tagtopics (schema {raw['schema']}); fit the model again")
+    return raw
+
+
+def _sealed_content(content: bytes) -> dict[str, Any]:
+    """Return the content of a `model.json` of this or an older schema, its own digest checked."""
     try:
         raw = json.loads(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:
@@ -304,7 +312,7 @@ def _parsed(content: bytes) -> dict[str, Any]:
     schema = raw["schema"]
     if isinstance(schema, int) and schema > SCHEMA:
         raise InputError(f"written by a newer tagtopics (schema {schema}); upgrade tagtopics to read it")
-    if raw.get("format") != FORMAT or schema != SCHEMA:
+    if raw.get("format") != FORMAT or not isinstance(schema, int):
         raise InputError("model.json is damaged: it is not the description of a model")
     if not is_sealed(content):
         raise InputError("model.json is damaged: its content does not match its digest")
