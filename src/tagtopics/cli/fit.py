@@ -113,7 +113,7 @@ def command(
         elif recommender:
             estimator.learn_recommender(documents, [saving, *callbacks])
         clock.begin("save")
-        save_model(estimator, target, saving.corpus, after=saving.saved)
+        save_model(estimator, target, saving.corpus, after=saving.wait())
         sizes = _sizes_of(documents)
     clock.begin("read")
     payload = _payload(estimator, sizes, model, target, clock.seconds)

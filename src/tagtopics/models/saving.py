@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future, ThreadPoolExecutor
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -12,22 +14,25 @@ from tagtopics.models.base import RECOMMENDER_STAGE, TopicModel
 
 
 class SaveTopics(Callback[Any]):
-    """Saves the topics before the recommender is trained, so that they are safe whatever happens then.
+    """Saves the topics while the recommender is trained, so that they are safe whatever happens then.
 
     Args:
         model: the model that is being fitted.
         path: the folder of the model.
         corpus: the documents, to save them with the model.
-
-    Attributes:
-        saved: the name of the save, for `save_model(after=...)`; None before it.
     """
 
     def __init__(self, model: TopicModel, path: str | Path, corpus: Corpus | None = None) -> None:
         self.model, self.path, self.corpus = model, path, corpus
-        self.saved: str | None = None
+        self._saving: Future[str] | None = None
 
     def on_stage(self, name: str) -> None:
-        """Save when the stage of the recommender begins."""
+        """Begin to save when the stage of the recommender begins."""
         if name == RECOMMENDER_STAGE:
-            self.saved = persistence.save_model(self.model, self.path, self.corpus)
+            thread = ThreadPoolExecutor(1)
+            self._saving = thread.submit(persistence.save_model, copy(self.model), self.path, self.corpus)
+            thread.shutdown(wait=False)
+
+    def wait(self) -> str | None:
+        """Wait for the save and return its name, for `save_model(after=...)`; None if there was none."""
+        return None if self._saving is None else self._saving.result()
