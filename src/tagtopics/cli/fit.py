@@ -105,15 +105,15 @@ def command(
         if journal is not None:
             documents = without_words(documents, journal.banned)
             estimator = fit_with_journal(estimator, documents, journal, model.topics, callbacks)
-        saving = SaveTopics(estimator, target, documents if keep else None)
-        if journal is None and recommender:
-            estimator.fit(documents, start=start, callbacks=[saving, *callbacks])
-        elif journal is None:
-            estimator.fit_topics(documents, start=start and Start(resumed=start), callbacks=callbacks)
-        elif recommender:
-            estimator.learn_recommender(documents, [saving, *callbacks])
+        with SaveTopics(estimator, target, documents if keep else None) as saving:
+            if journal is None and recommender:
+                estimator.fit(documents, start=start, callbacks=[saving, *callbacks])
+            elif journal is None:
+                estimator.fit_topics(documents, start=start and Start(resumed=start), callbacks=callbacks)
+            elif recommender:
+                estimator.learn_recommender(documents, [saving, *callbacks])
         clock.begin("save")
-        save_model(estimator, target, saving.corpus, after=saving.wait())
+        save_model(estimator, target, saving.corpus, after=saving.saved)
         sizes = _sizes_of(documents)
     clock.begin("read")
     payload = _payload(estimator, sizes, model, target, clock.seconds)

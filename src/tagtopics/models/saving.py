@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import Future, ThreadPoolExecutor
 from copy import copy
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from tagtopics.bp.callbacks import Callback
 from tagtopics.corpus.core import Corpus
@@ -15,6 +15,8 @@ from tagtopics.models.base import RECOMMENDER_STAGE, TopicModel
 
 class SaveTopics(Callback[Any]):
     """Saves the topics while the recommender is trained, so that they are safe whatever happens then.
+
+    Use it in a `with` statement, which waits for the save.
 
     Args:
         model: the model that is being fitted.
@@ -33,6 +35,14 @@ class SaveTopics(Callback[Any]):
             self._saving = thread.submit(persistence.save_model, copy(self.model), self.path, self.corpus)
             thread.shutdown(wait=False)
 
-    def wait(self) -> str | None:
-        """Wait for the save and return its name, for `save_model(after=...)`; None if there was none."""
+    @property
+    def saved(self) -> str | None:
+        """The name of the save, for `save_model(after=...)`, when it is done; None if there was none."""
         return None if self._saving is None else self._saving.result()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._saving is not None:
+            self._saving.exception()  # waits
