@@ -2,7 +2,7 @@
 
 A parent with everything imported forks one for each `SandboxedReader`; a file costs milliseconds. The limits
 of it are those of the real one. A process that takes more than it may is an error. Tests of files and fuzz
-campaigns read so; `tests/corpus/test_corpus_apart.py` tests the real processes.
+campaigns read so; `tests/corpus/test_corpus_sandbox.py` tests the real processes.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def act(path: str, what: str = "") -> Any:
     return [path, what, datetime.date(2020, 1, 2), datetime.datetime(2020, 1, 2, 3), "\0x", "a\ud800"]
 
 
-ACT = "test_corpus_apart:act"
+ACT = "test_corpus_sandbox:act"
 
 
 def test_values_come_back(tmp_path: Path) -> None:
