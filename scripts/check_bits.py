@@ -81,7 +81,7 @@ def results(corpus: Corpus, n_jobs: int | None, quick: bool) -> Iterator[tuple[s
 
 def _of_model(model: Any, corpus: Corpus) -> Iterator[tuple[str, Any]]:
     from tagtopics.explore.record.to_topic_data import topic_data
-    from tagtopics.explore.report.html_report import write_report
+    from tagtopics.explore.report.html_report import ReportOptions, write_report
     from tagtopics.recommend.arrays import recommender_to_arrays
 
     for name in ("components_", "doc_topic_", "topic_sums_", "tag_sums_", "tag_words_"):
@@ -101,7 +101,9 @@ def _of_model(model: Any, corpus: Corpus) -> Iterator[tuple[str, Any]]:
         yield "tag_profile", model.tag_profile(*corpus.tag_names[:2])
     model.n_jobs = None  # a report states all parameters
     with tempfile.TemporaryDirectory() as folder:
-        write_report(topic_data(model, corpus, "Bits"), f"{folder}/report.html", 100.0)
+        write_report(
+            topic_data(model, corpus, "Bits"), f"{folder}/report.html", options=ReportOptions(max_mb=100.0)
+        )
         yield "report", Path(folder, "report.html").read_bytes()
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import tagtopics as tt
 from reproduction import PAGES, ROOT
 from reproduction.explorer.tasks import TASKS, Hand, Names, Task
-from tagtopics.explore import write_report
+from tagtopics.explore import ReportOptions, write_report
 from tagtopics.explore.record.to_topic_data import topic_data
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.groups import suggested_groups
@@ -40,7 +40,7 @@ def main() -> None:
     model = tt.TTM(n_topics=24, random_state=0).fit(corpus)
     data = topic_data(model, corpus, "Docstrings of numpy, scipy and scikit-learn")
     report = ROOT / "build" / "docstrings.html"
-    write_report(model, report, corpus=corpus, title=data.title)
+    write_report(model, report, corpus=corpus, options=ReportOptions(title=data.title))
     IMAGES.mkdir(parents=True, exist_ok=True)
     browser_path = os.environ.get("CHROMIUM") or shutil.which("chromium")
     with sync_playwright() as playwright:
@@ -85,7 +85,7 @@ def _years_report() -> str:
     corpus = tt.read_corpus(rows, text="text", tags="tags", id="id", date="date")
     model = tt.TTM(n_topics=6, random_state=0).fit(corpus)
     report = ROOT / "build" / "years.html"
-    write_report(model, report, corpus=corpus, title="Six hundred generated texts")
+    write_report(model, report, corpus=corpus, options=ReportOptions(title="Six hundred generated texts"))
     return report.as_uri()
 
 

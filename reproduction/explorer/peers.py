@@ -112,7 +112,7 @@ def prepare(folder: Path, n_docs: int) -> dict[str, Any]:
     if (folder / "made.json").exists():
         return dict(json.loads((folder / "made.json").read_text(encoding="utf-8")))
     import tagtopics as tt
-    from tagtopics.explore import write_report
+    from tagtopics.explore import ReportOptions, write_report
     from tagtopics.explore.map.terrain import terrain_of
     from tagtopics.explore.record.offline import offline_model
     from tagtopics.explore.record.to_topic_data import topic_data
@@ -124,7 +124,9 @@ def prepare(folder: Path, n_docs: int) -> dict[str, Any]:
     recorded, facts = time.perf_counter() - began, {}
     for name, most in (("ours", 15.0), ("ours-all", 100.0)):
         began = time.perf_counter()
-        size = write_report(data, folder / f"{name}.html", most, offline=offline)
+        size = write_report(
+            data, folder / f"{name}.html", options=ReportOptions(max_mb=most, offline=offline)
+        )
         seconds = recorded + time.perf_counter() - began
         facts[name] = {"version": tt.__version__, "seconds": seconds, "n_texts": size.n_bodies}
     common = folder / "common"

@@ -28,7 +28,7 @@ import numpy as np
 import tagtopics as tt
 from benchmarks.explorer import chromium
 from reproduction import RECORDS
-from tagtopics.explore import write_report
+from tagtopics.explore import ReportOptions, write_report
 from tagtopics.models.base import TopicModel
 
 WORDS = 200
@@ -144,7 +144,7 @@ def main() -> None:
     train, test = documents_of(given.name)
     model, corpus = fitted(given.name, given.out, train)
     report = given.out / f"{given.name}.html"
-    write_report(model, report, corpus=corpus, title=given.name)
+    write_report(model, report, corpus=corpus, options=ReportOptions(title=given.name))
     block = re.search(r'id="bench">([^<]*)<', report.read_text(encoding="utf-8"))
     chosen = test[-given.docs :] if given.part == "figures" else test[: given.docs]
     texts = [str(row["text"]) for row in chosen]

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from tagtopics.errors import CorpusWarning as CorpusWarning
     from tagtopics.errors import InputError as InputError
     from tagtopics.evaluation import evaluate as evaluate
+    from tagtopics.explore import ReportOptions as ReportOptions
     from tagtopics.explore import write_report as write_report
     from tagtopics.explore.record.export import export as export
     from tagtopics.explore.record.heat_maps import tag_maps as tag_maps
@@ -87,7 +88,7 @@ _HOMES = {
         "corpus.tokenizers": ("register_tokenizer",),
         "datasets": ("list_datasets", "load_dataset", "make_tagged_corpus"),
         "errors": ("CorpusWarning", "InputError"),
-        "explore": ("write_report",),
+        "explore": ("ReportOptions", "write_report"),
         "bp.callbacks": ("Progress",),
         "bp.checkpoint": ("Checkpoint", "load_checkpoint"),
         "models": ("LDA", "MarkovTTM", "Preset", "TTM", "TopicFit", "TopicSettings", "fit_topics"),
@@ -116,6 +117,7 @@ __all__ = [
     "MarkovTTM",
     "Preset",
     "Progress",
+    "ReportOptions",
     "TextRecipe",
     "TopicFit",
     "TopicSettings",

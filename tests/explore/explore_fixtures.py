@@ -11,7 +11,7 @@ import pytest
 from explore_support import FLAGS, HOSTILE, Watched, make_corpus, make_hostile_corpus
 
 import tagtopics as tt
-from tagtopics.explore import write_report
+from tagtopics.explore import ReportOptions, write_report
 from tagtopics.explore.record.to_topic_data import topic_data
 from tagtopics.explore.record.topic_data import TopicData
 
@@ -67,7 +67,7 @@ def browser() -> Iterator[Any]:
 def address(model: tt.TTM, corpus: tt.Corpus, tmp_path_factory: pytest.TempPathFactory) -> str:
     """A report of the small collection, with a workbench."""
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write_report(model, path, corpus=corpus, title="Four themes")
+    write_report(model, path, corpus=corpus, options=ReportOptions(title="Four themes"))
     return path.as_uri()
 
 

@@ -16,7 +16,7 @@ from tagtopics.analysis.audit.changes import Change, apply_changes, read_changes
 from tagtopics.analysis.audit.findings import Finding
 from tagtopics.cli import main
 from tagtopics.errors import InputError
-from tagtopics.explore import write_report
+from tagtopics.explore import ReportOptions, write_report
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.audit_page import read_findings
 
@@ -40,7 +40,7 @@ def saved(path: Path, findings: list[Finding]) -> Path:
 def address(data: TopicData, tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("audited")
     findings = read_findings(saved(folder / "findings.json", FINDINGS))
-    write_report(data, folder / "report.html", findings=findings)
+    write_report(data, folder / "report.html", options=ReportOptions(findings=findings))
     return (folder / "report.html").as_uri()
 
 
@@ -113,7 +113,7 @@ def test_page_is_accessible(browser: Any, address: str, scheme: str) -> None:
 def test_many_findings_are_shown_in_steps(browser: Any, data: TopicData, tmp_path: Path) -> None:
     many = [Finding("doubtful", "place:sea", 0.5, f"text {d % 72}", d % 72) for d in range(120)]
     findings = read_findings(saved(tmp_path / "findings.json", many))
-    write_report(data, tmp_path / "report.html", findings=findings)
+    write_report(data, tmp_path / "report.html", options=ReportOptions(findings=findings))
     watched = Watched(browser, (tmp_path / "report.html").as_uri())
     page = opened(watched)
     assert page.locator(".audit-findings > li").count() == 50

@@ -16,7 +16,7 @@ pytest_plugins = ("explore_fixtures",)
 PLACES = (
     "#/", "#/topics", "#/topic/0", "#/tags", "#/tag/0", "#/groups", "#/groups/0", "#/groups/0+9",
     "#/documents", "#/document/0", "#/word/3", "#/search/salt", "#/nowhere", "#/time", "#/about",
-    "#/?tag=place%3Asea&words=salt", "#/network", "#/story", "#/topic/1?embed=1&card=Words",
+    "#/?tag=place%3Asea&words=salt", "#/network", "#/topic/1?embed=1&card=Words",
 )  # fmt: skip
 LOOKS: dict[str, dict[str, Any]] = {
     "light": {"color_scheme": "light"},

@@ -12,7 +12,7 @@ import pytest
 from explore_support import Watched, serving
 
 import tagtopics as tt
-from tagtopics.explore import write_report
+from tagtopics.explore import ReportOptions, write_report
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.server.engine import ModelEngine
 from tagtopics.explore.server.server import create_app
@@ -59,7 +59,7 @@ def check(page: Any, model: tt.TTM, separator: str) -> None:
 def test_file_answers_as_the_model(
     browser: Any, model: tt.TTM, corpus: tt.Corpus, tmp_path: Path, separator: str
 ) -> None:
-    write_report(model, tmp_path / "r.html", corpus=corpus, title="Four themes")
+    write_report(model, tmp_path / "r.html", corpus=corpus, options=ReportOptions(title="Four themes"))
     watched = Watched(browser, (tmp_path / "r.html").as_uri())
     check(watched.open("#/workbench"), model, separator)
     assert watched.problems() == []
@@ -76,7 +76,7 @@ def test_server_answers_as_the_model(browser: Any, model: tt.TTM, data: TopicDat
 
 
 def test_wrong_files_are_told(browser: Any, model: tt.TTM, corpus: tt.Corpus, tmp_path: Path) -> None:
-    write_report(model, tmp_path / "r.html", corpus=corpus, title="Four themes")
+    write_report(model, tmp_path / "r.html", corpus=corpus, options=ReportOptions(title="Four themes"))
     watched = Watched(browser, (tmp_path / "r.html").as_uri())
     page = watched.open("#/workbench")
     for content, told in ((b"", "needs a line"), (b"text\n" + b"a\n" * 5001, "5,001 texts")):

@@ -11,7 +11,7 @@ import pytest
 from explore_support import HOSTILE, Watched
 
 import tagtopics as tt
-from tagtopics.explore import write_report
+from tagtopics.explore import ReportOptions, write_report
 
 pytest_plugins = ("explore_fixtures",)
 
@@ -68,10 +68,10 @@ def test_600_hostile_pages_are_inert(browser: Any, tmp_path: Path) -> None:
         warnings.simplefilter("ignore", tt.CorpusWarning)  # links that are not http
         corpus = tt.read_corpus(rows, recipe=recipe, **columns)
     model = tt.TTM(n_topics=4, random_state=0, max_iter=30).fit(corpus)
-    write_report(model, tmp_path / "hostile.html", corpus=corpus, title=HOSTILE[1])
+    write_report(model, tmp_path / "hostile.html", corpus=corpus, options=ReportOptions(title=HOSTILE[1]))
     names = {"document": corpus.ids, "tag": corpus.tag_names, "word": corpus.vocabulary}
     places = [f"#/{kind}/{quote(name, safe='')}" for kind, all_of in names.items() for name in all_of]
-    places += [f"#/{page}" for page in ("", "topics", "tags", "groups", "network", "time", "about", "story")]
+    places += [f"#/{page}" for page in ("", "topics", "tags", "groups", "network", "time", "about")]
     tags = [quote(name, safe="") for name in corpus.tag_names]
     places += [f"#/tags/{a}+{b}" for a in tags[:16] for b in tags[:16] if a != b]
     places += [f"#/search/{quote(one, safe='')}" for one in PAYLOADS]

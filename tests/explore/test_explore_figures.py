@@ -14,6 +14,7 @@ from urllib.parse import unquote
 import numpy as np
 import pytest
 from explore_support import Watched
+from report_figures import pages
 
 import tagtopics as tt
 from tagtopics.explore import write_report
@@ -55,9 +56,10 @@ class Shown:
     def __init__(self, corpus: tt.Corpus, folder: Path) -> None:
         self.corpus = corpus
         self.model = tt.TTM(n_topics=7, random_state=0, max_iter=12).fit(corpus)
-        self.report, path = folder / "report.html", folder / "figures.json"
-        write_report(topic_data(self.model, corpus, "Shown"), self.report, figures=path)
-        self.pages: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["pages"]
+        self.report, data = folder / "report.html", topic_data(self.model, corpus, "Shown")
+        size = write_report(data, self.report)
+        listed = data.documents.by_topic()[: size.n_listed]
+        self.pages: dict[str, Any] = dict(pages(data, listed, size.n_bodies))
         self.phi = self.model.components_.astype(np.float64)
         self.share = self.model.topic_sums_ / self.model.topic_sums_.sum()
         self.theta = self.model.doc_topic_.astype(np.float64)

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-import threading
-from concurrent.futures import CancelledError, ThreadPoolExecutor
-
 import numpy as np
 import pytest
 from sklearn.manifold import trustworthiness
 
 from tagtopics.explore.map import layout
-from tagtopics.explore.map.drawing import Drawing, drawing, drawn
 from tagtopics.explore.map.layout import attraction, document_layout, nearest, nearest_first, repulsion
 from tagtopics.explore.map.terrain import agreement_of, hues_around, regions
 
@@ -126,24 +121,3 @@ def test_hues_follow_the_angle_around_the_centre() -> None:
     assert sorted(np.diff(np.sort(hues)).tolist()) == [90, 90, 90]
     turn = (hues[[1, 2, 3]] - hues[[0, 1, 2]]) % 360
     assert set(turn.tolist()) == {90.0}
-
-
-def test_a_map_that_is_drawn_ahead_has_the_same_bits(theta: np.ndarray) -> None:
-    interval = sys.getswitchinterval()
-    with drawing(theta) as begun:
-        ahead, other = begun.places(theta), begun.places(theta[:40])
-    assert sys.getswitchinterval() == interval
-    for found, expected in ((ahead, drawn(theta)), (other, drawn(theta[:40]))):
-        np.testing.assert_array_equal(found[0], expected[0])
-        np.testing.assert_array_equal(found[1], expected[1])
-
-
-def test_a_map_that_nobody_needs_is_not_finished(theta: np.ndarray) -> None:
-    begin = threading.Event()
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(begin.wait)
-        begun = Drawing(theta, pool)
-        begun.cancel()
-        begin.set()
-        with pytest.raises(CancelledError):
-            begun.places(theta)

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from explore_support import Watched, make_corpus, wait_until
+from explore_support import Watched, wait_until
 
 import tagtopics as tt
-from tagtopics.cli.app import run
 from tagtopics.explore import write_report
 from tagtopics.explore.map.terrain import map_index, terrain_of
 from tagtopics.explore.record.to_topic_data import topic_data
@@ -191,15 +190,3 @@ def test_cut_reports_count_all_documents(
         assert row.locator(".figure").inner_text().split()[0] == str(both)
     watched.close()
     assert watched.faults == []
-
-
-def test_report_writes_its_figures(tmp_path: Path, model: tt.TTM, capsys: pytest.CaptureFixture[str]) -> None:
-    model.save(tmp_path / "m.tt", corpus=make_corpus())
-    out, figures = str(tmp_path / "r.html"), str(tmp_path / "r.json")
-    for _ in range(2):  # its own file is replaced
-        assert run(["report", str(tmp_path / "m.tt"), "-o", out, "--data", figures, "--json"]) == 0
-        assert json.loads(capsys.readouterr().out)["figures"] == figures
-    pages = json.loads(Path(figures).read_text(encoding="utf-8"))["pages"]
-    assert {"#/", "#/about", "#/time", "#/tag/place%3Asea", "#/document/text%200"} <= set(pages)
-    (tmp_path / "mine.json").write_text("{}", encoding="utf-8")
-    assert run(["report", str(tmp_path / "m.tt"), "-o", out, "--data", str(tmp_path / "mine.json")]) == 2

@@ -22,8 +22,8 @@ from tagtopics.explore.record.to_topic_data import topic_data
 from tagtopics.explore.record.topic_data import VERSION, TopicData
 from tagtopics.explore.report import html_report, index_pack
 from tagtopics.explore.report.bodies import Bodies
-from tagtopics.explore.report.html_report import render_report, write_report
-from tagtopics.explore.report.page import packed, safe_json
+from tagtopics.explore.report.html_report import ReportOptions, render_report, write_report
+from tagtopics.explore.report.page import packed, report_page, safe_json
 from tagtopics.explore.report.prepare import index_of, known_words, topic_map
 from tagtopics.explore.report.timeline import time_of
 from tagtopics.models.persistence import load_with_corpus
@@ -141,19 +141,20 @@ def test_report_keeps_to_its_size(data: TopicData, tmp_path: Path) -> None:
     assert whole.n_bodies == whole.n_listed == whole.n_docs == 72
     assert (tmp_path / "whole.html").stat().st_size == whole.n_bytes
     limit = (whole.n_bytes - 2000) / 1e6
-    small = write_report(data, tmp_path / "small.html", max_mb=limit)
+    small = write_report(data, tmp_path / "small.html", options=ReportOptions(max_mb=limit))
     assert small.n_bytes <= limit * 1e6
     assert small.n_bodies < 72
     with pytest.raises(tt.InputError, match="max_mb"):
-        write_report(data, tmp_path / "none.html", max_mb=0.01)
+        write_report(data, tmp_path / "none.html", options=ReportOptions(max_mb=0.01))
     assert not (tmp_path / "none.html").exists()
     assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_a_little_room_lists_some_documents(data: TopicData) -> None:
     """What topics, words and tags leave is shared by the list and the texts, however little it is."""
-    none = len(html_report._page(data, packed(index_of(data, np.arange(0))), b"", [], 0))
-    whole = len(html_report._page(data, packed(index_of(data, np.arange(72))), b"", [], 0))
+    none, whole = (
+        len(report_page(data.title, {}, {"index": packed(index_of(data, np.arange(n)))})) for n in (0, 72)
+    )
     listed = [
         render_report(data, (none + 3500 + share * (whole - none)) / 1e6)[1].n_listed
         for share in (0.1, 0.4, 0.8, 1.2, 2)
@@ -167,7 +168,7 @@ def test_the_perplexity_of_a_report_is_called_that_of_training(data: TopicData) 
     assert "training_perplexity" in data.facts
     assert "perplexity" not in data.facts
     script = (Path(html_report.__file__).parent / "static" / "overview.js").read_text(encoding="utf-8")
-    assert "T`training perplexity`" in script
+    assert '"training perplexity"' in script
 
 
 def test_equal_records_give_equal_bytes(data: TopicData) -> None:
@@ -245,11 +246,11 @@ def test_the_length_of_a_long_list_is_estimated_from_samples(
     data: TopicData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The list is as long as its space allows, up to what an estimate may miss, and never longer."""
-    order, packer = data.documents.by_topic(), index_pack.IndexPacker(data)
-    sizes = [packer.size(packer.tail(order[:n])) for n in range(73)]
+    order, sized = data.documents.by_topic(), index_pack.IndexSizes(data)
+    sizes = [sized.index(order[:n]) for n in range(73)]
     monkeypatch.setattr(index_pack, "_SAMPLE", 12)
     for space in np.linspace(sizes[0] + 400, 2.2 * sizes[-1], 6).astype(int).tolist():
-        docs, index = index_pack.fitting_index(packer, space)
+        docs, index = index_pack.fitting_index(data, space)
         limit = sizes[0] + (space - sizes[0]) * 0.6
         most = max(n for n in range(73) if sizes[n] <= limit)
         assert 0.8 * most - 3 <= len(docs) <= most

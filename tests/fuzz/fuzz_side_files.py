@@ -1,4 +1,4 @@
-"""Campaign over the files beside a collection: thesauri, journals of edits, changes, findings, stories."""
+"""Campaign over the files beside a collection: thesauri, journals of edits, changes, findings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from tagtopics.analysis.audit.rewrite import TagColumns, rewrite
 from tagtopics.curation.edits import undo
 from tagtopics.curation.journals import fit_with_journal, guides, read_journal
 from tagtopics.explore.report.audit_page import audit_block, read_findings
-from tagtopics.explore.report.stories import read_story
 from tagtopics.subjects.thesaurus import in_tags, read_thesaurus, with_thesaurus
 
 _SKOS = "http://www.w3.org/2004/02/skos/core#"
@@ -36,11 +35,6 @@ _FINDINGS = {
         {"kind": "broad", "change": "drop", "tag": "b; c", "score": 1.0, "documents": ["doc 1", "doc 2"]},
     ]
 }
-_STORY = {
-    "format": "tagtopics story",
-    "title": "Two views",
-    "steps": [{"view": "#/topic/1", "caption": "naïve"}, {"view": "#/tags?q=a%20b"}],
-}
 
 Case = Callable[[Path], None]
 
@@ -57,7 +51,6 @@ def write_side_files(place: Path, journal: Any, documents: tt.Corpus) -> None:
     (place / "journal.json").write_text(json.dumps(journal.to_json()), encoding="utf-8")
     (place / "changes.csv").write_text(_CHANGES, encoding="utf-8")
     (place / "findings.json").write_text(json.dumps(_FINDINGS), encoding="utf-8")
-    (place / "story.json").write_text(json.dumps(_STORY, indent=1), encoding="utf-8")
     tt.write_jsonl(documents, place / "documents.jsonl")
     cells = [f'"{name}","{"|".join(documents.tags_of(i))}"' for i, name in enumerate(documents.ids)]
     (place / "documents.csv").write_text("\n".join(["id,tags", *cells]) + "\n", encoding="utf-8")
@@ -169,7 +162,6 @@ def _cases(model: Any, named: tt.Corpus, corpus: tt.Corpus) -> dict[str, Case]:
         "journal.json": journal,
         "changes.csv": changes,
         "findings.json": lambda place: _unused(audit_block(read_findings(place / "findings.json"))),
-        "story.json": lambda place: _unused(json.dumps(read_story(place / "story.json")).encode()),
     }
 
 

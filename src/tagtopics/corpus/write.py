@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import zipfile
@@ -14,7 +15,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics._gzip import write_gzip
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.metadata import METADATA
 from tagtopics.corpus.recipe import recipe_to_json
@@ -201,6 +201,7 @@ def _write_lines(path: Path, lines: Iterator[str], *, packed: bool) -> None:
     encoded = (f"{line}\n".encode() for line in lines)
     with path.open("wb") as file:
         if packed:
-            write_gzip(file, encoded, LEVEL)
+            with gzip.GzipFile("", "wb", LEVEL, file, mtime=0) as zipped:  # equal documents, equal bytes
+                zipped.writelines(encoded)
         else:
             file.writelines(encoded)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from tagtopics._lazy import lazy
 
 if TYPE_CHECKING:
-    from tagtopics.explore.report.html_report import write_report
+    from tagtopics.explore.report.html_report import ReportOptions, write_report
 
-__all__ = ["write_report"]
+__all__ = ["ReportOptions", "write_report"]
 
-__getattr__ = lazy(__name__, {"report.html_report": ("write_report",)})
+__getattr__ = lazy(__name__, {"report.html_report": ("ReportOptions", "write_report")})

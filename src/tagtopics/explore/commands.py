@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from tagtopics.analysis.choose.commands import progress
 from tagtopics.cli.clock import StepClock
 from tagtopics.cli.options import ModelArgument, OutputOptions, argument, flag, option
 from tagtopics.cli.output import console, fact_table, note, plain, show
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
     from tagtopics.explore.server.server import Limits
     from tagtopics.models.base import TopicModel
 
-_SWITCH_SECONDS = 0.001
-"""After how long a computing thread lets others run: the event loop of the server waits as long each time."""
-
 ModelsArgument = Annotated[
     list[str],
     argument("Model folders written by `fit`; with several, each is served under its name.", "MODEL..."),
@@ -40,28 +36,17 @@ CorpusOption = Annotated[
 ]  # fmt: skip
 TitleOption = Annotated[str | None, option("Title of the collection.", default="model name", metavar="TEXT")]
 SizeOption = Annotated[float, option("Maximum file size in MB; texts are left out first.", "--max-mb")]
-FiguresOption = Annotated[
-    str | None,
-    option(
-        "Also write every number that the pages show to FILE, as JSON, by page.", "--data", metavar="FILE"
-    ),
-]
 ImagesOption = Annotated[
     str | None, option("Folder of the photos the model was fitted to; the pages show them.", metavar="FOLDER")
 ]
 MapOption = Annotated[
     str | None, option("Also write the map of documents as an SVG file, for papers.", "--map", metavar="FILE")
 ]
-StoryOption = Annotated[
-    str | None,
-    option("Captioned views to open with, as the page Story saves them.", "--story", metavar="FILE"),
-]
 AuditOption = Annotated[
     str | None,
     option("Add a page to accept or refuse the findings in FILE, the output of `audit --json`.", "--audit",
            metavar="FILE"),
 ]  # fmt: skip
-LanguageOption = Annotated[str, option("Language of the pages: en (English) or de (German).", metavar="CODE")]
 HostOption = Annotated[
     str, option("Address to listen on; use 0.0.0.0 to allow remote access.", metavar="ADDRESS")
 ]
@@ -93,66 +78,50 @@ def report_command(
     max_mb: SizeOption = 15.0,
     images: ImagesOption = None,
     map_file: MapOption = None,
-    figures: FiguresOption = None,
-    story: StoryOption = None,
     audit: AuditOption = None,
-    language: LanguageOption = "en",
 ) -> None:
     """Write topics, tags, tag groups and documents to one HTML file that opens without a network."""
     from pathlib import Path
 
-    from tagtopics.explore.map.drawing import drawing
-    from tagtopics.explore.record.heat_maps import with_pictures
+    from tagtopics.explore.map.map_svg import check_map_target, write_map
     from tagtopics.explore.record.offline import offline_model
-    from tagtopics.explore.record.to_topic_data import topic_data
     from tagtopics.explore.report.audit_page import read_findings
-    from tagtopics.explore.report.html_report import check_figures_target, check_report_target, write_report
-    from tagtopics.explore.report.stories import read_story
-    from tagtopics.explore.report.texts import catalogue
+    from tagtopics.explore.report.html_report import ReportOptions, check_report_target, write_report
 
     if map_file is not None:
-        from tagtopics.explore.map.map_svg import check_map_target, write_map
-
         check_map_target(map_file, overwrite=overwrite)
     check_report_target(out, overwrite=overwrite)
-    if figures is not None:
-        check_figures_target(figures, overwrite=overwrite)
-    catalogue(language)
-    told = None if story is None else read_story(story)
     findings = None if audit is None else read_findings(audit)
     clock = StepClock("load", "record", "render")
     loaded, documents = _load_both(model, corpus, output)
     clock.begin("record")
-    with drawing(loaded.doc_topic_) as begun:
-        data = topic_data(loaded, documents, title or Path(model).resolve().stem)
-        if images is not None:
-            data = with_pictures(data, loaded, images)
-        clock.begin("render")
-        with progress(output, "Writing the report and its figures") as on_progress:
-            size = write_report(
-                data,
-                out,
-                max_mb,
-                overwrite=overwrite,
-                figures=figures,
-                offline=offline_model(loaded),
-                story=told,
-                findings=findings,
-                language=language,
-                on_progress=on_progress,
-                begun=begun,
-            )
+    data = _record(loaded, documents, title or Path(model).resolve().stem, images)
+    clock.begin("render")
+    options = ReportOptions(
+        max_mb=max_mb, overwrite=overwrite, offline=offline_model(loaded), findings=findings
+    )
+    size = write_report(data, out, options=options)
     if map_file is not None:
         write_map(data, map_file, overwrite=overwrite)
     clock.begin("load")
     _note_missing(data, size, max_mb)
-    _show_report(data, size, {"path": out, "figures": figures}, clock, output)
+    _show_report(data, size, out, clock, output)
+
+
+def _record(loaded: TopicModel, documents: Corpus | None, title: str, images: str | None) -> TopicData:
+    """Return what the pages show of a model, with its photos if their folder is given."""
+    from tagtopics.explore.record.heat_maps import with_pictures
+    from tagtopics.explore.record.to_topic_data import topic_data
+
+    data = topic_data(loaded, documents, title)
+    return data if images is None else with_pictures(data, loaded, images)
 
 
 def _show_report(
-    data: TopicData, size: ReportSize, paths: dict[str, str | None], clock: StepClock, output: OutputOptions
+    data: TopicData, size: ReportSize, path: str, clock: StepClock, output: OutputOptions
 ) -> None:
-    payload = paths | {
+    payload = {
+        "path": path,
         "bytes": size.n_bytes,
         "n_docs": size.n_docs,
         "n_listed": size.n_listed,
@@ -162,10 +131,10 @@ def _show_report(
         "seconds": clock.seconds,
     }
     facts = {
-        "report": paths["path"],
+        "report": path,
         "size": f"{size.n_bytes / 1e6:.1f} MB",
         "documents": f"{size.n_listed:,} listed, {size.n_bodies:,} with their words",
-    } | ({} if paths["figures"] is None else {"figures": paths["figures"]})
+    }
     show(output.json, payload, lambda console: console.print(fact_table(facts)))
 
 
@@ -188,11 +157,9 @@ def serve_command(
     timeout: SecondsOption = 30.0,
     token: TokenOption = None,
     cors: CorsOption = None,
-    language: LanguageOption = "en",
 ) -> None:
     """Serve models: their pages, a workbench for new texts, and a JSON API under /api/v1."""
     try:
-        from tagtopics.explore.report.texts import catalogue
         from tagtopics.explore.server.hosting import Served, names_of
         from tagtopics.explore.server.listener import allowed_hosts, bind
         from tagtopics.explore.server.server import Limits, create_server
@@ -206,7 +173,6 @@ def serve_command(
         raise InputError("--cors: give addresses such as https://example.org")
     if len(models) > 1 and (corpus or title or images):
         raise InputError("serve: --corpus, --title and --images need a single model")
-    catalogue(language)
     listening = bind(host, port)
     limits = Limits(workers=workers, queue=queue, seconds=timeout)
     app, board = create_server(limits, allowed_hosts(host), token=token, origins=origins)
@@ -215,7 +181,7 @@ def serve_command(
     named = list(zip(names_of(models), models, strict=True))
 
     def load() -> list[Served]:
-        return [Served(name, *_shown(path, corpus, title, images, output), language) for name, path in named]
+        return [Served(name, *_shown(path, corpus, title, images, output)) for name, path in named]
 
     _serve(app, board, limits, listening, load, address, quiet=output.quiet)
 
@@ -226,14 +192,10 @@ def _shown(
     """Load a model; return the record that the pages show, and what answers questions."""
     from pathlib import Path
 
-    from tagtopics.explore.record.heat_maps import with_pictures
-    from tagtopics.explore.record.to_topic_data import topic_data
     from tagtopics.explore.server.engine import ModelEngine
 
     loaded, documents = _load_both(path, corpus, output)
-    data = topic_data(loaded, documents, title or Path(path).resolve().stem)
-    if images is not None:
-        data = with_pictures(data, loaded, images)
+    data = _record(loaded, documents, title or Path(path).resolve().stem, images)
     engine = ModelEngine(loaded)
     engine.warm()
     return data, engine
@@ -251,7 +213,6 @@ def _serve(
 ) -> None:
     """Listen at once, load the models meanwhile, load them again at SIGHUP; end if they cannot be loaded."""
     import signal
-    import sys
 
     from tagtopics.explore.server.hosting import Reloader
     from tagtopics.explore.server.listener import make_server
@@ -277,7 +238,6 @@ def _serve(
         signal.signal(signal.SIGHUP, reloader.ask)
     if not quiet:
         note("loading; /ready answers 200 when this is done")
-    sys.setswitchinterval(_SWITCH_SECONDS)
     reloader.start()
     server.run(sockets=[listening])
     reloader.stop()

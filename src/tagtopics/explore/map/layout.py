@@ -8,7 +8,6 @@ give equal bits with any number of threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -67,16 +66,11 @@ class Grid(NamedTuple):
 
 
 @single_thread()
-def document_layout(
-    topics: Float32,
-    on_progress: Callable[[float], None] = lambda share: None,
-    near: Int64 | None = None,
-) -> Float64:
+def document_layout(topics: Float32, near: Int64 | None = None) -> Float64:
     """Return (D, 2): a place in the unit square for each document.
 
     Args:
         topics: (D, K) topic proportions.
-        on_progress: called with the share of the work done, from 0 to 1.
         near: from `neighbours_of`, if it is known.
     """
     D = len(topics)
@@ -85,8 +79,7 @@ def document_layout(
     roots = _roots(topics)
     near = neighbours_of(topics) if near is None else near
     pulls = attraction(near), attraction(near, nearest_first(roots, near))
-    on_progress(0.2)
-    return _fitted(_optimised(principal_plane(roots), pulls, on_progress))
+    return _fitted(_optimised(principal_plane(roots), pulls))
 
 
 @single_thread()
@@ -203,9 +196,7 @@ def principal_plane(roots: Float32) -> Float64:
     return np.asarray(plane * (1e-2 / max(float(plane[:, 0].std()), 1e-12)))
 
 
-def _optimised(
-    places: Float64, pulls: tuple[sp.csr_array, sp.csr_array], on_progress: Callable[[float], None]
-) -> Float64:
+def _optimised(places: Float64, pulls: tuple[sp.csr_array, sp.csr_array]) -> Float64:
     """Return places (D, 2) after gradient descent with momentum and gains, as in t-SNE.
 
     The second attraction holds in the last steps: it brings the nearest closer and leaves groups in place.
@@ -227,7 +218,6 @@ def _optimised(
         run_ranges(descend, every, 8, threads, force, felt, settings, places, step, gain)
         for coordinate in places.T:  # column by column: much faster than along the first axis
             coordinate -= coordinate.mean()
-        on_progress(0.2 + 0.8 * (i + 1) / sum(STEPS))
     return places
 
 

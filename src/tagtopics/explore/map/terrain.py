@@ -13,11 +13,9 @@ from scipy.ndimage import gaussian_filter
 from scipy.spatial import cKDTree
 
 from tagtopics._typing import Float32, Float64, Int64
-from tagtopics.explore.map.drawing import Drawing, drawn
-from tagtopics.explore.map.layout import NEIGHBOURS, neighbours_of
+from tagtopics.explore.map.layout import NEIGHBOURS, document_layout, neighbours_of
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.page import rounded
-from tagtopics.jit.top import largest_in_rows
 
 MOST_TAGS = 300
 """Tags with a label on the map."""
@@ -57,22 +55,17 @@ class Terrain:
 _made: WeakKeyDictionary[TopicData, Terrain] = WeakKeyDictionary()
 
 
-def terrain_of(data: TopicData, begun: Drawing | None = None) -> Terrain:
-    """Return the map of a collection, computed once per record; equal records give equal bits.
-
-    Args:
-        data: the record.
-        begun: the places of its documents, if they are being computed already.
-    """
+def terrain_of(data: TopicData) -> Terrain:
+    """Return the map of a collection, computed once per record; equal records give equal bits."""
     if data not in _made:
-        theta = data.documents.topics
-        near, places = drawn(theta) if begun is None else begun.places(theta)
-        _made[data] = _terrain(data, near, places)
+        _made[data] = _terrain(data)
     return _made[data]
 
 
-def _terrain(data: TopicData, near: Int64 | None, places: Float64) -> Terrain:
+def _terrain(data: TopicData) -> Terrain:
     theta = data.documents.topics
+    near = neighbours_of(theta) if len(theta) > 1 else None
+    places = document_layout(theta, near)
     region = regions(theta, data.topic_share)
     every = np.arange(len(places))
     topics = np.array([_peaks(places, [every], [row])[0] for row in theta.T.astype(np.float64) ** 2])
@@ -129,30 +122,11 @@ def agreement_of(theta: Float32, places: Float64, near: Int64 | None = None) -> 
     some = np.unique(np.linspace(0, D - 1, min(D, _SAMPLE)).astype(np.int64))
     figures = {"neighbours": float(n), "kept": kept, "chance": n / (D - 1)}
     if len(some) > 2 * 12 + 2:
-        figures["trustworthiness"] = trustworthiness(np.sqrt(theta[some]), places[some], 12)
+        from sklearn.manifold import trustworthiness
+
+        points = np.sqrt(theta[some].astype(np.float64))
+        figures["trustworthiness"] = float(trustworthiness(points, places[some], n_neighbors=12))
     return figures
-
-
-def trustworthiness(points: Any, places: Float64, n: int) -> float:
-    """Return how far the n nearest on the map, (N, 2), are also near in the original space, (N, K), up to 1.
-
-    Each of the n nearest on the map that is not among the n nearest points costs its rank beyond them.
-    """
-    apart, on_map = _distances(np.asarray(points, dtype=np.float64)), _distances(places)
-    N, beyond, columns = len(apart), 0, np.arange(len(apart))
-    for near in largest_in_rows(-on_map, n).T:
-        own = np.take_along_axis(apart, near[:, np.newaxis], axis=1)
-        rank = 1 + ((apart < own) | ((apart == own) & (columns < near[:, np.newaxis]))).sum(1)
-        beyond += int(np.maximum(rank - n, 0).sum())
-    return 1.0 - beyond * (2.0 / (N * n * (2.0 * N - 3.0 * n - 1.0)))
-
-
-def _distances(points: Float64) -> Float64:
-    """Return (N, N): squared Euclidean distances, infinite to itself."""
-    squares = (points**2).sum(1)
-    found = squares[:, np.newaxis] + squares - 2 * (points @ points.T)
-    np.fill_diagonal(found, np.inf)
-    return np.asarray(found)
 
 
 def _peaks(places: Float64, groups: Sequence[Int64], weights: Sequence[Float64]) -> Float64:

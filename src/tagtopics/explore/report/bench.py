@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics._gzip import Deflated, deflated, gzip_of
 from tagtopics._typing import Float32, Int64
 from tagtopics.explore.record.offline import OfflineModel, OfflineTags
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.report.page import LEVEL, compact_json, root_bytes
+from tagtopics.explore.report.page import packed, root_bytes
 from tagtopics.explore.report.prepare import known_words
 
 MOST_BYTES = 2_500_000
@@ -28,9 +27,6 @@ _STEPS = (0.0005, 0.001, 0.002, 0.004, 0.008)
 
 _MOST_COEFFICIENTS = 2_000_000
 """More coefficients do not fit; the nearest documents decide then, as in a recommender of many tags."""
-
-_FRAME = 20
-"""Bytes around the parts of a gzip file."""
 
 _SHARES = (1.0, 0.7, 0.5, 0.35, 0.25)
 """Shares of the training documents that are kept, where the nearest documents decide."""
@@ -46,29 +42,28 @@ def bench_block(data: TopicData, model: OfflineModel) -> bytes | None:
         "phi": root_bytes(ratio, 8),
         "prior": [float(f"{value:.7g}") for value in model.prior.tolist()],
     }
-    head = deflated(compact_json(parts)[:-1] + b',"tags":', LEVEL)
-    tail = None if model.tags is None else _fitting_tags(model.tags, number, head.size)
-    block = gzip_of([head, tail or deflated(b"null}", LEVEL)])
+    tags = None if model.tags is None else _fitting_tags(model.tags, number, len(packed(parts)))
+    block = packed(parts | {"tags": tags})
     return block if _fits(len(block)) else None
 
 
-def _fitting_tags(tags: OfflineTags, number: Int64, n_bytes: int) -> Deflated | None:
+def _fitting_tags(tags: OfflineTags, number: Int64, n_bytes: int) -> dict[str, Any] | None:
     """Return the best recommender that fits next to bytes that are there already; None if none does."""
 
-    def packed_tags(step: float, share: float) -> Deflated:
-        return deflated(compact_json(_tags(tags, number, step, share)) + b"}", LEVEL)
+    def size(found: dict[str, Any]) -> int:
+        return n_bytes + len(packed(found))
 
     if 0 < tags.coefficients.size <= _MOST_COEFFICIENTS:
         for step in _STEPS:
-            tail = packed_tags(step, 1.0)
-            if _fits(n_bytes + tail.size + _FRAME):
-                return tail
-    least = packed_tags(0.0, _SHARES[-1])
+            found = _tags(tags, number, step, 1.0)
+            if _fits(size(found)):
+                return found
+    least = size(_tags(tags, number, 0.0, _SHARES[-1])) - n_bytes
     for share in _SHARES:
-        if _fits(n_bytes + 0.9 * least.size * share / _SHARES[-1]):  # else it need not be tried
-            tail = least if share == _SHARES[-1] else packed_tags(0.0, share)
-            if _fits(n_bytes + tail.size + _FRAME):
-                return tail
+        if _fits(n_bytes + 0.9 * least * share / _SHARES[-1]):  # else it need not be tried
+            found = _tags(tags, number, 0.0, share)
+            if _fits(size(found)):
+                return found
     return None
 
 

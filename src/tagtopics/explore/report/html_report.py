@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +9,8 @@ from typing import Any
 import numpy as np
 
 from tagtopics._blas import single_thread
-from tagtopics._gzip import gzipped
 from tagtopics._typing import Int64
 from tagtopics.errors import InputError
-from tagtopics.explore.map.drawing import Drawing
 from tagtopics.explore.map.terrain import MOST_TAGS, map_index, terrain_of
 from tagtopics.explore.record.offline import OfflineModel
 from tagtopics.explore.record.page_words import page_obstacle
@@ -23,14 +18,9 @@ from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.audit_page import AuditFinding, audit_block
 from tagtopics.explore.report.bench import bench_block
 from tagtopics.explore.report.bodies import CHUNK, Bodies
-from tagtopics.explore.report.figures import write_figures
-from tagtopics.explore.report.index_pack import IndexPacker, base64_size, fitting_index
-from tagtopics.explore.report.page import LEVEL, Block, base64_of, compact_json, packed, report_page
-from tagtopics.explore.report.texts import ENGLISH
+from tagtopics.explore.report.index_pack import base64_size, fitting_index
+from tagtopics.explore.report.page import packed, report_page
 from tagtopics.files import atomic_file, check_target
-
-DEFAULT_MB = 15.0
-"""Default maximum size of a report, in millions of bytes."""
 
 _FOR_BENCH = 0.25
 """Share of the space that the workbench may take; larger ones are left out."""
@@ -38,11 +28,28 @@ _FOR_BENCH = 0.25
 _POINT, _LABEL = 6, 25
 """Bytes of a document on the map, and of a label, at the most."""
 
-_AHEAD = 4
-"""Packs of bodies that may wait for compression."""
-
 _MARK = b'<meta name="generator" content="tagtopics '
 """Every report has this in its first kilobyte; a file without it is not overwritten."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions:
+    """What a report contains besides the model.
+
+    Args:
+        title: of the collection; if None, the name of the model's class. A record has its own title.
+        max_mb: maximum size in millions of bytes. Texts are left out first.
+        overwrite: replace an existing file even if it is not a report.
+        offline: adds a workbench for new texts to the report of a record; that of a model always has one if
+            a browser can read texts as the model does.
+        findings: of an audit (`read_findings`), for a page to accept or refuse them.
+    """
+
+    title: str | None = None
+    max_mb: float = 15.0
+    overwrite: bool = False
+    offline: OfflineModel | None = None
+    findings: list[AuditFinding] | None = None
 
 
 @dataclass(frozen=True)
@@ -56,20 +63,7 @@ class ReportSize:
 
 
 def write_report(
-    source: Any,
-    path: str | Path,
-    max_mb: float = DEFAULT_MB,
-    *,
-    corpus: Any = None,
-    title: str | None = None,
-    overwrite: bool = False,
-    offline: OfflineModel | None = None,
-    figures: str | Path | None = None,
-    story: dict[str, Any] | None = None,
-    findings: list[AuditFinding] | None = None,
-    language: str = ENGLISH,
-    on_progress: Callable[[float], None] | None = None,
-    begun: Drawing | None = None,
+    source: Any, path: str | Path, corpus: Any = None, options: ReportOptions | None = None
 ) -> ReportSize:
     """Write a report as one HTML file.
 
@@ -79,35 +73,23 @@ def write_report(
     Args:
         source: a fitted model, or a `TopicData` record.
         path: the HTML file. An existing file is replaced only if it is a tagtopics report.
-        max_mb: maximum size in millions of bytes.
         corpus: the documents the model was fitted to, if `source` is a model.
-        title: of the collection, if `source` is a model.
-        overwrite: replace an existing file even if it is not a report.
-        offline: adds a workbench for new texts, if `source` is a record; that of a model is always added.
-        figures: a JSON file, to write every number that the pages show to.
-        story: captioned views that the report opens with a page for; see `stories.read_story`.
-        findings: of an audit (`read_findings`), for a page to accept or refuse them.
-        language: of the interface, "en" or "de".
-        on_progress: called with the share of `figures` that is written.
-        begun: the map, if it is being drawn already; see `drawing`.
+        options: title, maximum size and more.
 
     Returns:
         What the report contains.
     """
-    target = check_report_target(path, overwrite=overwrite)
+    options = options or ReportOptions()
+    target = check_report_target(path, overwrite=options.overwrite)
+    data, offline = source, options.offline
     if not isinstance(source, TopicData):
         from tagtopics.explore.record.offline import offline_model
         from tagtopics.explore.record.to_topic_data import topic_data
 
-        offline = offline_model(source)
-        source = topic_data(source, corpus, title)
-    html, size = render_report(source, max_mb, offline, story, findings, language, begun)
+        data, offline = topic_data(source, corpus, options.title), offline_model(source)
+    html, size = render_report(data, options.max_mb, offline, options.findings)
     with atomic_file(target) as temporary:
         temporary.write_bytes(html)
-    if figures is not None:
-        docs = source.documents.by_topic()[: size.n_listed]
-        path = check_figures_target(figures, overwrite=overwrite)
-        write_figures(source, path, docs, size.n_bodies, on_progress)
     return size
 
 
@@ -118,21 +100,6 @@ def check_report_target(path: str | Path, *, overwrite: bool = False) -> Path:
     return check_target(path, "report", is_report, overwrite=overwrite)
 
 
-def check_figures_target(path: str | Path, *, overwrite: bool = False) -> Path:
-    """Return the path of a new file of figures; an existing one must be such a file, unless `overwrite`."""
-    if Path(path).is_dir():
-        raise InputError(f"--data {path}: is a folder; give the name of a file")
-    return check_target(path, "file of figures", is_figures, overwrite=overwrite, option="--data")
-
-
-def is_figures(path: Path) -> bool:
-    """Tell whether a file has the figures of a report."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(24).startswith(b'{"version":1,"title":')
-
-
 def is_report(path: Path) -> bool:
     """Tell whether a file is a report that tagtopics wrote."""
     if not path.is_file():
@@ -141,35 +108,44 @@ def is_report(path: Path) -> bool:
         return _MARK in file.read(1024)
 
 
+@single_thread()
 def render_report(
     data: TopicData,
-    max_mb: float = DEFAULT_MB,
+    max_mb: float = ReportOptions.max_mb,
     offline: OfflineModel | None = None,
-    story: dict[str, Any] | None = None,
     findings: list[AuditFinding] | None = None,
-    language: str = ENGLISH,
-    begun: Drawing | None = None,
 ) -> tuple[bytes, ReportSize]:
     """Return a report as bytes, and what it contains; with a model, it has a workbench for new texts."""
     if not max_mb > 0:
         raise InputError(f"max_mb must be above 0, not {max_mb}")
-    audit = None if findings is None else audit_block(findings)
-    empty = _page(data, b"", b"", [], 0, story=story, audit=audit, language=language)
-    space = int(max_mb * 1e6) - len(empty) - 400
-    with single_thread(), ThreadPoolExecutor(1) as pool:  # one limit for both threads: no bit depends on when
-        mapping = pool.submit(terrain_of, data, begun)
-        space -= _map_size(data)
-        bench = None if offline is None else bench_block(data, offline)
-        if bench is not None and base64_size(len(bench)) > _FOR_BENCH * space:
-            bench = None
-        space -= base64_size(len(bench or b""))
-        docs, index = fitting_index(IndexPacker(data), space)
-        bodies, n_bodies = _fitting_bodies(data, docs, space - base64_size(len(index)))
-        terrain = mapping.result()
-    places = packed(map_index(terrain, docs))
-    without = _benchless(data, offline) if bench is None else None
-    html = _page(data, index, places, bodies, n_bodies, bench, story, audit, language, without)
+    settings: dict[str, Any] = {"live": False, "chunk": CHUNK}
+    audit: dict[str, bytes] = {}
+    if findings is not None:
+        audit["audit"], settings["audit"] = audit_block(findings)
+    space = int(max_mb * 1e6) - len(report_page(data.title, settings, audit)) - _map_size(data) - 500
+
+    bench = _fitting_bench(data, offline, space)
+    space -= sum(base64_size(len(block)) for block in bench.values())
+    docs, index = fitting_index(data, space)
+    bodies, n_bodies = _fitting_bodies(data, docs, space - base64_size(len(index)))
+    places = packed(map_index(terrain_of(data), docs))
+
+    settings |= {"bodies": n_bodies, "bench": bool(bench)}
+    settings["benchless"] = None if bench else _benchless(data, offline)
+    html = report_page(data.title, settings, {"index": index, "map-data": places} | bench | audit | bodies)
     return html, ReportSize(len(html), len(data.documents.ids), len(docs), n_bodies)
+
+
+def _map_size(data: TopicData) -> int:
+    """Return the most bytes that the map takes in the page, before it is drawn."""
+    n_labels = data.n_topics + min(MOST_TAGS, len(data.tags.names))
+    return base64_size(int(1.03 * _POINT * len(data.documents.ids)) + _LABEL * n_labels + 500)
+
+
+def _fitting_bench(data: TopicData, offline: OfflineModel | None, space: int) -> dict[str, bytes]:
+    """Return the workbench as a block of the page; none if it would take too much of the space."""
+    block = None if offline is None else bench_block(data, offline)
+    return {} if block is None or base64_size(len(block)) > _FOR_BENCH * space else {"bench": block}
 
 
 def _benchless(data: TopicData, offline: OfflineModel | None) -> str | None:
@@ -179,64 +155,18 @@ def _benchless(data: TopicData, offline: OfflineModel | None) -> str | None:
     return "photos" if data.picture_of else page_obstacle(data.recipe)
 
 
-def _map_size(data: TopicData) -> int:
-    """Return the most bytes that the map takes in the page, before it is drawn."""
-    n_labels = data.n_topics + min(MOST_TAGS, len(data.tags.names))
-    return base64_size(int(1.03 * _POINT * len(data.documents.ids)) + _LABEL * n_labels + 500)
-
-
-def _page(
-    data: TopicData,
-    index: bytes,
-    places: bytes,
-    bodies: list[bytes],
-    n_bodies: int,
-    bench: bytes | None = None,
-    story: dict[str, Any] | None = None,
-    audit: tuple[bytes, str] | None = None,
-    language: str = ENGLISH,
-    benchless: str | None = None,
-) -> bytes:
-    settings: dict[str, Any] = {
-        "live": False,
-        "bodies": n_bodies,
-        "chunk": CHUNK,
-        "bench": bench is not None,
-        "benchless": benchless,
-        "story": story,
-    }
-    blocks = [Block("index", base64_of(index)), Block("map-data", base64_of(places))]
-    blocks += [] if bench is None else [Block("bench", base64_of(bench))]
-    if audit is not None:
-        settings["audit"] = audit[1]
-        blocks.append(Block("audit", base64_of(audit[0])))
-    blocks += [Block(f"bodies-{i}", base64_of(pack)) for i, pack in enumerate(bodies)]
-    return report_page(data.title, settings, blocks, language).encode("utf-8", "replace")
-
-
-def _fitting_bodies(data: TopicData, docs: Int64, space: int) -> tuple[list[bytes], int]:
-    """Return packed bodies up to a number of bytes, and how many documents they hold."""
-    packs: list[bytes] = []
-    done = 0
+def _fitting_bodies(data: TopicData, docs: Int64, space: int) -> tuple[dict[str, bytes], int]:
+    """Return packed bodies up to a number of bytes, as blocks, and how many documents they hold."""
+    blocks: dict[str, bytes] = {}
+    n_bodies = 0
     if not data.documents.has_words:
-        return packs, done
-    rows = np.split(docs, range(CHUNK, len(docs), CHUNK))
-    for n, pack in zip(map(len, rows), _packed_bodies(Bodies(data), rows), strict=True):
+        return blocks, n_bodies
+    bodies = Bodies(data)
+    for i, rows in enumerate(np.split(docs, range(CHUNK, len(docs), CHUNK))):
+        pack = packed(bodies.bodies(rows))
         space -= base64_size(len(pack)) + 80
         if space < 0:
             break
-        packs.append(pack)
-        done += n
-    return packs, done
-
-
-def _packed_bodies(bodies: Bodies, rows: Sequence[Int64]) -> Iterator[bytes]:
-    """Yield the packed bodies of lists of documents; some are compressed while the next ones are made."""
-    with ThreadPoolExecutor(1) as pool:
-        waiting: deque[Future[bytes]] = deque()
-        for docs in rows:
-            waiting.append(pool.submit(gzipped, compact_json(bodies.bodies(docs)), LEVEL))
-            if len(waiting) > _AHEAD:
-                yield waiting.popleft().result()
-        for pack in waiting:
-            yield pack.result()
+        blocks[f"bodies-{i}"] = pack
+        n_bodies += len(rows)
+    return blocks, n_bodies

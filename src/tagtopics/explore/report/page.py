@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from collections.abc import Mapping
+from functools import lru_cache
 from importlib import metadata
 from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
-from tagtopics._gzip import gzipped
 from tagtopics._typing import Float32, Float64
-from tagtopics.explore.report.texts import ENGLISH, language_settings, translated
 
 LEVEL = 5
 """Of compression; 6 saves 1 % of the bytes and takes half as long again."""
 
 _SCRIPTS = (
-    "texts",
     "dom",
     "address",
     "data",
@@ -42,7 +39,6 @@ _SCRIPTS = (
     "about",
     "share",
     "view",
-    "story",
     "network",
     "solver",
     "offline",
@@ -63,14 +59,6 @@ ICON = (
 )
 
 
-@dataclass(frozen=True)
-class Block:
-    """Data inside a page: an id and base64, which needs no escaping."""
-
-    name: str
-    content: str
-
-
 @lru_cache(maxsize=1)
 def script() -> str:
     """Return the script; its parts share one function scope."""
@@ -85,34 +73,38 @@ def style() -> str:
     return "".join(_asset("static", f"{name}.css") for name in ("explorer", "pages", "audit"))
 
 
-def report_page(
-    title: str, settings: dict[str, Any], blocks: Sequence[Block], language: str = ENGLISH
-) -> str:
-    """Return a self-contained page; its policy allows its own script, by hash, and no requests."""
+def report_page(title: str, settings: dict[str, Any], blocks: Mapping[str, bytes]) -> bytes:
+    """Return a self-contained page; its policy allows its own script, by hash, and no requests.
+
+    Args:
+        title: of the collection.
+        settings: what the script has to know before it reads the blocks.
+        blocks: data by id; they become base64, which needs no escaping.
+    """
     policy = (
         f"default-src 'none'; script-src '{_hash(script())}'; style-src '{_hash(style())}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-    parts = {"style": style(), "script": script()}
-    return _render(title, settings, language, blocks=blocks, policy=policy, live=False, **parts)
+    content = {name: base64.b64encode(block).decode() for name, block in blocks.items()}
+    parts = {"style": style(), "script": script(), "blocks": content, "policy": policy, "live": False}
+    return _render(title, settings, parts).encode("utf-8", "replace")
 
 
-def live_page(title: str, settings: dict[str, Any], language: str = ENGLISH) -> str:
+def live_page(title: str, settings: dict[str, Any]) -> str:
     """Return the page of the server, which loads style sheet, script and data from the same origin."""
-    return _render(title, settings, language, blocks=(), policy="", style="", script="", live=True)
+    return _render(title, settings, {"style": "", "script": "", "blocks": {}, "policy": "", "live": True})
 
 
-def _render(title: str, settings: dict[str, Any], language: str, **parts: Any) -> str:
+def _render(title: str, settings: dict[str, Any], parts: dict[str, Any]) -> str:
     from jinja2 import Environment, select_autoescape
     from markupsafe import Markup
 
     environment = Environment(autoescape=select_autoescape(default=True))
     template = environment.from_string(_asset("templates", "page.html"))
-    ours = {name: Markup(parts.pop(name)) for name in ("style", "script")}  # trusted: from this package
     version = metadata.version("tagtopics")
-    parts |= {"title": title, "icon": ICON, "version": version, "language": language}
-    parts["settings"] = Markup(safe_json({**settings, "version": version, **language_settings(language)}))
-    return template.render(T=partial(translated, language), **ours, **parts)
+    ours = {name: Markup(parts[name]) for name in ("style", "script")}  # trusted: from this package
+    ours["settings"] = Markup(safe_json({**settings, "version": version}))
+    return template.render({**parts, **ours, "title": title, "icon": ICON, "version": version})
 
 
 def _hash(text: str) -> str:
@@ -208,9 +200,4 @@ def compact_json(value: Any) -> bytes:
 
 def packed(value: Any) -> bytes:
     """Return compressed JSON; equal values give equal bytes."""
-    return gzipped(compact_json(value), LEVEL)
-
-
-def base64_of(data: bytes) -> str:
-    """Return bytes as base64, which is safe inside HTML."""
-    return base64.b64encode(data).decode()
+    return gzip.compress(compact_json(value), LEVEL, mtime=0)

@@ -101,7 +101,7 @@ def annif_routes(
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
             raise HTTPException(415, f"send a form, as {_FORM}")
         body = await request.body()
-        content = await compute(lambda: as_json(lambda: _suggested(engine, _read_form(body))))
+        content = await compute(lambda: as_json(_suggested(engine, _read_form(body))))
         return Response(content, media_type="application/json")
 
     return router

@@ -1,38 +1,21 @@
-"""Answers that a client may have already: their bytes in parts, ETags, and a cache of recent ones."""
+"""Answers that a client may have already: their bytes, ETags, and a cache of recent ones."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 
 import xxhash
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
-
-from tagtopics._gzip import in_pieces
-
-PART_BYTES = 1 << 16
-"""Size of a part; the last one may be smaller."""
 
 
 class Answer:
-    """The bytes of an answer, with their ETag.
+    """The bytes of an answer, with their ETag."""
 
-    Large answers stay in parts. To copy 14 MB takes 10 ms, in which the interpreter's lock is kept and no
-    other client is answered.
-
-    Args:
-        content: the bytes, in pieces of any size.
-    """
-
-    def __init__(self, content: Iterable[bytes]) -> None:
-        self.parts = tuple(in_pieces(content, PART_BYTES))
-        self.size = sum(map(len, self.parts))
-        digest = xxhash.xxh3_128()
-        for part in self.parts:
-            digest.update(part)
-        self.etag = f'"{digest.hexdigest()}"'
+    def __init__(self, content: bytes) -> None:
+        self.content, self.size = content, len(content)
+        self.etag = f'"{xxhash.xxh3_128(content).hexdigest()}"'
 
 
 def unless_known(
@@ -43,21 +26,7 @@ def unless_known(
     known = request.headers.get("if-none-match", "")
     if answer.etag in (one.strip().removeprefix("W/") for one in known.split(",")):
         return Response(status_code=304, headers=own)
-    return _InParts(answer, media_type, own)
-
-
-class _InParts(Response):
-    """Sends the parts one by one; the server answers others in between."""
-
-    def __init__(self, answer: Answer, media_type: str, headers: Mapping[str, str]) -> None:
-        super().__init__(media_type=media_type, headers={"Content-Length": str(answer.size), **headers})
-        self._parts = answer.parts
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        for part in self._parts:
-            await send({"type": "http.response.body", "body": part, "more_body": True})
-        await send({"type": "http.response.body", "body": b""})
+    return Response(answer.content, media_type=media_type, headers=own)
 
 
 class AnswerCache:

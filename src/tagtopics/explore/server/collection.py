@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
-from typing import overload
+from collections.abc import Sequence
 
 import numpy as np
 from pydantic import BaseModel
-from pydantic_core import to_json
 
 from tagtopics._blas import single_thread
-from tagtopics._typing import Float32, Int64
+from tagtopics._typing import Float32
 from tagtopics.errors import InputError
 from tagtopics.explore.record.topic_data import TopicData
+from tagtopics.explore.report.page import compact_json
 from tagtopics.explore.server import schemas
-from tagtopics.jit.joining import Texts
 from tagtopics.jit.threads import resolve_threads, results_of
 from tagtopics.jit.top import largest_in_rows
 
@@ -25,52 +21,8 @@ class NoSuchDocumentError(Exception):
     """There is no document of this number; the message names the range."""
 
 
-_MANY = 100
-"""Words that are ranked as those of the largest answers are."""
-
 _ROWS = 64
 """Rows whose weights are in memory at a time, for each core."""
-
-
-def heads_of(names: Sequence[str]) -> Texts:
-    """Return the JSON of each word, from the end of the word before up to its weight."""
-    shown = (json.dumps(name, ensure_ascii=False) for name in names)
-    return Texts([f'}},{{"name":{name},"weight":'.encode("utf-8", "replace") for name in shown])
-
-
-class RankedWords(Sequence[schemas.Weighted]):
-    """Words with their weights, largest first; an answer may have hundreds of thousands of them.
-
-    Args:
-        names: of all words.
-        heads: of all words, from `heads_of`.
-        places: (n,) the words.
-        weights: (n,) of these words.
-    """
-
-    def __init__(self, names: Sequence[str], heads: Texts, places: Int64, weights: Float32) -> None:
-        self._names, self._heads, self._places, self._weights = names, heads, places, weights
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    @overload
-    def __getitem__(self, at: int) -> schemas.Weighted: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> list[schemas.Weighted]: ...
-
-    def __getitem__(self, at: int | slice) -> schemas.Weighted | list[schemas.Weighted]:
-        if isinstance(at, slice):
-            return [self[i] for i in range(*at.indices(len(self)))]
-        return schemas.Weighted(self._names[self._places[at]], float(self._weights[at]))
-
-    def json(self) -> bytes:
-        """Return the list as JSON, without making an object for each word."""
-        if not len(self):
-            return b"[]"
-        weights = to_json(self._weights.tolist())[1:-1]
-        return b"[" + self._heads.joined(self._places, weights)[2:] + b"}]"
 
 
 class Collection:
@@ -82,11 +34,6 @@ class Collection:
         self._by_size = np.argsort(-data.tags.n_docs, kind="stable").tolist()
         self._folded_tags = [name.casefold() for name in data.tags.names]
         self._folded_ids = [name.casefold() for name in data.documents.ids]
-
-    def warm(self) -> None:
-        """Rank some words, so that no user waits for what the first answer compiles."""
-        for words in self._words(self._data.topic_word[:1], _MANY):
-            words.json()
 
     def topics(self, n_words: int) -> schemas.TopicList:
         """Return all topics with their most probable words."""
@@ -123,7 +70,7 @@ class Collection:
         wanted = query.casefold()
         found = [d for d, name in enumerate(self._folded_ids) if wanted in name]
         rows = [self._document(d, with_text=False) for d in found[skip : skip + n]]
-        return schemas.DocumentList(total=len(found), documents=rows)
+        return schemas.DocumentList.model_construct(total=len(found), documents=rows)
 
     def document(self, row: int) -> schemas.DocumentOut:
         """Return one document."""
@@ -150,7 +97,7 @@ class Collection:
     def _document(self, row: int, with_text: bool) -> schemas.DocumentOut:
         table = self._data.documents
         tags = table.tag_index[slice(*table.tag_offsets[row : row + 2])]
-        return schemas.DocumentOut(
+        return schemas.DocumentOut.model_construct(
             row=row,
             id=table.ids[row],
             tags=[self._data.tags.names[t] for t in tags],
@@ -158,59 +105,24 @@ class Collection:
             text=table.texts[row] if with_text and table.texts is not None else None,
         )
 
-    def _mixed_words(self, topics: Float32, n: int) -> list[RankedWords]:
+    def _mixed_words(self, topics: Float32, n: int) -> list[list[schemas.Weighted]]:
         """Return the n most probable words of each mixture of topics, (R, K)."""
 
-        def of_part(first: int) -> list[RankedWords]:
+        def of_part(first: int) -> list[list[schemas.Weighted]]:
             return self._words(topics[first : first + _ROWS] @ self._data.topic_word, n)
 
         with single_thread():
             found = results_of(of_part, range(0, len(topics), _ROWS), resolve_threads(None))
         return [words for part in found for words in part]
 
-    def _words(self, weights: Float32, n: int) -> list[RankedWords]:
+    def _words(self, weights: Float32, n: int) -> list[list[schemas.Weighted]]:
         """Return the n words with the largest weights of each row of (R, W)."""
         best = largest_in_rows(weights, n)
-        values = np.take_along_axis(weights, best, axis=1)
-        rows = zip(best, values, strict=True)
-        return [RankedWords(self._data.words, self._heads, *row) for row in rows]
-
-    @cached_property
-    def _heads(self) -> Texts:
-        return heads_of(self._data.words)
+        values, names = np.take_along_axis(weights, best, axis=1), self._data.words
+        rows = zip(best.tolist(), values.tolist(), strict=True)
+        return [[schemas.Weighted(names[w], p) for w, p in zip(*row, strict=True)] for row in rows]
 
 
-def as_json(answer: Callable[[], BaseModel]) -> bytes:
-    """Compute an answer and return its JSON; a lone surrogate in a name becomes a question mark.
-
-    Large answers of the collection are not joined; see `pieces_of`.
-    """
-    return b"".join(pieces_of(answer()))
-
-
-def pieces_of(found: BaseModel) -> Iterator[bytes]:
-    """Yield the JSON of an answer; lists of models, and words with their weights, come last.
-
-    Rows of a list are converted one by one: a whole list would keep the interpreter's lock, and the server
-    waiting, for a tenth of a second and more.
-    """
-    own = {name: value for name, value in found if _is_long(value)}
-    rest = found.model_dump_json(exclude=set(own))[1:-1].encode("utf-8", "replace")
-    yield b"{" + rest
-    for i, (name, value) in enumerate(own.items()):
-        yield (b"," if rest or i else b"") + f'"{name}":'.encode()
-        yield from [value.json()] if isinstance(value, RankedWords) else _list_json(value)
-    yield b"}"
-
-
-def _list_json(models: list[BaseModel]) -> Iterator[bytes]:
-    for i, model in enumerate(models):
-        yield b"," if i else b"["
-        yield from pieces_of(model)
-    yield b"]"
-
-
-def _is_long(value: object) -> bool:
-    if isinstance(value, RankedWords):
-        return True
-    return isinstance(value, list) and bool(value) and isinstance(value[0], BaseModel)
+def as_json(answer: BaseModel) -> bytes:
+    """Return the JSON of an answer; a lone surrogate in a name becomes a question mark."""
+    return compact_json(answer.model_dump())

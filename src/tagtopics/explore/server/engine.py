@@ -18,7 +18,6 @@ from tagtopics.corpus.text import TermCounter, clean_text
 from tagtopics.errors import InputError
 from tagtopics.explore.record.heat_maps import PhotographAnswer, pictured
 from tagtopics.explore.record.spans import TextSpans, normalised_text
-from tagtopics.models.online import OnlineModel
 from tagtopics.models.results import RelatedDocument as RelatedDocument
 from tagtopics.models.ttm import TTM
 from tagtopics.recommend.recommender import Recommendation
@@ -75,11 +74,6 @@ class Engine(Protocol):
     @property
     def offers(self) -> frozenset[str]:
         """The names of the methods below that the model supports; the others raise `NotOfferedError`."""
-        ...
-
-    @property
-    def together(self) -> frozenset[str]:
-        """The names of those whose answer has the same bits, whatever else is asked in the same call."""
         ...
 
     def transform(self, questions: Sequence[Question]) -> list[TransformOut]:
@@ -139,15 +133,6 @@ class ModelEngine:
         if recommends:
             offered.add("recommend")
         return frozenset(offered)
-
-    @property
-    def together(self) -> frozenset[str]:
-        """The kinds of questions whose answer does not depend on others in the same call.
-
-        The random numbers of Gibbs samplers do; so do the matrix products of recommenders, in the last bit.
-        """
-        alike = isinstance(self._model, OnlineModel)
-        return self.offers & {"transform", "explain"} if alike else frozenset()
 
     def warm(self) -> None:
         """Ask one question of every kind, so that no user waits for what the first answer computes."""

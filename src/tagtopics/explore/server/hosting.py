@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import hmac
 import json
 import re
@@ -18,7 +17,6 @@ from typing import Any
 from tagtopics.errors import InputError
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.page import ICON
-from tagtopics.explore.report.texts import ENGLISH, translated
 from tagtopics.explore.server.engine import Engine
 from tagtopics.explore.server.guard import given_token
 from tagtopics.explore.server.middleware import Application, Receive, Send
@@ -34,7 +32,6 @@ class Served:
     name: str  # in addresses
     data: TopicData
     engine: Engine
-    language: str = ENGLISH  # of its pages
 
 
 @dataclass
@@ -201,26 +198,20 @@ async def _answer(
 
 def _home_page(models: Sequence[Served]) -> str:
     """Return the page that lists several models."""
-    language = models[0].language
-    title = translated(language, "Models")
     rows = "".join(
         f'<li><a href="{one.name}/"><bdi>{escape(one.data.title)}</bdi></a> <small>{_sizes(one)}</small></li>'
         for one in models
     )
     return (
-        f'<!doctype html><html lang="{language}"><head><meta charset="utf-8">'
-        f"<title>{title} · tagtopics</title>"
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Models · tagtopics</title>'
         '<meta name="viewport" content="width=device-width">'
         f'<link rel="icon" href="{ICON}"><link rel="stylesheet" href="static/explorer.css"></head>'
-        f'<body><main><h1>{title}</h1><ul class="models">{rows}</ul></main></body></html>'
+        f'<body><main><h1>Models</h1><ul class="models">{rows}</ul></main></body></html>'
     )
 
 
 def _sizes(one: Served) -> str:
-    n_docs = f"{len(one.data.documents.ids):,}"
-    if one.language != ENGLISH:
-        n_docs = n_docs.replace(",", ".")
-    return translated(one.language, "{} documents, {} topics", n_docs, one.data.n_topics)
+    return f"{len(one.data.documents.ids):,} documents, {one.data.n_topics} topics"
 
 
 class Reloader:
@@ -274,15 +265,4 @@ class Reloader:
             self._board.status.failure = str(error).splitlines()[0][:300] if str(error) else repr(error)
             self._failed(error)
             return False
-        _keep_for_good()
         return True
-
-
-def _keep_for_good() -> None:
-    """Exempt what is loaded from garbage collection, whose look at all of it would stop the server.
-
-    With 50,000 documents, that takes more than a tenth of a second. Earlier models are collected first.
-    """
-    gc.unfreeze()
-    gc.collect()
-    gc.freeze()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -176,11 +175,6 @@ class _Answer:
         headers.append((b"connection", b"close"))
         await self.send({"type": "http.response.start", "status": status, "headers": headers})
         await self.send({"type": "http.response.body", "body": body})
-
-
-async def whole_body(receive: Receive) -> bytes:
-    """Return the body of a request that has passed the limits."""
-    return await _body(receive, sys.maxsize)
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:

@@ -22,12 +22,11 @@ from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.bodies import CHUNK, Bodies
 from tagtopics.explore.report.page import live_page, packed, script, style
 from tagtopics.explore.report.prepare import index_of
-from tagtopics.explore.report.texts import ENGLISH
 from tagtopics.explore.server import schemas
 from tagtopics.explore.server.annif import annif_routes
 from tagtopics.explore.server.answers import Answer, AnswerCache, unless_known
-from tagtopics.explore.server.collection import Collection, as_json, pieces_of
-from tagtopics.explore.server.engine import Engine
+from tagtopics.explore.server.collection import Collection, NoSuchDocumentError, as_json
+from tagtopics.explore.server.engine import Engine, NotOfferedError, Question
 from tagtopics.explore.server.guard import TokenGuard, api_page
 from tagtopics.explore.server.hosting import Served, Switchboard
 from tagtopics.explore.server.middleware import (
@@ -35,10 +34,13 @@ from tagtopics.explore.server.middleware import (
     Gate,
     Metrics,
     Middleware,
+    OverloadedError,
     Receive,
     Send,
+    TooSlowError,
 )
-from tagtopics.explore.server.questions import PREFIX, ShortWay, answer_of, refusal_of
+
+PREFIX = "/api/v1"
 
 Count = Annotated[int, Query(ge=1, le=500)]
 Skip = Annotated[int, Query(ge=0, le=10**9)]
@@ -77,11 +79,10 @@ def create_app(
     *,
     token: str | None = None,
     origins: Sequence[str] = (),
-    language: str = ENGLISH,
 ) -> Application:
     """Return the server of one model as an ASGI application; see `create_server`."""
     app, board = create_server(limits, hosts, token=token, origins=origins)
-    board.replace([Served("model", data, engine, language)])
+    board.replace([Served("model", data, engine)])
     return app
 
 
@@ -150,10 +151,9 @@ def _model_app(one: Served, limits: Limits, gate: Gate) -> Application:
         docs_url=None,
         redoc_url=None,
     )
-    app.include_router(_pages(data, engine.offers, one.language), include_in_schema=False)
+    app.include_router(_pages(data, engine.offers), include_in_schema=False)
     app.include_router(_operation())
     collection, cache = Collection(data), AnswerCache(limits.cache_bytes)
-    collection.warm()
     app.include_router(_collection(collection, gate, cache), prefix=PREFIX, responses=_REFUSALS)
     app.include_router(_questions(engine, gate), prefix=PREFIX, responses=_REFUSALS)
     suggesting = annif_routes(data.title, engine, lambda work: _compute(gate, work))
@@ -161,10 +161,10 @@ def _model_app(one: Served, limits: Limits, gate: Gate) -> Application:
     page = api_page(app.openapi())
     app.add_api_route("/docs", lambda: HTMLResponse(page), include_in_schema=False)
     _handle_errors(app)
-    return ShortWay(app, engine, gate)
+    return app
 
 
-def _pages(data: TopicData, offers: frozenset[str], language: str) -> APIRouter:
+def _pages(data: TopicData, offers: frozenset[str]) -> APIRouter:
     """Serve the page, its style sheet and script, and its data."""
     router = APIRouter()
     order = data.documents.by_topic()
@@ -173,7 +173,7 @@ def _pages(data: TopicData, offers: frozenset[str], language: str) -> APIRouter:
     places = packed(map_index(terrain_of(data), order))
     n_bodies = len(order) if data.documents.has_words else 0
     settings = {"live": True, "bodies": n_bodies, "chunk": CHUNK, "offers": sorted(offers)}
-    page = live_page(data.title, settings, language)
+    page = live_page(data.title, settings)
 
     @lru_cache(maxsize=64)
     def pack(at: int) -> bytes:
@@ -186,11 +186,11 @@ def _pages(data: TopicData, offers: frozenset[str], language: str) -> APIRouter:
 
     @router.get("/static/explorer.js")
     async def code(request: Request) -> Response:
-        return unless_known(request, Answer([script().encode()]), "text/javascript; charset=utf-8")
+        return unless_known(request, Answer(script().encode()), "text/javascript; charset=utf-8")
 
     @router.get("/static/explorer.css")
     async def looks(request: Request) -> Response:
-        return unless_known(request, Answer([style().encode()]), "text/css; charset=utf-8")
+        return unless_known(request, Answer(style().encode()), "text/css; charset=utf-8")
 
     @router.get("/data/index")
     def whole_index(request: Request) -> Response:
@@ -212,8 +212,8 @@ def _pages(data: TopicData, offers: frozenset[str], language: str) -> APIRouter:
 def _zipped(content: bytes, request: Request) -> Response:
     if "gzip" in request.headers.get("accept-encoding", ""):
         zipped = {"Content-Encoding": "gzip"}
-        return unless_known(request, Answer([content]), "application/json", zipped)
-    return unless_known(request, Answer([gzip.decompress(content)]), "application/json")
+        return unless_known(request, Answer(content), "application/json", zipped)
+    return unless_known(request, Answer(gzip.decompress(content)), "application/json")
 
 
 def _operation() -> APIRouter:
@@ -251,7 +251,7 @@ def _collection(collection: Collection, gate: Gate, cache: AnswerCache) -> APIRo
         key = (compute.__name__, *given)
         found = cache.get(key)
         if found is None:
-            found = await _compute(gate, lambda: Answer(pieces_of(compute(*given))))
+            found = await _compute(gate, lambda: Answer(as_json(compute(*given))))
             cache.put(key, found)
         return unless_known(request, found, "application/json")
 
@@ -293,25 +293,32 @@ def _questions(engine: Engine, gate: Gate) -> APIRouter:
     """Serve answers about new documents, one or a batch at a time."""
     router = APIRouter(tags=["new documents"])
 
-    async def answer(kind: str, batch: schemas.Batch) -> Response:
+    async def answer(work: Callable[[], BaseModel]) -> Response:
         # in a worker: large answers would block the event loop
-        content = await _compute(gate, lambda: as_json(lambda: answer_of(engine, kind, batch)))
+        content = await _compute(gate, lambda: as_json(work()))
         return Response(content, media_type="application/json")
 
     @router.post("/transform", response_model=schemas.TransformAnswer)
     async def transform(batch: schemas.Batch) -> Response:
         """Return the topics of new documents."""
-        return await answer("transform", batch)
+        return await answer(lambda: schemas.TransformAnswer(documents=engine.transform(_asked(batch))))
 
     @router.post("/explain", response_model=schemas.ExplainAnswer)
     async def explain(batch: schemas.Batch) -> Response:
         """Return how much of each word each of the given tags accounts for."""
-        return await answer("explain", batch)
+        return await answer(lambda: schemas.ExplainAnswer(documents=engine.explain(_asked(batch))))
 
     @router.post("/recommend", response_model=schemas.RecommendAnswer)
     async def recommend(batch: schemas.RankedBatch) -> Response:
         """Recommend tags for new documents, with the words that suggest each."""
-        return await answer("recommend", batch)
+        return await answer(
+            lambda: schemas.RecommendAnswer(documents=engine.recommend(_asked(batch), batch.top))
+        )
+
+    @router.post("/related", response_model=schemas.RelatedAnswer)
+    async def related(batch: schemas.RankedBatch) -> Response:
+        """Return documents of the collection that resemble new ones."""
+        return await answer(lambda: schemas.RelatedAnswer(documents=engine.related(_asked(batch), batch.top)))
 
     @router.post("/photograph", openapi_extra=_PHOTOGRAPH)
     async def photograph(request: Request, top: Annotated[int, Query(ge=1, le=20)] = 5) -> PhotographAnswer:
@@ -322,20 +329,34 @@ def _questions(engine: Engine, gate: Gate) -> APIRouter:
         content = await request.body()
         return await _compute(gate, lambda: engine.photograph(content, top))
 
-    @router.post("/related", response_model=schemas.RelatedAnswer)
-    async def related(batch: schemas.RankedBatch) -> Response:
-        """Return documents of the collection that resemble new ones."""
-        return await answer("related", batch)
-
     return router
+
+
+def _asked(batch: schemas.Batch) -> list[Question]:
+    return [Question(one.text, tuple(dict.fromkeys(one.tags))) for one in batch.documents]
 
 
 async def _compute(gate: Gate, work: Callable[[], _Answer]) -> _Answer:
     try:
         return await gate.run(work)
     except Exception as error:
-        status, detail, headers = refusal_of(error)
+        status, detail, headers = _refusal_of(error)
         raise HTTPException(status, detail, headers) from None
+
+
+def _refusal_of(error: Exception) -> tuple[int, str, dict[str, str]]:
+    """Return status, reason and headers of the answer to a request that failed; raise unexpected errors."""
+    if isinstance(error, OverloadedError):
+        return 503, "too many requests at once; try again", {"Retry-After": "1"}
+    if isinstance(error, TooSlowError):
+        return 504, "the answer took too long; try a shorter text", {}
+    if isinstance(error, NoSuchDocumentError):
+        return 404, str(error), {}
+    if isinstance(error, NotOfferedError):
+        return 501, str(error), {}
+    if isinstance(error, InputError):
+        return 422, str(error).encode("utf-8", "replace").decode(), {}
+    raise error
 
 
 def _handle_errors(app: FastAPI) -> None:
@@ -350,5 +371,5 @@ def _handle_errors(app: FastAPI) -> None:
 
     @app.exception_handler(InputError)
     async def wrong(_: Request, error: InputError) -> Response:
-        status, detail, headers = refusal_of(error)
+        status, detail, headers = _refusal_of(error)
         return JSONResponse({"detail": detail}, status, headers)

@@ -1,16 +1,16 @@
 // How to read the pages: the data, the model, how far to trust it, what the words mean.
 const GLOSSARY = [
-  [T`Topic`, T`A set of words that tend to occur in the same documents. The model finds topics; nobody defines them. A name is made from a topic's most telling words and tags.`],
-  [T`Background topic`, T`A topic that is spread over the whole collection, so that it says little about a single document or tag. It is shown in grey and left out where topics characterise something.`],
-  [T`Share@part`, T`The part of all words, of a tag or of a document that belongs to a topic. Shares add up to 100 %.`],
-  [T`Tag`, T`A label that a document already had: an author, a subject, a venue. A tag written kind:name has a kind.`],
-  [T`Credit`, T`How likely each tag of a document accounts for one of its words, by the model: p(tag | word, document). The credits of a word add up to 100 %.`],
-  [T`Lift (×)`, T`How many times more frequent a word is in a topic than in the whole collection.`],
-  [T`Relevance`, T`The order of a topic's words: between frequent in the topic (1) and specific to it (0).`],
-  [T`Together`, T`The topics that several tags have in common: the product of their profiles, scaled to 100 %.`],
-  [T`Alike`, T`Overlap of two lists of shares (Bhattacharyya coefficient): 100 % if equal, 0 % if nothing is common.`],
-  [T`Coherence`, T`How often a topic's ten top words occur in the same document (NPMI): 1 always, 0 as by chance, −1 never.`],
-  [T`Perplexity`, T`How many equally likely words the model hesitates between when it predicts hidden words; lower is better. Topics are inferred from 80 % of each document's words and scored on the other 20 %.`],
+  ["Topic", "A set of words that tend to occur in the same documents. The model finds topics; nobody defines them. A name is made from a topic's most telling words and tags."],
+  ["Background topic", "A topic that is spread over the whole collection, so that it says little about a single document or tag. It is shown in grey and left out where topics characterise something."],
+  ["Share", "The part of all words, of a tag or of a document that belongs to a topic. Shares add up to 100 %."],
+  ["Tag", "A label that a document already had: an author, a subject, a venue. A tag written kind:name has a kind."],
+  ["Credit", "How likely each tag of a document accounts for one of its words, by the model: p(tag | word, document). The credits of a word add up to 100 %."],
+  ["Lift (×)", "How many times more frequent a word is in a topic than in the whole collection."],
+  ["Relevance", "The order of a topic's words: between frequent in the topic (1) and specific to it (0)."],
+  ["Together", "The topics that several tags have in common: the product of their profiles, scaled to 100 %."],
+  ["Alike", "Overlap of two lists of shares (Bhattacharyya coefficient): 100 % if equal, 0 % if nothing is common."],
+  ["Coherence", "How often a topic's ten top words occur in the same document (NPMI): 1 always, 0 as by chance, −1 never."],
+  ["Perplexity", "How many equally likely words the model hesitates between when it predicts hidden words; lower is better. Topics are inferred from 80 % of each document's words and scored on the other 20 %."],
 ];
 
 function aboutPage() {
@@ -18,16 +18,16 @@ function aboutPage() {
   const most = parameters.max_iter;
   const swept = facts.iterations
     ? facts.iterations < most
-      ? T`${whole(facts.iterations)} of at most ${whole(most)} sweeps: stopped early, because the topics no longer changed.`
-      : T`${whole(facts.iterations)} of at most ${whole(most || facts.iterations)} sweeps: the limit was reached, so topics may still have been changing.`
+      ? `${whole(facts.iterations)} of at most ${whole(most)} sweeps: stopped early, because the topics no longer changed.`
+      : `${whole(facts.iterations)} of at most ${whole(most || facts.iterations)} sweeps: the limit was reached, so topics may still have been changing.`
     : null;
   const left = sizes.documents - settings.bodies;
   return [
     h(
       "div",
       { class: "hero" },
-      h("h1", {}, T`How to read this`),
-      h("p", { class: "lead" }, T`Where the numbers come from, what they mean, and how far you can trust them.`),
+      h("h1", {}, "How to read this"),
+      h("p", { class: "lead" }, "Where the numbers come from, what they mean, and how far you can trust them."),
     ),
     h(
       "div",
@@ -36,60 +36,60 @@ function aboutPage() {
         "div",
         {},
         card(
-          T`Data`,
+          "Data",
           null,
           facts_([
-            [T`Collection`, store.title],
-            [T`Documents`, whole(sizes.documents)],
-            [T`Listed in this file`, whole(sizes.listed)],
-            [T`With text or words`, left > 0 ? leftOut(left) : T`all`],
-            [T`Different words`, whole(sizes.words)],
-            [T`Words in all (tokens)`, facts.tokens ? whole(facts.tokens) : null],
-            [T`Tags`, whole(sizes.tags)],
-            [T`Workbench`, settings.live ? null : benchFact()],
-            [T`Time`, store.time ? T`${store.time.periods[0]} to ${store.time.periods.at(-1)}` : null],
+            ["Collection", store.title],
+            ["Documents", whole(sizes.documents)],
+            ["Listed in this file", whole(sizes.listed)],
+            ["With text or words", left > 0 ? leftOut(left) : "all"],
+            ["Different words", whole(sizes.words)],
+            ["Words in all (tokens)", facts.tokens ? whole(facts.tokens) : null],
+            ["Tags", whole(sizes.tags)],
+            ["Workbench", settings.live ? null : benchFact()],
+            ["Time", store.time ? `${store.time.periods[0]} to ${store.time.periods.at(-1)}` : null],
           ]),
         ),
-        card(store.pictures ? T`Visual words` : T`Text recipe`, store.pictures ? null : T`How texts became words.`, recipeFacts()),
+        card(store.pictures ? "Visual words" : "Text recipe", store.pictures ? null : "How texts became words.", recipeFacts()),
       ),
       h(
         "div",
         {},
         card(
-          T`Model`,
+          "Model",
           null,
           facts_([
-            [T`Kind`, store.model],
-            [T`Topics`, whole(store.K)],
-            [T`Seed`, parameters.random_state ?? T`not set`],
-            [T`Sweeps`, swept],
-            [T`Fitted`, store.fitted ? T`${store.fitted.slice(0, 10)} ${store.fitted.slice(11, 16)} UTC` : T`unknown`],
-            [T`Made with`, `tagtopics ${settings.version}`],
+            ["Kind", store.model],
+            ["Topics", whole(store.K)],
+            ["Seed", parameters.random_state ?? "not set"],
+            ["Sweeps", swept],
+            ["Fitted", store.fitted ? `${store.fitted.slice(0, 10)} ${store.fitted.slice(11, 16)} UTC` : "unknown"],
+            ["Made with", `tagtopics ${settings.version}`],
           ]),
           h(
             "details",
             { class: "more-facts" },
-            h("summary", {}, T`All parameters`),
-            facts_(Object.entries(parameters).map(([name, value]) => [name, value === null ? T`default` : String(value)])),
+            h("summary", {}, "All parameters"),
+            facts_(Object.entries(parameters).map(([name, value]) => [name, value === null ? "default" : String(value)])),
           ),
         ),
-        card(T`Quality`, T`Measured on this collection.`, facts_(qualityFacts())),
+        card("Quality", "Measured on this collection.", facts_(qualityFacts())),
       ),
     ),
     card(
-      T`What credit is, and what it is not`,
+      "What credit is, and what it is not",
       null,
-      h("p", {}, T`Credit says which tag of a document best accounts for a word, given how the tag is used in other documents. It is an estimate about vocabulary.`),
+      h("p", {}, "Credit says which tag of a document best accounts for a word, given how the tag is used in other documents. It is an estimate about vocabulary."),
       h(
         "p",
         {},
-        h("strong", {}, T`It is not a contribution.`),
+        h("strong", {}, "It is not a contribution."),
         " ",
-        T`If tags are authors, “53 %” does not mean that this author wrote 53 % of the text, had more ideas, or deserves more of the merit. It means that 53 % of the words resemble what this author's other documents are about. Authors with few documents get little credit because little is known of them.`,
+        "If tags are authors, “53 %” does not mean that this author wrote 53 % of the text, had more ideas, or deserves more of the merit. It means that 53 % of the words resemble what this author's other documents are about. Authors with few documents get little credit because little is known of them.",
       ),
     ),
     card(
-      T`Glossary`,
+      "Glossary",
       null,
       h(
         "dl",
@@ -102,8 +102,8 @@ function aboutPage() {
 
 const leftOut = (left) =>
   store.corpus
-    ? T`${whole(settings.bodies)}; ${whole(left)} left out (size limit, --max-mb)`
-    : T`${whole(settings.bodies)}; ${whole(left)} left out (the corpus was not given)`;
+    ? `${whole(settings.bodies)}; ${whole(left)} left out (size limit, --max-mb)`
+    : `${whole(settings.bodies)}; ${whole(left)} left out (the corpus was not given)`;
 
 const facts_ = (rows) =>
   h(
@@ -118,48 +118,48 @@ function qualityFacts() {
   const { facts } = store;
   const coherence = store.topics.coherence;
   return [
-    [T`Mean coherence (NPMI)`, coherence.length && !store.pictures ? fixed(coherence.reduce((a, b) => a + b, 0) / store.K, 2) : null],
-    [T`Perplexity of new documents`, facts.pilot_hidden ? pilotFact(facts) : T`not measured; run tagtopics evaluate`],
-    [T`Perplexity of training documents`, facts.training_perplexity ? T`${whole(facts.training_perplexity)}; do not compare models by it, they have seen these documents` : null],
-    [T`Without topics`, facts.perplexity_without_topics ? whole(facts.perplexity_without_topics) : null],
+    ["Mean coherence (NPMI)", coherence.length && !store.pictures ? (coherence.reduce((a, b) => a + b, 0) / store.K).toFixed(2) : null],
+    ["Perplexity of new documents", facts.pilot_hidden ? pilotFact(facts) : "not measured; run tagtopics evaluate"],
+    ["Perplexity of training documents", facts.training_perplexity ? `${whole(facts.training_perplexity)}; do not compare models by it, they have seen these documents` : null],
+    ["Without topics", facts.perplexity_without_topics ? whole(facts.perplexity_without_topics) : null],
   ];
 }
 
 // The model itself has seen all documents; a pilot without some of them has not.
 const pilotFact = (facts) =>
-  T`${whole(facts.pilot_hidden)} with their tags hidden, ${whole(facts.pilot_known)} with their tags known: ${whole(facts.pilot_documents)} documents, predicted by a pilot, a shorter fit without them.`;
+  `${whole(facts.pilot_hidden)} with their tags hidden, ${whole(facts.pilot_known)} with their tags known: ${whole(facts.pilot_documents)} documents, predicted by a pilot, a shorter fit without them.`;
 
 function recipeFacts() {
-  if (store.pictures) return h("p", {}, T`Photos became counts of ${whole(store.sizes.words)} visual words: small tiles of similar texture or colour.`);
-  if (!store.recipe) return h("p", {}, T`Unknown: the collection came as counts.`);
+  if (store.pictures) return h("p", {}, `Photos became counts of ${whole(store.sizes.words)} visual words: small tiles of similar texture or colour.`);
+  if (!store.recipe) return h("p", {}, "Unknown: the collection came as counts.");
   const { recipe } = store;
-  const some = (list) => (list.length > 8 ? T`a list of ${whole(list.length)}` : list.join(", "));
-  const part = (value) => (Number.isInteger(value) ? plural(value, "of document") : T`${percent(value)} of the documents`);
+  const some = (list) => (list.length > 8 ? `a list of ${whole(list.length)}` : list.join(", "));
+  const part = (value) => (Number.isInteger(value) ? plural(value, "document") : `${percent(value)} of the documents`);
   const [fewest, most] = recipe.ngram_range;
   return facts_([
-    [T`Words`, recipe.tokenizer ? T`by the tokenizer ${recipe.tokenizer}` : recipe.token_pattern === null ? T`letters, digits and underscores, with at least one letter` : T`by the pattern ${recipe.token_pattern}`],
-    [T`Capital letters`, recipe.lowercase ? T`as small ones` : T`kept`],
-    [T`Shortest word`, recipe.min_length > 1 ? T`${whole(recipe.min_length)} characters` : T`one character`],
-    [T`Left out: stop words`, recipe.stop_words === null ? T`none` : Array.isArray(recipe.stop_words) ? some(recipe.stop_words) : recipe.stop_words],
-    [T`Left out: rare words`, recipe.min_df === null || recipe.min_df === 1 ? T`none` : T`in fewer than ${part(recipe.min_df)}`],
-    [T`Left out: frequent words`, recipe.max_df === 1 ? null : T`in more than ${part(recipe.max_df)}`],
-    [T`Most frequent words only`, recipe.max_words === null ? null : whole(recipe.max_words)],
-    [T`Several words as one`, most > 1 ? T`${whole(fewest)} to ${whole(most)}` : null],
-    [T`Phrases`, Array.isArray(recipe.phrases) ? some(recipe.phrases) : null],
-    [T`Dictionary forms`, recipe.lemmas],
-    [T`HTML`, recipe.strip_html ? T`removed` : T`kept`],
+    ["Words", recipe.tokenizer ? `by the tokenizer ${recipe.tokenizer}` : recipe.token_pattern === null ? "letters, digits and underscores, with at least one letter" : `by the pattern ${recipe.token_pattern}`],
+    ["Capital letters", recipe.lowercase ? "as small ones" : "kept"],
+    ["Shortest word", recipe.min_length > 1 ? `${whole(recipe.min_length)} characters` : "one character"],
+    ["Left out: stop words", recipe.stop_words === null ? "none" : Array.isArray(recipe.stop_words) ? some(recipe.stop_words) : recipe.stop_words],
+    ["Left out: rare words", recipe.min_df === null || recipe.min_df === 1 ? "none" : `in fewer than ${part(recipe.min_df)}`],
+    ["Left out: frequent words", recipe.max_df === 1 ? null : `in more than ${part(recipe.max_df)}`],
+    ["Most frequent words only", recipe.max_words === null ? null : whole(recipe.max_words)],
+    ["Several words as one", most > 1 ? `${whole(fewest)} to ${whole(most)}` : null],
+    ["Phrases", Array.isArray(recipe.phrases) ? some(recipe.phrases) : null],
+    ["Dictionary forms", recipe.lemmas],
+    ["HTML", recipe.strip_html ? "removed" : "kept"],
   ]);
 }
 
 // Whether new texts can be analysed in this file, and if not, why.
 const benchFact = () =>
   settings.bench
-    ? T`in this file; the model is rounded`
+    ? "in this file; the model is rounded"
     : ({
-        photos: T`not in this file, because it is a model of photos; run tagtopics serve`,
-        counts: T`not in this file, because the collection came as counts; it is not known how texts become words`,
-        tokenizer: T`not in this file, because a browser does not have the tokenizer; run tagtopics serve`,
-        lemmas: T`not in this file, because a browser does not have the dictionary; run tagtopics serve`,
-        pattern: T`not in this file, because browsers have no such pattern of words; run tagtopics serve`,
-        size: T`not in this file, because it would take too much of it; run tagtopics serve`,
+        photos: "not in this file, because it is a model of photos; run tagtopics serve",
+        counts: "not in this file, because the collection came as counts; it is not known how texts become words",
+        tokenizer: "not in this file, because a browser does not have the tokenizer; run tagtopics serve",
+        lemmas: "not in this file, because a browser does not have the dictionary; run tagtopics serve",
+        pattern: "not in this file, because browsers have no such pattern of words; run tagtopics serve",
+        size: "not in this file, because it would take too much of it; run tagtopics serve",
       })[settings.benchless] || null;

@@ -1,16 +1,15 @@
 // Routing, search, theme, keyboard.
 const PAGES = [
-  ["", T`Overview`],
-  ["topics", T`Topics`],
-  ["tags", T`Tags`],
-  ["groups", T`Tag groups`],
-  ["network", T`Network`],
-  ["documents", T`Documents`],
-  ["time", T`Time`],
-  ["story", T`Story`],
-  ["about", T`How to read`],
+  ["", "Overview"],
+  ["topics", "Topics"],
+  ["tags", "Tags"],
+  ["groups", "Tag groups"],
+  ["network", "Network"],
+  ["documents", "Documents"],
+  ["time", "Time"],
+  ["about", "How to read"],
 ];
-if (hasBench()) PAGES.push(["workbench", T`Workbench`]);
+if (hasBench()) PAGES.push(["workbench", "Workbench"]);
 const OWNERS = { topic: "topics", word: "topics", tag: "tags", document: "documents", search: "" };
 const ownerOf = ([name, rest]) => (name === "tags" && rest ? "groups" : (OWNERS[name] ?? name));
 
@@ -24,10 +23,9 @@ const ROUTES = {
   tags: (rest) => (rest ? tagsTogether(rest) : tagsPage(stateOf().get("kind") ?? undefined)),
   groups: (rest) => (rest ? tagsTogether(rest) : groupsPage([])),
   documents: () => documentsPage(),
-  time: () => (store.time ? timePage() : missingPage(T`No such page`)),
+  time: () => (store.time ? timePage() : missingPage("No such page")),
   about: () => aboutPage(),
   network: () => networkPage(),
-  story: () => storyPage(),
   document: (rest) => at(documentAt(decoded(rest), stateOf().get("row") ?? undefined), documentHref, documentPage),
   search: (rest) => searchPage(decoded(rest)),
 };
@@ -48,7 +46,7 @@ function tagsTogether(rest) {
 
 function pageOf(parts) {
   const [name, rest] = parts;
-  return Object.hasOwn(ROUTES, name) ? ROUTES[name](rest || "") : missingPage(T`No such page`);
+  return Object.hasOwn(ROUTES, name) ? ROUTES[name](rest || "") : missingPage("No such page");
 }
 
 function decoded(part) {
@@ -85,7 +83,7 @@ function route() {
   if (FILTERED.includes(parts[0]) && (query !== undefined || isFiltered())) readFilter(query || "");
   byId("tip").hidden = true;
   const main = byId("main");
-  main.replaceChildren(...[storyBar(), ...pageOf(parts).flat(2)].filter(Boolean));
+  main.replaceChildren(...pageOf(parts).flat(2).filter(Boolean));
   embedded(main);
   main.setAttribute("aria-busy", "false");
   navigation();
@@ -102,8 +100,7 @@ function route() {
 // Pages without content are not in the bar.
 function isOffered(name) {
   if (name === "time") return Boolean(store.time);
-  if (name === "network") return store.tags.names.length > 1;
-  return name !== "story" || story().steps.length > 0;
+  return name !== "network" || store.tags.names.length > 1;
 }
 
 function searching() {
@@ -124,22 +121,22 @@ function searching() {
     const none = !topics.length && !tags.length && !words.length && !titles.length;
     const near = (kind, names) => similarNames(kind, names, foldedText(text), 4);
     return [
-      ...topics.map((k) => row(T`Topics`, topicName(k), percent(store.topics.share[k]), topicHref(k))),
+      ...topics.map((k) => row("Topics", topicName(k), percent(store.topics.share[k]), topicHref(k))),
       ...(none ? near("tagNames", tagsAsRead()) : tags).map((t) =>
-        row(T`Tags`, tagFull(t), plural(store.tags.documents[t], "document"), tagHref(t)),
+        row("Tags", tagFull(t), plural(store.tags.documents[t], "document"), tagHref(t)),
       ),
       ...(none && !store.pictures ? near("words", store.words.names) : words).map((w) =>
-        row(T`Words`, store.words.names[w], plural(store.words.weight[w], "time"), wordHref(w)),
+        row("Words", store.words.names[w], plural(store.words.weight[w], "time"), wordHref(w)),
       ),
       ...titles.map((d) =>
         row(
-          T`Documents`,
+          "Documents",
           titleOf(d),
           (store.documents.snippets || [])[d] || (titleOf(d) === store.documents.ids[d] ? "" : store.documents.ids[d]),
           documentHref(d),
         ),
       ),
-      row(T`Search`, T`All results for “${text}”`, "", `#/search/${encodeURIComponent(text)}`),
+      row("Search", `All results for “${text}”`, "", `#/search/${encodeURIComponent(text)}`),
     ];
   };
   attachOptions(byId("find"), byId("found"), options, (text) => {
@@ -163,9 +160,9 @@ function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
   button.dataset.value = theme;
   button.textContent = { auto: "◐", light: "☀", dark: "☾" }[theme];
-  const name = { auto: T`auto`, light: T`light`, dark: T`dark` }[theme];
-  button.setAttribute("aria-label", T`Theme: ${name}. Change`);
-  button.title = T`Theme: ${name}`;
+  const name = { auto: "auto", light: "light", dark: "dark" }[theme];
+  button.setAttribute("aria-label", `Theme: ${name}. Change`);
+  button.title = `Theme: ${name}`;
 }
 
 function start() {
@@ -190,7 +187,7 @@ function start() {
   Promise.all([load(), loadMap()]) // decompressed side by side
     .then(() => {
       byId("about").textContent =
-        T`${store.model}, ${plural(store.K, "topic")}, ${plural(store.facts.iterations || 0, "sweep")}. Topics are numbered as in the model.`;
+        `${store.model}, ${plural(store.K, "topic")}, ${plural(store.facts.iterations || 0, "sweep")}. Topics are numbered as in the model.`;
       searching();
       viewMenu();
       document.addEventListener("click", outOfFrame, true);
@@ -207,8 +204,8 @@ function start() {
           "p",
           { class: "wrong" },
           typeof DecompressionStream === "undefined"
-            ? T`This browser is too old to decompress the data; use a current Chrome, Firefox or Safari.`
-            : T`The collection cannot be shown: ${error.message}`,
+            ? "This browser is too old to decompress the data; use a current Chrome, Firefox or Safari."
+            : `The collection cannot be shown: ${error.message}`,
         ),
       );
       document.documentElement.dataset.ready = "failed";

@@ -2,19 +2,19 @@
 const audit = { findings: null, answers: new Map(), kind: "", open: false, shown: 0 };
 const AUDIT_STEP = 50;
 const AUDIT_KINDS = {
-  doubtful: [T`Doubtful tags`, T`The document has the tag, but nothing else suggests it. The score is the probability that the tag is wrong.`],
-  missing: [T`Missing tags`, T`The document lacks a tag that similar documents have. The score is the probability that it was left out.`],
-  duplicate: [T`Duplicate tags`, T`Two tags seem to mean the same. The score is the probability that they do.`],
-  dead: [T`Tags without telling words`, T`The score is the probability that random documents have words as telling.`],
-  broad: [T`Broad tags`, T`The tag is on many documents of all topics. The score is no probability.`],
-  inseparable: [T`Tags that only occur together`, T`The score is the probability that the next document with one has both.`],
+  doubtful: ["Doubtful tags", "The document has the tag, but nothing else suggests it. The score is the probability that the tag is wrong."],
+  missing: ["Missing tags", "The document lacks a tag that similar documents have. The score is the probability that it was left out."],
+  duplicate: ["Duplicate tags", "Two tags seem to mean the same. The score is the probability that they do."],
+  dead: ["Tags without telling words", "The score is the probability that random documents have words as telling."],
+  broad: ["Broad tags", "The tag is on many documents of all topics. The score is no probability."],
+  inseparable: ["Tags that only occur together", "The score is the probability that the next document with one has both."],
 };
-const AUDIT_VERBS = { remove: T`Remove`, add: T`Add`, merge: T`Merge`, drop: T`Drop` };
+const AUDIT_VERBS = { remove: "Remove", add: "Add", merge: "Merge", drop: "Drop" };
 const AUDIT_COLUMNS = ["accept", "change", "document", "row", "tag", "other", "kind", "score", "words"];
 
 const hasAudit = () => Boolean(settings.audit);
 if (hasAudit()) {
-  PAGES.push(["audit", T`Audit`]);
+  PAGES.push(["audit", "Audit"]);
   ROUTES.audit = () => auditPage();
 }
 
@@ -43,12 +43,12 @@ async function loadAudit() {
 }
 
 function auditPage() {
-  const body = h("div", {}, h("p", { class: "wait" }, T`Loading …`));
+  const body = h("div", {}, h("p", { class: "wait" }, "Loading …"));
   loadAudit()
     .then(() => drawAudit(body))
-    .catch((error) => body.replaceChildren(h("p", { class: "wrong" }, T`The findings cannot be shown: ${error.message}`)));
+    .catch((error) => body.replaceChildren(h("p", { class: "wrong" }, `The findings cannot be shown: ${error.message}`)));
   return [
-    h("h1", {}, T`Audit of tags`),
+    h("h1", {}, "Audit of tags"),
     h(
       "p",
       { class: "lead" },
@@ -61,7 +61,7 @@ function auditPage() {
 function drawAudit(body) {
   const kinds = Object.keys(AUDIT_KINDS).filter((kind) => audit.findings.some((found) => found.kind === kind));
   if (!kinds.length) {
-    body.replaceChildren(h("p", {}, T`The audit found nothing.`));
+    body.replaceChildren(h("p", {}, "The audit found nothing."));
     return;
   }
   const asked = stateOf().get("kind");
@@ -101,18 +101,18 @@ function auditControls(kinds, redraw) {
     chosen.forEach((i) => audit.answers.set(i, "yes"));
     keepAnswers();
     redraw();
-    say(T`${plural(chosen.length, "finding")} accepted`);
+    say(`${plural(chosen.length, "finding")} accepted`);
   };
   return h(
     "div",
     { class: "audit-controls" },
-    h("label", { for: "audit-kind" }, T`Show`),
+    h("label", { for: "audit-kind" }, "Show"),
     select,
-    h("label", { for: "audit-open" }, open, " ", T`only without an answer`),
-    h("label", { for: "audit-least" }, T`Accept these from score`),
+    h("label", { for: "audit-open" }, open, " ", "only without an answer"),
+    h("label", { for: "audit-least" }, "Accept these from score"),
     least,
-    h("button", { type: "button", id: "audit-accept-all", on: { click: acceptAll } }, T`Accept`),
-    h("button", { type: "button", id: "audit-export", on: { click: () => download("changes.csv", "text/csv", changesFile()) } }, T`Download changes (CSV)`),
+    h("button", { type: "button", id: "audit-accept-all", on: { click: acceptAll } }, "Accept"),
+    h("button", { type: "button", id: "audit-export", on: { click: () => download("changes.csv", "text/csv", changesFile()) } }, "Download changes (CSV)"),
   );
 }
 
@@ -130,8 +130,8 @@ function drawFindings(list, more, counts) {
     drawFindings(list, more, counts);
   };
   more.replaceChildren(
-    ...(rest > 0 ? [h("button", { type: "button", on: { click: next } }, T`Show ${whole(Math.min(rest, AUDIT_STEP))} more of ${whole(rest)}`)] : []),
-    ...(listed.length ? [] : [h("p", {}, T`No finding is left here.`)]),
+    ...(rest > 0 ? [h("button", { type: "button", on: { click: next } }, `Show ${whole(Math.min(rest, AUDIT_STEP))} more of ${whole(rest)}`)] : []),
+    ...(listed.length ? [] : [h("p", {}, "No finding is left here.")]),
   );
   countAnswers(counts);
 }
@@ -140,7 +140,7 @@ function countAnswers(counts) {
   const answers = [...audit.answers.values()];
   const accepted = answers.filter((answer) => answer === "yes").length;
   const note = AUDIT_KINDS[audit.kind][1];
-  counts.textContent = T`${note} ${whole(accepted)} accepted, ${whole(answers.length - accepted)} refused, of ${plural(audit.findings.length, "of finding")} of all kinds.`;
+  counts.textContent = `${note} ${whole(accepted)} accepted, ${whole(answers.length - accepted)} refused, of ${plural(audit.findings.length, "finding")} of all kinds.`;
 }
 
 const namedTag = (name) => {
@@ -182,8 +182,8 @@ function findingRow(i, counts) {
       h("div", {}, text),
       words ? h("p", { class: "note" }, found.kind === "doubtful" ? rich`It lacks: ${h("bdi", {}, words)}` : rich`Words: ${h("bdi", {}, words)}`) : null,
     ),
-    h("span", { class: "figure" }, fixed(found.score, 2)),
-    h("span", { class: "audit-answers" }, button("yes", T`Accept`), button("no", T`Refuse`)),
+    h("span", { class: "figure" }, found.score.toFixed(2)),
+    h("span", { class: "audit-answers" }, button("yes", "Accept"), button("no", "Refuse")),
   );
   return row;
 }

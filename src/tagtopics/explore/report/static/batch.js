@@ -33,8 +33,8 @@ function rowsOfCsv(content) {
 // The texts of a file: of the column that is called text, abstract, ..., otherwise the one with the most letters.
 function textsOfCsv(content) {
   const rows = rowsOfCsv(content);
-  if (rows.length < 2) throw new Error(T`The file needs a line with the names of the columns, and a line for each text.`);
-  if (rows.length - 1 > MOST_TEXTS) throw new Error(T`The file has ${whole(rows.length - 1)} texts; at most ${whole(MOST_TEXTS)} at a time.`);
+  if (rows.length < 2) throw new Error("The file needs a line with the names of the columns, and a line for each text.");
+  if (rows.length - 1 > MOST_TEXTS) throw new Error(`The file has ${whole(rows.length - 1)} texts; at most ${whole(MOST_TEXTS)} at a time.`);
   const [names, ...body] = rows;
   const letters = names.map((_, i) => body.reduce((sum, row) => sum + (row[i] || "").length, 0));
   const named = names.findIndex((name) => TEXT_COLUMN.test(name.trim()));
@@ -44,7 +44,7 @@ function textsOfCsv(content) {
 
 async function analysed(text) {
   try {
-    if (!text.trim()) throw new Error(T`no text`);
+    if (!text.trim()) throw new Error("no text");
     const { topics, recommended } = await answersFor(text.slice(0, 100_000), []);
     const k = tellingTopics(Float64Array.from(topics.topics), 1)[0] ?? 0;
     const tags = recommended.failed ? [] : recommended.filter((row) => row.score >= bench.least).slice(0, 5);
@@ -81,13 +81,13 @@ function batchCard() {
       for (let i = 0; i < texts.length; i++) {
         found.push({ id: id[i], ...(await analysed(texts[i])) });
         if (i % 10 === 0) {
-          state.textContent = T`${whole(i + 1)} of ${whole(texts.length)} texts, from the column “${name}” …`;
+          state.textContent = `${whole(i + 1)} of ${whole(texts.length)} texts, from the column “${name}” …`;
           await new Promise((done) => setTimeout(done, 0));
         }
       }
-      state.textContent = T`${whole(texts.length)} texts, from the column “${name}”.`;
+      state.textContent = `${whole(texts.length)} texts, from the column “${name}”.`;
       box.replaceChildren(
-        h("button", { type: "button", class: "action main", on: { click: () => download("tags.csv", "text/csv", batchCsv(found)) } }, T`Save as CSV`),
+        h("button", { type: "button", class: "action main", on: { click: () => download("tags.csv", "text/csv", batchCsv(found)) } }, "Save as CSV"),
         ...growing(found, batchRow, 20, "ul", "batch"),
       );
     } catch (error) {
@@ -103,9 +103,9 @@ function batchCard() {
   return h(
     "section",
     { class: "card" },
-    h("h2", {}, T`Many texts`),
-    h("p", { class: "note" }, T`A CSV file with a line for each text. The column may be called text or abstract; the first column is the id.`),
-    h("label", { for: "bench-csv" }, T`CSV file`),
+    h("h2", {}, "Many texts"),
+    h("p", { class: "note" }, "A CSV file with a line for each text. The column may be called text or abstract; the first column is the id."),
+    h("label", { for: "bench-csv" }, "CSV file"),
     " ",
     input,
     state,

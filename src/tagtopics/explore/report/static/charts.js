@@ -40,9 +40,9 @@ function topicBars(profile, n, least = 0.01) {
       hue: topicHue(k),
       grey: isBackground(k),
       href: topicHref(k),
-      title: isBackground(k) ? T`${topicName(k)}: ${topicLabel(k, 4)} (background topic)` : `${topicName(k)}: ${topicLabel(k, 4)}`,
+      title: isBackground(k) ? `${topicName(k)}: ${topicLabel(k, 4)} (background topic)` : `${topicName(k)}: ${topicLabel(k, 4)}`,
     })),
-    { name: T`Topics` },
+    { name: "Topics" },
   );
 }
 
@@ -114,7 +114,7 @@ function yearScale({ first, last, part }, dark, ground) {
   const middle = Math.round((first + last) / 2);
   return s(
     "svg",
-    { class: "year-scale", ...SCALE, role: "img", "aria-label": T`Colours by year, from ${first} to ${last}` },
+    { class: "year-scale", ...SCALE, role: "img", "aria-label": `Colours by year, from ${first} to ${last}` },
     s("rect", { ...SCALE, rx: 8, fill: ground, "fill-opacity": 0.85 }),
     Array.from({ length: n }, (_, i) =>
       s("rect", { x: 10 + width * i, y: 8, width, height: 12, "shape-rendering": "crispEdges", fill: rgbOf(orderedColour(i / Math.max(n - 1, 1), dark)) }),
@@ -130,7 +130,7 @@ const topicLine = (k) =>
     store.time.periods.map((name, i) => ({
       name,
       value: store.time.shares[i][k],
-      title: T`${name}: ${percent(store.time.shares[i][k])} of ${plural(store.time.documents[i], "of document")}`,
+      title: `${name}: ${percent(store.time.shares[i][k])} of ${plural(store.time.documents[i], "document")}`,
     })),
-    { label: T`Share of ${topicName(k)}`, hue: topicHue(k) },
+    { label: `Share of ${topicName(k)}`, hue: topicHue(k) },
   );

@@ -21,7 +21,7 @@ async function asked(path, body) {
   const value = await answer.json().catch(() => ({}));
   if (!answer.ok)
     throw new Error(
-      typeof value.detail === "string" ? value.detail : T`The server answered ${answer.status}.`,
+      typeof value.detail === "string" ? value.detail : `The server answered ${answer.status}.`,
     );
   return value;
 }
@@ -118,7 +118,7 @@ function tagsWith(t) {
 // Said where a count covers only a part of the collection.
 const ofListed = () =>
   store.sizes.counted < store.sizes.documents
-    ? ` ${T`among the ${whole(store.sizes.counted)} documents in this file`}`
+    ? ` ${`among the ${whole(store.sizes.counted)} documents in this file`}`
     : "";
 
 // As `split_kind` of corpus/tags.py.

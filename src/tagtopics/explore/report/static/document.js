@@ -1,12 +1,12 @@
 // A document: its text coloured by credited tag, its topics, related documents.
 function documentPage(d) {
-  if (!(d >= 0 && d < store.documents.ids.length)) return missingPage(T`No such document`);
+  if (!(d >= 0 && d < store.documents.ids.length)) return missingPage("No such document");
   const tags = store.documents.tags[d];
   const topics = docTopics(d);
   const reading = h(
     "section",
-    { class: "card reading", "aria-label": T`Text` },
-    h("p", { class: "wait" }, T`Unpacking …`),
+    { class: "card reading", "aria-label": "Text" },
+    h("p", { class: "wait" }, "Unpacking …"),
   );
   body(d).then(
     (found) => {
@@ -15,23 +15,23 @@ function documentPage(d) {
       else withoutBody(reading, tags);
     },
     (error) =>
-      reading.replaceChildren(h("p", { class: "wrong" }, T`The text cannot be shown: ${error.message}`)),
+      reading.replaceChildren(h("p", { class: "wrong" }, `The text cannot be shown: ${error.message}`)),
   );
   return [
     h(
       "div",
       { class: "hero" },
-      h("p", { class: "eyebrow" }, store.pictures ? T`Photo` : T`Document`),
+      h("p", { class: "eyebrow" }, store.pictures ? "Photo" : "Document"),
       h("h1", {}, h("bdi", {}, titleOf(d))),
       sourceLine(d),
       h(
         "p",
         { class: "lead" },
         store.pictures
-          ? T`A photo with ${plural(tags.length, "with tag")}`
+          ? `A photo with ${plural(tags.length, "tag")}`
           : store.documents.tokens[d]
-          ? T`A document of ${plural(store.documents.tokens[d], "of word")} with ${plural(tags.length, "with tag")}`
-          : T`A document with ${plural(tags.length, "with tag")}`,
+          ? `A document of ${plural(store.documents.tokens[d], "word")} with ${plural(tags.length, "tag")}`
+          : `A document with ${plural(tags.length, "tag")}`,
         mostlyAbout(topics),
       ),
       ribbon(topics),
@@ -40,7 +40,7 @@ function documentPage(d) {
       "div",
       { class: "split wide-left" },
       reading,
-      h("div", {}, card(T`Topics`, null, topicBars(topics, 6, 0.02)), relatives(d)),
+      h("div", {}, card("Topics", null, topicBars(topics, 6, 0.02)), relatives(d)),
     ),
   ];
 }
@@ -50,7 +50,7 @@ function sourceLine(d) {
   const parts = [
     titleOf(d) === store.documents.ids[d] ? null : h("bdi", {}, store.documents.ids[d]),
     dateOf(d) ? h("span", {}, dateOf(d)) : null,
-    source ? h("a", { href: source, rel: "noopener noreferrer external", target: "_blank" }, T`Open the source`) : null,
+    source ? h("a", { href: source, rel: "noopener noreferrer external", target: "_blank" }, "Open the source") : null,
   ].filter(Boolean);
   return parts.length ? h("p", { class: "source" }, parts) : null;
 }
@@ -58,8 +58,8 @@ function sourceLine(d) {
 function withoutBody(box, tags) {
   const why =
     settings.live || store.documents.tokens.every((n) => n === 0)
-      ? T`The model was saved without its corpus; give it with --corpus to see texts.`
-      : T`The text of this document was left out because of the size limit of this file (--max-mb).`;
+      ? "The model was saved without its corpus; give it with --corpus to see texts."
+      : "The text of this document was left out because of the size limit of this file (--max-mb).";
   box.replaceChildren(
     h("p", { class: "note" }, why),
     h(
@@ -76,7 +76,7 @@ function pictured(box, picture, tags) {
   const heat = bytesOf(picture.h);
   const most = Math.max(1, ...heat);
   const canvas = h("canvas", { width: picture.c, height: picture.r, "aria-hidden": "true" });
-  const image = h("img", { src: `data:image/jpeg;base64,${picture.j}`, alt: T`The photograph` });
+  const image = h("img", { src: `data:image/jpeg;base64,${picture.j}`, alt: "The photograph" });
   const frame = h("div", { class: "photograph" }, image, canvas);
   const legend = heatLegend(most / 255);
   const show = (j) => {
@@ -95,14 +95,14 @@ function pictured(box, picture, tags) {
     return sum / (255 * size);
   };
   const options = [
-    ["-1", T`photograph`],
+    ["-1", "photograph"],
     ...tags.map((t, j) => [String(j), `${tagShort(t)} ${percent(share(j))}`]),
   ];
   box.replaceChildren(
-    choice(T`Show`, `heat-${++boxes}`, options, "-1", (value) => show(Number(value))),
+    choice("Show", `heat-${++boxes}`, options, "-1", (value) => show(Number(value))),
     frame,
     legend,
-    h("p", { class: "note" }, T`Percentages: how much of the photo each of its tags accounts for, together 100 %. Colour: how much of each part of it.`),
+    h("p", { class: "note" }, "Percentages: how much of the photo each of its tags accounts for, together 100 %. Colour: how much of each part of it."),
     h(
       "p",
       { class: "chips" },
@@ -116,7 +116,7 @@ function pictured(box, picture, tags) {
 const heatLegend = (most) =>
   h(
     "p",
-    { class: "heat-legend", role: "img", "aria-label": T`Scale of colours: from ${percent(0)} to ${percent(most)}` },
+    { class: "heat-legend", role: "img", "aria-label": `Scale of colours: from ${percent(0)} to ${percent(most)}` },
     h("span", {}, percent(0)),
     h("i", {}),
     h("span", {}, percent(most)),
@@ -159,7 +159,7 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
     role: "group",
     tabindex: "0",
     dir: "auto",
-    "aria-label": T`Words of the document; use the arrow keys to move between words`,
+    "aria-label": "Words of the document; use the arrow keys to move between words",
   });
   const marks = [];
   text.append(
@@ -220,13 +220,13 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
     ),
   );
   const modes = [
-    ["tag", T`tag`],
-    ["contrast", T`contrast`],
-    ["topic", T`topic`],
-    ["none", T`nothing`],
+    ["tag", "tag"],
+    ["contrast", "contrast"],
+    ["topic", "topic"],
+    ["none", "nothing"],
   ].filter(([mode]) => !byTag(mode) || (found.c && n));
   box.replaceChildren(
-    choice(T`Colour by`, `by-${++boxes}`, modes, state.by, (mode) => {
+    choice("Colour by", `by-${++boxes}`, modes, state.by, (mode) => {
       state.by = mode;
       keepState("colour", mode, usual);
       toggles.hidden = !byTag(mode);
@@ -235,19 +235,19 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
   );
   const toggles = h(
     "div",
-    { class: "toggles", role: "group", "aria-label": T`Tags; press to hide one` },
+    { class: "toggles", role: "group", "aria-label": "Tags; press to hide one" },
     buttons,
   );
   toggles.hidden = !byTag(state.by);
   box.append(
     toggles,
-    found.cut ? h("p", { class: "note" }, T`Only the beginning of this long text is shown.`) : "",
+    found.cut ? h("p", { class: "note" }, "Only the beginning of this long text is shown.") : "",
     text,
     h(
       "p",
       { class: "note" },
       found.c
-        ? [T`Point at a word, or use the arrow keys, to see how likely each tag accounts for it. These credits are about vocabulary, not about who contributed what. Contrast: the tag whose share of the word exceeds its share of the document.`, " "]
+        ? ["Point at a word, or use the arrow keys, to see how likely each tag accounts for it. These credits are about vocabulary, not about who contributed what. Contrast: the tag whose share of the word exceeds its share of the document.", " "]
         : "",
       h(
         "span",
@@ -348,8 +348,8 @@ function explaining(text, marks, draw) {
 
 function relatives(d) {
   return card(
-    T`Related documents`,
-    T`Documents with similar topics, and the tags they share.`,
+    "Related documents",
+    "Documents with similar topics, and the tags they share.",
     documentList(
       relatedDocuments(d, 8).map((row) =>
         documentRow(row.doc, { figure: percent(row.score), reasons: reasonsOf(row) }),

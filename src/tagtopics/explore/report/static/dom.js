@@ -1,4 +1,5 @@
 // DOM elements from values. Data only becomes text nodes, never HTML.
+const settings = JSON.parse(document.getElementById("settings").textContent);
 const SVG = "http://www.w3.org/2000/svg";
 
 function fill(node, props, children) {
@@ -19,38 +20,22 @@ const h = (tag, props, ...children) => fill(document.createElement(tag), props, 
 const s = (tag, props, ...children) => fill(document.createElementNS(SVG, tag), props, children);
 const byId = (id) => document.getElementById(id);
 
+// A template whose values may be elements: its pieces, as children of an element.
+const rich = (parts, ...values) => parts.flatMap((part, i) => [part, values[i] ?? ""]);
+
 // Number formats.
-const whole = (n) => Math.round(n).toLocaleString(language);
-const POINT = (0.5).toLocaleString(language)[1];
-const fixed = (x, digits) => x.toFixed(digits).replace(".", POINT);
+const whole = (n) => Math.round(n).toLocaleString("en");
 const percent = (p) => {
   const value = 100 * p;
-  return `${fixed(value, value >= 9.95 || value === 0 ? 0 : value >= 0.95 ? 1 : 2)} %`;
+  return `${value.toFixed(value >= 9.95 || value === 0 ? 0 : value >= 0.95 ? 1 : 2)} %`;
 };
 // Credited occurrences are sums of probabilities: with a decimal where they are few.
-const tokens = (n) => (n >= 9.95 ? whole(n) : n >= 0.05 ? fixed(n, 1) : n > 0 ? `<${fixed(0.1, 1)}` : "0");
+const tokens = (n) => (n >= 9.95 ? whole(n) : n >= 0.05 ? n.toFixed(1) : n > 0 ? "<0.1" : "0");
 // Shares of tags and documents; smaller ones are not known exactly.
 const share = (p) => (p < 0.01 && p > 0 ? "<1 %" : percent(p));
 const credited = (p) => (p < 0.005 ? "<1 %" : `${Math.round(100 * p)} %`);
-// Nouns after a number; other languages have another case after some words.
-const NOUNS = {
-  text: [T`text`, T`texts`],
-  document: [T`document`, T`documents`],
-  "of document": [T`document@dative`, T`documents@dative`],
-  "document has": [T`document has`, T`documents have`],
-  word: [T`word`, T`words`],
-  "of word": [T`word@dative`, T`words@dative`],
-  tag: [T`tag`, T`tags`],
-  "with tag": [T`tag@dative`, T`tags@dative`],
-  topic: [T`topic`, T`topics`],
-  "with topic": [T`topic@dative`, T`topics@dative`],
-  time: [T`time`, T`times`],
-  sweep: [T`sweep`, T`sweeps`],
-  finding: [T`finding`, T`findings`],
-  "of finding": [T`finding@dative`, T`findings@dative`],
-};
-const plural = (n, noun) => `${whole(n)} ${NOUNS[noun][n === 1 ? 0 : 1]}`;
-const times = (x) => `×${fixed(x, x >= 10 ? 0 : 1)}`;
+const plural = (n, noun) => `${whole(n)} ${noun}${n === 1 ? "" : "s"}`;
+const times = (x) => `×${x.toFixed(x >= 10 ? 0 : 1)}`;
 
 // Colours: topics side by side on the map have similar hues; the tags of a document take a fixed sequence of hues.
 const HUES = [255, 25, 150, 305, 75, 195, 350, 110, 230, 45, 275, 170];

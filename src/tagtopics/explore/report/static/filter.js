@@ -112,13 +112,13 @@ function readFilter(text) {
 
 // The bar: what is filtered by, as chips that can be removed, and boxes to add to it.
 function filterBar() {
-  const chips = h("ul", { class: "chosen", "aria-label": T`Filter` });
+  const chips = h("ul", { class: "chosen", "aria-label": "Filter" });
   const count = h("p", { class: "count", role: "status" });
   const box = h("div", { class: "combo" });
   const input = h("input", {
     id: "filter-words",
     type: "search",
-    placeholder: T`Words in the text …`,
+    placeholder: "Words in the text …",
     autocomplete: "off",
     on: { change: () => setFilter({ words: input.value.trim().slice(0, 200) }) },
   });
@@ -131,15 +131,15 @@ function filterBar() {
     const left = store.sizes.documents - store.documents.ids.length;
     count.setAttribute("aria-busy", String(filtering));
     count.textContent = filtering
-      ? T`Searching all texts …`
+      ? "Searching all texts …"
       : filtered
-      ? [T`${whole(n)} of ${plural(store.documents.ids.length, "of document")}`, left ? T` (${whole(left)} others are not in this file)` : ""].join("")
+      ? [`${whole(n)} of ${plural(store.documents.ids.length, "document")}`, left ? ` (${whole(left)} others are not in this file)` : ""].join("")
       : plural(store.sizes.documents, "document");
     return true;
   };
   const redraw = () => {
     chips.replaceChildren(...filterChips());
-    box.replaceChildren(tagBox(T`Tag`, filter.tags, (t) => setFilter({ tags: [...filter.tags, t] })));
+    box.replaceChildren(tagBox("Tag", filter.tags, (t) => setFilter({ tags: [...filter.tags, t] })));
   };
   chips.drawn = false;
   draw();
@@ -157,7 +157,7 @@ function filterBar() {
       store.tags.names.length ? box : null,
       topicSelect(),
       yearSelects(),
-      store.pictures ? null : h("div", {}, h("label", { for: "filter-words" }, T`Words`), input),
+      store.pictures ? null : h("div", {}, h("label", { for: "filter-words" }, "Words"), input),
     ),
   );
 }
@@ -168,7 +168,7 @@ function filterChips() {
       "li",
       { vars: { "--hue": hue ?? 265 } },
       h("span", {}, typeof text === "string" ? h("bdi", {}, text) : text),
-      h("button", { type: "button", "aria-label": T`Remove ${name}`, on: { click: () => setFilter(change) } }, "×"),
+      h("button", { type: "button", "aria-label": `Remove ${name}`, on: { click: () => setFilter(change) } }, "×"),
     );
   return [
     ...filter.tags.map((t) =>
@@ -177,9 +177,9 @@ function filterChips() {
     ...filter.topics.map((k) =>
       chip(topicLabel(k, 2), topicName(k), { topics: filter.topics.filter((j) => j !== k) }, topicHue(k)),
     ),
-    filter.years ? chip(filter.years.join("–"), T`years`, { years: null }) : null,
-    filter.words ? chip(`“${filter.words}”`, T`words`, { words: "" }) : null,
-    filter.area ? chip(T`Area of the map`, T`area`, { area: null }) : null,
+    filter.years ? chip(filter.years.join("–"), "years", { years: null }) : null,
+    filter.words ? chip(`“${filter.words}”`, "words", { words: "" }) : null,
+    filter.area ? chip("Area of the map", "area", { area: null }) : null,
   ].filter(Boolean);
 }
 
@@ -196,10 +196,10 @@ function topicSelect() {
         },
       },
     },
-    h("option", { value: "" }, T`Any (from ${percent(TOPIC_FROM)})`),
+    h("option", { value: "" }, `Any (from ${percent(TOPIC_FROM)})`),
     topOf(store.topics.share, store.K).map((k) => h("option", { value: k }, topicLabel(k, 3))),
   );
-  return h("div", {}, h("label", { for: "filter-topic" }, T`Topic`), select);
+  return h("div", {}, h("label", { for: "filter-topic" }, "Topic"), select);
 }
 
 function yearSelects() {
@@ -231,5 +231,5 @@ function yearSelects() {
     });
     return h("div", {}, h("label", { for: id }, name), node);
   };
-  return [select("filter-from", T`From`, 0), select("filter-to", T`To`, 1)];
+  return [select("filter-from", "From", 0), select("filter-to", "To", 1)];
 }

@@ -46,20 +46,20 @@ class DocumentMap {
       tabindex: "0",
       role: "application",
       "aria-roledescription": "map",
-      "aria-label": T`Map of ${plural(this.points.n, "of document")}. Arrow keys move, plus and minus zoom, 0 shows all, Enter lists the documents in view.`,
+      "aria-label": `Map of ${plural(this.points.n, "document")}. Arrow keys move, plus and minus zoom, 0 shows all, Enter lists the documents in view.`,
     });
     this.names = new MapNames(this);
     this.outline = s("path", {});
     this.shade = s("svg", { class: "outline", "aria-hidden": "true" }, this.outline);
     this.cardBox = h("div", { class: "hovercard", hidden: true, "aria-hidden": "true" });
-    this.hint = h("p", { class: "hint", hidden: true }, T`Hold Ctrl to zoom with the wheel, or click the map first.`);
-    this.lassoButton = this.tool(T`Lasso`, T`Draw around documents to select them (or hold Shift and drag)`, () =>
+    this.hint = h("p", { class: "hint", hidden: true }, "Hold Ctrl to zoom with the wheel, or click the map first.");
+    this.lassoButton = this.tool("Lasso", "Draw around documents to select them (or hold Shift and drag)", () =>
       this.setLasso(!this.lassoing),
     );
     this.lassoButton.setAttribute("aria-pressed", "false");
     this.node = h(
       "section",
-      { class: "terrain", "aria-label": T`Map of documents` },
+      { class: "terrain", "aria-label": "Map of documents" },
       this.canvas,
       this.names.node,
       this.shade,
@@ -68,9 +68,9 @@ class DocumentMap {
       h(
         "div",
         { class: "tools" },
-        this.tool("+", T`Zoom in`, () => this.zoomBy(1.5)),
-        this.tool("−", T`Zoom out`, () => this.zoomBy(1 / 1.5)),
-        this.tool(T`Fit`, T`Show all documents`, () => this.fit()),
+        this.tool("+", "Zoom in", () => this.zoomBy(1.5)),
+        this.tool("−", "Zoom out", () => this.zoomBy(1 / 1.5)),
+        this.tool("Fit", "Show all documents", () => this.fit()),
         this.lassoButton,
       ),
     );
@@ -387,7 +387,7 @@ class DocumentMap {
 function hoverCard(i) {
   const k = store.map.region[i];
   const topic = h("p", { class: "badges" }, badge(k), h("span", {}, topicLabel(k)));
-  if (i >= store.documents.ids.length) return [h("p", {}, T`A document that is not in this file`), topic];
+  if (i >= store.documents.ids.length) return [h("p", {}, "A document that is not in this file"), topic];
   const tags = store.documents.tags[i].slice(0, 6).map(tagShort);
   const small = thumbnail(i);
   if (small) small.fill();

@@ -34,7 +34,7 @@ function nameEditor(k) {
   return h(
     "details",
     { class: "share rename" },
-    h("summary", {}, T`Rename`),
+    h("summary", {}, "Rename"),
     h(
       "form",
       {
@@ -44,19 +44,19 @@ function nameEditor(k) {
             event.preventDefault();
             setName(k, input.value);
             route();
-            say(T`Renamed to ${topicName(k)}`);
+            say(`Renamed to ${topicName(k)}`);
           },
         },
       },
-      h("label", { for: "own-name" }, T`Name of this topic`),
+      h("label", { for: "own-name" }, "Name of this topic"),
       input,
-      h("button", { type: "submit" }, T`Save`),
+      h("button", { type: "submit" }, "Save"),
       h(
         "button",
         { type: "button", on: { click: () => download("topic-names.json", "application/json", namesFile()) } },
-        T`Export all names`,
+        "Export all names",
       ),
-      h("p", { class: "note" }, T`Kept in this browser. The export is JSON; send it with the report.`),
+      h("p", { class: "note" }, "Kept in this browser. The export is JSON; send it with the report."),
     ),
   );
 }

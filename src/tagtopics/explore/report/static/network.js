@@ -98,7 +98,7 @@ function networkFigure(network) {
   const radius = (t) => 4 + 13 * Math.sqrt(store.tags.documents[t] / most);
   const chart = s(
     "svg",
-    { class: "network", viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": T`Network of ${whole(tags.length)} tags` },
+    { class: "network", viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": `Network of ${whole(tags.length)} tags` },
     s(
       "g",
       { "aria-hidden": "true" },
@@ -174,33 +174,33 @@ function networkPage() {
       ? h(
           "p",
           { class: "filter" },
-          link("#/network", { class: "chip", "aria-current": kind === null ? "true" : null }, T`all`),
+          link("#/network", { class: "chip", "aria-current": kind === null ? "true" : null }, "all"),
           kinds.map((name) =>
-            link(`#/network?kind=${encodeURIComponent(name)}`, { class: "chip", "aria-current": kind === name ? "true" : null }, name || T`other`),
+            link(`#/network?kind=${encodeURIComponent(name)}`, { class: "chip", "aria-current": kind === name ? "true" : null }, name || "other"),
           ),
         )
       : null;
   const drawing = network.edges.length
-    ? card(T`Network`, T`Area: documents. Colour: main topic. Lines: common documents, relative to the documents of both tags.`, networkFigure(network))
-    : card(T`Network`, T`No two of these tags share two documents.`);
+    ? card("Network", "Area: documents. Colour: main topic. Lines: common documents, relative to the documents of both tags.", networkFigure(network))
+    : card("Network", "No two of these tags share two documents.");
   if (network.edges.length) drawing.table = () => edgeTable(network);
   return [
     h(
       "div",
       { class: "hero" },
-      h("h1", {}, T`Tag network`),
+      h("h1", {}, "Tag network"),
       h(
         "p",
         { class: "lead" },
-        T`Which tags are on the same documents: the ${whole(network.tags.length)} most frequent tags, each joined with those it shares most documents with.`,
+        `Which tags are on the same documents: the ${whole(network.tags.length)} most frequent tags, each joined with those it shares most documents with.`,
       ),
     ),
     filter,
     drawing,
     network.edges.length
       ? card(
-          T`Strongest pairs`,
-          T`Documents that have both tags${ofListed()}; pairs that share the largest part of their documents first.`,
+          "Strongest pairs",
+          `Documents that have both tags${ofListed()}; pairs that share the largest part of their documents first.`,
           growing(
             network.edges,
             ({ a, b, n }) =>
@@ -208,7 +208,7 @@ function networkPage() {
                 "li",
                 {},
                 h("span", { class: "label" }, tagChip(a), " + ", tagChip(b)),
-                link(groupHref([a, b]), { class: "joint", "aria-label": T`See ${tagFull(a)} and ${tagFull(b)} together` }, T`together`),
+                link(groupHref([a, b]), { class: "joint", "aria-label": `See ${tagFull(a)} and ${tagFull(b)} together` }, "together"),
                 h("span", { class: "figure" }, plural(n, "document")),
               ),
             12,

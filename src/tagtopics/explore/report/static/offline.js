@@ -371,7 +371,7 @@ async function offlineAnswers(text) {
   const refused = refusal(found.known, found.unknown);
   if (refused) throw new Error(refused);
   const topics = foldIn(model, found.counts);
-  let recommended = { failed: T`This file has no recommender.` };
+  let recommended = { failed: "This file has no recommender." };
   if (model.tags) {
     const alike = similarities(model, found.counts, topics);
     const likely = tagProbabilities(model, tagScores(model, alike));

@@ -25,8 +25,8 @@ function overviewPage() {
         "p",
         { class: "lead" },
         store.pictures
-          ? T`${whole(store.sizes.documents)} photos by topic. Each point is a photo; points close to each other have similar colours and textures.`
-          : T`${plural(store.sizes.documents, "document")} by topic. Each point is a document; points close to each other have similar topics.`,
+          ? `${whole(store.sizes.documents)} photos by topic. Each point is a photo; points close to each other have similar colours and textures.`
+          : `${plural(store.sizes.documents, "document")} by topic. Each point is a document; points close to each other have similar topics.`,
       ),
     ),
     filterBar(),
@@ -35,10 +35,10 @@ function overviewPage() {
     figures(),
     store.groups.length
       ? card(
-          T`Tag groups`,
-          T`Pairs of tags whose joint profile differs from that of each tag alone.`,
+          "Tag groups",
+          "Pairs of tags whose joint profile differs from that of each tag alone.",
           groupCards(6),
-          h("p", {}, link("#/groups", {}, T`Compare any tags →`)),
+          h("p", {}, link("#/groups", {}, "Compare any tags →")),
         )
       : null,
     tagKinds(),
@@ -53,21 +53,21 @@ function mapNote(map) {
     kept === undefined
       ? ""
       : trustworthiness === undefined
-        ? T` Of the ${n} documents with the most similar topics, ${percent(kept)} are also among the ${n} nearest on the map (by chance ${percent(chance)}).`
-        : T` Of the ${n} documents with the most similar topics, ${percent(kept)} are also among the ${n} nearest on the map (by chance ${percent(chance)}); trustworthiness ${fixed(trustworthiness, 3)} of 1.`;
+        ? ` Of the ${n} documents with the most similar topics, ${percent(kept)} are also among the ${n} nearest on the map (by chance ${percent(chance)}).`
+        : ` Of the ${n} documents with the most similar topics, ${percent(kept)} are also among the ${n} nearest on the map (by chance ${percent(chance)}); trustworthiness ${trustworthiness.toFixed(3)} of 1.`;
   const colours = h("span");
   const tell = () => {
     colours.textContent =
       map.colourBy === "topic"
-        ? T`Colours show the topic that distinguishes a document most.`
-        : T`Colours show the year.` + (map.points.x.some((_, i) => !yearOf(i)) ? T` Documents without a known year are grey.` : "");
+        ? "Colours show the topic that distinguishes a document most."
+        : "Colours show the year." + (map.points.x.some((_, i) => !yearOf(i)) ? " Documents without a known year are grey." : "");
   };
   tell();
   return h(
     "div",
     { class: "mapnote" },
     yearSpan()
-      ? choice(T`Colour by`, "colour", [["topic", T`topic`], ["year", T`year`]], map.colourBy, (value) => {
+      ? choice("Colour by", "colour", [["topic", "topic"], ["year", "year"]], map.colourBy, (value) => {
           map.colourBy = value;
           keepState("colour", value, "topic");
           map.recolour();
@@ -78,7 +78,7 @@ function mapNote(map) {
       "p",
       { class: "note" },
       colours,
-      T` Distances between far groups mean little.`,
+      " Distances between far groups mean little.",
       trust,
     ),
     shareMenu(map.node, map.node.getAttribute("aria-label")),
@@ -88,8 +88,8 @@ function mapNote(map) {
 // Topics, tags and documents that pass the filter.
 function passingCards() {
   const docs = passed();
-  if (!filtered) return [card(T`Topics by share`, store.pictures ? T`Share of all parts of the photos.` : T`Share of all words.`, topicRows(store.topics.share))];
-  if (!docs.length) return [card(T`No documents`, null, h("p", {}, T`No document passes the filter. Remove a part of it.`))];
+  if (!filtered) return [card("Topics by share", store.pictures ? "Share of all parts of the photos." : "Share of all words.", topicRows(store.topics.share))];
+  if (!docs.length) return [card("No documents", null, h("p", {}, "No document passes the filter. Remove a part of it."))];
   const share = new Float64Array(store.K);
   const tags = new Map();
   let tokens = 0;
@@ -101,8 +101,8 @@ function passingCards() {
   }
   const best = [...tags].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, 24);
   return [
-    card(T`Topics`, store.pictures ? T`Share of all parts of these photos.` : T`Share of the words of these documents.`, topicRows(share.map((x) => x / tokens), 12)),
-    best.length ? card(T`Tags`, T`Numbers of these documents.`, h("p", { class: "chips" }, best.map(([t, n]) => tagChip(t, whole(n))))) : null,
+    card("Topics", store.pictures ? "Share of all parts of these photos." : "Share of the words of these documents.", topicRows(share.map((x) => x / tokens), 12)),
+    best.length ? card("Tags", "Numbers of these documents.", h("p", { class: "chips" }, best.map(([t, n]) => tagChip(t, whole(n))))) : null,
     card(plural(docs.length, "document"), null, growing(docs, (d) => documentRow(d), 10)),
   ].filter(Boolean);
 }
@@ -113,25 +113,25 @@ function figures() {
     ? store.topics.coherence.reduce((a, b) => a + b, 0) / store.K
     : null;
   const tiles = [
-    [T`documents`, whole(sizes.documents)],
-    [T`words`, whole(sizes.words)],
-    [T`tags`, whole(sizes.tags)],
-    [T`topics`, whole(sizes.topics)],
+    ["documents", whole(sizes.documents)],
+    ["words", whole(sizes.words)],
+    ["tags", whole(sizes.tags)],
+    ["topics", whole(sizes.topics)],
   ];
-  if (facts.tokens) tiles.push([T`tokens`, whole(facts.tokens)]);
+  if (facts.tokens) tiles.push(["tokens", whole(facts.tokens)]);
   if (facts.training_perplexity)
     tiles.push([
-      T`training perplexity`,
+      "training perplexity",
       whole(facts.training_perplexity),
-      facts.perplexity_without_topics ? T`${whole(facts.perplexity_without_topics)} without topics` : "",
-      T`Not for comparing models: documents that a model has seen are easier to predict than new ones. \`tagtopics evaluate\` measures new ones. Document completion: topics are inferred from 80 % of each document's words and scored on the other 20 %. Lower is better.`,
+      facts.perplexity_without_topics ? `${whole(facts.perplexity_without_topics)} without topics` : "",
+      "Not for comparing models: documents that a model has seen are easier to predict than new ones. `tagtopics evaluate` measures new ones. Document completion: topics are inferred from 80 % of each document's words and scored on the other 20 %. Lower is better.",
     ]);
   if (mean !== null && !store.pictures)
     tiles.push([
-      T`coherence`,
-      fixed(mean, 2),
-      T`mean NPMI`,
-      T`How often a topic's ten top words occur in the same document: 1 always, 0 as by chance, -1 never.`,
+      "coherence",
+      mean.toFixed(2),
+      "mean NPMI",
+      "How often a topic's ten top words occur in the same document: 1 always, 0 as by chance, -1 never.",
     ]);
   return h(
     "dl",
@@ -189,7 +189,7 @@ function groupCards(n) {
               "span",
               { class: "pair" },
               h("span", {}, tagLabel(group.tags[0])),
-              h("span", { class: "plus", "aria-label": T`and` }, "+"),
+              h("span", { class: "plus", "aria-label": "and" }, "+"),
               h("span", {}, tagLabel(group.tags[1])),
             ),
             h("span", { class: "badges" }, badge(group.topic), h("span", {}, topicLabel(group.topic))),
@@ -203,21 +203,21 @@ function groupCards(n) {
 function tagKinds() {
   if (!store.tags.names.length) return null;
   return card(
-    T`Tags`,
-    T`The most frequent tags of each kind, with their numbers of documents.`,
+    "Tags",
+    "The most frequent tags of each kind, with their numbers of documents.",
     h(
       "dl",
       { class: "kinds" },
       [...store.kinds].map(([kind, tags]) => {
         const best = topOf(store.tags.documents, 10, tags);
         return [
-          h("dt", {}, kind || T`tags`),
+          h("dt", {}, kind || "tags"),
           h(
             "dd",
             {},
             best.map((t) => tagChip(t, whole(store.tags.documents[t]))),
             tags.length > best.length
-              ? link(`#/tags?kind=${encodeURIComponent(kind)}`, { class: "all" }, T`all ${whole(tags.length)}`)
+              ? link(`#/tags?kind=${encodeURIComponent(kind)}`, { class: "all" }, `all ${whole(tags.length)}`)
               : null,
           ),
         ];
@@ -239,9 +239,9 @@ function topicsPage() {
       ).map(topicDeck),
     );
   const orders = [
-    ["share", T`share`],
-    ["number", T`number`],
-  ].concat(store.topics.coherence.length ? [["coherence", T`coherence`]] : []);
+    ["share", "share"],
+    ["number", "number"],
+  ].concat(store.topics.coherence.length ? [["coherence", "coherence"]] : []);
   draw();
   return [
     h("h1", {}, plural(store.K, "topic")),
@@ -249,10 +249,10 @@ function topicsPage() {
       "p",
       { class: "lead" },
       store.pictures
-        ? T`Every topic with its most typical tags; choose one to see its photos.`
-        : T`Every topic with its most telling words; choose one to see its tags and documents.`,
+        ? "Every topic with its most typical tags; choose one to see its photos."
+        : "Every topic with its most telling words; choose one to see its tags and documents.",
     ),
-    choice(T`Order by`, "order", orders, order, (value) => {
+    choice("Order by", "order", orders, order, (value) => {
       order = value;
       keepState("order", value, "share");
       draw();
@@ -276,8 +276,8 @@ function topicDeck(k) {
     h(
       "small",
       {},
-      store.pictures ? T`${percent(store.topics.share[k])} of all parts` : T`${percent(store.topics.share[k])} of all words`,
-      store.topics.coherence.length && !store.pictures ? T` · coherence ${fixed(store.topics.coherence[k], 2)}` : null,
+      store.pictures ? `${percent(store.topics.share[k])} of all parts` : `${percent(store.topics.share[k])} of all words`,
+      store.topics.coherence.length && !store.pictures ? ` · coherence ${store.topics.coherence[k].toFixed(2)}` : null,
     ),
   );
 }
@@ -314,12 +314,12 @@ function tagsPage(kind) {
       ? h(
           "p",
           { class: "filter" },
-          link("#/tags", { class: "chip", "aria-current": shown === null ? "true" : null }, T`all`),
+          link("#/tags", { class: "chip", "aria-current": shown === null ? "true" : null }, "all"),
           kinds.map((name) =>
             link(
               `#/tags?kind=${encodeURIComponent(name)}`,
               { class: "chip", "aria-current": shown === name ? "true" : null },
-              name || T`other`,
+              name || "other",
             ),
           ),
         )
@@ -330,8 +330,8 @@ function tagsPage(kind) {
       "p",
       { class: "lead" },
       store.pictures
-        ? T`Every tag with its number of photos and its main topics.`
-        : T`Every tag with its number of documents, its main topics and its most telling words.`,
+        ? "Every tag with its number of photos and its main topics."
+        : "Every tag with its number of documents, its main topics and its most telling words.",
     ),
     filter,
     ...growing(
@@ -388,15 +388,15 @@ function documentsPage() {
   const left = store.sizes.documents - store.sizes.listed;
   return [
     h("h1", {}, plural(store.sizes.documents, "document")),
-    h("p", { class: "lead" }, store.pictures ? T`Every photo with its topics; choose one to see where each of its tags is.` : T`Every document with its topics; choose one to read it, with its words coloured by tag.`),
+    h("p", { class: "lead" }, store.pictures ? "Every photo with its topics; choose one to see where each of its tags is." : "Every document with its topics; choose one to read it, with its words coloured by tag."),
     !left && settings.bodies < store.sizes.documents && store.corpus
-      ? h("p", { class: "note" }, T`${whole(store.sizes.documents - settings.bodies)} texts are not in this file, which has a size limit (--max-mb).`)
+      ? h("p", { class: "note" }, `${whole(store.sizes.documents - settings.bodies)} texts are not in this file, which has a size limit (--max-mb).`)
       : null,
     left
       ? h(
           "p",
           { class: "note" },
-          T`${whole(left)} of them are not in this file, which has a size limit (--max-mb).`,
+          `${whole(left)} of them are not in this file, which has a size limit (--max-mb).`,
         )
       : null,
     filterBar(),

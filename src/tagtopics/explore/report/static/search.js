@@ -168,28 +168,28 @@ function searchPage(query) {
     const marks = terms.flatMap((one) => one.words);
     found.replaceChildren(
       ...[
-        nothing ? h("p", {}, store.pictures ? T`Nothing found. Search covers titles, tags and topics.` : T`Nothing found. Search covers titles, texts, tags, topics and words.`) : null,
+        nothing ? h("p", {}, store.pictures ? "Nothing found. Search covers titles, tags and topics." : "Nothing found. Search covers titles, texts, tags, topics and words.") : null,
         ...replaced.map(({ term: typed, words: used }) =>
-          h("p", { class: "note" }, used.length ? T`No text has “${typed}”; similar words: ${used.join(", ")}.` : T`No text has “${typed}” or a similar word.`),
+          h("p", { class: "note" }, used.length ? `No text has “${typed}”; similar words: ${used.join(", ")}.` : `No text has “${typed}” or a similar word.`),
         ),
         rows.length
           ? card(
-              store.pictures ? T`Photos with these tags: ${whole(rows.length)}` : T`Documents: ${whole(rows.length)}`,
-              settings.bodies < store.sizes.documents ? T`Texts of ${whole(settings.bodies)} of ${plural(store.sizes.documents, "of document")} are in this file.` : null,
-              tagged ? null : h("p", {}, link(`#/?words=${encodeURIComponent(query)}`, {}, T`Show them on the map →`)),
+              store.pictures ? `Photos with these tags: ${whole(rows.length)}` : `Documents: ${whole(rows.length)}`,
+              settings.bodies < store.sizes.documents ? `Texts of ${whole(settings.bodies)} of ${plural(store.sizes.documents, "document")} are in this file.` : null,
+              tagged ? null : h("p", {}, link(`#/?words=${encodeURIComponent(query)}`, {}, "Show them on the map →")),
               growing(rows, (d) => hitRow(d, marks), 20),
             )
           : null,
       ].filter(Boolean),
     );
   };
-  found.replaceChildren(h("p", { class: "wait" }, T`Searching all texts …`));
+  found.replaceChildren(h("p", { class: "wait" }, "Searching all texts …"));
   searchedTexts(query).then(draw);
   return [
     h("h1", {}, `“${query}”`),
-    chips(T`Topics`, topics, (k) => link(topicHref(k), { class: "chip" }, topicLabel(k))),
-    chips(T`Tags`, tags, (t) => tagChip(t, whole(store.tags.documents[t]))),
-    chips(T`Words`, words, (w) => wordLink(w)),
+    chips("Topics", topics, (k) => link(topicHref(k), { class: "chip" }, topicLabel(k))),
+    chips("Tags", tags, (t) => tagChip(t, whole(store.tags.documents[t]))),
+    chips("Words", words, (w) => wordLink(w)),
     found,
   ];
 }

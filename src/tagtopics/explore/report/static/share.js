@@ -1,7 +1,7 @@
 // Take a card away: its numbers as CSV, its picture as SVG or PNG, and how to cite it.
 function shareMenu(section, title) {
   const box = h("div", { class: "sharing" });
-  const menu = h("details", { class: "share" }, h("summary", { "aria-label": T`Share: ${title}` }, T`Share`), box);
+  const menu = h("details", { class: "share" }, h("summary", { "aria-label": `Share: ${title}` }, "Share"), box);
   menu.addEventListener("toggle", () => {
     if (!menu.open) return;
     const name = fileName(title);
@@ -15,8 +15,8 @@ function shareMenu(section, title) {
         drawn ? button("SVG", () => download(`${name}.svg`, "image/svg+xml", asText(picture()))) : null,
         drawn ? button("PNG", () => downloadImage(`${name}.png`, picture())) : null,
       ].filter(Boolean),
-      h("label", {}, T`Embed this`, h("textarea", { readonly: true, rows: 2 }, embedCode({ card: title }))),
-      h("label", {}, T`Cite this`, h("textarea", { readonly: true, rows: 3 }, citation(title))),
+      h("label", {}, "Embed this", h("textarea", { readonly: true, rows: 2 }, embedCode({ card: title }))),
+      h("label", {}, "Cite this", h("textarea", { readonly: true, rows: 3 }, citation(title))),
     );
   });
   return menu;
@@ -29,7 +29,7 @@ const headline = () => {
 const fileName = (title) =>
   `${headline()} ${title}`.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 80) || "card";
 const citation = (title) =>
-  T`“${title}”, ${headline()}. In: ${store.title}, ${store.model} with ${plural(store.K, "with topic")}, seed ${store.parameters.random_state ?? T`not set`}, made with tagtopics ${settings.version}. ${location.href}`;
+  `“${title}”, ${headline()}. In: ${store.title}, ${store.model} with ${plural(store.K, "topic")}, seed ${store.parameters.random_state ?? "not set"}, made with tagtopics ${settings.version}. ${location.href}`;
 
 function download(name, type, content) {
   const address = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
@@ -77,11 +77,11 @@ function rowsIn(section) {
     return { name: label ? spaced(label) : spaced(row), value, shown, fill: row.querySelector(".fill") };
   });
 }
-// The number that a text begins with, as numbers are written in this language; a share of 5 % is 0.05.
+// The number that a text begins with; a share of 5 % is 0.05.
 function numberIn(text) {
-  const found = /^-?\d[\d.,\u00a0\u202f\u2019]*/.exec(text);
+  const found = /^-?\d[\d.,]*/.exec(text);
   if (!found) return "";
-  const value = Number([...found[0]].filter((c) => c === POINT || c === "-" || (c >= "0" && c <= "9")).join("").replace(POINT, "."));
+  const value = Number(found[0].replaceAll(",", ""));
   return /^\s*%/.test(text.slice(found[0].length)) ? Number((value / 100).toPrecision(10)) : value;
 }
 // Spreadsheets run cells that begin like formulas; an apostrophe makes them text.

@@ -1,6 +1,6 @@
 // A tag: its topics, credited words, similar tags. And several tags together.
 function tagPage(t) {
-  if (!(t >= 0 && t < store.tags.names.length)) return missingPage(T`No such tag`);
+  if (!(t >= 0 && t < store.tags.names.length)) return missingPage("No such tag");
   const words = store.tags.words[t];
   const rows = words
     .slice(0, 24)
@@ -14,16 +14,16 @@ function tagPage(t) {
     h(
       "div",
       { class: "hero" },
-      h("p", { class: "eyebrow" }, tagKind(t) ? T`Tag · ${tagKind(t)}` : T`Tag`),
+      h("p", { class: "eyebrow" }, tagKind(t) ? `Tag · ${tagKind(t)}` : "Tag"),
       h("h1", {}, h("bdi", {}, tagShort(t))),
       tagInThesaurus(t) ? h("p", { class: "source" }, h("bdi", {}, store.tags.names[t])) : null,
       h(
         "p",
         { class: "lead" },
-        T`${plural(store.tags.documents[t], "document has")} this tag`,
+        `${plural(store.tags.documents[t], "document")} ${store.tags.documents[t] === 1 ? "has" : "have"} this tag`,
         mostlyAbout(tagProfile(t)),
         " · ",
-        link(groupHref([t]), {}, T`compare with other tags`),
+        link(groupHref([t]), {}, "compare with other tags"),
       ),
     ),
     h(
@@ -33,8 +33,8 @@ function tagPage(t) {
         "div",
         {},
         card(
-          T`Topics`,
-          store.pictures ? T`Mean topics of the parts of photos credited to this tag.` : T`Mean topics of the words credited to this tag.`,
+          "Topics",
+          store.pictures ? "Mean topics of the parts of photos credited to this tag." : "Mean topics of the words credited to this tag.",
           topicBars(tagProfile(t), 10),
         ),
         tagLine(t),
@@ -45,9 +45,9 @@ function tagPage(t) {
         {},
         rows.length && !store.pictures
           ? card(
-              T`Credited words`,
-              T`Most characteristic first; the number is how many occurrences are credited to this tag.`,
-              bars(rows, { name: T`Words` }),
+              "Credited words",
+              "Most characteristic first; the number is how many occurrences are credited to this tag.",
+              bars(rows, { name: "Words" }),
             )
           : null,
         usedWith(t),
@@ -62,7 +62,7 @@ function mostlyAbout(profile) {
   const best = tellingTopics(profile, 2).filter((k) => profile[k] >= 0.05);
   if (!best.length) return ".";
   const [one, other] = best.map((k) => `${topicName(k)} (${percent(profile[k])})`);
-  return other === undefined ? T`; mostly about ${one}.` : T`; mostly about ${one} and ${other}.`;
+  return other === undefined ? `; mostly about ${one}.` : `; mostly about ${one} and ${other}.`;
 }
 
 // Two tags: the credited words that one has and the other has not, or less of.
@@ -79,8 +79,8 @@ function separating(tags) {
       .sort((a, b) => b[1] - a[1] || a[0] - b[0])
       .slice(0, 14);
   return card(
-    T`Words that separate them`,
-    T`Among the most characteristic words credited to each tag, those that the other has not, or has less of.`,
+    "Words that separate them",
+    "Among the most characteristic words credited to each tag, those that the other has not, or has less of.",
     h(
       "div",
       { class: "columns" },
@@ -109,8 +109,8 @@ const besideRow = (t, u, value, text) =>
     h("span", { class: "figure", "data-value": value }, text),
     link(
       groupHref([t, u]),
-      { class: "joint", "aria-label": T`See ${tagFull(t)} and ${tagFull(u)} together` },
-      T`together`,
+      { class: "joint", "aria-label": `See ${tagFull(t)} and ${tagFull(u)} together` },
+      "together",
     ),
   );
 
@@ -121,8 +121,8 @@ function similarTags(t) {
   const near = topOf(alike, 8).filter((u) => alike[u] > 0);
   if (!near.length) return null;
   return card(
-    T`Alike`,
-    tagKind(t) ? T`Tags of the same kind with similar topics; 100 % means equal.` : T`Tags with similar topics; 100 % means equal.`,
+    "Alike",
+    tagKind(t) ? "Tags of the same kind with similar topics; 100 % means equal." : "Tags with similar topics; 100 % means equal.",
     h("ul", { class: "neighbours" }, near.map((u) => besideRow(t, u, alike[u], percent(alike[u])))),
   );
 }
@@ -136,14 +136,14 @@ function usedWith(t) {
     rows.length
       ? card(
           title,
-          T`Tags of the same documents${ofListed()}, with the number of documents that have both.`,
+          `Tags of the same documents${ofListed()}, with the number of documents that have both.`,
           h("ul", { class: "neighbours" }, rows.map(([u, n]) => besideRow(t, u, n, plural(n, "document")))),
         )
       : null;
   const both = own.length && others.length;
   return [
-    used(both ? T`Often used with: ${tagKind(t) || T`other`}` : T`Often used with`, own),
-    used(both ? T`Often used with: other kinds` : T`Often used with`, others),
+    used(both ? `Often used with: ${tagKind(t) || "other"}` : "Often used with", own),
+    used(both ? "Often used with: other kinds" : "Often used with", others),
   ];
 }
 
@@ -152,7 +152,7 @@ function tagDocuments(tags) {
   const docs = store.docsOfTag[tags[0]].filter((d) => tags.every((t) => store.documents.tags[d].includes(t)));
   if (!docs.length)
     return store.documents.tags.some((row) => row.length)
-      ? card(T`Documents`, T`No document has all of them.`)
+      ? card("Documents", "No document has all of them.")
       : null;
   const fit = new Map(
     docs.map((d) => {
@@ -163,8 +163,8 @@ function tagDocuments(tags) {
   );
   docs.sort((a, b) => fit.get(b) - fit.get(a) || a - b);
   return card(
-    tags.length > 1 ? T`${plural(countWith(tags), "document")} with all of them${ofListed()}` : T`Documents`,
-    T`Most typical first.`,
+    tags.length > 1 ? `${plural(countWith(tags), "document")} with all of them${ofListed()}` : "Documents",
+    "Most typical first.",
     growing(
       docs,
       (d) =>
@@ -185,14 +185,14 @@ function tagDocuments(tags) {
 
 function groupsPage(tags, unknown = []) {
   tags = [...new Set(tags)].filter((t) => t >= 0 && t < store.tags.names.length).slice(0, 6);
-  if (!store.tags.names.length) return [h("h1", {}, T`Tag groups`), h("p", {}, T`This model has no tags.`)];
+  if (!store.tags.names.length) return [h("h1", {}, "Tag groups"), h("p", {}, "This model has no tags.")];
   const go = (next) => {
     location.hash = next.length ? groupHref(next) : "#/groups";
   };
   const chosen = tags.length
     ? h(
         "ul",
-        { class: "chosen", "aria-label": T`Chosen tags` },
+        { class: "chosen", "aria-label": "Chosen tags" },
         tags.map((t, i) =>
           h(
             "li",
@@ -202,7 +202,7 @@ function groupsPage(tags, unknown = []) {
               "button",
               {
                 type: "button",
-                "aria-label": T`Remove ${tagFull(t)}`,
+                "aria-label": `Remove ${tagFull(t)}`,
                 on: { click: () => go(tags.filter((u) => u !== t)) },
               },
               "×",
@@ -215,16 +215,16 @@ function groupsPage(tags, unknown = []) {
     h(
       "div",
       { class: "hero" },
-      h("p", { class: "eyebrow" }, T`Tag groups`),
-      h("h1", {}, tags.length > 1 ? T`What they stand for together` : T`Compare tags`),
-      h("p", { class: "lead" }, T`The topics that all chosen tags share, compared with each tag alone.`),
+      h("p", { class: "eyebrow" }, "Tag groups"),
+      h("h1", {}, tags.length > 1 ? "What they stand for together" : "Compare tags"),
+      h("p", { class: "lead" }, "The topics that all chosen tags share, compared with each tag alone."),
     ),
     h(
       "div",
       { class: "picker" },
       chosen,
       tags.length < 6
-        ? tagBox(tags.length ? T`Add another tag` : T`Choose a first tag`, tags, (t) => go([...tags, t]))
+        ? tagBox(tags.length ? "Add another tag" : "Choose a first tag", tags, (t) => go([...tags, t]))
         : null,
     ),
     ...unknown.slice(0, 6).map((name) => {
@@ -232,17 +232,17 @@ function groupsPage(tags, unknown = []) {
       return h(
         "p",
         { class: "chips missing" },
-        T`No tag is called “${name.slice(0, 200)}”.`,
-        near.length ? [" ", T`Similar names:`, " ", near.map((t) => tagChip(t))] : null,
+        `No tag is called “${name.slice(0, 200)}”.`,
+        near.length ? [" ", "Similar names:", " ", near.map((t) => tagChip(t))] : null,
       );
     }),
   ];
   if (tags.length < 2)
     return [
       ...head,
-      tags.length ? h("p", { class: "note" }, T`Add a second tag to see their joint profile.`) : null,
+      tags.length ? h("p", { class: "note" }, "Add a second tag to see their joint profile.") : null,
       store.groups.length
-        ? card(T`Suggestions`, T`Pairs whose joint profile differs from that of each tag alone.`, groupCards(12))
+        ? card("Suggestions", "Pairs whose joint profile differs from that of each tag alone.", groupCards(12))
         : null,
     ];
   const joint = together(tags);
@@ -287,8 +287,8 @@ function groupTopics(tags, joint, alone) {
     .slice(0, 4);
   const rows = [...best, ...rest].filter((k) => height[k] > 0.01);
   const section = card(
-    T`Topics`,
-    T`Thick bars: together. Thin bars: each tag alone.`,
+    "Topics",
+    "Thick bars: together. Thin bars: each tag alone.",
     legend(tags),
     h(
       "ul",
@@ -331,7 +331,7 @@ const legend = (tags) =>
   h(
     "p",
     { class: "legend" },
-    h("span", {}, h("i", { class: "ink" }), T`together`),
+    h("span", {}, h("i", { class: "ink" }), "together"),
     tags.map((t, i) =>
       h("span", {}, h("i", { vars: { "--hue": slotHue(i + 1) } }), tagLabel(t)),
     ),
@@ -346,7 +346,7 @@ function groupFigure(tags, joint) {
       class: "group-map",
       viewBox: `0 0 ${size} ${size}`,
       role: "img",
-      "aria-label": T`Topic map, with areas by share in the group`,
+      "aria-label": "Topic map, with areas by share in the group",
     },
     x.map((_, k) => {
       const spot = s(
@@ -363,7 +363,7 @@ function groupFigure(tags, joint) {
     }),
   );
   const n = countWith(tags);
-  const section = card(T`On the map`, T`${plural(n, "document has")} all of them${ofListed()}.`, map);
+  const section = card("On the map", `${plural(n, "document")} ${n === 1 ? "has" : "have"} all of them${ofListed()}.`, map);
   section.table = () => [["topic", "together"], ...topOf(joint, store.K).map((k) => [topicName(k), joint[k]])];
   return section;
 }
@@ -384,19 +384,19 @@ function groupWords(tags, joint, alone) {
             "li",
             { class: fresh && !common.has(w) ? "fresh" : null },
             wordLink(w),
-            fresh && !common.has(w) ? h("small", {}, T`new`) : null,
+            fresh && !common.has(w) ? h("small", {}, "new") : null,
           ),
         ),
       ),
     );
   return card(
-    T`Words`,
-    T`The most characteristic words of the group, and of each tag alone; new: not among those of any single tag.`,
+    "Words",
+    "The most characteristic words of the group, and of each tag alone; new: not among those of any single tag.",
     h(
       "div",
       { class: "columns" },
       column(
-        T`together`,
+        "together",
         wordsUnder(joint, 16).map((row) => row[0]),
         255,
         true,

@@ -59,7 +59,7 @@ function timePage() {
   draw();
   setTimeout(() => (box.drawn = true), 0);
   followers.add(draw);
-  return [h("div", { class: "hero" }, h("h1", {}, T`Over time`), lead), filterBar(), box];
+  return [h("div", { class: "hero" }, h("h1", {}, "Over time"), lead), filterBar(), box];
 }
 
 const halvesOf = ({ periods, late }) =>
@@ -67,10 +67,10 @@ const halvesOf = ({ periods, late }) =>
 function timeSentence(time) {
   const shown = time.topics.filter(([k]) => !store.topics.background[k]);
   const [first, last] = [time.periods[0], time.periods.at(-1)];
-  if (!shown.length) return T`The documents that pass the filter, from ${first} to ${last}: too few to compare.`;
+  if (!shown.length) return `The documents that pass the filter, from ${first} to ${last}: too few to compare.`;
   const told = ([k, early, after]) => `${topicName(k)} (${percent(early)} → ${percent(after)})`;
   const [before, since] = halvesOf(time);
-  return T`Between ${before} and ${since}, the topic that grew most is ${told(shown[0])}; the one that shrank most is ${told(shown.at(-1))}.`;
+  return `Between ${before} and ${since}, the topic that grew most is ${told(shown[0])}; the one that shrank most is ${told(shown.at(-1))}.`;
 }
 
 function timeCards(time) {
@@ -91,7 +91,7 @@ function timeCards(time) {
     if (!rows.length) return null;
     const section = card(
       title,
-      T`Documents with the tag: of ${whole(nEarly)} in ${halves[0]} → of ${whole(nLate)} in ${halves[1]}.`,
+      `Documents with the tag: of ${whole(nEarly)} in ${halves[0]} → of ${whole(nLate)} in ${halves[1]}.`,
       h("ul", { class: "trends" }, rows.map(tagRow)),
     );
     section.table = () => [["tag", ...halves], ...rows.map(([t, early, after]) => [store.tags.names[t], early, after])];
@@ -100,21 +100,21 @@ function timeCards(time) {
   const multiples = (title, note, rows) => {
     const section = card(
       title,
-      [note, T`Numbers: ${halves[0]} → ${halves[1]}. Each chart begins at 0 and has its own scale.`].join(" "),
+      [note, `Numbers: ${halves[0]} → ${halves[1]}. Each chart begins at 0 and has its own scale.`].join(" "),
       h("ul", { class: "multiples" }, rows.map((row) => topicMultiple(time, row))),
     );
     section.table = () => [["topic", ...periods], ...rows.map(([k]) => [topicName(k), ...time.shares.map((row) => row[k])])];
     return section;
   };
   return [
-    card(T`Documents`, T`Documents in each period.`, timeLine(
+    card("Documents", "Documents in each period.", timeLine(
       periods.map((name, i) => ({ name, value: documents[i], title: `${name}: ${plural(documents[i], "document")}` })),
-      { label: T`Documents`, hue: 255, text: whole },
+      { label: "Documents", hue: 255, text: whole },
     )),
-    rising.length ? multiples(T`Rising topics`, T`Mean share in documents; the largest gain first.`, rising) : null,
-    falling.length ? multiples(T`Falling topics`, T`Mean share in documents; the largest loss first.`, falling) : null,
+    rising.length ? multiples("Rising topics", "Mean share in documents; the largest gain first.", rising) : null,
+    falling.length ? multiples("Falling topics", "Mean share in documents; the largest loss first.", falling) : null,
     tags.rising.length || tags.falling.length
-      ? h("div", { class: "split" }, tagCard(T`Rising tags`, tags.rising), tagCard(T`Falling tags`, tags.falling))
+      ? h("div", { class: "split" }, tagCard("Rising tags", tags.rising), tagCard("Falling tags", tags.falling))
       : null,
   ];
 }
@@ -153,15 +153,15 @@ function tagLine(t) {
   });
   if (counts.filter(Boolean).length < 2) return null;
   return card(
-    T`Over time`,
-    T`Share of the documents of each period that have this tag.`,
+    "Over time",
+    "Share of the documents of each period that have this tag.",
     timeLine(
       periods.map((name, i) => ({
         name,
         value: counts[i] / documents[i],
-        title: T`${name}: ${whole(counts[i])} of ${plural(documents[i], "of document")}`,
+        title: `${name}: ${whole(counts[i])} of ${plural(documents[i], "document")}`,
       })),
-      { label: T`Documents with ${tagFull(t)}`, hue: 255 },
+      { label: `Documents with ${tagFull(t)}`, hue: 255 },
     ),
   );
 }

@@ -1,6 +1,6 @@
 // A topic: words by relevance, tags, documents, years. And a word: its topics.
 function topicPage(k) {
-  if (!(k >= 0 && k < store.K)) return missingPage(T`No such topic`);
+  if (!(k >= 0 && k < store.K)) return missingPage("No such topic");
   const order = topOf(store.topics.share, store.K);
   const at = order.indexOf(k);
   return [
@@ -10,24 +10,24 @@ function topicPage(k) {
       h(
         "p",
         { class: "steps" },
-        at > 0 ? link(topicHref(order[at - 1]), { rel: "prev" }, T`← larger`) : h("span", {}),
-        at < store.K - 1 ? link(topicHref(order[at + 1]), { rel: "next" }, T`smaller →`) : null,
+        at > 0 ? link(topicHref(order[at - 1]), { rel: "prev" }, "← larger") : h("span", {}),
+        at < store.K - 1 ? link(topicHref(order[at + 1]), { rel: "next" }, "smaller →") : null,
       ),
-      h("p", { class: "eyebrow" }, isBackground(k) ? T`Topic ${k}: background, spread over the whole collection` : T`Topic ${k}`),
+      h("p", { class: "eyebrow" }, isBackground(k) ? `Topic ${k}: background, spread over the whole collection` : `Topic ${k}`),
       h("h1", {}, badge(k), h("bdi", {}, topicName(k))),
       h(
         "p",
         { class: "lead" },
         store.pictures
-          ? T`This topic accounts for ${percent(store.topics.share[k])} of all parts of the photos; its most typical tags are ${store.labels[k].join(", ")}.`
-          : T`This topic accounts for ${percent(store.topics.share[k])} of all words; its most telling words are ${store.labels[k].join(", ")}.`,
+          ? `This topic accounts for ${percent(store.topics.share[k])} of all parts of the photos; its most typical tags are ${store.labels[k].join(", ")}.`
+          : `This topic accounts for ${percent(store.topics.share[k])} of all words; its most telling words are ${store.labels[k].join(", ")}.`,
       ),
       h(
         "p",
         { class: "note" },
         store.topics.coherence.length && !store.pictures
-          ? T`Number ${at + 1} of ${store.K} by share; coherence ${fixed(store.topics.coherence[k], 2)}.`
-          : T`Number ${at + 1} of ${store.K} by share.`,
+          ? `Number ${at + 1} of ${store.K} by share; coherence ${store.topics.coherence[k].toFixed(2)}.`
+          : `Number ${at + 1} of ${store.K} by share.`,
       ),
       nameEditor(k),
     ),
@@ -40,7 +40,7 @@ function topicPage(k) {
         {},
         topicTags(k),
         store.time
-          ? card(T`Over time`, T`Mean share of the topic in the documents of each period.`, topicLine(k))
+          ? card("Over time", "Mean share of the topic in the documents of each period.", topicLine(k))
           : null,
         nearTopics(k),
       ),
@@ -61,15 +61,15 @@ function topicWords(k) {
           text: `${percent(p)}  ${times(lift)}`,
           hue: topicHue(k),
           href: wordHref(w),
-          title: T`${percent(p)} of the topic, ${times(lift)} as often as in the collection`,
+          title: `${percent(p)} of the topic, ${times(lift)} as often as in the collection`,
         })),
-        { name: T`Words` },
+        { name: "Words" },
       ),
     );
   };
   const given = Number(stateOf().get("weight") ?? 0.6);
   const first = given >= 0 && given <= 1 ? given : 0.6;
-  const asText = (weight) => fixed(weight, 2).replace(/0$/, "");
+  const asText = (weight) => weight.toFixed(2).replace(/0$/, "");
   draw(first);
   const shown = h("output", { for: "weight" }, asText(first));
   const slider = h("input", {
@@ -89,15 +89,15 @@ function topicWords(k) {
     },
   });
   return card(
-    T`Words`,
-    T`Bar: share of the topic. Number: how many times more frequent than in the whole collection.`,
+    "Words",
+    "Bar: share of the topic. Number: how many times more frequent than in the whole collection.",
     h(
       "div",
       { class: "slider" },
-      h("label", { for: "weight" }, T`Relevance`),
-      h("span", { class: "end" }, T`rare, specific`),
+      h("label", { for: "weight" }, "Relevance"),
+      h("span", { class: "end" }, "rare, specific"),
       slider,
-      h("span", { class: "end" }, T`frequent`),
+      h("span", { class: "end" }, "frequent"),
       shown,
     ),
     box,
@@ -109,8 +109,8 @@ function topicTags(k) {
   const own = store.tags.names.map((_, t) => store.tagRoots[t * store.K + k] ** 2);
   const best = typicalTags(k, 10);
   return card(
-    T`Tags`,
-    T`Tags with much of this topic and many documents, the most typical first. Number: share of the topic in what is credited to the tag.`,
+    "Tags",
+    "Tags with much of this topic and many documents, the most typical first. Number: share of the topic in what is credited to the tag.",
     bars(
       best.map((t) => ({
         label: tagLabel(t),
@@ -120,7 +120,7 @@ function topicTags(k) {
         href: tagHref(t),
         title: plural(store.tags.documents[t], "document"),
       })),
-      { most: 1, name: T`Tags` },
+      { most: 1, name: "Tags" },
     ),
   );
 }
@@ -128,8 +128,8 @@ function topicTags(k) {
 function nearTopics(k) {
   if (store.K < 3) return null;
   return card(
-    T`Similar topics`,
-    store.pictures ? T`Topics with similar colours and textures; 100 % means equal.` : T`Topics with similar words; 100 % means equal.`,
+    "Similar topics",
+    store.pictures ? "Topics with similar colours and textures; 100 % means equal." : "Topics with similar words; 100 % means equal.",
     h(
       "ul",
       { class: "near" },
@@ -149,14 +149,14 @@ function topicDocuments(k) {
   const share = store.documents.ids.map((_, d) => store.docRoots[d * store.K + k] ** 2);
   const best = topOf(share, 200).filter((d) => share[d] >= 0.05);
   return card(
-    store.pictures ? T`Photos` : T`Documents`,
-    store.pictures ? T`Photos with the largest share of this topic.` : T`Documents with the largest share of this topic.`,
+    store.pictures ? "Photos" : "Documents",
+    store.pictures ? "Photos with the largest share of this topic." : "Documents with the largest share of this topic.",
     growing(best, (d) => documentRow(d, { figure: percent(share[d]), value: share[d] }), 8),
   );
 }
 
 function wordPage(w) {
-  if (!(w >= 0 && w < store.words.names.length)) return missingPage(T`No such word`);
+  if (!(w >= 0 && w < store.words.names.length)) return missingPage("No such word");
   const n = store.words.perTopic;
   const topics = store.words.topics.slice(w * n, (w + 1) * n);
   const shares = topics.map((_, i) => store.wordShares[w * n + i] ** 2);
@@ -173,16 +173,16 @@ function wordPage(w) {
         "p",
         { class: "lead" },
         store.corpus
-          ? T`A word that occurs ${plural(store.words.weight[w], "time")}, in ${plural(store.words.inDocuments[w], "of document")}.`
-          : T`A word that occurs about ${plural(store.words.weight[w], "time")}, by the model; the corpus itself is not known.`,
+          ? `A word that occurs ${plural(store.words.weight[w], "time")}, in ${plural(store.words.inDocuments[w], "document")}.`
+          : `A word that occurs about ${plural(store.words.weight[w], "time")}, by the model; the corpus itself is not known.`,
       ),
     ),
     h(
       "div",
       { class: "split" },
       card(
-        T`Topics`,
-        T`The topics of its occurrences; all add up to 100 %.`,
+        "Topics",
+        "The topics of its occurrences; all add up to 100 %.",
         bars(
           [
             ...topics.map((k, i) => ({
@@ -192,15 +192,15 @@ function wordPage(w) {
               hue: topicHue(k),
               href: topicHref(k),
             })),
-            { label: T`all other topics`, value: rest, text: share(rest), hue: 0, grey: true },
+            { label: "all other topics", value: rest, text: share(rest), hue: 0, grey: true },
           ].filter((row) => row.value >= (row.grey ? 1e-4 : 0.01)),
-          { most: 1, name: T`Topics` },
+          { most: 1, name: "Topics" },
         ),
       ),
       tags.length
         ? card(
-            T`Tags`,
-            T`Tags for which it is characteristic, with the occurrences credited to each.`,
+            "Tags",
+            "Tags for which it is characteristic, with the occurrences credited to each.",
             bars(
               tags
                 .slice(0, 12)
@@ -210,15 +210,15 @@ function wordPage(w) {
                   text: tokens(credit(t)),
                   href: tagHref(t),
                 })),
-              { name: T`Tags` },
+              { name: "Tags" },
             ),
           )
         : null,
     ),
     store.words.documents[w].length
       ? card(
-          T`Documents`,
-          T`Documents in which its share is largest.`,
+          "Documents",
+          "Documents in which its share is largest.",
           documentList(store.words.documents[w].map((d) => documentRow(d))),
         )
       : null,
@@ -232,10 +232,10 @@ function missingPage(title) {
   const near = kind === "tag" ? nearTags(name, 8) : [];
   return [
     h("h1", {}, title),
-    name ? h("p", {}, T`Nothing here is called “${name}”.`) : null,
-    near.length ? h("p", { class: "chips" }, T`Similar names:`, " ", near.map((t) => tagChip(t))) : null,
-    name ? h("p", {}, link(`#/search/${encodeURIComponent(name)}`, {}, T`Search for “${name}”`)) : null,
-    h("p", {}, link("#/", {}, T`Back to the overview`)),
+    name ? h("p", {}, `Nothing here is called “${name}”.`) : null,
+    near.length ? h("p", { class: "chips" }, "Similar names:", " ", near.map((t) => tagChip(t))) : null,
+    name ? h("p", {}, link(`#/search/${encodeURIComponent(name)}`, {}, `Search for “${name}”`)) : null,
+    h("p", {}, link("#/", {}, "Back to the overview")),
   ];
 }
 

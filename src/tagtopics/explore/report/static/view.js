@@ -1,5 +1,5 @@
-// Share the view as it stands: its address, code to embed it, a step of a story.
-const FLAGS = ["embed", "card", "story"];
+// Share the view as it stands: its address, and code to embed it.
+const FLAGS = ["embed", "card"];
 
 // An address inside the explorer, with and without parameters.
 function hashWith(hash, change) {
@@ -27,15 +27,15 @@ async function copyText(text, field) {
   } catch {
     document.execCommand("copy"); // where a page may not use the clipboard itself
   }
-  say(T`Copied`);
+  say("Copied");
 }
 
 function copyField(id, name, text) {
   const field = h("input", { id, type: "text", readonly: true, value: text });
-  const button = h("button", { type: "button", on: { click: () => copyText(field.value, field).then(() => done()) } }, T`Copy`);
+  const button = h("button", { type: "button", on: { click: () => copyText(field.value, field).then(() => done()) } }, "Copy");
   const done = () => {
-    button.textContent = T`Copied`;
-    setTimeout(() => (button.textContent = T`Copy`), 1500);
+    button.textContent = "Copied";
+    setTimeout(() => (button.textContent = "Copy"), 1500);
   };
   return h("div", { class: "copied" }, h("label", { for: id }, name), field, button);
 }
@@ -44,27 +44,12 @@ function copyField(id, name, text) {
 function viewMenu() {
   const menu = byId("view");
   const box = byId("view-box");
-  byId("view-button").textContent = T`Share`;
   menu.addEventListener("toggle", () => {
     if (!menu.open) return;
-    const caption = h("textarea", { id: "view-caption", rows: 2, maxlength: 600, dir: "auto" });
-    const add = () => {
-      addStep(plainHash(), caption.value.trim() || headline());
-      menu.open = false;
-      say(T`Added to the story`);
-    };
     box.replaceChildren(
-      copyField("view-address", T`Address of this view`, addressOf(plainHash())),
-      settings.live ? null : h("p", { class: "note" }, T`It opens this view of the same file: send the file along, or put it on a web server.`),
-      copyField("view-embed", T`Code to embed it`, embedCode()),
-      h(
-        "div",
-        { class: "copied" },
-        h("label", { for: "view-caption" }, T`Caption, for a story`),
-        caption,
-        h("button", { type: "button", on: { click: add } }, T`Add to story`),
-      ),
-      link("#/story", { on: { click: () => (menu.open = false) } }, T`Story (${whole(story().steps.length)} views)`),
+      copyField("view-address", "Address of this view", addressOf(plainHash())),
+      settings.live ? null : h("p", { class: "note" }, "It opens this view of the same file: send the file along, or put it on a web server."),
+      copyField("view-embed", "Code to embed it", embedCode()),
     );
   });
   document.addEventListener("click", (event) => {
@@ -90,7 +75,7 @@ function embedded(main) {
     h(
       "p",
       { class: "origin" },
-      link(plainHash(), { target: "_blank", rel: "noopener" }, T`${store.title}: open in the explorer`),
+      link(plainHash(), { target: "_blank", rel: "noopener" }, `${store.title}: open in the explorer`),
     ),
   );
 }

@@ -72,7 +72,7 @@ function growing(items, draw, step = 25, list = "ol", kind = "documents") {
     box.append(...items.slice(shown, next).map(draw));
     shown = Math.min(next, items.length);
     own.lists[number] = shown;
-    more.textContent = T`Show more (${whole(items.length - shown)} left)`;
+    more.textContent = `Show more (${whole(items.length - shown)} left)`;
     more.hidden = shown >= items.length;
   }
   grow(own.lists[number]);
@@ -99,7 +99,7 @@ function tagBox(label, except, chosen) {
     "aria-controls": `${id}-list`,
     autocomplete: "off",
     spellcheck: "false",
-    placeholder: T`Add a tag …`,
+    placeholder: "Add a tag …",
   });
   attachOptions(input, list, (text) =>
     findTags(text, 12)

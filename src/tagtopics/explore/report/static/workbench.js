@@ -12,9 +12,9 @@ function workbenchPage() {
 
 // Why a text is refused, given its numbers of known and unknown words; null if it is not.
 function refusal(known, unknown) {
-  if (!known) return T`The model knows none of the words of this text, so it cannot analyse it.`;
+  if (!known) return "The model knows none of the words of this text, so it cannot analyse it.";
   if (known < LEAST_KNOWN * (known + unknown))
-    return T`The model knows only ${whole(known)} of ${plural(known + unknown, "of word")} of this text, too few to analyse it. Is it in the language of the collection?`;
+    return `The model knows only ${whole(known)} of ${plural(known + unknown, "word")} of this text, too few to analyse it. Is it in the language of the collection?`;
   return null;
 }
 
@@ -32,7 +32,7 @@ function photographBench() {
       });
       const found = await answer.json();
       if (!answer.ok) throw new Error(found.detail);
-      const reading = h("section", { class: "card reading", "aria-label": T`Photo by tag` });
+      const reading = h("section", { class: "card reading", "aria-label": "Photo by tag" });
       pictured(
         reading,
         { j: found.jpeg, r: found.rows, c: found.columns, h: found.heat },
@@ -47,8 +47,8 @@ function photographBench() {
             "div",
             {},
             card(
-              T`Recommended tags`,
-              T`How probable each tag is for this photo.`,
+              "Recommended tags",
+              "How probable each tag is for this photo.",
               bars(
                 found.tags.map((name, i) => ({
                   label: h("bdi", {}, name),
@@ -56,10 +56,10 @@ function photographBench() {
                   text: percent(found.scores[i]),
                   href: `#/tag/${store.tags.names.indexOf(name)}`,
                 })),
-                { most: 1, name: T`Tags` },
+                { most: 1, name: "Tags" },
               ),
             ),
-            card(T`Topics`, null, topicBars(found.topics, 6, 0.02)),
+            card("Topics", null, topicBars(found.topics, 6, 0.02)),
           ),
         ),
       );
@@ -82,7 +82,7 @@ function photographBench() {
     "section",
     {
       class: "card bench drop",
-      "aria-label": T`New photo`,
+      "aria-label": "New photo",
       on: {
         dragover: (event) => event.preventDefault(),
         drop: (event) => {
@@ -91,7 +91,7 @@ function photographBench() {
         },
       },
     },
-    h("label", { for: "bench-file" }, T`Choose a photo, or drop one here`),
+    h("label", { for: "bench-file" }, "Choose a photo, or drop one here"),
     input,
     wrong,
   );
@@ -99,9 +99,9 @@ function photographBench() {
     h(
       "div",
       { class: "hero" },
-      h("p", { class: "eyebrow" }, T`Workbench`),
-      h("h1", {}, T`Analyse a new photo`),
-      h("p", { class: "lead" }, T`Recommended tags, and where in the photo each of them is.`),
+      h("p", { class: "eyebrow" }, "Workbench"),
+      h("h1", {}, "Analyse a new photo"),
+      h("p", { class: "lead" }, "Recommended tags, and where in the photo each of them is."),
     ),
     zone,
     result,
@@ -113,7 +113,7 @@ function textBench() {
   const area = h("textarea", {
     id: "bench-text",
     maxlength: 100000,
-    placeholder: T`Paste a text …`,
+    placeholder: "Paste a text …",
     on: {
       input: (event) => {
         bench.text = event.target.value;
@@ -134,7 +134,7 @@ function textBench() {
     }
     wrong.hidden = true;
     result.setAttribute("aria-busy", "true");
-    if (!bench.answers) result.replaceChildren(h("p", { class: "wait" }, T`Analysing …`));
+    if (!bench.answers) result.replaceChildren(h("p", { class: "wait" }, "Analysing …"));
     const number = ++bench.asked; // an answer that a later question has overtaken is not shown
     try {
       const answers = await answersFor(bench.text, bench.tags);
@@ -182,9 +182,9 @@ function textBench() {
     kept.replaceChildren(
       ...(bench.kept.length
         ? [
-            h("span", { class: "note" }, T`${plural(bench.kept.length, "text")} kept in this browser`),
-            h("button", { type: "button", class: "action", on: { click: () => download("texts.jsonl", "application/x-ndjson", lines()) } }, T`Export them as JSON lines`),
-            h("button", { type: "button", class: "action", on: { click: forget } }, T`Forget them`),
+            h("span", { class: "note" }, `${plural(bench.kept.length, "text")} kept in this browser`),
+            h("button", { type: "button", class: "action", on: { click: () => download("texts.jsonl", "application/x-ndjson", lines()) } }, "Export them as JSON lines"),
+            h("button", { type: "button", class: "action", on: { click: forget } }, "Forget them"),
           ]
         : []),
     );
@@ -195,7 +195,7 @@ function textBench() {
       bench.tags.length
         ? h(
             "ul",
-            { class: "chosen", "aria-label": T`Accepted tags` },
+            { class: "chosen", "aria-label": "Accepted tags" },
             bench.tags.map((t, i) =>
               h(
                 "li",
@@ -205,7 +205,7 @@ function textBench() {
                   "button",
                   {
                     type: "button",
-                    "aria-label": T`Remove ${tagFull(t)}`,
+                    "aria-label": `Remove ${tagFull(t)}`,
                     on: {
                       click: () => {
                         bench.tags = bench.tags.filter((u) => u !== t);
@@ -220,7 +220,7 @@ function textBench() {
           )
         : "",
       store.tags.names.length
-        ? tagBox(T`Tags of the text`, bench.tags, (t) => {
+        ? tagBox("Tags of the text", bench.tags, (t) => {
             bench.tags.push(t);
             again();
           })
@@ -233,25 +233,25 @@ function textBench() {
     h(
       "div",
       { class: "hero" },
-      h("p", { class: "eyebrow" }, T`Workbench`),
-      h("h1", {}, T`Analyse a new text`),
+      h("p", { class: "eyebrow" }, "Workbench"),
+      h("h1", {}, "Analyse a new text"),
       h(
         "p",
         { class: "lead" },
-        T`Its topics, recommended tags with reasons, and related documents.`,
+        "Its topics, recommended tags with reasons, and related documents.",
       ),
     ),
     h(
       "section",
-      { class: "card bench", "aria-label": T`New text` },
-      h("label", { for: "bench-text" }, T`Text`),
+      { class: "card bench", "aria-label": "New text" },
+      h("label", { for: "bench-text" }, "Text"),
       area,
       chosen,
       h(
         "div",
         { class: "row" },
-        h("button", { type: "button", class: "action main", on: { click: ask } }, T`Analyse`),
-        h("button", { type: "button", class: "action", on: { click: next } }, T`Keep it, next text`),
+        h("button", { type: "button", class: "action main", on: { click: ask } }, "Analyse"),
+        h("button", { type: "button", class: "action", on: { click: next } }, "Keep it, next text"),
       ),
       kept,
       wrong,
@@ -268,7 +268,7 @@ async function answersFor(text, tags) {
   const optional = (kind, body) =>
     settings.offers.includes(kind)
       ? asked(`api/v1/${kind}`, body).catch((error) => ({ failed: error.message }))
-      : { failed: kind === "recommend" ? T`${store.model} does not recommend.` : T`${store.model} does not explain.` };
+      : { failed: kind === "recommend" ? `${store.model} does not recommend.` : `${store.model} does not explain.` };
   const [topics, related, explained, recommended] = await Promise.all([
     asked("api/v1/transform", { documents }),
     asked("api/v1/related", { documents, top: 8 }),
@@ -288,7 +288,7 @@ async function answersFor(text, tags) {
 function benchResult(again) {
   const { topics, related, explained, recommended } = bench.answers;
   const place = new Map(store.documents.rows.map((row, d) => [row, d]));
-  const reading = h("section", { class: "card reading", "aria-label": T`Text by tag` });
+  const reading = h("section", { class: "card reading", "aria-label": "Text by tag" });
   if (explained)
     coloured(
       reading,
@@ -299,7 +299,7 @@ function benchResult(again) {
     h(
       "p",
       { class: "note" },
-      T`${plural(topics.known_words, "word")} known to the model, ${whole(topics.unknown_words)} unknown.`,
+      `${plural(topics.known_words, "word")} known to the model, ${whole(topics.unknown_words)} unknown.`,
     ),
     h(
       "div",
@@ -307,15 +307,15 @@ function benchResult(again) {
       h(
         "div",
         {},
-        card(T`Topics`, null, topicBars(topics.topics, 8, 0.01)),
+        card("Topics", null, topicBars(topics.topics, 8, 0.01)),
         explained ? reading : null,
         bench.answers.read ? readingByTopic(bench.answers.read) : null,
       ),
-      h("div", {}, card(T`Recommended tags`, T`Percentage: how probable the tag is. Below it: the words of the text that speak for it.`, proposals(recommended, again)), exportCard()),
+      h("div", {}, card("Recommended tags", "Percentage: how probable the tag is. Below it: the words of the text that speak for it.", proposals(recommended, again)), exportCard()),
     ),
     card(
-      T`Related documents`,
-      T`Documents of the collection with similar topics.`,
+      "Related documents",
+      "Documents of the collection with similar topics.",
       documentList(related.map((row) => documentRow(place.get(row.row), { figure: percent(row.score) }))),
     ),
   ];
@@ -357,9 +357,9 @@ function readingByTopic({ text, spans }) {
   parts.push(text.slice(at));
   return h(
     "section",
-    { class: "card", "aria-label": T`Text by topic` },
-    h("h2", {}, T`Text`),
-    h("p", { class: "note" }, T`Each word the model knows is underlined in the colour of its topic here.`),
+    { class: "card", "aria-label": "Text by topic" },
+    h("h2", {}, "Text"),
+    h("p", { class: "note" }, "Each word the model knows is underlined in the colour of its topic here."),
     h("p", { class: "told-text", dir: "auto" }, parts),
   );
 }
@@ -376,7 +376,7 @@ function proposals(found, again) {
   const draw = () => {
     const kept = rows.filter((row) => row.score >= bench.least && (bench.kind === null || kindOf(row.tag) === bench.kind));
     list.replaceChildren(...kept.slice(0, MOST_PROPOSALS).map((row) => proposal(row, again)));
-    if (!kept.length) list.append(h("li", {}, h("span", { class: "note" }, T`None of this kind and probability.`)));
+    if (!kept.length) list.append(h("li", {}, h("span", { class: "note" }, "None of this kind and probability.")));
   };
   draw();
   return [proposalFilter(draw), list, undoButton(again)];
@@ -388,8 +388,8 @@ function proposalFilter(draw) {
   const select = h(
     "select",
     { id: "bench-kind", on: { change: () => { bench.kind = select.value === "*" ? null : select.value; draw(); } } },
-    h("option", { value: "*" }, T`all`),
-    kinds.map((kind) => h("option", { value: kind, selected: bench.kind === kind }, kind || T`other`)),
+    h("option", { value: "*" }, "all"),
+    kinds.map((kind) => h("option", { value: kind, selected: bench.kind === kind }, kind || "other")),
   );
   const least = h(
     "select",
@@ -402,8 +402,8 @@ function proposalFilter(draw) {
     h(
       "div",
       { class: "fields" },
-      kinds.length > 1 ? h("div", {}, h("label", { for: "bench-kind" }, T`Kind`), select) : null,
-      h("div", {}, h("label", { for: "bench-least" }, T`At least`), least),
+      kinds.length > 1 ? h("div", {}, h("label", { for: "bench-kind" }, "Kind"), select) : null,
+      h("div", {}, h("label", { for: "bench-least" }, "At least"), least),
     ),
   );
 }
@@ -449,7 +449,7 @@ function undoButton(again) {
     Object.assign(bench, bench.undo.pop());
     again();
   };
-  return h("button", { type: "button", class: "action", "data-focus": "undo", on: { click: undo } }, T`Undo`);
+  return h("button", { type: "button", class: "action", "data-focus": "undo", on: { click: undo } }, "Undo");
 }
 
 function proposal(row, again) {
@@ -479,7 +479,7 @@ function proposal(row, again) {
     "li",
     { on: { mouseenter: () => markWords(row.words, true), mouseleave: () => markWords(row.words, false), focusin: () => markWords(row.words, true), focusout: () => markWords(row.words, false) } },
     h("span", {}, tagChip(row.t), " ", figure),
-    h("span", {}, button(accepted ? T`Accepted` : T`Accept`, "accept", String(accepted), true), button(T`Refuse`, "refuse", null, false)),
+    h("span", {}, button(accepted ? "Accepted" : "Accept", "accept", String(accepted), true), button("Refuse", "refuse", null, false)),
     reasons,
   );
 }
@@ -500,8 +500,8 @@ function exportCard() {
   const { recommended } = bench.answers;
   const answer = () => ({ ...value(), recommended: recommended.failed ? [] : recommended });
   return card(
-    T`Export`,
-    T`The text, its accepted and refused tags, and its topics.`,
+    "Export",
+    "The text, its accepted and refused tags, and its topics.",
     h(
       "div",
       { class: "row" },
@@ -529,9 +529,9 @@ function exportCard() {
               ),
           },
         },
-        T`JSON line`,
+        "JSON line",
       ),
     ),
-    h("details", { class: "answer" }, h("summary", {}, T`Answer as JSON`), h("pre", { tabindex: "0" }, JSON.stringify(answer(), null, 1))),
+    h("details", { class: "answer" }, h("summary", {}, "Answer as JSON"), h("pre", { tabindex: "0" }, JSON.stringify(answer(), null, 1))),
   );
 }

@@ -1,10 +1,9 @@
-"""Every number that the pages of a report show, by the address of the page."""
+"""Every number that the pages of a report show, by the address of the page, for the tests of the pages."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -29,9 +28,7 @@ from tagtopics.explore.report.prepare import (
     word_docs,
     word_topics,
 )
-from tagtopics.explore.report.tag_network import tag_network
 from tagtopics.explore.report.timeline import time_of
-from tagtopics.files import atomic_file
 from tagtopics.jit.top import largest, largest_in_rows
 
 RELEVANCE = 0.6
@@ -42,38 +39,6 @@ _DOC_TOPICS = 6
 _NEIGHBOURS = 8
 _TOPIC_DOCS = 200
 _ROWS = 512
-_TOLD = 64
-"""Pages from one report of the progress to the next."""
-
-
-def write_figures(
-    data: TopicData,
-    path: str | Path,
-    docs: Int64,
-    n_bodies: int,
-    on_progress: Callable[[float], None] | None = None,
-) -> int:
-    """Write the numbers of all pages as JSON, a page a line, and return the number of pages.
-
-    Args:
-        data: the record.
-        path: the file.
-        docs: the documents that the report lists, in its order.
-        n_bodies: how many of them, from the first on, have their words in the report.
-        on_progress: called with the share of the pages written.
-    """
-    n = 0
-    total = data.n_topics + len(known_words(data)[0]) + len(data.tags.names) + len(docs) + 20
-    with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8", errors="replace") as file:
-        file.write(f'{{"version":1,"title":{json.dumps(data.title)},"pages":{{')
-        for address, page in pages(data, docs, n_bodies):
-            file.write(",\n" if n else "\n")
-            file.write(f"{json.dumps(address)}:{json.dumps(page, ensure_ascii=False, allow_nan=False)}")
-            n += 1
-            if on_progress is not None and n % _TOLD == 0:
-                on_progress(min(n / total, 1.0))
-        file.write("\n}}\n")
-    return n
 
 
 def pages(data: TopicData, docs: Int64, n_bodies: int) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -289,3 +254,27 @@ def _most_alike(roots: Float32, start: int, stop: int, kinds: Int64 | None = Non
         alike[kinds[start:stop, np.newaxis] != kinds] = -1
     best = largest_in_rows(alike, _NEIGHBOURS)
     return best, np.take_along_axis(alike, best, axis=1)
+
+
+def tag_network(data: TopicData) -> list[tuple[int, int, int]]:
+    """Return pairs of frequent tags with their number of common documents, strongest first.
+
+    The strength of a pair is its number of common documents over the root of the product of the numbers of
+    documents of both tags. A pair is kept while one of its tags has fewer than three.
+    """
+    n_docs = np.asarray(data.tags.n_docs, dtype=np.float64)
+    tags = np.sort([t for t in largest(n_docs, 60) if n_docs[t] > 1]).astype(np.int64)
+    if not len(tags):
+        return []
+    chosen = tag_matrix(data).tocsc()[:, tags].astype(np.int64)
+    common = (chosen.T @ chosen).toarray()
+    a, b = np.nonzero(np.triu(common, 1) > 1)
+    strength = common[a, b] / np.sqrt(n_docs[tags[a]] * n_docs[tags[b]])
+    kept: list[tuple[int, int, int]] = []
+    degree: Counter[int] = Counter()
+    for i in np.lexsort((b, a, -strength)):
+        pair = (int(tags[a[i]]), int(tags[b[i]]))
+        if min(degree[t] for t in pair) < 3:
+            degree.update(pair)
+            kept.append((*pair, int(common[a[i], b[i]])))
+    return kept
