@@ -11,6 +11,7 @@ import numpy as np
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Int64
+from tagtopics.explore.record.ranking import RELEVANCE, relevant_words, typical_tags
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.bodies import credits_of, tag_parts
 from tagtopics.explore.report.groups import suggested_groups, tag_matrix
@@ -18,6 +19,7 @@ from tagtopics.explore.report.kinds import kind_numbers
 from tagtopics.explore.report.page import rounded, significant
 from tagtopics.explore.report.prepare import (
     LEAST_SHARE,
+    TOPIC_TAGS,
     TOPIC_WORDS,
     WORD_TOPICS,
     known_words,
@@ -30,9 +32,6 @@ from tagtopics.explore.report.prepare import (
 )
 from tagtopics.explore.report.timeline import time_of
 from tagtopics.jit.top import largest, largest_in_rows
-
-RELEVANCE = 0.6
-"""Weight of the words' own share in the order of the words of a topic; the page has a slider for it."""
 
 _TAG_TOPICS = 10
 _DOC_TOPICS = 6
@@ -86,6 +85,7 @@ def _topic_pages(
     data: TopicData, docs: Int64, time: dict[str, Any] | None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     near, alike = near_topics(data)
+    typical = typical_tags(data, TOPIC_TAGS)
     rank = np.argsort(np.argsort(-data.topic_share, kind="stable"), kind="stable") + 1
     ids = data.documents.ids
     for k in range(data.n_topics):
@@ -99,7 +99,7 @@ def _topic_pages(
                 "rank": int(rank[k]),
                 "coherence": float(data.coherence[k]) if len(data.coherence) else None,
                 "words": topic_words(data, k),
-                "tags": _typical_tags(data, k),
+                "tags": [[data.tags.names[t], float(data.tags.profiles[t, k])] for t in typical[k]],
                 "documents": [[ids[docs[i]], float(share[i])] for i in best if share[i] >= 0.05],
                 "near": [[int(j), float(p)] for j, p in zip(near[k], alike[k], strict=True)],
                 "time": None if time is None else [row[k] for row in time["shares"]],
@@ -112,22 +112,12 @@ def topic_key(data: TopicData, k: int) -> str:
     return data.names[k]
 
 
-def topic_words(data: TopicData, k: int, weight: float = RELEVANCE) -> list[list[Any]]:
+def topic_words(data: TopicData, k: int) -> list[list[Any]]:
     """Return the most relevant words of a topic: word, p(word | topic), lift over the whole collection."""
-    chosen, _ = known_words(data)
-    share = data.word_tokens[chosen] / max(data.word_tokens.sum(), 1e-300)
-    phi = data.topic_word[k, chosen].astype(np.float64)
-    lift = phi / np.maximum(share, 1e-12)
-    score = np.log(np.maximum(phi, 1e-12)) * weight + (1 - weight) * np.log(np.maximum(lift, 1e-12))
-    frequent = data.word_tokens[chosen] >= min(2.0, data.word_tokens.max())
-    best = largest(np.where(frequent, score, -np.inf), TOPIC_WORDS)
-    return [[data.words[chosen[w]], float(phi[w]), float(lift[w])] for w in best]
-
-
-def _typical_tags(data: TopicData, k: int) -> list[list[Any]]:
-    own = data.tags.profiles[:, k].astype(np.float64)
-    score = data.tags.n_docs * own * np.log(np.maximum(own / max(data.topic_share[k], 1e-9), 1e-9))
-    return [[data.tags.names[t], float(own[t])] for t in largest(score, 10) if score[t] > 0]
+    share = data.word_tokens / max(data.word_tokens.sum(), 1e-300)
+    best = relevant_words(data, TOPIC_WORDS, RELEVANCE, known_words(data)[0])[k]
+    phi = data.topic_word[k].astype(np.float64)
+    return [[data.words[w], float(phi[w]), float(phi[w] / max(share[w], 1e-12))] for w in best.tolist()]
 
 
 def _word_pages(data: TopicData, docs: Int64) -> Iterator[tuple[str, dict[str, Any]]]:

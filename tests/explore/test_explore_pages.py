@@ -17,8 +17,7 @@ from tagtopics.explore import write_report
 from tagtopics.explore.map.terrain import map_index, terrain_of
 from tagtopics.explore.record.to_topic_data import topic_data
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.report import html_report
-from tagtopics.explore.report.page import packed
+from tagtopics.explore.report.page import packed, report_page
 from tagtopics.explore.report.prepare import index_of
 from tagtopics.explore.report.timeline import periods_of
 
@@ -168,6 +167,33 @@ def test_time_says_what_rises(watched: Watched, titled: TopicData) -> None:
     assert box
 
 
+def test_time_lists_the_tags_that_rise_and_fall(browser: Any, tmp_path: Path) -> None:
+    """With and without a filter: by the z statistic of two shares, most certain first."""
+    rows = []
+    for d in range(160):
+        late = d >= 80
+        tags = ["all", f"year:{2000 + d // 20}", *(["new"] if late and d % 4 else [])]
+        tags += ["often new"] * (late and d % 2 == 0) + ["old"] * (not late and d % 3 == 0)
+        tags += ["steady"] * (d % 5 == 0) + ["rare"] * (d >= 155)
+        rows.append({"id": str(d), "text": f"wave tide salt {['ship', 'reef'][d % 2]}", "tags": tags})
+    corpus = tt.read_corpus(rows)
+    model = tt.TTM(n_topics=3, random_state=0, max_iter=5).fit_topics(corpus)
+    write_report(model, tmp_path / "r.html", corpus=corpus)
+    watched = Watched(browser, (tmp_path / "r.html").as_uri())
+    shown = {}
+    for place in ("#/time", "#/time?tag=all"):
+        page = watched.open(place)
+        wait_until(page, "() => !!document.querySelector('.trends')")
+        shown[place] = {
+            title: page.locator(".card", has_text=title).locator(".trends li").all_inner_texts()
+            for title in ("Rising tags", "Falling tags")
+        }
+    watched.close()
+    wanted = {"Rising tags": ["new 0 → 60", "often new 0 → 40"], "Falling tags": ["old 27 → 0"]}
+    for found in shown.values():
+        assert {title: [" ".join(row.split()) for row in rows] for title, rows in found.items()} == wanted
+
+
 def test_cut_reports_count_all_documents(
     browser: Any, data: TopicData, corpus: tt.Corpus, tmp_path: Path
 ) -> None:
@@ -177,7 +203,8 @@ def test_cut_reports_count_all_documents(
     index = packed(index_of(data, order[:n], None, order[n:]))
     places = packed(map_index(terrain_of(data), order[:n]))
     path = tmp_path / "cut.html"
-    path.write_bytes(html_report._page(data, index, places, [], 0))
+    settings = {"live": False, "bodies": 0, "chunk": 40, "bench": False}
+    path.write_bytes(report_page(data.title, settings, {"index": index, "map-data": places}))
     watched = Watched(browser, path.as_uri())
     watched.open()
     page = watched.go("#/tags/place%3Asea+also%3Akitchen")

@@ -25,7 +25,7 @@ pytest_plugins = ("explore_fixtures",)
 
 
 def test_no_two_scripts_declare_the_same_name() -> None:
-    folder = files("tagtopics.explore").joinpath("static")
+    folder = files("tagtopics.explore.report").joinpath("static")
     scripts = [path.read_text(encoding="utf-8") for path in folder.iterdir() if path.name.endswith(".js")]
     found = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", "\n".join(scripts), re.MULTILINE)
     assert [name for name, n in Counter(found).items() if n > 1] == []  # they share one scope

@@ -7,8 +7,9 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from tagtopics._typing import Float64, Int64
+from tagtopics._typing import Float64
 from tagtopics.explore.map.terrain import Terrain, terrain_of
+from tagtopics.explore.record.ranking import relevant_words
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.files import atomic_file, check_target
 from tagtopics.jit.top import largest
@@ -66,9 +67,10 @@ def map_svg(data: TopicData, terrain: Terrain) -> str:
 def _names(data: TopicData, terrain: Terrain) -> list[str]:
     """Return the names that fit without overlapping: topics first, larger ones before smaller ones."""
     counts = np.bincount(terrain.region, minlength=data.n_topics)
+    words = relevant_words(data, 2).tolist()
     rows = [
         (
-            topic_words(data, k),
+            ", ".join(data.words[w] for w in words[k]),
             terrain.topics[k],
             15 + 8 * float(np.sqrt(counts[k] / max(counts.max(), 1))),
             True,
@@ -97,15 +99,6 @@ def _names(data: TopicData, terrain: Terrain) -> list[str]:
             f'stroke-linejoin="round">{_plain(name)}</text>'
         )
     return lines
-
-
-def topic_words(data: TopicData, k: int, n: int = 2) -> str:
-    """Return the words that distinguish a topic, by relevance 0.6 (Sievert and Shirley, 2014)."""
-    share = np.maximum(data.word_tokens / max(float(data.word_tokens.sum()), 1e-300), 1e-12)
-    phi = np.maximum(data.topic_word[k].astype(np.float64), 1e-12)
-    frequent = data.word_tokens >= min(2.0, float(data.word_tokens.max()))
-    best: Int64 = largest(np.where(frequent, np.log(phi) - 0.4 * np.log(share), -np.inf), n)
-    return ", ".join(data.words[w] for w in best.tolist())
 
 
 def colour(hue: float, lightness: float = 0.62, chroma: float = 0.15) -> str:

@@ -9,18 +9,25 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.explore.record.ranking import relevant_words, typical_tags
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.groups import suggested_groups
 from tagtopics.explore.report.page import numerals, root_planes, rounded, short_floats
 from tagtopics.explore.report.timeline import periods_of, time_of
 from tagtopics.jit.threads import resolve_threads
-from tagtopics.jit.top import largest, largest_of_rows
+from tagtopics.jit.top import largest_of_rows
 
 MOST_WORDS = 40_000
 """Words in the index; the rarest beyond that are left out."""
 
 TOPIC_WORDS = 30
-"""Words of a topic page, for each of several relevance weights."""
+"""Words of a topic page."""
+
+WEIGHTS = tuple(step / 20 for step in range(21))
+"""Weights of relevance that the slider of a topic page has."""
+
+TOPIC_TAGS = 10
+"""Tags of a topic page."""
 
 WORD_DOCS = 6
 """Documents of a word page."""
@@ -34,7 +41,6 @@ NEAR_TOPICS = 4
 LEAST_SHARE = 0.01
 """Shares of tags and documents are exact from here on; pages show no smaller ones."""
 
-_WEIGHTS = np.linspace(0, 1, 11)
 _SNIPPET = 110
 _MAP_STEPS = 300
 _MAP_GAP = 0.012
@@ -57,7 +63,7 @@ def fixed_index(data: TopicData) -> dict[str, Any]:
         "model": data.model,
         "parameters": data.parameters,
         "facts": {name: float(f"{value:.6g}") for name, value in data.facts.items()},
-        "topics": _topics(data, chosen),
+        "topics": _topics(data, chosen, number),
         "words": _words(data, chosen),
         "tags": _tags(data, number),
         "groups": suggested_groups(data),
@@ -102,17 +108,10 @@ def sizes_of(data: TopicData, docs: Int64, counted: Int64) -> dict[str, int]:
     }
 
 
-def _topics(data: TopicData, chosen: Int64) -> dict[str, Any]:
-    share = data.word_tokens / max(data.word_tokens.sum(), 1e-300)
-    phi, known = data.topic_word[:, chosen], share[chosen]
-    frequent = known * data.word_tokens.sum() >= min(2.0, data.word_tokens.max())
-    found: list[set[int]] = [set() for _ in range(data.n_topics)]
-    log_phi, log_share = np.log(np.maximum(phi, 1e-12)), np.log(np.maximum(known, 1e-12))
-    for weight in _WEIGHTS:  # relevance, as of Sievert and Shirley
-        scores = np.where(frequent, log_phi - (1 - float(weight)) * log_share, -np.inf)
-        for k, row in enumerate(scores):
-            found[k].update(largest(row, TOPIC_WORDS).tolist())
-    words = [sorted(row, key=lambda w: -phi[k, w]) for k, row in enumerate(found)]
+def _topics(data: TopicData, chosen: Int64, number: Int64) -> dict[str, Any]:
+    orders = np.stack([relevant_words(data, TOPIC_WORDS, weight, chosen) for weight in WEIGHTS], axis=1)
+    words = [_by_size(data.topic_word[k], own) for k, own in enumerate(orders)]
+    at = [{w: i for i, w in enumerate(row.tolist())} for row in words]
     places, radii = topic_map(data.topic_word, data.topic_share)
     near, alike = near_topics(data)
     return {
@@ -120,14 +119,23 @@ def _topics(data: TopicData, chosen: Int64) -> dict[str, Any]:
         "coherence": rounded(data.coherence),
         "names": list(data.names),
         "background": data.background.tolist(),
-        "words": words,
-        "phi": [rounded(phi[k, row], 7) for k, row in enumerate(words)],
+        "words": [number[row].tolist() for row in words],
+        "phi": [rounded(data.topic_word[k, row], 7) for k, row in enumerate(words)],
+        "shown": orders.shape[2],
+        "orders": numerals([at[k][w] for k, own in enumerate(orders) for w in own.ravel().tolist()]),
+        "tags": typical_tags(data, TOPIC_TAGS),
         "near": near.tolist(),
         "alike": [rounded(row) for row in alike],
         "x": rounded(places[:, 0]),
         "y": rounded(places[:, 1]),
         "r": rounded(radii),
     }
+
+
+def _by_size(phi: Float32, words: Int64) -> Int64:
+    """Return different words, most probable first."""
+    different = np.unique(words)
+    return np.asarray(different[np.argsort(-phi[different], kind="stable")])
 
 
 def near_topics(data: TopicData) -> tuple[Int64, Float64]:

@@ -1,4 +1,4 @@
-"""Topics and tags over time: periods, shares, what rises and what falls."""
+"""Topics and tags over time: periods, shares of topics, documents of tags."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics._typing import Float64, Int64
+from tagtopics._typing import Int64
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.groups import tag_matrix
 from tagtopics.explore.report.kinds import is_year, year_of
 from tagtopics.explore.report.page import rounded
 
 _DATE = re.compile(r"\s*([0-9]{4})(?:-([0-9]{2}))?")
-_LEAST_DOCS = 10
-_TRENDS = 12
-
+LEAST_DOCS = 10
+"""Fewest documents of a tag with a trend; `static/time.js` has the same."""
 
 _found: WeakKeyDictionary[TopicData, tuple[tuple[str, ...], Int64] | None] = WeakKeyDictionary()
 
@@ -65,7 +64,12 @@ def _years_of_tags(data: TopicData) -> Int64:
 
 
 def time_of(data: TopicData) -> dict[str, Any] | None:
-    """Return documents and mean topic shares of every period, and the trends; None without time."""
+    """Return documents and mean topic shares of every period, and tags by half; None without time.
+
+    `late` is the first period of the later half, and `tags` has for tags
+    of enough documents, other than years, the documents in both halves. The page finds trends in them, for
+    all documents or for those that pass its filter.
+    """
     found = periods_of(data)
     if found is None:
         return None
@@ -80,8 +84,7 @@ def time_of(data: TopicData) -> dict[str, Any] | None:
         "documents": n_docs.tolist(),
         "shares": [rounded(row) for row in shares],
         "late": late,
-        "topics": _topic_trends(shares, n_docs, late),
-        "tags": _tag_trends(data, period, late),
+        "tags": _tags_by_half(data, period, late),
     }
 
 
@@ -91,41 +94,15 @@ def _late(n_docs: Int64) -> int:
     return int(np.argmin(np.abs(before - n_docs.sum() / 2))) + 1
 
 
-def _topic_trends(shares: Float64, n_docs: Int64, late: int) -> list[list[Any]]:
-    """Return topic, mean share in the earlier and in the later half; the largest rise first."""
-    early, after = (np.average(shares[part], axis=0, weights=n_docs[part]) for part in _halves(late))
-    order = np.argsort(-(after - early), kind="stable")
-    return [[int(k), *rounded([early[k], after[k]])] for k in order]
-
-
-def _tag_trends(data: TopicData, period: Int64, late: int) -> dict[str, list[list[int]]]:
-    """Return tag, documents in the earlier and in the later half, of the most certain changes.
-
-    They are ordered by the z statistic of the difference of two shares. Years are left out.
-    """
+def _tags_by_half(data: TopicData, period: Int64, late: int) -> list[list[int]]:
+    """Return tag, documents in the earlier and in the later half; years and rare tags are left out."""
     tags = tag_matrix(data)
-    early, after = (np.asarray(tags[rows].sum(0)).ravel() for rows in _rows(period, late))
-    n_early, n_after = (max(len(rows), 1) for rows in _rows(period, late))
-    pooled = (early + after) / (n_early + n_after)
-    spread = np.sqrt(np.maximum(pooled * (1 - pooled) * (1 / n_early + 1 / n_after), 1e-300))
-    z = (after / n_after - early / n_early) / spread
-    year = np.array([is_year(name) for name in data.tags.names], dtype=bool)
-    order = np.argsort(-z, kind="stable")
-    order = order[((early + after >= _LEAST_DOCS) & ~year)[order]] if len(order) else order
-
-    def row(t: Any) -> list[int]:
-        return [int(t), int(early[t]), int(after[t])]
-
-    return {
-        "rising": [row(t) for t in order if z[t] > 2][:_TRENDS],
-        "falling": [row(t) for t in order[::-1] if z[t] < -2][:_TRENDS],
-        "of": [[n_early, n_after]],
-    }
-
-
-def _halves(late: int) -> tuple[slice, slice]:
-    return slice(0, late), slice(late, None)
-
-
-def _rows(period: Int64, late: int) -> tuple[Int64, Int64]:
-    return np.flatnonzero((period >= 0) & (period < late)), np.flatnonzero(period >= late)
+    early, after = (
+        np.asarray(tags[rows].sum(0)).ravel()
+        for rows in (np.flatnonzero((period >= 0) & (period < late)), np.flatnonzero(period >= late))
+    )
+    return [
+        [t, int(early[t]), int(after[t])]
+        for t in np.flatnonzero(early + after >= LEAST_DOCS).tolist()
+        if not is_year(data.tags.names[t])
+    ]

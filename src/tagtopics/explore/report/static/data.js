@@ -73,10 +73,10 @@ function whenNeeded(name, make, owner = store) {
 async function load() {
   const index = settings.live ? await asked("data/index") : await unpacked(byId("index").textContent);
   Object.assign(store, index);
-  const { tags, documents, words, sizes } = index;
+  const { topics, tags, documents, words, sizes } = index;
   store.K = sizes.topics;
   store.tokens = words.total;
-  const rows = { words: tags.words, credits: tags.credits, tags: documents.tags, documents: words.documents };
+  const rows = { words: tags.words, credits: tags.credits, tags: documents.tags, documents: words.documents, orders: topics.orders };
   whenNeeded("words", () => rowsOf(rows.words), tags);
   whenNeeded("credits", () => rowsOf({ sizes: rows.words.sizes, values: rows.credits }, shortFloat), tags);
   whenNeeded("tags", () => rowsOf(rows.tags), documents);
@@ -85,6 +85,7 @@ async function load() {
   whenNeeded("tagRoots", () => rootsOf(tags.profiles));
   whenNeeded("docRoots", () => rootsOf(documents.topics));
   whenNeeded("wordShares", () => rootsOf(words.shares));
+  whenNeeded("orders", () => numeralsOf(rows.orders), topics);
   whenNeeded("docsOfTag", () => {
     const docs = tags.names.map(() => []);
     documents.tags.forEach((row, d) => row.forEach((t) => docs[t].push(d)));
@@ -92,10 +93,8 @@ async function load() {
   });
   store.kinds = kindsOf(tags.names);
   readNames();
-  store.labels = index.topics.words.map((_, k) =>
-    index.pictures
-      ? typicalTags(k, 4).map(tagFull)
-      : relevant(k, 0.6, 4).map(([w]) => words.names[w]),
+  store.labels = topics.tags.map((typical, k) =>
+    index.pictures ? typical.slice(0, 4).map(tagFull) : relevant(k, RELEVANCE, 4).map(([w]) => words.names[w]),
   );
 }
 
@@ -138,16 +137,6 @@ function kindsOf(names) {
   });
   if (kinds.size > 8) return new Map([["", names.map((_, t) => t)]]);
   return kinds;
-}
-
-// Tags that are more typical of a topic than of others.
-function typicalTags(k, n) {
-  const share = Math.max(store.topics.share[k], 1e-9);
-  const scores = store.tags.names.map((_, t) => {
-    const own = store.tagRoots[t * store.K + k] ** 2;
-    return store.tags.documents[t] * own * Math.log(Math.max(own / share, 1e-9));
-  });
-  return topOf(scores, n).filter((t) => scores[t] > 0);
 }
 
 // The name of a topic; with more than three words, those instead.
@@ -196,20 +185,15 @@ function together(tags) {
   return joint;
 }
 
-// Words of a topic by relevance: weight log p(w|k) + (1 - weight) log p(w|k)/p(w). Rows: word, p(w|k), lift.
+// Words of a topic by relevance, for a weight of `WEIGHTS` in prepare.py. Rows: word, p(w|k), lift.
+const RELEVANCE = 0.6;
 function relevant(k, weight, n) {
-  const { words, phi } = store.topics;
-  const rows = words[k].map((w, i) => {
-    const lift = phi[k][i] / Math.max(store.words.weight[w] / store.tokens, 1e-12);
-    return [
-      w,
-      phi[k][i],
-      lift,
-      Math.log(Math.max(phi[k][i], 1e-12)) * weight + (1 - weight) * Math.log(Math.max(lift, 1e-12)),
-    ];
+  const { words, phi, orders, shown } = store.topics;
+  const first = (21 * k + Math.round(20 * weight)) * shown;
+  return orders.slice(first, first + Math.min(n, shown)).map((i) => {
+    const w = words[k][i];
+    return [w, phi[k][i], phi[k][i] / Math.max(store.words.weight[w] / store.tokens, 1e-12)];
   });
-  rows.sort((a, b) => b[3] - a[3] || a[0] - b[0]);
-  return rows.slice(0, n);
 }
 
 // Words of a distribution over topics, by their contribution to the divergence from the collection.

@@ -54,14 +54,16 @@ function passed() {
   return filtered ? all.filter((d) => filtered[d]) : all;
 }
 
+// The year that a tag of the kind `year` names, or 0.
+const yearOfTag = (t) => (/^year:[1-9][0-9]{3}$/.test(store.tags.names[t]) ? Number(store.tags.names[t].slice(5)) : 0);
+
 // Years: of the documents' periods, or of tags such as year:1999; 0 if unknown.
 function yearOf(d) {
   if (!store.docYears) {
     const { period, tags } = store.documents;
     const names = period && store.time ? store.time.periods || store.time.names : null;
-    const year = store.tags.names.map((name) => (/^year:[1-9][0-9]{3}$/.test(name) ? Number(name.slice(5)) : 0));
     store.docYears = tags.map((row, e) =>
-      names ? (period[e] >= 0 ? Number.parseInt(names[period[e]], 10) : 0) : Math.max(0, ...row.map((t) => year[t])),
+      names ? (period[e] >= 0 ? Number.parseInt(names[period[e]], 10) : 0) : Math.max(0, ...row.map(yearOfTag)),
     );
   }
   return store.docYears[d] || 0;

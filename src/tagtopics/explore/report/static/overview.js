@@ -267,11 +267,11 @@ function topicDeck(k) {
     { class: "deck", vars: { "--hue": topicHue(k) } },
     h("h2", {}, link(topicHref(k), {}, badge(k), topicName(k))),
     store.pictures
-      ? h("p", { class: "chips" }, typicalTags(k, 8).map((t) => tagChip(t)))
+      ? h("p", { class: "chips" }, store.topics.tags[k].slice(0, 8).map((t) => tagChip(t)))
       : h(
           "p",
           {},
-          relevant(k, 0.6, 10).flatMap(([w], i) => [i ? " " : null, wordLink(w)]),
+          relevant(k, RELEVANCE, 10).flatMap(([w], i) => [i ? " " : null, wordLink(w)]),
         ),
     h(
       "small",

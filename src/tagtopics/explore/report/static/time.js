@@ -2,48 +2,51 @@
 const LEAST_TREND = 10; // documents of a tag
 const MOST_TRENDS = 12;
 
-// The figures of `timeline.py` for the documents that pass the filter; the periods and halves stay the same.
+// The figures of `timeline.py`, or the same of the documents that pass the filter; periods and halves stay the same.
 function timeOfPassed() {
-  if (!filtered) return store.time;
+  if (!filtered) return withTrends(store.time);
   const { periods, late } = store.time;
-  const docs = passed().filter((d) => store.documents.period[d] >= 0);
-  const n = periods.map(() => 0);
+  const documents = periods.map(() => 0);
   const sums = periods.map(() => new Float64Array(store.K));
   const counts = new Map();
-  for (const d of docs) {
+  for (const d of passed()) {
     const period = store.documents.period[d];
-    n[period]++;
+    if (period < 0) continue;
+    documents[period]++;
     for (let k = 0; k < store.K; k++) sums[period][k] += store.docRoots[d * store.K + k] ** 2;
     for (const t of store.documents.tags[d]) {
-      if (!counts.has(t)) counts.set(t, [0, 0]);
-      counts.get(t)[period < late ? 0 : 1]++;
+      if (!counts.has(t)) counts.set(t, [t, 0, 0]);
+      counts.get(t)[period < late ? 1 : 2]++;
     }
   }
-  const half = (part) => n.reduce((sum, x, i) => sum + (i < late === part ? x : 0), 0);
-  const of = [half(true), half(false)];
-  const mean = (k, part) => sums.reduce((sum, row, i) => sum + (i < late === part ? row[k] : 0), 0) / Math.max(part ? of[0] : of[1], 1);
-  const topics = of.every(Boolean) ? [...Array(store.K).keys()].map((k) => [k, mean(k, true), mean(k, false)]) : [];
-  topics.sort((a, b) => b[2] - b[1] - (a[2] - a[1]) || a[0] - b[0]);
-  const shares = sums.map((row, i) => Array.from(row, (x) => x / Math.max(n[i], 1)));
-  return { periods, late, documents: n, shares, topics, tags: tagTrends(counts, of) };
+  const shares = sums.map((row, i) => Array.from(row, (x) => x / Math.max(documents[i], 1)));
+  const isKnown = ([t, early, after]) => early + after >= LEAST_TREND && !filter.tags.includes(t) && !yearOfTag(t);
+  return withTrends({ periods, late, documents, shares, tags: [...counts.values()].filter(isKnown) });
 }
-// Tags by the z statistic of the difference of two shares; years and the tags of the filter are left out.
-function tagTrends(counts, of) {
-  const known = [...counts].filter(
-    ([t, [early, after]]) => early + after >= LEAST_TREND && !filter.tags.includes(t) && !/^year:[1-9][0-9]{3}$/.test(store.tags.names[t]),
-  );
-  const z = ([, [early, after]]) => {
-    const pooled = (early + after) / (of[0] + of[1]);
-    return (after / of[1] - early / of[0]) / Math.sqrt(Math.max(pooled * (1 - pooled) * (1 / of[0] + 1 / of[1]), 1e-300));
-  };
-  const rows = of.every(Boolean) ? known.map((row) => [z(row), row[0], ...row[1]]) : [];
+// Add `halves`, the documents of both, the mean share of topics in both, and the tags that rise and fall.
+function withTrends(time) {
+  const { documents, shares, late } = time;
+  const parts = [[0, late], [late, documents.length]];
+  const halves = parts.map(([from, to]) => documents.slice(from, to).reduce((sum, n) => sum + n, 0));
+  const mean = (k, half) => shares.reduce((sum, row, i) => sum + (i < late === !half ? row[k] * documents[i] : 0), 0) / halves[half];
+  const topics = halves.every(Boolean) ? [...Array(store.K).keys()].map((k) => [k, mean(k, 0), mean(k, 1)]) : [];
+  topics.sort((a, b) => b[2] - b[1] - (a[2] - a[1]) || a[0] - b[0]);
+  return { ...time, halves, topics, ...tagTrends(time.tags, halves) };
+}
+// Tags by the z statistic of the difference of two shares.
+function tagTrends(tags, [before, since]) {
+  const rows = before && since ? tags.map(([t, early, after]) => {
+    const pooled = (early + after) / (before + since);
+    const spread = Math.sqrt(Math.max(pooled * (1 - pooled) * (1 / before + 1 / since), 1e-300));
+    return [(after / since - early / before) / spread, t, early, after];
+  }) : [];
   const some = (sign) =>
     rows
       .filter((row) => sign * row[0] > 2)
       .sort((a, b) => sign * (b[0] - a[0]) || a[1] - b[1])
       .slice(0, MOST_TRENDS)
       .map(([, ...row]) => row);
-  return { rising: some(1), falling: some(-1), of: [of] };
+  return { rising: some(1), falling: some(-1) };
 }
 
 function timePage() {
@@ -74,12 +77,11 @@ function timeSentence(time) {
 }
 
 function timeCards(time) {
-  const { periods, documents, topics, tags } = time;
-  const halves = halvesOf(time);
+  const { periods, documents, topics } = time;
+  const names = halvesOf(time);
   const shown = topics.filter(([k]) => !store.topics.background[k]);
   const rising = shown.filter(([, early, after]) => after > early).slice(0, 8);
   const falling = shown.filter(([, early, after]) => after < early).slice(-8).reverse();
-  const [[nEarly, nLate]] = tags.of;
   const tagRow = ([t, early, after]) =>
     h(
       "li",
@@ -91,16 +93,16 @@ function timeCards(time) {
     if (!rows.length) return null;
     const section = card(
       title,
-      `Documents with the tag: of ${whole(nEarly)} in ${halves[0]} → of ${whole(nLate)} in ${halves[1]}.`,
+      `Documents with the tag: of ${whole(time.halves[0])} in ${names[0]} → of ${whole(time.halves[1])} in ${names[1]}.`,
       h("ul", { class: "trends" }, rows.map(tagRow)),
     );
-    section.table = () => [["tag", ...halves], ...rows.map(([t, early, after]) => [store.tags.names[t], early, after])];
+    section.table = () => [["tag", ...names], ...rows.map(([t, early, after]) => [store.tags.names[t], early, after])];
     return section;
   };
   const multiples = (title, note, rows) => {
     const section = card(
       title,
-      [note, `Numbers: ${halves[0]} → ${halves[1]}. Each chart begins at 0 and has its own scale.`].join(" "),
+      [note, `Numbers: ${names[0]} → ${names[1]}. Each chart begins at 0 and has its own scale.`].join(" "),
       h("ul", { class: "multiples" }, rows.map((row) => topicMultiple(time, row))),
     );
     section.table = () => [["topic", ...periods], ...rows.map(([k]) => [topicName(k), ...time.shares.map((row) => row[k])])];
@@ -113,8 +115,8 @@ function timeCards(time) {
     )),
     rising.length ? multiples("Rising topics", "Mean share in documents; the largest gain first.", rising) : null,
     falling.length ? multiples("Falling topics", "Mean share in documents; the largest loss first.", falling) : null,
-    tags.rising.length || tags.falling.length
-      ? h("div", { class: "split" }, tagCard("Rising tags", tags.rising), tagCard("Falling tags", tags.falling))
+    time.rising.length || time.falling.length
+      ? h("div", { class: "split" }, tagCard("Rising tags", time.rising), tagCard("Falling tags", time.falling))
       : null,
   ];
 }

@@ -67,8 +67,8 @@ function topicWords(k) {
       ),
     );
   };
-  const given = Number(stateOf().get("weight") ?? 0.6);
-  const first = given >= 0 && given <= 1 ? given : 0.6;
+  const given = Math.round(20 * Number(stateOf().get("weight") ?? RELEVANCE)) / 20;
+  const first = given >= 0 && given <= 1 ? given : RELEVANCE;
   const asText = (weight) => weight.toFixed(2).replace(/0$/, "");
   draw(first);
   const shown = h("output", { for: "weight" }, asText(first));
@@ -83,7 +83,7 @@ function topicWords(k) {
       input: (event) => {
         const weight = Number(event.target.value);
         shown.textContent = asText(weight);
-        keepState("weight", weight, 0.6);
+        keepState("weight", weight, RELEVANCE);
         draw(weight);
       },
     },
@@ -106,16 +106,15 @@ function topicWords(k) {
 
 function topicTags(k) {
   if (!store.tags.names.length) return null;
-  const own = store.tags.names.map((_, t) => store.tagRoots[t * store.K + k] ** 2);
-  const best = typicalTags(k, 10);
+  const own = (t) => store.tagRoots[t * store.K + k] ** 2;
   return card(
     "Tags",
     "Tags with much of this topic and many documents, the most typical first. Number: share of the topic in what is credited to the tag.",
     bars(
-      best.map((t) => ({
+      store.topics.tags[k].map((t) => ({
         label: tagLabel(t),
-        value: own[t],
-        text: share(own[t]),
+        value: own(t),
+        text: share(own(t)),
         hue: topicHue(k),
         href: tagHref(t),
         title: plural(store.tags.documents[t], "document"),
