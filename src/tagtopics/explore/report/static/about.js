@@ -23,21 +23,10 @@ function aboutPage() {
     : null;
   const left = sizes.documents - settings.bodies;
   return [
-    h(
-      "div",
-      { class: "hero" },
-      h("h1", {}, "How to read this"),
-      h("p", { class: "lead" }, "Where the numbers come from, what they mean, and how far you can trust them."),
-    ),
-    h(
-      "div",
-      { class: "split" },
-      h(
-        "div",
-        {},
-        card(
-          "Data",
-          null,
+    hero(null, "How to read this", lead("Where the numbers come from, what they mean, and how far you can trust them.")),
+    h("div", { class: "split" },
+      h("div", {},
+        card("Data", null,
           facts_([
             ["Collection", store.title],
             ["Documents", whole(sizes.documents)],
@@ -52,12 +41,8 @@ function aboutPage() {
         ),
         card(store.pictures ? "Visual words" : "Text recipe", store.pictures ? null : "How texts became words.", recipeFacts()),
       ),
-      h(
-        "div",
-        {},
-        card(
-          "Model",
-          null,
+      h("div", {},
+        card("Model", null,
           facts_([
             ["Kind", store.model],
             ["Topics", whole(store.K)],
@@ -66,9 +51,7 @@ function aboutPage() {
             ["Fitted", store.fitted ? `${store.fitted.slice(0, 10)} ${store.fitted.slice(11, 16)} UTC` : "unknown"],
             ["Made with", `tagtopics ${settings.version}`],
           ]),
-          h(
-            "details",
-            { class: "more-facts" },
+          h("details", { class: "more-facts" },
             h("summary", {}, "All parameters"),
             facts_(Object.entries(parameters).map(([name, value]) => [name, value === null ? "default" : String(value)])),
           ),
@@ -76,49 +59,34 @@ function aboutPage() {
         card("Quality", "Measured on this collection.", facts_(qualityFacts())),
       ),
     ),
-    card(
-      "What credit is, and what it is not",
-      null,
+    card("What credit is, and what it is not", null,
       h("p", {}, "Credit says which tag of a document best accounts for a word, given how the tag is used in other documents. It is an estimate about vocabulary."),
-      h(
-        "p",
-        {},
+      h("p", {},
         h("strong", {}, "It is not a contribution."),
         " ",
         "If tags are authors, “53 %” does not mean that this author wrote 53 % of the text, had more ideas, or deserves more of the merit. It means that 53 % of the words resemble what this author's other documents are about. Authors with few documents get little credit because little is known of them.",
       ),
     ),
-    card(
-      "Glossary",
-      null,
-      h(
-        "dl",
-        { class: "glossary" },
-        GLOSSARY.map(([term, meaning]) => h("div", {}, h("dt", {}, term), h("dd", {}, meaning))),
-      ),
-    ),
+    card("Glossary", null, facts_(GLOSSARY, "glossary")),
   ];
 }
 
 const leftOut = (left) =>
-  store.corpus
-    ? `${whole(settings.bodies)}; ${whole(left)} left out (size limit, --max-mb)`
-    : `${whole(settings.bodies)}; ${whole(left)} left out (the corpus was not given)`;
+  `${whole(settings.bodies)}; ${whole(left)} left out (${store.corpus ? "size limit, --max-mb" : "the corpus was not given"})`;
 
-const facts_ = (rows) =>
-  h(
-    "dl",
-    { class: "facts" },
-    rows
-      .filter(([, value]) => value !== null && value !== undefined)
-      .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", { dir: "auto" }, String(value)))),
-  );
+function facts_(rows, kind = "facts") {
+  const known = rows.filter(([, value]) => value !== null && value !== undefined);
+  return h("dl", { class: kind }, known.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", { dir: "auto" }, String(value)))));
+}
+function meanCoherence() {
+  const { coherence } = store.topics;
+  return coherence.length && !store.pictures ? (coherence.reduce((a, b) => a + b, 0) / store.K).toFixed(2) : null;
+}
 
 function qualityFacts() {
   const { facts } = store;
-  const coherence = store.topics.coherence;
   return [
-    ["Mean coherence (NPMI)", coherence.length && !store.pictures ? (coherence.reduce((a, b) => a + b, 0) / store.K).toFixed(2) : null],
+    ["Mean coherence (NPMI)", meanCoherence()],
     ["Perplexity of new documents", facts.pilot_hidden ? pilotFact(facts) : "not measured; run tagtopics evaluate"],
     ["Perplexity of training documents", facts.training_perplexity ? `${whole(facts.training_perplexity)}; do not compare models by it, they have seen these documents` : null],
     ["Without topics", facts.perplexity_without_topics ? whole(facts.perplexity_without_topics) : null],

@@ -55,18 +55,22 @@ function topicAt(text) {
 
 // The state of controls, after the question mark.
 const stateOf = () => new URLSearchParams(location.hash.split("?")[1] || "");
-function keepState(name, value, usual) {
-  const [path] = location.hash.split("?");
-  const state = stateOf();
-  if (String(value) === String(usual)) state.delete(name);
-  else state.set(name, value);
+// An address inside the explorer, with and without parameters.
+function hashWith(hash, change) {
+  const [path, query] = hash.split("?");
+  const state = new URLSearchParams(query || "");
+  for (const [name, value] of Object.entries(change)) if (value === null) state.delete(name);
+    else state.set(name, value);
   const text = state.toString();
-  history.replaceState(history.state, "", text ? `${path || "#/"}?${text}` : path || "#/");
+  return text ? `${path || "#/"}?${text}` : path || "#/";
 }
+const replaceHash = (hash) => history.replaceState(history.state, "", hash);
+const keepState = (name, value, usual) =>
+  replaceHash(hashWith(location.hash, { [name]: String(value) === String(usual) ? null : value }));
 // The address by name replaces an older one of the same page.
 function rename(href) {
   const [path, query] = location.hash.split("?");
-  if (path !== href.split("?")[0]) history.replaceState(history.state, "", query ? `${href.split("?")[0]}?${query}` : href);
+  if (path !== href.split("?")[0]) replaceHash(query ? `${href.split("?")[0]}?${query}` : href);
 }
 
 // Where the reader was on the pages of this visit, by the number that each entry of the history has: going back

@@ -65,8 +65,7 @@ function navigation() {
   const query = isFiltered() ? `?${filterQuery()}` : "";
   byId("pages").replaceChildren(
     ...PAGES.filter(([name]) => isOffered(name)).map(([name, text]) =>
-      link(
-        `#/${name}${FILTERED.includes(name) ? query : ""}`,
+      link(`#/${name}${FILTERED.includes(name) ? query : ""}`,
         { "aria-current": name === current && parts[0] !== "search" ? "page" : null },
         text,
       ),
@@ -104,74 +103,50 @@ function isOffered(name) {
 }
 
 function searching() {
+  const row = (group, name, note, path) => ({
+    group, draw: () => [h("bdi", {}, name), h("small", {}, note)], choose: () => (location.hash = path),
+  });
+  const searchHref = (text) => `#/search/${encodeURIComponent(text)}`;
   const options = (text) => {
     if (!text) return [];
-    const go = (path) => () => {
-      location.hash = path;
-    };
-    const row = (group, name, note, path) => ({
-      group,
-      draw: () => [h("bdi", {}, name), h("small", {}, note)],
-      choose: go(path),
-    });
     const topics = findTopics(text).slice(0, 4);
-    const tags = findTags(text, 5);
-    const words = store.pictures ? [] : findWords(text, 5);
     const titles = findDocuments(text, 6);
-    const none = !topics.length && !tags.length && !words.length && !titles.length;
-    const near = (kind, names) => similarNames(kind, names, foldedText(text), 4);
+    let [tags, words] = [findTags(text, 5), store.pictures ? [] : findWords(text, 5)];
+    if (!topics.length && !tags.length && !words.length && !titles.length) {
+      const near = (kind, names) => similarNames(kind, names, foldedText(text), 4);
+      [tags, words] = [near("tagNames", tagsAsRead()), store.pictures ? [] : near("words", store.words.names)];
+    }
+    const { snippets, ids } = store.documents;
+    const noteOf = (d) => (snippets || [])[d] || (titleOf(d) === ids[d] ? "" : ids[d]);
     return [
       ...topics.map((k) => row("Topics", topicName(k), percent(store.topics.share[k]), topicHref(k))),
-      ...(none ? near("tagNames", tagsAsRead()) : tags).map((t) =>
-        row("Tags", tagFull(t), plural(store.tags.documents[t], "document"), tagHref(t)),
-      ),
-      ...(none && !store.pictures ? near("words", store.words.names) : words).map((w) =>
-        row("Words", store.words.names[w], plural(store.words.weight[w], "time"), wordHref(w)),
-      ),
-      ...titles.map((d) =>
-        row(
-          "Documents",
-          titleOf(d),
-          (store.documents.snippets || [])[d] || (titleOf(d) === store.documents.ids[d] ? "" : store.documents.ids[d]),
-          documentHref(d),
-        ),
-      ),
-      row("Search", `All results for “${text}”`, "", `#/search/${encodeURIComponent(text)}`),
+      ...tags.map((t) => row("Tags", tagFull(t), plural(store.tags.documents[t], "document"), tagHref(t))),
+      ...words.map((w) => row("Words", store.words.names[w], plural(store.words.weight[w], "time"), wordHref(w))),
+      ...titles.map((d) => row("Documents", titleOf(d), noteOf(d), documentHref(d))),
+      row("Search", `All results for “${text}”`, "", searchHref(text)),
     ];
   };
-  attachOptions(byId("find"), byId("found"), options, (text) => {
-    location.hash = `#/search/${encodeURIComponent(text)}`;
-  });
+  attachOptions(byId("find"), byId("found"), options, (text) => (location.hash = searchHref(text)));
 }
 
 // Theme: that of the system, or the chosen one; stored if the browser allows it.
 const THEMES = ["auto", "light", "dark"];
-function remembered(value) {
-  try {
-    if (value === undefined) return localStorage.getItem("tagtopics-theme");
-    localStorage.setItem("tagtopics-theme", value);
-  } catch {
-    /* a browser may forbid it */
-  }
-  return null;
-}
 function setTheme(theme) {
   const button = byId("theme");
   document.documentElement.dataset.theme = theme;
   button.dataset.value = theme;
   button.textContent = { auto: "◐", light: "☀", dark: "☾" }[theme];
-  const name = { auto: "auto", light: "light", dark: "dark" }[theme];
-  button.setAttribute("aria-label", `Theme: ${name}. Change`);
-  button.title = `Theme: ${name}`;
+  button.setAttribute("aria-label", `Theme: ${theme}. Change`);
+  button.title = `Theme: ${theme}`;
 }
 
 function start() {
-  const saved = remembered();
+  const saved = kept("tagtopics-theme").theme;
   setTheme(THEMES.includes(saved) ? saved : "auto");
   byId("theme").addEventListener("click", () => {
     const next = THEMES[(THEMES.indexOf(byId("theme").dataset.value) + 1) % THEMES.length];
     setTheme(next);
-    remembered(next);
+    keep("tagtopics-theme", { theme: next });
   });
   document.querySelector(".skip").addEventListener("click", (event) => {
     event.preventDefault();
@@ -200,9 +175,7 @@ function start() {
     })
     .catch((error) => {
       byId("main").replaceChildren(
-        h(
-          "p",
-          { class: "wrong" },
+        h("p", { class: "wrong" },
           typeof DecompressionStream === "undefined"
             ? "This browser is too old to decompress the data; use a current Chrome, Firefox or Safari."
             : `The collection cannot be shown: ${error.message}`,

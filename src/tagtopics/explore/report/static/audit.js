@@ -20,21 +20,10 @@ if (hasAudit()) {
 
 const auditKey = () => `tagtopics-audit ${settings.audit}`;
 function readAnswers() {
-  try {
-    const saved = JSON.parse(localStorage.getItem(auditKey()) || "{}");
-    for (const [i, answer] of Object.entries(saved))
-      if (isNumber(i) && Number(i) < audit.findings.length && ["yes", "no"].includes(answer)) audit.answers.set(Number(i), answer);
-  } catch {
-    /* a browser may forbid it */
-  }
+  for (const [i, answer] of Object.entries(kept(auditKey())))
+    if (isNumber(i) && Number(i) < audit.findings.length && ["yes", "no"].includes(answer)) audit.answers.set(Number(i), answer);
 }
-function keepAnswers() {
-  try {
-    localStorage.setItem(auditKey(), JSON.stringify(Object.fromEntries(audit.answers)));
-  } catch {
-    /* a browser may forbid it */
-  }
-}
+const keepAnswers = () => keep(auditKey(), Object.fromEntries(audit.answers));
 
 async function loadAudit() {
   if (audit.findings) return;
@@ -49,9 +38,7 @@ function auditPage() {
     .catch((error) => body.replaceChildren(h("p", { class: "wrong" }, `The findings cannot be shown: ${error.message}`)));
   return [
     h("h1", {}, "Audit of tags"),
-    h(
-      "p",
-      { class: "lead" },
+    h("p", { class: "lead" },
       rich`Accept or refuse what the audit proposes, then download the changes and apply them with ${h("code", {}, "tagtopics apply")}. This browser keeps your answers.`,
     ),
     body,
@@ -60,10 +47,7 @@ function auditPage() {
 
 function drawAudit(body) {
   const kinds = Object.keys(AUDIT_KINDS).filter((kind) => audit.findings.some((found) => found.kind === kind));
-  if (!kinds.length) {
-    body.replaceChildren(h("p", {}, "The audit found nothing."));
-    return;
-  }
+  if (!kinds.length) return body.replaceChildren(h("p", {}, "The audit found nothing."));
   const asked = stateOf().get("kind");
   audit.kind = kinds.includes(asked) ? asked : kinds[0];
   audit.shown = AUDIT_STEP;
@@ -77,9 +61,7 @@ function drawAudit(body) {
 
 function auditControls(kinds, redraw) {
   const number = (kind) => audit.findings.filter((found) => found.kind === kind).length;
-  const select = h(
-    "select",
-    { id: "audit-kind" },
+  const select = h("select", { id: "audit-kind" },
     kinds.map((kind) =>
       h("option", { value: kind, selected: kind === audit.kind }, `${AUDIT_KINDS[kind][0]} (${whole(number(kind))})`),
     ),
@@ -103,16 +85,14 @@ function auditControls(kinds, redraw) {
     redraw();
     say(`${plural(chosen.length, "finding")} accepted`);
   };
-  return h(
-    "div",
-    { class: "audit-controls" },
+  return h("div", { class: "audit-controls" },
     h("label", { for: "audit-kind" }, "Show"),
     select,
     h("label", { for: "audit-open" }, open, " ", "only without an answer"),
     h("label", { for: "audit-least" }, "Accept these from score"),
     least,
-    h("button", { type: "button", id: "audit-accept-all", on: { click: acceptAll } }, "Accept"),
-    h("button", { type: "button", id: "audit-export", on: { click: () => download("changes.csv", "text/csv", changesFile()) } }, "Download changes (CSV)"),
+    button("Accept", acceptAll, { id: "audit-accept-all" }),
+    button("Download changes (CSV)", () => download("changes.csv", "text/csv", changesFile()), { id: "audit-export" }),
   );
 }
 
@@ -130,7 +110,7 @@ function drawFindings(list, more, counts) {
     drawFindings(list, more, counts);
   };
   more.replaceChildren(
-    ...(rest > 0 ? [h("button", { type: "button", on: { click: next } }, `Show ${whole(Math.min(rest, AUDIT_STEP))} more of ${whole(rest)}`)] : []),
+    ...(rest > 0 ? [button(`Show ${whole(Math.min(rest, AUDIT_STEP))} more of ${whole(rest)}`, next)] : []),
     ...(listed.length ? [] : [h("p", {}, "No finding is left here.")]),
   );
   countAnswers(counts);
@@ -161,29 +141,25 @@ function findingRow(i, counts) {
     drop: () => rich`Drop ${namedTag(found.tag)} from all documents`,
   }[found.change]();
   const words = (found.words || []).join(" ");
-  const button = (answer, label) => {
-    const node = h("button", { type: "button", "data-answer": answer, "aria-pressed": String(audit.answers.get(i) === answer) }, label);
-    node.setAttribute("aria-label", `${label}: ${AUDIT_VERBS[found.change]} ${found.tag}`);
-    node.addEventListener("click", () => {
+  const isPressed = (answer) => String(audit.answers.get(i) === answer);
+  const choose = (answer, label) => {
+    const click = () => {
       if (audit.answers.get(i) === answer) audit.answers.delete(i);
       else audit.answers.set(i, answer);
-      row.querySelectorAll("button").forEach((other) => other.setAttribute("aria-pressed", String(audit.answers.get(i) === other.dataset.answer)));
+      row.querySelectorAll("button").forEach((other) => other.setAttribute("aria-pressed", isPressed(other.dataset.answer)));
       keepAnswers();
       countAnswers(counts);
-    });
-    return node;
+    };
+    const name = `${label}: ${AUDIT_VERBS[found.change]} ${found.tag}`;
+    return button(label, click, { "data-answer": answer, "aria-pressed": isPressed(answer), "aria-label": name });
   };
-  const row = h(
-    "li",
-    {},
-    h(
-      "div",
-      { class: "audit-what" },
+  const row = h("li", {},
+    h("div", { class: "audit-what" },
       h("div", {}, text),
       words ? h("p", { class: "note" }, found.kind === "doubtful" ? rich`It lacks: ${h("bdi", {}, words)}` : rich`Words: ${h("bdi", {}, words)}`) : null,
     ),
     h("span", { class: "figure" }, found.score.toFixed(2)),
-    h("span", { class: "audit-answers" }, button("yes", "Accept"), button("no", "Refuse")),
+    h("span", { class: "audit-answers" }, choose("yes", "Accept"), choose("no", "Refuse")),
   );
   return row;
 }
@@ -193,15 +169,8 @@ function changesFile() {
   const quoted = (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
   const rows = audit.findings.map((found, i) =>
     [
-      audit.answers.get(i) || "",
-      found.change,
-      found.document ?? "",
-      found.row ?? "",
-      found.tag,
-      found.other ?? "",
-      found.kind,
-      found.score.toFixed(4),
-      (found.words || []).join(" "),
+      audit.answers.get(i) || "", found.change, found.document ?? "", found.row ?? "", found.tag, found.other ?? "",
+      found.kind, found.score.toFixed(4), (found.words || []).join(" "),
     ].map((value) => quoted(String(value))),
   );
   return [AUDIT_COLUMNS, ...rows].map((row) => row.join(",")).join("\n") + "\n";

@@ -59,16 +59,12 @@ const batchCsv = (found) =>
     ["id", "topic", "topic_name", "share", "tags", "probabilities", "note"],
     ...found.map((row) => [
       row.id,
-      row.wrong ? "" : String(row.topic),
-      row.wrong ? "" : topicName(row.topic),
-      row.wrong ? "" : row.share.toFixed(3),
+      ...(row.wrong ? ["", "", ""] : [String(row.topic), topicName(row.topic), row.share.toFixed(3)]),
       row.tags.map((one) => one.tag).join("; "),
       row.tags.map((one) => one.score.toFixed(3)).join("; "),
       row.wrong || "",
     ]),
-  ]
-    .map((row) => row.map(cell).join(","))
-    .join("\r\n") + "\r\n";
+  ].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
 
 function batchCard() {
   const state = h("p", { class: "note", role: "status" });
@@ -87,7 +83,7 @@ function batchCard() {
       }
       state.textContent = `${whole(texts.length)} texts, from the column “${name}”.`;
       box.replaceChildren(
-        h("button", { type: "button", class: "action main", on: { click: () => download("tags.csv", "text/csv", batchCsv(found)) } }, "Save as CSV"),
+        action("Save as CSV", () => download("tags.csv", "text/csv", batchCsv(found)), { class: "action main" }),
         ...growing(found, batchRow, 20, "ul", "batch"),
       );
     } catch (error) {
@@ -95,14 +91,10 @@ function batchCard() {
     }
   };
   const input = h("input", {
-    id: "bench-csv",
-    type: "file",
-    accept: ".csv,.tsv,text/csv",
+    id: "bench-csv", type: "file", accept: ".csv,.tsv,text/csv",
     on: { change: () => input.files[0] && run(input.files[0]) },
   });
-  return h(
-    "section",
-    { class: "card" },
+  return h("section", { class: "card" },
     h("h2", {}, "Many texts"),
     h("p", { class: "note" }, "A CSV file with a line for each text. The column may be called text or abstract; the first column is the id."),
     h("label", { for: "bench-csv" }, "CSV file"),
@@ -114,17 +106,13 @@ function batchCard() {
 }
 
 const batchRow = (row) =>
-  h(
-    "li",
-    {},
+  h("li", {},
     h("bdi", { class: "name" }, clamped(row.id, 60)),
     row.wrong
       ? h("span", { class: "note" }, row.wrong)
       : [
           link(topicHref(row.topic), { class: "badges" }, badge(row.topic), h("span", {}, topicName(row.topic))),
-          h(
-            "span",
-            { class: "chips" },
+          h("span", { class: "chips" },
             row.tags.map((one) => tagChip(store.tags.names.indexOf(one.tag), percent(one.score))),
           ),
         ],

@@ -1,73 +1,47 @@
 // Charts: rows of bars, a line over the years. Every value is also given as text.
 
+// The bar of a row, on its track.
+const track = (part, hue, kind = "fill") =>
+  h("span", { class: "track", "aria-hidden": "true" },
+    h("span", { class: kind, vars: { "--hue": hue, "--part": `${Math.min(100, 100 * part).toFixed(2)}%` } }),
+  );
 // Rows: { label, value, text, hue, href, title }. The widest bar is `most`, or the largest value.
 function bars(rows, { most, name } = {}) {
   const top = most || Math.max(...rows.map((row) => row.value), 1e-12);
-  return h(
-    "ul",
-    { class: "bars", "aria-label": name || null },
+  const label = ({ href, title, label: text }) =>
+    href ? link(href, { class: "label", title }, text) : h("span", { class: "label", title }, text);
+  return h("ul", { class: "bars", "aria-label": name || null },
     rows.map((row) =>
-      h(
-        "li",
-        {},
-        row.href
-          ? link(row.href, { class: "label", title: row.title }, row.label)
-          : h("span", { class: "label", title: row.title }, row.label),
-        h(
-          "span",
-          { class: "track", "aria-hidden": "true" },
-          h("span", {
-            class: row.grey ? "fill grey" : "fill",
-            vars: {
-              "--hue": row.hue ?? 255,
-              "--part": `${Math.min(100, (100 * row.value) / top).toFixed(2)}%`,
-            },
-          }),
-        ),
+      h("li", {},
+        label(row),
+        track(row.value / top, row.hue ?? 255, row.grey ? "fill grey" : "fill"),
         h("span", { class: "figure", "data-value": row.value }, row.text),
       ),
     ),
   );
 }
 
+// A row for a topic.
+const topicBar = (k, value, title) => ({
+  label: [badge(k), h("span", {}, topicLabel(k))], value, text: percent(value), hue: topicHue(k), href: topicHref(k), title,
+});
 function topicBars(profile, n, least = 0.01) {
   const best = topOf(profile, n).filter((k) => profile[k] >= least);
-  return bars(
-    best.map((k) => ({
-      label: [badge(k), h("span", {}, topicLabel(k))],
-      value: profile[k],
-      text: percent(profile[k]),
-      hue: topicHue(k),
-      grey: isBackground(k),
-      href: topicHref(k),
-      title: isBackground(k) ? `${topicName(k)}: ${topicLabel(k, 4)} (background topic)` : `${topicName(k)}: ${topicLabel(k, 4)}`,
-    })),
-    { name: "Topics" },
-  );
+  const title = (k) => `${topicName(k)}: ${topicLabel(k, 4)}${isBackground(k) ? " (background topic)" : ""}`;
+  return bars(best.map((k) => ({ ...topicBar(k, profile[k], title(k)), grey: isBackground(k) })), { name: "Topics" });
 }
 
 // One bar divided into topics.
 function ribbon(profile) {
   const parts = topOf(profile, 10).filter((k) => profile[k] >= 0.02);
-  return h(
-    "div",
-    {
-      class: "ribbon",
-      role: "img",
-      "aria-label": parts.map((k) => `${topicName(k)} ${percent(profile[k])}`).join(", "),
-    },
-    parts.map((k) =>
-      h(
-        "span",
-        {
-          class: isBackground(k) ? "grey" : null,
-          title: `${topicName(k)}: ${percent(profile[k])}`,
-          vars: { "--hue": topicHue(k), "--part": profile[k] },
-        },
-        profile[k] > 0.07 ? String(k) : "",
-      ),
-    ),
-  );
+  const text = (k, gap) => `${topicName(k)}${gap}${percent(profile[k])}`;
+  const part = (k) => {
+    const vars = { "--hue": topicHue(k), "--part": profile[k] };
+    const shown = profile[k] > 0.07 ? String(k) : "";
+    return h("span", { class: isBackground(k) ? "grey" : null, title: text(k, ": "), vars }, shown);
+  };
+  const name = parts.map((k) => text(k, " ")).join(", ");
+  return h("div", { class: "ribbon", role: "img", "aria-label": name }, parts.map(part));
 }
 
 // A line over time. Rows: { name, value, title }; `text` writes a value.
@@ -78,14 +52,8 @@ function timeLine(rows, { label, hue, text = percent }) {
   const py = (v) => 12 + (height - foot - 12) * (1 - v / most);
   const points = rows.map((row, i) => `${px(i).toFixed(1)} ${py(row.value).toFixed(1)}`);
   const every = Math.ceil(rows.length / (isNarrow() ? 5 : 9));
-  const chart = s(
-    "svg",
-    {
-      class: "line",
-      viewBox: `0 0 ${width} ${height}`,
-      role: "img",
-      "aria-label": `${label}: ${rows.map((row) => `${row.name} ${text(row.value)}`).join(", ")}`,
-    },
+  const name = `${label}: ${rows.map((row) => `${row.name} ${text(row.value)}`).join(", ")}`;
+  const chart = s("svg", { class: "line", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": name },
     [0, 0.5, 1].map((f) => [
       s("path", { class: "rule", d: `M${left} ${py(f * most)}H${width - right}` }),
       s("text", { class: "tick", x: left - 8, y: py(f * most), dy: ".35em", "text-anchor": "end" }, text(f * most)),
@@ -112,8 +80,7 @@ function yearScale({ first, last, part }, dark, ground) {
   const text = { y: 34, "font-family": fontFamily, "font-size": 12, fill: plainColour(color) };
   const year = (at, x, anchor) => s("text", { ...text, x, "text-anchor": anchor }, String(at));
   const middle = Math.round((first + last) / 2);
-  return s(
-    "svg",
+  return s("svg",
     { class: "year-scale", ...SCALE, role: "img", "aria-label": `Colours by year, from ${first} to ${last}` },
     s("rect", { ...SCALE, rx: 8, fill: ground, "fill-opacity": 0.85 }),
     Array.from({ length: n }, (_, i) =>
@@ -128,8 +95,7 @@ function yearScale({ first, last, part }, dark, ground) {
 const topicLine = (k) =>
   timeLine(
     store.time.periods.map((name, i) => ({
-      name,
-      value: store.time.shares[i][k],
+      name, value: store.time.shares[i][k],
       title: `${name}: ${percent(store.time.shares[i][k])} of ${plural(store.time.documents[i], "document")}`,
     })),
     { label: `Share of ${topicName(k)}`, hue: topicHue(k) },

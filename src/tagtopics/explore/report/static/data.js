@@ -20,9 +20,7 @@ async function asked(path, body) {
   const answer = await fetch(path, options);
   const value = await answer.json().catch(() => ({}));
   if (!answer.ok)
-    throw new Error(
-      typeof value.detail === "string" ? value.detail : `The server answered ${answer.status}.`,
-    );
+    throw new Error(typeof value.detail === "string" ? value.detail : `The server answered ${answer.status}.`);
   return value;
 }
 
@@ -54,9 +52,6 @@ function shortFloat(code) {
 
 // Square roots of proportions in 16 bits, all high bytes before all low bytes: proportion = (q / 65535)^2.
 const rootsOf = (text) => digitsOf(text, 256, new Float32Array(text.length / 2)).map((step) => step / 65535);
-
-// The same in 8 bits.
-const byteRootsOf = (base64) => Float32Array.from(bytesOf(base64), (step) => step / 255);
 
 // Parts of the store that the first view does not need are made when a page asks for them.
 function whenNeeded(name, make, owner = store) {
@@ -106,19 +101,13 @@ function countWith(tags) {
 // The tags of the documents that have a tag: tag and number of documents, most frequent first.
 function tagsWith(t) {
   const counts = new Map();
-  const add = (row) =>
-    row.forEach((u) => {
-      if (u !== t) counts.set(u, (counts.get(u) || 0) + 1);
-    });
-  store.docsOfTag[t].forEach((d) => add(store.documents.tags[d]));
-  store.counted.filter((row) => row.includes(t)).forEach(add);
+  const rows = [...store.docsOfTag[t].map((d) => store.documents.tags[d]), ...store.counted.filter((row) => row.includes(t))];
+  for (const row of rows) for (const u of row) if (u !== t) counts.set(u, (counts.get(u) || 0) + 1);
   return [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
 }
 // Said where a count covers only a part of the collection.
 const ofListed = () =>
-  store.sizes.counted < store.sizes.documents
-    ? ` ${`among the ${whole(store.sizes.counted)} documents in this file`}`
-    : "";
+  store.sizes.counted < store.sizes.documents ? ` among the ${whole(store.sizes.counted)} documents in this file` : "";
 
 // As `split_kind` of corpus/tags.py.
 function kindIn(name) {
@@ -164,8 +153,7 @@ const tagsToFind = () => (store.tagsToFind ||= store.tags.names.map((name, t) =>
 const tagKind = (t) => (tagInThesaurus(t) ? "" : store.kinds.size > 1 || !store.kinds.has("") ? kindIn(store.tags.names[t]) : "");
 const tagShort = (t) => (tagKind(t) ? store.tags.names[t].slice(tagKind(t).length).replace(/^:+/, "") : tagFull(t));
 const tagLabel = (t) => [tagKind(t) ? h("span", { class: "kind" }, tagKind(t)) : null, h("bdi", {}, tagShort(t))];
-const square = (roots, row) =>
-  Float64Array.from(roots.subarray(row * store.K, (row + 1) * store.K), (x) => x * x);
+const square = (roots, row) => Float64Array.from(roots.subarray(row * store.K, (row + 1) * store.K), (x) => x * x);
 const tagProfile = (t) => square(store.tagRoots, t);
 const docTopics = (d) => square(store.docRoots, d);
 
@@ -222,8 +210,7 @@ function overlap(roots, a, other, b) {
 function relatedDocuments(d, n) {
   const mine = new Set(store.documents.tags[d]);
   const scores = new Float32Array(store.documents.ids.length);
-  for (let e = 0; e < scores.length; e++)
-    scores[e] = e === d ? -1 : overlap(store.docRoots, d, store.docRoots, e);
+  for (let e = 0; e < scores.length; e++) scores[e] = e === d ? -1 : overlap(store.docRoots, d, store.docRoots, e);
   const best = topOf(scores, n).filter((e) => scores[e] > 0);
   return best.map((e) => {
     const parts = Float64Array.from(
@@ -231,8 +218,7 @@ function relatedDocuments(d, n) {
       (_, k) => store.docRoots[d * store.K + k] * store.docRoots[e * store.K + k],
     );
     return {
-      doc: e,
-      score: scores[e],
+      doc: e, score: scores[e],
       topics: tellingTopics(parts, 2).filter((k) => parts[k] > 0.08),
       tags: store.documents.tags[e].filter((t) => mine.has(t)),
     };

@@ -3,9 +3,9 @@ function documentPage(d) {
   if (!(d >= 0 && d < store.documents.ids.length)) return missingPage("No such document");
   const tags = store.documents.tags[d];
   const topics = docTopics(d);
-  const reading = h(
-    "section",
-    { class: "card reading", "aria-label": "Text" },
+  const size = store.documents.tokens[d];
+  const what = store.pictures ? "photo" : size ? `document of ${plural(size, "word")}` : "document";
+  const reading = h("section", { class: "card reading", "aria-label": "Text" },
     h("p", { class: "wait" }, "Unpacking …"),
   );
   body(d).then(
@@ -14,31 +14,15 @@ function documentPage(d) {
       else if (found) coloured(reading, found, tags);
       else withoutBody(reading, tags);
     },
-    (error) =>
-      reading.replaceChildren(h("p", { class: "wrong" }, `The text cannot be shown: ${error.message}`)),
+    (error) => reading.replaceChildren(h("p", { class: "wrong" }, `The text cannot be shown: ${error.message}`)),
   );
   return [
-    h(
-      "div",
-      { class: "hero" },
-      h("p", { class: "eyebrow" }, store.pictures ? "Photo" : "Document"),
-      h("h1", {}, h("bdi", {}, titleOf(d))),
+    hero(store.pictures ? "Photo" : "Document", h("bdi", {}, titleOf(d)),
       sourceLine(d),
-      h(
-        "p",
-        { class: "lead" },
-        store.pictures
-          ? `A photo with ${plural(tags.length, "tag")}`
-          : store.documents.tokens[d]
-          ? `A document of ${plural(store.documents.tokens[d], "word")} with ${plural(tags.length, "tag")}`
-          : `A document with ${plural(tags.length, "tag")}`,
-        mostlyAbout(topics),
-      ),
+      lead(`A ${what} with ${plural(tags.length, "tag")}`, mostlyAbout(topics)),
       ribbon(topics),
     ),
-    h(
-      "div",
-      { class: "split wide-left" },
+    h("div", { class: "split wide-left" },
       reading,
       h("div", {}, card("Topics", null, topicBars(topics, 6, 0.02)), relatives(d)),
     ),
@@ -60,14 +44,7 @@ function withoutBody(box, tags) {
     settings.live || store.documents.tokens.every((n) => n === 0)
       ? "The model was saved without its corpus; give it with --corpus to see texts."
       : "The text of this document was left out because of the size limit of this file (--max-mb).";
-  box.replaceChildren(
-    h("p", { class: "note" }, why),
-    h(
-      "p",
-      { class: "chips" },
-      tags.map((t) => tagChip(t)),
-    ),
-  );
+  box.replaceChildren(h("p", { class: "note" }, why), tagChips(tags));
 }
 
 // A photo with the heat map of one of its tags.
@@ -94,28 +71,20 @@ function pictured(box, picture, tags) {
     for (let i = 0; i < size; i++) sum += heat[j * size + i];
     return sum / (255 * size);
   };
-  const options = [
-    ["-1", "photograph"],
-    ...tags.map((t, j) => [String(j), `${tagShort(t)} ${percent(share(j))}`]),
-  ];
+  const options = [["-1", "photograph"], ...tags.map((t, j) => [String(j), `${tagShort(t)} ${percent(share(j))}`])];
   box.replaceChildren(
     choice("Show", `heat-${++boxes}`, options, "-1", (value) => show(Number(value))),
     frame,
     legend,
     h("p", { class: "note" }, "Percentages: how much of the photo each of its tags accounts for, together 100 %. Colour: how much of each part of it."),
-    h(
-      "p",
-      { class: "chips" },
-      tags.map((t) => tagChip(t)),
-    ),
+    tagChips(tags),
   );
   show(-1);
 }
 
 // All tags of a photo have one scale: its end is the highest share that any of them has anywhere.
 const heatLegend = (most) =>
-  h(
-    "p",
+  h("p",
     { class: "heat-legend", role: "img", "aria-label": `Scale of colours: from ${percent(0)} to ${percent(most)}` },
     h("span", {}, percent(0)),
     h("i", {}),
@@ -126,10 +95,7 @@ const heatLegend = (most) =>
 function piecesOf(found) {
   if (found.t === undefined || !found.s.length) {
     const order = topOf(found.n, found.w.length);
-    return order.flatMap((i) => [
-      { text: store.words.names[found.w[i]], word: i, count: found.n[i] },
-      { text: " " },
-    ]);
+    return order.flatMap((i) => [{ text: store.words.names[found.w[i]], word: i, count: found.n[i] }, { text: " " }]);
   }
   const pieces = [];
   let at = 0;
@@ -155,10 +121,7 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
   };
   const isText = found.t !== undefined && found.s.length > 0;
   const text = h("div", {
-    class: isText ? "text" : "text bag",
-    role: "group",
-    tabindex: "0",
-    dir: "auto",
+    class: isText ? "text" : "text bag", role: "group", tabindex: "0", dir: "auto",
     "aria-label": "Words of the document; use the arrow keys to move between words",
   });
   const marks = [];
@@ -189,42 +152,23 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
           state.by === "tag" ? strength(credit(i, best) - (next < 0 ? 0 : credit(i, next)), n) : Math.min(1, Math.max(0, 2 * (weigh(best) - 1))),
         ];
   }
-  const part = found.f || names.map((_, j) => {
-    let sum = 0;
-    let all = 0;
-    found.n.forEach((count, i) => {
-      all += count;
-      if (found.c) sum += count * credit(i, j);
-    });
-    return all ? sum / all : 0;
-  });
-  const buttons = names.map((name, j) =>
-    h(
-      "button",
-      {
-        type: "button",
-        class: "toggle",
-        "aria-pressed": "true",
-        vars: { "--hue": slotHue(j) },
-        on: {
-          click: (event) => {
-            state.on[j] = !state.on[j];
-            event.currentTarget.setAttribute("aria-pressed", String(state.on[j]));
-            paint();
-          },
-        },
-      },
-      h("i", {}),
-      tags[j] === undefined ? h("bdi", {}, name) : tagLabel(tags[j]),
-      found.c ? h("small", {}, percent(part[j])) : null,
-    ),
-  );
-  const modes = [
-    ["tag", "tag"],
-    ["contrast", "contrast"],
-    ["topic", "topic"],
-    ["none", "nothing"],
-  ].filter(([mode]) => !byTag(mode) || (found.c && n));
+  const all = found.n.reduce((sum, count) => sum + count, 0);
+  const meanCredit = (j) => found.n.reduce((sum, count, i) => sum + count * credit(i, j), 0) / Math.max(all, 1);
+  const part = found.f || names.map((_, j) => (found.c ? meanCredit(j) : 0));
+  const toggle = (name, j) => {
+    const click = (event) => {
+      state.on[j] = !state.on[j];
+      event.currentTarget.setAttribute("aria-pressed", String(state.on[j]));
+      paint();
+    };
+    const label = tags[j] === undefined ? h("bdi", {}, name) : tagLabel(tags[j]);
+    const parts = [h("i", {}), label, found.c ? h("small", {}, percent(part[j])) : null];
+    return button(parts, click, { class: "toggle", "aria-pressed": "true", vars: { "--hue": slotHue(j) } });
+  };
+  const named = [["tag", "tag"], ["contrast", "contrast"], ["topic", "topic"], ["none", "nothing"]];
+  const modes = named.filter(([mode]) => !byTag(mode) || (found.c && n));
+  const name = "Tags; press to hide one";
+  const toggles = h("div", { class: "toggles", role: "group", "aria-label": name }, names.map(toggle));
   box.replaceChildren(
     choice("Colour by", `by-${++boxes}`, modes, state.by, (mode) => {
       state.by = mode;
@@ -233,27 +177,16 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
       paint();
     }),
   );
-  const toggles = h(
-    "div",
-    { class: "toggles", role: "group", "aria-label": "Tags; press to hide one" },
-    buttons,
-  );
   toggles.hidden = !byTag(state.by);
   box.append(
     toggles,
     found.cut ? h("p", { class: "note" }, "Only the beginning of this long text is shown.") : "",
     text,
-    h(
-      "p",
-      { class: "note" },
+    h("p", { class: "note" },
       found.c
         ? ["Point at a word, or use the arrow keys, to see how likely each tag accounts for it. These credits are about vocabulary, not about who contributed what. Contrast: the tag whose share of the word exceeds its share of the document.", " "]
         : "",
-      h(
-        "span",
-        { class: "tagline" },
-        tags.map((t) => tagChip(t)),
-      ),
+      h("span", { class: "tagline" }, tags.map((t) => tagChip(t))),
     ),
   );
   explaining(text, marks, (i) => tipOf(found, i, names, credit));
@@ -267,31 +200,15 @@ const byTag = (mode) => mode === "tag" || mode === "contrast";
 function tipOf(found, i, names, credit) {
   const rows = names.map((name, j) => [name, found.c ? credit(i, j) : 0, j]).sort((a, b) => b[1] - a[1]);
   const k = found.k[i];
+  const row = ([name, p, j]) =>
+    h("li", {},
+      h("span", { class: "label" }, h("bdi", {}, name)),
+      track(p < 0.005 ? 0 : p, slotHue(j)),
+      h("span", { class: "figure" }, credited(p)),
+    );
   return [
     h("p", { class: "tipword" }, h("bdi", {}, store.words.names[found.w[i]])),
-    found.c
-      ? h(
-          "ul",
-          { class: "bars" },
-          rows
-            .slice(0, 8)
-            .map(([name, p, j]) =>
-              h(
-                "li",
-                {},
-                h("span", { class: "label" }, h("bdi", {}, name)),
-                h(
-                  "span",
-                  { class: "track" },
-                  p < 0.005
-                    ? null
-                    : h("span", { class: "fill", vars: { "--hue": slotHue(j), "--part": `${100 * p}%` } }),
-                ),
-                h("span", { class: "figure" }, credited(p)),
-              ),
-            ),
-        )
-      : null,
+    found.c ? h("ul", { class: "bars" }, rows.slice(0, 8).map(row)) : null,
     h("p", { class: "tiptopic" }, badge(k), topicLabel(k)),
   ];
 }
@@ -312,16 +229,10 @@ function explaining(text, marks, draw) {
     tip.replaceChildren(...draw(word).filter(Boolean));
     tip.hidden = false;
     const place = node.getBoundingClientRect();
-    const left = Math.min(
-      Math.max(8, place.left),
-      document.documentElement.clientWidth - tip.offsetWidth - 8,
-    );
+    const left = Math.min(Math.max(8, place.left), document.documentElement.clientWidth - tip.offsetWidth - 8);
     const below = place.bottom + tip.offsetHeight + 12 < window.innerHeight;
     tip.style.setProperty("left", `${left + window.scrollX}px`);
-    tip.style.setProperty(
-      "top",
-      `${(below ? place.bottom + 6 : place.top - tip.offsetHeight - 6) + window.scrollY}px`,
-    );
+    tip.style.setProperty("top", `${(below ? place.bottom + 6 : place.top - tip.offsetHeight - 6) + window.scrollY}px`);
     if (aloud) {
       node.scrollIntoView({ block: "nearest" });
       say(tip.innerText.replace(/\s*\n\s*/g, ", "));
@@ -347,21 +258,16 @@ function explaining(text, marks, draw) {
 }
 
 function relatives(d) {
-  return card(
-    "Related documents",
-    "Documents with similar topics, and the tags they share.",
+  return card("Related documents", "Documents with similar topics, and the tags they share.",
     documentList(
-      relatedDocuments(d, 8).map((row) =>
-        documentRow(row.doc, { figure: percent(row.score), reasons: reasonsOf(row) }),
+      relatedDocuments(d, 8).map((row) => documentRow(row.doc, { figure: percent(row.score), reasons: reasonsOf(row) }),
       ),
     ),
   );
 }
 
 const reasonsOf = (row) =>
-  h(
-    "p",
-    { class: "reasons" },
+  h("p", { class: "reasons" },
     row.topics.map((k) => link(topicHref(k), { class: "reason" }, badge(k), topicLabel(k, 2))),
     row.tags.slice(0, 5).map((t) => tagChip(t)),
   );

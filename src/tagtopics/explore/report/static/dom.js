@@ -5,20 +5,40 @@ const SVG = "http://www.w3.org/2000/svg";
 function fill(node, props, children) {
   for (const [name, value] of Object.entries(props || {})) {
     if (value === null || value === undefined || value === false) continue;
-    if (name === "on")
-      for (const [event, listener] of Object.entries(value)) node.addEventListener(event, listener);
+    if (name === "on") for (const [event, listener] of Object.entries(value)) node.addEventListener(event, listener);
     else if (name === "vars")
       for (const [key, part] of Object.entries(value)) node.style.setProperty(key, part);
     else node.setAttribute(name, value === true ? "" : String(value));
   }
-  node.append(
-    ...children.flat(3).filter((child) => child !== null && child !== undefined && child !== false),
-  );
+  node.append(...children.flat(3).filter((child) => child !== null && child !== undefined && child !== false));
   return node;
 }
 const h = (tag, props, ...children) => fill(document.createElement(tag), props, children);
 const s = (tag, props, ...children) => fill(document.createElementNS(SVG, tag), props, children);
 const byId = (id) => document.getElementById(id);
+const button = (text, click, props) => h("button", { type: "button", ...props, on: { click } }, text);
+const action = (text, click, props) => button(text, click, { class: "action", ...props });
+const field = (id, name, node) => h("div", {}, h("label", { for: id }, name), node);
+// The head of a page: a small line above its title, and what follows.
+const hero = (eyebrow, title, ...more) =>
+  h("div", { class: "hero" }, eyebrow ? h("p", { class: "eyebrow" }, eyebrow) : null, h("h1", {}, title), more);
+const lead = (...parts) => h("p", { class: "lead" }, parts);
+
+// What this browser keeps, as JSON; {} if it has nothing, or forbids it.
+function kept(key) {
+  try {
+    return JSON.parse(localStorage.getItem(key) || "{}");
+  } catch {
+    return {};
+  }
+}
+function keep(key, value) {
+  try {
+    localStorage.setItem(key, JSON.stringify(value));
+  } catch {
+    /* a browser may forbid it, or have no room */
+  }
+}
 
 // A template whose values may be elements: its pieces, as children of an element.
 const rich = (parts, ...values) => parts.flatMap((part, i) => [part, values[i] ?? ""]);
@@ -85,9 +105,7 @@ const badge = (k) =>
 
 // A panel with a heading; `note` explains the content in one line.
 function card(title, note, ...children) {
-  const section = h(
-    "section",
-    { class: "card" },
+  const section = h("section", { class: "card" },
     h("h2", {}, title),
     note ? h("p", { class: "note" }, note) : null,
     ...children,

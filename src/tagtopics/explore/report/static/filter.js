@@ -17,7 +17,7 @@ function setFilter(change) {
 async function applyFilter() {
   const words = filter.words;
   filtering = Boolean(words);
-  const hits = words ? await searchTexts(words) : null;
+  const hits = words ? (await searchedTexts(words)).documents : null;
   if (words !== filter.words) return; // a later filter has overtaken this one
   filtering = false;
   filtered = isFiltered() ? passing(hits) : null;
@@ -47,6 +47,21 @@ function inside(corners, x, y) {
     if (ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax) odd = !odd;
   }
   return odd;
+}
+
+// Draw now, and again when the filter changes, while a part of the page is shown; then `left` is called.
+function followFilter(node, draw, left = () => {}) {
+  let shown = false;
+  draw();
+  setTimeout(() => (shown = true), 0);
+  followers.add(() => {
+    if (shown && !node.isConnected) {
+      left();
+      return false;
+    }
+    draw();
+    return true;
+  });
 }
 
 function passed() {
@@ -89,11 +104,9 @@ function filterQuery() {
   return query.toString();
 }
 function keepAddress() {
-  const [path] = location.hash.split("?");
-  const state = stateOf();
-  for (const name of ["tag", "topic", "years", "words", "area"]) state.delete(name);
-  const query = [filterQuery(), state.toString()].filter(Boolean).join("&");
-  history.replaceState(history.state, "", `${path || "#/"}${query ? `?${query}` : ""}`);
+  const [path, query = ""] = hashWith(location.hash, { tag: null, topic: null, years: null, words: null, area: null }).split("?");
+  const whole = [filterQuery(), query].filter(Boolean).join("&");
+  replaceHash(whole ? `${path}?${whole}` : path);
 }
 function readFilter(text) {
   const query = new URLSearchParams(text);
@@ -117,68 +130,49 @@ function filterBar() {
   const chips = h("ul", { class: "chosen", "aria-label": "Filter" });
   const count = h("p", { class: "count", role: "status" });
   const box = h("div", { class: "combo" });
-  const input = h("input", {
-    id: "filter-words",
-    type: "search",
-    placeholder: "Words in the text …",
-    autocomplete: "off",
-    on: { change: () => setFilter({ words: input.value.trim().slice(0, 200) }) },
+  const change = () => setFilter({ words: words.value.trim().slice(0, 200) });
+  const words = h("input", {
+    id: "filter-words", type: "search", placeholder: "Words in the text …", autocomplete: "off", on: { change },
   });
-  const draw = () => {
-    if (chips.ownerDocument !== document || (chips.drawn && !chips.isConnected)) return false;
-    chips.drawn = true;
-    keepingFocus([chips, box], () => redraw());
-    input.value = filter.words;
-    const n = filtered ? filtered.reduce((sum, x) => sum + x, 0) : store.documents.ids.length;
-    const left = store.sizes.documents - store.documents.ids.length;
+  const addTag = (t) => setFilter({ tags: [...filter.tags, t] });
+  followFilter(chips, () => {
+    keepingFocus([chips, box], () => {
+      chips.replaceChildren(...filterChips());
+      box.replaceChildren(tagBox("Tag", filter.tags, addTag));
+    });
+    words.value = filter.words;
     count.setAttribute("aria-busy", String(filtering));
-    count.textContent = filtering
-      ? "Searching all texts …"
-      : filtered
-      ? [`${whole(n)} of ${plural(store.documents.ids.length, "document")}`, left ? ` (${whole(left)} others are not in this file)` : ""].join("")
-      : plural(store.sizes.documents, "document");
-    return true;
-  };
-  const redraw = () => {
-    chips.replaceChildren(...filterChips());
-    box.replaceChildren(tagBox("Tag", filter.tags, (t) => setFilter({ tags: [...filter.tags, t] })));
-  };
-  chips.drawn = false;
-  draw();
-  chips.drawn = false;
-  followers.add(() => draw());
-  setTimeout(() => (chips.drawn = true), 0);
-  return h(
-    "div",
-    { class: "filterbar" },
+    count.textContent = filtering ? "Searching all texts …" : passedCount();
+  });
+  return h("div", { class: "filterbar" },
     count,
     chips,
-    h(
-      "div",
-      { class: "fields" },
+    h("div", { class: "fields" },
       store.tags.names.length ? box : null,
       topicSelect(),
       yearSelects(),
-      store.pictures ? null : h("div", {}, h("label", { for: "filter-words" }, "Words"), input),
+      store.pictures ? null : field("filter-words", "Words", words),
     ),
   );
 }
+function passedCount() {
+  if (!filtered) return plural(store.sizes.documents, "document");
+  const listed = store.documents.ids.length;
+  const left = store.sizes.documents - listed;
+  const others = left ? ` (${whole(left)} others are not in this file)` : "";
+  return `${whole(passed().length)} of ${plural(listed, "document")}${others}`;
+}
 
 function filterChips() {
-  const chip = (text, name, change, hue) =>
-    h(
-      "li",
-      { vars: { "--hue": hue ?? 265 } },
+  const chip = (text, name, change, hue = 265) =>
+    h("li", { vars: { "--hue": hue } },
       h("span", {}, typeof text === "string" ? h("bdi", {}, text) : text),
-      h("button", { type: "button", "aria-label": `Remove ${name}`, on: { click: () => setFilter(change) } }, "×"),
+      button("×", () => setFilter(change), { "aria-label": `Remove ${name}` }),
     );
+  const without = (list, one) => list.filter((other) => other !== one);
   return [
-    ...filter.tags.map((t) =>
-      chip(tagLabel(t), tagFull(t), { tags: filter.tags.filter((u) => u !== t) }),
-    ),
-    ...filter.topics.map((k) =>
-      chip(topicLabel(k, 2), topicName(k), { topics: filter.topics.filter((j) => j !== k) }, topicHue(k)),
-    ),
+    ...filter.tags.map((t) => chip(tagLabel(t), tagFull(t), { tags: without(filter.tags, t) })),
+    ...filter.topics.map((k) => chip(topicLabel(k, 2), topicName(k), { topics: without(filter.topics, k) }, topicHue(k))),
     filter.years ? chip(filter.years.join("–"), "years", { years: null }) : null,
     filter.words ? chip(`“${filter.words}”`, "words", { words: "" }) : null,
     filter.area ? chip("Area of the map", "area", { area: null }) : null,
@@ -186,52 +180,31 @@ function filterChips() {
 }
 
 function topicSelect() {
-  const select = h(
-    "select",
-    {
-      id: "filter-topic",
-      on: {
-        change: () => {
-          const k = Number(select.value);
-          select.value = "";
-          if (k >= 0 && !filter.topics.includes(k)) setFilter({ topics: [...filter.topics, k] });
-        },
-      },
-    },
+  const change = () => {
+    const k = Number(select.value);
+    select.value = "";
+    if (k >= 0 && !filter.topics.includes(k)) setFilter({ topics: [...filter.topics, k] });
+  };
+  const select = h("select", { id: "filter-topic", on: { change } },
     h("option", { value: "" }, `Any (from ${percent(TOPIC_FROM)})`),
     topOf(store.topics.share, store.K).map((k) => h("option", { value: k }, topicLabel(k, 3))),
   );
-  return h("div", {}, h("label", { for: "filter-topic" }, "Topic"), select);
+  return field("filter-topic", "Topic", select);
 }
 
 function yearSelects() {
   const span = yearSpan();
   if (!span) return null;
   const select = (id, name, end) => {
-    const node = h(
-      "select",
-      {
-        id,
-        on: {
-          change: () => {
-            const years = filter.years ? [...filter.years] : [span.first, span.last];
-            years[end] = Number(node.value);
-            years[1 - end] = end ? Math.min(years[0], years[1]) : Math.max(years[0], years[1]);
-            setFilter({ years: years[0] === span.first && years[1] === span.last ? null : years });
-          },
-        },
-      },
-      span.years.map((year) => h("option", { value: year }, String(year))),
-    );
-    const show = () => {
-      node.value = String(filter.years ? filter.years[end] : end ? span.last : span.first);
+    const change = () => {
+      const years = filter.years ? [...filter.years] : [span.first, span.last];
+      years[end] = Number(node.value);
+      years[1 - end] = end ? Math.min(...years) : Math.max(...years);
+      setFilter({ years: years[0] === span.first && years[1] === span.last ? null : years });
     };
-    show();
-    followers.add(() => {
-      show();
-      return node.isConnected;
-    });
-    return h("div", {}, h("label", { for: id }, name), node);
+    const node = h("select", { id, on: { change } }, span.years.map((year) => h("option", { value: year }, String(year))));
+    followFilter(node, () => (node.value = String((filter.years || [span.first, span.last])[end])));
+    return field(id, name, node);
   };
   return [select("filter-from", "From", 0), select("filter-to", "To", 1)];
 }

@@ -25,9 +25,7 @@ function mapLabels() {
       const lines = inLines(topicName(k));
       const vars = { "--hue": topicHue(k), "--size": `${size.toFixed(1)}px` };
       const make = () =>
-        link(
-          topicHref(k),
-          { class: isBackground(k) ? "name topic plain" : "name topic", vars },
+        link(topicHref(k), { class: isBackground(k) ? "name topic plain" : "name topic", vars },
           lines.flatMap((text, i) => (i ? [" ", h("br", {}), text] : [text])),
         );
       return label(make, lines, topics.x[k], topics.y[k], 0, size, 650, 1);

@@ -42,10 +42,7 @@ class DocumentMap {
 
   build() {
     this.canvas = h("canvas", {
-      class: "points",
-      tabindex: "0",
-      role: "application",
-      "aria-roledescription": "map",
+      class: "points", tabindex: "0", role: "application", "aria-roledescription": "map",
       "aria-label": `Map of ${plural(this.points.n, "document")}. Arrow keys move, plus and minus zoom, 0 shows all, Enter lists the documents in view.`,
     });
     this.names = new MapNames(this);
@@ -57,17 +54,13 @@ class DocumentMap {
       this.setLasso(!this.lassoing),
     );
     this.lassoButton.setAttribute("aria-pressed", "false");
-    this.node = h(
-      "section",
-      { class: "terrain", "aria-label": "Map of documents" },
+    this.node = h("section", { class: "terrain", "aria-label": "Map of documents" },
       this.canvas,
       this.names.node,
       this.shade,
       this.cardBox,
       this.hint,
-      h(
-        "div",
-        { class: "tools" },
+      h("div", { class: "tools" },
         this.tool("+", "Zoom in", () => this.zoomBy(1.5)),
         this.tool("−", "Zoom out", () => this.zoomBy(1 / 1.5)),
         this.tool("Fit", "Show all documents", () => this.fit()),
@@ -83,7 +76,7 @@ class DocumentMap {
   }
 
   tool(text, name, click) {
-    return h("button", { type: "button", "aria-label": text.length > 1 && /^\p{L}/u.test(text) ? null : name, title: name, on: { click } }, text);
+    return button(text, click, { "aria-label": /^\p{L}{2}/u.test(text) ? null : name, title: name });
   }
 
   // ------------------------------------------------------------------------------------ drawing
@@ -96,7 +89,6 @@ class DocumentMap {
     this.canvas.height = Math.round(this.height * this.ratio);
     this.image = this.context.createImageData(this.canvas.width, this.canvas.height);
     this.pixels = new Uint32Array(this.image.data.buffer);
-    this.drawn = null;
     this.measure();
     this.redraw();
   }
@@ -138,22 +130,11 @@ class DocumentMap {
     const spread = Math.sqrt((0.1 * this.width * this.height) / (Math.PI * Math.max(points.n, 1)));
     this.radius = Math.min(Math.min(Math.max(spread, 1), 4) * Math.min(this.zoom ** 0.45, 4), 9);
     const view = { x: this.centre.x, y: this.centre.y, scaleX: this.scaleX * ratio, scaleY: this.scaleY * ratio };
-    for (const clip of this.stale(view))
-      points.draw(this.pixels, canvas.width, canvas.height, view, this.ground, this.faint, this.radius * ratio, clip);
-    this.drawn = view;
+    points.draw(this.pixels, canvas.width, canvas.height, view, this.ground, this.faint, this.radius * ratio);
     this.context.putImageData(this.image, 0, 0);
     if (this.moving) return this.names.follow();
     this.names.choose();
     this.node.dataset.rest = "yes";
-  }
-  // The parts of the image to draw: all, or, if the map is moved by whole pixels, what comes into view.
-  stale(view) {
-    const { drawn, canvas } = this;
-    if (!this.moving || !drawn || drawn.scaleX !== view.scaleX || drawn.scaleY !== view.scaleY) return [undefined];
-    const [x, y] = [(drawn.x - view.x) * view.scaleX, (drawn.y - view.y) * view.scaleY];
-    const [dx, dy] = [Math.round(x), Math.round(y)];
-    if (Math.abs(x - dx) + Math.abs(y - dy) > 0.02 || Math.abs(dx) > canvas.width / 2 || Math.abs(dy) > canvas.height / 2) return [undefined];
-    return shiftedImage(this.pixels, canvas.width, canvas.height, dx, dy);
   }
   toScreen(x, y) {
     return [(x - this.centre.x) * this.scaleX + this.width / 2, (y - this.centre.y) * this.scaleY + this.height / 2];
@@ -181,13 +162,8 @@ class DocumentMap {
     if (this.scale) this.node.append(this.scale);
     for (let i = 0; i < this.points.n; i++) {
       const year = years ? yearOf(i) : 0;
-      this.points.colours[i] = !years
-        ? topic[region[i]]
-        : year
-          ? orderedColour(years.part(year), dark)
-          : this.faint;
+      this.points.colours[i] = !years ? topic[region[i]] : year ? orderedColour(years.part(year), dark) : this.faint;
     }
-    this.drawn = null;
     this.redraw();
   }
   // Show only some documents in colour: `mask` has one entry per listed document, or is null for all.
@@ -195,7 +171,6 @@ class DocumentMap {
     const { rank } = this.points;
     if (!mask) rank.fill(1);
     else for (let i = 0; i < rank.length; i++) rank[i] = mask[i] ? 1 : 0;
-    this.drawn = null;
     this.redraw();
   }
 
@@ -221,9 +196,7 @@ class DocumentMap {
     }
     const faintFirst = [...paths].sort((a, b) => (b[0] === this.faint) - (a[0] === this.faint));
     const stroke = { "stroke-width": (2 * this.radius).toFixed(2), "stroke-linecap": "round", "stroke-opacity": 0.8, fill: "none" };
-    return s(
-      "svg",
-      { viewBox: `0 0 ${width} ${height}`, width, height },
+    return s("svg", { viewBox: `0 0 ${width} ${height}`, width, height },
       s("title", {}, store.title),
       s("rect", { width, height, fill: rgbOf(this.ground) }),
       faintFirst.map(([colour, parts]) => s("path", { d: parts.join(""), stroke: rgbOf(colour), ...stroke })),

@@ -3,24 +3,14 @@ const ownNames = new Map();
 const namesKey = () => `tagtopics-names ${store.title} ${store.K} ${store.topics.names.join("|").length}`;
 
 function readNames() {
-  try {
-    const saved = JSON.parse(localStorage.getItem(namesKey()) || "{}");
-    Object.entries(saved).forEach(([k, name]) => {
-      if (isNumber(k) && Number(k) < store.K && typeof name === "string" && name) ownNames.set(Number(k), name.slice(0, 80));
-    });
-  } catch {
-    /* a browser may forbid it */
-  }
+  for (const [k, name] of Object.entries(kept(namesKey())))
+    if (isNumber(k) && Number(k) < store.K && typeof name === "string" && name) ownNames.set(Number(k), name.slice(0, 80));
 }
 function setName(k, name) {
   const text = name.trim().slice(0, 80);
   if (text && text !== store.topics.names[k]) ownNames.set(k, text);
   else ownNames.delete(k);
-  try {
-    localStorage.setItem(namesKey(), JSON.stringify(Object.fromEntries(ownNames)));
-  } catch {
-    /* a browser may forbid it */
-  }
+  keep(namesKey(), Object.fromEntries(ownNames));
 }
 const namesFile = () =>
   JSON.stringify(
@@ -31,31 +21,19 @@ const namesFile = () =>
 
 function nameEditor(k) {
   const input = h("input", { id: "own-name", type: "text", maxlength: 80, value: topicName(k), dir: "auto" });
-  return h(
-    "details",
-    { class: "share rename" },
+  const submit = (event) => {
+    event.preventDefault();
+    setName(k, input.value);
+    route();
+    say(`Renamed to ${topicName(k)}`);
+  };
+  return h("details", { class: "share rename" },
     h("summary", {}, "Rename"),
-    h(
-      "form",
-      {
-        class: "sharing",
-        on: {
-          submit: (event) => {
-            event.preventDefault();
-            setName(k, input.value);
-            route();
-            say(`Renamed to ${topicName(k)}`);
-          },
-        },
-      },
+    h("form", { class: "sharing", on: { submit } },
       h("label", { for: "own-name" }, "Name of this topic"),
       input,
       h("button", { type: "submit" }, "Save"),
-      h(
-        "button",
-        { type: "button", on: { click: () => download("topic-names.json", "application/json", namesFile()) } },
-        "Export all names",
-      ),
+      button("Export all names", () => download("topic-names.json", "application/json", namesFile())),
       h("p", { class: "note" }, "Kept in this browser. The export is JSON; send it with the report."),
     ),
   );

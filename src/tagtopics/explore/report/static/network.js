@@ -96,24 +96,18 @@ function networkFigure(network) {
   const place = new Map(tags.map((t, i) => [t, i]));
   const most = Math.max(...tags.map((t) => store.tags.documents[t]), 1);
   const radius = (t) => 4 + 13 * Math.sqrt(store.tags.documents[t] / most);
-  const chart = s(
-    "svg",
+  const chart = s("svg",
     { class: "network", viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": `Network of ${whole(tags.length)} tags` },
-    s(
-      "g",
-      { "aria-hidden": "true" },
+    s("g", { "aria-hidden": "true" },
       edges.map(({ a, b, n, weight }) => {
         const [i, j] = [place.get(a), place.get(b)];
-        return s(
-          "line",
-          { x1: px(i), y1: py(i), x2: px(j), y2: py(j), "stroke-width": (0.8 + 7 * weight).toFixed(2) },
+        return s("line", { x1: px(i), y1: py(i), x2: px(j), y2: py(j), "stroke-width": (0.8 + 7 * weight).toFixed(2) },
           s("title", {}, `${tagFull(a)} + ${tagFull(b)}: ${plural(n, "document")}`),
         );
       }),
     ),
     tags.map((t, i) => {
-      const node = s(
-        "a",
+      const node = s("a",
         { href: tagHref(t), "aria-label": `${tagFull(t)}: ${plural(store.tags.documents[t], "document")}` },
         s("circle", { cx: px(i), cy: py(i), r: radius(t).toFixed(1) }),
         s("text", { x: px(i), y: py(i) + radius(t) + 13, "text-anchor": "middle" }, clamped(tagShort(t), 24)),
@@ -165,57 +159,28 @@ const edgeTable = ({ edges }) => [
 ];
 
 function networkPage() {
-  const kinds = [...store.kinds.keys()];
   const asked = stateOf().get("kind");
   const kind = asked !== null && store.kinds.has(asked) ? asked : null;
   const network = tagNetwork(kind);
-  const filter =
-    kinds.length > 1
-      ? h(
-          "p",
-          { class: "filter" },
-          link("#/network", { class: "chip", "aria-current": kind === null ? "true" : null }, "all"),
-          kinds.map((name) =>
-            link(`#/network?kind=${encodeURIComponent(name)}`, { class: "chip", "aria-current": kind === name ? "true" : null }, name || "other"),
-          ),
-        )
-      : null;
-  const drawing = network.edges.length
-    ? card("Network", "Area: documents. Colour: main topic. Lines: common documents, relative to the documents of both tags.", networkFigure(network))
+  const { tags, edges } = network;
+  const area = "Area: documents. Colour: main topic. Lines: common documents, relative to the documents of both tags.";
+  const drawing = edges.length
+    ? card("Network", area, networkFigure(network))
     : card("Network", "No two of these tags share two documents.");
-  if (network.edges.length) drawing.table = () => edgeTable(network);
+  if (edges.length) drawing.table = () => edgeTable(network);
+  const row = ({ a, b, n }) =>
+    h("li", {},
+      h("span", { class: "label" }, tagChip(a), " + ", tagChip(b)),
+      jointLink(a, b),
+      h("span", { class: "figure" }, plural(n, "document")),
+    );
+  const note = `Documents that have both tags${ofListed()}; pairs that share the largest part of their documents first.`;
   return [
-    h(
-      "div",
-      { class: "hero" },
-      h("h1", {}, "Tag network"),
-      h(
-        "p",
-        { class: "lead" },
-        `Which tags are on the same documents: the ${whole(network.tags.length)} most frequent tags, each joined with those it shares most documents with.`,
-      ),
+    hero(null, "Tag network",
+      lead(`Which tags are on the same documents: the ${whole(tags.length)} most frequent tags, each joined with those it shares most documents with.`),
     ),
-    filter,
+    kindLinks("#/network", kind),
     drawing,
-    network.edges.length
-      ? card(
-          "Strongest pairs",
-          `Documents that have both tags${ofListed()}; pairs that share the largest part of their documents first.`,
-          growing(
-            network.edges,
-            ({ a, b, n }) =>
-              h(
-                "li",
-                {},
-                h("span", { class: "label" }, tagChip(a), " + ", tagChip(b)),
-                link(groupHref([a, b]), { class: "joint", "aria-label": `See ${tagFull(a)} and ${tagFull(b)} together` }, "together"),
-                h("span", { class: "figure" }, plural(n, "document")),
-              ),
-            12,
-            "ul",
-            "neighbours",
-          ),
-        )
-      : null,
+    edges.length ? card("Strongest pairs", note, growing(edges, row, 12, "ul", "neighbours")) : null,
   ];
 }

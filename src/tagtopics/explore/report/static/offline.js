@@ -4,7 +4,7 @@ function loadBench() {
   offlineBench ||= unpacked(byId("bench").textContent).then(async (found) => {
     const model = decodedBench(found);
     if (model.tags) await inferTopics(model);
-    if (model.tags && model.tags.line) model.tags.solver = await new Solver(model).prepare();
+    if (model.tags && model.tags.line) model.tags.solver = new Solver(model);
     return model;
   });
   return offlineBench;
@@ -73,11 +73,7 @@ function decodedTags(tags) {
       [docs[place], byWord[place]] = [d, shares[i]];
     }
   return {
-    ...tags,
-    words,
-    shares,
-    postings: { starts, docs, shares: byWord },
-    tags: raggedOf(tags.tags),
+    ...tags, words, shares, postings: { starts, docs, shares: byWord }, tags: raggedOf(tags.tags),
     steps: tags.coefficients ? Int16Array.from(planesOf(tags.coefficients), (v) => (v & 1 ? -(v + 1) / 2 : v / 2)) : null,
   };
 }
@@ -385,10 +381,7 @@ async function offlineAnswers(text) {
   });
   return {
     topics: { topics: [...topics], known_words: found.known, unknown_words: found.unknown },
-    related: relatedTo(topics, 8),
-    explained: null,
-    recommended,
-    read: { text: found.text, spans },
+    related: relatedTo(topics, 8), explained: null, recommended, read: { text: found.text, spans },
   };
 }
 

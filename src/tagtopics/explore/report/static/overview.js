@@ -3,27 +3,16 @@ function overviewPage() {
   const map = new DocumentMap();
   const side = h("div", { class: "side" });
   const draw = () => {
-    if (side.drawn && !map.node.isConnected) {
-      map.watcher.disconnect();
-      return false;
-    }
     map.brush(filtered);
     side.replaceChildren(...passingCards());
-    return true;
   };
-  draw();
-  setTimeout(() => (side.drawn = true), 0);
-  followers.add(draw);
+  followFilter(map.node, draw, () => map.watcher.disconnect());
   const themes = new MutationObserver(() => map.recolour());
   themes.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
   return [
-    h(
-      "div",
-      { class: "summary" },
+    h("div", { class: "summary" },
       h("h1", {}, store.title),
-      h(
-        "p",
-        { class: "lead" },
+      h("p", { class: "lead" },
         store.pictures
           ? `${whole(store.sizes.documents)} photos by topic. Each point is a photo; points close to each other have similar colours and textures.`
           : `${plural(store.sizes.documents, "document")} by topic. Each point is a document; points close to each other have similar topics.`,
@@ -34,9 +23,7 @@ function overviewPage() {
     mapNote(map),
     figures(),
     store.groups.length
-      ? card(
-          "Tag groups",
-          "Pairs of tags whose joint profile differs from that of each tag alone.",
+      ? card("Tag groups", "Pairs of tags whose joint profile differs from that of each tag alone.",
           groupCards(6),
           h("p", {}, link("#/groups", {}, "Compare any tags →")),
         )
@@ -49,12 +36,11 @@ function overviewPage() {
 function mapNote(map) {
   const { neighbours, kept, chance, trustworthiness } = store.map.agreement;
   const n = whole(neighbours);
+  const measured = trustworthiness === undefined ? "" : `; trustworthiness ${trustworthiness.toFixed(3)} of 1`;
   const trust =
     kept === undefined
       ? ""
-      : trustworthiness === undefined
-        ? ` Of the ${n} documents with the most similar topics, ${percent(kept)} are also among the ${n} nearest on the map (by chance ${percent(chance)}).`
-        : ` Of the ${n} documents with the most similar topics, ${percent(kept)} are also among the ${n} nearest on the map (by chance ${percent(chance)}); trustworthiness ${trustworthiness.toFixed(3)} of 1.`;
+      : ` Of the ${n} documents with the most similar topics, ${percent(kept)} are also among the ${n} nearest on the map (by chance ${percent(chance)})${measured}.`;
   const colours = h("span");
   const tell = () => {
     colours.textContent =
@@ -63,9 +49,7 @@ function mapNote(map) {
         : "Colours show the year." + (map.points.x.some((_, i) => !yearOf(i)) ? " Documents without a known year are grey." : "");
   };
   tell();
-  return h(
-    "div",
-    { class: "mapnote" },
+  return h("div", { class: "mapnote" },
     yearSpan()
       ? choice("Colour by", "colour", [["topic", "topic"], ["year", "year"]], map.colourBy, (value) => {
           map.colourBy = value;
@@ -74,13 +58,7 @@ function mapNote(map) {
           tell();
         })
       : null,
-    h(
-      "p",
-      { class: "note" },
-      colours,
-      " Distances between far groups mean little.",
-      trust,
-    ),
+    h("p", { class: "note" }, colours, " Distances between far groups mean little.", trust),
     shareMenu(map.node, map.node.getAttribute("aria-label")),
   );
 }
@@ -109,33 +87,23 @@ function passingCards() {
 
 function figures() {
   const { facts, sizes } = store;
-  const mean = store.topics.coherence.length
-    ? store.topics.coherence.reduce((a, b) => a + b, 0) / store.K
-    : null;
   const tiles = [
     ["documents", whole(sizes.documents)],
     ["words", whole(sizes.words)],
     ["tags", whole(sizes.tags)],
     ["topics", whole(sizes.topics)],
-  ];
-  if (facts.tokens) tiles.push(["tokens", whole(facts.tokens)]);
-  if (facts.training_perplexity)
-    tiles.push([
-      "training perplexity",
-      whole(facts.training_perplexity),
-      facts.perplexity_without_topics ? `${whole(facts.perplexity_without_topics)} without topics` : "",
-      "Not for comparing models: documents that a model has seen are easier to predict than new ones. `tagtopics evaluate` measures new ones. Document completion: topics are inferred from 80 % of each document's words and scored on the other 20 %. Lower is better.",
-    ]);
-  if (mean !== null && !store.pictures)
-    tiles.push([
-      "coherence",
-      mean.toFixed(2),
-      "mean NPMI",
-      "How often a topic's ten top words occur in the same document: 1 always, 0 as by chance, -1 never.",
-    ]);
-  return h(
-    "dl",
-    { class: "tiles" },
+    facts.tokens ? ["tokens", whole(facts.tokens)] : null,
+    facts.training_perplexity
+      ? [
+          "training perplexity",
+          whole(facts.training_perplexity),
+          facts.perplexity_without_topics ? `${whole(facts.perplexity_without_topics)} without topics` : "",
+          "Not for comparing models: documents that a model has seen are easier to predict than new ones. `tagtopics evaluate` measures new ones. Document completion: topics are inferred from 80 % of each document's words and scored on the other 20 %. Lower is better.",
+        ]
+      : null,
+    ["coherence", meanCoherence(), "mean NPMI", "How often a topic's ten top words occur in the same document: 1 always, 0 as by chance, -1 never."],
+  ].filter((tile) => tile && tile[1] !== null);
+  return h("dl", { class: "tiles" },
     tiles.map(([name, value, note, title]) =>
       h("div", { title }, h("dt", {}, name), h("dd", {}, value, note ? h("small", {}, note) : null)),
     ),
@@ -144,77 +112,39 @@ function figures() {
 
 function topicRows(share, n = store.K) {
   const most = Math.max(...share, 1e-12);
-  const order = topOf(share, n);
-  return h(
-    "ol",
-    { class: "topics" },
-    order.map((k) =>
-      h(
-        "li",
-        {},
-        link(
-          topicHref(k),
-          {},
-          badge(k),
-          h("span", { class: "said", title: topicLabel(k, 4) }, topicName(k)),
-          h(
-            "span",
-            { class: "track", "aria-hidden": "true" },
-            h("span", {
-              class: "fill",
-              vars: { "--hue": topicHue(k), "--part": `${(100 * share[k]) / most}%` },
-            }),
-          ),
-          h("span", { class: "figure", "data-value": share[k] }, percent(share[k])),
-        ),
-      ),
-    ),
-  );
+  const row = (k) =>
+    link(topicHref(k), {},
+      badge(k),
+      h("span", { class: "said", title: topicLabel(k, 4) }, topicName(k)),
+      track(share[k] / most, topicHue(k)),
+      h("span", { class: "figure", "data-value": share[k] }, percent(share[k])),
+    );
+  return h("ol", { class: "topics" }, topOf(share, n).map((k) => h("li", {}, row(k))));
 }
 
 function groupCards(n) {
-  return h(
-    "ul",
-    { class: "groups" },
-    store.groups
-      .slice(0, n)
-      .map((group) =>
-        h(
-          "li",
-          {},
-          link(
-            groupHref(group.tags),
-            {},
-            h(
-              "span",
-              { class: "pair" },
-              h("span", {}, tagLabel(group.tags[0])),
-              h("span", { class: "plus", "aria-label": "and" }, "+"),
-              h("span", {}, tagLabel(group.tags[1])),
-            ),
-            h("span", { class: "badges" }, badge(group.topic), h("span", {}, topicLabel(group.topic))),
-            h("small", {}, plural(group.documents, "document")),
-          ),
-        ),
+  const group = ({ tags, topic, documents }) =>
+    link(groupHref(tags), {},
+      h("span", { class: "pair" },
+        h("span", {}, tagLabel(tags[0])),
+        h("span", { class: "plus", "aria-label": "and" }, "+"),
+        h("span", {}, tagLabel(tags[1])),
       ),
-  );
+      h("span", { class: "badges" }, badge(topic), h("span", {}, topicLabel(topic))),
+      h("small", {}, plural(documents, "document")),
+    );
+  return h("ul", { class: "groups" }, store.groups.slice(0, n).map((one) => h("li", {}, group(one))));
 }
 
 function tagKinds() {
   if (!store.tags.names.length) return null;
-  return card(
-    "Tags",
-    "The most frequent tags of each kind, with their numbers of documents.",
-    h(
-      "dl",
-      { class: "kinds" },
+  return card("Tags", "The most frequent tags of each kind, with their numbers of documents.",
+    h("dl", { class: "kinds" },
       [...store.kinds].map(([kind, tags]) => {
         const best = topOf(store.tags.documents, 10, tags);
         return [
           h("dt", {}, kind || "tags"),
-          h(
-            "dd",
-            {},
+          h("dd", {},
             best.map((t) => tagChip(t, whole(store.tags.documents[t]))),
             tags.length > best.length
               ? link(`#/tags?kind=${encodeURIComponent(kind)}`, { class: "all" }, `all ${whole(tags.length)}`)
@@ -228,76 +158,50 @@ function tagKinds() {
 
 // Lists of topics, tags and documents.
 function topicsPage() {
-  const keys = ["share", "number", ...(store.topics.coherence.length ? ["coherence"] : [])];
-  let order = keys.includes(stateOf().get("order")) ? stateOf().get("order") : "share";
+  const { share, coherence } = store.topics;
+  const orders = ["share", "number", ...(coherence.length ? ["coherence"] : [])];
+  const asked = stateOf().get("order");
+  const first = orders.includes(asked) ? asked : "share";
   const box = h("div", { class: "decks" });
-  const draw = () =>
-    box.replaceChildren(
-      ...(order === "number"
-        ? [...Array(store.K).keys()]
-        : topOf(order === "share" ? store.topics.share : store.topics.coherence, store.K)
-      ).map(topicDeck),
-    );
-  const orders = [
-    ["share", "share"],
-    ["number", "number"],
-  ].concat(store.topics.coherence.length ? [["coherence", "coherence"]] : []);
-  draw();
+  const draw = (order) => {
+    const topics = order === "number" ? [...share.keys()] : topOf(order === "share" ? share : coherence, store.K);
+    box.replaceChildren(...topics.map(topicDeck));
+  };
+  draw(first);
   return [
     h("h1", {}, plural(store.K, "topic")),
-    h(
-      "p",
-      { class: "lead" },
+    lead(
       store.pictures
         ? "Every topic with its most typical tags; choose one to see its photos."
         : "Every topic with its most telling words; choose one to see its tags and documents.",
     ),
-    choice("Order by", "order", orders, order, (value) => {
-      order = value;
-      keepState("order", value, "share");
-      draw();
+    choice("Order by", "order", orders.map((one) => [one, one]), first, (order) => {
+      keepState("order", order, "share");
+      draw(order);
     }),
     box,
   ];
 }
 
 function topicDeck(k) {
-  return h(
-    "article",
-    { class: "deck", vars: { "--hue": topicHue(k) } },
+  const { share, coherence, tags } = store.topics;
+  const words = () => relevant(k, RELEVANCE, 10).flatMap(([w], i) => [i ? " " : null, wordLink(w)]);
+  return h("article", { class: "deck", vars: { "--hue": topicHue(k) } },
     h("h2", {}, link(topicHref(k), {}, badge(k), topicName(k))),
-    store.pictures
-      ? h("p", { class: "chips" }, store.topics.tags[k].slice(0, 8).map((t) => tagChip(t)))
-      : h(
-          "p",
-          {},
-          relevant(k, RELEVANCE, 10).flatMap(([w], i) => [i ? " " : null, wordLink(w)]),
-        ),
-    h(
-      "small",
-      {},
-      store.pictures ? `${percent(store.topics.share[k])} of all parts` : `${percent(store.topics.share[k])} of all words`,
-      store.topics.coherence.length && !store.pictures ? ` · coherence ${store.topics.coherence[k].toFixed(2)}` : null,
+    store.pictures ? tagChips(tags[k].slice(0, 8)) : h("p", {}, words()),
+    h("small", {},
+      `${percent(share[k])} of all ${store.pictures ? "parts" : "words"}`,
+      coherence.length && !store.pictures ? ` · coherence ${coherence[k].toFixed(2)}` : null,
     ),
   );
 }
 
 function choice(legend, name, options, value, changed) {
-  return h(
-    "fieldset",
-    { class: "choice" },
+  return h("fieldset", { class: "choice" },
     h("legend", {}, legend),
     options.map(([key, text]) =>
-      h(
-        "label",
-        {},
-        h("input", {
-          type: "radio",
-          name,
-          value: key,
-          checked: key === value,
-          on: { change: () => changed(key) },
-        }),
+      h("label", {},
+        h("input", { type: "radio", name, value: key, checked: key === value, on: { change: () => changed(key) } }),
         h("span", {}, text),
       ),
     ),
@@ -305,86 +209,37 @@ function choice(legend, name, options, value, changed) {
 }
 
 function tagsPage(kind) {
-  const kinds = [...store.kinds.keys()];
   const shown = kind !== undefined && store.kinds.has(kind) ? kind : null;
   const tags = shown === null ? store.tags.names.map((_, t) => t) : store.kinds.get(shown);
-  const ordered = topOf(store.tags.documents, tags.length, tags);
-  const filter =
-    kinds.length > 1
-      ? h(
-          "p",
-          { class: "filter" },
-          link("#/tags", { class: "chip", "aria-current": shown === null ? "true" : null }, "all"),
-          kinds.map((name) =>
-            link(
-              `#/tags?kind=${encodeURIComponent(name)}`,
-              { class: "chip", "aria-current": shown === name ? "true" : null },
-              name || "other",
-            ),
-          ),
-        )
-      : null;
   return [
     h("h1", {}, plural(tags.length, "tag")),
-    h(
-      "p",
-      { class: "lead" },
+    lead(
       store.pictures
         ? "Every tag with its number of photos and its main topics."
         : "Every tag with its number of documents, its main topics and its most telling words.",
     ),
-    filter,
-    ...growing(
-      ordered,
-      (t) => {
-        const profile = tagProfile(t);
-        const best = tellingTopics(profile, 3).filter((k) => profile[k] > 0.08);
-        return h(
-          "li",
-          {},
-          link(tagHref(t), { class: "name" }, tagLabel(t)),
-          h("small", {}, plural(store.tags.documents[t], "document")),
-          h(
-            "span",
-            { class: "badges" },
-            best.map((k) =>
-              link(
-                topicHref(k),
-                { title: topicLabel(k, 4), "aria-label": `${k}: ${topicName(k)}` },
-                badge(k),
-              ),
-            ),
-            h(
-              "span",
-              { class: "said" },
-              store.pictures
-                ? best.map((k) => topicName(k)).join(" · ")
-                : store.tags.words[t]
-                    .slice(0, 5)
-                    .map((w) => store.words.names[w])
-                    .join(" · "),
-            ),
-          ),
-        );
-      },
-      60,
-      "ul",
-      "rows",
-    ),
+    kindLinks("#/tags", shown),
+    ...growing(topOf(store.tags.documents, tags.length, tags), tagRow, 60, "ul", "rows"),
   ];
+}
+function tagRow(t) {
+  const profile = tagProfile(t);
+  const best = tellingTopics(profile, 3).filter((k) => profile[k] > 0.08);
+  const said = store.pictures ? best.map((k) => topicName(k)) : store.tags.words[t].slice(0, 5).map((w) => store.words.names[w]);
+  const topic = (k) => link(topicHref(k), { title: topicLabel(k, 4), "aria-label": `${k}: ${topicName(k)}` }, badge(k));
+  return h("li", {},
+    link(tagHref(t), { class: "name" }, tagLabel(t)),
+    h("small", {}, plural(store.tags.documents[t], "document")),
+    h("span", { class: "badges" }, best.map(topic), h("span", { class: "said" }, said.join(" · "))),
+  );
 }
 
 function documentsPage() {
   const list = h("div", { class: "card" });
-  const draw = () => {
-    if (list.drawn && !list.isConnected) return false;
+  followFilter(list, () => {
     const rows = passed().sort((a, b) => store.documents.rows[a] - store.documents.rows[b]);
     list.replaceChildren(...growing(rows, (d) => documentRow(d, { reasons: ribbon(docTopics(d)) }), 30));
-    return true;
-  };
-  draw();
-  setTimeout(() => (list.drawn = true), 0);
-  followers.add(draw);
+  });
   const left = store.sizes.documents - store.sizes.listed;
   return [
     h("h1", {}, plural(store.sizes.documents, "document")),
@@ -393,9 +248,7 @@ function documentsPage() {
       ? h("p", { class: "note" }, `${whole(store.sizes.documents - settings.bodies)} texts are not in this file, which has a size limit (--max-mb).`)
       : null,
     left
-      ? h(
-          "p",
-          { class: "note" },
+      ? h("p", { class: "note" },
           `${whole(left)} of them are not in this file, which has a size limit (--max-mb).`,
         )
       : null,

@@ -94,42 +94,41 @@ class Points {
       }
     return best;
   }
-  // Draw into pixels (Uint32Array, width x height). View: screen = (place - centre) * scale + size / 2. With a clip,
-  // only that part is drawn.
-  draw(pixels, width, height, view, ground, faint, radius, clip = { left: 0, top: 0, right: width, bottom: height }) {
-    for (let row = clip.top; row < clip.bottom; row++) pixels.fill(ground, row * width + clip.left, row * width + clip.right);
+  // Draw into pixels (Uint32Array, width x height). View: screen = (place - centre) * scale + size / 2.
+  draw(pixels, width, height, view, ground, faint, radius) {
+    pixels.fill(ground);
     const alpha = this.n > 20000 ? 0.7 : 0.82;
     const hidden = this.rank.includes(0);
     const coloured = hidden ? stampOf(radius * 1.5, 0.95, width) : stampOf(radius, alpha, width);
-    const frame = { pixels, width, view, clip, left: width / 2 - view.x * view.scaleX, top: height / 2 - view.y * view.scaleY };
+    const frame = { pixels, width, height, view, left: width / 2 - view.x * view.scaleX, top: height / 2 - view.y * view.scaleY };
     if (hidden) this.drawRank(frame, 0, stampOf(Math.max(radius * 0.8, 0.7), 0.55, width), faint);
     this.drawRank(frame, 1, coloured, 0);
   }
   // One loop without calls, which browsers compile while the first map is drawn.
-  drawRank({ pixels, width, view, clip, left, top }, rank, stamp, faint) {
+  drawRank({ pixels, width, height, view, left, top }, rank, stamp, faint) {
     const [x, y] = this.inOrder;
     const { members, colours, starts, cells, rank: ranks } = this;
     const { scaleX, scaleY } = view;
     const { steps, cover } = stamp;
     const margin = stamp.reach + 1;
-    const [west, north, east, south] = [clip.left - margin, clip.top - margin, clip.right + margin, clip.bottom + margin];
-    const first = this.cellAt((west - left) / scaleX);
+    const [east, south] = [width + margin, height + margin];
+    const first = this.cellAt((-margin - left) / scaleX);
     const last = this.cellAt((east - left) / scaleX);
     const lowest = this.cellAt((south - top) / scaleY);
-    for (let row = this.cellAt((north - top) / scaleY); row <= lowest; row++)
+    for (let row = this.cellAt((-margin - top) / scaleY); row <= lowest; row++)
       for (let p = starts[row * cells + first]; p < starts[row * cells + last + 1]; p++) {
         const i = members[p];
         if (ranks[i] !== rank) continue;
         const px = Math.round(x[p] * scaleX + left);
         const py = Math.round(y[p] * scaleY + top);
-        if (px < west || py < north || px >= east || py >= south) continue;
+        if (px < -margin || py < -margin || px >= east || py >= south) continue;
         const colour = rank ? colours[i] : faint;
-        const inside = px >= clip.left + margin && py >= clip.top + margin && px < clip.right - margin && py < clip.bottom - margin;
+        const inside = px >= margin && py >= margin && px < width - margin && py < height - margin;
         const centre = py * width + px;
         const redBlue = colour & 0xff00ff;
         const green = colour & 0x00ff00;
         for (let s = 0; s < steps.length; s++) {
-          if (!inside && !isIn(clip, px + stamp.x[s], py + stamp.y[s])) continue;
+          if (!inside && !(px + stamp.x[s] >= 0 && px + stamp.x[s] < width && py + stamp.y[s] >= 0 && py + stamp.y[s] < height)) continue;
           const under = pixels[centre + steps[s]];
           const part = cover[s];
           const rest = 256 - part; // red and blue are mixed together, and the result stays opaque
@@ -140,17 +139,4 @@ class Points {
         }
       }
   }
-}
-const isIn = (clip, x, y) => x >= clip.left && y >= clip.top && x < clip.right && y < clip.bottom;
-
-// Shift an image by whole pixels; returns the parts that have to be drawn. Rows run into each other at the sides, but
-// only inside these parts.
-function shiftedImage(pixels, width, height, dx, dy) {
-  const by = dy * width + dx;
-  if (by > 0) pixels.copyWithin(by, 0, pixels.length - by);
-  else pixels.copyWithin(0, -by);
-  const parts = [];
-  if (dy) parts.push({ left: 0, right: width, top: dy > 0 ? 0 : height + dy, bottom: dy > 0 ? dy : height });
-  if (dx) parts.push({ left: dx > 0 ? 0 : width + dx, right: dx > 0 ? dx : width, top: Math.max(dy, 0), bottom: height + Math.min(dy, 0) });
-  return parts;
 }

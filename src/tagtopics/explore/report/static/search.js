@@ -49,10 +49,7 @@ function foundAt(text, term, from = 0) {
   return -1;
 }
 
-// The documents that have all terms, as a set. A term that no text has is replaced by similar words.
-async function searchTexts(query) {
-  return (await searchedTexts(query)).documents;
-}
+// The documents that have all terms, as a set, and the terms. One that no text has is replaced by similar words.
 async function searchedTexts(query) {
   await readTexts();
   const terms = termsOf(query).map((term) => {
@@ -86,11 +83,8 @@ function editDistance(a, b, limit) {
 }
 const typosOf = (term) => (term.length >= 8 ? 2 : term.length >= 4 ? 1 : 0);
 
-function similarWords(term, n) {
-  const limit = typosOf(term);
-  if (!limit) return [];
-  return similarNames("words", store.words.names, term, n).map((w) => foldedNames("words", store.words.names)[w]);
-}
+const similarWords = (term, n) =>
+  similarNames("words", store.words.names, term, n).map((w) => foldedNames("words", store.words.names)[w]);
 // Names at a small distance from a term, nearest first.
 function similarNames(kind, names, term, n) {
   const limit = typosOf(term);
@@ -173,8 +167,7 @@ function searchPage(query) {
           h("p", { class: "note" }, used.length ? `No text has “${typed}”; similar words: ${used.join(", ")}.` : `No text has “${typed}” or a similar word.`),
         ),
         rows.length
-          ? card(
-              store.pictures ? `Photos with these tags: ${whole(rows.length)}` : `Documents: ${whole(rows.length)}`,
+          ? card(store.pictures ? `Photos with these tags: ${whole(rows.length)}` : `Documents: ${whole(rows.length)}`,
               settings.bodies < store.sizes.documents ? `Texts of ${whole(settings.bodies)} of ${plural(store.sizes.documents, "document")} are in this file.` : null,
               tagged ? null : h("p", {}, link(`#/?words=${encodeURIComponent(query)}`, {}, "Show them on the map →")),
               growing(rows, (d) => hitRow(d, marks), 20),

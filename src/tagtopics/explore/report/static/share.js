@@ -5,7 +5,6 @@ function shareMenu(section, title) {
   menu.addEventListener("toggle", () => {
     if (!menu.open) return;
     const name = fileName(title);
-    const button = (text, act) => h("button", { type: "button", on: { click: act } }, text);
     const table = tableOf(section);
     const picture = () => pictureOf(section, title);
     const drawn = table.length > 1 || section.querySelector("svg:not([aria-hidden])");
@@ -128,15 +127,12 @@ function plainColour(value) {
 }
 // The frame of a picture: a title above, below it where it comes from.
 const PLAIN_TEXT = { "font-family": "sans-serif", "font-size": 13, fill: "#222" };
-const shortened = (text, n) => (text.length > n ? `${text.slice(0, n - 1)}…` : text);
 function framed(width, height, title, parts) {
-  return s(
-    "svg",
-    { viewBox: `0 0 ${width} ${height + 24}`, width, height: height + 24 },
+  return s("svg", { viewBox: `0 0 ${width} ${height + 24}`, width, height: height + 24 },
     s("rect", { width, height: height + 24, fill: "#fff" }),
-    s("text", { ...PLAIN_TEXT, x: 16, y: 28, "font-size": 16, "font-weight": 600 }, shortened(title, Math.floor(width / 8.4))),
+    s("text", { ...PLAIN_TEXT, x: 16, y: 28, "font-size": 16, "font-weight": 600 }, clamped(title, Math.floor(width / 8.4))),
     parts,
-    s("text", { ...PLAIN_TEXT, x: 16, y: height + 14, "font-size": 11, fill: "#666" }, shortened(`${store.title} · ${store.model} · tagtopics ${settings.version}`, Math.floor(width / 6))),
+    s("text", { ...PLAIN_TEXT, x: 16, y: height + 14, "font-size": 11, fill: "#666" }, clamped(`${store.title} · ${store.model} · tagtopics ${settings.version}`, Math.floor(width / 6))),
   );
 }
 function barPicture(section, title) {
@@ -149,9 +145,9 @@ function barPicture(section, title) {
     const part = fill ? parseFloat(fill.style.getPropertyValue("--part")) || 0 : 0;
     const colour = fill ? plainColour(getComputedStyle(fill).backgroundColor) : "none";
     return [
-      s("text", { ...PLAIN_TEXT, x: 16, y: top + step * i + 17 }, shortened(name, wide ? 60 : 44)),
+      s("text", { ...PLAIN_TEXT, x: 16, y: top + step * i + 17 }, clamped(name, wide ? 60 : 44)),
       s("rect", { x: 330, y: top + step * i + 6, width: 2.8 * part, height: 14, rx: 3, fill: colour }),
-      s("text", { ...PLAIN_TEXT, x: 704, y: top + step * i + 17, "text-anchor": "end" }, shortened(shown, wide ? 40 : 24)),
+      s("text", { ...PLAIN_TEXT, x: 704, y: top + step * i + 17, "text-anchor": "end" }, clamped(shown, wide ? 40 : 24)),
     ];
   });
   return framed(720, top + step * rows.length + 14, `${headline()}: ${title}`, parts);
@@ -165,7 +161,7 @@ function multiplesPicture(section, title) {
     const chart = styledCopy(item.querySelector("svg"));
     Object.entries({ x, y: y + 24, width: width - 16, height: 56 }).forEach(([name, value]) => chart.setAttribute(name, value));
     return [
-      s("text", { ...PLAIN_TEXT, x, y: y + 16 }, shortened(spaced(item.querySelector("a")), 32)),
+      s("text", { ...PLAIN_TEXT, x, y: y + 16 }, clamped(spaced(item.querySelector("a")), 32)),
       chart,
       s("text", { ...PLAIN_TEXT, x, y: y + 98, "font-size": 11 }, textOf(item, ".figure")),
     ];

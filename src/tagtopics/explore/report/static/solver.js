@@ -4,10 +4,7 @@
 // 2 x y / (x + y) is, up to 1 %, a sum of two products f(x) f(y).
 const LEVELS = 64; // of shares of words, on a logarithmic scale
 const PARTS = 2;
-const LEADING = 110; // eigenvectors that are solved for directly
-const EXPLORED = 200; // directions in which they are looked for
-const CONVERGED = 0.01; // largest error of an eigenvector, relative to its eigenvalue
-const STEPS = 6; // of conjugate gradients, for what is left
+const STEPS = 20; // of conjugate gradients
 
 // The leading eigenvectors of a symmetric matrix, each times the root of its eigenvalue, by power iteration.
 function leading(matrix, n) {
@@ -63,7 +60,7 @@ class Solver {
 
   // (K + ridge I) v. Word by word: the documents of a word are read twice, the second time from the cache.
   times(v) {
-    const { n, own, line, topicWeight } = this;
+    const { n, K, own, line, roots, topicWeight } = this;
     const { starts, docs, f, g } = this.shared;
     const out = new Float64Array(n);
     for (let w = 0; w + 1 < starts.length; w++) {
@@ -80,156 +77,33 @@ class Solver {
     }
     let total = 0;
     for (let d = 0; d < n; d++) total += v[d];
-    const along = this.combined(this.roots, this.products(this.roots, v));
+    const sums = new Float64Array(K);
+    for (let d = 0; d < n; d++) for (let k = 0; k < K; k++) sums[k] += roots[d * K + k] * v[d];
     const [word, topic] = [line[1] * (1 - topicWeight), line[1] * topicWeight];
-    for (let d = 0; d < n; d++) out[d] = line[0] * total + word * out[d] + topic * along[d] + own[d] * v[d];
-    return out;
-  }
-  // Of a matrix (n, m), row by row: its columns times v, and the sum of its columns with weights.
-  products(matrix, v) {
-    const m = matrix.length / this.n;
-    const sums = new Float64Array(m);
-    for (let d = 0, at = 0; d < this.n; d++) {
-      const x = v[d];
-      for (let k = 0; k < m; k++, at++) sums[k] += matrix[at] * x;
-    }
-    return sums;
-  }
-  combined(matrix, weights) {
-    const m = matrix.length / this.n;
-    const out = new Float64Array(this.n);
-    for (let d = 0, at = 0; d < this.n; d++) {
-      let sum = 0;
-      for (let k = 0; k < m; k++, at++) sum += matrix[at] * weights[k];
-      out[d] = sum;
+    for (let d = 0; d < n; d++) {
+      let along = 0;
+      for (let k = 0; k < K; k++) along += roots[d * K + k] * sums[k];
+      out[d] = line[0] * total + word * out[d] + topic * along + own[d] * v[d];
     }
     return out;
   }
 
-  // The leading eigenvectors, once for all texts: what is left of a right side then needs few steps.
-  // The page stays usable meanwhile.
-  async prepare() {
-    const { directions, diagonal, beside } = await this.krylov(Math.min(EXPLORED, this.n));
-    const { values, vectors } = tridiagonalEigen(diagonal, beside);
-    const m = diagonal.length;
-    const rest = beside[m - 1];
-    const found = topOf(values, Math.min(LEADING, m)).filter((c) => values[c] > 0 && Math.abs(rest * vectors[(m - 1) * m + c]) < CONVERGED * values[c]);
-    this.values = Float64Array.from(found, (c) => values[c]);
-    this.space = new Float32Array(this.n * found.length);
-    for (let i = 0; i < m; i++) {
-      const part = Float32Array.from(found, (c) => vectors[i * m + c]);
-      for (let d = 0, at = 0; d < this.n; d++) {
-        const x = directions[i][d];
-        for (let c = 0; c < part.length; c++, at++) this.space[at] += x * part[c];
-      }
-      if (i % 8 === 7) await new Promise((done) => setTimeout(done, 0));
-    }
-    return this;
-  }
-  // Lanczos' method: orthogonal directions in which the matrix is tridiagonal.
-  async krylov(most) {
-    const { n } = this;
-    const directions = [];
-    const [diagonal, beside] = [[], []];
-    let next = Float64Array.from({ length: n }, (_, d) => 1 + ((d * 7) % 11) / 40);
-    let size = Math.sqrt(inner(next, next));
-    for (let i = 0; i < most && size > 1e-6; i++) {
-      const own = next.map((x) => x / size);
-      directions.push(own);
-      next = this.times(own);
-      diagonal.push(inner(next, own));
-      addTo(next, own, -diagonal[i]);
-      if (i) addTo(next, directions[i - 1], -beside[i - 1]);
-      for (const one of directions) addTo(next, one, -inner(next, one)); // small by now, so that no digits are lost
-      size = Math.sqrt(inner(next, next));
-      beside.push(size);
-      if (i % 4 === 3) await new Promise((done) => setTimeout(done, 0));
-    }
-    return { directions, diagonal, beside };
-  }
-
-  // The part of the solution in the leading space, and what of the right side is outside of it.
-  split(right) {
-    const { n, space, values } = this;
-    const parts = this.products(space, right);
-    const inside = parts.map((part, c) => part / values[c]);
-    const m = values.length;
-    const [x, rest] = [new Float64Array(n), new Float64Array(n)];
-    for (let d = 0, at = 0; d < n; d++) {
-      let [sum, own] = [0, 0];
-      for (let c = 0; c < m; c++, at++) {
-        sum += space[at] * inside[c];
-        own += space[at] * parts[c];
-      }
-      x[d] = sum;
-      rest[d] = right[d] - own;
-    }
-    return { x, rest };
-  }
   weights(right) {
-    const { x, rest } = this.split(right);
-    let direction = rest.slice();
+    const x = new Float64Array(this.n);
+    const rest = Float64Array.from(right);
+    const direction = rest.slice();
     let size = inner(rest, rest);
     for (let step = 0; step < STEPS && size > 1e-12; step++) {
       const image = this.times(direction);
       const length = size / inner(direction, image);
       addTo(x, direction, length);
-      if (step === STEPS - 1) break;
       addTo(rest, image, -length);
       const next = inner(rest, rest);
-      const part = next / size;
-      for (let d = 0; d < this.n; d++) direction[d] = rest[d] + part * direction[d];
+      for (let d = 0; d < this.n; d++) direction[d] = rest[d] + (next / size) * direction[d];
       size = next;
     }
     return x;
   }
-}
-
-// Eigenvalues and eigenvectors (columns, row by row) of a symmetric tridiagonal matrix: implicit QL steps.
-function tridiagonalEigen(diagonal, beside) {
-  const n = diagonal.length;
-  const d = Float64Array.from(diagonal);
-  const e = Float64Array.from({ length: n }, (_, i) => (i < n - 1 ? beside[i] : 0));
-  const z = new Float64Array(n * n);
-  for (let i = 0; i < n; i++) z[i * n + i] = 1;
-  for (let l = 0; l < n; l++)
-    for (let turn = 0; turn < 60; turn++) {
-      let m = l;
-      while (m < n - 1 && Math.abs(e[m]) > 1e-14 * (Math.abs(d[m]) + Math.abs(d[m + 1]))) m++;
-      if (m === l) break;
-      const half = (d[l + 1] - d[l]) / (2 * e[l]);
-      let g = d[m] - d[l] + e[l] / (half + (half < 0 ? -1 : 1) * Math.hypot(half, 1));
-      let [s, c, p] = [1, 1, 0];
-      for (let i = m - 1; i >= l; i--) {
-        const f = s * e[i];
-        const b = c * e[i];
-        const r = Math.hypot(f, g);
-        e[i + 1] = r;
-        if (r === 0) {
-          d[i + 1] -= p;
-          e[m] = 0;
-          break;
-        }
-        s = f / r;
-        c = g / r;
-        g = d[i + 1] - p;
-        const q = (d[i] - g) * s + 2 * c * b;
-        p = s * q;
-        d[i + 1] = g + p;
-        g = c * q - b;
-        for (let k = 0; k < n; k++) {
-          const [low, high] = [z[k * n + i], z[k * n + i + 1]];
-          z[k * n + i + 1] = s * low + c * high;
-          z[k * n + i] = c * low - s * high;
-        }
-        if (i === l) {
-          d[l] -= p;
-          e[l] = g;
-          e[m] = 0;
-        }
-      }
-    }
-  return { values: d, vectors: z };
 }
 
 // The words of more than one document, with f and g of each: other words say nothing about pairs of documents.

@@ -1,51 +1,31 @@
 // A tag: its topics, credited words, similar tags. And several tags together.
 function tagPage(t) {
   if (!(t >= 0 && t < store.tags.names.length)) return missingPage("No such tag");
-  const words = store.tags.words[t];
-  const rows = words
-    .slice(0, 24)
-    .map((w, i) => ({
-      label: h("bdi", {}, store.words.names[w]),
-      value: store.tags.credits[t][i],
-      text: tokens(store.tags.credits[t][i]),
-      href: wordHref(w),
-    }));
+  const rows = store.tags.words[t].slice(0, 24).map((w, i) => {
+    const value = store.tags.credits[t][i];
+    return { label: h("bdi", {}, store.words.names[w]), value, text: tokens(value), href: wordHref(w) };
+  });
+  const n = store.tags.documents[t];
+  const parts = store.pictures ? "parts of photos" : "words";
   return [
-    h(
-      "div",
-      { class: "hero" },
-      h("p", { class: "eyebrow" }, tagKind(t) ? `Tag · ${tagKind(t)}` : "Tag"),
-      h("h1", {}, h("bdi", {}, tagShort(t))),
+    hero(tagKind(t) ? `Tag · ${tagKind(t)}` : "Tag", h("bdi", {}, tagShort(t)),
       tagInThesaurus(t) ? h("p", { class: "source" }, h("bdi", {}, store.tags.names[t])) : null,
-      h(
-        "p",
-        { class: "lead" },
-        `${plural(store.tags.documents[t], "document")} ${store.tags.documents[t] === 1 ? "has" : "have"} this tag`,
+      lead(
+        `${plural(n, "document")} ${n === 1 ? "has" : "have"} this tag`,
         mostlyAbout(tagProfile(t)),
         " · ",
         link(groupHref([t]), {}, "compare with other tags"),
       ),
     ),
-    h(
-      "div",
-      { class: "split" },
-      h(
-        "div",
-        {},
-        card(
-          "Topics",
-          store.pictures ? "Mean topics of the parts of photos credited to this tag." : "Mean topics of the words credited to this tag.",
-          topicBars(tagProfile(t), 10),
-        ),
+    h("div", { class: "split" },
+      h("div", {},
+        card("Topics", `Mean topics of the ${parts} credited to this tag.`, topicBars(tagProfile(t), 10)),
         tagLine(t),
         similarTags(t),
       ),
-      h(
-        "div",
-        {},
+      h("div", {},
         rows.length && !store.pictures
-          ? card(
-              "Credited words",
+          ? card("Credited words",
               "Most characteristic first; the number is how many occurrences are credited to this tag.",
               bars(rows, { name: "Words" }),
             )
@@ -78,40 +58,27 @@ function separating(tags) {
       .filter(([, gap]) => gap > 0)
       .sort((a, b) => b[1] - a[1] || a[0] - b[0])
       .slice(0, 14);
-  return card(
-    "Words that separate them",
+  return card("Words that separate them",
     "Among the most characteristic words credited to each tag, those that the other has not, or has less of.",
-    h(
-      "div",
-      { class: "columns" },
+    h("div", { class: "columns" },
       tags.map((t, i) =>
-        h(
-          "div",
-          { vars: { "--hue": slotHue(i + 1) } },
+        h("div", { vars: { "--hue": slotHue(i + 1) } },
           h("h3", {}, tagLabel(t)),
-          h(
-            "ol",
-            {},
-            only(i).map(([w]) => h("li", {}, wordLink(w))),
-          ),
+          h("ol", {}, only(i).map(([w]) => h("li", {}, wordLink(w)))),
         ),
       ),
     ),
   );
 }
 
+const jointLink = (t, u) =>
+  link(groupHref([t, u]), { class: "joint", "aria-label": `See ${tagFull(t)} and ${tagFull(u)} together` }, "together");
 // A row of a list of tags beside a tag.
 const besideRow = (t, u, value, text) =>
-  h(
-    "li",
-    {},
+  h("li", {},
     tagChip(u),
     h("span", { class: "figure", "data-value": value }, text),
-    link(
-      groupHref([t, u]),
-      { class: "joint", "aria-label": `See ${tagFull(t)} and ${tagFull(u)} together` },
-      "together",
-    ),
+    jointLink(t, u),
   );
 
 function similarTags(t) {
@@ -120,8 +87,7 @@ function similarTags(t) {
   );
   const near = topOf(alike, 8).filter((u) => alike[u] > 0);
   if (!near.length) return null;
-  return card(
-    "Alike",
+  return card("Alike",
     tagKind(t) ? "Tags of the same kind with similar topics; 100 % means equal." : "Tags with similar topics; 100 % means equal.",
     h("ul", { class: "neighbours" }, near.map((u) => besideRow(t, u, alike[u], percent(alike[u])))),
   );
@@ -134,9 +100,7 @@ function usedWith(t) {
   const others = often.filter(([u]) => tagKind(u) !== tagKind(t)).slice(0, 8);
   const used = (title, rows) =>
     rows.length
-      ? card(
-          title,
-          `Tags of the same documents${ofListed()}, with the number of documents that have both.`,
+      ? card(title, `Tags of the same documents${ofListed()}, with the number of documents that have both.`,
           h("ul", { class: "neighbours" }, rows.map(([u, n]) => besideRow(t, u, n, plural(n, "document")))),
         )
       : null;
@@ -151,9 +115,7 @@ function tagDocuments(tags) {
   const joint = together(tags);
   const docs = store.docsOfTag[tags[0]].filter((d) => tags.every((t) => store.documents.tags[d].includes(t)));
   if (!docs.length)
-    return store.documents.tags.some((row) => row.length)
-      ? card("Documents", "No document has all of them.")
-      : null;
+    return store.documents.tags.some((row) => row.length) ? card("Documents", "No document has all of them.") : null;
   const fit = new Map(
     docs.map((d) => {
       let sum = 0;
@@ -162,25 +124,9 @@ function tagDocuments(tags) {
     }),
   );
   docs.sort((a, b) => fit.get(b) - fit.get(a) || a - b);
-  return card(
-    tags.length > 1 ? `${plural(countWith(tags), "document")} with all of them${ofListed()}` : "Documents",
-    "Most typical first.",
-    growing(
-      docs,
-      (d) =>
-        documentRow(d, {
-          reasons: h(
-            "p",
-            { class: "chips" },
-            store.documents.tags[d]
-              .filter((u) => !tags.includes(u))
-              .slice(0, 8)
-              .map((u) => tagChip(u)),
-          ),
-        }),
-      8,
-    ),
-  );
+  const others = (d) => store.documents.tags[d].filter((u) => !tags.includes(u)).slice(0, 8);
+  const title = tags.length > 1 ? `${plural(countWith(tags), "document")} with all of them${ofListed()}` : "Documents";
+  return card(title, "Most typical first.", growing(docs, (d) => documentRow(d, { reasons: tagChips(others(d)) }), 8));
 }
 
 function groupsPage(tags, unknown = []) {
@@ -189,49 +135,19 @@ function groupsPage(tags, unknown = []) {
   const go = (next) => {
     location.hash = next.length ? groupHref(next) : "#/groups";
   };
-  const chosen = tags.length
-    ? h(
-        "ul",
-        { class: "chosen", "aria-label": "Chosen tags" },
-        tags.map((t, i) =>
-          h(
-            "li",
-            { vars: { "--hue": slotHue(i + 1) } },
-            link(tagHref(t), {}, tagLabel(t)),
-            h(
-              "button",
-              {
-                type: "button",
-                "aria-label": `Remove ${tagFull(t)}`,
-                on: { click: () => go(tags.filter((u) => u !== t)) },
-              },
-              "×",
-            ),
-          ),
-        ),
-      )
-    : null;
   const head = [
-    h(
-      "div",
-      { class: "hero" },
-      h("p", { class: "eyebrow" }, "Tag groups"),
-      h("h1", {}, tags.length > 1 ? "What they stand for together" : "Compare tags"),
-      h("p", { class: "lead" }, "The topics that all chosen tags share, compared with each tag alone."),
+    hero("Tag groups", tags.length > 1 ? "What they stand for together" : "Compare tags",
+      lead("The topics that all chosen tags share, compared with each tag alone."),
     ),
-    h(
-      "div",
-      { class: "picker" },
-      chosen,
+    h("div", { class: "picker" },
+      chosenTags("Chosen tags", tags, 1, (t) => go(tags.filter((u) => u !== t)), (t) => link(tagHref(t), {}, tagLabel(t))),
       tags.length < 6
         ? tagBox(tags.length ? "Add another tag" : "Choose a first tag", tags, (t) => go([...tags, t]))
         : null,
     ),
     ...unknown.slice(0, 6).map((name) => {
       const near = nearTags(name, 6);
-      return h(
-        "p",
-        { class: "chips missing" },
+      return h("p", { class: "chips missing" },
         `No tag is called “${name.slice(0, 200)}”.`,
         near.length ? [" ", "Similar names:", " ", near.map((t) => tagChip(t))] : null,
       );
@@ -262,9 +178,7 @@ function verdict(tags, joint, alone) {
   const parts = tags.map((t, i) => rich`${share(alone[i][k])} of ${h("strong", {}, h("bdi", {}, tagShort(t)))}`);
   const most = parts.slice(0, -1).flatMap((part, i) => (i ? [", ", part] : [part]));
   const main = link(topicHref(k), {}, badge(k), topicLabel(k));
-  return h(
-    "p",
-    { class: "verdict", vars: { "--hue": topicHue(k) } },
+  return h("p", { class: "verdict", vars: { "--hue": topicHue(k) } },
     rich`Together, their main topic is ${main} with ${percent(joint[k])}. Alone, it has ${most} and ${parts.at(-1)}.`,
     brought(joint, alone, k),
   );
@@ -282,35 +196,21 @@ function brought(joint, alone, first) {
 function groupTopics(tags, joint, alone) {
   const height = Array.from(joint, (p, k) => Math.max(p, ...alone.map((one) => one[k])));
   const best = topOf(joint, 5);
-  const rest = topOf(height, 10)
-    .filter((k) => !best.includes(k))
-    .slice(0, 4);
+  const rest = topOf(height, 10).filter((k) => !best.includes(k)).slice(0, 4);
   const rows = [...best, ...rest].filter((k) => height[k] > 0.01);
-  const section = card(
-    "Topics",
-    "Thick bars: together. Thin bars: each tag alone.",
+  const section = card("Topics", "Thick bars: together. Thin bars: each tag alone.",
     legend(tags),
-    h(
-      "ul",
-      { class: "compare" },
+    h("ul", { class: "compare" },
       rows.map((k) =>
-        h(
-          "li",
-          {},
+        h("li", {},
           link(topicHref(k), { class: "label" }, badge(k), h("span", {}, topicLabel(k))),
-          h(
-            "span",
-            { class: "stack" },
-            h(
-              "span",
-              { class: "both" },
+          h("span", { class: "stack" },
+            h("span", { class: "both" },
               h("span", { class: "fill ink", vars: { "--part": `${100 * joint[k]}%` } }),
               h("span", { class: "figure", "data-value": joint[k] }, share(joint[k])),
             ),
             alone.map((one, i) =>
-              h(
-                "span",
-                { class: "single" },
+              h("span", { class: "single" },
                 h("span", { class: "fill", vars: { "--hue": slotHue(i + 1), "--part": `${100 * one[k]}%` } }),
                 h("span", { class: "hidden" }, `${tagFull(tags[i])}: ${share(one[k])}`),
               ),
@@ -328,30 +228,22 @@ function groupTopics(tags, joint, alone) {
 }
 
 const legend = (tags) =>
-  h(
-    "p",
-    { class: "legend" },
+  h("p", { class: "legend" },
     h("span", {}, h("i", { class: "ink" }), "together"),
-    tags.map((t, i) =>
-      h("span", {}, h("i", { vars: { "--hue": slotHue(i + 1) } }), tagLabel(t)),
-    ),
+    tags.map((t, i) => h("span", {}, h("i", { vars: { "--hue": slotHue(i + 1) } }), tagLabel(t))),
   );
 
 function groupFigure(tags, joint) {
   const size = 300;
   const { x, y, r } = store.topics;
-  const map = s(
-    "svg",
-    {
-      class: "group-map",
-      viewBox: `0 0 ${size} ${size}`,
-      role: "img",
-      "aria-label": "Topic map, with areas by share in the group",
-    },
+  const map = s("svg", {
+    class: "group-map",
+    viewBox: `0 0 ${size} ${size}`,
+    role: "img",
+    "aria-label": "Topic map, with areas by share in the group",
+  },
     x.map((_, k) => {
-      const spot = s(
-        "g",
-        { class: "spot" },
+      const spot = s("g", { class: "spot" },
         s("circle", { class: "ring", cx: size * x[k], cy: size * y[k], r: Math.max(3, size * r[k] * 0.5) }),
         joint[k] > 0.01
           ? s("circle", { cx: size * x[k], cy: size * y[k], r: size * 0.14 * Math.sqrt(joint[k]) })
@@ -372,38 +264,22 @@ function groupWords(tags, joint, alone) {
   const columns = alone.map((profile) => wordsUnder(profile, 16).map((row) => row[0]));
   const common = new Set(columns.flat());
   const column = (title, words, hue, fresh) =>
-    h(
-      "div",
-      { class: fresh ? "joint-column" : null, vars: { "--hue": hue } },
+    h("div", { class: fresh ? "joint-column" : null, vars: { "--hue": hue } },
       h("h3", {}, title),
-      h(
-        "ol",
-        {},
+      h("ol", {},
         words.map((w) =>
-          h(
-            "li",
-            { class: fresh && !common.has(w) ? "fresh" : null },
+          h("li", { class: fresh && !common.has(w) ? "fresh" : null },
             wordLink(w),
             fresh && !common.has(w) ? h("small", {}, "new") : null,
           ),
         ),
       ),
     );
-  return card(
-    "Words",
+  return card("Words",
     "The most characteristic words of the group, and of each tag alone; new: not among those of any single tag.",
-    h(
-      "div",
-      { class: "columns" },
-      column(
-        "together",
-        wordsUnder(joint, 16).map((row) => row[0]),
-        255,
-        true,
-      ),
-      columns.map((words, i) =>
-        column(tagLabel(tags[i]), words, slotHue(i + 1), false),
-      ),
+    h("div", { class: "columns" },
+      column("together", wordsUnder(joint, 16).map((row) => row[0]), 255, true),
+      columns.map((words, i) => column(tagLabel(tags[i]), words, slotHue(i + 1), false)),
     ),
   );
 }

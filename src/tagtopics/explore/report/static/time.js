@@ -50,19 +50,14 @@ function tagTrends(tags, [before, since]) {
 }
 
 function timePage() {
-  const lead = h("p", { class: "lead" });
+  const sentence = lead();
   const box = h("div");
-  const draw = () => {
-    if (box.drawn && !box.isConnected) return false;
+  followFilter(box, () => {
     const time = timeOfPassed();
-    lead.textContent = timeSentence(time);
+    sentence.textContent = timeSentence(time);
     box.replaceChildren(...timeCards(time).filter(Boolean));
-    return true;
-  };
-  draw();
-  setTimeout(() => (box.drawn = true), 0);
-  followers.add(draw);
-  return [h("div", { class: "hero" }, h("h1", {}, "Over time"), lead), filterBar(), box];
+  });
+  return [hero(null, "Over time", sentence), filterBar(), box];
 }
 
 const halvesOf = ({ periods, late }) =>
@@ -83,16 +78,13 @@ function timeCards(time) {
   const rising = shown.filter(([, early, after]) => after > early).slice(0, 8);
   const falling = shown.filter(([, early, after]) => after < early).slice(-8).reverse();
   const tagRow = ([t, early, after]) =>
-    h(
-      "li",
-      {},
+    h("li", {},
       h("span", { class: "label" }, tagChip(t)),
       h("span", { class: "figure" }, `${whole(early)} → ${whole(after)}`),
     );
   const tagCard = (title, rows) => {
     if (!rows.length) return null;
-    const section = card(
-      title,
+    const section = card(title,
       `Documents with the tag: of ${whole(time.halves[0])} in ${names[0]} → of ${whole(time.halves[1])} in ${names[1]}.`,
       h("ul", { class: "trends" }, rows.map(tagRow)),
     );
@@ -100,8 +92,7 @@ function timeCards(time) {
     return section;
   };
   const multiples = (title, note, rows) => {
-    const section = card(
-      title,
+    const section = card(title,
       [note, `Numbers: ${names[0]} → ${names[1]}. Each chart begins at 0 and has its own scale.`].join(" "),
       h("ul", { class: "multiples" }, rows.map((row) => topicMultiple(time, row))),
     );
@@ -128,16 +119,13 @@ function topicMultiple(time, [k, early, after]) {
   const px = (i) => 4 + ((width - 8) * i) / Math.max(values.length - 1, 1);
   const known = [...values.keys()].filter((i) => time.documents[i]); // periods without documents have no share
   const points = known.map((i) => `${px(i).toFixed(1)} ${(height - 4 - (height - 10) * (values[i] / most)).toFixed(1)}`);
-  const chart = s(
-    "svg",
+  const chart = s("svg",
     { class: "line", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${topicName(k)}: ${known.map((i) => `${time.periods[i]} ${percent(values[i])}`).join(", ")}` },
     s("path", { class: "area", d: `M${px(known[0])} ${height - 4}L${points.join("L")}L${px(known.at(-1))} ${height - 4}Z` }),
     s("path", { class: "stroke", d: `M${points.join("L")}` }),
   );
   chart.style.setProperty("--hue", topicHue(k));
-  return h(
-    "li",
-    {},
+  return h("li", {},
     link(topicHref(k), {}, badge(k), h("span", {}, topicName(k))),
     chart,
     h("span", { class: "figure" }, `${percent(early)} → ${percent(after)}`),
@@ -154,13 +142,10 @@ function tagLine(t) {
     if (store.documents.period[d] >= 0) counts[store.documents.period[d]]++;
   });
   if (counts.filter(Boolean).length < 2) return null;
-  return card(
-    "Over time",
-    "Share of the documents of each period that have this tag.",
+  return card("Over time", "Share of the documents of each period that have this tag.",
     timeLine(
       periods.map((name, i) => ({
-        name,
-        value: counts[i] / documents[i],
+        name, value: counts[i] / documents[i],
         title: `${name}: ${whole(counts[i])} of ${plural(documents[i], "document")}`,
       })),
       { label: `Documents with ${tagFull(t)}`, hue: 255 },

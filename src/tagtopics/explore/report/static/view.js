@@ -1,16 +1,6 @@
 // Share the view as it stands: its address, and code to embed it.
 const FLAGS = ["embed", "card"];
 
-// An address inside the explorer, with and without parameters.
-function hashWith(hash, change) {
-  const [path, query] = hash.split("?");
-  const state = new URLSearchParams(query || "");
-  for (const [name, value] of Object.entries(change))
-    if (value === null) state.delete(name);
-    else state.set(name, value);
-  const text = state.toString();
-  return text ? `${path || "#/"}?${text}` : path || "#/";
-}
 const plainHash = (hash = location.hash) => hashWith(hash, Object.fromEntries(FLAGS.map((name) => [name, null])));
 const addressOf = (hash) => location.href.split("#")[0] + hash;
 const embedCode = (change = {}) => {
@@ -48,7 +38,7 @@ function viewMenu() {
     if (!menu.open) return;
     box.replaceChildren(
       copyField("view-address", "Address of this view", addressOf(plainHash())),
-      settings.live ? null : h("p", { class: "note" }, "It opens this view of the same file: send the file along, or put it on a web server."),
+      settings.live ? "" : h("p", { class: "note" }, "It opens this view of the same file: send the file along, or put it on a web server."),
       copyField("view-embed", "Code to embed it", embedCode()),
     );
   });
@@ -72,9 +62,7 @@ function embedded(main) {
   const cards = wanted ? [...main.querySelectorAll(".card, .terrain")].filter((one) => titleOfCard(one) === wanted) : [];
   if (cards.length) main.replaceChildren(h("h1", { class: "hidden" }, headline()), cards[0]);
   main.append(
-    h(
-      "p",
-      { class: "origin" },
+    h("p", { class: "origin" },
       link(plainHash(), { target: "_blank", rel: "noopener" }, `${store.title}: open in the explorer`),
     ),
   );

@@ -1,12 +1,33 @@
 // Shared components: tag chips, lists of documents, a combobox.
 const tagChip = (t, note) =>
-  link(
-    tagHref(t),
+  link(tagHref(t),
     { class: "chip", title: tagInThesaurus(t) || tagFull(t).length > 40 ? `${tagFull(t)} ${tagInThesaurus(t) ? store.tags.names[t] : ""}`.trim().slice(0, 300) : null },
     tagLabel(t),
     note ? h("small", {}, note) : null,
   );
+const tagChips = (tags) => h("p", { class: "chips" }, tags.map((t) => tagChip(t)));
+// Links that leave the tags of one kind, or of all; none if there is only one kind.
+function kindLinks(page, shown) {
+  if (store.kinds.size < 2) return null;
+  const one = (href, text, current) => link(href, { class: "chip", "aria-current": current ? "true" : null }, text);
+  const kinds = [...store.kinds.keys()];
+  return h("p", { class: "filter" },
+    one(page, "all", shown === null),
+    kinds.map((kind) => one(`${page}?kind=${encodeURIComponent(kind)}`, kind || "other", shown === kind)),
+  );
+}
 const wordLink = (w) => link(wordHref(w), { class: "word" }, h("bdi", {}, store.words.names[w]));
+
+// Tags that were chosen, each with a button to remove it.
+function chosenTags(label, tags, firstHue, remove, draw = (t) => h("span", {}, tagLabel(t))) {
+  if (!tags.length) return null;
+  const row = (t, i) =>
+    h("li", { vars: { "--hue": slotHue(firstHue + i) } },
+      draw(t),
+      button("×", () => remove(t), { "aria-label": `Remove ${tagFull(t)}` }),
+    );
+  return h("ul", { class: "chosen", "aria-label": label }, tags.map(row));
+}
 
 // The small picture of a document that is a photo, and what fetches it.
 function thumbnail(d) {
@@ -33,12 +54,8 @@ function filledInView(row, { fill }) {
 function documentRow(d, { figure, value, reasons } = {}) {
   const snippet = store.documents.snippets && store.documents.snippets[d];
   const small = thumbnail(d);
-  const row = h(
-    "li",
-    { class: small ? "pictured" : null },
-    h(
-      "div",
-      { class: "headline" },
+  const row = h("li", { class: small ? "pictured" : null },
+    h("div", { class: "headline" },
       link(documentHref(d), {}, small ? small.image : null, h("bdi", {}, titleOf(d))),
       dateOf(d) ? h("small", {}, dateOf(d)) : null,
       figure ? h("span", { class: "figure", "data-value": value }, figure) : null,
@@ -55,18 +72,13 @@ function growing(items, draw, step = 25, list = "ol", kind = "documents") {
   const box = h(list, { class: kind });
   const [own, number] = [visit, listsDrawn++];
   let shown = 0;
-  const more = h("button", {
-    type: "button",
-    class: "more",
-    on: {
-      click: () => {
-        const first = shown;
-        grow();
-        const target = box.children[first] && box.children[first].querySelector("a,button");
-        if (target) target.focus();
-      },
-    },
-  });
+  const click = () => {
+    const first = shown;
+    grow();
+    const target = box.children[first] && box.children[first].querySelector("a,button");
+    if (target) target.focus();
+  };
+  const more = button("", click, { class: "more" });
   function grow(least = 0) {
     const next = Math.max(shown + step, least);
     box.append(...items.slice(shown, next).map(draw));
@@ -83,35 +95,16 @@ function growing(items, draw, step = 25, list = "ol", kind = "documents") {
 let boxes = 0;
 function tagBox(label, except, chosen) {
   const id = `box-${++boxes}`;
-  const list = h("div", {
-    id: `${id}-list`,
-    role: "listbox",
-    "aria-label": label,
-    class: "options",
-    hidden: true,
-  });
+  const list = h("div", { id: `${id}-list`, role: "listbox", "aria-label": label, class: "options", hidden: true });
   const input = h("input", {
-    id,
-    type: "text",
-    role: "combobox",
-    "aria-expanded": "false",
-    "aria-autocomplete": "list",
-    "aria-controls": `${id}-list`,
-    autocomplete: "off",
-    spellcheck: "false",
-    placeholder: "Add a tag …",
+    id, type: "text", role: "combobox", "aria-expanded": "false", "aria-autocomplete": "list", "aria-controls": list.id,
+    autocomplete: "off", spellcheck: "false", placeholder: "Add a tag …",
   });
-  attachOptions(input, list, (text) =>
-    findTags(text, 12)
-      .filter((t) => !except.includes(t))
-      .map((t) => ({
-        draw: () => [
-          h("span", {}, tagLabel(t)),
-          h("small", {}, plural(store.tags.documents[t], "document")),
-        ],
-        choose: () => chosen(t),
-      })),
-  );
+  const option = (t) => ({
+    draw: () => [h("span", {}, tagLabel(t)), h("small", {}, plural(store.tags.documents[t], "document"))],
+    choose: () => chosen(t),
+  });
+  attachOptions(input, list, (text) => findTags(text, 12).filter((t) => !except.includes(t)).map(option));
   return h("div", { class: "combo" }, h("label", { for: id }, label), input, list);
 }
 
@@ -141,32 +134,19 @@ function attachOptions(input, list, options, submitted) {
     close();
     option.choose();
   };
+  const row = (option, i) => {
+    const mousedown = (event) => {
+      event.preventDefault();
+      take(i);
+    };
+    const props = { role: "option", id: `${list.id}-${i}`, "aria-selected": "false", on: { mousedown } };
+    const isNew = option.group && option.group !== (i ? found[i - 1].group : null);
+    const group = isNew ? [h("div", { class: "group", role: "presentation" }, option.group)] : [];
+    return [...group, h("div", props, option.draw())];
+  };
   const refresh = () => {
     found = options(input.value.trim());
-    let group = null;
-    const nodes = [];
-    found.forEach((option, i) => {
-      if (option.group && option.group !== group)
-        nodes.push(h("div", { class: "group", role: "presentation" }, (group = option.group)));
-      nodes.push(
-        h(
-          "div",
-          {
-            role: "option",
-            id: `${list.id}-${i}`,
-            "aria-selected": "false",
-            on: {
-              mousedown: (event) => {
-                event.preventDefault();
-                take(i);
-              },
-            },
-          },
-          option.draw(),
-        ),
-      );
-    });
-    list.replaceChildren(...nodes);
+    list.replaceChildren(...found.flatMap(row));
     active = -1;
     list.hidden = !found.length;
     input.setAttribute("aria-expanded", String(found.length > 0));
@@ -217,8 +197,7 @@ function matches(kind, names, weight, text, n) {
   const rows = [];
   foldedNames(kind, names).forEach((name, i) => {
     const at = name.indexOf(wanted);
-    if (at >= 0)
-      rows.push([name === wanted ? 0 : at === 0 || /[\s:._/-]/.test(name[at - 1]) ? 1 : 2, -weight(i), i]);
+    if (at >= 0) rows.push([name === wanted ? 0 : at === 0 || /[\s:._/-]/.test(name[at - 1]) ? 1 : 2, -weight(i), i]);
   });
   rows.sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2]);
   return rows.slice(0, n).map((row) => row[2]);
@@ -235,7 +214,7 @@ function nearTags(name, n) {
 }
 const findTags = (text, n) => matches("tags", tagsToFind(), (t) => store.tags.documents[t], text, n);
 const findWords = (text, n) => matches("words", store.words.names, (w) => store.words.weight[w], text, n);
-// Documents by title, id and the beginning of the text; `searchTexts` covers all of it.
+// Documents by title, id and the beginning of the text; `searchedTexts` covers all of it.
 function findDocuments(text, n) {
   const titles = (foldedStore.ids ||= store.documents.ids.map((id, d) => foldedText(titleOf(d) === id ? id : `${titleOf(d)} ${id}`)));
   const named = matches("ids", titles, (d) => store.documents.tokens[d], text, n);

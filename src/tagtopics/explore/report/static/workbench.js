@@ -18,120 +18,75 @@ function refusal(known, unknown) {
   return null;
 }
 
+const benchHead = (title, text) => hero("Workbench", title, lead(text));
+const namesOf = (tags) => tags.map((t) => store.tags.names[t]);
+const numbersOfTags = (names) => names.map((name) => store.tags.names.indexOf(name));
+
 // A new photo: its tags, and where in the photo each of them is.
 function photographBench() {
   const result = h("div", { "aria-live": "polite" });
   const wrong = h("p", { class: "wrong", role: "alert", hidden: true });
   const ask = async (file) => {
+    if (!file) return;
     wrong.hidden = true;
     try {
-      const answer = await fetch("api/v1/photograph", {
-        method: "POST",
-        headers: { "Content-Type": "application/octet-stream" },
-        body: file,
-      });
+      const headers = { "Content-Type": "application/octet-stream" };
+      const answer = await fetch("api/v1/photograph", { method: "POST", headers, body: file });
       const found = await answer.json();
       if (!answer.ok) throw new Error(found.detail);
-      const reading = h("section", { class: "card reading", "aria-label": "Photo by tag" });
-      pictured(
-        reading,
-        { j: found.jpeg, r: found.rows, c: found.columns, h: found.heat },
-        found.tags.map((name) => store.tags.names.indexOf(name)),
-      );
-      result.replaceChildren(
-        h(
-          "div",
-          { class: "split" },
-          reading,
-          h(
-            "div",
-            {},
-            card(
-              "Recommended tags",
-              "How probable each tag is for this photo.",
-              bars(
-                found.tags.map((name, i) => ({
-                  label: h("bdi", {}, name),
-                  value: found.scores[i],
-                  text: percent(found.scores[i]),
-                  href: `#/tag/${store.tags.names.indexOf(name)}`,
-                })),
-                { most: 1, name: "Tags" },
-              ),
-            ),
-            card("Topics", null, topicBars(found.topics, 6, 0.02)),
-          ),
-        ),
-      );
+      result.replaceChildren(photographResult(found));
     } catch (error) {
       wrong.textContent = error.message;
       wrong.hidden = false;
     }
   };
-  const input = h("input", {
-    id: "bench-file",
-    type: "file",
-    accept: "image/*",
-    on: {
-      change: (event) => {
-        if (event.target.files[0]) ask(event.target.files[0]);
-      },
-    },
-  });
-  const zone = h(
-    "section",
-    {
-      class: "card bench drop",
-      "aria-label": "New photo",
-      on: {
-        dragover: (event) => event.preventDefault(),
-        drop: (event) => {
-          event.preventDefault();
-          if (event.dataTransfer.files[0]) ask(event.dataTransfer.files[0]);
-        },
-      },
-    },
-    h("label", { for: "bench-file" }, "Choose a photo, or drop one here"),
-    input,
-    wrong,
-  );
+  const change = (event) => ask(event.target.files[0]);
+  const dragover = (event) => event.preventDefault();
+  const drop = (event) => {
+    event.preventDefault();
+    ask(event.dataTransfer.files[0]);
+  };
   return [
-    h(
-      "div",
-      { class: "hero" },
-      h("p", { class: "eyebrow" }, "Workbench"),
-      h("h1", {}, "Analyse a new photo"),
-      h("p", { class: "lead" }, "Recommended tags, and where in the photo each of them is."),
+    benchHead("Analyse a new photo", "Recommended tags, and where in the photo each of them is."),
+    h("section", { class: "card bench drop", "aria-label": "New photo", on: { dragover, drop } },
+      h("label", { for: "bench-file" }, "Choose a photo, or drop one here"),
+      h("input", { id: "bench-file", type: "file", accept: "image/*", on: { change } }),
+      wrong,
     ),
-    zone,
     result,
   ];
+}
+function photographResult(found) {
+  const tags = numbersOfTags(found.tags);
+  const reading = h("section", { class: "card reading", "aria-label": "Photo by tag" });
+  pictured(reading, { j: found.jpeg, r: found.rows, c: found.columns, h: found.heat }, tags);
+  const rows = found.scores.map((value, i) => ({
+    label: h("bdi", {}, found.tags[i]), value, text: percent(value), href: `#/tag/${tags[i]}`,
+  }));
+  return h("div", { class: "split" },
+    reading,
+    h("div", {},
+      card("Recommended tags", "How probable each tag is for this photo.", bars(rows, { most: 1, name: "Tags" })),
+      card("Topics", null, topicBars(found.topics, 6, 0.02)),
+    ),
+  );
 }
 
 function textBench() {
   readBench();
-  const area = h("textarea", {
-    id: "bench-text",
-    maxlength: 100000,
-    placeholder: "Paste a text …",
-    on: {
-      input: (event) => {
-        bench.text = event.target.value;
-        clearTimeout(bench.saving);
-        bench.saving = setTimeout(saveBench, 300);
-      },
-    },
-  });
+  const input = (event) => {
+    bench.text = event.target.value;
+    clearTimeout(bench.saving);
+    bench.saving = setTimeout(saveBench, 300);
+  };
+  const area = h("textarea", { id: "bench-text", maxlength: 100000, placeholder: "Paste a text …", on: { input } });
   area.value = bench.text;
   const result = h("div", { id: "bench-result", "aria-live": "polite" });
   const chosen = h("div", { class: "picker" });
-  const wrong = h("p", { class: "wrong", role: "alert" });
-  wrong.hidden = true;
+  const done = h("div", { class: "row" });
+  const wrong = h("p", { class: "wrong", role: "alert", hidden: true });
   const ask = async () => {
-    if (!bench.text.trim()) {
-      area.focus();
-      return;
-    }
+    if (!bench.text.trim()) return area.focus();
     wrong.hidden = true;
     result.setAttribute("aria-busy", "true");
     if (!bench.answers) result.replaceChildren(h("p", { class: "wait" }, "Analysing …"));
@@ -159,7 +114,8 @@ function textBench() {
     ask();
   };
   const next = () => {
-    if (bench.text.trim()) bench.kept.push({ text: bench.text, tags: bench.tags.map((t) => store.tags.names[t]), refused: bench.refused.map((t) => store.tags.names[t]) });
+    const { text, tags, refused } = bench;
+    if (text.trim()) bench.kept.push({ text, tags: namesOf(tags), refused: namesOf(refused) });
     Object.assign(bench, { text: "", tags: [], refused: [], undo: [], answers: null });
     saveBench();
     bench.asked++;
@@ -167,97 +123,49 @@ function textBench() {
     result.replaceChildren();
     result.setAttribute("aria-busy", "false");
     drawChosen();
-    drawKept();
+    drawDone();
     area.focus();
   };
-  const kept = h("div", { class: "row" });
-  const drawKept = () => {
-    const lines = () => bench.kept.map((one) => `${JSON.stringify(one)}\n`).join("");
-    const forget = () => {
-      bench.kept = [];
-      saveBench();
-      drawKept();
-      area.focus();
-    };
-    kept.replaceChildren(
-      ...(bench.kept.length
-        ? [
-            h("span", { class: "note" }, `${plural(bench.kept.length, "text")} kept in this browser`),
-            h("button", { type: "button", class: "action", on: { click: () => download("texts.jsonl", "application/x-ndjson", lines()) } }, "Export them as JSON lines"),
-            h("button", { type: "button", class: "action", on: { click: forget } }, "Forget them"),
-          ]
-        : []),
-    );
+  const setTags = (tags) => {
+    bench.tags = tags;
+    again();
   };
-  drawKept();
   const drawChosen = () =>
     chosen.replaceChildren(
-      bench.tags.length
-        ? h(
-            "ul",
-            { class: "chosen", "aria-label": "Accepted tags" },
-            bench.tags.map((t, i) =>
-              h(
-                "li",
-                { vars: { "--hue": slotHue(i) } },
-                h("span", {}, tagLabel(t)),
-                h(
-                  "button",
-                  {
-                    type: "button",
-                    "aria-label": `Remove ${tagFull(t)}`,
-                    on: {
-                      click: () => {
-                        bench.tags = bench.tags.filter((u) => u !== t);
-                        again();
-                      },
-                    },
-                  },
-                  "×",
-                ),
-              ),
-            ),
-          )
-        : "",
-      store.tags.names.length
-        ? tagBox("Tags of the text", bench.tags, (t) => {
-            bench.tags.push(t);
-            again();
-          })
-        : "",
+      chosenTags("Accepted tags", bench.tags, 0, (t) => setTags(bench.tags.filter((u) => u !== t))) || "",
+      store.tags.names.length ? tagBox("Tags of the text", bench.tags, (t) => setTags([...bench.tags, t])) : "",
     );
+  const forget = () => {
+    bench.kept = [];
+    saveBench();
+    drawDone();
+    area.focus();
+  };
+  const drawDone = () => done.replaceChildren(...(bench.kept.length ? doneTexts(forget) : []));
+  drawDone();
   drawChosen();
   if (!settings.live) setTimeout(loadBench, 100); // ready by the time that a text is pasted
   if (bench.answers) result.replaceChildren(...benchResult(again));
   return [
-    h(
-      "div",
-      { class: "hero" },
-      h("p", { class: "eyebrow" }, "Workbench"),
-      h("h1", {}, "Analyse a new text"),
-      h(
-        "p",
-        { class: "lead" },
-        "Its topics, recommended tags with reasons, and related documents.",
-      ),
-    ),
-    h(
-      "section",
-      { class: "card bench", "aria-label": "New text" },
+    benchHead("Analyse a new text", "Its topics, recommended tags with reasons, and related documents."),
+    h("section", { class: "card bench", "aria-label": "New text" },
       h("label", { for: "bench-text" }, "Text"),
       area,
       chosen,
-      h(
-        "div",
-        { class: "row" },
-        h("button", { type: "button", class: "action main", on: { click: ask } }, "Analyse"),
-        h("button", { type: "button", class: "action", on: { click: next } }, "Keep it, next text"),
-      ),
-      kept,
+      h("div", { class: "row" }, action("Analyse", ask, { class: "action main" }), action("Keep it, next text", next)),
+      done,
       wrong,
     ),
     result,
     batchCard(),
+  ];
+}
+function doneTexts(forget) {
+  const lines = () => bench.kept.map((one) => `${JSON.stringify(one)}\n`).join("");
+  return [
+    h("span", { class: "note" }, `${plural(bench.kept.length, "text")} kept in this browser`),
+    action("Export them as JSON lines", () => download("texts.jsonl", "application/x-ndjson", lines())),
+    action("Forget them", forget),
   ];
 }
 
@@ -278,8 +186,7 @@ async function answersFor(text, tags) {
   const refused = refusal(topics.documents[0].known_words, topics.documents[0].unknown_words);
   if (refused) throw new Error(refused);
   return {
-    topics: topics.documents[0],
-    related: related.documents[0],
+    topics: topics.documents[0], related: related.documents[0],
     explained: explained && !explained.failed ? explained.documents[0] : null,
     recommended: recommended.failed ? recommended : recommended.documents[0],
   };
@@ -287,35 +194,22 @@ async function answersFor(text, tags) {
 
 function benchResult(again) {
   const { topics, related, explained, recommended } = bench.answers;
-  const place = new Map(store.documents.rows.map((row, d) => [row, d]));
+  const place = placeOf("row", store.documents.rows);
   const reading = h("section", { class: "card reading", "aria-label": "Text by tag" });
-  if (explained)
-    coloured(
-      reading,
-      bodyOf(explained),
-      explained.tags.map((name) => store.tags.names.indexOf(name)),
-    );
+  if (explained) coloured(reading, bodyOf(explained), numbersOfTags(explained.tags));
   return [
-    h(
-      "p",
-      { class: "note" },
+    h("p", { class: "note" },
       `${plural(topics.known_words, "word")} known to the model, ${whole(topics.unknown_words)} unknown.`,
     ),
-    h(
-      "div",
-      { class: "split" },
-      h(
-        "div",
-        {},
+    h("div", { class: "split" },
+      h("div", {},
         card("Topics", null, topicBars(topics.topics, 8, 0.01)),
         explained ? reading : null,
         bench.answers.read ? readingByTopic(bench.answers.read) : null,
       ),
       h("div", {}, card("Recommended tags", "Percentage: how probable the tag is. Below it: the words of the text that speak for it.", proposals(recommended, again)), exportCard()),
     ),
-    card(
-      "Related documents",
-      "Documents of the collection with similar topics.",
+    card("Related documents", "Documents of the collection with similar topics.",
       documentList(related.map((row) => documentRow(place.get(row.row), { figure: percent(row.score) }))),
     ),
   ];
@@ -325,7 +219,7 @@ function benchResult(again) {
 function bodyOf(explained) {
   const points = [0];
   for (const character of explained.text) points.push(points[points.length - 1] + character.length);
-  const number = new Map(store.words.names.map((name, w) => [name, w]));
+  const number = placeOf("word", store.words.names);
   const spans = [];
   let before = 0;
   for (const [start, stop, word] of explained.spans) {
@@ -333,8 +227,7 @@ function bodyOf(explained) {
     before = points[stop];
   }
   return {
-    t: explained.text,
-    s: spans,
+    t: explained.text, s: spans,
     w: explained.words.map((name) => number.get(name)),
     n: explained.counts,
     k: explained.word_topics,
@@ -355,9 +248,7 @@ function readingByTopic({ text, spans }) {
     at = stop;
   }
   parts.push(text.slice(at));
-  return h(
-    "section",
-    { class: "card", "aria-label": "Text by topic" },
+  return h("section", { class: "card", "aria-label": "Text by topic" },
     h("h2", {}, "Text"),
     h("p", { class: "note" }, "Each word the model knows is underlined in the colour of its topic here."),
     h("p", { class: "told-text", dir: "auto" }, parts),
@@ -385,58 +276,43 @@ const kindOf = (name) => (store.kinds.size > 1 ? kindIn(name) : "");
 
 function proposalFilter(draw) {
   const kinds = [...store.kinds.keys()];
-  const select = h(
-    "select",
+  const select = h("select",
     { id: "bench-kind", on: { change: () => { bench.kind = select.value === "*" ? null : select.value; draw(); } } },
     h("option", { value: "*" }, "all"),
     kinds.map((kind) => h("option", { value: kind, selected: bench.kind === kind }, kind || "other")),
   );
-  const least = h(
-    "select",
-    { id: "bench-least", on: { change: () => { bench.least = Number(least.value); draw(); } } },
+  const least = h("select", { id: "bench-least", on: { change: () => { bench.least = Number(least.value); draw(); } } },
     [0, 0.05, 0.1, 0.2, 0.5].map((p) => h("option", { value: p, selected: bench.least === p }, percent(p))),
   );
-  return h(
-    "div",
-    { class: "filterbar" },
-    h(
-      "div",
-      { class: "fields" },
-      kinds.length > 1 ? h("div", {}, h("label", { for: "bench-kind" }, "Kind"), select) : null,
-      h("div", {}, h("label", { for: "bench-least" }, "At least"), least),
+  return h("div", { class: "filterbar" },
+    h("div", { class: "fields" },
+      kinds.length > 1 ? field("bench-kind", "Kind", select) : null,
+      field("bench-least", "At least", least),
     ),
   );
 }
 
-// Decisions can be undone, the last one first.
 // The text and the decisions stay when the page is closed; texts that are done are kept for the export.
 const benchKey = () => `tagtopics-bench ${store.title}`;
 function saveBench() {
-  const named = (tags) => tags.map((t) => store.tags.names[t]);
-  try {
-    localStorage.setItem(benchKey(), JSON.stringify({ text: bench.text, tags: named(bench.tags), refused: named(bench.refused), kept: bench.kept }));
-  } catch {
-    /* a browser may forbid it, or have no room */
-  }
+  const { text, tags, refused } = bench;
+  keep(benchKey(), { text, tags: namesOf(tags), refused: namesOf(refused), kept: bench.kept });
 }
 function readBench() {
   if (bench.read) return;
   bench.read = true;
-  try {
-    const saved = JSON.parse(localStorage.getItem(benchKey()) || "{}");
-    const known = (names) => (Array.isArray(names) ? names.map((name) => store.tags.names.indexOf(name)).filter((t) => t >= 0) : []);
-    const isText = (one) => one && typeof one.text === "string" && [one.tags, one.refused].every((part) => Array.isArray(part) && part.every((name) => typeof name === "string"));
-    Object.assign(bench, {
-      text: typeof saved.text === "string" ? saved.text.slice(0, 100000) : "",
-      tags: known(saved.tags),
-      refused: known(saved.refused),
-      kept: Array.isArray(saved.kept) ? saved.kept.filter(isText) : [],
-    });
-  } catch {
-    /* not ours, or forbidden */
-  }
+  const saved = kept(benchKey());
+  const isNames = (part) => Array.isArray(part) && part.every((name) => typeof name === "string");
+  const known = (names) => (isNames(names) ? numbersOfTags(names).filter((t) => t >= 0) : []);
+  const isText = (one) => one && typeof one.text === "string" && isNames(one.tags) && isNames(one.refused);
+  Object.assign(bench, {
+    text: typeof saved.text === "string" ? saved.text.slice(0, 100000) : "",
+    tags: known(saved.tags), refused: known(saved.refused),
+    kept: Array.isArray(saved.kept) ? saved.kept.filter(isText) : [],
+  });
 }
 
+// Decisions can be undone, the last one first.
 function decide(t, accept) {
   bench.undo.push({ tags: [...bench.tags], refused: [...bench.refused] });
   const without = bench.tags.filter((u) => u !== t);
@@ -444,12 +320,11 @@ function decide(t, accept) {
   if (!accept) bench.refused.push(t);
 }
 function undoButton(again) {
-  if (!bench.undo.length) return null;
   const undo = () => {
     Object.assign(bench, bench.undo.pop());
     again();
   };
-  return h("button", { type: "button", class: "action", "data-focus": "undo", on: { click: undo } }, "Undo");
+  return bench.undo.length ? action("Undo", undo, { "data-focus": "undo" }) : null;
 }
 
 function proposal(row, again) {
@@ -457,81 +332,41 @@ function proposal(row, again) {
   const figure = h("span", { class: "figure" }, percent(row.score));
   if (row.t < 0) return h("li", {}, h("span", {}, h("bdi", {}, row.tag), " ", figure), reasons);
   const accepted = bench.tags.includes(row.t);
-  const button = (text, name, pressed, accept) =>
-    h(
-      "button",
-      {
-        type: "button",
-        class: "action",
-        "aria-pressed": pressed,
-        "aria-label": `${text} ${row.tag}`,
-        "data-focus": `${name}-${row.t}`,
-        on: {
-          click: () => {
-            decide(row.t, accept);
-            again();
-          },
-        },
-      },
-      text,
-    );
-  return h(
-    "li",
-    { on: { mouseenter: () => markWords(row.words, true), mouseleave: () => markWords(row.words, false), focusin: () => markWords(row.words, true), focusout: () => markWords(row.words, false) } },
+  const choose = (text, name, pressed, accept) => {
+    const click = () => {
+      decide(row.t, accept);
+      again();
+    };
+    const focus = `${name}-${row.t}`;
+    return action(text, click, { "aria-pressed": pressed, "aria-label": `${text} ${row.tag}`, "data-focus": focus });
+  };
+  const [mark, unmark] = [() => markWords(row.words, true), () => markWords(row.words, false)];
+  return h("li", { on: { mouseenter: mark, mouseleave: unmark, focusin: mark, focusout: unmark } },
     h("span", {}, tagChip(row.t), " ", figure),
-    h("span", {}, button(accepted ? "Accepted" : "Accept", "accept", String(accepted), true), button("Refuse", "refuse", null, false)),
+    h("span", {},
+      choose(accepted ? "Accepted" : "Accept", "accept", String(accepted), true),
+      choose("Refuse", "refuse", null, false),
+    ),
     reasons,
   );
 }
 
 function exportCard() {
-  const save = (name, type, content) => {
-    const address = URL.createObjectURL(new Blob([content], { type }));
-    const anchor = h("a", { href: address, download: name });
-    anchor.click();
-    setTimeout(() => URL.revokeObjectURL(address), 1000);
-  };
+  const { topics, recommended } = bench.answers;
   const value = () => ({
-    text: bench.text,
-    tags: bench.tags.map((t) => store.tags.names[t]),
-    refused: bench.refused.map((t) => store.tags.names[t]),
-    topics: bench.answers.topics.topics,
+    text: bench.text, tags: namesOf(bench.tags), refused: namesOf(bench.refused), topics: topics.topics,
   });
-  const { recommended } = bench.answers;
-  const answer = () => ({ ...value(), recommended: recommended.failed ? [] : recommended });
-  return card(
-    "Export",
-    "The text, its accepted and refused tags, and its topics.",
-    h(
-      "div",
-      { class: "row" },
-      h(
-        "button",
-        {
-          type: "button",
-          class: "action",
-          on: { click: () => save("document.json", "application/json", JSON.stringify(value(), null, 1)) },
-        },
-        "JSON",
-      ),
+  const answer = { ...value(), recommended: recommended.failed ? [] : recommended };
+  const line = () => `${JSON.stringify({ text: bench.text, tags: namesOf(bench.tags) })}\n`;
+  return card("Export", "The text, its accepted and refused tags, and its topics.",
+    h("div", { class: "row" },
+      action("JSON", () => download("document.json", "application/json", JSON.stringify(value(), null, 1))),
       " ",
-      h(
-        "button",
-        {
-          type: "button",
-          class: "action",
-          on: {
-            click: () =>
-              save(
-                "document.jsonl",
-                "application/x-ndjson",
-                JSON.stringify({ text: bench.text, tags: value().tags }) + "\n",
-              ),
-          },
-        },
-        "JSON line",
-      ),
+      action("JSON line", () => download("document.jsonl", "application/x-ndjson", line())),
     ),
-    h("details", { class: "answer" }, h("summary", {}, "Answer as JSON"), h("pre", { tabindex: "0" }, JSON.stringify(answer(), null, 1))),
+    h("details", { class: "answer" },
+      h("summary", {}, "Answer as JSON"),
+      h("pre", { tabindex: "0" }, JSON.stringify(answer, null, 1)),
+    ),
   );
 }
