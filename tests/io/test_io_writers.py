@@ -35,7 +35,7 @@ KNOWN = {
     "files.py": {"mkdir", "replace", "rename", "rmtree"},
     "_locks.py": {"open", "unlink"},  # files of its own
     # Inside `atomic_file` or `atomic_folder`, after `check_target`.
-    "corpus/write.py": {"write_text", "write_bytes", "open", "ZipFile"},
+    "corpus/write.py": {"write_text", "write_bytes", "open", "ZipFile", "GzipFile"},
     "datasets/scenes.py": {"save", "write_text"},
     "datasets/registry.py": {"open"},
     "explore/report/html_report.py": {"write_bytes"},
