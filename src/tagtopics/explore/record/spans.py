@@ -59,7 +59,6 @@ class TextSpans:
     Attributes:
         plain: whether `find` finds in ASCII text every run of letters, digits and `_` that is a word, in
             lower case, and nothing else.
-        complete: whether `find` finds in ASCII text all that is counted of it.
     """
 
     def __init__(self, vocabulary: Sequence[str], recipe: TextRecipe) -> None:
@@ -72,8 +71,8 @@ class TextSpans:
             self._column = {word: w for w, word in enumerate(words)}
         else:
             self._column = {word: w for w, word in enumerate(words) if words_of(word) == [word]}
-        self.complete = simple and len(self._column) == len(vocabulary)
-        self.plain = self.complete and pattern is None and recipe.lowercase
+        complete = simple and len(self._column) == len(vocabulary)
+        self.plain = complete and pattern is None and recipe.lowercase
 
     def find(self, text: str) -> list[tuple[int, int, int]]:
         """Return start, stop (code points) and column of each word of a normalised text, left to right."""

@@ -166,25 +166,12 @@ class ModelEngine:
                 raise InputError("explain: every document needs at least one tag")
         texts = self._texts(questions)
         found = [self._spans.find(normalised_text(text, self._model.recipe_)) for text in texts]
-        counts = self._counts_of(texts, found)
+        counts, _ = self._counter.count(texts)
         tags = tag_matrix([question.tags for question in questions], self._tags)
         theta, shares = self._topics_and_shares(counts, tags)
         parts = np.split(shares, np.cumsum(np.diff(counts.indptr) * np.diff(tags.indptr))[:-1])
         rows = zip(texts, found, theta, parts, strict=True)
         return [self._explained(_row(counts, d), _row(tags, d)[0], *row) for d, row in enumerate(rows)]
-
-    def _counts_of(self, texts: Sequence[str], spans: Sequence[Sequence[tuple[int, int, int]]]) -> Any:
-        """Return counts, CSR (D, W); where the spans of a text are all of its words, they are counted."""
-        rows: list[tuple[Any, Any]] = []
-        for text, found in zip(texts, spans, strict=True):
-            if self._spans.complete and text.isascii():
-                rows.append(np.unique(np.array([w for *_, w in found], dtype=np.int32), return_counts=True))
-            else:
-                rows.append(_row(self._counter.count([text])[0], 0))
-        columns, counts = (np.concatenate(part) for part in zip(*rows, strict=True))
-        indptr = np.cumsum([0, *(len(part) for part, _ in rows)], dtype=np.int32)
-        shape = (len(rows), len(self._model.vocabulary_))
-        return sp.csr_array((counts.astype(np.int32), columns, indptr), shape=shape)
 
     def _topics_and_shares(self, counts: Any, tags: Any) -> tuple[Any, Any]:
         """Return the topics of documents, (D, K), and p(tag | word, document) of all their words, flat."""
