@@ -117,7 +117,6 @@ __all__ = [
     "MarkovTTM",
     "Preset",
     "Progress",
-    "ReportOptions",
     "TextRecipe",
     "TopicFit",
     "TopicSettings",
