@@ -56,16 +56,6 @@ def kernel(function: Any) -> Any:
     return _compile(function, _OPTIONS)
 
 
-def short_kernel(function: Any) -> Any:
-    """Compile a function of some microseconds that is called many times in a row; it keeps the lock.
-
-    A thread that waits for the interpreter's lock asks for it after a millisecond in which no one has
-    released it. Calls that release it for microseconds, one after the other, start that millisecond anew
-    each time, and take the lock back before the waiting thread is awake.
-    """
-    return _compile(function, _OPTIONS | {"nogil": False})
-
-
 def integer_kernel(function: Any) -> Any:
     """Compile code on integers that allocates nothing; no order of its operations can change a result."""
     return _compile(function, _INTEGER_OPTIONS)
