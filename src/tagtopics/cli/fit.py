@@ -271,7 +271,7 @@ def _draw(console: Console, fitted: dict[str, Any]) -> None:
     ]
     facts |= {"tags": ", ".join(weights)} if weights else {}
     for name, parts in (fitted["strengths"] or {}).items():
-        facts[f"tags {name}"] = _strengths_text(parts)
+        facts[f"prior, tags {name}"] = _strengths_text(parts)
     seconds = fitted["seconds"]
     facts |= {
         "sweeps": f"{fitted['iterations']} ({STOP_REASONS[fitted['stop_reason']]}{_unrest(fitted)})",
@@ -291,12 +291,22 @@ def _unrest(fitted: dict[str, Any]) -> str:
     return f"; the last one changed {fitted['change']:.1%} of the messages"
 
 
+_PARTS = {
+    "flat": "uniform",
+    "base": "from the collection",
+    "mean": "from tags",
+    "joint": "from tags jointly",
+    "words": "from words of tags",
+}
+"""The parts of a document's prior, for people."""
+
+
 def _strengths_text(parts: dict[str, Any]) -> str:
     """Return the parts of a document's prior that count, in tokens."""
-    single = {
-        f"{part} {kind}" if kind != "tags" else part: value
+    shown = [
+        f"{value:.3g} {_PARTS[part]}" + (f" ({kind})" if kind != "tags" else "")
         for part, values in parts.items()
         for kind, value in (values.items() if isinstance(values, dict) else [("tags", values)])
-    }
-    shown = [f"{name} {value:.3g}" for name, value in single.items() if value]
-    return f"prior of {', '.join(shown)} tokens" if shown else "no prior"
+        if value
+    ]
+    return f"{' + '.join(shown)} (tokens)" if shown else "none"
