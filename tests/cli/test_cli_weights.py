@@ -30,7 +30,7 @@ def test_strengths_are_learned_and_printed(folder: Path, tmp_path: Path) -> None
     assert fitted["strengths"]["known"]["mean"] == {"tags": known.mean[0]}
     printed = run("fit", folder, *options).out
     assert "tags hidden" in printed
-    assert f"mean {known.mean[0]:.3g}" in printed
+    assert f"{known.mean[0]:.3g} from tags" in printed
     lda = ("--model", "lda", "--topics", 3, "--iterations", 2, "--out", tmp_path / "lda.tt")
     answer = run("fit", folder, *lda, "--json").json()
     assert (answer["weights"], answer["strengths"]) == (None, None)
