@@ -41,9 +41,10 @@ EXTRA = (
 """Names that no `__all__` lists: what calls return and raise, and callbacks."""
 
 FOR_LAYERS = {
-    "count_topics", "credit_shares", "fit_facts", "fitted_settings", "foreground_roots", "infer", "learn_recommender",
-    "learn_tag_prior", "leave_one_out_tags", "n_threads", "new_documents", "phi", "refresh_tag_prior", "set_topics",
-    "tag_column", "topic_settings", "topics_and_shares", "topics_given_tags", "training_corpus", "word_sums",
+    "count_topics", "credit_shares", "fit_facts", "fitted_settings", "foreground_roots", "infer",
+    "learn_recommender", "learn_tag_prior", "leave_one_out_tags", "n_threads", "new_documents", "phi",
+    "refresh_tag_prior", "set_topics", "tag_column", "topic_settings", "topics_and_shares",
+    "topics_given_tags", "training_corpus", "word_sums",
 }  # fmt: skip
 """Methods of models that layers call; most programs do not need them."""
 
@@ -85,8 +86,8 @@ def _shared() -> str:
     from tagtopics.models.base import TopicModel
 
     about = (
-        "`LDA`, `TTM`, `MarkovTTM`, `ATM`, `RTM`, `LabeledLDA`, `GibbsLDA` and `VBLDA` are scikit-learn transformers "
-        "and share these methods. Methods that only the layers call are not listed."
+        "`LDA`, `TTM`, `MarkovTTM`, `ATM`, `RTM`, `LabeledLDA`, `GibbsLDA` and `VBLDA` are scikit-learn "
+        "transformers and share these methods. Methods that only the layers call are not listed."
     )
     return f"## All estimators\n\n{about}\n\n{_table(_methods(TopicModel))}"
 
