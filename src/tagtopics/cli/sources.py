@@ -86,62 +86,32 @@ def read_asked(
     known: bool = True,
     tagged: bool = True,
 ) -> Corpus:
-    """Read the documents of a question: a source, or texts given on the command line.
+    """Read the documents of a question in the words, tags and recipe of a model.
 
-    The model must know some of their words if `known`. If the question is not about their tags (`tagged`),
-    nothing is said about tags that are missing.
+    They are a source, or texts given on the command line. The model must know some of their words if `known`.
+    If the question is not about their tags (`tagged`), nothing is said about tags that are missing.
     """
     if (source is None) == (not given):
         raise InputError("name the documents: either INPUT, or --given TEXT")
-    read = read_documents if known else read_texts
-    return read(given or source or "", columns, model, output, tagged=tagged)
-
-
-def read_documents(
-    source: str | Sequence[str],
-    columns: ColumnOptions,
-    model: TopicModel,
-    output: OutputOptions,
-    *,
-    tagged: bool = True,
-) -> Corpus:
-    """Read documents in the words, tags and recipe of a fitted model, which must know some of their words."""
-    corpus = read_texts(source, columns, model, output, tagged=tagged)
-    if corpus.counts.nnz == 0:
-        name = source if isinstance(source, str) else "--given"
-        raise InputError(f"{name}: has no word that the model knows; is it the right model?")
-    return corpus
-
-
-def read_texts(
-    source: str | Sequence[str],
-    columns: ColumnOptions,
-    model: TopicModel,
-    output: OutputOptions,
-    *,
-    tagged: bool = True,
-) -> Corpus:
-    """Read documents in the words, tags and recipe of a fitted model, whether it knows their words or not.
-
-    The source is what the user named, or a list of texts; `tagged` as for `read_asked`.
-    """
-    reuse = model.columns_ if tagged or model.columns_ is None else model.columns_.without_tags()
-    if not isinstance(source, str):
-        corpus = _texts(list(source), model)
-    elif source != "-" and not is_path(source):
+    name = source or "--given"
+    if source and source != "-" and not is_path(source):
         corpus = _in_columns_of(load_named(source, output), model)
     else:
+        reuse = model.columns_ if tagged or model.columns_ is None else model.columns_.without_tags()
         corpus = _read(
-            _standard_input() if source == "-" else source,
-            columns,
+            list(given or ()) or (_standard_input() if source == "-" else source),
+            ColumnOptions() if given else columns,
             recipe=model.recipe_,
             vocabulary=model.vocabulary_,
             tag_names=model.tag_names_ or None,
-            reuse=reuse,
-            visual=_visual_of(model, source),
+            reuse=None if given else reuse,
+            visual=None if given else _visual_of(model, name),
         )
-        _require_counts(corpus, model, source)
-        _note_all(corpus)
+        _require_counts(corpus, model, name)
+        if not given:
+            _note_all(corpus)
+    if known and corpus.counts.nnz == 0:
+        raise InputError(f"{name}: has no word that the model knows; is it the right model?")
     if not model.tag_names_:
         corpus = replace(corpus, tags=corpus.tags[:, :0], tag_names=())
     return corpus
@@ -342,19 +312,6 @@ def _visual_of(model: TopicModel, source: str) -> Any:
     if model.visual_ is None and source != "-" and holds_images(Path(source)):
         raise InputError(f"{source}: holds images, but the model was not fitted on images")
     return model.visual_
-
-
-def _texts(texts: list[str], model: TopicModel) -> Corpus:
-    """Read texts that come without a table."""
-    corpus = _read(
-        texts,
-        ColumnOptions(),
-        recipe=model.recipe_,
-        vocabulary=model.vocabulary_,
-        tag_names=model.tag_names_ or None,
-    )
-    _require_counts(corpus, model, "--given")
-    return corpus
 
 
 def _standard_input() -> list[dict[str, Any]] | list[str]:
