@@ -12,7 +12,6 @@ from typing import NamedTuple
 import pytest
 from container_support import COMMAND, as_root, container, run, start
 
-from tagtopics import make_tagged_corpus, write_matrix_folder
 from tagtopics.cli.app import COMMANDS
 
 pytestmark = as_root
@@ -46,7 +45,6 @@ LINES = """
     fit chinese.jsonl --topics 2 --tokenizer chinese --out c.tt
     datasets
     demo --out demo.tt
-    reproduce cora --quick --jobs 2 --only statistics/cora --only topics/cora --out records
 """
 
 
@@ -65,7 +63,7 @@ def place() -> Iterator[Place]:
 
 
 def fill(base: Path) -> Place:
-    folder, data = base / "work", base / "data"
+    folder = base / "work"
     folder.mkdir()
     folder.chmod(0o777)
     rows = [
@@ -77,10 +75,7 @@ def fill(base: Path) -> Place:
     chinese = [{"text": text, "tags": [tag]} for tag, text in texts.items()]
     (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (folder / "chinese.jsonl").write_text("".join(json.dumps(row) + "\n" for row in chinese * 4))
-    write_matrix_folder(make_tagged_corpus(n_docs=80, n_groups=0, seed=0).corpus, data / "cora")
-    return Place(
-        folder, container(base) | {"TAGTOPICS_DATA": str(data), "NUMBA_OPT": "0", "PYTHONUNBUFFERED": "1"}
-    )
+    return Place(folder, container(base) | {"NUMBA_OPT": "0", "PYTHONUNBUFFERED": "1"})
 
 
 @pytest.mark.parametrize("line", [line.strip() for line in LINES.strip().splitlines()])

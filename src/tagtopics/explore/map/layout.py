@@ -66,6 +66,7 @@ class Grid(NamedTuple):
 
 
 @single_thread()
+@np.errstate(under="ignore")  # the smallest parts of a transform vanish in single precision
 def document_layout(topics: Float32, near: Int64 | None = None) -> Float64:
     """Return (D, 2): a place in the unit square for each document.
 
