@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -124,11 +125,13 @@ def render_report(
         audit["audit"], settings["audit"] = audit_block(findings)
     space = int(max_mb * 1e6) - len(report_page(data.title, settings, audit)) - _map_size(data) - 500
 
-    bench = _fitting_bench(data, offline, space)
-    space -= sum(base64_size(len(block)) for block in bench.values())
-    docs, index = fitting_index(data, space)
-    bodies, n_bodies = _fitting_bodies(data, docs, space - base64_size(len(index)))
-    places = packed(map_index(terrain_of(data), docs))
+    with ThreadPoolExecutor(1) as thread:
+        terrain = thread.submit(terrain_of, data)  # the longest step: a quarter of the time of a report
+        bench = _fitting_bench(data, offline, space)
+        space -= sum(base64_size(len(block)) for block in bench.values())
+        docs, index = fitting_index(data, space)
+        bodies, n_bodies = _fitting_bodies(data, docs, space - base64_size(len(index)))
+        places = packed(map_index(terrain.result(), docs))
 
     settings |= {"bodies": n_bodies, "bench": bool(bench)}
     settings["benchless"] = None if bench else _benchless(data, offline)
