@@ -36,7 +36,7 @@ _COLOURS = (
 HEAD = """# From file to report
 
 Written by `make bench-e2e` from the records in `benchmarks/results/e2e`. Raw JSON lines to a report on disk,
-each system in processes of its own, one after the other on the same machine. The figures are of commit d462144.
+each system in processes of its own, one after the other on the same machine. Figures are of commit d462144.
 
 - Ours are `tagtopics fit` and `tagtopics report` with their defaults: tags, a tag recommender and texts
   included. `import` is the time to load the modules of two processes, `load` that to load the model for
