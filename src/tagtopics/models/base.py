@@ -49,7 +49,6 @@ class TopicModel(Queries):
 
     _ignores_tags: ClassVar[bool] = False
     _saved_arrays: ClassVar[dict[str, tuple[str, ...]]] = {}  # arrays and axes beyond those of all models
-    _saved_numbers: ClassVar[tuple[str, ...]] = ()
 
     n_topics: int
     doc_topic_prior: float | str | None
@@ -350,14 +349,11 @@ class TopicModel(Queries):
 
     def _numbers(self) -> dict[str, float]:
         """Return the fitted numbers that are saved, by name."""
-        names = ("topic_word_prior_", *self._saved_numbers)
-        return {name: float(getattr(self, name)) for name in names}
+        return {"topic_word_prior_": self.topic_word_prior_}
 
     def _set_numbers(self, numbers: dict[str, float]) -> None:
         """Set the fitted numbers of a loaded model."""
         self.topic_word_prior_ = numbers["topic_word_prior_"]
-        for name in self._saved_numbers:
-            setattr(self, name, numbers[name])
 
     def phi(self) -> Float32:
         """Return p(word | topic), (W, K), word by word."""
