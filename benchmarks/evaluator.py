@@ -10,6 +10,7 @@ import numpy.typing as npt
 from benchmarks.corpora import Completion, Task
 from tagtopics.bp import holdout as heldout
 from tagtopics.bp.fold_in import FoldIn
+from tagtopics.jit.threads import thread_limit
 
 Floats = npt.NDArray[np.float32]
 
@@ -57,7 +58,8 @@ class Evaluator:
         return GRID if self._last is None else GRID[max(0, self._last - 1) : self._last + 2]
 
     def _completed(self, part: Completion, phi: Floats, alpha: Floats) -> float:
-        theta = FoldIn(phi=phi, doc_topic_prior=alpha, n_threads=self.n_threads).doc_topic(part.seen)
+        with thread_limit(self.n_threads):
+            theta = FoldIn(phi=phi, doc_topic_prior=alpha).doc_topic(part.seen)
         return perplexity_of(part, theta, phi)
 
 

@@ -91,7 +91,7 @@ def compare(given: argparse.Namespace) -> dict[str, Any]:
     rows = []
     with _work(given.shards) as work:
         states = [ShardRun(work / name, {}).states for name in ("local", "ray")]
-        here = local_executor(given.workers)(folder, states[0], given.topics, True)
+        here = local_executor()(folder, states[0], given.topics, True)
         there = ray_executor(given.workers)(folder, states[1], given.topics, True)
         algorithms = [BeliefPropagation(executor, priors, 0, anchored=False) for executor in (here, there)]
         beliefs = [algorithm.init() for algorithm in algorithms]
@@ -136,7 +136,7 @@ def exchange(given: argparse.Namespace) -> dict[str, Any]:
     sums = CorpusSums.zeros(W, T, K)
     ray.init(address="local", num_cpus=given.workers, include_dashboard=False, log_to_driver=False)
     actor: Any = ray.remote(num_cpus=0)(Idle)
-    nothing: Any = SimpleNamespace(lean=True, n_threads=1, check=None)
+    nothing: Any = SimpleNamespace(lean=True, check=None)
     executor = RayExecutor(lambda _: actor.remote(), [[i] for i in range(given.workers)], nothing)
     executor.sweep(sweep, None, sums)
     seconds = []
@@ -164,9 +164,9 @@ def loss(given: argparse.Namespace) -> dict[str, Any]:
         for seed in range(given.seeds):
             row: dict[str, float] = {"seed": seed}
             for lost in (0, 1, 4):
-                model = tt.MarkovTTM(given.topics, random_state=seed, max_iter=60, tol=0)
+                model = tt.MarkovTTM(given.topics, random_state=seed, max_iter=60, tol=0, n_jobs=2)
                 work = Path(place) / f"work-{seed}-{lost}"
-                executor = local_executor(2, refit=True)
+                executor = local_executor(refit=True)
                 fit_shards(model, shards, work, executor=executor, callbacks=[_Lose(work, 35, lost)])
                 row[f"lost_{lost}"] = model.perplexity(test)
                 shutil.rmtree(work)

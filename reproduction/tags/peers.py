@@ -51,7 +51,7 @@ def perplexities(phi: Any, priors: Any, test: tt.Corpus, seed: int) -> list[floa
     found = []
     for percent in SEEN:
         seen, held_out = seen_part(test.counts, seed, percent / 100)
-        theta = FoldIn(phi, np.full(phi.shape[1], 1e-6, np.float32), n_threads=2).doc_topic(seen, priors)
+        theta = FoldIn(phi, np.full(phi.shape[1], 1e-6, np.float32)).doc_topic(seen, priors)
         total = log_likelihoods(held_out, theta, phi).sum()
         found.append(float(np.exp(-total / held_out.sum(dtype=np.float64))))
     return found

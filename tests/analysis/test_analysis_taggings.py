@@ -26,6 +26,7 @@ from tagtopics.analysis.audit.taggings import (
     missing_taggings,
 )
 from tagtopics.corpus.core import tag_matrix
+from tagtopics.jit.threads import thread_limit
 from tagtopics.recommend.recommender import fit_recommender
 from tagtopics.recommend.ridge import NEIGHBOURS
 
@@ -203,9 +204,10 @@ def test_the_words_of_a_name_in_the_text_are_a_signal() -> None:
 
 def test_the_number_of_threads_does_not_matter(planted: Any, taggings: Taggings) -> None:
     corpus, model, _, _ = planted
-    one = replace(model.recommender_, n_threads=1)
-    again = collect_taggings(corpus, one, corpus.counts, model.transform(corpus))
-    assert all(np.array_equal(a, b) for a, b in zip(taggings, again, strict=True))
+    for threads in (1, 3):
+        with thread_limit(threads):
+            again = collect_taggings(corpus, model.recommender_, corpus.counts, model.transform(corpus))
+        assert all(np.array_equal(a, b) for a, b in zip(taggings, again, strict=True))
 
 
 def test_tag_matrix_of_nothing() -> None:

@@ -45,7 +45,7 @@ def checkpoint_of(corpus: Any, path: Path, **parameters: Any) -> Path:
 def test_continued_to_the_same_bits(planted: SyntheticCorpus, tmp_path: Path, lean: bool) -> None:
     graph = build_graph(planted.corpus.counts, planted.corpus.tags)
     priors = Priors(np.full(6, 0.1, dtype=np.float32), 0.05, 0.1, 0.05, 3, relaxation=0.8)
-    algorithm = BeliefPropagation(MemoryExecutor(graph, lean, 2), priors, 4)
+    algorithm = BeliefPropagation(MemoryExecutor(graph, lean), priors, 4)
     whole = run(algorithm, max_iter=10).state
     run(algorithm, max_iter=7, callbacks=[Checkpoint(tmp_path / "c", every=3)])
     start = load_checkpoint(tmp_path / "c")

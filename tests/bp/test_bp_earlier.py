@@ -14,6 +14,7 @@ from tagtopics.bp import reference
 from tagtopics.bp.executor import MemoryExecutor
 from tagtopics.bp.graph import Belief, CorpusSums, DocState, Priors, build_graph, group_by
 from tagtopics.bp.propagation import BeliefPropagation, Start
+from tagtopics.jit.threads import thread_limit
 
 K = 4
 TOLERANCE = 1e-4
@@ -65,7 +66,7 @@ def test_a_sweep_beside_earlier_documents(
     _, expected = part(counts, tags, after, slice(n_earlier, D))
 
     earlier = old.sums._replace(tag_docs=old_graph.totals.tag_docs.astype(float))
-    batch = BeliefPropagation(MemoryExecutor(graph, n_threads=2), priors, 1, first=Start(earlier=earlier))
+    batch = BeliefPropagation(MemoryExecutor(graph), priors, 1, first=Start(earlier=earlier))
     found, _ = batch.step(mine)
     assert found.docs is not None
     assert expected.docs is not None
@@ -89,11 +90,11 @@ def test_the_same_bits_at_any_number_of_threads(n_threads: int) -> None:
     priors = Priors(np.full(K, 0.1, dtype=np.float32), 0.05, 0.1, 0.05, relaxation=0.8)
 
     def swept(threads: int) -> Belief:
-        executor, start = MemoryExecutor(graph, n_threads=threads), Start(earlier=earlier)
-        batch = BeliefPropagation(executor, priors, 1, first=start)
-        belief = batch.init()
-        for _ in range(3):
-            belief, _ = batch.step(belief)
+        batch = BeliefPropagation(MemoryExecutor(graph), priors, 1, first=Start(earlier=earlier))
+        with thread_limit(threads):
+            belief = batch.init()
+            for _ in range(3):
+                belief, _ = batch.step(belief)
         return belief
 
     found, expected = swept(n_threads), swept(1)

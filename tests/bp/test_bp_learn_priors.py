@@ -59,7 +59,7 @@ def test_a_tenth_is_set_aside_for_alpha_but_never_too_many(monkeypatch: pytest.M
     for n_docs, expected in ((1000, 100), (1000, 100), (20_000, 500)):
         counts = sp.csr_array(np.ones((n_docs, 1), dtype=int))
         with pytest.raises(EnoughError):
-            learn_priors.learn_alpha(counts, counts, priors, 3, 1, True)
+            learn_priors.learn_alpha(counts, counts, priors, 3, True)
         assert len(np.unique(chosen[-1])) == expected
     np.testing.assert_array_equal(chosen[0], chosen[1])
 

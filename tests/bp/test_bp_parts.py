@@ -52,22 +52,22 @@ def test_parts_add_up_to_the_whole(lean: bool, seed: int, inner: list[int], orde
     shuffled = order.sample(range(len(parts)), len(parts))
     profiles = anchors.no_profiles(graph.n_words, 7)
     for i in shuffled:
-        anchors.add_profiles(parts[i], seed, 1, profiles)
-    assert np.array_equal(profiles, MemoryExecutor(graph, n_threads=2).profiles(7, seed))
-    topics = anchors.anchored_topics(profiles, graph.totals.word_docs, 7, 1)
+        anchors.add_profiles(parts[i], seed, profiles)
+    assert np.array_equal(profiles, MemoryExecutor(graph).profiles(7, seed))
+    topics = anchors.anchored_topics(profiles, graph.totals.word_docs, 7)
 
     total, expected = (CorpusSums.zeros(graph.n_words, graph.n_tags, 7) for _ in range(2))
-    whole = compiled.start(graph, topics, seed, lean, 3, expected)
-    docs = {i: compiled.start(parts[i], topics, seed, lean, 1, total) for i in shuffled}
+    whole = compiled.start(graph, topics, seed, lean, expected)
+    docs = {i: compiled.start(parts[i], topics, seed, lean, total) for i in shuffled}
     previous = (total.words if lean else total.words[:0]).astype(np.float32)
     for _ in range(3):
         for a, b in zip(total[:3], expected[:3], strict=True):
             assert np.array_equal(a, b)
-        given = compiled.sweep_input(total, graph.totals.tag_docs, previous, PRIORS, lean, 1)
+        given = compiled.sweep_input(total, graph.totals.tag_docs, previous, PRIORS, lean)
         total.clear()
         expected.clear()
-        moves = sum(compiled.sweep(parts[i], docs[i], given, PRIORS, lean, 1, total) for i in shuffled)
-        assert moves == compiled.sweep(graph, whole, given, PRIORS, lean, 2, expected)
+        moves = sum(compiled.sweep(parts[i], docs[i], given, PRIORS, lean, total) for i in shuffled)
+        assert moves == compiled.sweep(graph, whole, given, PRIORS, lean, expected)
         previous = given.words.sums
         for name, of_whole in whole._asdict().items():
             joined = np.concatenate([getattr(docs[i], name) for i in range(len(parts))])

@@ -19,6 +19,7 @@ from tagtopics.bp.fold import fold_in
 from tagtopics.bp.graph import Belief, CorpusSums, FactorGraph, Priors, build_graph, invariant_error
 from tagtopics.bp.propagation import BeliefPropagation
 from tagtopics.bp.tags import hyperedge_factor, symmetric
+from tagtopics.jit.threads import thread_limit
 
 # One sweep in single precision against double: roundings of 6e-8, relative to the tokens of a document or
 # word, where small differences of large sums are divided by each other. Each sweep starts both from the same
@@ -42,12 +43,10 @@ def graphs(draw: st.DrawFn) -> FactorGraph:
     return graph._replace(doc_blocks=np.array([0, *cuts, D]))
 
 
-def begin(
-    kernels: Kernels, graph: FactorGraph, topics: Any, seed: int = 1, lean: bool = False, threads: int = 1
-) -> Belief:
+def begin(kernels: Kernels, graph: FactorGraph, topics: Any, seed: int = 1, lean: bool = False) -> Belief:
     """Return the belief before the first sweep, from p(topic | word)."""
     sums = CorpusSums.zeros(graph.n_words, graph.n_tags, topics.shape[1])
-    docs = kernels.start(graph, topics, seed, lean, threads, sums)
+    docs = kernels.start(graph, topics, seed, lean, sums)
     previous = (sums.words if lean else sums.words[:0]).astype(np.float32)
     return Belief(0, sums, previous, priors(n_topics=topics.shape[1]), docs)
 
@@ -58,7 +57,7 @@ def start(graph: FactorGraph, n_topics: int = 5, seed: int = 1) -> Belief:
 
 
 def advance(
-    kernels: Kernels, graph: FactorGraph, belief: Belief, given: Priors, lean: bool = False, threads: int = 1
+    kernels: Kernels, graph: FactorGraph, belief: Belief, given: Priors, lean: bool = False
 ) -> tuple[Belief, float]:
     """Return a copy of a belief after one sweep, and how far messages moved, in tokens."""
     assert belief.docs is not None
@@ -67,7 +66,7 @@ def advance(
         docs=type(belief.docs)(*(array.copy() for array in belief.docs)),
         priors=given,
     )
-    algorithm = BeliefPropagation(MemoryExecutor(graph, lean, threads, kernels), given, 0)
+    algorithm = BeliefPropagation(MemoryExecutor(graph, lean, kernels), given, 0)
     after, change = algorithm.step(copy)
     return after, change * max(graph.totals.n_tokens, 1e-300)
 
@@ -97,7 +96,7 @@ def assert_close(found: Belief, expected: Belief) -> None:
 @given(graphs(), st.integers(0, 2**63 - 1))
 def test_initial_state(graph: FactorGraph, seed: int) -> None:
     word_topics = np.random.default_rng(0).random((graph.n_words, 4), dtype=np.float32)
-    found = begin(compiled, graph, word_topics, seed, threads=2)
+    found = begin(compiled, graph, word_topics, seed)
     assert_close(found, begin(reference, graph, word_topics, seed))
     assert error_of(graph, found) < 1e-6
 
@@ -109,7 +108,7 @@ def test_sweeps(order: int, graph: FactorGraph, weights: tuple[float, float], ow
     belief, given = start(graph), priors(order, *weights)._replace(own_tokens=own_tokens)
     for _ in range(3):
         slow, expected = advance(reference, graph, belief, given)
-        belief, change = advance(compiled, graph, belief, given, threads=2)
+        belief, change = advance(compiled, graph, belief, given)
         assert_close(belief, slow)
         assert change == pytest.approx(expected, rel=1e-3, abs=1e-5)
         assert error_of(graph, belief) < 1e-6
@@ -124,7 +123,7 @@ def test_lean_sweeps(graph: FactorGraph, weights: tuple[float, float], own_token
     given = priors(3, *weights)._replace(own_tokens=own_tokens)
     for _ in range(3):
         slow, expected = advance(reference, graph, belief, given, lean=True)
-        belief, change = advance(compiled, graph, belief, given, lean=True, threads=2)
+        belief, change = advance(compiled, graph, belief, given, lean=True)
         assert_close(belief, slow)
         assert change == pytest.approx(expected, rel=1e-3, abs=1e-5)
         assert error_of(graph, belief) < 1e-6
@@ -147,7 +146,7 @@ def _check_sweeps_without_tags(graph: FactorGraph, belief: Belief, lean: bool) -
     for number in range(4, 11):
         belief = belief._replace(sweep=number - 1)
         slow, expected = advance(reference, graph, belief, given, lean=lean)
-        found, change = advance(compiled, graph, belief, given, lean=lean, threads=2)
+        found, change = advance(compiled, graph, belief, given, lean=lean)
         assert_close(found, slow)
         assert change == pytest.approx(expected, rel=1e-3, abs=1e-5)
         assert error_of(graph, found) < 1e-6
@@ -176,7 +175,7 @@ def test_lean_and_stored_converge_to_the_same_point() -> None:
             break
     inputs = (belief.sums, graph.totals.tag_docs, previous, priors())
     assert belief.docs is not None
-    recalled = reference.recall(graph, belief.docs, reference.sweep_input(*inputs, True, 1), priors())
+    recalled = reference.recall(graph, belief.docs, reference.sweep_input(*inputs, True), priors())
     assert np.abs(recalled - belief.docs.messages).mean() < 0.02
 
 
@@ -185,7 +184,7 @@ def test_lean_and_stored_converge_to_the_same_point() -> None:
 def test_pairwise_factors(graph: FactorGraph) -> None:
     belief = start(graph)
     assert belief.docs is not None
-    inputs = (belief.sums, graph.totals.tag_docs, belief.previous, priors(), False, 2)
+    inputs = (belief.sums, graph.totals.tag_docs, belief.previous, priors(), False)
     found = compiled.sweep_input(*inputs).tag_factors
     offsets, members = graph.tag_slots
     for t in range(graph.n_tags):
@@ -224,8 +223,8 @@ def test_fold_in(graph: FactorGraph, max_iter: int, impossible: bool) -> None:
     phi = rng.dirichlet(np.full(graph.n_words, 0.3), 5).T.astype(np.float32)
     phi[0] *= not impossible
     prior = rng.random((graph.n_docs, 5), dtype=np.float32) + np.float32(0.05)
-    sums = fold_in(graph, phi, prior, max_iter, 0.0, 2)
-    expected = reference.fold_in(graph, phi, prior, max_iter, 0.0, 1)
+    sums = fold_in(graph, phi, prior, max_iter, 0.0)
+    expected = reference.fold_in(graph, phi, prior, max_iter, 0.0)
     np.testing.assert_allclose(sums, expected, rtol=1e-3, atol=1e-3)
 
 
@@ -234,8 +233,8 @@ def test_fold_in_stops_document_by_document() -> None:
     graph = build_graph(counts)
     phi = np.array([[0.9, 0.1], [0.05, 0.5], [0.05, 0.4]], dtype=np.float32)
     prior = np.full((2, 2), 0.1, dtype=np.float32)
-    loose = fold_in(graph, phi, prior, 100, 2.0, 1)
-    once = fold_in(graph, phi, prior, 1, 0.0, 1)
+    loose = fold_in(graph, phi, prior, 100, 2.0)
+    once = fold_in(graph, phi, prior, 1, 0.0)
     np.testing.assert_array_equal(loose, once)
 
 
@@ -255,8 +254,8 @@ def test_credit_of_nothing_in_common_is_even() -> None:
 @given(graphs(), st.integers(0, 2**63 - 1))
 def test_cooccurrence_profiles(graph: FactorGraph, seed: int) -> None:
     sums = anchors.no_profiles(graph.n_words, 24)
-    anchors.add_profiles(graph, seed, 2, sums)
-    found = anchors.scaled_profiles(sums, 2)
+    anchors.add_profiles(graph, seed, sums)
+    found = anchors.scaled_profiles(sums)
     expected = reference.cooccurrence_profiles(graph, 36, seed)
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
@@ -292,7 +291,7 @@ def test_mixture_weights(seed: int) -> None:
         (anchors.WEIGHT_STEPS, 2e-2),
     ):  # each step magnifies rounding
         with patch.object(anchors, "WEIGHT_STEPS", n_steps):
-            found = anchors.mixture_weights(profiles, corners, 2)
+            found = anchors.mixture_weights(profiles, corners)
         expected = reference.mixture_weights(profiles, corners, anchors.STEP_SIZE, n_steps)
         np.testing.assert_allclose(found, expected, atol=close)
     np.testing.assert_allclose(found.sum(1), 1, rtol=1e-5)
@@ -307,10 +306,11 @@ def test_same_bits_at_any_number_of_threads(n_threads: int, seed: int) -> None:
     graph = build_graph(counts, sp.csr_array((rng.random((300, 20)) < 0.15).astype(np.int8)))
 
     def three_sweeps(threads: int) -> list[Any]:
-        topics = initial_topics(MemoryExecutor(graph, n_threads=threads), 7, seed, True)
-        belief = begin(compiled, graph, topics, seed, threads=threads)
-        for _ in range(3):
-            belief, _ = advance(compiled, graph, belief, priors(n_topics=7), threads=threads)
+        with thread_limit(threads):
+            topics = initial_topics(MemoryExecutor(graph), 7, seed, True)
+            belief = begin(compiled, graph, topics, seed)
+            for _ in range(3):
+                belief, _ = advance(compiled, graph, belief, priors(n_topics=7))
         return arrays_of(belief)
 
     for a, b in zip(three_sweeps(1), three_sweeps(n_threads), strict=True):

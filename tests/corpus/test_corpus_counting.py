@@ -23,6 +23,7 @@ from tagtopics.corpus import text
 from tagtopics.corpus.counting import CompiledCounter, character_classes
 from tagtopics.corpus.counting_loops import JOINER, LETTER, MARK, WORD
 from tagtopics.corpus.recipe import TextRecipe
+from tagtopics.jit.threads import thread_limit
 
 HARD = (
     "aAzZ_09 .-\n\0\u0130ıIΣσςßẞéÉe\u0301\u0345\u200c\u200d\u200d"
@@ -81,7 +82,10 @@ def test_tables_grow_and_threads_do_not_matter(monkeypatch: pytest.MonkeyPatch) 
     recipe = TextRecipe(ngram_range=(1, 2))
     monkeypatch.setattr(terms, "_FIRST_ROOM", 1)
     monkeypatch.setattr(terms, "_CHUNK", 2000)
-    found = [CompiledCounter(recipe).count(texts, n) for n in (1, 2, 5)]
+    found = []
+    for threads in (1, 2, 5):
+        with thread_limit(threads):
+            found.append(CompiledCounter(recipe).count(texts))
     for counts, words, _ in found:
         assert words == found[0][1]
         assert parts(counts) == parts(found[0][0])

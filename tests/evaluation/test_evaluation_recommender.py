@@ -56,7 +56,7 @@ def test_a_word_may_be_listed_more_often_than_there_are_documents() -> None:
     offsets = np.concatenate([[0], counts.indptr[1:] + n])
     index = ridges.documents_of(sp.csr_array((data, words, offsets), shape=counts.shape), theta)
     new = ridges.documents_of(counts, theta)
-    alike = 1 + np.log(ridges.kernel_of(new, index, 1.0, 1).astype(np.float64))
+    alike = 1 + np.log(ridges.kernel_of(new, index, 1.0).astype(np.float64))
     expected = 0.1 * (np.sqrt(theta) @ np.sqrt(theta).T).astype(np.float64)
     for d, i in np.ndindex(3, 3):
         there = slice(*index.doc_offsets[i : i + 2])
@@ -70,11 +70,11 @@ def test_a_word_may_be_listed_more_often_than_there_are_documents() -> None:
 def test_weights_are_those_of_the_specification(seed: int) -> None:
     (counts, theta), (more, more_theta) = _random_documents(60, seed), _random_documents(25, seed + 10)
     index, new = ridges.documents_of(counts, theta), ridges.documents_of(more, more_theta)
-    found = ridges.neighbours(new, index, 1.2, 2, most=20)
+    found = ridges.neighbours(new, index, 1.2, most=20)
     x, y, roots, more_roots = _shares(counts), _shares(more), np.sqrt(theta), np.sqrt(more_theta)
     trained = reference.similarities(x, x, roots, roots, 0.1)
     alikes = reference.similarities(y, x, more_roots, roots, 0.1)
-    assert ridges.kernel_of(new, index, 1.2, 2) == pytest.approx(np.exp(1.2 * (alikes - 1)), abs=1e-5)
+    assert ridges.kernel_of(new, index, 1.2) == pytest.approx(np.exp(1.2 * (alikes - 1)), abs=1e-5)
     for d, alike in enumerate(alikes):
         rows, weights = reference.weigh(alike, trained, 20, 1.2, 0.1)
         assert found.rows[d].tolist() == rows.tolist()
@@ -85,12 +85,12 @@ def test_left_out_documents_are_answered_without_themselves() -> None:
     """The same as removing the document from the training documents."""
     counts, theta = _random_documents(40)
     index, rows = ridges.documents_of(counts, theta), np.arange(40)
-    found = ridges.neighbours(index, index, 1.2, 1, own=rows, most=20)
+    found = ridges.neighbours(index, index, 1.2, own=rows, most=20)
     for d in rows:
         rest = np.delete(rows, d)
         others = ridges.documents_of(sp.csr_array(counts[rest]), theta[rest])
         own = ridges.documents_of(sp.csr_array(counts[[d]]), theta[[d]])
-        slow = ridges.neighbours(own, others, 1.2, 1, most=20)
+        slow = ridges.neighbours(own, others, 1.2, most=20)
         assert found.rows[d].tolist() == rest[slow.rows[0]].tolist()
         assert found.weights[d] == pytest.approx(slow.weights[0], abs=1e-5)
 
@@ -99,9 +99,9 @@ def test_equal_documents_can_be_solved() -> None:
     counts = sp.csr_array(np.ones((500, 3), dtype=int))
     theta = np.full((500, 2), 0.5, dtype=np.float32)
     index = ridges.documents_of(counts, theta)
-    weights = ridges.neighbours(index, index, 1000.0, 1).weights
+    weights = ridges.neighbours(index, index, 1000.0).weights
     assert weights.sum(1) == pytest.approx(np.full(500, 200 / 200.1), abs=1e-3)
-    kernel = ridges.kernel_of(index, index, 1000.0, 1)
+    kernel = ridges.kernel_of(index, index, 1000.0)
     coefficients, _ = ridges.solve_part(kernel, np.ones((500, 1), dtype=np.float32))
     assert np.isfinite(coefficients).all()
 
@@ -118,7 +118,7 @@ def test_the_best_tags_without_a_document_are_those_of_the_specification(n_tags:
     assert 0 < len(trained.coefficients) <= ridges.PART
     carried = trained.tags[own].toarray()
     scale = -(trained.own[own] + ridges.RIDGE)
-    best = ridges.leave_one_out_best(trained.coefficients, trained.own, trained.tags, own, 20, 2)
+    best = ridges.leave_one_out_best(trained.coefficients, trained.own, trained.tags, own, 20)
     expected = reference.best_without(trained.coefficients[own], scale, carried, 20)
     np.testing.assert_array_equal(best, expected)
     docs, columns = (part.ravel() for part in np.indices(carried.shape))
@@ -135,10 +135,10 @@ def test_answers_without_a_document_are_a_fit_without_it(part: int, monkeypatch:
     counts, theta = _random_documents(40)
     tags = sp.csr_array(np.random.default_rng(1).random((40, 3)) < 0.4, dtype=np.float32)
     generator = np.random.default_rng(0)
-    coefficients, own = ridges.fit_coefficients(counts, tags, theta, 1.2, generator, 1)
+    coefficients, own = ridges.fit_coefficients(counts, tags, theta, 1.2, generator)
     docs, share = ridges.documents_of(counts, theta), np.asarray(tags.mean(0))
     kernel, order = (
-        ridges.kernel_of(docs, docs, 1.2, 1).astype(float),
+        ridges.kernel_of(docs, docs, 1.2).astype(float),
         np.random.default_rng(0).permutation(40),
     )
     fast = kernel @ coefficients - own[:, np.newaxis] * coefficients

@@ -50,7 +50,7 @@ def test_weights_solve_the_regression_on_all_documents(
     assert np.allclose(found["weights"], np.linalg.solve(matrix, right), atol=1e-3)
     order = [recommender.rows.tolist().index(row) for row in found["rows"]]
     docs = documents_of(recommender.counts[order].astype(np.float32), model.doc_topic_[found["rows"]])
-    kernel = kernel_of(docs, docs, recommender.bandwidth, 1) + RIDGE * np.eye(len(order))
+    kernel = kernel_of(docs, docs, recommender.bandwidth) + RIDGE * np.eye(len(order))
     assert np.allclose(np.diag(matrix), np.diag(kernel), atol=1e-4)
     pairs = np.triu_indices(len(order), 1)
     assert np.corrcoef(matrix[pairs], kernel[pairs])[0, 1] > 0.97  # the kernel is almost a line

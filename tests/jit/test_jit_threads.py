@@ -14,57 +14,116 @@ import pytest
 
 import tagtopics as tt
 from tagtopics.jit import threads
-from tagtopics.jit.threads import resolve_threads, results_of, run_lanes, run_ranges
+from tagtopics.jit.threads import (
+    current_threads,
+    limit_threads,
+    results_of,
+    run_lanes,
+    run_ranges,
+    thread_limit,
+)
 
 SECONDS = 60
 
 
-@pytest.mark.parametrize("n_threads", [1, 2, 7, 10**8])
-def test_ranges_cover_every_item_once(n_threads: int) -> None:
+@pytest.mark.parametrize("n_jobs", [1, 2, 7, 10**8])
+def test_ranges_cover_every_item_once(n_jobs: int) -> None:
     seen = np.zeros(5000, dtype=int)
+    names = set()
 
     def kernel(first: int, last: int, step: int) -> None:
+        time.sleep(0.001)
+        names.add(threading.current_thread().name)
         seen[first:last] += step
 
-    run_ranges(kernel, np.arange(0, 50_010, 10)[:5001], 100, n_threads, 1)
+    with thread_limit(n_jobs):
+        run_ranges(kernel, np.arange(0, 50_010, 10)[:5001], 100, 1)
     assert (seen == 1).all()
+    assert (len(names) > 1) == (n_jobs > 1)
 
 
-@pytest.mark.parametrize("n_threads", [1, 2, 7])
-def test_results_are_in_the_order_of_the_items(n_threads: int) -> None:
-    assert results_of(lambda i: i * i, range(100), n_threads) == [i * i for i in range(100)]
-    assert results_of(str, [], n_threads) == []
+@pytest.mark.parametrize("n_jobs", [1, 2, 7])
+def test_results_are_in_the_order_of_the_items(n_jobs: int) -> None:
+    with thread_limit(n_jobs):
+        assert results_of(lambda i: i * i, range(100)) == [i * i for i in range(100)]
+        assert results_of(str, []) == []
 
 
-def test_n_jobs_is_bounded() -> None:
-    cores = resolve_threads(None)
-    assert resolve_threads(-1) == cores
-    assert resolve_threads(1) == 1
-    assert resolve_threads(-(10**8)) == 1
-    assert resolve_threads(10**8) == 4 * cores
+def test_the_limit_is_that_of_the_context() -> None:
+    cores = current_threads()
+    for n_jobs, expected in ((-1, cores), (1, 1), (-(10**8), 1), (10**8, 4 * cores), (None, cores)):
+        with thread_limit(n_jobs):
+            assert current_threads() == expected
+            with thread_limit(None):
+                assert current_threads() == expected
+            with thread_limit(3):
+                assert current_threads() == 3
+            assert current_threads() == expected
+    assert current_threads() == cores
+
+
+def test_methods_run_within_their_own_limit() -> None:
+    class Model:
+        n_jobs: int | None = 3
+
+        @limit_threads
+        def threads(self, plus: int) -> int:
+            """Return a number."""
+            return current_threads() + plus
+
+    model = Model()
+    assert model.threads(plus=1) == 4
+    model.n_jobs = None
+    with thread_limit(2):
+        assert model.threads(1) == 3
+    assert Model.threads.__doc__ == "Return a number."
+
+
+@pytest.mark.compiled
+def test_estimators_compute_within_their_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every kernel of a fit and of its queries sees `n_jobs`."""
+    found: list[int | None] = []
+
+    def note() -> int:
+        found.append(threads._limit.get())
+        return 1
+
+    monkeypatch.setattr(threads, "current_threads", note)
+    corpus = tt.make_tagged_corpus(n_docs=120, seed=0).corpus
+    model = tt.TTM(4, max_iter=3, random_state=0, n_jobs=3).fit(corpus)
+    model.transform(corpus, tags="inferred")
+    model.perplexity(corpus, similar=True)
+    model.predict_words(corpus)
+    model.log_likelihood(corpus, corpus)
+    model.recommend(corpus)
+    model.tag_probabilities(corpus)
+    model.leave_one_out_tags(corpus)
+    model.related(corpus)
+    model.explain(corpus)
+    model.partial_fit(corpus)
+    assert len(found) > 100
+    assert set(found) == {3}
 
 
 def test_no_thread_is_started_for_a_nested_call() -> None:
-    names: set[str] = set()
-    lock = threading.Lock()
-
-    def inner(items: Iterator[int]) -> None:
-        for _ in items:
-            with lock:
-                names.add(threading.current_thread().name)
-
     def outer(items: Iterator[int]) -> None:
         for _ in items:
-            here = threading.current_thread().name
-            names.clear()
-            run_lanes(inner, range(50), 1)
-            before = threading.active_count()
-            run_lanes(inner, range(50), 8)
-            assert threading.active_count() <= before
-            assert here in threading.current_thread().name
+            with thread_limit(8):
+                assert current_threads() == 1
+                before, here = threading.active_count(), threading.current_thread()
+                assert {*results_of(lambda _: threading.current_thread(), range(50))} == {here}
+                assert threading.active_count() <= before
 
-    run_lanes(outer, [1], 1)
-    assert names == {threading.current_thread().name}
+    with thread_limit(2):
+        run_lanes(outer, range(4))
+        assert current_threads() == 2
+
+
+def test_fewer_lanes_leave_threads_to_the_work_in_them() -> None:
+    seen: list[int] = []
+    with thread_limit(3):
+        run_lanes(lambda items: seen.extend(current_threads() for _ in items), range(4), 1)
+    assert seen == [3] * 4
 
 
 def test_nested_calls_from_all_threads_of_the_pool_end() -> None:
@@ -72,10 +131,11 @@ def test_nested_calls_from_all_threads_of_the_pool_end() -> None:
 
     def outer(items: Iterator[int]) -> None:
         for item in items:
-            run_lanes(lambda inner: done.extend(inner), range(3), 8)
+            run_lanes(lambda inner: done.extend(inner), range(3))
             done.append(item)
 
-    run_lanes(outer, range(200), 64)
+    with thread_limit(64):
+        run_lanes(outer, range(200))
     assert len(done) == 800
 
 
@@ -89,10 +149,11 @@ def test_an_error_ends_all_lanes() -> None:
                 raise ValueError("no")
             time.sleep(0.001)
 
-    with pytest.raises(ValueError, match="no"):
-        run_lanes(lane, range(10_000), 3)
-    assert len(taken) < 1000
-    run_lanes(lane, range(5), 3)
+    with thread_limit(3):
+        with pytest.raises(ValueError, match="no"):
+            run_lanes(lane, range(10_000))
+        assert len(taken) < 1000
+        run_lanes(lane, range(5))
 
 
 def _in_fork(work: Callable[[], Any]) -> Any:

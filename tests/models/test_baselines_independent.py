@@ -34,7 +34,7 @@ def perplexity(topics: Any, test: Corpus, prior: Any = None) -> float:
     phi = np.ascontiguousarray(np.asarray(topics, dtype=np.float32).T)
     alpha = np.full(phi.shape[1], ALPHA, dtype=np.float32) if prior is None else prior
     seen, held_out = completion(test.counts, 0)
-    theta = FoldIn(phi, alpha, n_threads=1).doc_topic(seen)
+    theta = FoldIn(phi, alpha).doc_topic(seen)
     return heldout.perplexity(
         float(heldout.log_likelihoods(held_out, theta, phi).sum()), float(held_out.sum())
     )

@@ -84,7 +84,7 @@ def test_sampling_authors(corpus: tuple[Any, Any], seed: int) -> None:
 @given(corpora(), st.integers(0, 2**31))
 def test_variational_sweeps(corpus: tuple[Any, Any], seed: int) -> None:
     counts, tags = corpus
-    common = (build_graph(counts), tags, PRIORS, seed, 1, False)
+    common = (build_graph(counts), tags, PRIORS, seed, False)
     fast, slow = VariationalBayes(*common), VariationalBayes(*common, vb_reference)
     assert_twins(fast, slow, 3, 1e-4)  # messages in single precision, sharpened by exp(psi) of 0.05
 
@@ -94,7 +94,7 @@ def test_variational_sweeps(corpus: tuple[Any, Any], seed: int) -> None:
 def test_labelled_sweeps(corpus: tuple[Any, Any], seed: int, n_common: int) -> None:
     counts, tags = corpus
     graph = build_graph(counts, as_topics(tags, n_common))
-    common = (graph, 0.1, 0.02, seed, 1)
+    common = (graph, 0.1, 0.02, seed)
     fast = LabeledPropagation(*common, labeled_loops)
     assert_twins(fast, LabeledPropagation(*common, labeled_reference), 3, 1e-4)
 

@@ -75,7 +75,7 @@ def test_shards_give_the_bits_of_memory(
     blocks = np.array([*firsts, corpus.n_docs])
     graph = build_graph(corpus.counts, corpus.tags)._replace(doc_blocks=blocks)
     priors = ttm(memory=memory).topic_settings().priors(graph.totals)
-    algorithm = BeliefPropagation(MemoryExecutor(graph, memory == "lean", 2), priors, 5)
+    algorithm = BeliefPropagation(MemoryExecutor(graph, memory == "lean"), priors, 5)
     whole = algorithm.learned(run(algorithm, max_iter=6).state)
 
     fitted = fit_shards(ttm(memory=memory).set_params(n_jobs=n_jobs), shards, tmp_path / "work")

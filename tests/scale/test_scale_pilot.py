@@ -169,7 +169,7 @@ def test_shards_have_the_topics_of_memory(
     expected = fit_topics(corpus, settings, executor=MemoryExecutor(graph, lean))
 
     work = ShardRun(tmp_path / "run", {})
-    workers = local_executor(2)(shards, work.states, settings.n_topics, lean)
+    workers = local_executor()(shards, work.states, settings.n_topics, lean)
     workers.keep(range(len(shards)), None)
     found = fit_topics(shards.corpus(), settings, executor=workers, callbacks=[work])
     workers.close()

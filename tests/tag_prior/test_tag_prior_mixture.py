@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tagtopics.bp.graph import FactorGraph, build_graph
+from tagtopics.jit.threads import thread_limit
 from tagtopics.tag_prior import mixture_loops as mixture
 from tagtopics.tag_prior import mixture_reference as reference
 from tagtopics.tag_prior import tag_word_loops as tag_words
@@ -82,14 +83,14 @@ def large_case() -> Case:
     return case_of(rng.poisson(0.5, (400, 60)), rng.random((400, N_TAGS)) < 0.4, 8, rng)
 
 
-def claims_of(case: Case, kernels: Any = mixture, threads: int = 1) -> Any:
-    return kernels.claim_probabilities(case.graph, case.pairs, case.profiles, case.phi, threads)
+def claims_of(case: Case, kernels: Any = mixture) -> Any:
+    return kernels.claim_probabilities(case.graph, case.pairs, case.profiles, case.phi)
 
 
 @quick
 @given(cases())
 def test_probabilities_of_claims(case: Case) -> None:
-    np.testing.assert_allclose(claims_of(case, threads=2), claims_of(case, reference), **CLOSE)
+    np.testing.assert_allclose(claims_of(case), claims_of(case, reference), **CLOSE)
 
 
 def test_the_words_of_a_tag_add_up_to_one() -> None:
@@ -107,7 +108,7 @@ def test_the_words_of_a_tag_add_up_to_one() -> None:
 @given(cases(), st.sampled_from([0, 1, 30]))
 def test_new_documents(case: Case, max_iter: int) -> None:
     given = (case.graph, case.phi, claims_of(case), case.prior, case.slot_prior, max_iter, 0.0)
-    found, expected = mixture.fold_in_mixture(*given, 2), reference.fold_in_mixture(*given)
+    found, expected = mixture.fold_in_mixture(*given), reference.fold_in_mixture(*given)
     sizes = np.diff(np.concatenate([[0], np.cumsum(case.graph.edge_count)])[case.graph.doc_edges])
     scale = max(1.0, float(sizes.max(initial=1)))
     for a, b in zip(found, expected, strict=True):
@@ -123,8 +124,10 @@ def test_expected_tokens(seed: int, n: int, n_topics: int) -> None:
     rng = np.random.default_rng(seed)
     sums, phi = (rng.random((rows, n_topics), dtype=np.float32) for rows in (5, 9))
     doc, word = rng.integers(5, size=n), rng.integers(9, size=n).astype(np.int32)
-    one, two = (mixture.expected_tokens(doc, word, sums, phi, threads) for threads in (1, 2))
-    np.testing.assert_array_equal(one, two)
+    with thread_limit(1):
+        one = mixture.expected_tokens(doc, word, sums, phi)
+    with thread_limit(2):
+        np.testing.assert_array_equal(one, mixture.expected_tokens(doc, word, sums, phi))
     np.testing.assert_allclose(one, reference.expected_tokens(doc, word, sums, phi), rtol=1e-12)
 
 
@@ -133,7 +136,7 @@ def test_a_word_that_no_component_knows_is_divided_evenly() -> None:
     phi, prior = np.zeros((1, 3), np.float32), np.ones((1, 3), np.float32)
     given = (graph, phi, np.zeros(1, np.float32), prior, np.ones(1, np.float32), 5, 0.0)
     for kernels in (mixture, reference):
-        sums, slot_sums = kernels.fold_in_mixture(*given, 1)
+        sums, slot_sums = kernels.fold_in_mixture(*given)
         np.testing.assert_allclose(sums, [[1.0, 1.0, 1.0]])
         np.testing.assert_allclose(slot_sums, [1.0])
 
@@ -143,7 +146,7 @@ def test_a_word_that_no_component_knows_is_divided_evenly() -> None:
 def test_credit(case: Case) -> None:
     weights = case.slot_prior + np.float32(0.1)
     given = (case.graph, case.phi, claims_of(case), case.prior, weights, case.profiles)
-    found, expected = mixture.credit_claims(*given, 2), reference.credit_claims(*given)
+    found, expected = mixture.credit_claims(*given), reference.credit_claims(*given)
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_allclose(a, b, **CLOSE)
     for doc in reference.documents(case.graph):
@@ -157,13 +160,13 @@ def test_credit(case: Case) -> None:
 @given(cases())
 def test_what_topics_say(case: Case) -> None:
     pairs, phi = case.pairs, case.phi
-    found = tag_words.pair_predictions(pairs.offsets, pairs.words, case.profiles, phi, 2)
+    found = tag_words.pair_predictions(pairs.offsets, pairs.words, case.profiles, phi)
     expected = reference.pair_predictions(pairs.offsets, pairs.words, case.profiles, phi)
     np.testing.assert_allclose(found, expected, **CLOSE)
     rng = np.random.default_rng(0)
     doc_sums = (5 * rng.random(case.prior.shape)).astype(np.float32)
     given = (case.graph, phi, doc_sums, case.prior[0])
-    values = tag_words.topic_probabilities(*given, 2)
+    values = tag_words.topic_probabilities(*given)
     np.testing.assert_allclose(values, reference.topic_probabilities(*given), rtol=1e-3)
 
 
@@ -174,7 +177,7 @@ def test_a_document_of_one_token_has_a_probability(prior: float) -> None:
     phi = np.array([[0.75, 0.5], [0.25, 0.5]], np.float32)
     doc_sums = np.array([[1.0, 0.0], [0.0, 1.0]], np.float32)
     given = (graph, phi, doc_sums, np.full(2, prior, np.float32))
-    values = tag_words.topic_probabilities(*given, 1)
+    values = tag_words.topic_probabilities(*given)
     np.testing.assert_allclose(values, reference.topic_probabilities(*given), rtol=1e-5)
     assert np.isfinite(values).all()
     assert (values > 0).all()
@@ -187,20 +190,20 @@ def test_tag_words(case: Case, seed: int) -> None:
     rng = np.random.default_rng(seed)
     graph, topics = case.graph, rng.uniform(0.01, 0.5, case.graph.n_edges).astype(np.float32)
     offsets, words = case.pairs.offsets, case.pairs.words
-    for found, right in zip(tag_words.words_of_tags(graph, 2), reference.words_of_tags(graph), strict=True):
+    for found, right in zip(tag_words.words_of_tags(graph), reference.words_of_tags(graph), strict=True):
         np.testing.assert_array_equal(found, right)
-    numbers = tag_words.claim_pairs(graph, offsets, words, 2)
+    numbers = tag_words.claim_pairs(graph, offsets, words)
     np.testing.assert_array_equal(numbers, reference.claim_pairs(graph, offsets, words))
     shares = np.zeros(len(numbers), np.float32)
-    pairs = tag_words.collect_claims(graph, numbers, case.pairs, shares, 2)
+    pairs = tag_words.collect_claims(graph, numbers, case.pairs, shares)
     assert not pairs.tokens.any()
     for _ in range(2):
         expected = shares.astype(np.float64)
         reference.share_claims(graph, numbers, pairs, topics, 3.0, case.slot_prior, expected, 3)
-        tag_words.share_claims(graph, numbers, pairs, topics, 3.0, case.slot_prior, shares, 3, 2)
+        tag_words.share_claims(graph, numbers, pairs, topics, 3.0, case.slot_prior, shares, 3)
         np.testing.assert_allclose(shares, expected, **CLOSE)
         slow = reference.collect_claims(graph, numbers, pairs, shares)
-        pairs = tag_words.collect_claims(graph, numbers, pairs, shares, 2)
+        pairs = tag_words.collect_claims(graph, numbers, pairs, shares)
         np.testing.assert_allclose(pairs.tokens, slow.tokens, **CLOSE)
         np.testing.assert_allclose(pairs.totals, slow.totals, **CLOSE)
     assert (shares >= 0).all()
@@ -211,7 +214,7 @@ def test_tag_words(case: Case, seed: int) -> None:
 def test_tokens_credited_to_tags(case: Case, seed: int) -> None:
     n_claims = int(mixture.first_claims(case.graph)[-1])
     shares = np.random.default_rng(seed).random(n_claims, dtype=np.float32)
-    offsets, words, tokens = tag_words.credited_tokens(case.graph, shares, 2)
+    offsets, words, tokens = tag_words.credited_tokens(case.graph, shares)
     found = sp.csr_array((tokens, words, offsets), (case.graph.n_tags, case.graph.n_words))
     assert found.has_canonical_format or found.nnz == len(set(zip(*found.nonzero(), strict=True)))
     np.testing.assert_allclose(found.toarray(), reference.credited_tokens(case.graph, shares), rtol=1e-6)
@@ -222,17 +225,17 @@ def test_tokens_credited_to_tags(case: Case, seed: int) -> None:
 def test_the_same_bits_at_any_number_of_threads(threads: int) -> None:
     case = large_case()
 
-    def everything(n: int) -> list[Any]:
+    def everything() -> list[Any]:
         graph, pairs, phi, profiles = case.graph, case.pairs, case.phi, case.profiles
-        said = claims_of(case, threads=n)
-        folded = mixture.fold_in_mixture(graph, phi, said, case.prior, case.slot_prior, 20, 1e-3, n)
-        credit = mixture.credit_claims(graph, phi, said, case.prior, case.slot_prior, profiles, n)
-        predicted = tag_words.pair_predictions(pairs.offsets, pairs.words, profiles, phi, n)
-        topics = tag_words.topic_probabilities(graph, phi, folded[0], case.prior[0], n)
+        said = claims_of(case)
+        folded = mixture.fold_in_mixture(graph, phi, said, case.prior, case.slot_prior, 20, 1e-3)
+        credit = mixture.credit_claims(graph, phi, said, case.prior, case.slot_prior, profiles)
+        predicted = tag_words.pair_predictions(pairs.offsets, pairs.words, profiles, phi)
+        topics = tag_words.topic_probabilities(graph, phi, folded[0], case.prior[0])
         shares = np.zeros(len(said), np.float32)
-        numbers = tag_words.claim_pairs(graph, pairs.offsets, pairs.words, n)
-        tag_words.share_claims(graph, numbers, pairs, topics, 2.0, case.slot_prior, shares, 4, n)
-        collected = tag_words.collect_claims(graph, numbers, pairs, shares, n)
+        numbers = tag_words.claim_pairs(graph, pairs.offsets, pairs.words)
+        tag_words.share_claims(graph, numbers, pairs, topics, 2.0, case.slot_prior, shares, 4)
+        collected = tag_words.collect_claims(graph, numbers, pairs, shares)
         return [
             said,
             *folded,
@@ -242,9 +245,13 @@ def test_the_same_bits_at_any_number_of_threads(threads: int) -> None:
             shares,
             collected.tokens,
             collected.totals,
-            *tag_words.credited_tokens(graph, shares, n),
+            *tag_words.credited_tokens(graph, shares),
         ]
 
-    for one, many in zip(everything(1), everything(threads), strict=True):
+    with thread_limit(1):
+        expected = everything()
+    with thread_limit(threads):
+        found = everything()
+    for one, many in zip(expected, found, strict=True):
         np.testing.assert_array_equal(one, many)
         assert np.isfinite(one).all()

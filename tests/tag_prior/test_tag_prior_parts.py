@@ -125,7 +125,7 @@ def test_strengths_are_where_the_held_out_likelihood_peaks(monkeypatch: pytest.M
     monkeypatch.setattr(strengths, "_predicted", lambda *arguments: seen)
     monkeypatch.setattr(strengths, "_STEPS", 500)
     phi = np.array([[0.8, 0.2], [0.2, 0.8]], np.float32)
-    fit = maximise(hand_made_rows(), None, phi, np.ones(1), 1, rounds=1)
+    fit = maximise(hand_made_rows(), None, phi, np.ones(1), rounds=1)
     assert fit.values == pytest.approx([4.0], rel=1e-3)
     expected = 13 * np.log(0.65) + 7 * np.log(0.35)
     assert fit.likelihoods == pytest.approx([expected], rel=1e-5)

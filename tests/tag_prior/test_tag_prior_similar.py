@@ -103,7 +103,7 @@ def test_the_most_similar_documents_are_those_of_the_kernel(groups: Fitted) -> N
     rng, counts = np.random.default_rng(0), groups.train.counts.astype(np.float32)
     topics = rng.dirichlet(np.ones(4), counts.shape[0]).astype(np.float32)
     new, index = counts[:7], counts[7:]
-    near = nearest_documents(new, topics[:7], documents_of(index, topics[7:]), (index, topics[7:]), 2)
+    near = nearest_documents(new, topics[:7], documents_of(index, topics[7:]), (index, topics[7:]))
     shares = counts.toarray().astype(np.float64) / counts.sum(1).reshape(-1, 1)
     roots = np.sqrt(topics)
     alike = reference.similarities(shares[:7], shares[7:], roots[:7], roots[7:], float(TOPIC_WEIGHT))

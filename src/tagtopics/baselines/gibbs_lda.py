@@ -21,7 +21,6 @@ from tagtopics.bp.graph import FactorGraph, Groups, Priors, build_graph
 from tagtopics.bp.loop import Learned, TopicAlgorithm, proportions
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
-from tagtopics.jit.threads import resolve_threads
 
 MOST_TOKENS = 500_000_000
 """A sampler stores a topic for each token: more tokens would need gigabytes for them alone."""
@@ -60,7 +59,6 @@ class GibbsModel(Baseline):
             "priors": self._priors(),
             "seed": self._seed(),
             "max_iter": self.max_iter,
-            "n_threads": resolve_threads(self.n_jobs),
             "anchored": self.init == "anchors",
             "averaged": float(self.averaged_share),
         }
@@ -143,7 +141,6 @@ class Chain:
     priors: Priors  # alpha and beta
     seed: int  # of the start and of the chain
     max_iter: int  # total number of sweeps, which determines the last ones
-    n_threads: int = 1  # for the anchors; any number gives the same bits
     anchored: bool = True  # draw the first topics around anchor words; else uniformly
     averaged: float = AVERAGED  # share of the sweeps, the last ones, whose mean is the result; 0: the last
     kernels: ModuleType = gibbs_loops  # or `gibbs_reference` to check it
@@ -156,7 +153,7 @@ class Chain:
 
     def first_topics(self) -> Float32:
         """Return the initial p(topic | word), (W, K), up to a factor."""
-        executor = MemoryExecutor(self.graph, n_threads=self.n_threads)
+        executor = MemoryExecutor(self.graph)
         return initial_topics(executor, len(self.priors.doc_topic), self.seed, self.anchored)
 
     def draws(self, pass_: int) -> tuple[ChainPriors, np.uint64, int]:

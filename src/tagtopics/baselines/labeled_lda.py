@@ -22,7 +22,7 @@ from tagtopics.bp.graph import FactorGraph, Groups, build_graph, group_by
 from tagtopics.bp.loop import Learned, TopicAlgorithm
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
-from tagtopics.jit.threads import resolve_threads, run_ranges
+from tagtopics.jit.threads import run_ranges
 from tagtopics.tag_prior.mixture_loops import first_claims
 
 MOST_CELLS = 400_000_000
@@ -102,7 +102,7 @@ class LabeledLDA(Baseline):
             )
         graph = build_graph(corpus.counts, as_topics(corpus.tags, int(self.n_common_topics)))
         priors = float(self.doc_topic_prior), float(self.topic_word_prior)
-        return LabeledPropagation(graph, *priors, self._seed(), resolve_threads(self.n_jobs))
+        return LabeledPropagation(graph, *priors, self._seed())
 
     def _tag_pseudo_counts(self, tags: Any) -> Float32 | None:
         """Return what turns the prior of unknown tags into that of the known ones, (D, K)."""
@@ -142,7 +142,6 @@ class LabeledPropagation:
     alpha: float  # pseudo-count of each slot
     beta: float  # pseudo-count of each word in each topic
     seed: int  # of the random start
-    n_threads: int = 1  # any number gives the same bits
     kernels: ModuleType = labeled_loops  # or `labeled_reference` to check it
     converges: ClassVar[bool] = True
 
@@ -153,7 +152,7 @@ class LabeledPropagation:
         messages = np.empty(int(tables[-1]), dtype=np.float32)
         slot_sums = np.zeros(self.graph.n_slots, dtype=np.float32)
         arguments = (self.graph, tables, np.uint64(self.seed), messages, slot_sums)
-        run_ranges(self.kernels.start, tables, 4, self.n_threads, *arguments)
+        run_ranges(self.kernels.start, tables, 4, *arguments)
         return LabeledState(messages, slot_sums, self._word_sums(tables, messages))
 
     def step(self, state: LabeledState) -> tuple[LabeledState, float]:
@@ -162,7 +161,7 @@ class LabeledPropagation:
         given = LabeledInput(state.word_sums.astype(np.float32), state.word_sums.sum(0).astype(np.float32))
         numbers = (np.float32(self.alpha), np.float32(self.beta))
         arguments = (self.graph, tables, given, *numbers, state.messages, state.slot_sums, change)
-        run_ranges(self.kernels.update_documents, tables, 8, self.n_threads, *arguments)
+        run_ranges(self.kernels.update_documents, tables, 8, *arguments)
         tokens = max(float(self.graph.edge_count.sum(dtype=np.float64)), 1e-300)
         after = state._replace(word_sums=self._word_sums(tables, state.messages))
         return after, float(change.sum()) / tokens
@@ -195,7 +194,7 @@ class LabeledPropagation:
         edge_doc = np.repeat(np.arange(graph.n_docs), np.diff(graph.doc_edges))
         sums = np.empty((graph.n_words, graph.n_tags))
         arguments = (graph, self._words, edge_doc, tables, messages, sums)
-        run_ranges(self.kernels.sum_words, self._words.offsets, 4, self.n_threads, *arguments)
+        run_ranges(self.kernels.sum_words, self._words.offsets, 4, *arguments)
         return sums
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple, Self
 
@@ -17,7 +16,7 @@ from tagtopics.corpus.tags import tags_of_labels
 from tagtopics.errors import InputError
 from tagtopics.images.decode import WORKING_PIXELS, Effort, Sizing, each_image, listed, read_image
 from tagtopics.images.descriptors import planes_of, windows
-from tagtopics.jit.threads import resolve_threads
+from tagtopics.jit.threads import results_of, thread_limit
 
 _PATCH = 8
 """Side of a patch, in pixels."""
@@ -90,8 +89,8 @@ class SML(BaseEstimator):  # type: ignore[misc]
         by_tag = tags.tocsc()
         members = [by_tag.indices[a:b] for a, b in zip(by_tag.indptr[:-1], by_tag.indptr[1:], strict=True)]
         merge = partial(self._mixture_of_tag, of_images=of_images, members=members)
-        with single_thread(), ThreadPoolExecutor(resolve_threads(self.n_jobs)) as pool:
-            self.mixtures_ = list(pool.map(merge, range(len(members))))
+        with single_thread(), thread_limit(self.n_jobs):
+            self.mixtures_ = results_of(merge, range(len(members)))
         return self
 
     def scores(self, images: Iterable[Any]) -> Float64:

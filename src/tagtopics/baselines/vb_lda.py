@@ -24,7 +24,7 @@ from tagtopics.bp.loop import Learned, TopicAlgorithm, proportions
 from tagtopics.bp.start import start
 from tagtopics.bp.sums import group_sums
 from tagtopics.corpus.core import Corpus
-from tagtopics.jit.threads import resolve_threads, run_ranges
+from tagtopics.jit.threads import run_ranges
 
 _PASSES, _TOL = 10, 1e-3
 """A document is iterated until its sums change by less than `_TOL` per token, at most `_PASSES` times."""
@@ -76,9 +76,9 @@ class VBLDA(Baseline):
         self.n_jobs = n_jobs
 
     def _algorithm(self, corpus: Corpus) -> TopicAlgorithm[Any]:
-        threads, anchored = resolve_threads(self.n_jobs), self.init == "anchors"
+        anchored = self.init == "anchors"
         graph = build_graph(corpus.counts)
-        return VariationalBayes(graph, corpus.tags, self._priors(), self._seed(), threads, anchored)
+        return VariationalBayes(graph, corpus.tags, self._priors(), self._seed(), anchored)
 
 
 class VariationalState(NamedTuple):
@@ -97,17 +97,16 @@ class VariationalBayes:
     tags: Any  # CSR (D, T), whose profiles are computed, too; they do not influence the updates
     priors: Priors  # alpha and beta
     seed: int  # of the random start
-    n_threads: int = 1  # any number gives the same bits
     anchored: bool = True  # start from topics around anchor words; else from noise
     kernels: ModuleType = vb_loops  # or `vb_reference` to check it
     converges: ClassVar[bool] = True
 
     def init(self) -> VariationalState:
         """Return the first messages and their sums; anchored topics have the noise twice."""
-        graph, executor = self.graph, MemoryExecutor(self.graph, n_threads=self.n_threads)
+        graph, executor = self.graph, MemoryExecutor(self.graph)
         topics = initial_topics(executor, len(self.priors.doc_topic), self.seed, self.anchored) + NOISE
         sums = CorpusSums.zeros(graph.n_words, graph.n_tags, topics.shape[1])
-        docs = start(graph, topics, self.seed, False, self.n_threads, sums)
+        docs = start(graph, topics, self.seed, False, sums)
         return VariationalState(docs.messages, docs.doc_sums.astype(np.float64), sums.words)
 
     def step(self, state: VariationalState) -> tuple[VariationalState, float]:
@@ -118,10 +117,10 @@ class VariationalBayes:
         fixed = (graph, self.priors.doc_topic, factors, _PASSES, _TOL)
         arguments = (*fixed, state.messages, state.doc_sums, change)
         work = 8 * K * _PASSES
-        run_ranges(self.kernels.update_documents, graph.doc_edges, work, self.n_threads, *arguments)
+        run_ranges(self.kernels.update_documents, graph.doc_edges, work, *arguments)
         word_sums = np.empty_like(state.word_sums)
         groups = self._words
-        run_ranges(group_sums, groups.offsets, K, self.n_threads, groups, state.messages, word_sums)
+        run_ranges(group_sums, groups.offsets, K, groups, state.messages, word_sums)
         tokens = max(float(graph.edge_count.sum(dtype=np.float64)), 1e-300)
         return state._replace(word_sums=word_sums), float(change.sum()) / tokens
 

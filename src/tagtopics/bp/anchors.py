@@ -38,22 +38,21 @@ STEP_SIZE = 80.0
 """Length of a step, in units of the largest squared corner."""
 
 
-def anchored_topics(profile_sums: Float64, word_docs: Int64, n_topics: int, n_threads: int) -> Float32:
+def anchored_topics(profile_sums: Float64, word_docs: Int64, n_topics: int) -> Float32:
     """Return p(topic | word), (W, K), of topics around anchor words; uniform where no corner is left.
 
     Args:
         profile_sums: from `no_profiles` and `add_profiles`, over all documents.
         word_docs: (W,) number of documents that contain each word.
         n_topics: the number of topics, K.
-        n_threads: any number gives the same bits.
     """
-    profiles = scaled_profiles(profile_sums, n_threads)
+    profiles = scaled_profiles(profile_sums)
     candidates = anchor_candidates(word_docs, n_topics)
     chosen = candidates[farthest_rows(profiles[candidates], n_topics)]
     weights = np.full((len(profiles), n_topics), 1.0 / n_topics, dtype=np.float32)
     if len(chosen) > 1:
         share = len(chosen) / n_topics
-        weights[:, : len(chosen)] = share * mixture_weights(profiles, profiles[chosen], n_threads)
+        weights[:, : len(chosen)] = share * mixture_weights(profiles, profiles[chosen])
     return weights
 
 
@@ -68,18 +67,18 @@ def no_profiles(n_words: int, n_topics: int) -> Float64:
     return np.zeros((n_words, max(32, n_topics + n_topics // 2) + 1))
 
 
-def add_profiles(graph: FactorGraph, seed: int, n_threads: int, sums: Float64) -> None:
+def add_profiles(graph: FactorGraph, seed: int, sums: Float64) -> None:
     """Add the profiles of a corpus, or of a part of one, to `sums`; parts may come in any order."""
     signs = np.empty((graph.n_words, sums.shape[1] - 1), dtype=np.float32)
     offsets = np.arange(graph.n_words + 1)
-    run_ranges(_draw_signs, offsets, signs.shape[1], n_threads, np.uint64(seed), signs)
-    add_in_blocks(_add_profiles, graph, graph.totals.doc_grid, n_threads, sums, signs)
+    run_ranges(_draw_signs, offsets, signs.shape[1], np.uint64(seed), signs)
+    add_in_blocks(_add_profiles, graph, graph.totals.doc_grid, sums, signs)
 
 
-def scaled_profiles(sums: Float64, n_threads: int) -> Float32:
+def scaled_profiles(sums: Float64) -> Float32:
     """Return (W, dims): the mean of the words that each word occurs with; zeros where there are none."""
     profiles = np.empty((len(sums), sums.shape[1] - 1), dtype=np.float32)
-    run_ranges(_scale_rows, np.arange(len(sums) + 1), sums.shape[1], n_threads, sums, profiles)
+    run_ranges(_scale_rows, np.arange(len(sums) + 1), sums.shape[1], sums, profiles)
     return profiles
 
 
@@ -89,7 +88,7 @@ def farthest_rows(rows: Float32, n: int) -> Int64:
     return found
 
 
-def mixture_weights(profiles: Float32, corners: Float32, n_threads: int) -> Float32:
+def mixture_weights(profiles: Float32, corners: Float32) -> Float32:
     """Return (W, n): distributions over corners (n, dims) that approximate the profiles (W, dims)."""
     weights = np.empty((len(profiles), len(corners)), dtype=np.float32)
     gram = np.empty((len(corners), len(corners)), dtype=np.float32)
@@ -98,7 +97,7 @@ def mixture_weights(profiles: Float32, corners: Float32, n_threads: int) -> Floa
     offsets = np.arange(len(profiles) + 1)
     work = len(corners) * (len(corners) * WEIGHT_STEPS + profiles.shape[1])
     across = np.ascontiguousarray(corners.T)
-    run_ranges(_weigh, offsets, work, n_threads, profiles, across, gram, rate, WEIGHT_STEPS, weights)
+    run_ranges(_weigh, offsets, work, profiles, across, gram, rate, WEIGHT_STEPS, weights)
     return weights
 
 

@@ -63,7 +63,6 @@ class Kernels(Protocol):
         previous: Float32,
         priors: Priors,
         lean: bool,
-        n_threads: int,
     ) -> SweepInput:
         """Return what a sweep reads about words and tags."""
         ...
@@ -74,7 +73,6 @@ class Kernels(Protocol):
         word_topics: Float32,
         seed: int,
         lean: bool,
-        n_threads: int,
         sums: CorpusSums,
     ) -> DocState:
         """Return the initial state of documents, and add its sums to `sums`."""
@@ -87,7 +85,6 @@ class Kernels(Protocol):
         given: SweepInput,
         priors: Priors,
         lean: bool,
-        n_threads: int,
         sums: CorpusSums,
     ) -> float:
         """Update documents in place and add their sums to `sums`; return how far messages moved."""
@@ -113,11 +110,6 @@ class Executor(Protocol):
     @property
     def lean(self) -> bool:
         """Whether messages are recomputed in each sweep instead of stored."""
-        ...
-
-    @property
-    def n_threads(self) -> int:
-        """Threads for work on the sums; any number gives the same bits."""
         ...
 
     @property
@@ -164,7 +156,6 @@ class MemoryExecutor:
 
     graph: FactorGraph
     lean: bool = False  # recompute messages in each sweep instead of storing them; see `reference.recall`
-    n_threads: int = 1  # any number gives the same bits
     kernels: Kernels = compiled
 
     @property
@@ -180,17 +171,17 @@ class MemoryExecutor:
     def profiles(self, n_topics: int, seed: int) -> Float64:
         """Return the sums of the words' profiles."""
         sums = no_profiles(self.graph.n_words, n_topics)
-        add_profiles(self.graph, seed, self.n_threads, sums)
+        add_profiles(self.graph, seed, sums)
         return sums
 
     def start(self, word_topics: Float32, seed: int, sums: CorpusSums) -> DocState:
         """Return the initial state of all documents."""
-        return self.kernels.start(self.graph, word_topics, seed, self.lean, self.n_threads, sums)
+        return self.kernels.start(self.graph, word_topics, seed, self.lean, sums)
 
     def sweep(self, sweep: Sweep, docs: DocState | None, sums: CorpusSums) -> float:
         """Update all documents in place."""
         assert docs is not None
-        arguments = (sweep.given, sweep.priors, self.lean, self.n_threads, sums)
+        arguments = (sweep.given, sweep.priors, self.lean, sums)
         return self.kernels.sweep(self.graph, docs, *arguments)
 
     def doc_topic(self, belief: Belief) -> Float32:
@@ -221,7 +212,7 @@ def initial_topics(
     if not anchored:
         return np.ones((len(word_docs), n_topics), dtype=np.float32)
     profiles = executor.profiles(n_topics, seed)
-    return anchored_topics(profiles, word_docs, n_topics, executor.n_threads) + NOISE
+    return anchored_topics(profiles, word_docs, n_topics) + NOISE
 
 
 def check_docs(docs: DocState, graph: FactorGraph, n_topics: int, lean: bool, where: str) -> None:

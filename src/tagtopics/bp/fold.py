@@ -12,13 +12,11 @@ from tagtopics.jit.compiling import inner, kernel
 from tagtopics.jit.threads import run_ranges
 
 
-def fold_in(
-    graph: FactorGraph, phi: Float32, prior: Float32, max_iter: int, tol: float, n_threads: int
-) -> Float32:
+def fold_in(graph: FactorGraph, phi: Float32, prior: Float32, max_iter: int, tol: float) -> Float32:
     """Return the sums (D, K) of new documents under fixed topics; see `reference.fold_in`."""
     sums = np.empty((graph.n_docs, phi.shape[1]), dtype=np.float32)
     work = 8 * phi.shape[1] * max_iter
-    run_ranges(_fold_in, graph.doc_edges, work, n_threads, graph, phi, prior, max_iter, tol, sums)
+    run_ranges(_fold_in, graph.doc_edges, work, graph, phi, prior, max_iter, tol, sums)
     return sums
 
 

@@ -22,7 +22,6 @@ class FoldIn(NamedTuple):
     doc_topic_prior: Float32  # (K,) alpha
     max_iter: int = 100
     tol: float = 2e-2
-    n_threads: int = 1
 
     def doc_topic(self, counts: Any, tag_counts: Any | None = None) -> Float32:
         """Return theta (D, K) of documents, computed in batches.
@@ -38,7 +37,7 @@ class FoldIn(NamedTuple):
             if tag_counts is not None:
                 prior = prior + tag_counts[first:last]
             prior = np.ascontiguousarray(prior, dtype=np.float32)
-            arguments = (self.max_iter, self.tol, self.n_threads)
+            arguments = (self.max_iter, self.tol)
             batch = fold_in(graph, self.phi, prior, *arguments) + prior
             theta[first:last] = batch / batch.sum(1, keepdims=True, dtype=np.float64)
         return theta

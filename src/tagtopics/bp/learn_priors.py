@@ -67,7 +67,7 @@ def can_learn(counts: Any) -> bool:
     return counts.shape[0] >= MIN_DOCS and bool(np.array_equal(counts.data, np.rint(counts.data)))
 
 
-def learn_alpha(counts: Any, tags: Any, priors: Priors, seed: int, n_threads: int, anchored: bool) -> Priors:
+def learn_alpha(counts: Any, tags: Any, priors: Priors, seed: int, anchored: bool) -> Priors:
     """Return priors with a symmetric alpha that suits held-out tokens; as given for small corpora.
 
     Args:
@@ -75,7 +75,6 @@ def learn_alpha(counts: Any, tags: Any, priors: Priors, seed: int, n_threads: in
         tags: their tags, CSR (D, T).
         priors: where to start.
         seed: of the choice of documents and tokens, and of the start.
-        n_threads: any number gives the same bits.
         anchored: whether the fit starts from anchor words.
     """
     if not can_learn(counts):
@@ -84,7 +83,7 @@ def learn_alpha(counts: Any, tags: Any, priors: Priors, seed: int, n_threads: in
     n = min(n_docs // _ALPHA_SHARE, _ALPHA_DOCS)
     chosen = np.random.default_rng(seed).choice(n_docs, n, replace=False)
     holdout = set_aside(counts, tags, chosen, seed)
-    executor = MemoryExecutor(holdout.graph, n_threads=n_threads)
+    executor = MemoryExecutor(holdout.graph)
     calm = priors._replace(relaxation=min(priors.relaxation, _RELAXATION))
     algorithm = _AlphaLearning(BeliefPropagation(executor, calm, seed, anchored), holdout)
     learned = run(algorithm, max_iter=_ALPHA_SWEEPS).state.priors
@@ -106,16 +105,16 @@ class _AlphaLearning:
         """Return the belief after one sweep, with a better alpha."""
         belief, change = self.propagation.step(belief)
         if belief.sweep >= _FIRST and belief.sweep % _EVERY == 0:
-            alpha = _improved_alpha(belief, self.holdout, self.propagation.executor.n_threads)
+            alpha = _improved_alpha(belief, self.holdout)
             belief = belief._replace(priors=belief.priors._replace(doc_topic=alpha))
         return belief, change
 
 
-def _improved_alpha(belief: Belief, holdout: Holdout, n_threads: int) -> Float32:
+def _improved_alpha(belief: Belief, holdout: Holdout) -> Float32:
     """Return alpha (K,) after a few steps of the fixed point, with topics and seen counts as they are."""
     priors = belief.priors
     phi = _word_probabilities(belief, priors)
-    fold_in = FoldIn(phi.astype(np.float32), priors.doc_topic, max_iter=20, n_threads=n_threads)
+    fold_in = FoldIn(phi.astype(np.float32), priors.doc_topic, max_iter=20)
     alpha, K = float(priors.doc_topic.mean()), len(priors.doc_topic)
     theta = fold_in.doc_topic(holdout.seen).astype(np.float64)
     doc_sums = np.maximum(theta * (holdout.seen.sum(1)[:, np.newaxis] + K * alpha) - alpha, 0.0)

@@ -91,7 +91,7 @@ class BeliefPropagation:
             everything, tag_docs = everything._replace(tags=no_tags, tag_squares=no_tags), tag_docs[:0]
         plain = priors.relaxation > 1 and number < _PLAIN
         used = priors._replace(relaxation=0.0) if plain else priors
-        arguments = (previous, used, executor.lean, executor.n_threads)
+        arguments = (previous, used, executor.lean)
         given = executor.kernels.sweep_input(everything, tag_docs, *arguments)
         sums.clear(tags=credits)
         moved = executor.sweep(Sweep(number + 1, given, used), docs, sums)

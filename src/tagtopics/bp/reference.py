@@ -2,8 +2,7 @@
 
 It enumerates what the equations enumerate (pairs and tuples of documents), so it is deliberately slow.
 `sweep` and the other compiled modules compute the same numbers in closed form; the tests compare the two
-function by function. Names in brackets are the labels of the equations in the paper. `n_threads` is there for
-the signatures: a specification is serial.
+function by function. Names in brackets are the labels of the equations in the paper.
 """
 
 from __future__ import annotations
@@ -176,9 +175,7 @@ def group_sums(groups: Groups, rows: Any) -> Float64:
     return np.reshape(sums, (len(groups.offsets) - 1, rows.shape[1]))
 
 
-def sweep_input(
-    sums: CorpusSums, tag_docs: Any, previous: Float32, priors: Priors, lean: bool, n_threads: int
-) -> SweepInput:
+def sweep_input(sums: CorpusSums, tag_docs: Any, previous: Float32, priors: Priors, lean: bool) -> SweepInput:
     """Return what a sweep reads about words; tags are enumerated, so their sums are not used."""
     used = relaxed_sums(sums.words, previous, priors.relaxation)
     before = previous.astype(np.float64) if lean else used[:0]
@@ -194,7 +191,6 @@ def sweep(
     given: SweepInput,
     priors: Priors,
     lean: bool,
-    n_threads: int,
     sums: CorpusSums,
 ) -> float:
     """Update every message once, in place, and add the documents to `sums`; return how far messages moved.
@@ -296,9 +292,7 @@ def _narrow(array: Float64) -> Float32:
     return array.astype(np.float32)
 
 
-def fold_in(
-    graph: FactorGraph, phi: Float32, prior: Float32, max_iter: int, tol: float, n_threads: int
-) -> Float32:
+def fold_in(graph: FactorGraph, phi: Float32, prior: Float32, max_iter: int, tol: float) -> Float32:
     """Return sums of messages (D, K) of new documents under fixed topics.
 
     All words of a document are updated at once, each excluding what one of its tokens contributes, and theta
@@ -310,7 +304,6 @@ def fold_in(
         prior: (D, K) pseudo-counts of each document: alpha, plus those of its known tags.
         max_iter: largest number of steps of a document, after the first messages.
         tol: stop a document when the mean change of a token's message in a step falls below.
-        n_threads: not used.
     """
     sums = np.zeros((graph.n_docs, phi.shape[1]))
     for d in range(graph.n_docs):
@@ -332,9 +325,7 @@ def fold_in(
     return _narrow(sums)
 
 
-def start(
-    graph: FactorGraph, word_topics: Float32, seed: int, lean: bool, n_threads: int, sums: CorpusSums
-) -> DocState:
+def start(graph: FactorGraph, word_topics: Float32, seed: int, lean: bool, sums: CorpusSums) -> DocState:
     """Return a random initial state around p(topic | word), (W, K), and add its sums to `sums`.
 
     Messages are drawn around the result of a few EM steps on each document, credits at random. Uniform

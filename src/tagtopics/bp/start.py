@@ -18,9 +18,7 @@ from tagtopics.jit.compiling import allocator, inner, kernel
 from tagtopics.jit.randomness import hashed, mixed
 
 
-def start(
-    graph: FactorGraph, word_topics: Float32, seed: int, lean: bool, n_threads: int, sums: CorpusSums
-) -> DocState:
+def start(graph: FactorGraph, word_topics: Float32, seed: int, lean: bool, sums: CorpusSums) -> DocState:
     """Return the initial state of a corpus, or of a part of one, and add its sums to `sums`.
 
     Args:
@@ -28,7 +26,6 @@ def start(
         word_topics: (W, K) initial p(topic | word), up to a factor for each word.
         seed: of the noise and the credits; the result does not depend on the parts.
         lean: leave the messages out.
-        n_threads: any number gives the same bits.
         sums: added to.
     """
     K = word_topics.shape[1]
@@ -41,8 +38,8 @@ def start(
     loop = _initialise_lean if lean else _initialise
     arrays = (doc_sums, slot_means) if lean else (messages, doc_sums, slot_means)
     arguments = (likelihoods, noise, np.uint64(seed), *arrays)
-    add_in_blocks(loop, graph, graph.totals.token_grid, n_threads, sums.words, *arguments)
-    add_tags(graph, slot_means, n_threads, sums)
+    add_in_blocks(loop, graph, graph.totals.token_grid, sums.words, *arguments)
+    add_tags(graph, slot_means, sums)
     return DocState(messages, doc_sums, slot_means)
 
 

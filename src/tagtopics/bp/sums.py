@@ -19,9 +19,7 @@ from tagtopics.jit.compiling import inner, kernel
 from tagtopics.jit.threads import run_lanes, run_ranges
 
 
-def add_in_blocks(
-    loop: Any, graph: FactorGraph, grid: float, n_threads: int, sums: Float64, *arguments: Any
-) -> None:
+def add_in_blocks(loop: Any, graph: FactorGraph, grid: float, sums: Float64, *arguments: Any) -> None:
     """Run `loop(first, last, graph, *arguments, partial)` on each block; add the partials to `sums` (W, n).
 
     Each thread takes the next free block, adds it up in single precision, and adds the result, rounded to a
@@ -36,14 +34,14 @@ def add_in_blocks(
             with lock:
                 _add_partial(partial, grid, sums)
 
-    run_lanes(run, pairwise(graph.doc_blocks.tolist()), n_threads)
+    run_lanes(run, pairwise(graph.doc_blocks.tolist()))
 
 
-def add_tags(graph: FactorGraph, slot_means: Float32, n_threads: int, sums: CorpusSums) -> None:
+def add_tags(graph: FactorGraph, slot_means: Float32, sums: CorpusSums) -> None:
     """Add the slot means (S, K) of a graph, and their squares, to the sums of the tags."""
     blocks, grid = graph.doc_slots[graph.doc_blocks], graph.totals.doc_grid
     arguments = (graph.tag_slots, blocks, slot_means, grid, sums.tags, sums.tag_squares)
-    run_ranges(_add_moments, graph.tag_slots.offsets, slot_means.shape[1], n_threads, *arguments)
+    run_ranges(_add_moments, graph.tag_slots.offsets, slot_means.shape[1], *arguments)
 
 
 @kernel

@@ -43,7 +43,6 @@ def sweep_input(
     previous: Float32,
     priors: Priors,
     lean: bool,
-    n_threads: int,
 ) -> SweepInput:
     """Return what a sweep over a corpus, or over its parts, reads about words and tags.
 
@@ -53,15 +52,14 @@ def sweep_input(
         previous: (W, K) word sums that the messages were computed from; (0, K) if from none.
         priors: beta, word exponent and relaxation.
         lean: whether the sweep recomputes messages and needs the words of the previous sweep, too.
-        n_threads: any number gives the same bits.
     """
-    used = relaxed_sums(sums.words, previous, priors.relaxation, n_threads)
+    used = relaxed_sums(sums.words, previous, priors.relaxation)
     narrow, factors = (np.empty(sums.tags.shape, dtype=np.float32) for _ in range(2))
     arguments = (sums.tags, sums.tag_squares, tag_docs.astype(np.float64), narrow, factors)
-    run_ranges(narrow_tags, np.arange(len(tag_docs) + 1), 2 * sums.tags.shape[1], n_threads, *arguments)
+    run_ranges(narrow_tags, np.arange(len(tag_docs) + 1), 2 * sums.tags.shape[1], *arguments)
     nothing = np.empty((0, used.shape[1]), dtype=np.float32)
-    before = _word_input(previous, priors, n_threads) if lean else WordInput(nothing, nothing)
-    words = _word_input(used, priors, n_threads)
+    before = _word_input(previous, priors) if lean else WordInput(nothing, nothing)
+    words = _word_input(used, priors)
     return SweepInput(words, before, narrow, tag_docs.astype(np.float32), factors)
 
 
@@ -71,7 +69,6 @@ def sweep(
     given: SweepInput,
     priors: Priors,
     lean: bool,
-    n_threads: int,
     sums: CorpusSums,
 ) -> float:
     """Update every message of a corpus, or of a part of one, once; return how far they moved, in tokens.
@@ -83,14 +80,14 @@ def sweep(
     loop = edges.update_documents_lean if lean else edges.update_documents
     arrays = (*(docs[1:] if lean else docs), change)
     grid = graph.totals.token_grid
-    add_in_blocks(loop, graph, grid, n_threads, sums.words, given, _scalars(priors), *arrays)
+    add_in_blocks(loop, graph, grid, sums.words, given, _scalars(priors), *arrays)
     if len(given.tag_sums):
-        add_tags(graph, docs.slot_means, n_threads, sums)
+        add_tags(graph, docs.slot_means, sums)
     return float((np.rint(change / grid) * grid).sum())
 
 
-def _word_input(used: Float32, priors: Priors, n_threads: int) -> WordInput:
-    return WordInput(used, word_shares(used, priors.topic_word, priors.word_exponent, n_threads))
+def _word_input(used: Float32, priors: Priors) -> WordInput:
+    return WordInput(used, word_shares(used, priors.topic_word, priors.word_exponent))
 
 
 class _Scalars(NamedTuple):
@@ -112,45 +109,43 @@ def _scalars(priors: Priors) -> _Scalars:
     return _Scalars(alpha, f(alpha.sum()), f(priors.topic_word), w1, w2, priors.order, f(priors.own_tokens))
 
 
-def relaxed_sums(sums: Float64, previous: Float32, relaxation: float, n_threads: int) -> Float32:
+def relaxed_sums(sums: Float64, previous: Float32, relaxation: float) -> Float32:
     """Return the word sums (W, K) that a sweep uses, in single precision.
 
     Args:
         sums: (W, K) of the present messages.
         previous: (W, K) those that the messages were computed from; (0, K) if from none.
         relaxation: how much further the sums move, in units of their last move.
-        n_threads: any number gives the same bits.
     """
     if len(previous) == 0:
         return sums.astype(np.float32)
     used = np.empty(sums.shape, dtype=np.float32)
     arguments = (sums, previous, relaxation, used)
-    run_ranges(_relax, np.arange(len(sums) + 1), sums.shape[1], n_threads, *arguments)
+    run_ranges(_relax, np.arange(len(sums) + 1), sums.shape[1], *arguments)
     return used
 
 
-def word_shares(used: Float32, beta: float, exponent: float, n_threads: int) -> Float32:
+def word_shares(used: Float32, beta: float, exponent: float) -> Float32:
     """Return the shares (W, K) of the words.
 
     Args:
         used: (W, K) the sums that the sweep uses.
         beta: the pseudo-count of each word in each topic.
         exponent: of a word's message, from 0 to 1.
-        n_threads: any number gives the same bits.
     """
-    totals = _topic_totals(used, n_threads)
+    totals = _topic_totals(used)
     weights = (1.0 / (totals + len(used) * beta)).astype(np.float32)
     parts = round((1.0 - exponent) * 2**ROOTS)
     shares = np.empty(used.shape, dtype=np.float32)
     arguments = (used, weights, np.float32(beta), parts, shares)
-    run_ranges(_share, np.arange(len(used) + 1), 4 * used.shape[1], n_threads, *arguments)
+    run_ranges(_share, np.arange(len(used) + 1), 4 * used.shape[1], *arguments)
     return shares
 
 
-def _topic_totals(used: Float32, n_threads: int) -> Float64:
+def _topic_totals(used: Float32) -> Float64:
     """Return (K,): the sums over all words, in double precision."""
     parts = np.zeros((-(-len(used) // _ROWS), used.shape[1]))
-    run_ranges(_add_rows, np.arange(len(parts) + 1), _ROWS * used.shape[1], n_threads, used, parts)
+    run_ranges(_add_rows, np.arange(len(parts) + 1), _ROWS * used.shape[1], used, parts)
     totals: Float64 = parts.sum(0)
     return totals
 

@@ -189,7 +189,6 @@ def _fit_shards(
     clock: StepClock,
 ) -> dict[str, int]:
     """Fit an estimator to a folder of shards, save it, and return the sizes of the corpus."""
-    from tagtopics.jit.threads import resolve_threads
     from tagtopics.scale.fit import fit_shards, sampled_shards
     from tagtopics.scale.format import ShardFolder
     from tagtopics.scale.shard_executor import local_executor, remove_run
@@ -203,7 +202,7 @@ def _fit_shards(
     refit = scale.lost == "refit"
     if local:
         advance = bar[0].advance if bar else lambda: None
-        executor = local_executor(resolve_threads(estimator.n_jobs), refit=refit, on_shard=advance)
+        executor = local_executor(refit=refit, on_shard=advance)
     else:
         from tagtopics.scale.ray_executor import ray_executor
 

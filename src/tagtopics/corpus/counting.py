@@ -24,7 +24,7 @@ from tagtopics.corpus.core import INT32_MAX
 from tagtopics.corpus.counting_loops import JOINER, LETTER, MARK, WORD, count_terms, place_terms
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.text import combining_marks, fold_case, stop_words
-from tagtopics.jit.threads import resolve_threads, run_lanes
+from tagtopics.jit.threads import run_lanes
 
 _CHUNK = 1 << 19
 """The approximate number of characters that a thread counts at a time."""
@@ -54,9 +54,7 @@ class CompiledCounter:
         column = {word: w for w, word in enumerate(vocabulary or ())}
         self._columns = np.array([column.get(term, -1) for term in terms], dtype=np.int32)
 
-    def count(
-        self, texts: Sequence[str], n_threads: int | None = None
-    ) -> tuple[sp.csr_array, Sequence[str], int]:
+    def count(self, texts: Sequence[str]) -> tuple[sp.csr_array, Sequence[str], int]:
         """Return the counts (D, W) of D texts, the W terms, and the number of terms outside the vocabulary.
 
         The columns are those of the vocabulary, or else all terms in sorted order.
@@ -75,7 +73,7 @@ class CompiledCounter:
                 mine.append(i)
             lanes.append((table, mine))
 
-        run_lanes(lane, range(len(cuts) - 1), resolve_threads(n_threads))
+        run_lanes(lane, range(len(cuts) - 1))
         words = self._vocabulary
         if words is None:
             words = _sort_terms(parts, lanes)

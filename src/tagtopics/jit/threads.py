@@ -3,6 +3,8 @@
 Kernels release the interpreter's lock and write only to the rows of their own range, so neither the number
 of threads nor their order can change a bit of the result. Plain threads instead of numba's own: any number of
 them on any machine, and safe in servers, after a fork and inside other pools.
+
+How many threads there are is a context, `thread_limit`, which estimators enter with their `n_jobs`.
 """
 
 from __future__ import annotations
@@ -12,8 +14,10 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
-from typing import Any, TypeVar
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache, wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -21,6 +25,7 @@ from tagtopics._typing import Int64
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 _RANGES_PER_THREAD = 4
 """Enough to even out what the weights do not predict, few enough to cost nothing."""
@@ -32,60 +37,79 @@ _MAX_THREADS_PER_CORE = 4
 """Upper bound of `n_jobs`: each thread has buffers of its own, and more threads than cores gain nothing."""
 
 _lane = threading.local()
+_limit: ContextVar[int | None] = ContextVar("tagtopics_threads", default=None)
 
 
-def resolve_threads(n_jobs: int | None) -> int:
-    """Return a number of threads: None or -1 for every core this process may use, -2 for all but one.
+@contextmanager
+def thread_limit(n_jobs: int | None) -> Iterator[None]:
+    """Use at most `n_jobs` threads in this context: -1 for every core of this process, -2 for all but one.
 
-    At most four threads per core are returned, whatever `n_jobs` is.
+    None keeps the limit of the context around it; without any, it is every core. There are never more than
+    four threads per core.
     """
-    cores = _n_cores()
-    if n_jobs is None:
-        return cores
-    return min(n_jobs, _MAX_THREADS_PER_CORE * cores) if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+    cores, limit = _n_cores(), _limit.get()
+    if n_jobs is not None:
+        limit = min(n_jobs, _MAX_THREADS_PER_CORE * cores) if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+    token = _limit.set(limit)
+    try:
+        yield
+    finally:
+        _limit.reset(token)
 
 
-def run_ranges(
-    kernel: Callable[..., Any], offsets: Int64, width: int, n_threads: int, *arguments: Any
-) -> None:
+def limit_threads(method: Method) -> Method:
+    """Decorate a method so that it runs within the limit `self.n_jobs`."""
+
+    @wraps(method)
+    def run(self: Any, *arguments: Any, **options: Any) -> Any:
+        with thread_limit(self.n_jobs):
+            return method(self, *arguments, **options)
+
+    return cast(Method, run)
+
+
+def current_threads() -> int:
+    """Return how many threads may be used here; one within `run_lanes`: pools never nest."""
+    return 1 if getattr(_lane, "active", False) else _limit.get() or _n_cores()
+
+
+def run_ranges(kernel: Callable[..., Any], offsets: Int64, width: int, *arguments: Any) -> None:
     """Call `kernel(first, last, *arguments)` for ranges that cover all items.
 
     Args:
         kernel: compiled, without the interpreter's lock; writes only rows of its own range.
         offsets: (N + 1,) cumulative weights of the items; ranges have about equal weight.
         width: work of a unit of weight, usually the number of topics.
-        n_threads: the largest number of threads.
         arguments: passed to the kernel.
     """
-    n_items = len(offsets) - 1
+    n_items, n_threads = len(offsets) - 1, current_threads()
     if n_threads == 1 or (n_items + int(offsets[-1])) * width < _MIN_WORK:
         kernel(0, n_items, *arguments)
         return
     weights = offsets - offsets[0] + np.arange(n_items + 1)  # empty items have some weight, too
     goals = np.linspace(0, weights[-1], min(n_threads * _RANGES_PER_THREAD, n_items) + 1)
     cuts = np.unique(np.searchsorted(weights, goals))
-    spans = zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)
-    run_each(kernel, [(a, b, *arguments) for a, b in spans], n_threads)
+
+    def lane(waiting: Iterator[tuple[int, int]]) -> None:
+        for first, last in waiting:
+            kernel(first, last, *arguments)
+
+    run_lanes(lane, zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
 
 
-def run_each(kernel: Callable[..., Any], calls: Sequence[tuple[Any, ...]], n_threads: int) -> None:
-    """Call `kernel(*arguments)` for each tuple of arguments; no two calls may write to the same place."""
-
-    def lane(waiting: Iterator[tuple[Any, ...]]) -> None:
-        for arguments in waiting:
-            kernel(*arguments)
-
-    run_lanes(lane, calls, n_threads)
-
-
-def run_lanes(lane: Callable[[Iterator[Item]], None], items: Iterable[Item], n_threads: int) -> None:
-    """Run `lane(waiting)` on several threads; each iterates over items that no other thread has taken.
+def run_lanes(lane: Callable[[Iterator[Item]], None], items: Iterable[Item], most: int | None = None) -> None:
+    """Run `lane(waiting)` on several threads, at most `most`; each takes items that no other has taken.
 
     The calling thread is one of them. When one fails, no more items are handed out, and all have stopped
-    before this function returns. A lane that calls this function again runs the inner items alone: pools
-    never nest.
+    before this function returns.
     """
     waiting = deque(items)
+    if not waiting:
+        return
+    n_lanes = min(current_threads(), len(waiting), most or len(waiting))
+    if n_lanes == 1:
+        lane(_taken(waiting))
+        return
 
     def run() -> None:
         if not waiting:
@@ -99,7 +123,6 @@ def run_lanes(lane: Callable[[Iterator[Item]], None], items: Iterable[Item], n_t
         finally:
             _lane.active = outer
 
-    n_lanes = 1 if getattr(_lane, "active", False) else min(n_threads, len(waiting))
     others = [_pool().submit(run) for _ in range(n_lanes - 1)]
     try:
         run()
@@ -108,7 +131,7 @@ def run_lanes(lane: Callable[[Iterator[Item]], None], items: Iterable[Item], n_t
             other.result()
 
 
-def results_of(work: Callable[[Item], Result], items: Sequence[Item], n_threads: int) -> list[Result]:
+def results_of(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
     """Return `work(item)` of each item, in order, computed on several threads; see `run_lanes`."""
     found: dict[int, Result] = {}
 
@@ -116,7 +139,7 @@ def results_of(work: Callable[[Item], Result], items: Sequence[Item], n_threads:
         for i in waiting:
             found[i] = work(items[i])
 
-    run_lanes(lane, range(len(items)), n_threads)
+    run_lanes(lane, range(len(items)))
     return [found[i] for i in range(len(items))]
 
 

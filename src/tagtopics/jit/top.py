@@ -9,7 +9,7 @@ import numpy as np
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.jit.compiling import kernel
-from tagtopics.jit.threads import resolve_threads, run_lanes, run_ranges
+from tagtopics.jit.threads import run_lanes, run_ranges
 
 _FEW = 64
 """Up to this n, the kernel keeps a sorted list of the largest values so far."""
@@ -35,7 +35,7 @@ def largest_in_rows(values: Any, n: int) -> Int64:
     if 0 < n <= _FEW:
         flat: Any = np.asarray(values, dtype=np.float32 if values.dtype == np.float32 else np.float64).ravel()
         offsets = np.arange(n_rows + 1) * n_columns
-        places = largest_of_rows(offsets, flat, n, resolve_threads(None))
+        places = largest_of_rows(offsets, flat, n)
         return np.asarray(places - offsets[:-1, np.newaxis])
     found = np.empty((n_rows, n), dtype=np.int64)
 
@@ -43,21 +43,20 @@ def largest_in_rows(values: Any, n: int) -> Int64:
         for r in waiting:
             found[r] = largest(values[r], n)
 
-    run_lanes(lane, range(n_rows), resolve_threads(None))
+    run_lanes(lane, range(n_rows))
     return found
 
 
-def largest_of_rows(offsets: Int64, values: Float32 | Float64, n: int, n_threads: int) -> Int64:
+def largest_of_rows(offsets: Int64, values: Float32 | Float64, n: int) -> Int64:
     """Return (R, n): where the n largest values of each row are, largest first, the first of equals first.
 
     Args:
         offsets: (R + 1,) where each row begins in `values`.
         values: (N,) without NaN.
         n: how many, at least one and not very many; the places of a shorter row are filled up with -1.
-        n_threads: any number gives the same places.
     """
     places = np.full((len(offsets) - 1, n), -1, dtype=np.int64)
-    run_ranges(_largest_of_rows, offsets, 4, n_threads, offsets, values, places)
+    run_ranges(_largest_of_rows, offsets, 4, offsets, values, places)
     return places
 
 

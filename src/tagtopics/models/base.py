@@ -23,7 +23,7 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import seen_part
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.files import utc_now
-from tagtopics.jit.threads import resolve_threads
+from tagtopics.jit.threads import limit_threads, thread_limit
 from tagtopics.models import precompile
 from tagtopics.models.inputs import inferred_tags, without_tags
 from tagtopics.models.naming import find_topic_phrases
@@ -115,7 +115,8 @@ class TopicModel(Queries):
         if precompile.begin():
             announce(callbacks, "Compiling, once after an installation")
             precompile.finish()
-        self._learn(without_tags(corpus) if self._ignores_tags else corpus, executor, start, callbacks)
+        with thread_limit(self.n_jobs):
+            self._learn(without_tags(corpus) if self._ignores_tags else corpus, executor, start, callbacks)
         return self
 
     def fit_recommender(self, X: Any, y: Any = None, *, callbacks: Sequence[Callback[Any]] = ()) -> Self:
@@ -133,6 +134,7 @@ class TopicModel(Queries):
         self.recommender_, self.names_ = trained_recommender(self, corpus, callbacks)
         return self
 
+    @limit_threads
     def transform(self, X: Any, tags: Any = None) -> Float32:
         """Return the topic proportions of documents, theta (D, K); rows add up to one.
 
@@ -145,6 +147,7 @@ class TopicModel(Queries):
         counts, indicator = self.new_documents(X, tags)
         return self.infer(counts, self._resolve_tags(counts, indicator))
 
+    @limit_threads
     def predict_words(self, X: Any, tags: Any = None, *, similar: bool = False) -> Float32:
         """Return (D, W): the probability of each word in the rest of a document; rows add up to one.
 
@@ -156,6 +159,7 @@ class TopicModel(Queries):
         counts, indicator = self.new_documents(X, tags)
         return self._word_probabilities(counts, *self._prediction_inputs(counts, indicator, similar))
 
+    @limit_threads
     def log_likelihood(self, seen: Any, held_out: Any, tags: Any = None, *, similar: bool = False) -> Float64:
         """Return (D,): the log probability of the held-out words of each document, given the words seen.
 
@@ -181,6 +185,7 @@ class TopicModel(Queries):
         counts, _ = self.new_documents(X, None)
         return float(-np.log(self.perplexity(X, completed=_are_whole(counts))))
 
+    @limit_threads
     def perplexity(
         self,
         X: Any,
@@ -244,10 +249,10 @@ class TopicModel(Queries):
         """Return the number of topics of a model with `n_tags` tags."""
         return self.n_topics
 
+    @limit_threads
     def infer(self, counts: Any, tags: Any) -> Float32:
         """Return the topic proportions (D, K) of new documents, CSR (D, W), whose tags are CSR or None."""
-        fold_in = FoldIn(self.phi(), self.doc_topic_prior_, n_threads=resolve_threads(self.n_jobs))
-        return fold_in.doc_topic(counts, self._tag_pseudo_counts(tags))
+        return FoldIn(self.phi(), self.doc_topic_prior_).doc_topic(counts, self._tag_pseudo_counts(tags))
 
     def _log_likelihoods(self, seen: Any, held_out: Any, tags: Any, near: Near | None) -> Float64:
         """Return the log probability of the held-out words of each document, (D,)."""
@@ -279,6 +284,7 @@ class TopicModel(Queries):
         probabilities *= self._trust(np.asarray(counts.sum(1), dtype=np.float64))[:, np.newaxis]
         return inferred_tags(probabilities, self.recommender_.tag_names, self.tag_names_)
 
+    @limit_threads
     def leave_one_out_tags(self, corpus: Corpus) -> Float32:
         """Return the probabilities (D, T') of the tags of the documents of `fit_recommender`.
 
@@ -358,10 +364,6 @@ class TopicModel(Queries):
     def phi(self) -> Float32:
         """Return p(word | topic), (W, K), word by word."""
         return np.ascontiguousarray(self.components_.T)
-
-    def n_threads(self) -> int:
-        """Return the number of threads that `n_jobs` stands for."""
-        return resolve_threads(self.n_jobs)
 
     def _seed(self) -> int:
         if isinstance(self.random_state, int | np.integer):

@@ -13,6 +13,7 @@ from tagtopics.bp.executor import Executor
 from tagtopics.bp.loop import Callback
 from tagtopics.bp.propagation import Start
 from tagtopics.corpus.core import Corpus
+from tagtopics.jit.threads import limit_threads
 from tagtopics.models.tagged import TaggedModel
 from tagtopics.models.topics import TopicSettings
 from tagtopics.models.validation import Preset
@@ -98,6 +99,7 @@ class MarkovTTM(TaggedModel):
         super()._learn(corpus, executor, start, callbacks)
         self.learn_tag_prior(corpus, callbacks)
 
+    @limit_threads
     def learn_tag_prior(self, corpus: Corpus, callbacks: Sequence[Callback[Any]] = ()) -> None:
         """Credit words to tags; the strength of tags is given, not learned."""
         n_kinds = len(kinds_of(self.tag_names_)[0])

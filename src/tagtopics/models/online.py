@@ -22,7 +22,7 @@ from tagtopics.bp.propagation import Start
 from tagtopics.corpus.align import extended, in_columns, join_corpora
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import CorpusWarning, InputError
-from tagtopics.jit.threads import resolve_threads
+from tagtopics.jit.threads import limit_threads, thread_limit
 from tagtopics.models.base import TopicModel
 from tagtopics.models.inputs import align_words, without_tags, without_words
 from tagtopics.models.topics import TopicFit, TopicSettings, fit_topics
@@ -51,7 +51,6 @@ class OnlineModel(TopicModel):
             tol=self.tol,
             memory=self.memory,
             seed=self._seed(),
-            n_threads=resolve_threads(self.n_jobs),
         )
 
     def _learn(
@@ -105,7 +104,8 @@ class OnlineModel(TopicModel):
             if corpus.n_docs == 0:
                 raise InputError("partial_fit: there are no documents to start from")
             first, *batches = _batches(without_tags(corpus) if self._ignores_tags else corpus, batch_size)
-            self._learn(first, None, None, callbacks)
+            with thread_limit(self.n_jobs):
+                self._learn(first, None, None, callbacks)
         for batch in batches:
             self._learn_more(batch, forgetting, callbacks)
         return self
@@ -118,6 +118,7 @@ class OnlineModel(TopicModel):
         corpus = without_words(super()._more_documents(X, y), self.curation_.banned)
         return without_tags(corpus) if self._ignores_tags else corpus
 
+    @limit_threads
     def _learn_more(
         self, corpus: Corpus, forgetting: float | None, callbacks: Sequence[Callback[Any]]
     ) -> None:
@@ -137,7 +138,7 @@ class OnlineModel(TopicModel):
         topics = fit_topics(
             grown,
             settings,
-            executor=MemoryExecutor(graph, n_threads=settings.n_threads),
+            executor=MemoryExecutor(graph),
             start=Start((earlier.words + beta).astype(np.float32), 0.0, earlier),
             callbacks=callbacks,
         )

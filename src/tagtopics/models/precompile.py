@@ -21,7 +21,7 @@ from tagtopics._typing import Float32
 from tagtopics.bp import anchors, fold, sweep
 from tagtopics.bp.graph import CorpusSums, DocState, FactorGraph, Priors, build_graph
 from tagtopics.jit.compiling import has_compiled, is_compiling
-from tagtopics.jit.threads import resolve_threads
+from tagtopics.jit.threads import current_threads
 from tagtopics.tag_prior import mixture_loops as mixture
 from tagtopics.tag_prior import tag_word_loops as tag_words
 from tagtopics.tag_prior.mixture_loops import Pairs
@@ -31,7 +31,7 @@ _processes: list[subprocess.Popen[str]] = []
 
 def begin() -> bool:
     """Start to compile in the background, if nothing is compiled yet; return whether that is going on."""
-    n, names = min(resolve_threads(None), len(GROUPS)), list(GROUPS)
+    n, names = min(current_threads(), len(GROUPS)), list(GROUPS)
     if n > 1 and not _processes and is_compiling() and not has_compiled() and _is_python():
         quiet = subprocess.DEVNULL
         with contextlib.suppress(OSError):  # no further process is allowed here
@@ -75,41 +75,41 @@ def _sweeps(graph: FactorGraph, K: int) -> None:
     docs = DocState(messages, _ones(graph.n_docs, K), _ones(graph.n_slots, K))
     priors, previous = Priors(0.1 * _ones(K), 0.01, relaxation=1.0), _ones(0, K)
     for _ in range(2):
-        given = sweep.sweep_input(sums, graph.totals.tag_docs, previous, priors, False, 1)
+        given = sweep.sweep_input(sums, graph.totals.tag_docs, previous, priors, False)
         sums.clear()
-        sweep.sweep(graph, docs, given, priors, False, 1, sums)
+        sweep.sweep(graph, docs, given, priors, False, sums)
         previous = given.words.sums
 
 
 def _starts(graph: FactorGraph, K: int) -> None:
     profiles = anchors.no_profiles(graph.n_words, K)
-    anchors.add_profiles(graph, 0, 1, profiles)
-    topics = anchors.anchored_topics(profiles, graph.totals.word_docs, K, 1)
-    sweep.start(graph, topics, 0, False, 1, CorpusSums.zeros(graph.n_words, graph.n_tags, K))
-    fold.fold_in(graph, np.ascontiguousarray(topics / topics.sum(0)), _ones(graph.n_docs, K), 2, 1e-3, 1)
+    anchors.add_profiles(graph, 0, profiles)
+    topics = anchors.anchored_topics(profiles, graph.totals.word_docs, K)
+    sweep.start(graph, topics, 0, False, CorpusSums.zeros(graph.n_words, graph.n_tags, K))
+    fold.fold_in(graph, np.ascontiguousarray(topics / topics.sum(0)), _ones(graph.n_docs, K), 2, 1e-3)
 
 
 def _tag_words(graph: FactorGraph, K: int) -> None:
     T, phi = graph.n_tags, _ones(graph.n_words, K)
-    offsets, words = tag_words.words_of_tags(graph, 1)
-    predicted = tag_words.pair_predictions(offsets, words, _ones(T, K), phi, 1)
+    offsets, words = tag_words.words_of_tags(graph)
+    predicted = tag_words.pair_predictions(offsets, words, _ones(T, K), phi)
     pairs = Pairs(offsets, words, _ones(len(words)), predicted, _ones(T), _ones(T))
-    topics = tag_words.topic_probabilities(graph, phi, _ones(graph.n_docs, K), _ones(K), 1)
-    numbers = tag_words.claim_pairs(graph, offsets, words, 1)
+    topics = tag_words.topic_probabilities(graph, phi, _ones(graph.n_docs, K), _ones(K))
+    numbers = tag_words.claim_pairs(graph, offsets, words)
     shares = _ones(len(numbers))
-    tag_words.share_claims(graph, numbers, pairs, topics, 1.0, _ones(graph.n_slots), shares, 1, 1)
-    tag_words.collect_claims(graph, numbers, pairs, shares, 1)
+    tag_words.share_claims(graph, numbers, pairs, topics, 1.0, _ones(graph.n_slots), shares, 1)
+    tag_words.collect_claims(graph, numbers, pairs, shares)
 
 
 def _mixtures(graph: FactorGraph, K: int) -> None:
     T, phi = graph.n_tags, _ones(graph.n_words, K)
     offsets, words = np.zeros(T + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
     pairs = Pairs(offsets, words, _ones(0), _ones(0), _ones(T), _ones(T))
-    said = mixture.claim_probabilities(graph, pairs, _ones(T, K), phi, 1)
+    said = mixture.claim_probabilities(graph, pairs, _ones(T, K), phi)
     priors = _ones(graph.n_docs, K), _ones(graph.n_slots)
-    topics, weights = mixture.fold_in_mixture(graph, phi, said, *priors, 1, 1e-2, 1)
-    mixture.credit_claims(graph, phi, said, topics, weights, _ones(T, K), 1)
-    mixture.expected_tokens(np.zeros(1, dtype=np.int64), graph.edge_word[:1], topics, phi, 1)
+    topics, weights = mixture.fold_in_mixture(graph, phi, said, *priors, 1, 1e-2)
+    mixture.credit_claims(graph, phi, said, topics, weights, _ones(T, K))
+    mixture.expected_tokens(np.zeros(1, dtype=np.int64), graph.edge_word[:1], topics, phi)
 
 
 def _ones(*shape: int) -> Float32:

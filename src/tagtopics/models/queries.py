@@ -14,6 +14,7 @@ from tagtopics.bp.graph import normalised
 from tagtopics.bp.holdout import topic_coherence
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError, similar_names
+from tagtopics.jit.threads import limit_threads
 from tagtopics.jit.top import largest
 from tagtopics.models.documents import DocumentReader
 from tagtopics.models.journal import Curation
@@ -104,6 +105,7 @@ class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         """
         return topic_coherence(corpus, [[word for word, _ in words] for words in self.top_words(n_words)])
 
+    @limit_threads
     def related(self, X: Any, top: int = 10, tags: Any = None) -> list[list[RelatedDocument]]:
         """Return for each document the training documents with the most similar topics; none for no words.
 
@@ -163,6 +165,7 @@ class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         """Return recommendations, each with the words of the document that contribute most to it."""
         return self._recommended(X, n_words, Choice(top, balanced, threshold, kind))
 
+    @limit_threads
     def _recommended(self, X: Any, n_words: int, choice: Choice) -> list[list[Recommendation]]:
         choice.check()
         check_is_fitted(self)
@@ -179,6 +182,7 @@ class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             answers.append(self.names_.recommendations(found, words, chosen))
         return answers
 
+    @limit_threads
     def tag_probabilities(self, X: Any) -> Float32:
         """Return (D, T): the probability of each tag, in the order of `recommender_.tag_names`.
 

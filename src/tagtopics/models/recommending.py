@@ -9,7 +9,7 @@ from tagtopics.bp.callbacks import announce
 from tagtopics.bp.loop import Callback
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
-from tagtopics.jit.threads import resolve_threads
+from tagtopics.jit.threads import thread_limit
 from tagtopics.models.inputs import align_words
 from tagtopics.recommend.recommender import TagRecommender, fit_recommender
 
@@ -26,14 +26,15 @@ def trained_recommender(
         for callback in callbacks:
             callback.on_progress(share)
 
-    counts, threads = align_words(corpus, model.vocabulary_), resolve_threads(model.n_jobs)
-    data = counts, corpus.tags, model.infer(counts, None), corpus.tag_names
-    recommender = fit_recommender(*data, n_threads=threads, on_progress=on_progress)
-    thesaurus = corpus.thesaurus or (model.names_.thesaurus if model.names_ else None)
-    if thesaurus is None or corpus.texts is None:
-        return recommender, None
-    announce(callbacks, "Looking for tag names")
-    return recommender, thesaurus.learn_names(recommender, corpus.texts, on_progress)
+    counts = align_words(corpus, model.vocabulary_)
+    with thread_limit(model.n_jobs):
+        data = counts, corpus.tags, model.infer(counts, None), corpus.tag_names
+        recommender = fit_recommender(*data, on_progress=on_progress)
+        thesaurus = corpus.thesaurus or (model.names_.thesaurus if model.names_ else None)
+        if thesaurus is None or corpus.texts is None:
+            return recommender, None
+        announce(callbacks, "Looking for tag names")
+        return recommender, thesaurus.learn_names(recommender, corpus.texts, on_progress)
 
 
 def texts_of(X: Any) -> Sequence[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from tagtopics.bp.graph import joint_profile
 from tagtopics.bp.loop import Callback
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
+from tagtopics.jit.threads import limit_threads
 from tagtopics.models.inputs import align_tags, align_words
 from tagtopics.models.online import OnlineModel
 from tagtopics.models.results import TagProfile, top_weighted
@@ -40,6 +40,7 @@ class TaggedModel(OnlineModel):
     tag_prior_: TagPrior
     tag_kinds_: tuple[str, ...]
 
+    @limit_threads
     def explain(self, X: Any, tags: Any = None) -> CreditTable:
         """Return how much of each word each tag of its document accounts for, p(tag | word, document).
 
@@ -54,7 +55,7 @@ class TaggedModel(OnlineModel):
                 raise InputError("explain: the tags of each document are missing; give tags=...")
             X = tags = found
         counts, indicator = self.new_documents(X, tags)
-        credit = self._threaded_prior().credit(counts, indicator)
+        credit = self._prior().credit(counts, indicator)
         doc = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))[credit.edge]
         words, names = np.array(self.vocabulary_, dtype=object), np.array(self.tag_names_, dtype=object)
         tokens, shares = credit.tokens.astype(np.float64), credit.shares.astype(np.float64)
@@ -62,11 +63,12 @@ class TaggedModel(OnlineModel):
 
     def credit_shares(self, corpus: Corpus) -> Iterator[Float32]:
         """Yield the shares of `explain`, some documents at a time; a table of names would be much larger."""
-        return self._threaded_prior().shares(*self.new_documents(corpus, corpus))
+        return self._prior().shares(*self.new_documents(corpus, corpus))
 
+    @limit_threads
     def topics_and_shares(self, counts: Any, tags: Any) -> tuple[Float32, Float32]:
         """Return theta, (D, K), and the shares of `explain`, of documents in the columns of the model."""
-        return self.infer(counts, tags), self._threaded_prior().credit_shares(counts, tags)[0]
+        return self.infer(counts, tags), self._prior().credit_shares(counts, tags)[0]
 
     def tag_profile(self, *tags: str, n_words: int = 10) -> TagProfile:
         """Return the topics and words of a tag, or of several tags together.
@@ -110,13 +112,13 @@ class TaggedModel(OnlineModel):
         alpha, tokens = self.doc_topic_prior_, np.asarray(counts.sum(1), dtype=np.float32)[:, np.newaxis]
         doc_sums = np.maximum(self.doc_topic_ * (tokens + alpha.sum()) - alpha, np.float32(0))
         fitted = PilotTopics(counts, tags, doc_sums, self.phi(), self._profiles())
-        self.tag_words_ = tag_words_of(fitted, settings, self.n_threads())
+        self.tag_words_ = tag_words_of(fitted, settings)
         self.refresh_tag_prior()
 
     def _credit_more(self, counts: Any, tags: Any) -> None:
         """Add the words of more documents to the words credited to their tags."""
         self.refresh_tag_prior()
-        known, credit = self._known_words(), self._threaded_prior().credit(counts, tags)
+        known, credit = self._known_words(), self._prior().credit(counts, tags)
         credited = (credit.own * credit.tokens).astype(np.float32), (credit.tag, credit.word)
         self.tag_words_ = sp.csr_array(known + sp.csr_array(credited, shape=known.shape))
         self.refresh_tag_prior()
@@ -126,10 +128,10 @@ class TaggedModel(OnlineModel):
         means, docs = self.tag_means().astype(np.float32), self.tag_docs_.astype(np.float64)
         return Profiles(self.topic_shares(), means, docs, kinds, n_kinds)
 
-    def _threaded_prior(self) -> TagPrior:
+    def _prior(self) -> TagPrior:
         if not hasattr(self, "tag_prior_"):
             check_is_fitted(self)
-        return replace(self.tag_prior_, n_threads=self.n_threads())
+        return self.tag_prior_
 
     def _known_words(self) -> sp.csr_array:
         """Return CSR (T, W): the tokens credited to each tag; for new words and tags, none."""

@@ -68,7 +68,6 @@ class TopicSettings:
     tol: float = 2e-3
     memory: str = "auto"
     seed: int = 0
-    n_threads: int = 1
 
     @property
     def anchored(self) -> bool:
@@ -103,7 +102,7 @@ class TopicSettings:
         """Return the settings with the priors of a fit; an "auto" prior is learned from the corpus."""
         priors = self.priors(totals)
         if isinstance(self.doc_topic_prior, str) and self.doc_topic_prior == AUTO:
-            arguments = (priors, self.seed, self.n_threads, self.anchored)
+            arguments = (priors, self.seed, self.anchored)
             priors = learn_alpha(corpus.counts, corpus.tags, *arguments)
         return replace(self, doc_topic_prior=priors.doc_topic, topic_word_prior=priors.topic_word)
 
@@ -135,7 +134,7 @@ def fit_topics(
 
     Args:
         corpus: the documents; of a fit to shards, the sample that the model keeps.
-        settings: priors, sweeps, start, seed and threads.
+        settings: priors, sweeps, start and seed.
         executor: holds the documents and applies the sweeps: shards, or a cluster. None keeps the documents
             of `corpus` in memory. Any executor gives the same bits.
         start: where to begin: earlier topics, known topics, or a checkpoint. None begins at topics around
@@ -214,7 +213,7 @@ def memory_executor(corpus: Corpus, settings: TopicSettings) -> MemoryExecutor:
 def graph_executor(graph: FactorGraph, settings: TopicSettings) -> MemoryExecutor:
     """Return an executor of a graph in memory."""
     lean = is_lean(settings.memory, graph, settings.n_topics)
-    return MemoryExecutor(graph, lean, settings.n_threads)
+    return MemoryExecutor(graph, lean)
 
 
 def rows_of(corpus: Corpus) -> Callable[[Int64], tuple[Any, Any]]:

@@ -18,6 +18,7 @@ from tagtopics.bp.pilot import Pilot
 from tagtopics.bp.propagation import Start
 from tagtopics.corpus.align import in_columns
 from tagtopics.corpus.core import Corpus
+from tagtopics.jit.threads import limit_threads
 from tagtopics.models.tagged import TaggedModel
 from tagtopics.models.topics import TopicSettings, fit_topics, make_pilot, memory_executor
 from tagtopics.models.validation import Preset
@@ -122,6 +123,7 @@ class TTM(TaggedModel):
         self.pilot_ = scores
         self._credit_words(corpus, strengths, callbacks)
 
+    @limit_threads
     def learn_tag_prior(self, corpus: Corpus, callbacks: Sequence[Callback[Any]] = ()) -> None:
         """Learn again how much tags say, and their words, with the topics as they are."""
         settings, scores = self.fitted_settings(), None
@@ -142,16 +144,16 @@ class TTM(TaggedModel):
         self, pilot: Pilot, tag_names: Sequence[str], settings: TopicSettings
     ) -> tuple[TagSettings, PilotScores | None]:
         """Learn the strengths of tags from documents that a pilot was made without."""
-        topics, alpha, threads = pilot_topics(pilot, tag_names), settings.alpha(), settings.n_threads
+        topics, alpha = pilot_topics(pilot, tag_names), settings.alpha()
 
         def nearest(seen: Any) -> Near:
             raised = topics.doc_sums + alpha
             theta = raised / raised.sum(1, keepdims=True)
-            of_seen = FoldIn(topics.phi, alpha, n_threads=threads).doc_topic(seen)
+            of_seen = FoldIn(topics.phi, alpha).doc_topic(seen)
             index = documents_of(topics.counts, theta)
-            return nearest_documents(seen, of_seen, index, (topics.counts, theta), threads)
+            return nearest_documents(seen, of_seen, index, (topics.counts, theta))
 
-        return learn_settings(topics, *pilot.held_out, pilot.seed, threads, nearest, joint=self.order > 1)
+        return learn_settings(topics, *pilot.held_out, pilot.seed, nearest, joint=self.order > 1)
 
     # ------------------------------------------------------------------ new documents
 
@@ -160,15 +162,17 @@ class TTM(TaggedModel):
         """Whether tags inferred from the words of a document say more about it than its words alone."""
         return sum(self.settings_.known.mean) + self.settings_.known.joint > 0
 
+    @limit_threads
     def infer(self, counts: Any, tags: Any) -> Float32:
         """Return the topic proportions (D, K) of new documents, CSR (D, W), whose tags are CSR or None."""
         if tags is None:
             return super().infer(counts, None)
-        return self._threaded_prior().doc_topic(counts, tags, self.doc_topic_prior_)
+        return self._prior().doc_topic(counts, tags, self.doc_topic_prior_)
 
+    @limit_threads
     def topics_and_shares(self, counts: Any, tags: Any) -> tuple[Float32, Float32]:
         """Return theta, (D, K), and the shares of `explain`, of documents in the columns of the model."""
-        return self._threaded_prior().topics_and_shares(counts, tags, self.doc_topic_prior_)
+        return self._prior().topics_and_shares(counts, tags, self.doc_topic_prior_)
 
     def _credit_strengths(self) -> tuple[float, ...]:
         return self.settings_.credit_strengths
@@ -183,7 +187,7 @@ class TTM(TaggedModel):
 
     def _mixture(self, counts: Any, tags: Any, near: Near | None) -> tuple[TagPrior, Mixture]:
         """Return the mixture of documents, and what predicts words from it."""
-        prior = self._threaded_prior()
+        prior = self._prior()
         known = sp.csr_array((counts.shape[0], len(self.tag_names_))) if tags is None else tags
         if near is None:
             return prior, prior.infer(counts, known)
@@ -192,7 +196,7 @@ class TTM(TaggedModel):
     def _near(self, counts: Any) -> Near:
         recommender = self._needed_recommender("similar documents")
         documents, theta = (recommender.counts, recommender.topics), self.infer(counts, None)
-        near = nearest_documents(counts, theta, recommender.index, documents, self.n_threads())
+        near = nearest_documents(counts, theta, recommender.index, documents)
         return trusted(near, np.asarray(counts.sum(1), dtype=np.float64).ravel(), self.settings_.hidden)
 
     # ------------------------------------------------------------------ saved numbers

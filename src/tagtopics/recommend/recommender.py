@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.corpus.cooccurrence import tags_together
 from tagtopics.corpus.tags import kind_of
 from tagtopics.errors import InputError
-from tagtopics.jit.threads import resolve_threads, results_of
+from tagtopics.jit.threads import results_of
 from tagtopics.jit.top import largest_in_rows
 from tagtopics.recommend.calibration import (
     N_FEATURES,
@@ -118,7 +118,6 @@ class TagRecommender:
         bandwidth: of the kernel exp(-bandwidth (1 - similarity)).
         calibration: from scores to probabilities, predictions and lists.
         tag_names: the T tags.
-        n_threads: of queries; the result does not depend on it.
     """
 
     counts: Any
@@ -130,7 +129,6 @@ class TagRecommender:
     bandwidth: float
     calibration: Calibration
     tag_names: tuple[str, ...]
-    n_threads: int = field(default=0, compare=False)
 
     def probabilities(self, counts: Any, doc_topic: Float32) -> Float32:
         """Return (D, T): the probability of each tag; that of all documents for one without words.
@@ -171,7 +169,7 @@ class TagRecommender:
     def leave_one_out_votes(self, counts: Any, doc_topic: Float32, own: Int64, most: int) -> Votes:
         """Return the scores by at most `most` nearest documents; arguments as in `leave_one_out_scores`."""
         new = documents_of(sp.csr_array(counts, dtype=np.float32), doc_topic)
-        found = neighbours(new, self.index, self.bandwidth, self._threads, own, most)
+        found = neighbours(new, self.index, self.bandwidth, own, most)
         return votes_of(found, self.tags)
 
     def predict_tags(self, likely: Float32) -> Any:
@@ -250,7 +248,7 @@ class TagRecommender:
 
     def _word_contributions(self, document: sp.csr_array, theta: Float32, tags: Int64) -> Float64:
         """Return (tags, words of the document): how much more of each word the carriers of each tag share."""
-        alike = kernel_of(documents_of(document, theta), self.index, self.bandwidth, self._threads)
+        alike = kernel_of(documents_of(document, theta), self.index, self.bandwidth)
         rows = largest_in_rows(alike, NEIGHBOURS)[0]
         near = sp.csr_array(self.counts[rows])
         x = document.data / document.data.sum()
@@ -312,17 +310,13 @@ class TagRecommender:
         N = len(self.rows)
         share = (self.tag_docs / N).astype(np.float32)
         if len(self.coefficients):
-            scores = kernel_of(new, self.index, self.bandwidth, self._threads) @ self.coefficients + share
+            scores = kernel_of(new, self.index, self.bandwidth) @ self.coefficients + share
             if own is not None:
                 known = own >= 0
                 scores[known] -= self.own[own[known], np.newaxis] * self.coefficients[own[known]]
             return np.asarray(scores, dtype=np.float32)
-        votes = votes_of(neighbours(new, self.index, self.bandwidth, self._threads, own), self.tags)
+        votes = votes_of(neighbours(new, self.index, self.bandwidth, own), self.tags)
         return np.asarray(votes.table.toarray() + votes.rest[:, np.newaxis] * share, dtype=np.float32)
-
-    @property
-    def _threads(self) -> int:
-        return self.n_threads or resolve_threads(None)
 
 
 def fit_recommender(
@@ -331,7 +325,6 @@ def fit_recommender(
     doc_topic: Float32,
     tag_names: tuple[str, ...],
     seed: int = 0,
-    n_threads: int = 0,
     on_progress: Callable[[float], None] = lambda share: None,
 ) -> TagRecommender:
     """Train a recommender on tagged documents; the result does not depend on the number of threads.
@@ -342,7 +335,6 @@ def fit_recommender(
         doc_topic: (D, K) topic proportions inferred with tags hidden, as those of new documents will be.
         tag_names: the T tags.
         seed: for drawing documents for the bandwidth and calibration where there are many.
-        n_threads: 0 for all cores.
         on_progress: called with the share of the work done, from 0 to 1.
     """
     counts = at_least(counts, LEAST)
@@ -362,12 +354,10 @@ def fit_recommender(
     carried.data[:] = 1
     bandwidth = bandwidth_of(counts, theta, _draw(generator, len(used), _PAIRS_FOR_WIDTH))
     T = len(tag_names)
-    coefficients, own = fit_coefficients(counts, carried, theta, bandwidth, generator, n_threads)
+    coefficients, own = fit_coefficients(counts, carried, theta, bandwidth, generator)
     on_progress(0.5)
     unset = Calibration(np.zeros(N_FEATURES), np.ones(T), np.full(T, 0.5))
-    trained = TagRecommender(
-        counts, theta, carried, used, coefficients, own, bandwidth, unset, tag_names, n_threads
-    )
+    trained = TagRecommender(counts, theta, carried, used, coefficients, own, bandwidth, unset, tag_names)
     most = _CALIBRATED_DOCS if len(coefficients) else _CALIBRATED_BY_NEIGHBOURS
     sample = _draw(generator, len(used), min(most, _CALIBRATED_PAIRS // T + 1))
     try:
@@ -380,7 +370,7 @@ def _calibrate(
     recommender: TagRecommender, sample: Int64, on_progress: Callable[[float], None]
 ) -> Calibration:
     """Learn from the leave-one-out scores of a sample of training documents."""
-    T, n_threads, cooccurrence = len(recommender.tag_names), recommender._threads, recommender._cooccurrence
+    T, cooccurrence = len(recommender.tag_names), recommender._cooccurrence
     n_all = len(recommender.index.topics) - 1  # the index is computed here, not by each thread
     batches, rows = list(recommender._batches(len(sample))), max(1, _BALANCED_PAIRS // T)
 
@@ -388,7 +378,7 @@ def _calibrate(
         features, truth = recommender._leave_one_out_features(sample[batch])
         return *candidates(features, truth), features[:, :, 1].copy(), truth
 
-    chosen, outcomes, scores, truths = zip(*results_of(score_batch, batches, n_threads), strict=True)
+    chosen, outcomes, scores, truths = zip(*results_of(score_batch, batches), strict=True)
     on_progress(0.8)
     weights = logistic_weights(np.concatenate(chosen)[:, 1:], np.concatenate(outcomes))
 
@@ -399,7 +389,7 @@ def _calibrate(
         first = likely[: max(rows - batches[i].start, 0)].copy()
         return likely.sum(0, dtype=np.float64), first, tags, likely[docs, tags], truths[i][docs, tags]
 
-    sums, *parts = zip(*results_of(calibrate_batch, range(len(batches)), n_threads), strict=True)
+    sums, *parts = zip(*results_of(calibrate_batch, range(len(batches))), strict=True)
     balanced, tags, likely, truth = map(np.concatenate, parts)
     expected = np.add.reduce(sums)
     n_true = int(recommender.tags[sample].sum())

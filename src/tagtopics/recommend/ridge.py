@@ -10,7 +10,7 @@ from scipy.linalg import lapack
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64, Int64
-from tagtopics.jit.threads import resolve_threads, run_ranges
+from tagtopics.jit.threads import run_ranges
 from tagtopics.recommend import loops
 from tagtopics.recommend.loops import KernelDocuments
 from tagtopics.tag_prior.neighbours import NEAREST, Near
@@ -84,7 +84,6 @@ def neighbours(
     new: KernelDocuments,
     index: KernelDocuments,
     bandwidth: float,
-    n_threads: int,
     own: Int64 | None = None,
     most: int = NEIGHBOURS,
 ) -> Neighbours:
@@ -94,7 +93,6 @@ def neighbours(
         new: D documents.
         index: N training documents.
         bandwidth: of the kernel exp(-bandwidth (1 - similarity)).
-        n_threads: the bits of the result do not depend on it.
         own: (D,) rows of the index, one for each document that it must not use; None to use all rows.
         most: how many neighbours, if there are enough documents.
     """
@@ -104,9 +102,7 @@ def neighbours(
     banned = np.full(D, -1, dtype=np.int64) if own is None else np.asarray(own, dtype=np.int64)
     if D and n:
         settings = (TOPIC_WEIGHT, np.float32(bandwidth), RIDGE)
-        run_ranges(
-            loops.weigh, np.arange(D + 1), n * n * n, n_threads, new, banned, index, settings, rows, weights
-        )
+        run_ranges(loops.weigh, np.arange(D + 1), n * n * n, new, banned, index, settings, rows, weights)
     return Neighbours(rows, weights)
 
 
@@ -115,7 +111,6 @@ def nearest_documents(
     doc_topic: Float32,
     index: KernelDocuments,
     of_index: tuple[Any, Float32],
-    n_threads: int,
 ) -> Near:
     """Return the training documents that are most similar to others, all with the same weight.
 
@@ -124,10 +119,9 @@ def nearest_documents(
         doc_topic: (D, K) their topic proportions.
         index: N training documents.
         of_index: their words, CSR (N, W), and topic proportions, (N, K).
-        n_threads: any number gives the same bits.
     """
     new = documents_of(sp.csr_array(counts, dtype=np.float32), doc_topic)
-    rows = np.sort(neighbours(new, index, 1.0, n_threads, most=NEAREST).rows, axis=1)
+    rows = np.sort(neighbours(new, index, 1.0, most=NEAREST).rows, axis=1)
     D, n = rows.shape
     used, place = np.unique(rows, return_inverse=True)
     weights = (np.full(D * n, 1 / max(n, 1)), place.ravel(), np.arange(D + 1) * n)
@@ -144,12 +138,12 @@ def votes_of(found: Neighbours, tags: Any) -> Votes:
     return Votes(table, 1 - weights.sum(1, dtype=np.float64))
 
 
-def kernel_of(new: KernelDocuments, index: KernelDocuments, bandwidth: float, n_threads: int) -> Float32:
+def kernel_of(new: KernelDocuments, index: KernelDocuments, bandwidth: float) -> Float32:
     """Return (D, N): exp(-bandwidth (1 - similarity)) of new documents and those of the index."""
     D, N = len(new.topics), len(index.topics)
     alike = np.empty((D, N), dtype=np.float32)
     if D:
-        run_ranges(loops.compare, np.arange(D + 1), N, n_threads, new, index, TOPIC_WEIGHT, alike)
+        run_ranges(loops.compare, np.arange(D + 1), N, new, index, TOPIC_WEIGHT, alike)
     alike -= 1
     alike *= np.float32(bandwidth)
     return np.exp(alike, out=alike)
@@ -182,7 +176,7 @@ def uses_all(n_docs: int, n_tags: int) -> bool:
 
 @single_thread()
 def fit_coefficients(
-    counts: Any, tags: Any, theta: Float32, bandwidth: float, generator: np.random.Generator, n_threads: int
+    counts: Any, tags: Any, theta: Float32, bandwidth: float, generator: np.random.Generator
 ) -> tuple[Float32, Float32]:
     """Return `coefficients` and `own` of a recommender; both are empty if tags are many.
 
@@ -197,7 +191,7 @@ def fit_coefficients(
     order = generator.permutation(N)
     for rows in (np.sort(order[first::n_parts]) for first in range(n_parts)):
         docs = documents_of(sp.csr_array(counts[rows]), theta[rows])
-        kernel = kernel_of(docs, docs, bandwidth, n_threads or resolve_threads(None))
+        kernel = kernel_of(docs, docs, bandwidth)
         solution, own[rows] = solve_part(kernel, tags[rows].toarray() - share)
         solution /= n_parts
         coefficients[rows] = solution if N * T < HALVED_FROM else solution.astype(np.float16)
@@ -218,9 +212,7 @@ def leave_one_out_scores(coefficients: Float32, own: Float32, carried: Any) -> F
     return np.asarray(scores + carried.astype(np.float32), dtype=np.float32)
 
 
-def leave_one_out_best(
-    coefficients: Float32, own: Float32, tags: Any, docs: Int64, n: int, n_threads: int
-) -> Int64:
+def leave_one_out_best(coefficients: Float32, own: Float32, tags: Any, docs: Int64, n: int) -> Int64:
     """Return (D, n): the tags with the largest positive `leave_one_out_scores`, largest first.
 
     The first of equals is first; -1 fills up the rest. Nothing is compared, and there is no table of scores.
@@ -231,12 +223,11 @@ def leave_one_out_best(
         tags: CSR (N, T).
         docs: (D,) numbers of documents.
         n: how many tags.
-        n_threads: any number gives the same tags.
     """
     carried, places = tags[docs], np.full((len(docs), n), -1, dtype=np.int64)
     offsets, columns = carried.indptr.astype(np.int64), carried.indices.astype(np.int64)
     run_ranges(
-        loops.best_without, np.arange(len(docs) + 1), coefficients.shape[1], n_threads,
+        loops.best_without, np.arange(len(docs) + 1), coefficients.shape[1],
         coefficients, docs, _own_scale(own[docs]), offsets, columns, places,
     )  # fmt: skip
     return places

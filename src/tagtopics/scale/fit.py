@@ -61,7 +61,7 @@ def fit_shards(
     sample = sampled_shards(folder, documents)
     corpus, lean = folder.corpus(sample), model.memory != "stored"
     run = ShardRun(work, identity_of(model, digest_file(folder.path / MANIFEST)), resume=resume)
-    make = executor or local_executor(model.n_threads())
+    make = executor or local_executor()
     workers = make(folder, run.states, model.count_topics(folder.manifest.n_tags), lean)
     workers.keep(sample, None if doc_topic is None else Path(doc_topic))
     start = None if run.start is None else Start(resumed=run.start)

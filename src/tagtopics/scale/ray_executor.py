@@ -23,6 +23,7 @@ from tagtopics.bp import sweep as compiled
 from tagtopics.bp.executor import Kernels, Sweep
 from tagtopics.bp.graph import CorpusSums, DocState, SweepInput, Totals, WordInput
 from tagtopics.errors import InputError, MissingExtraError, one_line
+from tagtopics.jit.threads import limit_threads
 from tagtopics.scale.format import ShardFolder
 from tagtopics.scale.shard_executor import ExecutorMaker, ShardExecutor, ShardStates
 
@@ -37,9 +38,12 @@ _SECONDS = 10.0
 
 
 class Worker:
-    """What runs in an actor: a `ShardExecutor` for some of the shards."""
+    """What runs in an actor: a `ShardExecutor` for some of the shards, with `n_jobs` threads."""
 
-    def __init__(self, shards: str, numbers: Sequence[int], states: tuple[str, str], settings: Any) -> None:
+    def __init__(
+        self, shards: str, numbers: Sequence[int], states: tuple[str, str], n_jobs: int, settings: Any
+    ) -> None:
+        self.n_jobs = n_jobs
         self._executor = ShardExecutor(ShardFolder.open(shards), ShardStates(*states), numbers, **settings)
 
     def place(self) -> tuple[str, int]:
@@ -48,16 +52,19 @@ class Worker:
 
         return ray.get_runtime_context().get_node_id(), os.getpid()
 
+    @limit_threads
     def profiles(self, n_topics: int, seed: int) -> Float64:
         """Return the sums of the words' profiles over these shards."""
         return self._executor.profiles(n_topics, seed)
 
+    @limit_threads
     def start(self, word_topics: Float32, seed: int) -> CorpusSums:
         """Draw the initial state of each shard; return the sums."""
         sums = self._zeros(word_topics.shape[1])
         self._executor.start(np.array(word_topics), seed, sums)
         return sums
 
+    @limit_threads
     def sweep(self, sweep: Sweep) -> tuple[CorpusSums, float]:
         """Update every shard; return the sums, and how far messages moved, in tokens."""
         sums = self._zeros(len(sweep.priors.doc_topic))
@@ -87,7 +94,7 @@ class RayExecutor:
         local: ShardExecutor,
     ) -> None:
         self._make, self._groups, self._local = make, groups, local
-        self.lean, self.n_threads, self.check = local.lean, local.n_threads, local.check
+        self.lean, self.check = local.lean, local.check
         self.keep, self.doc_topic, self.take = local.keep, local.doc_topic, local.take
         self.actors = [make(numbers) for numbers in groups]
 
@@ -171,9 +178,9 @@ def ray_executor(
         options = {"num_cpus": 0, "max_restarts": 0, "max_task_retries": 0, "scheduling_strategy": "SPREAD"}
         actor = ray.remote(**options)(Worker)
         shards, place = str(folder.path.absolute()), (str(states.folder.absolute()), states.run)
-        settings = {"lean": lean, "refit": refit, "n_threads": threads}
+        given = threads, {"lean": lean, "refit": refit}
         local = ShardExecutor(folder, states, lean=lean)
-        return RayExecutor(lambda numbers: actor.remote(shards, numbers, place, settings), groups, local)
+        return RayExecutor(lambda numbers: actor.remote(shards, numbers, place, *given), groups, local)
 
     return make
 

@@ -40,7 +40,7 @@ from tagtopics.bp.graph import Belief, CorpusSums, DocState, FactorGraph, Totals
 from tagtopics.bp.loop import proportions
 from tagtopics.errors import InputError
 from tagtopics.files import atomic_file, check_target, digest_bytes, sweep_leftovers
-from tagtopics.jit.threads import run_lanes
+from tagtopics.jit.threads import current_threads, run_lanes
 from tagtopics.scale.format import ShardFolder
 
 STATE_FORMAT = "tagtopics shard state"
@@ -185,7 +185,6 @@ class ShardExecutor:
         states: where the state of their documents is kept.
         numbers: which shards; None for all.
         lean: recompute messages instead of storing them.
-        n_threads: any number gives the same bits.
         refit: infer the state of a shard again where it was lost, instead of raising an error.
         on_shard: called after each shard of each sweep.
     """
@@ -199,13 +198,12 @@ class ShardExecutor:
         numbers: Sequence[int] | None = None,
         *,
         lean: bool = True,
-        n_threads: int = 1,
         refit: bool = False,
         on_shard: Callable[[], None] = lambda: None,
     ) -> None:
         self.folder, self.states = folder, states
         self.numbers = tuple(range(len(folder)) if numbers is None else numbers)
-        self.lean, self.n_threads, self.refit, self.on_shard = lean, n_threads, refit, on_shard
+        self.lean, self.refit, self.on_shard = lean, refit, on_shard
         self.keep(self.numbers, None)
 
     @property
@@ -226,12 +224,12 @@ class ShardExecutor:
         def lane(numbers: Iterator[int]) -> None:
             mine = np.zeros_like(sums)
             for number in numbers:
-                add_profiles(self.folder.graph(number), seed, 1, mine)
+                add_profiles(self.folder.graph(number), seed, mine)
                 self.on_shard()
             with lock:
                 sums[:] += mine
 
-        run_lanes(lane, self.numbers, self.n_threads)
+        run_lanes(lane, self.numbers)
         return sums
 
     def start(self, word_topics: Float32, seed: int, sums: CorpusSums) -> None:
@@ -239,7 +237,7 @@ class ShardExecutor:
 
         def draw(number: int, mine: CorpusSums) -> float:
             graph = self.folder.graph(number)
-            self.states.put(number, 0, compiled.start(graph, word_topics, seed, self.lean, 1, mine))
+            self.states.put(number, 0, compiled.start(graph, word_topics, seed, self.lean, mine))
             return 0.0
 
         self._each(draw, sums)
@@ -250,7 +248,7 @@ class ShardExecutor:
         def update(number: int, mine: CorpusSums) -> float:
             graph = self.folder.graph(number)
             state = self._state(number, graph, sweep)
-            moved = compiled.sweep(graph, state, sweep.given, sweep.priors, self.lean, 1, mine)
+            moved = compiled.sweep(graph, state, sweep.given, sweep.priors, self.lean, mine)
             self.states.put(number, sweep.number, state)
             return moved
 
@@ -304,17 +302,17 @@ class ShardExecutor:
         """Return a state inferred again under fixed topics."""
         unused = CorpusSums.zeros(graph.n_words, graph.n_tags, n_topics)
         word_topics = sweep.given.words.sums + np.float32(sweep.priors.topic_word)
-        state = compiled.start(graph, word_topics, 0, self.lean, 1, unused)
+        state = compiled.start(graph, word_topics, 0, self.lean, unused)
         for _ in range(REFIT_SWEEPS):
-            compiled.sweep(graph, state, sweep.given, sweep.priors, self.lean, 1, unused)
+            compiled.sweep(graph, state, sweep.given, sweep.priors, self.lean, unused)
         return state
 
     def _each(self, work: Callable[[int, CorpusSums], float], sums: CorpusSums) -> float:
         """Call `work(number, sums)` for each shard, with sums of its thread; return the total."""
-        lock, totals = Lock(), [0.0]
+        lock, totals, alone = Lock(), [0.0], current_threads() == 1
 
         def lane(numbers: Iterator[int]) -> None:
-            mine = sums if self.n_threads == 1 else CorpusSums(*(np.zeros_like(a) for a in sums[:3]))
+            mine = sums if alone else CorpusSums(*(np.zeros_like(a) for a in sums[:3]))
             total = 0.0
             for number in numbers:
                 total += work(number, mine)
@@ -324,7 +322,7 @@ class ShardExecutor:
                 if mine is not sums:
                     sums.add(mine)
 
-        run_lanes(lane, self.numbers, self.n_threads)
+        run_lanes(lane, self.numbers)
         return sum(totals)
 
 
@@ -344,19 +342,15 @@ ExecutorMaker = Callable[[ShardFolder, ShardStates, int, bool], ClosableExecutor
 """Makes the executor of a fit from shards, states, the number of topics, and whether it is lean."""
 
 
-def local_executor(
-    n_threads: int, *, refit: bool = False, on_shard: Callable[[], None] = lambda: None
-) -> ExecutorMaker:
-    """Return a function that makes the executor of a fit in this process.
+def local_executor(*, refit: bool = False, on_shard: Callable[[], None] = lambda: None) -> ExecutorMaker:
+    """Return a function that makes the executor of a fit in this process: each thread works on a shard.
 
     Args:
-        n_threads: shards at a time.
         refit: infer the state of a shard again where it was lost, instead of raising an error.
         on_shard: called after each shard of each sweep.
     """
 
     def make(folder: ShardFolder, states: ShardStates, n_topics: int, lean: bool) -> ShardExecutor:
-        threads = max(1, min(n_threads, len(folder)))
-        return ShardExecutor(folder, states, lean=lean, n_threads=threads, refit=refit, on_shard=on_shard)
+        return ShardExecutor(folder, states, lean=lean, refit=refit, on_shard=on_shard)
 
     return make

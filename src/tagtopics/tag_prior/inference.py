@@ -61,7 +61,6 @@ class TagPrior:
         tag_words: CSR (T, W) tokens credited to each tag.
         pairs: the same, as the kernels read it.
         credit_strengths: of the words of each kind of tag when words are credited to tags.
-        n_threads: any number gives the same bits.
         max_iter: the largest number of iterations of a document.
         tol: the share of its tokens that may still move.
     """
@@ -72,7 +71,6 @@ class TagPrior:
     tag_words: Any
     pairs: Pairs
     credit_strengths: tuple[float, ...]
-    n_threads: int = 1
     max_iter: int = 100
     tol: float = 2e-2
 
@@ -215,7 +213,7 @@ class TagPrior:
                     topics, sp.csr_array((weights, some.indices, some.indptr), shape=some.shape)
                 )
             topics, weights = self._mixed(graph, said, prior, self.credit_strengths)
-            arguments = (said, topics, weights, self.profiles.means, self.n_threads)
+            arguments = (said, topics, weights, self.profiles.means)
             yield theta, *mixture.credit_claims(graph, self.phi, *arguments)
 
     def _proportions(self, topics: Float32, tags: Any) -> Float32:
@@ -262,13 +260,13 @@ class TagPrior:
         self, graph: FactorGraph, said: Float32, prior: Float32, slots: Float32
     ) -> tuple[Float32, Float32]:
         """Return the topics (D, K) and the weight of each slot, (S,), priors included."""
-        settings = (self.max_iter, self.tol, self.n_threads)
+        settings = (self.max_iter, self.tol)
         sums, slot_sums = mixture.fold_in_mixture(graph, self.phi, said, prior, slots, *settings)
         return sums + prior, slot_sums + slots
 
     def _said(self, graph: Any) -> Float32:
         """Return p(word | tag) of every claim of documents."""
-        return mixture.claim_probabilities(graph, self.pairs, self.profiles.means, self.phi, self.n_threads)
+        return mixture.claim_probabilities(graph, self.pairs, self.profiles.means, self.phi)
 
 
 def _rows(matrix: Any, first: int, last: int) -> Any:

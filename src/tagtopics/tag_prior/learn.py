@@ -138,7 +138,6 @@ def learn_settings(
     counts: Any,
     tags: Any,
     seed: int,
-    n_threads: int,
     nearest: Callable[[Any], Near] | None = None,
     *,
     joint: bool = True,
@@ -153,7 +152,6 @@ def learn_settings(
         counts: the documents set aside, CSR (D, W).
         tags: their tags, CSR (D, T).
         seed: of the choice of the words that are held out.
-        n_threads: any number gives the same bits.
         nearest: returns the documents of the pilot that are similar to others, CSR (D, W); None if similar
             documents are not to be used.
         joint: whether to use what the tags of a document say together.
@@ -168,36 +166,33 @@ def learn_settings(
         rows,
         lambda: draw_rows(counts, tags[order], pilot.profiles, pilot.phi, seed),
         _Used(len(rows.parts), pilot.profiles.n_kinds, joint),
-        n_threads,
     )
     if nearest is None:
         return learned.settings, learned.scores
     near = trusted(nearest(seen_words(rows)), rows.seen_tokens, learned.settings.hidden)
     given = Given(learned.hidden, learned.known, *learned.credited, _have_tags(pilot, rows))
-    similar = learn_similar(rows, near, pilot.profiles, pilot.phi, given, n_threads)
+    similar = learn_similar(rows, near, pilot.profiles, pilot.phi, given)
     return learned.settings._replace(similar=similar), learned.scores
 
 
-def _learn_tags(
-    pilot: PilotTopics, rows: Rows, mixed_rows: Callable[[], Rows], parts: _Used, n_threads: int
-) -> _Learned:
+def _learn_tags(pilot: PilotTopics, rows: Rows, mixed_rows: Callable[[], Rows], parts: _Used) -> _Learned:
     """Learn the strengths of tags; `mixed_rows` returns the rows with the tags of other documents."""
     n_kinds, (T, W) = parts.n_kinds, (pilot.tags.shape[1], pilot.counts.shape[1])
     plain, tagged, worded = parts.plain, parts.tagged, parts.worded
     has_tags = _have_tags(pilot, rows)
-    hidden = maximise(rows, None, pilot.phi, plain, n_threads)
+    hidden = maximise(rows, None, pilot.phi, plain)
     of_plain = _strengths(hidden.values, n_kinds)
     if not has_tags.any():
         settings = TagSettings(of_plain, of_plain, _SHRINKAGES[_FIRST])
         return _Learned(settings, None, hidden, hidden, (sp.csr_array((T, W), dtype=np.float32), np.ones(T)))
-    known = maximise(rows, None, pilot.phi, tagged, n_threads, has_tags)
-    shrinkage, credited, best = _learn_words(pilot, rows, hidden, known, worded, has_tags, n_threads)
-    words = words_of(rows, *credited, pilot.profiles, pilot.phi, n_threads)
-    without = _tested(rows, None, pilot.phi, plain, hidden, np.ones_like(has_tags), n_threads)
+    known = maximise(rows, None, pilot.phi, tagged, has_tags)
+    shrinkage, credited, best = _learn_words(pilot, rows, hidden, known, worded, has_tags)
+    words = words_of(rows, *credited, pilot.profiles, pilot.phi)
+    without = _tested(rows, None, pilot.phi, plain, hidden, np.ones_like(has_tags))
 
     def tested(of_rows: Rows, of_tags: Any, used: Float64, start: Fit) -> Float64:
         tagged_rows = _have_tags(pilot, of_rows)
-        found = _tested(of_rows, of_tags, pilot.phi, used, start, tagged_rows, n_threads)
+        found = _tested(of_rows, of_tags, pilot.phi, used, start, tagged_rows)
         return np.where(tagged_rows, found, without)
 
     with_tags, with_words = tested(rows, None, tagged, known), tested(rows, words, worded, best)
@@ -210,7 +205,7 @@ def _learn_tags(
         return none
     used, found, better = (worded, best, with_words) if use_words else (tagged, known, with_tags)
     mixed = mixed_rows()
-    others = words_of(mixed, *credited, pilot.profiles, pilot.phi, n_threads) if use_words else None
+    others = words_of(mixed, *credited, pilot.profiles, pilot.phi) if use_words else None
     if not gains(better, tested(mixed, others, used, found), rows):
         return none
     settings = TagSettings(of_plain, _strengths(found.values, n_kinds), shrinkage)
@@ -233,34 +228,30 @@ def _have_tags(pilot: PilotTopics, rows: Rows) -> Any:
     return np.asarray(pilot.profiles.known(rows.tags).sum(1)).ravel() > 0
 
 
-def _tested(
-    rows: Rows, words: Any, phi: Float32, used: Float64, start: Fit, learn_from: Any, n_threads: int
-) -> Float64:
+def _tested(rows: Rows, words: Any, phi: Float32, used: Float64, start: Fit, learn_from: Any) -> Float64:
     """Return the likelihood (D,) of each row under strengths learned from other documents."""
     return cross_fitted(
-        lambda half: maximise(rows, words, phi, used, n_threads, half & learn_from, start.values, 4), rows
+        lambda half: maximise(rows, words, phi, used, half & learn_from, start.values, 4), rows
     )
 
 
-def training_of_pilot(pilot: PilotTopics, hidden: Strengths, n_threads: int) -> Training:
+def training_of_pilot(pilot: PilotTopics, hidden: Strengths) -> Training:
     """Return what the words of tags are learned from."""
     profiles, K = pilot.profiles, len(pilot.profiles.base)
     prior = hidden.flat / K + hidden.base * profiles.base
     shares = profiles.slot_shares(pilot.tags)
-    return training_of(
-        pilot.counts, pilot.tags, shares, pilot.doc_sums, prior, profiles.means, pilot.phi, n_threads
-    )
+    return training_of(pilot.counts, pilot.tags, shares, pilot.doc_sums, prior, profiles.means, pilot.phi)
 
 
-def tag_words_of(pilot: PilotTopics, settings: TagSettings, n_threads: int) -> Any:
+def tag_words_of(pilot: PilotTopics, settings: TagSettings) -> Any:
     """Return CSR (T, W): the tokens of each word that documents credit to each tag, from `_LEAST` on."""
-    training = training_of_pilot(pilot, settings.hidden, n_threads)
+    training = training_of_pilot(pilot, settings.hidden)
     strengths = settings.slot_strengths[pilot.profiles.kinds[training.graph.slot_tag]]
     slot_prior = (strengths * training.slot_shares).astype(np.float32)
     shrinkage = np.full(len(pilot.profiles.kinds), settings.shrinkage)
     topic_prior = float(settings.known.topics.sum())
     words = learn_tag_words(
-        training, shrinkage, topic_prior, slot_prior, n_threads, rounds=MOST_ROUNDS, tol=CONVERGED
+        training, shrinkage, topic_prior, slot_prior, rounds=MOST_ROUNDS, tol=CONVERGED
     ).words
     words.data[words.data < _LEAST] = 0
     words.eliminate_zeros()
@@ -268,11 +259,11 @@ def tag_words_of(pilot: PilotTopics, settings: TagSettings, n_threads: int) -> A
 
 
 def _learn_words(
-    pilot: PilotTopics, rows: Rows, hidden: Fit, known: Fit, used: Float64, has_tags: Any, n_threads: int
+    pilot: PilotTopics, rows: Rows, hidden: Fit, known: Fit, used: Float64, has_tags: Any
 ) -> tuple[float, tuple[Any, Float64], Fit]:
     """Return the best shrinkage, the words credited to tags with the shrinkage of each, and the strengths."""
     n, profiles, phi = len(rows.parts), pilot.profiles, pilot.phi
-    training = training_of_pilot(pilot, _strengths(hidden.values, profiles.n_kinds), n_threads)
+    training = training_of_pilot(pilot, _strengths(hidden.values, profiles.n_kinds))
     kinds = profiles.kinds[training.graph.slot_tag]
     topic_prior = float(known.values[:n].sum())
 
@@ -282,10 +273,10 @@ def _learn_words(
         shrinkage = np.full(len(profiles.kinds), _SHRINKAGES[index])
         slot_prior = (_CLAIM * start[n:][kinds] * training.slot_shares).astype(np.float32)
         credited = learn_tag_words(
-            training, shrinkage, topic_prior, slot_prior, n_threads, before, MOST_ROUNDS, CONVERGED
+            training, shrinkage, topic_prior, slot_prior, before, MOST_ROUNDS, CONVERGED
         )
-        words = words_of(rows, credited.words, shrinkage, profiles, phi, n_threads)
-        fit = maximise(rows, words, phi, used, n_threads, has_tags, start, 4)
+        words = words_of(rows, credited.words, shrinkage, profiles, phi)
+        fit = maximise(rows, words, phi, used, has_tags, start, 4)
         return float(fit.likelihoods[has_tags].sum()), fit, credited, (credited.words, shrinkage)
 
     start = np.concatenate([known.values[:n], np.full(profiles.n_kinds, _PSEUDO_COUNT)])
@@ -299,8 +290,8 @@ def _learn_words(
             index += step
     best = max(tried, key=lambda i: tried[i][0])
     _, fit, _, credited = attempt(best, tried[best][2], tried[best][1].values)
-    words = words_of(rows, *credited, profiles, phi, n_threads)
-    fit = maximise(rows, words, phi, used, n_threads, has_tags, fit.values)
+    words = words_of(rows, *credited, profiles, phi)
+    fit = maximise(rows, words, phi, used, has_tags, fit.values)
     return _SHRINKAGES[best], credited, fit
 
 

@@ -43,9 +43,7 @@ def first_claims(graph: FactorGraph) -> Int64:
     return claims
 
 
-def claim_probabilities(
-    graph: FactorGraph, pairs: Pairs, profiles: Float32, phi: Float32, n_threads: int
-) -> Float32:
+def claim_probabilities(graph: FactorGraph, pairs: Pairs, profiles: Float32, phi: Float32) -> Float32:
     """Return psi_tw of every claim, (P,).
 
     Args:
@@ -53,12 +51,11 @@ def claim_probabilities(
         pairs: the tag words.
         profiles: (T, K) p(topic | tag).
         phi: (W, K) p(word | topic).
-        n_threads: any number gives the same bits.
     """
     claims = first_claims(graph)
     values = np.empty(int(claims[-1]), dtype=np.float32)
     arguments = (graph, claims, pairs, profiles, phi, values)
-    run_ranges(_claim_probabilities, claims, phi.shape[1], n_threads, *arguments)
+    run_ranges(_claim_probabilities, claims, phi.shape[1], *arguments)
     return values
 
 
@@ -112,7 +109,6 @@ def fold_in_mixture(
     slot_prior: Float32,
     max_iter: int,
     tol: float,
-    n_threads: int,
 ) -> tuple[Float32, Float32]:
     """Return the tokens of new documents given to topics, (D, K), and to their tags, (S,).
 
@@ -124,13 +120,12 @@ def fold_in_mixture(
         slot_prior: (S,) pseudo-counts of the tags of each document.
         max_iter: the largest number of iterations.
         tol: a document has converged when less than this share of its tokens moves.
-        n_threads: any number gives the same bits.
     """
     sums = np.empty((graph.n_docs, phi.shape[1]), dtype=np.float32)
     slot_sums = np.empty(graph.n_slots, dtype=np.float32)
     claims, settings = first_claims(graph), (max_iter, np.float32(tol))
     arguments = (graph, claims, phi, claim_values, prior, slot_prior, settings, sums, slot_sums)
-    run_ranges(_fold_in_mixture, graph.doc_edges, 8 * phi.shape[1] * max_iter, n_threads, *arguments)
+    run_ranges(_fold_in_mixture, graph.doc_edges, 8 * phi.shape[1] * max_iter, *arguments)
     return sums, slot_sums
 
 
@@ -204,7 +199,7 @@ def _iterate(words, counts, prior, settings, sums, theta, part):
             theta[c] = max(fresh + step * (fresh - theta[c]), prior[c])
 
 
-def expected_tokens(doc: Int64, word: Int32, sums: Float32, phi: Float32, n_threads: int) -> Float64:
+def expected_tokens(doc: Int64, word: Int32, sums: Float32, phi: Float32) -> Float64:
     """Return (N,): sum_k n_dk phi_kw of pairs of a document and a word, in double precision.
 
     Args:
@@ -212,11 +207,10 @@ def expected_tokens(doc: Int64, word: Int32, sums: Float32, phi: Float32, n_thre
         word: (N,) the words.
         sums: (D, K) n_dk.
         phi: (W, K) p(word | topic).
-        n_threads: any number gives the same bits.
     """
     found = np.empty(len(doc))
     every = np.arange(len(doc) + 1)
-    run_ranges(_expected_tokens, every, phi.shape[1], n_threads, doc, word, sums, phi, found)
+    run_ranges(_expected_tokens, every, phi.shape[1], doc, word, sums, phi, found)
     return found
 
 
@@ -236,7 +230,6 @@ def credit_claims(
     topics: Float32,
     weights: Float32,
     profiles: Float32,
-    n_threads: int,
 ) -> tuple[Float32, Float32]:
     """Return for every claim the share of its edge credited to the tag, and the share owed to its own words.
 
@@ -249,12 +242,11 @@ def credit_claims(
         topics: (D, K) tokens of topics, prior included.
         weights: (S,) tokens of tags, prior included.
         profiles: (T, K) p(topic | tag).
-        n_threads: any number gives the same bits.
     """
     claims = first_claims(graph)
     shares, own = np.empty(int(claims[-1]), np.float32), np.empty(int(claims[-1]), np.float32)
     arguments = (graph, claims, phi, claim_values, topics, weights, profiles, shares, own)
-    run_ranges(_credit_claims, claims, phi.shape[1], n_threads, *arguments)
+    run_ranges(_credit_claims, claims, phi.shape[1], *arguments)
     return shares, own
 
 

@@ -1,7 +1,7 @@
 """The specification of `mixture` and `tag_words`: plain NumPy in double precision, one document at a time.
 
-Signatures and symbols are those of the compiled kernels; `n_threads` is there for the signatures. A
-document's claims are a matrix (E_d, T_d), its words by its tags.
+Signatures and symbols are those of the compiled kernels. A document's claims are a matrix (E_d, T_d), its
+words by its tags.
 """
 
 from __future__ import annotations
@@ -52,9 +52,7 @@ def matrix_of(offsets: Any, words: Any, values: Any, n_words: int) -> Float64:
     return matrix
 
 
-def claim_probabilities(
-    graph: FactorGraph, pairs: Any, profiles: Any, phi: Any, n_threads: int = 1
-) -> Float64:
+def claim_probabilities(graph: FactorGraph, pairs: Any, profiles: Any, phi: Any) -> Float64:
     """Return psi_tw of every claim, (P,): psi = (c + M b) / (c_t + M) with b = profiles phi."""
     tokens, M = matrix_of(pairs.offsets, pairs.words, pairs.tokens, len(phi)), pairs.shrinkage[:, np.newaxis]
     predicted = np.asarray(profiles, dtype=np.float64) @ np.asarray(phi, dtype=np.float64).T
@@ -70,7 +68,6 @@ def fold_in_mixture(
     slot_prior: Any,
     max_iter: int,
     tol: float,
-    n_threads: int = 1,
 ) -> tuple[Float64, Float64]:
     """Return the tokens of new documents given to topics, (D, K), and to their tags, (S,)."""
     K = phi.shape[1]
@@ -104,7 +101,7 @@ def _tokens_of_components(words: Float64, counts: Float64, prior: Float64, max_i
     return sums
 
 
-def expected_tokens(doc: Any, word: Any, sums: Any, phi: Any, n_threads: int = 1) -> Float64:
+def expected_tokens(doc: Any, word: Any, sums: Any, phi: Any) -> Float64:
     """Return (N,): sum_k n_dk phi_kw of pairs of a document and a word."""
     return np.asarray((sums[doc].astype(np.float64) * phi[word].astype(np.float64)).sum(1))
 
@@ -116,7 +113,6 @@ def credit_claims(
     topics: Any,
     weights: Any,
     profiles: Any,
-    n_threads: int = 1,
 ) -> tuple[Float64, Float64]:
     """Return for every claim the share of its edge credited to the tag, and the share owed to its own words.
 
@@ -135,7 +131,7 @@ def credit_claims(
     return _joined(shares), _joined(own)
 
 
-def words_of_tags(graph: FactorGraph, n_threads: int = 1) -> tuple[Int64, Int64]:
+def words_of_tags(graph: FactorGraph) -> tuple[Int64, Int64]:
     """Return offsets (T + 1,) of the tags, and the words that occur with each, ascending."""
     words: list[set[int]] = [set() for _ in range(graph.n_tags)]
     for doc in documents(graph):
@@ -145,15 +141,13 @@ def words_of_tags(graph: FactorGraph, n_threads: int = 1) -> tuple[Int64, Int64]
     return offsets, np.array([w for of_tag in words for w in sorted(of_tag)], dtype=np.int64)
 
 
-def pair_predictions(offsets: Any, words: Any, profiles: Any, phi: Any, n_threads: int = 1) -> Float64:
+def pair_predictions(offsets: Any, words: Any, profiles: Any, phi: Any) -> Float64:
     """Return b_tw of every pair, (U,)."""
     predicted = np.asarray(profiles, dtype=np.float64) @ np.asarray(phi, dtype=np.float64).T
     return np.asarray(predicted[np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)), words])
 
 
-def topic_probabilities(
-    graph: FactorGraph, phi: Any, doc_sums: Any, prior: Any, n_threads: int = 1
-) -> Float64:
+def topic_probabilities(graph: FactorGraph, phi: Any, doc_sums: Any, prior: Any) -> Float64:
     """Return p(word | topics of its document) of every edge, (E,), without a token's own part."""
     values = np.zeros(graph.n_edges)
     for d, doc in enumerate(documents(graph)):
@@ -164,7 +158,7 @@ def topic_probabilities(
     return values
 
 
-def claim_pairs(graph: FactorGraph, offsets: Any, words: Any, n_threads: int = 1) -> Int64:
+def claim_pairs(graph: FactorGraph, offsets: Any, words: Any) -> Int64:
     """Return (P,): the pair of every claim. Claims are numbered tag by tag within a document here."""
     numbers = [np.empty(0, dtype=np.int64)]
     for doc in documents(graph):
@@ -182,7 +176,6 @@ def share_claims(
     slot_prior: Any,
     shares: Any,
     n_iter: int,
-    n_threads: int = 1,
 ) -> None:
     """Divide the tokens of training documents between their topics and their tags; sets `shares` (P,).
 
@@ -206,7 +199,7 @@ def share_claims(
         shares[doc.claims] = mine.T.ravel()
 
 
-def collect_claims(graph: FactorGraph, numbers: Any, pairs: Any, shares: Any, n_threads: int = 1) -> Any:
+def collect_claims(graph: FactorGraph, numbers: Any, pairs: Any, shares: Any) -> Any:
     """Return the pairs with the tokens that the claims credit to each."""
     tokens, totals = np.zeros(len(pairs.words)), np.zeros(len(pairs.totals))
     for doc in documents(graph):
@@ -216,7 +209,7 @@ def collect_claims(graph: FactorGraph, numbers: Any, pairs: Any, shares: Any, n_
     return pairs._replace(tokens=tokens, totals=totals)
 
 
-def credited_tokens(graph: FactorGraph, shares: Any, n_threads: int = 1) -> Float64:
+def credited_tokens(graph: FactorGraph, shares: Any) -> Float64:
     """Return (T, W): the tokens of each word that documents credit to each tag."""
     tokens = np.zeros((graph.n_tags, graph.n_words))
     done = 0

@@ -100,9 +100,7 @@ class Given(NamedTuple):
     tagged: Bool  # (D,) which rows have a tag that is known
 
 
-def learn_similar(
-    rows: Rows, near: Near, profiles: Profiles, phi: Float32, given: Given, n_threads: int
-) -> SimilarStrengths:
+def learn_similar(rows: Rows, near: Near, profiles: Profiles, phi: Float32, given: Given) -> SimilarStrengths:
     """Return the strengths of similar documents; 0 where they do not help by two standard errors.
 
     All other strengths stay as they are, and the shrinkage is learned without tags. One number is learned
@@ -114,7 +112,6 @@ def learn_similar(
         profiles: topics of tags, learned without these documents.
         phi: (W, K) likewise.
         given: what is learned already.
-        n_threads: any number gives the same bits.
     """
     untagged = rows._replace(tags=sp.csr_array(rows.tags.shape))
     plain, tagged = (_widened(some, near, profiles) for some in (untagged, rows))
@@ -124,11 +121,11 @@ def learn_similar(
 
     def attempt(index: int, wide: Rows, fit: Fit, learn_from: Bool) -> tuple[float, Fit]:
         weighed = np.full(near.counts.shape[0], _SHRINKAGES[index])
-        said = words_of(wide, words, np.concatenate([given.shrinkage, weighed]), of_all, phi, n_threads)
+        said = words_of(wide, words, np.concatenate([given.shrinkage, weighed]), of_all, phi)
         start = np.append(fit.values, 1.0)
         moving = np.arange(len(start)) == len(start) - 1
         used = (start > 0).astype(np.float64)
-        found = maximise(wide, said, phi, used, n_threads, learn_from, start, _ROUNDS, moving)
+        found = maximise(wide, said, phi, used, learn_from, start, _ROUNDS, moving)
         return float(found.likelihoods[learn_from].sum()), found
 
     def strength(fit: Fit, learn_from: Bool, found: Fit) -> float:

@@ -123,14 +123,12 @@ def seen_words(rows: Rows) -> sp.csr_array:
     return sp.csr_array((graph.edge_count, graph.edge_word, graph.doc_edges), shape=rows.hidden.shape)
 
 
-def words_of(
-    rows: Rows, tag_words: Any, shrinkage: Float64, profiles: Profiles, phi: Float32, n_threads: int
-) -> Words:
+def words_of(rows: Rows, tag_words: Any, shrinkage: Float64, profiles: Profiles, phi: Float32) -> Words:
     """Return the probabilities of the rows' words under the words of their tags."""
     pairs, means = pairs_of(tag_words, shrinkage), profiles.means
     hidden = build_graph(rows.hidden, rows.tags)
-    seen_values = mixture.claim_probabilities(rows.seen, pairs, means, phi, n_threads)
-    values = mixture.claim_probabilities(hidden, pairs, means, phi, n_threads)
+    seen_values = mixture.claim_probabilities(rows.seen, pairs, means, phi)
+    values = mixture.claim_probabilities(hidden, pairs, means, phi)
     edge, slot = claims_of(rows.hidden, rows.tags)
     weighted, E = values * rows.slot_shares[slot], len(rows.edge_doc)
     kind = rows.slot_kind[slot]
@@ -150,7 +148,6 @@ def maximise(
     words: Words | None,
     phi: Float32,
     used: Float64,
-    n_threads: int,
     learn_from: Any = slice(None),
     start: Float64 | None = None,
     rounds: int = _ROUNDS,
@@ -163,7 +160,6 @@ def maximise(
         words: of their tags, or None.
         phi: (W, K) p(word | topic).
         used: (n + G,) ones for the parts to use, zeros for the others.
-        n_threads: any number gives the same bits.
         learn_from: the rows that strengths are learned from; a mask (D,).
         start: (n + G,) where to start; by default one token each.
         rounds: rounds of inference.
@@ -177,7 +173,7 @@ def maximise(
     counts[learn_from] = 1.0
     weight = rows.hidden.data * counts[rows.edge_doc]
     for step in range(rounds + 1):
-        known = _predicted(rows, words, phi, values, n, n_threads)
+        known = _predicted(rows, words, phi, values, n)
         if step == rounds:
             break
         for _ in range(_STEPS):
@@ -201,9 +197,7 @@ def _slot_totals(rows: Rows, n_kinds: int) -> Float64:
     return totals.reshape(n_kinds, D)
 
 
-def _predicted(
-    rows: Rows, words: Words | None, phi: Float32, values: Float64, n: int, n_threads: int
-) -> Float64:
+def _predicted(rows: Rows, words: Words | None, phi: Float32, values: Float64, n: int) -> Float64:
     """Return (E,): what the seen tokens of each row say of its held-out words."""
     prior = (np.tensordot(values[:n], rows.parts, 1) + 1e-9).astype(np.float32)
     slot_prior = (values[n:][rows.slot_kind] * rows.slot_shares).astype(np.float32)
@@ -214,10 +208,8 @@ def _predicted(
         said, slot_prior = np.empty(0, np.float32), slot_prior[:0]
     else:
         graph, said = rows.seen, words.seen
-    sums, slot_sums = mixture.fold_in_mixture(
-        graph, phi, said, prior, slot_prior, _ITERATIONS, _TOL, n_threads
-    )
-    known = mixture.expected_tokens(rows.edge_doc, rows.hidden.indices, sums, phi, n_threads)
+    sums, slot_sums = mixture.fold_in_mixture(graph, phi, said, prior, slot_prior, _ITERATIONS, _TOL)
+    known = mixture.expected_tokens(rows.edge_doc, rows.hidden.indices, sums, phi)
     if words is not None:
         known += np.bincount(words.claim_edge, slot_sums[words.claim_slot] * words.hidden, len(known))
     return known

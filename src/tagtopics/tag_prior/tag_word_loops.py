@@ -11,22 +11,21 @@ from tagtopics.jit.threads import run_ranges
 from tagtopics.tag_prior.mixture_loops import Pairs, first_claims
 
 
-def words_of_tags(graph: FactorGraph, n_threads: int) -> tuple[Int64, Int32]:
+def words_of_tags(graph: FactorGraph) -> tuple[Int64, Int32]:
     """Return the pairs of a tag and a word that occur together.
 
     Args:
         graph: documents with their tags.
-        n_threads: any number gives the same bits.
 
     Returns:
         Offsets (T + 1,) of the tags, and the words of each, ascending.
     """
     slot_doc = _slot_doc(graph)
     ranges, sizes = _edges_of_tags(graph, slot_doc), np.zeros(graph.n_tags + 1, dtype=np.int64)
-    run_ranges(_count_words, ranges, 2, n_threads, graph, slot_doc, sizes)
+    run_ranges(_count_words, ranges, 2, graph, slot_doc, sizes)
     offsets = np.cumsum(sizes)
     words = np.empty(offsets[-1], dtype=np.int32)
-    run_ranges(_list_words, ranges, 8, n_threads, graph, slot_doc, offsets, words)
+    run_ranges(_list_words, ranges, 8, graph, slot_doc, offsets, words)
     return offsets, words
 
 
@@ -75,12 +74,10 @@ def _mark_words(t, graph, slot_doc, seen):
             seen[w >> 6] |= np.uint64(1) << np.uint64(w & 63)
 
 
-def pair_predictions(
-    offsets: Int64, words: Int32, profiles: Float32, phi: Float32, n_threads: int
-) -> Float32:
+def pair_predictions(offsets: Int64, words: Int32, profiles: Float32, phi: Float32) -> Float32:
     """Return b_tw of every pair, (U,)."""
     values = np.empty(len(words), dtype=np.float32)
-    run_ranges(_pair_predictions, offsets, phi.shape[1], n_threads, offsets, words, profiles, phi, values)
+    run_ranges(_pair_predictions, offsets, phi.shape[1], offsets, words, profiles, phi, values)
     return values
 
 
@@ -94,9 +91,7 @@ def _pair_predictions(first, last, offsets, words, profiles, phi, values):
             values[u] = total
 
 
-def topic_probabilities(
-    graph: FactorGraph, phi: Float32, doc_sums: Float32, prior: Float32, n_threads: int
-) -> Float32:
+def topic_probabilities(graph: FactorGraph, phi: Float32, doc_sums: Float32, prior: Float32) -> Float32:
     """Return p(word | topics of its document) of every edge, (E,), without a token's own part.
 
     Args:
@@ -104,11 +99,10 @@ def topic_probabilities(
         phi: (W, K) p(word | topic).
         doc_sums: (D, K) tokens of each topic.
         prior: (K,) pseudo-counts.
-        n_threads: any number gives the same bits.
     """
     values = np.empty(graph.n_edges, dtype=np.float32)
     arguments = (graph, phi, doc_sums, prior, values)
-    run_ranges(_topic_probabilities, graph.doc_edges, phi.shape[1], n_threads, *arguments)
+    run_ranges(_topic_probabilities, graph.doc_edges, phi.shape[1], *arguments)
     return values
 
 
@@ -135,14 +129,14 @@ def _topic_probabilities(first, last, graph, phi, doc_sums, prior, values):
             values[e] = total / left
 
 
-def claim_pairs(graph: FactorGraph, offsets: Int64, words: Int32, n_threads: int) -> Int32:
+def claim_pairs(graph: FactorGraph, offsets: Int64, words: Int32) -> Int32:
     """Return (P,): the pair of every claim. Claims are numbered tag by tag within a document here.
 
     Claim `first_claim[d] + j E_d + i` is edge i and tag j of document d, so that loops run over edges.
     """
     numbers = np.zeros(int(first_claims(graph)[-1]), dtype=np.int32)
     arguments = (graph, first_claims(graph), _slot_doc(graph), offsets, words, numbers)
-    run_ranges(_claim_pairs, offsets, 8, n_threads, *arguments)
+    run_ranges(_claim_pairs, offsets, 8, *arguments)
     return numbers
 
 
@@ -174,7 +168,6 @@ def share_claims(
     slot_prior: Float32,
     shares: Float32,
     n_iter: int,
-    n_threads: int,
 ) -> None:
     """Divide the tokens of training documents between their topics and their tags; sets `shares` (P,).
 
@@ -189,12 +182,11 @@ def share_claims(
         slot_prior: (S,) pseudo-counts of the tags of each document.
         shares: (P,) the share of each claim's edge that its tag has; changed in place.
         n_iter: iterations of each document.
-        n_threads: any number gives the same bits.
     """
     claims = first_claims(graph)
     settings = (np.float32(topic_prior), n_iter)
     arguments = (graph, claims, numbers, pairs, topics, slot_prior, settings, shares)
-    run_ranges(_share_claims, claims, 8 * n_iter, n_threads, *arguments)
+    run_ranges(_share_claims, claims, 8 * n_iter, *arguments)
 
 
 @kernel
@@ -251,9 +243,7 @@ def _share_once(counts, topics, topic_prior, slot_prior, said, own, mine, total)
         own[j] = fresh
 
 
-def collect_claims(
-    graph: FactorGraph, numbers: Int32, pairs: Pairs, shares: Float32, n_threads: int
-) -> Pairs:
+def collect_claims(graph: FactorGraph, numbers: Int32, pairs: Pairs, shares: Float32) -> Pairs:
     """Return the pairs with the tokens that the claims credit to each; one thread adds up a tag, in order.
 
     Args:
@@ -261,11 +251,10 @@ def collect_claims(
         numbers: (P,) from `claim_pairs`.
         pairs: the tag words; `tokens` and `totals` are replaced.
         shares: (P,) from `share_claims`.
-        n_threads: any number gives the same bits.
     """
     tokens, totals = np.zeros(len(pairs.words), np.float32), np.zeros(len(pairs.totals), np.float32)
     arguments = (graph, first_claims(graph), _slot_doc(graph), numbers, shares, tokens, totals)
-    run_ranges(_collect_claims, pairs.offsets, 8, n_threads, *arguments)
+    run_ranges(_collect_claims, pairs.offsets, 8, *arguments)
     return pairs._replace(tokens=tokens, totals=totals)
 
 
@@ -285,13 +274,12 @@ def _collect_claims(first, last, graph, claims, slot_doc, numbers, shares, token
         totals[t] = total
 
 
-def credited_tokens(graph: FactorGraph, shares: Float32, n_threads: int) -> tuple[Int64, Int32, Float64]:
+def credited_tokens(graph: FactorGraph, shares: Float32) -> tuple[Int64, Int32, Float64]:
     """Return the tokens of each word that documents credit to each tag.
 
     Args:
         graph: documents with their tags.
         shares: (P,) p(tag | word, document), word by word within a document, as `mixture.credit_claims` has.
-        n_threads: any number gives the same bits.
 
     Returns:
         Offsets (T + 1,) of the tags, and the words and tokens of each; words in the order in which the
@@ -300,10 +288,10 @@ def credited_tokens(graph: FactorGraph, shares: Float32, n_threads: int) -> tupl
     T, claims, slot_doc = graph.n_tags, first_claims(graph), _slot_doc(graph)
     ranges = _edges_of_tags(graph, slot_doc)
     sizes = np.zeros(T + 1, dtype=np.int64)
-    run_ranges(_count_words, ranges, 2, n_threads, graph, slot_doc, sizes)
+    run_ranges(_count_words, ranges, 2, graph, slot_doc, sizes)
     offsets = np.cumsum(sizes)
     words, tokens = np.empty(offsets[-1], dtype=np.int32), np.zeros(offsets[-1])
-    run_ranges(_add_tokens, ranges, 4, n_threads, graph, claims, slot_doc, shares, offsets, words, tokens)
+    run_ranges(_add_tokens, ranges, 4, graph, claims, slot_doc, shares, offsets, words, tokens)
     return offsets, words, tokens
 
 

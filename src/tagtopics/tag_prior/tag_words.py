@@ -43,7 +43,6 @@ def training_of(
     prior: Float64,
     profiles: Float32,
     phi: Float32,
-    n_threads: int,
 ) -> Training:
     """Return what the words of tags are learned from.
 
@@ -55,20 +54,19 @@ def training_of(
         prior: (K,) pseudo-counts of topics.
         profiles: (T, K) p(topic | tag).
         phi: (W, K) p(word | topic).
-        n_threads: any number gives the same bits.
     """
     n_claims = int(np.diff(counts.indptr).astype(np.int64) @ np.diff(tags.indptr))
     step = 1 + n_claims // _MOST_CLAIMS
     if step > 1:
         counts, tags, slot_shares, doc_sums = (a[::step] for a in (counts, tags, slot_shares, doc_sums))
     graph = build_graph(counts, tags)
-    offsets, words = loops.words_of_tags(graph, n_threads)
-    predicted = loops.pair_predictions(offsets, words, profiles, phi, n_threads)
+    offsets, words = loops.words_of_tags(graph)
+    predicted = loops.pair_predictions(offsets, words, profiles, phi)
     none, T = np.zeros(len(words), np.float32), tags.shape[1]
     pairs = Pairs(offsets, words, none, predicted, np.zeros(T, np.float32), np.ones(T, np.float32))
     at_least = (prior + 1e-9).astype(np.float32)  # without its own part a document may have nothing else
-    topics = loops.topic_probabilities(graph, phi, doc_sums, at_least, n_threads)
-    numbers = loops.claim_pairs(graph, offsets, words, n_threads)
+    topics = loops.topic_probabilities(graph, phi, doc_sums, at_least)
+    numbers = loops.claim_pairs(graph, offsets, words)
     return Training(graph, topics, numbers, pairs, slot_shares.data.astype(np.float32), counts.shape[1])
 
 
@@ -85,7 +83,6 @@ def learn_tag_words(
     shrinkage: Float64,
     topic_prior: float,
     slot_prior: Float32,
-    n_threads: int,
     start: Credited | None = None,
     rounds: int = ROUNDS,
     tol: float = 0.0,
@@ -97,7 +94,6 @@ def learn_tag_words(
         shrinkage: (T,) M_t, tokens that the topics of a tag weigh.
         topic_prior: pseudo-count of all topics together.
         slot_prior: (S,) pseudo-counts of the tags of each document.
-        n_threads: any number gives the same bits.
         start: where to start, learned from the same documents; by default no word is credited to any tag.
         rounds: rounds of expectation maximisation, at most.
         tol: change of the number of credited tokens, as a share, at which they end.
@@ -108,11 +104,11 @@ def learn_tag_words(
         shares = np.zeros(len(numbers), np.float32)
     else:
         shares, pairs = start.shares.copy(), pairs._replace(tokens=start.words.data, totals=start.totals)
-    settings = topic_prior, slot_prior, shares, ITERATIONS, n_threads
+    settings = topic_prior, slot_prior, shares, ITERATIONS
     for _ in range(rounds):
         before = pairs.totals.sum(dtype=np.float64)
         loops.share_claims(graph, numbers, pairs, topics, *settings)
-        pairs = loops.collect_claims(graph, numbers, pairs, shares, n_threads)
+        pairs = loops.collect_claims(graph, numbers, pairs, shares)
         credited = pairs.totals.sum(dtype=np.float64)
         if abs(credited - before) < tol * credited:
             break

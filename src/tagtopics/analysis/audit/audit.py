@@ -21,7 +21,7 @@ from tagtopics.analysis.audit.taggings import (
 from tagtopics.analysis.audit.vocabulary import broad_tags, dead_tags, inseparable_tags
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
-from tagtopics.jit.threads import resolve_threads
+from tagtopics.jit.threads import thread_limit
 from tagtopics.models.base import TopicModel
 from tagtopics.models.inputs import align_words
 from tagtopics.recommend.recommender import TagRecommender, fit_recommender
@@ -100,8 +100,8 @@ def _recommender_for(
         return own
     if not ((np.diff(counts.indptr) > 0) & (np.diff(corpus.tags.indptr) > 0)).any():
         return None
-    threads = resolve_threads(model.n_jobs)
-    return fit_recommender(counts, corpus.tags, doc_topic, corpus.tag_names, n_threads=threads)
+    with thread_limit(model.n_jobs):
+        return fit_recommender(counts, corpus.tags, doc_topic, corpus.tag_names)
 
 
 def _is_trained_on(recommender: TagRecommender, corpus: Corpus, counts: Any) -> bool:

@@ -9,7 +9,6 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Float64, Int64
 from tagtopics.corpus.core import Corpus
-from tagtopics.jit.threads import resolve_threads
 from tagtopics.jit.top import largest_of_rows
 
 _PAIRS = 20_000
@@ -37,7 +36,7 @@ def row_products(one: Any, a: Int64, other: Any, b: Int64) -> Float64:
 def largest(matrix: Any, n: int) -> sp.csr_array:
     """Return a CSR matrix with the n largest entries of each row; of equal ones the first."""
     ordered = matrix.sorted_indices()
-    places = largest_of_rows(ordered.indptr.astype(np.int64), ordered.data, n, resolve_threads(None))
+    places = largest_of_rows(ordered.indptr.astype(np.int64), ordered.data, n)
     rows, kept = np.nonzero(places >= 0)[0], places[places >= 0]
     return sp.csr_array((ordered.data[kept], (rows, ordered.indices[kept])), shape=matrix.shape)
 

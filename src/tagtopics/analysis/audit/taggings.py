@@ -22,7 +22,6 @@ from tagtopics.analysis.audit.profiles import row_products, weighted_words
 from tagtopics.corpus.cooccurrence import n_partners, tags_together
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.pair_keys import entry_keys, find_keys, values_at
-from tagtopics.jit.threads import resolve_threads
 from tagtopics.jit.top import largest_in_rows, largest_of_rows
 from tagtopics.recommend.recommender import TagRecommender
 from tagtopics.recommend.ridge import PART, leave_one_out_best, leave_one_out_scores
@@ -247,8 +246,8 @@ class _OwnScores(NamedTuple):
     def best(self) -> Int64:
         """Return the keys of the best tags of each document."""
         known, T = self.recommender, len(self.recommender.tag_names)
-        n, n_threads = min(_CANDIDATES, T), resolve_threads(None)
-        best = leave_one_out_best(known.coefficients, known.own, known.tags, self.own, n, n_threads)
+        n = min(_CANDIDATES, T)
+        best = leave_one_out_best(known.coefficients, known.own, known.tags, self.own, n)
         return np.asarray((np.arange(len(best))[:, np.newaxis] * T + best)[best >= 0])
 
 
@@ -360,7 +359,7 @@ def _best_scores(scores: Float32) -> Int64:
 def _best_entries(table: Any) -> Int64:
     """Return the keys of the largest positive entries of each document; the first of equals."""
     offsets = np.asarray(table.indptr, dtype=np.int64)
-    best = largest_of_rows(offsets, table.data, _CANDIDATES, 1).ravel()
+    best = largest_of_rows(offsets, table.data, _CANDIDATES).ravel()
     best = best[best >= 0]
     return np.asarray(entry_keys(table)[best[table.data[best] > 0]])
 

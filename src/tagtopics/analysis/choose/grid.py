@@ -14,7 +14,7 @@ from tagtopics.analysis.choose.matching import found_again
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import completion, train_test
 from tagtopics.errors import InputError
-from tagtopics.jit.threads import resolve_threads, run_lanes
+from tagtopics.jit.threads import current_threads, run_lanes, thread_limit
 from tagtopics.models.base import TopicModel
 
 OnProgress = Callable[[float], None]
@@ -42,8 +42,9 @@ class Restart(NamedTuple):
     seed: int
 
 
-def lanes_for(n_edges: int, n_topics: int, threads: int) -> int:
+def lanes_for(n_edges: int, n_topics: int) -> int:
     """Return how many fits run side by side; each of them has messages for all of its edges."""
+    threads = current_threads()
     return threads if 4 * n_topics * n_edges * threads <= _MOST_BYTES else 1
 
 
@@ -83,7 +84,7 @@ def fit_grid(
         n_jobs: threads; None or -1 for all cores.
         on_progress: called with the share of the work that is done.
     """
-    threads, work, done = resolve_threads(n_jobs), sum(topics) * len(restarts), 0
+    work, done = sum(topics) * len(restarts), 0
 
     def on_fit(n_topics: int) -> None:
         nonlocal done
@@ -92,29 +93,30 @@ def fit_grid(
             on_progress(done / work)
 
     for n_topics in topics:
-        yield _fit_row(restarts, n_topics, model, threads, on_fit)
+        with thread_limit(n_jobs):
+            row = _fit_row(restarts, n_topics, model, on_fit)
+        yield row
 
 
 def _fit_row(
-    restarts: Sequence[Restart], n_topics: int, model: TopicModel, threads: int, on_fit: Callable[[int], None]
+    restarts: Sequence[Restart], n_topics: int, model: TopicModel, on_fit: Callable[[int], None]
 ) -> GridRow:
     """Return the fits of one number of topics."""
     fitted: dict[int, tuple[float, Float32]] = {}
     edges = max(restart.train.counts.nnz for restart in restarts)
-    lanes = lanes_for(edges, n_topics, threads)
 
     def lane(waiting: Iterator[int]) -> None:
         for r in waiting:
-            fitted[r] = _fit(restarts[r], n_topics, model, threads)
+            fitted[r] = _fit(restarts[r], n_topics, model)
             on_fit(n_topics)
 
-    run_lanes(lane, range(len(restarts)), lanes)
+    run_lanes(lane, range(len(restarts)), lanes_for(edges, n_topics))
     scores = np.array([fitted[r][0] for r in range(len(restarts))])
     topics = [fitted[r][1] for r in range(len(restarts))]
-    return GridRow(n_topics, scores, shares_found(topics, threads), topics)
+    return GridRow(n_topics, scores, shares_found(topics), topics)
 
 
-def shares_found(components: Sequence[Float32], n_jobs: int | None = None) -> Float64:
+def shares_found(components: Sequence[Float32]) -> Float64:
     """Return (R, R): the share of the topics of restart i that are found in restart j; 1 on the diagonal."""
     R = len(components)
     found = np.eye(R)
@@ -123,13 +125,13 @@ def shares_found(components: Sequence[Float32], n_jobs: int | None = None) -> Fl
         for i, j in waiting:
             found[i, j] = found[j, i] = found_again(components[i], components[j]).mean()
 
-    run_lanes(lane, [(i, j) for i in range(R) for j in range(i)], resolve_threads(n_jobs))
+    run_lanes(lane, [(i, j) for i in range(R) for j in range(i)])
     return found
 
 
-def _fit(restart: Restart, n_topics: int, model: TopicModel, threads: int) -> tuple[float, Float32]:
+def _fit(restart: Restart, n_topics: int, model: TopicModel) -> tuple[float, Float32]:
     """Return the score of one fit and its topics."""
-    own = clone(model).set_params(n_topics=n_topics, random_state=restart.seed, n_jobs=threads)
+    own = clone(model).set_params(n_topics=n_topics, random_state=restart.seed, n_jobs=None)
     own.fit_topics(restart.train)
     total = own.log_likelihood(restart.seen, restart.hidden).sum()
     return float(total / restart.hidden.sum(dtype=np.float64)), own.components_

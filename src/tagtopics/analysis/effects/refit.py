@@ -23,7 +23,7 @@ from tagtopics.bp.graph import Priors, build_graph
 from tagtopics.bp.loop import run
 from tagtopics.curation.guided import STRENGTH
 from tagtopics.errors import InputError
-from tagtopics.jit.threads import resolve_threads, run_lanes
+from tagtopics.jit.threads import run_lanes, thread_limit
 from tagtopics.models.online import OnlineModel
 
 _ROUNDS, _ROUND_SWEEPS = 5, 10
@@ -103,34 +103,33 @@ def bootstrap(
         raise InputError(f"refits must be 10 or more, not {refits}; 100 or more for final results")
     if not 0 < level < 1:
         raise InputError(f"level must be between 0 and 1, not {level:g}")
-    threads, D = resolve_threads(n_jobs), counts.shape[0]
-    start = settled(model, counts, threads, held=held)
-    whole = refit(start, counts, threads)
-    if check is not None:
-        check(whole)
-    estimate = statistic(np.arange(D), whole.shares)
-    found: dict[int, Float64] = {}
+    D, found = counts.shape[0], dict[int, Float64]()
 
     def lane(waiting: Iterator[int]) -> None:
         for b in waiting:
             rows = np.sort(np.random.default_rng([seed, b]).integers(0, D, D))
-            found[b] = statistic(rows, refit(start, sp.csr_array(counts[rows]), threads).shares)
+            found[b] = statistic(rows, refit(start, sp.csr_array(counts[rows])).shares)
             if on_progress is not None:
                 on_progress(len(found) / refits)
 
-    run_lanes(lane, range(refits), lanes_for(counts.nnz, start.words.shape[1], threads))
+    with thread_limit(n_jobs):
+        start = settled(model, counts, held=held)
+        whole = refit(start, counts)
+        if check is not None:
+            check(whole)
+        estimate = statistic(np.arange(D), whole.shares)
+        run_lanes(lane, range(refits), lanes_for(counts.nnz, start.words.shape[1]))
     error = np.std([found[b] for b in range(refits)], axis=0, ddof=1)
     reach = student.ppf((1 + level) / 2, refits - 1) * error
     return Bootstrap(estimate, error, estimate - reach, estimate + reach, whole)
 
 
-def settled(model: Any, counts: Any, n_threads: int, *, held: bool = False) -> Start:
+def settled(model: Any, counts: Any, *, held: bool = False) -> Start:
     """Return the topics of a model after sweeps over all documents that learn the prior's concentration.
 
     Args:
         model: fitted, `LDA` or `TTM`.
         counts: CSR (D, W) in the columns of the model.
-        n_threads: any number gives the same bits.
         held: whether the words of the topics are a prior, as strong as that of edits in `fit_curated`.
     """
     if not isinstance(model, OnlineModel):
@@ -143,18 +142,16 @@ def settled(model: Any, counts: Any, n_threads: int, *, held: bool = False) -> S
     start = Start(sums, priors, scale * sums if held else None)
     tokens = np.asarray(counts.sum(1), dtype=np.float64)
     for _ in range(_ROUNDS):
-        found = refit(start, counts, n_threads, _ROUND_SWEEPS, 0.0)
+        found = refit(start, counts, _ROUND_SWEEPS, 0.0)
         alpha = _concentration(found.shares * tokens[:, np.newaxis], tokens, alpha)
         priors = priors._replace(doc_topic=np.full(K, alpha, dtype=np.float32))
         start = Start(found.words, priors, start.held)
     return start
 
 
-def refit(
-    start: Start, counts: Any, n_threads: int, sweeps: int = _SWEEPS, tolerance: float = _TOLERANCE
-) -> Refit:
+def refit(start: Start, counts: Any, sweeps: int = _SWEEPS, tolerance: float = _TOLERANCE) -> Refit:
     """Return the topics of documents, CSR (D, W), learned from given ones on."""
-    executor = MemoryExecutor(build_graph(counts), n_threads=n_threads)
+    executor = MemoryExecutor(build_graph(counts))
     topics = (start.words + start.priors.topic_word).astype(np.float32)
     first = propagation.Start(topics, word_counts=start.held)
     algorithm = propagation.BeliefPropagation(executor, start.priors, 0, first=first)

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64, Int32, Int64
 from tagtopics.explore.map.places_loops import EDGE, add_mass, attract, descend, differentiate, read_fields
-from tagtopics.jit.threads import resolve_threads, run_ranges
+from tagtopics.jit.threads import run_ranges
 from tagtopics.jit.top import largest_in_rows
 
 NEIGHBOURS = 15
@@ -202,7 +202,7 @@ def _optimised(places: Float64, pulls: tuple[sp.csr_array, sp.csr_array]) -> Flo
 
     The second attraction holds in the last steps: it brings the nearest closer and leaves groups in place.
     """
-    D, threads = len(places), resolve_threads(None)
+    D = len(places)
     first, last = (_both_halves(pull) for pull in pulls)
     every = np.arange(D + 1)
     step, gain, force = np.zeros_like(places), np.ones_like(places), np.empty_like(places)
@@ -213,10 +213,10 @@ def _optimised(places: Float64, pulls: tuple[sp.csr_array, sp.csr_array]) -> Flo
         grid = _grid_for(places, grid)
         pull = first if i < sum(STEPS) - _FINAL else last
         x, y = np.ascontiguousarray(places.T, dtype=np.float32)
-        run_ranges(attract, pull[0], 4, threads, *pull, x, y, force)
+        run_ranges(attract, pull[0], 4, *pull, x, y, force)
         felt, total = repulsion(places, grid)
         settings = (exaggeration, _MOMENTUM[late], max(D / exaggeration / 4, 2.0), total)
-        run_ranges(descend, every, 8, threads, force, felt, settings, places, step, gain)
+        run_ranges(descend, every, 8, force, felt, settings, places, step, gain)
         for coordinate in places.T:  # column by column: much faster than along the first axis
             coordinate -= coordinate.mean()
     return places
@@ -254,7 +254,7 @@ def repulsion(places: Float64, grid: Grid) -> tuple[Float64, float]:
         (D, 3): sum_j 1 / (1 + d^2), sum_j (y_i - y_j) / (1 + d^2)^2 in both directions, the first with the
         document itself; and the total of the first without. The gradient is their ratio.
     """
-    n, size, threads = grid.n, grid.size, resolve_threads(None)
+    n, size = grid.n, grid.size
     mass, felt = np.zeros((n, n)), np.empty((len(places), 3))
     left, top = (float(coordinate.min()) - EDGE * size for coordinate in places.T)
     add_mass(places, left, top, size, mass)
@@ -263,8 +263,8 @@ def repulsion(places: Float64, grid: Grid) -> tuple[Float64, float]:
     back = scipy.fft.ifft(spread * grid.transform, axis=0, overwrite_x=True)[:n]
     fields = np.zeros((3, n, n), dtype=np.float32)
     fields[0] = scipy.fft.irfft(back, 2 * n, axis=1)[:, :n]
-    run_ranges(differentiate, np.arange(n + 1), 8 * n, threads, size, fields)
-    run_ranges(read_fields, np.arange(len(places) + 1), 24, threads, places, left, top, size, fields, felt)
+    run_ranges(differentiate, np.arange(n + 1), 8 * n, size, fields)
+    run_ranges(read_fields, np.arange(len(places) + 1), 24, places, left, top, size, fields, felt)
     felt[:, 0] += grid.least * len(places)
     return felt, max(float(felt[:, 0].sum()) - len(places), 1e-12)
 

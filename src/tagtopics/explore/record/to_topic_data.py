@@ -21,7 +21,6 @@ from tagtopics.corpus.splits import completion
 from tagtopics.errors import InputError
 from tagtopics.explore.record.spans import ANY_WORDS, normalised_text
 from tagtopics.explore.record.topic_data import DocumentTable, TagTable, TopicData
-from tagtopics.jit.threads import resolve_threads
 from tagtopics.jit.top import largest_of_rows
 from tagtopics.models.base import TopicModel
 from tagtopics.models.ttm import TTM
@@ -109,7 +108,7 @@ def _credits(model: TopicModel, corpus: Corpus) -> tuple[Float32, Any]:
         done += len(part)
     if done != len(shares):  # the model has another kind of credit table
         return nothing
-    offsets, words, tokens = credited_tokens(graph, shares, resolve_threads(model.n_jobs))
+    offsets, words, tokens = credited_tokens(graph, shares)
     return shares, sp.csr_array((tokens, words, offsets), shape=shape)
 
 
@@ -177,7 +176,7 @@ def _telling_words(credited: Any, probability: Float64) -> Int64:
         tag = np.repeat(np.arange(last - first), np.diff(own))
         share = tokens / np.maximum(np.bincount(tag, tokens, last - first), 1e-300)[tag]
         lift = np.log(np.maximum(share, 1e-300) / np.maximum(probability[words], 1e-300))
-        best = largest_of_rows(own - own[0], share * lift, WORDS_OF_A_TAG, resolve_threads(None))
+        best = largest_of_rows(own - own[0], share * lift, WORDS_OF_A_TAG)
         found.append(own[0] + best[best >= 0])
     return np.concatenate(found)
 

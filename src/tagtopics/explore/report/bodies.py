@@ -132,7 +132,7 @@ class Bodies:
         given = [texts[doc] for doc in rows.tolist()]
         plain = [len(text) <= MOST_TEXT and finds_the_same(PLAIN_WORD, text) for text in given]
         counts, _, _ = self._counter.count(
-            [text if ok else "" for text, ok in zip(given, plain, strict=True)], 1
+            [text if ok else "" for text, ok in zip(given, plain, strict=True)]
         )
         words, found = (
             divided(part.tolist(), np.diff(counts.indptr)) for part in (counts.indices, counts.data)

@@ -14,7 +14,6 @@ from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.groups import suggested_groups
 from tagtopics.explore.report.page import numerals, root_planes, rounded, short_floats
 from tagtopics.explore.report.timeline import periods_of, time_of
-from tagtopics.jit.threads import resolve_threads
 from tagtopics.jit.top import largest_of_rows
 
 MOST_WORDS = 40_000
@@ -188,7 +187,7 @@ def posted(data: TopicData, docs: Int64) -> tuple[Int64, Int64]:
     listed.data /= np.repeat(tokens + 20.0, np.diff(listed.indptr))
     by_word = sp.csc_array(listed if len(chosen) == listed.shape[1] else listed[:, chosen])
     offsets = by_word.indptr.astype(np.int64)
-    best = largest_of_rows(offsets, by_word.data, WORD_DOCS, resolve_threads(None))
+    best = largest_of_rows(offsets, by_word.data, WORD_DOCS)
     return by_word.indices[best[best >= 0]], np.minimum(np.diff(offsets), WORD_DOCS)
 
 

@@ -13,7 +13,7 @@ from tagtopics.errors import InputError
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.page import compact_json
 from tagtopics.explore.server import schemas
-from tagtopics.jit.threads import resolve_threads, results_of
+from tagtopics.jit.threads import results_of
 from tagtopics.jit.top import largest_in_rows
 
 
@@ -112,7 +112,7 @@ class Collection:
             return self._words(topics[first : first + _ROWS] @ self._data.topic_word, n)
 
         with single_thread():
-            found = results_of(of_part, range(0, len(topics), _ROWS), resolve_threads(None))
+            found = results_of(of_part, range(0, len(topics), _ROWS))
         return [words for part in found for words in part]
 
     def _words(self, weights: Float32, n: int) -> list[list[schemas.Weighted]]:
