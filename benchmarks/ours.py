@@ -29,7 +29,7 @@ SETTINGS: dict[str, dict[str, float]] = {
     },
 }
 """Parameters besides the preset that differ from the defaults, chosen on validation documents of all corpora
-together (decision 206). The word prior is chosen on each corpus, for us as for the peers (decision 242)."""
+together (decision 206). The word prior is chosen on each corpus, for us as for the peers (appendix 242)."""
 
 
 def engines() -> tuple[str, ...]:

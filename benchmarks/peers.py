@@ -24,7 +24,7 @@ _INFER_SWEEPS = (10, 30, 100)
 
 
 class Priors(NamedTuple):
-    """The priors of a peer; see decision 242."""
+    """The priors of a peer; see appendix 242."""
 
     alpha: float
     eta: float

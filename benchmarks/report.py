@@ -177,7 +177,7 @@ def _fields(records: list[Record], folder: Path, image: Path) -> dict[str, objec
 def _priors(records: list[Record]) -> str:
     """Return where the priors come from."""
     if any(record["job"]["kind"] == "pilot" for record in records):
-        return "Pilot runs on each\ncorpus chose the priors, for each library and for us (decision 242)."
+        return "Pilot runs on each\ncorpus chose the priors, for each library and for us (appendix 242)."
     return "Without pilot runs,\nthe priors are those of `benchmarks/peers.py` and `benchmarks/ours.py`."
 
 

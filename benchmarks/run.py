@@ -66,7 +66,7 @@ def _is_wanted(system: str, corpus: str, wanted: list[str]) -> bool:
 
 
 def pilots(names: list[str], wanted: list[str]) -> Iterator[Job]:
-    """Yield short runs of our models and of one peer per library with several priors (decision 242)."""
+    """Yield short runs of our models and of one peer per library with several priors (appendix 242)."""
     systems = wanted or [*(f"ours-{kind}" for kind in ours.MODELS), *peers.PEERS]
     for system in dict.fromkeys(_pilot_of(system) for system in systems):
         if system in peers.PEERS and not _installed(system):

@@ -23,7 +23,7 @@ _PATCH = 8
 
 LEAST_VARIANCE = 0.15
 """Smallest variance, as a share of the variance of the features. Without it, flat patches give Gaussians so
-narrow that a few unusual patches would decide about the tags of an image (decision 243)."""
+narrow that a few unusual patches would decide about the tags of an image (reproduction, appendix 243)."""
 
 
 class SML(BaseEstimator):  # type: ignore[misc]
