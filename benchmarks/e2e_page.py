@@ -35,21 +35,18 @@ _COLOURS = (
 
 HEAD = """# From file to report
 
-Written by `make bench-e2e` from the records in `benchmarks/results/e2e`. Raw JSON lines to a report on disk,
-each system in processes of its own, one after the other on the same machine. Figures are of commit d462144.
+Seconds from raw JSON lines to a report on disk, on two cores, one system after the other. Written by
+`make bench-e2e` from the records in `benchmarks/results/e2e`. Figures are of commit d462144.
 
-- Ours are `tagtopics fit` and `tagtopics report` with their defaults: tags, a tag recommender and texts
-  included. `import` is the time to load the modules of two processes, `load` that to load the model for
-  the report, `other` the remaining time, to start and end the processes.
-- A peer reads the lines with Python's `json` module, counts words with scikit-learn's `CountVectorizer`, fits
-  LDA on two cores with as many sweeps or passes as its own documentation uses, and writes a page with
-  pyLDAvis, with the layout `mmds`: its default cannot write every model. A peer knows no tags. The topics are
-  not equally good: the [benchmarks](benchmarks.md) compare at equal perplexity.
-
-The corpora: `generated` are words drawn from 50 planted topics, with authors and years. `abstracts` are
-abstracts of the ACL Anthology with their authors and, after the last of them, mixtures: the first half of the
-sentences of one abstract and the second half of those of another, with the authors of both, drawn with a
-fixed seed.
+- **Ours** are `tagtopics fit` and `tagtopics report` with their defaults: tags, a tag recommender and texts
+  included. `import` and `load` are the times to load modules and the model; `other` is the rest.
+- **A peer** reads the lines with Python's `json` module, counts words with scikit-learn's `CountVectorizer`,
+  fits LDA with as many sweeps or passes as its own documentation uses, and writes a page with pyLDAvis
+  (layout `mmds`: its default cannot write every model). A peer knows no tags. The topics are not equally
+  good: the [benchmarks](benchmarks.md) compare at equal perplexity.
+- **Corpora.** `generated` has words drawn from 50 planted topics, with authors and years. `abstracts` has
+  abstracts of the ACL Anthology with their authors and, after the last of them, mixtures: the first half of
+  one joined to the second half of another, with the authors of both.
 
 ![Seconds of each step, one bar for each system](images/bench-e2e.svg)
 """
@@ -74,21 +71,23 @@ def _losses(groups: dict[str, list[Record]]) -> str:
     for corpus, (ours, *peers) in groups.items():
         if ours["job"]["system"] != "ours":
             continue
-        for peer in peers:
-            rows = [(step, "s", ours["seconds"].get(step), peer["seconds"].get(step)) for step in STEPS]
-            rows += [("total", "s", ours["total"], peer["total"])]
-            rows += [("peak memory", "MB", ours["peak_mb"], peer["peak_mb"])]
-            found = [
-                f"{name} {mine:,.1f} against {theirs:,.1f} {unit}"
-                for name, unit, mine, theirs in rows
-                if mine is not None and theirs is not None and mine > theirs
-            ]
-            if found:
-                lines.append(f"- {corpus}, {_label(peer)}: {'; '.join(found)}.")
+        costs = {name: [_costs(peer).get(name) for peer in peers] for name in _costs(ours)}
+        found = [
+            name
+            for name, mine in _costs(ours).items()
+            if any(theirs is not None and mine > theirs for theirs in costs[name])
+        ]
+        if found:
+            lines.append(f"- {corpus}: {', '.join(found)}.")
     nothing = "Nothing that both do takes longer or more memory than with a peer."
     if not any(len(found) > 1 for found in groups.values()):
         nothing = "Not known: no peer was measured."
     return "\n".join(["## Where ours loses", "", *(lines or [nothing]), ""])
+
+
+def _costs(record: Record) -> dict[str, float]:
+    """Return the seconds of each step and in total, and the peak memory."""
+    return {**record["seconds"], "total": record["total"], "peak memory": record["peak_mb"]}
 
 
 def _section(corpus: str, records: list[Record]) -> str:

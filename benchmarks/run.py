@@ -163,7 +163,8 @@ def main() -> None:
             _run_all(list(pilots(names, options.systems)), limits, folder, options.again)
         todo = jobs(sections, names, options.systems, limits, chosen_priors(folder))
         _run_all(list(todo), limits, folder, options.again)
-    _say(report.write(folder, options.page or _page(options.preset, folder)))
+    page, results = _pages(options.preset, folder, options.page)
+    _say(report.write(folder, page, results))
 
 
 def _run_all(todo: list[Job], limits: Limits, folder: Path, again: bool) -> None:
@@ -206,8 +207,13 @@ def _folder(preset: str) -> Path:
     return kept if preset == "full" else corpora.ROOT / "build" / "bench" / preset
 
 
-def _page(preset: str, folder: Path) -> Path:
-    return corpora.ROOT / "docs" / "benchmarks.md" if preset == "full" else folder / "benchmarks.md"
+def _pages(preset: str, folder: Path, page: Path | None) -> tuple[Path, Path]:
+    """Return where to write the page and the page of all tables."""
+    if page is None and preset == "full":
+        results = corpora.ROOT / "reproduction" / "pages" / "benchmark-results.md"
+        return corpora.ROOT / "docs" / "benchmarks.md", results
+    page = page or folder / "benchmarks.md"
+    return page, page.with_name("benchmark-results.md")
 
 
 def _headline(record: dict[str, Any]) -> str:

@@ -75,9 +75,12 @@ def test_pilots_of_a_library_choose_the_priors_of_all_its_systems(
 
 def test_the_page_names_every_system_and_has_its_plot(records: Path) -> None:
     page = (records / "benchmarks.md").read_text(encoding="utf-8")
-    assert "| tiny | scikit-learn LDA (batch) |" in page
+    results = (records / "benchmark-results.md").read_text(encoding="utf-8")
+    assert "| scikit-learn LDA (batch) |" in page
+    assert "[All tables](benchmark-results.md)" in page
+    assert "| tiny | scikit-learn LDA (batch) |" in results
     assert "tagtopics LDA" in page
-    assert "{" not in page
+    assert "{" not in page + results
     assert (records / "images" / "bench-perplexity.svg").read_text(encoding="utf-8").count("<svg") == 1
 
 
