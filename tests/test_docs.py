@@ -10,6 +10,9 @@ from urllib.parse import unquote
 
 import pytest
 
+import tagtopics as tt
+from tagtopics.corpus.formats import registry
+
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 RESULTS = ROOT / "reproduction"
@@ -143,3 +146,14 @@ def test_every_guide_is_in_the_navigation() -> None:
 def test_what_the_navigation_names_exists() -> None:
     pages = re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
     assert [page for page in pages if not (DOCS / page).is_file()] == []
+
+
+def test_the_reader_on_the_architecture_page_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry.FORMATS, "notes", registry.Format())  # removed after the test
+    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    exec(code, {})
+    (tmp_path / "a.notes").write_text("sea; river\nSalmon return.\n\ncity\nA late tram.\n", encoding="utf-8")
+    corpus = tt.read_corpus(tmp_path / "a.notes")
+    assert corpus.texts == ("Salmon return.", "A late tram.")
+    assert [corpus.tags_of(d) for d in range(2)] == [("river", "sea"), ("city",)]
