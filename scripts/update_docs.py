@@ -2,7 +2,7 @@
 
     python scripts/update_docs.py [PAGE]...
 
-In README.md, docs/index.md, docs/getting-started.md, docs/scale.md and docs/guides/*.md
+In README.md, docs/index.md, docs/getting-started.md and docs/guides/*.md
 
 - ```python blocks run one after the other, in one namespace per page. A ```text block directly below one
   is its standard output.
@@ -37,7 +37,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = (
     ROOT / "README.md",
-    *(DOCS / name for name in ("index.md", "getting-started.md", "scale.md")),
+    *(DOCS / name for name in ("index.md", "getting-started.md")),
     *sorted((DOCS / "guides").glob("*.md")),
 )
 RUN = ("python", "console")
