@@ -83,10 +83,9 @@ def test_the_example_finds_damage_in_every_file(saved: Path) -> None:
     assert read(saved)["class"] == "TTM"
 
 
-def test_the_page_shows_the_example_which_is_short() -> None:
-    text = READER.read_text(encoding="utf-8")
-    assert len(text.splitlines()) < 60
-    assert text in (DOCS / "format.md").read_text(encoding="utf-8")
+def test_the_page_links_to_the_example_which_is_short() -> None:
+    assert len(READER.read_text(encoding="utf-8").splitlines()) < 60
+    assert f"]({READER.relative_to(DOCS).as_posix()})" in (DOCS / "format.md").read_text(encoding="utf-8")
 
 
 def test_the_page_names_every_field_and_array(saved: Path) -> None:
