@@ -13,7 +13,8 @@ HEAD = """# Scale: results
 
 Written by `python -m benchmarks.scale report` from the records in `benchmarks/results/scale`; the program's
 docstring lists the commands. Measured in November 2026 on two cores, with nothing else running. TTM-H is the
-paper's model, TTM the default one. [Corpora larger than memory](../../docs/guides/scale.md) explains how it works.
+paper's model, TTM the default one. [Corpora larger than memory](../../docs/guides/scale.md) explains how it
+works.
 """
 
 
