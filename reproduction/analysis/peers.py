@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import tagtopics as tt
-from tagtopics.analysis.choose.matching import match_topics
+from tagtopics.analysis.choose.compare import match_topics
 
 
 def tokens_of(corpus: tt.Corpus) -> list[list[str]]:

@@ -27,9 +27,9 @@ from reproduction.analysis.curation import real_seeds, replay, seeds
 from reproduction.analysis.page import page
 from reproduction.analysis.peers import stm
 from reproduction.analysis.workflow import WORKFLOW, load, note
-from tagtopics.analysis.choose.choose import choice_rows, grid_model, recommend
+from tagtopics.analysis.choose.choose import SWEEPS, choice_rows, recommend
+from tagtopics.analysis.choose.compare import found_again, match_topics
 from tagtopics.analysis.choose.grid import fit_grid, make_restarts
-from tagtopics.analysis.choose.matching import found_again, match_topics
 from tagtopics.corpus.splits import train_test
 
 GRID = (5, 10, 15, 25, 35, 50, 75, 100, 150)
@@ -49,7 +49,7 @@ def planted(n_topics: int) -> Any:
     rows = []
     for i, (docs, words, tags, tokens, own) in enumerate(PLANTED[n_topics]):
         corpus = tt.make_tagged_corpus(docs, words, n_topics, tags, 3, tokens, 2, own, seed=70 + i).corpus
-        fitted = list(fit_grid(make_restarts(corpus, 5, 1), GRID, grid_model()))
+        fitted = list(fit_grid(make_restarts(corpus, 5, 1), GRID, tt.LDA(max_iter=SWEEPS)))
         found = recommend(fitted, 1)
         rows.append({"planted": n_topics, "docs": docs, "words": words, **found._asdict()})
         note(rows[-1])
@@ -60,7 +60,7 @@ def coherence(name: str, n_topics: int = 50, restarts: int = 10) -> Any:
     """Return the held-out NPMI of topics found in at least 80 % of restarts, and of the others."""
     corpus = load(name)
     train, test = (corpus.select(part) for part in train_test(corpus, 0))
-    row = next(fit_grid(make_restarts(train, restarts, 0), [n_topics], grid_model()))
+    row = next(fit_grid(make_restarts(train, restarts, 0), [n_topics], tt.LDA(max_iter=SWEEPS)))
     model = tt.LDA(n_topics, random_state=0).fit_topics(train)
     found = np.sum([found_again(model.components_, topics) for topics in row.topics], axis=0)
     npmi, stable = model.coherence(test), found >= 0.8 * restarts
@@ -188,7 +188,7 @@ def anthology() -> Any:
         "docs": found.n_docs,
         "authors": sum(tag.startswith("authors:") for tag in corpus.tag_names),
         "words": {topic.topic: list(topic.words) for topic in found.topics},
-        "rows": [row._asdict() for row in found.of("year") if row.clear],
+        "rows": [vars(row) for row in found.of("year") if row.clear],
         "clear": sum(row.clear for row in found.rows),
         "all": len(found.rows),
     }

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import tagtopics as tt
-from tagtopics.analysis.choose.choose import choice_rows, grid_model, recommend
+from tagtopics.analysis.choose.choose import SWEEPS, choice_rows, recommend
+from tagtopics.analysis.choose.compare import FOUND, found_again, match_topics
 from tagtopics.analysis.choose.grid import GridRow, fit_grid, make_restarts
-from tagtopics.analysis.choose.matching import FOUND, found_again, match_topics
 from tagtopics.cli import main
 from tagtopics.errors import InputError
 
@@ -74,7 +74,7 @@ def test_found_again_counts_one_to_one_matches() -> None:
 
 
 def test_topics_report_in_how_many_restarts_they_were_found(corpus: tt.Corpus, choice: Any) -> None:
-    fitted = next(fit_grid(make_restarts(corpus, 4, 5), [6], grid_model()))
+    fitted = next(fit_grid(make_restarts(corpus, 4, 5), [6], tt.LDA(max_iter=SWEEPS)))
     unit = [t / np.linalg.norm(t.astype(float), axis=1, keepdims=True) for t in fitted.topics]
     own = choice.model.components_ / np.linalg.norm(choice.model.components_, axis=1, keepdims=True)
     for topic in choice.topics:

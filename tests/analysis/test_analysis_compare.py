@@ -41,7 +41,9 @@ def test_topics_without_a_match_are_listed(models: tuple[tt.LDA, tt.LDA]) -> Non
     for pair in found.pairs:
         a, b = first[pair.first], second[pair.second]
         assert pair.similarity == pytest.approx(a @ b / np.sqrt((a @ a) * (b @ b)))
-        top = [{word for word, _ in models[i].top_words(5)[k]} for i, k in enumerate(pair[:2])]
+        top = [
+            {word for word, _ in models[i].top_words(5)[k]} for i, k in enumerate((pair.first, pair.second))
+        ]
         assert set(pair.words) == top[0] & top[1]
         assert set(pair.gained) == top[1] - top[0]
         assert set(pair.lost) == top[0] - top[1]

@@ -12,10 +12,10 @@ import pytest
 import scipy.sparse as sp
 
 import tagtopics as tt
-from tagtopics.analysis.choose.matching import match_topics
+from tagtopics.analysis.choose.compare import match_topics
 from tagtopics.analysis.effects.covariates import kind_matrix, numbers
 from tagtopics.analysis.effects.effects import make_design
-from tagtopics.analysis.effects.refit import bootstrap, refit, settled
+from tagtopics.analysis.effects.measure import find_start, measure, refit
 from tagtopics.analysis.effects.trends import periods_of, tag_drifts
 from tagtopics.cli import main
 from tagtopics.errors import InputError
@@ -70,7 +70,7 @@ def test_effects_do_not_depend_on_threads(data: Any, found: Any) -> None:
 
 def test_estimates_are_least_squares_of_the_shares(data: Any, found: Any) -> None:
     corpus, model, _ = data
-    shares = refit(settled(model, corpus.counts), corpus.counts).shares
+    shares = refit(find_start(model, corpus.counts, 1), corpus.counts, 1).shares
     assert shares.sum(1) == pytest.approx(np.ones(D))
     years = numbers(corpus, "year")
     at_a = kind_matrix(corpus, "venue")[0].toarray()[:, 0]
@@ -97,14 +97,18 @@ def test_given_tags_are_random_effects(data: Any) -> None:
 
 def test_intervals_are_the_spread_of_refits(data: Any) -> None:
     corpus, model, _ = data
-    result = bootstrap(model, corpus.counts, lambda rows, shares: shares.mean(0), refits=10, seed=3)
-    start = settled(model, corpus.counts)
+    every = np.arange(D)
+    result = measure(
+        model, corpus, every, lambda rows, shares: shares.mean(0), refits=10, seed=3, level=0.9, n_words=5
+    )
+    start = find_start(model, corpus.counts, 1)
     means = []
     for b in range(10):
         rows = np.sort(np.random.default_rng([3, b]).integers(0, D, D))
-        means.append(refit(start, sp.csr_array(corpus.counts[rows])).shares.mean(0))
-    np.testing.assert_array_equal(result.error, np.std(means, axis=0, ddof=1))
-    assert (result.high - result.estimate) / result.error == pytest.approx(np.full(K, 1.8331), abs=1e-4)
+        means.append(refit(start, sp.csr_array(corpus.counts[rows]), 1).shares.mean(0))
+    error = np.std(means, axis=0, ddof=1)
+    assert (result.high - result.estimate) / error == pytest.approx(np.full(K, 1.8331), abs=1e-4)
+    assert (result.estimate - result.low) / error == pytest.approx(np.full(K, 1.8331), abs=1e-4)
 
 
 def test_numbers_come_from_values_tags_or_dates(data: Any) -> None:
@@ -143,7 +147,7 @@ def test_trends_rise_and_fall(data: Any) -> None:
         assert row.slope == pytest.approx(np.polyfit(years, has, 1)[0], abs=1e-9)
         assert row.shares[0] == pytest.approx(has[years == years.min()].mean())
     assert not any(row.tag.startswith("year:") for row in result.tags)
-    shares = refit(settled(model, corpus.counts), corpus.counts).shares
+    shares = refit(find_start(model, corpus.counts, 1), corpus.counts, 1).shares
     first = next(row for row in result.topics if row.topic == 0)
     assert first.shares[-1] == pytest.approx(shares[years == years.max(), 0].mean())
     assert first.lows[0] <= first.shares[0] <= first.highs[0]

@@ -14,7 +14,7 @@ import pytest
 
 import tagtopics as tt
 from tagtopics._typing import Float64
-from tagtopics.analysis.choose.matching import match_topics
+from tagtopics.analysis.choose.compare import match_topics
 from tagtopics.cli import main
 from tagtopics.curation.guided import fit_curated_topics
 from tagtopics.errors import CorpusWarning, InputError
@@ -212,8 +212,7 @@ def test_topics_that_drift_are_marked(data: Any) -> None:
     for line, row in zip(str(found).splitlines(), found.rows, strict=True):
         assert ("?" in line) == (row.topic in differ)
         assert row.topic not in differ or "*" not in line
-    assert str(trends).count("?") == len(differ) == trends._repr_html_().count("?")
-    assert found._repr_html_().count("?") == len(differ)
+    assert str(trends).count("?") == len(differ) == repr(trends).count("?")
     for topic in found.to_dict()["topics"]:
         far = topic["similarity"] < 0.9 or abs(topic["share"] - topic["model_share"]) > 0.02
         assert topic["agrees"] is not far

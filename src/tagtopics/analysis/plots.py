@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,13 +40,16 @@ def plot_choice(choice: TopicChoice) -> Any:
 def plot_effects(effects: Effects, n: int = 30) -> Any:
     """Return a matplotlib figure: the n largest effects whose intervals exclude zero, else the n largest."""
     rows = sorted(effects.rows, key=lambda row: (not row.clear, -abs(row.estimate)))[:n][::-1]
-    words = {topic.topic: " ".join(topic.words[:3]) for topic in effects.topics}
-    differs = {topic.topic: "" if topic.agrees else " ?" for topic in effects.topics}
     figure, axes = _figure(1, 1, (7.2, 1.2 + 0.24 * len(rows)))
     centres = [100 * row.estimate for row in rows]
     reach = [100 * (row.high - row.estimate) for row in rows]
     axes.errorbar(centres, range(len(rows)), xerr=reach, fmt="o")
-    names = [_escaped(f"{row.term}: {row.topic} {words[row.topic]}{differs[row.topic]}") for row in rows]
+    topics = [effects.topics[row.topic] for row in rows]
+    marks = ["" if topic.agrees else " ?" for topic in topics]
+    names = [
+        _escape(f"{row.term}: {row.topic} {' '.join(topic.words[:3])}{mark}")
+        for row, topic, mark in zip(rows, topics, marks, strict=True)
+    ]
     axes.set_yticks(range(len(rows)), names)
     axes.axvline(0, color="grey", lw=1)
     axes.set_xlabel(f"effect, % of a document's tokens; {100 * effects.level:g} % intervals")
@@ -61,7 +65,7 @@ def plot_trends(trends: Trends, n: int = 8) -> Any:
         axes.plot(places, [100 * share for share in row.shares], marker=".")
         axes.fill_between(places, [100 * v for v in row.lows], [100 * v for v in row.highs], alpha=0.2)
         direction = row.direction if row.agrees else f"{row.direction} ?"
-        axes.set_title(_escaped(f"{row.topic} {' '.join(row.words[:3])} ({direction})"), fontsize=8)
+        axes.set_title(_escape(f"{row.topic} {' '.join(row.words[:3])} ({direction})"), fontsize=8)
         axes.set_xticks([0, len(places) - 1], [trends.periods[0], trends.periods[-1]])
         axes.set_ylim(bottom=0)
     for axes in grid.ravel()[len(rows) :]:
@@ -69,31 +73,35 @@ def plot_trends(trends: Trends, n: int = 8) -> Any:
     return figure
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Return user text that matplotlib does not parse as mathematics."""
     return text.replace("$", r"\$")
 
 
-def check_plot_target(path: str | Path, *, option: str = "--plot") -> Path:
-    """Return the path of a figure to write; an unknown kind of file is an `InputError`."""
-    target = Path(path)
-    if target.suffix.lower() not in FORMATS:
-        raise InputError(f"{option} {str(path)[:80]!r}: the name must end in {', '.join(FORMATS)}")
-    if target.exists():
-        raise InputError(f"{option} {str(path)[:80]!r}: exists; remove it or choose another name")
+def check_plot_target(path: str | None) -> None:
+    """Raise `InputError` if a figure cannot be written to a path; None for no figure."""
+    if path is None:
+        return
+    if Path(path).suffix.lower() not in FORMATS:
+        raise InputError(f"--plot {path[:80]!r}: the name must end in {', '.join(FORMATS)}")
+    if Path(path).exists():
+        raise InputError(f"--plot {path[:80]!r}: exists; remove it or choose another name")
     _figure_class()
-    return target
 
 
-def save_plot(figure: Any, path: str | Path) -> None:
-    """Write a figure; the suffix tells the format. Equal figures give equal bytes of SVG."""
+def save_plot(draw: Callable[[Any], Any], result: Any, path: str | None) -> None:
+    """Write a figure of a result, if there is a path; its suffix tells the format.
+
+    Equal figures give equal bytes of SVG.
+    """
+    if path is None:
+        return
     import matplotlib
 
-    target = Path(path)
-    kind = target.suffix.lower().removeprefix(".")
+    kind = Path(path).suffix.lower().removeprefix(".")
     dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
-    with matplotlib.rc_context({"svg.hashsalt": "tagtopics"}), atomic_file(target) as temporary:
-        figure.savefig(temporary, format=kind, metadata=dated)
+    with matplotlib.rc_context({"svg.hashsalt": "tagtopics"}), atomic_file(path) as temporary:
+        draw(result).savefig(temporary, format=kind, metadata=dated)
 
 
 def _figure(rows: int, columns: int, size: tuple[float, float], **options: Any) -> tuple[Any, Any]:

@@ -11,32 +11,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
 from tagtopics._typing import Float64
-from tagtopics.analysis.choose.grid import GridRow, OnProgress, fit_grid, make_restarts
-from tagtopics.analysis.choose.matching import found_again
+from tagtopics.analysis.choose.compare import found_again
+from tagtopics.analysis.choose.grid import GridRow, fit_grid, make_restarts
+from tagtopics.analysis.records import OnProgress, Record
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.models.base import TopicModel
 from tagtopics.models.lda import LDA
 
-GRID = (10, 20, 50, 100)
-"""The default numbers of topics."""
-
-_SWEEPS = 60
-"""Most sweeps of a fit of the grid; more change scores by less than their errors. The final fit has more."""
-
+GRID = (10, 20, 50, 100)  # the default numbers of topics
+SWEEPS = 60  # most sweeps of a fit of the grid; more change scores by less than their errors
 _SAMPLES = 1000
-_TEST_RATIO = 0.25
-"""Test documents per training document; part of the variance of repeated splits (Nadeau and Bengio)."""
+_TEST_RATIO = 0.25  # test per training documents: part of the variance of repeated splits (Nadeau and Bengio)
 
 
-class ChoiceRow(NamedTuple):
+@dataclass(frozen=True)
+class ChoiceRow(Record):
     """One number of topics.
 
     `score` is the mean log probability of a held-out token, over all restarts, and `error` its standard error
@@ -50,7 +46,8 @@ class ChoiceRow(NamedTuple):
     stability: float
 
 
-class FoundTopic(NamedTuple):
+@dataclass(frozen=True)
+class FoundTopic(Record):
     """A topic of the recommended model and in how many restarts it was found."""
 
     topic: int
@@ -61,7 +58,7 @@ class FoundTopic(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class TopicChoice:
+class TopicChoice(Record):
     """The recommended number of topics, and what it is based on.
 
     Attributes:
@@ -70,10 +67,10 @@ class TopicChoice:
         estimate: the number of topics found again at the best held-out score; the recommendation is the
             number of the grid nearest to it.
         best_score: the number of topics with the best held-out score.
-        rows: one for each number of the grid.
-        topics: those of `model`, most often found first.
         restarts: number of fits for each number of topics.
         seed: that all splits and fits were derived from.
+        rows: one for each number of the grid.
+        topics: those of `model`, most often found first.
         notes: what to consider, in sentences.
         model: fitted to all documents with the recommended number of topics and the seed.
     """
@@ -82,28 +79,14 @@ class TopicChoice:
     interval: tuple[int, int]
     estimate: float
     best_score: int
-    rows: tuple[ChoiceRow, ...]
-    topics: tuple[FoundTopic, ...]
     restarts: int
     seed: int
+    rows: tuple[ChoiceRow, ...]
+    topics: tuple[FoundTopic, ...]
     notes: tuple[str, ...]
     model: TopicModel = field(repr=False)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything but the model, for JSON."""
-        return {
-            "recommended": self.recommended,
-            "interval": list(self.interval),
-            "estimate": self.estimate,
-            "best_score": self.best_score,
-            "restarts": self.restarts,
-            "seed": self.seed,
-            "rows": [row._asdict() for row in self.rows],
-            "topics": [{**topic._asdict(), "words": list(topic.words)} for topic in self.topics],
-            "notes": list(self.notes),
-        }
-
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         low, high = self.interval
         lines = [f"recommended: {self.recommended} topics (90 % interval {low} to {high})"]
         lines += [
@@ -112,16 +95,6 @@ class TopicChoice:
             for row in self.rows
         ]
         return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in ("topics", "score", "error", "found again"))
-        body = "".join(
-            f"<tr><td>{row.n_topics}</td><td>{row.score:.4f}</td><td>{row.error:.4f}</td>"
-            f"<td>{row.stability:.0%}</td></tr>"
-            for row in self.rows
-        )
-        title = escape(str(self).partition("\n")[0])
-        return f"<p>{title}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def choose_topics(
@@ -154,33 +127,24 @@ def choose_topics(
     """
     grid = _check(corpus, topics, restarts, seed)
     base = LDA() if model is None else model
-    made = make_restarts(corpus, restarts, seed)
-    fitted = list(fit_grid(made, grid, grid_model() if model is None else model, n_jobs, on_progress))
+    of_grid = LDA(max_iter=SWEEPS) if model is None else model
+    fitted = list(fit_grid(make_restarts(corpus, restarts, seed), grid, of_grid, n_jobs, on_progress))
     choice = recommend(fitted, seed)
-    place = grid.index(choice.recommended)
     chosen = clone(base).set_params(n_topics=choice.recommended, random_state=seed, n_jobs=n_jobs)
     chosen.fit_topics(corpus)
     return TopicChoice(
-        recommended=choice.recommended,
-        interval=choice.interval,
-        estimate=choice.estimate,
-        best_score=choice.best_score,
-        rows=choice_rows(fitted),
-        topics=_found_topics(chosen, fitted[place], n_words),
+        **choice._asdict(),
         restarts=restarts,
         seed=seed,
+        rows=choice_rows(fitted),
+        topics=_found_topics(chosen, fitted[grid.index(choice.recommended)], n_words),
         notes=_notes(grid, choice, restarts),
         model=chosen.set_params(n_jobs=base.n_jobs),
     )
 
 
-def grid_model() -> LDA:
-    """Return the estimator of the grid, if none is given."""
-    return LDA(max_iter=_SWEEPS)
-
-
 class Recommendation(NamedTuple):
-    """What the rule says about a grid of fits."""
+    """What the rule gives for a grid of fits."""
 
     recommended: int
     interval: tuple[int, int]

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,12 +21,17 @@ from tagtopics.cli.options import (
     top_option,
 )
 from tagtopics.cli.output import error_console, join, make_table, note, per_cent, show
-from tagtopics.cli.sources import load, read_training
+from tagtopics.cli.sources import load, load_with_documents, read_training
+from tagtopics.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tagtopics.analysis.choose.grid import OnProgress
+    from tagtopics.analysis.choose.choose import TopicChoice
+    from tagtopics.analysis.choose.compare import Comparison
+    from tagtopics.analysis.records import OnProgress
+    from tagtopics.corpus import Corpus
+    from tagtopics.models.base import TopicModel
 
 
 def whole_numbers(value: str) -> tuple[int, ...]:
@@ -73,7 +79,7 @@ def choose_command(
     from tagtopics.analysis.choose.choose import GRID, choose_topics
     from tagtopics.analysis.plots import check_plot_target, plot_choice, save_plot
 
-    target = None if grid.plot is None else check_plot_target(grid.plot)
+    check_plot_target(grid.plot)
     documents = read_training(corpus, columns, text, output)
     with progress(output, "Fitting") as on_progress:
         choice = choose_topics(
@@ -85,28 +91,26 @@ def choose_command(
             n_jobs=grid.threads,
             on_progress=on_progress,
         )
-    if target is not None:
-        save_plot(plot_choice(choice), target)
+    save_plot(plot_choice, choice, grid.plot)
     for line in choice.notes:
         note(line)
-    payload = choice.to_dict()
-    show(output.json, payload, lambda console: _draw_choice(console, payload))
+    show(output.json, choice.to_dict(), lambda console: _draw_choice(console, choice))
 
 
-def _draw_choice(console: Console, payload: dict[str, Any]) -> None:
-    low, high = payload["interval"]
-    console.print(f"recommended: {payload['recommended']} topics (90 % interval {low} to {high})\n")
-    caption = f"{payload['restarts']} restarts; score: mean log probability of a held-out token"
+def _draw_choice(console: Console, choice: TopicChoice) -> None:
+    low, high = choice.interval
+    console.print(f"recommended: {choice.recommended} topics (90 % interval {low} to {high})\n")
+    caption = f"{choice.restarts} restarts; score: mean log probability of a held-out token"
     table = make_table(None, [">topics", ">score", ">error", ">found again", ""], caption)
-    for row in payload["rows"]:
-        marks = {payload["best_score"]: "best score", payload["recommended"]: "recommended"}
-        numbers = f"{row['score']:.4f}", f"{row['error']:.4f}", f"{100 * row['stability']:.0f} %"
-        table.add_row(str(row["n_topics"]), *numbers, marks.get(row["n_topics"], ""))
+    marks = {choice.best_score: "best score", choice.recommended: "recommended"}
+    for row in choice.rows:
+        numbers = f"{row.score:.4f}", f"{row.error:.4f}", f"{100 * row.stability:.0f} %"
+        table.add_row(str(row.n_topics), *numbers, marks.get(row.n_topics, ""))
     console.print(table)
-    table = make_table(f"{payload['recommended']} topics", [">topic", ">share", ">found in", "words"])
-    for row in payload["topics"]:
-        found = f"{row['found']} of {row['restarts']}"
-        table.add_row(str(row["topic"]), per_cent(row["share"]), found, join(row["words"]))
+    table = make_table(f"{choice.recommended} topics", [">topic", ">share", ">found in", "words"])
+    for topic in choice.topics:
+        found = f"{topic.found} of {topic.restarts}"
+        table.add_row(str(topic.topic), per_cent(topic.share), found, join(topic.words))
     console.print(table)
 
 
@@ -124,34 +128,47 @@ def compare_command(
 
     found = compare(load(first), load(second), n_words=top, threshold=threshold)
     payload = {"models": [first, second], **found.to_dict()}
-    show(output.json, payload, lambda console: _draw_comparison(console, payload))
+    show(output.json, payload, lambda console: _draw_comparison(console, found, first, second))
 
 
-def _draw_comparison(console: Console, payload: dict[str, Any]) -> None:
-    first, second = payload["models"]
-    title = f"{len(payload['pairs'])} topics in both models"
+def _draw_comparison(console: Console, found: Comparison, first: str, second: str) -> None:
     columns = [">first", ">second", ">similarity", ">shares", "words in both", "gained", "lost"]
-    table = make_table(title, columns, f"mean similarity {payload['similarity']:.2f}")
-    for pair in payload["pairs"]:
-        shares = f"{100 * pair['share_first']:.1f} → {100 * pair['share_second']:.1f} %"
-        words = (join(pair[name]) for name in ("words", "gained", "lost"))
-        table.add_row(str(pair["first"]), str(pair["second"]), f"{pair['similarity']:.2f}", shares, *words)
+    caption = f"mean similarity {found.similarity:.2f}"
+    table = make_table(f"{len(found.pairs)} topics in both models", columns, caption)
+    for pair in found.pairs:
+        shares = f"{100 * pair.share_first:.1f} → {100 * pair.share_second:.1f} %"
+        words = map(join, (pair.words, pair.gained, pair.lost))
+        table.add_row(str(pair.first), str(pair.second), f"{pair.similarity:.2f}", shares, *words)
     console.print(table)
-    for name, lone in ((first, payload["only_first"]), (second, payload["only_second"])):
-        if not lone:
-            continue
-        table = make_table(f"only in {name}", [">topic", ">share", ">nearest", ">similarity", "words"])
-        for row in lone:
-            numbers = str(row["nearest"]), f"{row['similarity']:.2f}"
-            table.add_row(str(row["topic"]), per_cent(row["share"]), *numbers, join(row["words"]))
-        console.print(table)
+    for name, lone in ((first, found.only_first), (second, found.only_second)):
+        if lone:
+            table = make_table(f"only in {name}", [">topic", ">share", ">nearest", ">similarity", "words"])
+            for row in lone:
+                numbers = str(row.nearest), f"{row.similarity:.2f}"
+                table.add_row(str(row.topic), per_cent(row.share), *numbers, join(row.words))
+            console.print(table)
+
+
+# ------------------------------------------------------------------------------------- for other analyses
+
+
+def load_or_read(
+    source: str, columns: ColumnOptions, text: TextOptions, output: OutputOptions
+) -> tuple[TopicModel | None, Corpus]:
+    """Return a saved model and its documents, or None and the corpus to fit a model to."""
+    if not (Path(source) / "model.json").is_file():
+        return None, read_training(source, columns, text, output)
+    model, documents = load_with_documents(source)
+    if documents is None:
+        raise InputError(f"{source}: was saved without its documents; fit again with --keep-corpus")
+    return model, documents
 
 
 @contextmanager
-def progress(output: OutputOptions, title: str) -> Iterator[OnProgress | None]:
-    """Yield a function that takes the share of the work done and shows it on a terminal; else None."""
+def progress(output: OutputOptions, title: str) -> Iterator[OnProgress]:
+    """Yield a function that takes the share of the work done and shows it, on a terminal only."""
     if output.quiet or not sys.stderr.isatty():
-        yield None
+        yield lambda share: None
         return
     from rich.progress import Progress
 

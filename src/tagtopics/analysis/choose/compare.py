@@ -1,22 +1,57 @@
-"""Two models side by side: which topics are the same, and what changed in them."""
+"""Topics of two models matched with each other, and what changed in them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from sklearn.utils.validation import check_is_fitted
 
-from tagtopics._typing import Float64
-from tagtopics.analysis.choose.matching import FOUND, best_pairs, similarities
+from tagtopics._blas import single_thread
+from tagtopics._typing import Bool, Float64, Int64
+from tagtopics.analysis.records import Record
 from tagtopics.corpus.align import extended
 from tagtopics.errors import InputError
 from tagtopics.models.base import TopicModel
 
+FOUND = 0.8  # cosine similarity from which two matched topics count as the same topic
 
-class TopicPair(NamedTuple):
+
+class Matching(NamedTuple):
+    """One-to-one pairs of topics, as many as the smaller model has."""
+
+    rows: Int64  # (N,) topics of the first model, ascending
+    columns: Int64  # (N,) the topic of the second model that each is matched with
+    similarity: Float64  # (N,) cosine similarity of each pair
+    table: Float64  # (K, L) cosine similarities of all topics
+
+
+def match_topics(first: Any, second: Any) -> Matching:
+    """Return the one-to-one pairs of topics (K, W) and (L, W) over the same words that are most similar."""
+    with single_thread():
+        table = np.asarray(_unit(first) @ _unit(second).T)
+    rows, columns = linear_sum_assignment(table, maximize=True)
+    return Matching(rows, columns, table[rows, columns], table)
+
+
+def found_again(first: Any, second: Any) -> Bool:
+    """Return (K,): which topics of the first (K, W) are found in the second (L, W)."""
+    pairs = match_topics(first, second)
+    found = np.zeros(len(first), dtype=bool)
+    found[pairs.rows] = pairs.similarity >= FOUND
+    return found
+
+
+def _unit(topics: Any) -> Float64:
+    wide = np.asarray(topics, dtype=np.float64)
+    lengths = np.sqrt(np.einsum("kw,kw->k", wide, wide))
+    return np.asarray(wide / np.maximum(lengths, 1e-300)[:, np.newaxis])
+
+
+@dataclass(frozen=True)
+class TopicPair(Record):
     """A topic of each model, matched with each other."""
 
     first: int
@@ -29,7 +64,8 @@ class TopicPair(NamedTuple):
     lost: tuple[str, ...]  # top words of the first topic that are no top words of the second
 
 
-class LoneTopic(NamedTuple):
+@dataclass(frozen=True)
+class LoneTopic(Record):
     """A topic without a match in the other model."""
 
     topic: int
@@ -40,55 +76,36 @@ class LoneTopic(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Record):
     """What two models have in common.
 
     Attributes:
-        pairs: matched topics, most similar first.
-        only_first: topics of the first model without a match.
-        only_second: topics of the second model without a match.
         similarity: mean cosine similarity over the topics of the smaller model, best one-to-one match.
         threshold: least similarity of a match.
         words_first: words that only the first model has.
         words_second: words that only the second model has.
+        pairs: matched topics, most similar first.
+        only_first: topics of the first model without a match.
+        only_second: topics of the second model without a match.
     """
 
-    pairs: tuple[TopicPair, ...]
-    only_first: tuple[LoneTopic, ...]
-    only_second: tuple[LoneTopic, ...]
     similarity: float
     threshold: float
     words_first: int
     words_second: int
+    pairs: tuple[TopicPair, ...]
+    only_first: tuple[LoneTopic, ...]
+    only_second: tuple[LoneTopic, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything for JSON."""
-        return {
-            "similarity": self.similarity,
-            "threshold": self.threshold,
-            "words_first": self.words_first,
-            "words_second": self.words_second,
-            "pairs": [_plain(pair) for pair in self.pairs],
-            "only_first": [_plain(topic) for topic in self.only_first],
-            "only_second": [_plain(topic) for topic in self.only_second],
-        }
-
-    def __str__(self) -> str:
-        head = (
+    def __repr__(self) -> str:
+        lines = [
             f"{len(self.pairs)} topics matched, {len(self.only_first)} only in the first, "
             f"{len(self.only_second)} only in the second; mean similarity {self.similarity:.2f}"
-        )
-        lines = [f"{p.first:>4} = {p.second:<4} {p.similarity:.2f}  {_changes(p)}" for p in self.pairs]
-        return "\n".join([head, *lines])
-
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{p.first}</td><td>{p.second}</td><td>{p.similarity:.2f}</td>"
-            f"<td style='text-align:left'>{escape(_changes(p))}</td></tr>"
-            for p in self.pairs
-        )
-        head = "<tr><th>first</th><th>second</th><th>similarity</th><th>words</th></tr>"
-        return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+        ]
+        for p in self.pairs:
+            words = [*p.words, *(f"+{word}" for word in p.gained), *(f"-{word}" for word in p.lost)]
+            lines.append(f"{p.first:>4} = {p.second:<4} {p.similarity:.2f}  {' '.join(words)}")
+        return "\n".join(lines)
 
 
 def compare(
@@ -111,26 +128,22 @@ def compare(
     if not 0 <= threshold <= 1:
         raise InputError(f"compare: threshold must be from 0 to 1, not {threshold:g}")
     words = extended(model_a.vocabulary_, model_b.vocabulary_)
-    first, second = _in_words(model_a, words), _in_words(model_b, words)
-    table = similarities(first, second)
-    matching = best_pairs(table)
-    same = matching.similarity >= threshold
+    pairs = match_topics(_in_words(model_a, words), _in_words(model_b, words))
     tops = [[tuple(w for w, _ in top) for top in m.top_words(n_words)] for m in (model_a, model_b)]
     shares = model_a.topic_shares(), model_b.topic_shares()
-    order = np.lexsort((matching.rows, -matching.similarity))
-    pairs = tuple(
-        _pair(int(matching.rows[i]), int(matching.columns[i]), float(matching.similarity[i]), tops, shares)
-        for i in order
-        if same[i]
-    )
+    matched = []
+    for i in np.lexsort((pairs.rows, -pairs.similarity)):
+        if pairs.similarity[i] >= threshold:
+            a, b = int(pairs.rows[i]), int(pairs.columns[i])
+            matched.append(_pair(a, b, float(pairs.similarity[i]), tops, shares))
     return Comparison(
-        pairs=pairs,
-        only_first=_lone(set(matching.rows[same].tolist()), table, shares[0], tops[0]),
-        only_second=_lone(set(matching.columns[same].tolist()), table.T, shares[1], tops[1]),
-        similarity=float(matching.similarity.mean()),
+        similarity=float(pairs.similarity.mean()),
         threshold=threshold,
         words_first=len(words) - len(model_b.vocabulary_),
         words_second=len(words) - len(model_a.vocabulary_),
+        pairs=tuple(matched),
+        only_first=_lone({pair.first for pair in matched}, pairs.table, shares[0], tops[0]),
+        only_second=_lone({pair.second for pair in matched}, pairs.table.T, shares[1], tops[1]),
     )
 
 
@@ -162,12 +175,3 @@ def _in_words(model: Any, words: tuple[str, ...]) -> Float64:
     wide = np.zeros((len(model.components_), len(words)))
     wide[:, [place[word] for word in model.vocabulary_]] = model.components_
     return wide
-
-
-def _plain(record: Any) -> dict[str, Any]:
-    return {name: list(v) if isinstance(v, tuple) else v for name, v in record._asdict().items()}
-
-
-def _changes(pair: TopicPair) -> str:
-    marked = [*pair.words, *(f"+{w}" for w in pair.gained), *(f"-{w}" for w in pair.lost)]
-    return " ".join(marked)

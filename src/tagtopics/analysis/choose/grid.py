@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
-from tagtopics._typing import Float32, Float64
-from tagtopics.analysis.choose.matching import found_again
+from tagtopics._typing import CSR, Float32, Float64
+from tagtopics.analysis.choose.compare import found_again
+from tagtopics.analysis.records import OnProgress
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import completion, train_test
 from tagtopics.errors import InputError
 from tagtopics.jit.threads import current_threads, run_lanes, thread_limit
 from tagtopics.models.base import TopicModel
 
-OnProgress = Callable[[float], None]
-"""Told the share of the work that is done."""
-
-_MOST_BYTES = 2**30
-"""Messages of the fits that run at the same time; larger fits run one after another, with all threads."""
+_MOST_BYTES = 2**30  # messages of the fits that run at the same time; larger fits use all threads each
 
 
 class GridRow(NamedTuple):
@@ -29,7 +26,7 @@ class GridRow(NamedTuple):
 
     n_topics: int
     scores: Float64  # (R,) mean log probability of a held-out token
-    found: Float64  # (R, R) share of the topics of restart i that are found in restart j
+    found: Float64  # (R, R) share of the topics of restart i that are found in restart j; 1 if i is j
     topics: list[Float32]  # (K, W) p(word | topic) of each restart
 
 
@@ -37,8 +34,8 @@ class Restart(NamedTuple):
     """The documents of one restart; the same for all numbers of topics."""
 
     train: Corpus
-    seen: Any  # CSR (D, W): tokens of the test documents that are given
-    hidden: Any  # CSR (D, W): tokens to predict
+    seen: CSR  # (D, W): tokens of the test documents that are given
+    hidden: CSR  # (D, W): tokens to predict
     seed: int
 
 
@@ -48,16 +45,15 @@ def lanes_for(n_edges: int, n_topics: int) -> int:
     return threads if 4 * n_topics * n_edges * threads <= _MOST_BYTES else 1
 
 
-def restart_seeds(seed: int, restarts: int) -> list[int]:
-    """Return a seed for each restart; the first ones do not depend on how many there are."""
-    return [int(np.random.SeedSequence([seed, r]).generate_state(1)[0]) for r in range(restarts)]
-
-
 def make_restarts(corpus: Corpus, restarts: int, seed: int) -> list[Restart]:
-    """Split a corpus at random for each restart: 80 % of the documents to learn from, others to predict."""
+    """Split a corpus at random for each restart: 80 % of the documents to learn from, others to predict.
+
+    The first restarts do not depend on how many there are.
+    """
     bare = replace(corpus, split=None, texts=None, links=None, labels=None)
     made = []
-    for own in restart_seeds(seed, restarts):
+    for r in range(restarts):
+        own = int(np.random.SeedSequence([seed, r]).generate_state(1)[0])
         train, test = train_test(bare, own)
         seen, hidden = completion(bare.counts[test], own)
         if not hidden.nnz:
@@ -84,49 +80,29 @@ def fit_grid(
         n_jobs: threads; None or -1 for all cores.
         on_progress: called with the share of the work that is done.
     """
-    work, done = sum(topics) * len(restarts), 0
-
-    def on_fit(n_topics: int) -> None:
-        nonlocal done
-        done += n_topics
-        if on_progress is not None:
-            on_progress(done / work)
-
-    for n_topics in topics:
-        with thread_limit(n_jobs):
-            row = _fit_row(restarts, n_topics, model, on_fit)
-        yield row
-
-
-def _fit_row(
-    restarts: Sequence[Restart], n_topics: int, model: TopicModel, on_fit: Callable[[int], None]
-) -> GridRow:
-    """Return the fits of one number of topics."""
-    fitted: dict[int, tuple[float, Float32]] = {}
+    threads, work, done = resolve_threads(n_jobs), sum(topics) * len(restarts), 0
     edges = max(restart.train.counts.nnz for restart in restarts)
 
-    def lane(waiting: Iterator[int]) -> None:
-        for r in waiting:
-            fitted[r] = _fit(restarts[r], n_topics, model)
-            on_fit(n_topics)
+    def fit_row(n_topics: int) -> GridRow:
+        fitted: dict[int, tuple[float, Float32]] = {}
 
-    run_lanes(lane, range(len(restarts)), lanes_for(edges, n_topics))
-    scores = np.array([fitted[r][0] for r in range(len(restarts))])
-    topics = [fitted[r][1] for r in range(len(restarts))]
-    return GridRow(n_topics, scores, shares_found(topics), topics)
+        def lane(waiting: Iterator[int]) -> None:
+            nonlocal done
+            for r in waiting:
+                fitted[r] = _fit(restarts[r], n_topics, model, threads)
+                done += n_topics
+                if on_progress is not None:
+                    on_progress(done / work)
 
+        run_lanes(lane, range(len(restarts)), lanes_for(edges, n_topics, threads))
+        scores, components = zip(*(fitted[r] for r in range(len(restarts))), strict=True)
+        found = np.eye(len(restarts))
+        for i in range(len(restarts)):
+            for j in range(i):
+                found[i, j] = found[j, i] = found_again(components[i], components[j]).mean()
+        return GridRow(n_topics, np.array(scores), found, list(components))
 
-def shares_found(components: Sequence[Float32]) -> Float64:
-    """Return (R, R): the share of the topics of restart i that are found in restart j; 1 on the diagonal."""
-    R = len(components)
-    found = np.eye(R)
-
-    def lane(waiting: Iterator[tuple[int, int]]) -> None:
-        for i, j in waiting:
-            found[i, j] = found[j, i] = found_again(components[i], components[j]).mean()
-
-    run_lanes(lane, [(i, j) for i in range(R) for j in range(i)])
-    return found
+    return map(fit_row, topics)
 
 
 def _fit(restart: Restart, n_topics: int, model: TopicModel) -> tuple[float, Float32]:

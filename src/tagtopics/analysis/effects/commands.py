@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tagtopics.analysis.choose.commands import PlotOption, SeedOption, ThreadsOption, progress
+from tagtopics.analysis.choose.commands import (
+    PlotOption,
+    SeedOption,
+    ThreadsOption,
+    load_or_read,
+    progress,
+)
 from tagtopics.cli.options import (
     ColumnOptions,
     OutputOptions,
@@ -18,12 +23,14 @@ from tagtopics.cli.options import (
     top_option,
 )
 from tagtopics.cli.output import join, make_table, note, per_cent, plain, show
-from tagtopics.cli.sources import load_with_documents, read_training
 from tagtopics.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from tagtopics.analysis.effects.effects import Effects
+    from tagtopics.analysis.effects.measure import TopicMean
+    from tagtopics.analysis.effects.trends import Trend, Trends
     from tagtopics.corpus import Corpus
     from tagtopics.models.base import TopicModel
 
@@ -93,7 +100,7 @@ def effects_command(
 
     if not terms.on and not terms.kind:
         raise InputError("effects: name a number with --on or a kind of tags with --kind")
-    target = None if refits.plot is None else check_plot_target(refits.plot)
+    check_plot_target(refits.plot)
     model, documents = _model_and_documents(source, refits, columns, text, output)
     with progress(output, "Refitting") as on_progress:
         found = effects(
@@ -107,11 +114,9 @@ def effects_command(
             on_progress=on_progress,
             **refits.arguments(),
         )
-    if target is not None:
-        save_plot(plot_effects(found), target)
+    save_plot(plot_effects, found, refits.plot)
     _note_left_out(found.left_out)
-    payload = found.to_dict()
-    show(output.json, payload, lambda console: _draw_effects(console, payload, limit))
+    show(output.json, found.to_dict(), lambda console: _draw_effects(console, found, limit))
 
 
 def trends_command(
@@ -132,7 +137,7 @@ def trends_command(
     from tagtopics.analysis.effects.trends import trends
     from tagtopics.analysis.plots import check_plot_target, plot_trends, save_plot
 
-    target = None if refits.plot is None else check_plot_target(refits.plot)
+    check_plot_target(refits.plot)
     model, documents = _model_and_documents(source, refits, columns, text, output)
     with progress(output, "Refitting") as on_progress:
         found = trends(
@@ -145,11 +150,9 @@ def trends_command(
             on_progress=on_progress,
             **refits.arguments(),
         )
-    if target is not None:
-        save_plot(plot_trends(found), target)
+    save_plot(plot_trends, found, refits.plot)
     _note_left_out(found.left_out)
-    payload = found.to_dict()
-    show(output.json, payload, lambda console: _draw_trends(console, payload, limit))
+    show(output.json, found.to_dict(), lambda console: _draw_trends(console, found, limit))
 
 
 def _model_and_documents(
@@ -157,16 +160,11 @@ def _model_and_documents(
 ) -> tuple[TopicModel, Corpus]:
     """Return a model and its documents: saved ones, or a corpus and the topics fitted to it."""
     from tagtopics.models.lda import LDA
-    from tagtopics.models.persistence import is_model_folder
 
-    if Path(source).is_dir() and is_model_folder(Path(source)):
-        model, saved = load_with_documents(source)
-        if saved is None:
-            raise InputError(f"{source}: has no documents; fit again with --keep-corpus")
-        return model, saved
-    documents = read_training(source, columns, text, output)
-    model = LDA(refits.topics, random_state=refits.seed, n_jobs=refits.threads)
-    return model.fit_topics(documents), documents
+    model, documents = load_or_read(source, columns, text, output)
+    if model is None:
+        model = LDA(refits.topics, random_state=refits.seed, n_jobs=refits.threads).fit_topics(documents)
+    return model, documents
 
 
 def _note_left_out(left_out: int) -> None:
@@ -174,83 +172,72 @@ def _note_left_out(left_out: int) -> None:
         note(f"{left_out:,} documents without a value were left out")
 
 
-def _draw_effects(console: Console, payload: dict[str, Any], limit: int) -> None:
-    from tagtopics.analysis.effects.measure import mark
-
-    topics = {topic["topic"]: topic for topic in payload["topics"]}
-    given = f", given {', '.join(payload['given'])}" if payload["given"] else ""
-    caption = (
-        f"{payload['n_docs']:,} documents{given}; % of the tokens of a document; "
-        f"{_intervals(payload)}; * excludes zero"
+def _draw_effects(console: Console, found: Effects, limit: int) -> None:
+    given = f", given {', '.join(found.given)}" if found.given else ""
+    caption = f"{found.n_docs:,} documents{given}; % of the tokens of a document; {_intervals(found)}"
+    rows = sorted(found.rows, key=lambda row: (not row.clear, -abs(row.estimate)))
+    shown = rows[: limit or None]
+    caption += "; * excludes zero" + _explain_marks([found.topics[row.topic] for row in shown])
+    table = make_table(
+        "effects on topics", ["term", ">topic", ">mean", ">effect", ">interval", "words"], caption
     )
-    clear_first = sorted(payload["rows"], key=lambda row: (not row["clear"], -abs(row["estimate"])))
-    shown = _first(clear_first, limit)
-    differ = any(not topics[row["topic"]]["agrees"] for row in shown)
-    columns = ["term", ">topic", ">mean", ">effect", ">interval", "words"]
-    table = make_table("effects on topics", columns, caption + _explained(differ))
     for row in shown:
-        topic = topics[row["topic"]]
-        sign = mark(row["clear"], topic["agrees"])
-        interval = f"{100 * row['low']:+.2f} to {100 * row['high']:+.2f} {sign}"
-        numbers = _mean(topic), f"{100 * row['estimate']:+.2f}", interval
-        table.add_row(plain(row["term"]), str(row["topic"]), *numbers, join(topic["words"]))
+        topic = found.topics[row.topic]
+        interval = f"{100 * row.low:+.2f} to {100 * row.high:+.2f} {found.mark(row)}"
+        numbers = str(row.topic), _mean(topic), f"{100 * row.estimate:+.2f}", interval
+        table.add_row(plain(row.term), *numbers, join(topic.words))
     console.print(table)
-    _more(console, len(payload["rows"]) - len(shown))
+    if len(rows) > len(shown):
+        console.print(f"  ... and {len(rows) - len(shown):,} more: --limit 0", style="dim")
 
 
-def _draw_trends(console: Console, payload: dict[str, Any], limit: int) -> None:
-    first, last = payload["periods"][0], payload["periods"][-1]
-    shown = _ends(payload["topics"], limit)
-    differ = any(not row["agrees"] for row in shown)
-    columns = [">topic", f">{first}", f">{last}", ">slope", ">interval", "", "words"]
-    caption = f"% per unit of time; {_intervals(payload)}{_explained(differ)}"
-    table = make_table("topics over time", columns, caption)
-    for row in shown:
-        *cells, direction = _trend_cells(row)
-        direction = direction if row["agrees"] else f"{direction} ? {_mean(row)}"
-        table.add_row(str(row["topic"]), *cells, direction, join(row["words"]))
+def _draw_trends(console: Console, found: Trends, limit: int) -> None:
+    shown = _ends(found.topics, limit)
+    columns = [f">{found.periods[0]}", f">{found.periods[-1]}", ">slope", ">interval", ""]
+    caption = f"% per unit of time; {_intervals(found)}{_explain_marks(shown)}"
+    table = make_table("topics over time", [">topic", *columns, "words"], caption)
+    for topic in shown:
+        direction = topic.direction if topic.agrees else f"{topic.direction} ? {_mean(topic)}"
+        table.add_row(str(topic.topic), *_numbers(topic), direction, join(topic.words))
     console.print(table)
-    clear = [tag for tag in payload["tags"] if tag["direction"] != "unclear"]
+    clear = [tag for tag in found.tags if tag.direction != "unclear"]
     if clear:
-        table = make_table("tags over time", ["tag", ">documents", *columns[1:-1]])
-        for row in _ends(clear, limit):
-            table.add_row(plain(row["tag"]), str(row["n_docs"]), *_trend_cells(row))
+        table = make_table("tags over time", ["tag", ">documents", *columns])
+        for tag in _ends(clear, limit):
+            table.add_row(plain(tag.tag), str(tag.n_docs), *_numbers(tag), tag.direction)
         console.print(table)
-    drifts = [row for row in payload["drifts"] if row["drifts"]]
+    drifts = [row for row in found.drifts if row.drifts]
     if drifts:
         columns = ["tag", ">documents", ">change", ">score", "gained", "lost"]
         table = make_table("tags whose topics drift", columns)
-        for row in _first(drifts, limit):
-            topics = (", ".join(map(str, row[name])) for name in ("gained", "lost"))
-            numbers = str(row["n_docs"]), per_cent(row["change"]), f"{row['score']:.1f}"
-            table.add_row(plain(row["tag"]), *numbers, *topics)
+        for row in drifts[: limit or None]:
+            topics = (", ".join(map(str, some)) for some in (row.gained, row.lost))
+            numbers = str(row.n_docs), per_cent(row.change), f"{row.score:.1f}"
+            table.add_row(plain(row.tag), *numbers, *topics)
         console.print(table)
 
 
-def _intervals(payload: dict[str, Any]) -> str:
+def _intervals(found: Effects | Trends) -> str:
     """Return where the intervals come from."""
-    held = " that hold the edited topics" if payload["held"] else ""
-    return f"{100 * payload['level']:g} % intervals from {payload['refits']} refits{held}"
+    held = " that hold the edited topics" if found.held else ""
+    return f"{100 * found.level:g} % intervals from {found.refits} refits{held}"
 
 
-def _mean(topic: dict[str, Any]) -> str:
+def _mean(topic: TopicMean) -> str:
     """Return the mean share of a topic; in parentheses what tells it from the model's if it is another."""
-    share, in_model = per_cent(topic["share"]), per_cent(topic["model_share"])
-    return share if topic["agrees"] else f"{share} ({in_model}, {topic['similarity']:.2f})"
+    share, in_model = per_cent(topic.share), per_cent(topic.model_share)
+    return share if topic.agrees else f"{share} ({in_model}, {topic.similarity:.2f})"
 
 
-def _explained(differ: bool) -> str:
-    return "; ? not the topic of the model (its share there, similarity): do not rely on it" if differ else ""
+def _explain_marks(topics: Sequence[TopicMean]) -> str:
+    if all(topic.agrees for topic in topics):
+        return ""
+    return "; ? not the topic of the model (its share there, similarity): do not rely on it"
 
 
-def _trend_cells(row: dict[str, Any]) -> tuple[str, ...]:
-    interval = f"{100 * row['low']:+.2f} to {100 * row['high']:+.2f}"
-    ends = per_cent(row["shares"][0]), per_cent(row["shares"][-1])
-    return *ends, f"{100 * row['slope']:+.2f}", interval, row["direction"]
-
-
-def _first(rows: Sequence[Any], limit: int) -> Sequence[Any]:
-    return rows[:limit] if limit else rows
+def _numbers(row: Trend) -> tuple[str, ...]:
+    interval = f"{100 * row.low:+.2f} to {100 * row.high:+.2f}"
+    return per_cent(row.shares[0]), per_cent(row.shares[-1]), f"{100 * row.slope:+.2f}", interval
 
 
 def _ends(rows: Sequence[Any], limit: int) -> Sequence[Any]:
@@ -258,8 +245,3 @@ def _ends(rows: Sequence[Any], limit: int) -> Sequence[Any]:
     if not limit or len(rows) <= limit:
         return rows
     return [*rows[: (limit + 1) // 2], *rows[len(rows) - limit // 2 :]]
-
-
-def _more(console: Console, n: int) -> None:
-    if n > 0:
-        console.print(f"  ... and {n:,} more: --limit 0", style="dim")

@@ -1,27 +1,25 @@
-"""What is known of documents besides their words: numbers such as the year, and kinds of tags."""
+"""Regressors of documents: numbers such as the year, and kinds of tags."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, cg
 
-from tagtopics._typing import Float64, Int64
+from tagtopics._typing import CSR, Float64, Int64
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.tags import bare_name, kind_of
 from tagtopics.errors import InputError
 
-Values = Mapping[str, npt.ArrayLike]
-"""Numbers of documents by name, each (D,); NaN where unknown."""
+Values = Mapping[str, npt.ArrayLike]  # numbers of documents by name, each (D,); NaN where unknown
 
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 _DATE = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
-DATES = ("year", "date")
-"""Names of the dates of documents, as fractions of years: 2020.5 is the middle of 2020; a year is whole."""
+DATES = ("year", "date")  # fractions of years: 2020.5 is the middle of 2020; a year is whole
 
 
 def kind_columns(corpus: Corpus, kind: str) -> Int64:
@@ -36,9 +34,13 @@ def kind_columns(corpus: Corpus, kind: str) -> Int64:
     return np.array(columns, dtype=np.int64)
 
 
-def kind_matrix(corpus: Corpus, kind: str, min_docs: int = 1) -> tuple[sp.csr_array, tuple[str, ...]]:
+def kind_matrix(corpus: Corpus, kind: str, min_docs: int = 1) -> tuple[CSR, tuple[str, ...]]:
     """Return the tags of a kind that enough documents have: CSR (D, N) of float64, and their names."""
-    columns = kind_columns(corpus, kind)
+    return pick_tags(corpus, kind_columns(corpus, kind), min_docs)
+
+
+def pick_tags(corpus: Corpus, columns: Int64, min_docs: int) -> tuple[CSR, tuple[str, ...]]:
+    """Return the tags of some columns that enough documents have: CSR (D, N) of float64, and their names."""
     docs = np.asarray(corpus.tags.sum(0), dtype=np.int64).ravel()[columns]
     kept = columns[docs >= min_docs]
     matrix = sp.csr_array(sp.csc_array(corpus.tags)[:, kept].astype(np.float64))
@@ -59,9 +61,8 @@ def numbers(corpus: Corpus, name: str, values: Values | None = None) -> Float64:
         if given.shape != (corpus.n_docs,):
             raise InputError(f"{name}: {given.shape} values for {corpus.n_docs} documents")
         return np.where(np.isfinite(given), given, np.nan)
-    dates = getattr(corpus, "dates", None)
-    if name in DATES and dates is not None and any(dates):
-        return np.array([_year(date, name) for date in dates])
+    if name in DATES and any(corpus.dates or ()):
+        return np.array([_year(date, name) for date in corpus.dates or ()])
     if name in DATES and name not in {kind_of(tag) for tag in corpus.tag_names}:
         raise InputError(f"{name}: the documents have no dates; name their column when you fit, with --date")
     return _from_tags(corpus, name)
@@ -78,21 +79,29 @@ def _year(date: str | None, name: str) -> float:
 
 
 def _from_tags(corpus: Corpus, name: str) -> Float64:
-    columns = kind_columns(corpus, name)
-    names = [bare_name(corpus.tag_names[t]) for t in columns]
-    wrong = next((tag for tag in names if not _NUMBER.fullmatch(tag.strip())), None)
+    tags, names = kind_matrix(corpus, name)
+    bare = [bare_name(tag) for tag in names]
+    wrong = next((tag for tag in bare if not _NUMBER.fullmatch(tag.strip())), None)
     if wrong is not None:
         raise InputError(f"{name}: the tag {wrong[:40]!r} is not a number; use it as a kind instead")
-    tags = sp.csr_array(sp.csc_array(corpus.tags)[:, columns].astype(np.float64))
     n = np.asarray(tags.sum(1)).ravel()
-    total = np.asarray(tags @ np.array([float(tag) for tag in names])).ravel()
+    total = np.asarray(tags @ np.array([float(tag) for tag in bare])).ravel()
     return np.where(n > 0, total / np.maximum(n, 1), np.nan)
 
 
-def complete_rows(columns: Sequence[Float64], what: str) -> Any:
+def complete_rows(columns: Sequence[Float64], n_docs: int, what: str) -> Int64:
     """Return the rows, ascending, in which all numbers are known; too few are an `InputError`."""
-    known = np.all([np.isfinite(column) for column in columns], axis=0) if columns else None
-    rows = np.flatnonzero(known) if known is not None else None
-    if rows is not None and len(rows) < 10:
+    rows = np.flatnonzero(np.isfinite(np.reshape(columns, (-1, n_docs))).all(0))
+    if len(rows) < 10:
         raise InputError(f"{what}: only {len(rows)} documents have all values; 10 or more are needed")
     return rows
+
+
+def solve_ridge(groups: CSR, values: Float64, tolerance: float) -> Float64:
+    """Return (I + Z Z')^-1 Y for Z, CSR (N, G), and Y, (N, P), by conjugate gradients."""
+    if 0 in groups.shape:
+        return values
+    back = sp.csr_array(groups.T)
+    shape = (len(values), len(values))
+    matrix = LinearOperator(shape, matvec=lambda v: v + groups @ (back @ v), dtype=np.float64)
+    return np.column_stack([cg(matrix, column, rtol=tolerance)[0] for column in values.T])

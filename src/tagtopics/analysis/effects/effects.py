@@ -4,28 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._blas import single_thread
-from tagtopics._typing import Float64, Int64
-from tagtopics.analysis.choose.grid import OnProgress
-from tagtopics.analysis.effects.covariates import Values, complete_rows, kind_matrix, numbers
-from tagtopics.analysis.effects.measure import agrees, mark, measure, plain
+from tagtopics._typing import CSR, Float64, Int64
+from tagtopics.analysis.effects.covariates import Values, complete_rows, kind_matrix, numbers, solve_ridge
+from tagtopics.analysis.effects.measure import Measured, TopicMean, measure
+from tagtopics.analysis.records import OnProgress, Record
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.models.base import TopicModel
 
-_MOST_TERMS = 300
-"""Numbers and tags whose effects are estimated at the same time."""
+_MOST_TERMS = 300  # numbers and tags whose effects are estimated at the same time
 
 
-class Effect(NamedTuple):
+@dataclass(frozen=True)
+class Effect(Record):
     """The effect of one term on one topic, in shares of a document's tokens.
 
     Of a number, it is the change for one unit more. Of a tag of a kind of which documents have one tag each,
@@ -44,28 +42,11 @@ class Effect(NamedTuple):
         return self.low > 0 or self.high < 0
 
 
-class TopicMean(NamedTuple):
-    """A topic and its mean share of the documents, as measured and in the model."""
-
-    topic: int
-    share: float
-    words: tuple[str, ...]
-    model_share: float
-    similarity: float  # cosine of the word distributions, measured and in the model
-
-    @property
-    def agrees(self) -> bool:
-        """Whether the measured topic is the model's; do not rely on effects on another."""
-        return agrees(self.share, self.model_share, self.similarity)
-
-
 @dataclass(frozen=True, eq=False)
-class Effects:
+class Effects(Record):
     """Effects on topics with their intervals.
 
     Attributes:
-        rows: the effects, term after term; clear ones first, then by size.
-        topics: mean share of each topic over the documents, its words, and whether it agrees with the model.
         terms: names of the numbers and tags.
         given: kinds of tags that were held constant.
         n_docs: documents with all values.
@@ -74,10 +55,10 @@ class Effects:
         level: of the intervals.
         held: whether topics were held, because they are edited. Intervals then include which documents there
             are, but little of how uncertain the topics are.
+        rows: the effects, term after term; clear ones first, then by size.
+        topics: mean share of each topic over the documents, its words, and whether it agrees with the model.
     """
 
-    rows: tuple[Effect, ...]
-    topics: tuple[TopicMean, ...]
     terms: tuple[str, ...]
     given: tuple[str, ...]
     n_docs: int
@@ -85,20 +66,8 @@ class Effects:
     refits: int
     level: float
     held: bool
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything for JSON."""
-        return {
-            "terms": list(self.terms),
-            "given": list(self.given),
-            "n_docs": self.n_docs,
-            "left_out": self.left_out,
-            "refits": self.refits,
-            "level": self.level,
-            "held": self.held,
-            "rows": [{**row._asdict(), "clear": row.clear} for row in self.rows],
-            "topics": [{**plain(topic), "agrees": topic.agrees} for topic in self.topics],
-        }
+    rows: tuple[Effect, ...]
+    topics: tuple[TopicMean, ...]
 
     def of(self, term: str) -> tuple[Effect, ...]:
         """Return the effects of one term."""
@@ -106,26 +75,17 @@ class Effects:
             raise InputError(f"effects: there is no term {term[:60]!r}; see `terms`")
         return tuple(row for row in self.rows if row.term == term)
 
-    def __str__(self) -> str:
-        words = {topic.topic: " ".join(topic.words) for topic in self.topics}
-        agree = {topic.topic: topic.agrees for topic in self.topics}
+    def mark(self, row: Effect) -> str:
+        """Return the mark of an interval: "?" if the topic is not the model's, "*" if it excludes zero."""
+        return ("*" if row.clear else " ") if self.topics[row.topic].agrees else "?"
+
+    def __repr__(self) -> str:
         return "\n".join(
             f"{row.term}  topic {row.topic:>3}  {100 * row.estimate:+.2f} "
-            f"[{100 * row.low:+.2f}, {100 * row.high:+.2f}] %{mark(row.clear, agree[row.topic])} "
-            f"{words[row.topic]}"
+            f"[{100 * row.low:+.2f}, {100 * row.high:+.2f}] %{self.mark(row)} "
+            f"{' '.join(self.topics[row.topic].words)}"
             for row in self.rows
         )
-
-    def _repr_html_(self) -> str:
-        agree = {topic.topic: topic.agrees for topic in self.topics}
-        body = "".join(
-            f"<tr><td>{escape(row.term)}</td><td>{row.topic}</td><td>{100 * row.estimate:+.2f}</td>"
-            f"<td>{100 * row.low:+.2f} to {100 * row.high:+.2f} "
-            f"{mark(row.clear, agree[row.topic])}</td></tr>"
-            for row in self.rows
-        )
-        head = "<tr><th>term</th><th>topic</th><th>effect, %</th><th>interval</th></tr>"
-        return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
 
 
 def effects(
@@ -170,22 +130,30 @@ def effects(
     if not on and not kinds:
         raise InputError("effects: name a number (on) or a kind of tags (kinds)")
     columns = [numbers(corpus, name, values) for name in on]
-    rows = complete_rows(columns, ", ".join(on))
-    part = corpus if rows is None else corpus.select(rows)
-    design = make_design(part, on, [c if rows is None else c[rows] for c in columns], kinds, given, min_docs)
-    options: dict[str, Any] = {"refits": refits, "seed": seed, "level": level, "n_jobs": n_jobs}
-    found, topics, held = measure(model, corpus, rows, design.estimate, on_progress=on_progress, **options)
-    words = [tuple(word for word, _ in best) for best in model.top_words(n_words)]
+    rows = complete_rows(columns, corpus.n_docs, ", ".join(on) or "effects")
+    design = make_design(corpus.select(rows), on, [c[rows] for c in columns], kinds, given, min_docs)
+    found = measure(
+        model,
+        corpus,
+        rows,
+        design.estimate,
+        refits=refits,
+        seed=seed,
+        level=level,
+        n_words=n_words,
+        n_jobs=n_jobs,
+        on_progress=on_progress,
+    )
     return Effects(
-        rows=_rows(design.terms, found),
-        topics=tuple(TopicMean(k, t.share, words[k], *t[1:]) for k, t in enumerate(topics)),
         terms=design.terms,
         given=tuple(given),
-        n_docs=part.n_docs,
-        left_out=corpus.n_docs - part.n_docs,
+        n_docs=len(rows),
+        left_out=corpus.n_docs - len(rows),
         refits=refits,
         level=level,
-        held=held,
+        held=found.held,
+        rows=_rows(design.terms, found),
+        topics=found.topics,
     )
 
 
@@ -194,14 +162,15 @@ class Design(NamedTuple):
 
     terms: tuple[str, ...]
     fixed: Float64  # (D, P) numbers minus their mean, and tags
-    groups: Any  # CSR (D, G): tags with random effects; no columns if there are none
+    groups: CSR  # (D, G): tags with random effects; no columns if there are none
     centred: tuple[Any, ...]  # for each kind with one tag a document: its columns and their shares
 
     def estimate(self, rows: Int64, shares: Float64) -> Float64:
         """Return the coefficients, (P, K), of the sampled documents; shares are (D, K)."""
         fixed = np.column_stack([np.ones(len(rows)), self.fixed[rows]])
         with single_thread():
-            whitened = _whitened(fixed, sp.csr_array(self.groups[rows]))
+            # V^-1 X with V = I + Z Z', for regressors X and random effects Z
+            whitened = solve_ridge(sp.csr_array(self.groups[rows]), fixed, 1e-8)
             found = np.linalg.lstsq(whitened.T @ fixed, whitened.T @ shares, rcond=None)[0][1:]
         for columns, weights in self.centred:
             found[columns] -= weights @ found[columns]
@@ -238,22 +207,10 @@ def make_design(
     return Design(tuple(terms), np.array(parts).T, joined, tuple(centred))
 
 
-def _whitened(fixed: Float64, groups: Any) -> Float64:
-    """Return V^-1 X with V = I + Z Z', for regressors X (D, P) and random effects Z, CSR (D, G)."""
-    if groups.shape[1] == 0:
-        return fixed
-    D = len(fixed)
-    back = sp.csr_array(groups.T)
-    covariance = LinearOperator((D, D), matvec=lambda v: v + groups @ (back @ v), dtype=np.float64)
-    return np.column_stack([cg(covariance, column, rtol=1e-8)[0] for column in fixed.T])
-
-
-def _rows(terms: Sequence[str], found: Any) -> tuple[Effect, ...]:
+def _rows(terms: Sequence[str], found: Measured) -> tuple[Effect, ...]:
     rows = []
     for p, term in enumerate(terms):
-        own = [
-            Effect(term, k, *(float(part[p, k]) for part in (found.estimate, found.low, found.high)))
-            for k in range(found.estimate.shape[1])
-        ]
+        parts = (part[p].tolist() for part in (found.estimate, found.low, found.high))
+        own = [Effect(term, k, *values) for k, values in enumerate(zip(*parts, strict=True))]
         rows += sorted(own, key=lambda row: (not row.clear, -abs(row.estimate), row.topic))
     return tuple(rows)

@@ -1,116 +1,277 @@
-"""Statistics of the topics of a model, and how similar the topics they were computed from are to the model's.
+"""Statistics of the topics of a model, with intervals from refits on bootstrap samples of the documents.
 
-The topics of a model without edits are learned again from its documents, and may drift meanwhile. Those of an
-edited model would drift back to what they were. So the topics as they were fitted are held as a replay of the
-edits holds them, and the edits are applied to the topic shares of documents as they were to the model's.
-Decision 274.
+Refits start from the topics of the model, so that these keep their numbers. Topic shares of documents are
+expected tokens divided by tokens, without the pseudo-counts of the prior, which would pull effects towards
+zero. A prior that is too small for the documents does the opposite: documents look purer than they are, and
+effects too large. So the concentration of the prior is learned first (decision 273).
+
+Refits may drift from the model's topics, and those of an edited model would drift back to what they were. So
+the topics as they were fitted are held as a replay of the edits holds them, and the edits are applied to the
+topic shares of documents as they were to the model's (decision 274).
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
+from scipy.special import digamma
+from scipy.stats import t as student
 
-from tagtopics._typing import Float64, Int64
-from tagtopics.analysis.effects.refit import Bootstrap, Refit, Statistic, bootstrap
+from tagtopics._typing import CSR, Float64, Int64
+from tagtopics.analysis.choose.grid import lanes_for
+from tagtopics.analysis.records import OnProgress, Record
+from tagtopics.bp import propagation
+from tagtopics.bp.executor import MemoryExecutor
+from tagtopics.bp.graph import Priors, build_graph
+from tagtopics.bp.loop import run
 from tagtopics.corpus.core import Corpus
 from tagtopics.curation.edits import topic_origins
+from tagtopics.curation.guided import STRENGTH
 from tagtopics.errors import CorpusWarning, InputError
+from tagtopics.jit.threads import resolve_threads, run_lanes
 from tagtopics.models.inputs import align_words
+from tagtopics.models.online import OnlineModel
 
-_LEAST_SIMILARITY = 0.9
-_LARGEST_DIFFERENCE = 0.02
-"""A measured topic agrees with the model's down to this cosine of their words, and up to this difference of
-their mean shares: below, other words lead a topic; above, it gained or lost documents. Decision 274."""
+_ROUNDS, _ROUND_SWEEPS = 5, 10  # updates of the concentration, and sweeps before each
+_SWEEPS, _TOLERANCE = 20, 2e-3  # most sweeps of a refit, and the change at which it ends
+_CONCENTRATIONS = 1e-3, 100.0
+
+# Below this cosine, other words lead a topic; above this difference, it gained or lost documents.
+_LEAST_SIMILARITY, _LARGEST_DIFFERENCE = 0.9, 0.02
 
 _NO_TAGS = "fit again without tags that act on topics: refits leave them out"
 _FIT = "fit the edits first, with: tagtopics curate MODEL replay"
 
+Statistic = Callable[[Int64, Float64], Float64]
+"""Takes the rows of the sampled documents, (D,), and their topic shares, (D, K); returns an array."""
 
-class Topic(NamedTuple):
-    """What was measured as a topic, beside the topic of the model."""
 
-    share: float  # mean share of the documents, measured
-    model_share: float  # the same in the model
+@dataclass(frozen=True)
+class TopicMean(Record):
+    """A topic and its mean share of the documents, as measured and in the model."""
+
+    topic: int
+    share: float
+    words: tuple[str, ...]
+    model_share: float
     similarity: float  # cosine of the word distributions, measured and in the model
 
     @property
     def agrees(self) -> bool:
-        """Whether the measured topic is the model's."""
-        return agrees(*self)
+        """Whether the measured topic is the model's; do not rely on effects on another."""
+        near = abs(self.share - self.model_share) <= _LARGEST_DIFFERENCE
+        return near and self.similarity >= _LEAST_SIMILARITY
 
 
 class Measured(NamedTuple):
-    """A statistic of a model's topics with intervals."""
+    """A statistic of a model's topics with its intervals."""
 
-    found: Bootstrap
-    topics: tuple[Topic, ...]
+    estimate: Float64
+    low: Float64
+    high: Float64
+    topics: tuple[TopicMean, ...]
+    shares: Float64  # (D, K) of all documents
     held: bool  # whether refits held the topics, so that intervals leave out how uncertain these are
 
 
-def agrees(share: float, model_share: float, similarity: float) -> bool:
-    """Return whether a measured topic is the model's: similar words, and nearly the same mean share."""
-    return similarity >= _LEAST_SIMILARITY and abs(share - model_share) <= _LARGEST_DIFFERENCE
+def measure(
+    model: Any,
+    corpus: Corpus,
+    rows: Int64,
+    statistic: Statistic,
+    *,
+    refits: int,
+    seed: int,
+    level: float,
+    n_words: int,
+    n_jobs: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> Measured:
+    """Return a statistic of the topic shares of documents, with intervals that include learning the topics.
 
-
-def mark(clear: bool, agree: bool) -> str:
-    """Return the mark of an interval in a table: "?" if the topic is not the model's, "*" if it is clear."""
-    return ("*" if clear else " ") if agree else "?"
-
-
-def plain(record: Any) -> dict[str, Any]:
-    """Return a named tuple for JSON."""
-    return {name: list(v) if isinstance(v, tuple) else v for name, v in record._asdict().items()}
-
-
-def measure(model: Any, corpus: Corpus, rows: Int64 | None, statistic: Statistic, **options: Any) -> Measured:
-    """Return a statistic of the topic shares of documents with intervals, and how far topics agree.
-
-    A topic that differs from the model's is an `InputError` if topics were edited since the fit, else a
-    `CorpusWarning`.
+    Documents are drawn with replacement, topics are learned again from each sample, and the statistic is
+    computed from it. The interval is the estimate plus and minus a quantile of Student's t times the standard
+    deviation of the refits. A topic that differs from the model's is an `InputError` if topics were edited
+    since the fit, else a `CorpusWarning`.
 
     Args:
         model: fitted, `LDA` or `TTM`, with or without edits.
         corpus: documents with words of the model.
-        rows: of the documents to measure; None for all.
-        statistic: of `bootstrap`; it gets the shares of the model's topics.
-        options: of `bootstrap`.
+        rows: of the documents to measure.
+        statistic: it gets the shares of the model's topics.
+        refits: number of bootstrap samples.
+        seed: of the samples.
+        level: of the intervals.
+        n_words: words that name a topic.
+        n_jobs: threads; any number gives the same bits.
+        on_progress: called with the share of the work that is done.
     """
+    if refits < 10:
+        raise InputError(f"refits must be 10 or more, not {refits}; 100 or more for final results")
+    if not 0 < level < 1:
+        raise InputError(f"level must be between 0 and 1, not {level:g}")
     base = model if model.base_ is None else model.base_
-    part = corpus if rows is None else corpus.select(rows)
-    counts = align_words(part, base.vocabulary_, base.curation_.banned)
+    counts = align_words(corpus.select(rows), base.vocabulary_, base.curation_.banned)
     place = {word: w for w, word in enumerate(base.vocabulary_)}
     words = np.array([place[word] for word in model.vocabulary_], dtype=np.int64)
     proportions = _proportions(model, corpus, rows, counts, words)
+    edited = bool({edit.kind for edit in model.curation_.edits} & {"merge", "split", "delete"})
     edits = _edits(model, base, proportions, words)
-    held = edits is not None or any(topic.curated for topic in base.curation_.topics)
+    held = edited or any(topic.curated for topic in base.curation_.topics)
+
+    threads, D = resolve_threads(n_jobs), counts.shape[0]
+    start = find_start(base, counts, threads, held=held)
+    whole = edits.refit(refit(start, counts, threads))
     in_model = (proportions * (np.asarray(counts.sum(1)) > 0)[:, np.newaxis]).mean(0)
-    topics: list[Topic] = []
+    topics = _compare(model, whole, words, in_model, n_words)
+    _check(topics, edited, base.topic_settings())
+    estimate = statistic(np.arange(D), whole.shares)
+    found: dict[int, Float64] = {}
 
-    def compare(whole: Refit) -> None:
-        after = whole if edits is None else edits.refit(whole)
-        topics.extend(_compared(model, after, words, in_model))
-        _check(topics, edited=edits is not None, tags_act=_tags_act(base))
+    def lane(waiting: Iterator[int]) -> None:
+        for b in waiting:
+            sample = np.sort(np.random.default_rng([seed, b]).integers(0, D, D))
+            again = refit(start, sp.csr_array(counts[sample]), threads)
+            found[b] = statistic(sample, edits.shares(sample, again.shares))
+            if on_progress is not None:
+                on_progress(len(found) / refits)
 
-    def edited_statistic(sample: Int64, shares: Float64) -> Float64:
-        return statistic(sample, shares if edits is None else edits.shares(sample, shares))
+    run_lanes(lane, range(refits), lanes_for(counts.nnz, start.words.shape[1], threads))
+    error = np.std([found[b] for b in range(refits)], axis=0, ddof=1)
+    reach = student.ppf((1 + level) / 2, refits - 1) * error
+    return Measured(estimate, estimate - reach, estimate + reach, topics, whole.shares, held)
 
-    found = bootstrap(base, counts, edited_statistic, held=held, check=compare, **options)
-    if edits is not None:
-        found = found._replace(refit=edits.refit(found.refit))
-    return Measured(found, tuple(topics), held)
+
+def _proportions(model: Any, corpus: Corpus, rows: Int64, counts: CSR, words: Int64) -> Float64:
+    """Return the model's topic proportions of the measured documents, (D, K); inferred for new documents."""
+    if len(model.doc_topic_) == corpus.n_docs and tuple(corpus.ids) == tuple(model.doc_ids_):
+        return np.asarray(model.doc_topic_[rows], dtype=np.float64)
+    return np.asarray(model.transform(sp.csr_array(counts[:, words])), dtype=np.float64)
+
+
+def _compare(
+    model: Any, measured: Refit, words: Int64, in_model: Float64, n_words: int
+) -> tuple[TopicMean, ...]:
+    """Return how the measured topics, with the words at these rows, compare with the model's."""
+    ours, theirs = measured.words[words], model.word_sums()
+    norms = np.linalg.norm(ours, axis=0) * np.linalg.norm(theirs, axis=0)
+    cosines = (ours * theirs).sum(0) / np.maximum(norms, 1e-300)
+    columns = (column.tolist() for column in (measured.shares.mean(0), in_model, cosines))
+    names = [tuple(word for word, _ in best) for best in model.top_words(n_words)]
+    return tuple(
+        TopicMean(k, share, names[k], model_share, cosine)
+        for k, (share, model_share, cosine) in enumerate(zip(*columns, strict=True))
+    )
+
+
+def _check(topics: Sequence[TopicMean], edited: bool, settings: Any) -> None:
+    """Raise `InputError` or, without edits since the fit, warn of topics that differ from the model's."""
+    wrong = [topic for topic in topics if not topic.agrees]
+    if not wrong:
+        return
+    first, tags_act = wrong[0], settings.pairwise_weight > 0 or settings.higher_order_weight > 0
+    if edited:
+        raise InputError(
+            f"topic {first.topic} of the edited model cannot be measured: refits find a topic with a share "
+            f"of {100 * first.share:.1f} % instead of {100 * first.model_share:.1f} %, similarity "
+            f"{first.similarity:.2f}; "
+            + (_NO_TAGS if tags_act else f"measure the documents of the fit, or {_FIT}")
+        )
+    names = ", ".join(str(topic.topic) for topic in wrong)
+    warnings.warn(
+        f"{'topic' if len(wrong) == 1 else 'topics'} {names}: what was measured differs from the model "
+        f"(similarity below {_LEAST_SIMILARITY}, or share off by more than {100 * _LARGEST_DIFFERENCE:g} "
+        "points); do not rely on it, and "
+        + (_NO_TAGS if tags_act else "fit again with more iterations and a smaller tolerance"),
+        CorpusWarning,
+        stacklevel=4,  # the caller of `effects` or `trends`
+    )
+
+
+# -------------------------------------------------------------------------------------------------- refits
+
+
+class Refit(NamedTuple):
+    """Topics of a sample of documents."""
+
+    words: Float64  # (W, K) tokens
+    shares: Float64  # (D, K) share of the tokens of each document in each topic; zero for one without words
+
+
+class Start(NamedTuple):
+    """Where refits start from."""
+
+    words: Float64  # (W, K) tokens
+    priors: Priors
+    held: Float64 | None = None  # (W, K) pseudo-counts that hold the topics
+
+
+def find_start(model: Any, counts: CSR, n_threads: int, *, held: bool = False) -> Start:
+    """Return the topics of a model after sweeps over all documents that learn the prior's concentration.
+
+    Args:
+        model: fitted, `LDA` or `TTM`.
+        counts: CSR (D, W) in the columns of the model.
+        n_threads: any number gives the same bits.
+        held: whether the words of the topics are a prior, as strong as that of edits in `fit_curated`.
+    """
+    if not isinstance(model, OnlineModel):
+        raise InputError(f"{type(model).__name__} cannot be refitted from its topics; LDA and TTM can")
+    K = len(model.components_)
+    alpha = float(np.asarray(model.doc_topic_prior_, dtype=np.float64).mean())
+    priors = Priors(np.full(K, alpha, dtype=np.float32), model.topic_word_prior_)
+    sums = model.word_sums()
+    scale = STRENGTH * float(counts.sum()) / max(float(sums.sum()), 1e-300)
+    start = Start(sums, priors, scale * sums if held else None)
+    tokens = np.asarray(counts.sum(1), dtype=np.float64)
+    for _ in range(_ROUNDS):
+        found = refit(start, counts, n_threads, _ROUND_SWEEPS, 0.0)
+        alpha = _concentration(found.shares * tokens[:, np.newaxis], tokens, alpha)
+        priors = priors._replace(doc_topic=np.full(K, alpha, dtype=np.float32))
+        start = Start(found.words, priors, start.held)
+    return start
+
+
+def refit(
+    start: Start, counts: CSR, n_threads: int, sweeps: int = _SWEEPS, tolerance: float = _TOLERANCE
+) -> Refit:
+    """Return the topics of documents, CSR (D, W), learned from given ones on."""
+    executor = MemoryExecutor(build_graph(counts), n_threads=n_threads)
+    topics = (start.words + start.priors.topic_word).astype(np.float32)
+    first = propagation.Start(topics, word_counts=start.held)
+    algorithm = propagation.BeliefPropagation(executor, start.priors, 0, first=first)
+    belief = run(algorithm, max_iter=sweeps, tol=tolerance).state
+    assert belief.docs is not None
+    sums = belief.docs.doc_sums.astype(np.float64)
+    shares = sums / np.maximum(sums.sum(1, keepdims=True), 1e-300)
+    return Refit(belief.sums.words.copy(), shares)
+
+
+def _concentration(sums: Float64, tokens: Float64, alpha: float) -> float:
+    """Return the pseudo-count of a topic under which tokens by topic, (D, K), are most probable (Minka)."""
+    K, (least, most) = sums.shape[1], _CONCENTRATIONS
+    for _ in range(_ROUND_SWEEPS):
+        above = float((digamma(sums + alpha) - digamma(alpha)).sum())
+        below = K * float((digamma(tokens + K * alpha) - digamma(K * alpha)).sum())
+        alpha = float(np.clip(alpha * above / max(below, 1e-300), least, most))
+    return alpha
+
+
+# --------------------------------------------------------------------------------------------------- edits
 
 
 class _Edits(NamedTuple):
     """How topics follow from those before the edits.
 
     A family are topics before with all topics after that are made of them. A family of one topic after has
-    all tokens of those before; a split leads to several, which divide the tokens as in the model.
+    all tokens of those before; a split leads to several, which divide the tokens as in the model. Without
+    edits, each topic is a family.
     """
 
     members: Float64  # (K before, F) 1 for the topics of each family
@@ -130,82 +291,30 @@ class _Edits(NamedTuple):
         return Refit(words, self.shares(np.arange(len(whole.shares)), whole.shares))
 
 
-def _edits(model: Any, base: Any, proportions: Float64, words: Int64) -> _Edits | None:
-    """Return how the topics of a model follow from those it was fitted with; None if they are the same."""
-    if not {edit.kind for edit in model.curation_.edits} & {"merge", "split", "delete"}:
-        return None
+def _edits(model: Any, base: Any, proportions: Float64, words: Int64) -> _Edits:
+    """Return how the topics of a model follow from those it was fitted with."""
     origins, deleted = topic_origins(model)
     if rest := [k for k, origin in enumerate(origins) if origin & deleted]:
         raise InputError(
             f"topic {rest[0]} of the edited model cannot be measured: a part was deleted; {_FIT}"
         )
-    family, members = _families(origins, len(base.components_))
-    sums = np.zeros((len(base.vocabulary_), len(origins)))
-    sums[words] = model.word_sums()
-    divided = [_divided(values, family) for values in (proportions, sums)]
-    return _Edits(members, family, divided[0], divided[1], not deleted)
-
-
-def _families(origins: Sequence[set[int]], before: int) -> tuple[Int64, Float64]:
-    """Return the family of each topic, (K,), and which topics before, (K before, F), belong to it."""
+    # (1) Topics before and after that are connected by an origin are a family.
+    before, n = len(base.components_), len(base.components_) + len(origins)
     pairs = np.array([(k, before + j) for j, origin in enumerate(origins) for k in sorted(origin)]).T
-    n = before + len(origins)
     label = connected_components(sp.coo_array((np.ones(pairs.shape[1]), tuple(pairs)), shape=(n, n)))[1]
     used, family = np.unique(label[before:], return_inverse=True)
-    return family.astype(np.int64), (label[:before, np.newaxis] == used).astype(np.float64)
+    members = (label[:before, np.newaxis] == used).astype(np.float64)
+    # (2) The topics of a family divide its tokens as in the model.
+    sums = np.zeros((len(base.vocabulary_), len(origins)))
+    sums[words] = model.word_sums()
+    of_docs, of_words = (_divide(values, family) for values in (proportions, sums))
+    return _Edits(members, family, of_docs, of_words, not deleted)
 
 
-def _divided(values: Float64, family: Int64) -> Float64:
+def _divide(values: Float64, family: Int64) -> Float64:
     """Return the share, (N, K), that each column of non-negative values has of its family."""
     shares = np.ones_like(values)
     for f in np.flatnonzero(np.bincount(family) > 1):
         own = values[:, family == f] + 1e-12
         shares[:, family == f] = own / own.sum(1, keepdims=True)
     return shares
-
-
-def _proportions(model: Any, corpus: Corpus, rows: Int64 | None, counts: Any, words: Int64) -> Float64:
-    """Return the model's topic proportions of the measured documents, (D, K); inferred for new documents."""
-    if len(model.doc_topic_) == corpus.n_docs and tuple(corpus.ids) == tuple(model.doc_ids_):
-        known = model.doc_topic_ if rows is None else model.doc_topic_[rows]
-    else:
-        known = model.transform(sp.csr_array(counts[:, words]))
-    return np.asarray(known, dtype=np.float64)
-
-
-def _compared(model: Any, measured: Refit, words: Int64, in_model: Float64) -> list[Topic]:
-    """Return how the measured topics, with the words at these rows, compare with the model's."""
-    ours, theirs = measured.words[words], model.word_sums()
-    norms = np.linalg.norm(ours, axis=0) * np.linalg.norm(theirs, axis=0)
-    cosines = (ours * theirs).sum(0) / np.maximum(norms, 1e-300)
-    means = measured.shares.mean(0)
-    return [Topic(*map(float, row)) for row in zip(means, in_model, cosines, strict=True)]
-
-
-def _tags_act(model: Any) -> bool:
-    """Return whether topics of a fit depend on tags, which refits leave out."""
-    settings = model.topic_settings()
-    return bool(settings.pairwise_weight > 0 or settings.higher_order_weight > 0)
-
-
-def _check(topics: Sequence[Topic], *, edited: bool, tags_act: bool) -> None:
-    """Raise `InputError` or, without edits since the fit, warn of topics that differ from the model's."""
-    wrong = [k for k, topic in enumerate(topics) if not topic.agrees]
-    if not wrong:
-        return
-    k, topic = wrong[0], topics[wrong[0]]
-    if edited:
-        raise InputError(
-            f"topic {k} of the edited model cannot be measured: refits find a topic with a share of "
-            f"{100 * topic.share:.1f} % instead of {100 * topic.model_share:.1f} %, similarity "
-            f"{topic.similarity:.2f}; "
-            + (_NO_TAGS if tags_act else f"measure the documents of the fit, or {_FIT}")
-        )
-    names = f"topic {k}" if len(wrong) == 1 else "topics " + ", ".join(map(str, wrong))
-    warnings.warn(
-        f"{names}: what was measured differs from the model (similarity below {_LEAST_SIMILARITY}, or share "
-        f"off by more than {100 * _LARGEST_DIFFERENCE:g} points); do not rely on it, and "
-        + (_NO_TAGS if tags_act else "fit again with more iterations and a smaller tolerance"),
-        CorpusWarning,
-        stacklevel=6,  # the caller of `effects` or `trends`
-    )

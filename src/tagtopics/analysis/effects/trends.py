@@ -2,74 +2,68 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from html import escape
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator, cg
-from scipy.stats import norm
+from scipy.stats import false_discovery_control, norm
 from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._blas import single_thread
-from tagtopics._typing import Float64, Int64
-from tagtopics.analysis.choose.grid import OnProgress
-from tagtopics.analysis.effects.covariates import DATES, Values, complete_rows, numbers
-from tagtopics.analysis.effects.measure import Measured, agrees, mark, measure, plain
+from tagtopics._typing import CSR, Float64, Int64
+from tagtopics.analysis.effects.covariates import (
+    DATES,
+    Values,
+    complete_rows,
+    numbers,
+    pick_tags,
+    solve_ridge,
+)
+from tagtopics.analysis.effects.measure import Measured, Statistic, TopicMean, measure
+from tagtopics.analysis.records import OnProgress, Record
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.tags import kind_of
 from tagtopics.errors import InputError
 from tagtopics.models.base import TopicModel
 
 _PERMUTATIONS = 999
-_FALSE_SHARE = 0.1
-"""Expected share of false ones among the tags that are reported to drift."""
+_FALSE_SHARE = 0.1  # expected share of false ones among the tags that are reported to drift
 
 
-class TopicTrend(NamedTuple):
-    """A topic over time, in shares of the tokens of documents."""
+@dataclass(frozen=True)
+class Trend(Record):
+    """A share over time."""
 
-    topic: int
-    words: tuple[str, ...]
     slope: float  # per unit of time, such as a year
     low: float
     high: float
     shares: tuple[float, ...]  # of each period
-    lows: tuple[float, ...]
-    highs: tuple[float, ...]
-    share: float  # mean over all documents
-    model_share: float  # the same in the model
-    similarity: float  # cosine of the word distributions, measured and in the model
 
     @property
     def direction(self) -> str:
         """Rising, falling, or unclear if the interval of the slope contains zero."""
-        return _direction(self.low, self.high)
-
-    @property
-    def agrees(self) -> bool:
-        """Whether the measured topic is the model's; do not rely on the trend of another."""
-        return agrees(self.share, self.model_share, self.similarity)
+        return "rising" if self.low > 0 else "falling" if self.high < 0 else "unclear"
 
 
-class TagTrend(NamedTuple):
+@dataclass(frozen=True)
+class TopicTrend(Trend, TopicMean):
+    """A topic over time, in shares of the tokens of documents."""
+
+    lows: tuple[float, ...]  # of each period
+    highs: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class TagTrend(Trend):
     """A tag over time, in shares of the documents."""
 
     tag: str
     n_docs: int
-    slope: float  # per unit of time
-    low: float
-    high: float
-    shares: tuple[float, ...]  # of each period
-
-    @property
-    def direction(self) -> str:
-        """Rising, falling, or unclear if the interval of the slope contains zero."""
-        return _direction(self.low, self.high)
 
 
-class TagDrift(NamedTuple):
+@dataclass(frozen=True)
+class TagDrift(Record):
     """How the topics of the documents with a tag change over time, beyond the changes of all documents."""
 
     tag: str
@@ -83,60 +77,41 @@ class TagDrift(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Trends:
+class Trends(Record):
     """Topics and tags over time.
 
     Attributes:
         periods: the periods, ascending: the distinct times, or equal spans of them.
         docs: documents of each period.
-        topics: steepest rise first.
-        tags: steepest rise first.
-        drifts: largest score first.
         left_out: documents without a time.
         refits: number of bootstrap samples.
         level: of the intervals.
         held: whether topics were held, because they are edited. Intervals then include which documents there
             are, but little of how uncertain the topics are.
+        topics: steepest rise first.
+        tags: steepest rise first.
+        drifts: largest score first.
     """
 
     periods: tuple[str, ...]
     docs: tuple[int, ...]
-    topics: tuple[TopicTrend, ...]
-    tags: tuple[TagTrend, ...]
-    drifts: tuple[TagDrift, ...]
     left_out: int
     refits: int
     level: float
     held: bool
+    topics: tuple[TopicTrend, ...]
+    tags: tuple[TagTrend, ...]
+    drifts: tuple[TagDrift, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything for JSON."""
-        return {
-            "periods": list(self.periods),
-            "docs": list(self.docs),
-            "left_out": self.left_out,
-            "refits": self.refits,
-            "level": self.level,
-            "held": self.held,
-            "topics": [
-                {**plain(row), "direction": row.direction, "agrees": row.agrees} for row in self.topics
-            ],
-            "tags": [{**plain(row), "direction": row.direction} for row in self.tags],
-            "drifts": [plain(row) for row in self.drifts],
-        }
-
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         lines = [f"{len(self.periods)} periods, {self.periods[0]} to {self.periods[-1]}"]
         lines += [
             f"topic {row.topic:>3} {100 * row.slope:+.2f} [{100 * row.low:+.2f}, {100 * row.high:+.2f}] % "
-            f"{row.direction:<8}{mark(False, row.agrees)}{' '.join(row.words)}"
+            f"{row.direction:<8}{' ' if row.agrees else '?'}{' '.join(row.words)}"
             for row in self.topics
         ]
         lines += [f"{row.tag} drifts: score {row.score:.1f}" for row in self.drifts if row.drifts]
         return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
 
 
 def trends(
@@ -177,25 +152,35 @@ def trends(
     if n_periods < 2:
         raise InputError(f"trends: n_periods must be 2 or more, not {n_periods}")
     known = numbers(corpus, time, values)
-    rows = complete_rows([known], time)
+    rows = complete_rows([known], corpus.n_docs, time)
     part, times = corpus.select(rows), known[rows]
     if np.ptp(times) == 0:
         raise InputError(f"trends: {time} is {times[0]:g} for all documents; two or more are needed")
     names, period = periods_of(times, n_periods)
-    options: dict[str, Any] = {"refits": refits, "seed": seed, "level": level, "n_jobs": n_jobs}
-    statistic = _statistic(times, period, len(names))
-    measured = measure(model, corpus, rows, statistic, on_progress=on_progress, **options)
-    tags, tag_names = _tags_of(part, time, min_docs)
+    found = measure(
+        model,
+        corpus,
+        rows,
+        _statistic(times, period, len(names)),
+        refits=refits,
+        seed=seed,
+        level=level,
+        n_words=n_words,
+        n_jobs=n_jobs,
+        on_progress=on_progress,
+    )
+    columns = [t for t, tag in enumerate(corpus.tag_names) if kind_of(tag) not in {time, *DATES}]
+    tags, tag_names = pick_tags(part, np.array(columns, dtype=np.int64), min_docs)
     return Trends(
         periods=names,
         docs=tuple(np.bincount(period, minlength=len(names)).tolist()),
-        topics=_topic_trends(measured, model, n_words),
-        tags=_tag_trends(tags, tag_names, times, period, level),
-        drifts=tag_drifts(measured.found.refit.shares, tags, tag_names, times, seed),
-        left_out=corpus.n_docs - part.n_docs,
+        left_out=corpus.n_docs - len(rows),
         refits=refits,
         level=level,
-        held=measured.held,
+        held=found.held,
+        topics=_topic_trends(found),
+        tags=_tag_trends(tags, tag_names, times, period, level),
+        drifts=tag_drifts(found.shares, tags, tag_names, times, seed),
     )
 
 
@@ -210,7 +195,7 @@ def periods_of(times: Float64, most: int) -> tuple[tuple[str, ...], Int64]:
     return tuple(f"{edges[i]:.6g} to {edges[i + 1]:.6g}" for i in used), place.astype(np.int64)
 
 
-def _statistic(times: Float64, period: Int64, n_periods: int) -> Any:
+def _statistic(times: Float64, period: Int64, n_periods: int) -> Statistic:
     """Return a function of a sample: slope of each topic, then its mean in each period; (1 + P, K)."""
 
     def statistic(rows: Int64, shares: Float64) -> Float64:
@@ -231,57 +216,42 @@ def _slopes(times: Float64, values: Float64) -> Float64:
     return np.asarray(np.einsum("d,dn->n", centred, values) / max(float(centred @ centred), 1e-300))
 
 
-def _topic_trends(measured: Measured, model: Any, n_words: int) -> tuple[TopicTrend, ...]:
-    found, words = measured.found, model.top_words(n_words)
-    order = np.argsort(-found.estimate[0], kind="stable")
+def _topic_trends(found: Measured) -> tuple[TopicTrend, ...]:
     low, high = np.clip(found.low[1:], 0, 1), np.clip(found.high[1:], 0, 1)
     return tuple(
         TopicTrend(
-            topic=int(k),
-            words=tuple(word for word, _ in words[k]),
+            **vars(found.topics[k]),
             slope=float(found.estimate[0, k]),
             low=float(found.low[0, k]),
             high=float(found.high[0, k]),
             shares=tuple(found.estimate[1:, k].tolist()),
             lows=tuple(low[:, k].tolist()),
             highs=tuple(high[:, k].tolist()),
-            **measured.topics[k]._asdict(),
         )
-        for k in order
+        for k in np.argsort(-found.estimate[0], kind="stable")
     )
 
 
-def _tags_of(corpus: Corpus, time: str, min_docs: int) -> tuple[Any, tuple[str, ...]]:
-    """Return the tags that enough documents have, CSC (D, N), without those that are times themselves."""
-    docs = np.asarray(corpus.tags.sum(0), dtype=np.int64).ravel()
-    skipped = {time, *DATES}
-    kept = [
-        t for t, tag in enumerate(corpus.tag_names) if docs[t] >= min_docs and kind_of(tag) not in skipped
-    ]
-    return sp.csc_array(corpus.tags)[:, kept].astype(np.float64), tuple(corpus.tag_names[t] for t in kept)
-
-
 def _tag_trends(
-    tags: Any, names: tuple[str, ...], times: Float64, period: Int64, level: float
+    tags: CSR, names: tuple[str, ...], times: Float64, period: Int64, level: float
 ) -> tuple[TagTrend, ...]:
     """Return the share of documents with each tag; intervals of slopes are robust to unequal variances."""
     docs = np.bincount(period)
     centred = (times - times.mean()) / float((times - times.mean()) @ (times - times.mean()))
-    rows, quantile = [], float(norm.ppf((1 + level) / 2))
+    rows, quantile, by_tag = [], float(norm.ppf((1 + level) / 2)), sp.csc_array(tags)
     for t, name in enumerate(names):
-        has = tags[:, [t]].toarray().ravel()
+        has = by_tag[:, [t]].toarray().ravel()
         slope = float(centred @ has)
         rest = has - has.mean() - slope * (times - times.mean())
         reach = quantile * float(np.sqrt((centred**2) @ (rest**2)))
         shares = np.bincount(period, has, minlength=len(docs)) / docs
-        rows.append(
-            TagTrend(name, int(has.sum()), slope, slope - reach, slope + reach, tuple(shares.tolist()))
-        )
+        trend = slope, slope - reach, slope + reach, tuple(shares.tolist())
+        rows.append(TagTrend(*trend, tag=name, n_docs=int(has.sum())))
     return tuple(sorted(rows, key=lambda row: (-row.slope, row.tag)))
 
 
 def tag_drifts(
-    shares: Float64, tags: Any, names: tuple[str, ...], times: Float64, seed: int
+    shares: Float64, tags: CSR, names: tuple[str, ...], times: Float64, seed: int
 ) -> tuple[TagDrift, ...]:
     """Return how much the topics of each tag drift, tested by permuting the times of its documents.
 
@@ -291,7 +261,7 @@ def tag_drifts(
 
     Args:
         shares: (D, K) topic shares of documents.
-        tags: CSC (D, N).
+        tags: CSR (D, N).
         names: of the N tags.
         times: (D,).
         seed: of the permutations.
@@ -305,30 +275,19 @@ def tag_drifts(
         if np.ptp(times[docs]) > 0:
             rng = np.random.default_rng([seed, t])
             rows.append(_drift(name, roots[docs], rest[docs], times[docs], part, rng))
-    accepted = _accepted(np.array([row.p_value for row in rows]))
-    marked = [row._replace(drifts=bool(ok)) for row, ok in zip(rows, accepted, strict=True)]
+    adjusted = false_discovery_control([row.p_value for row in rows]) if rows else ()
+    marked = [replace(row, drifts=bool(p <= _FALSE_SHARE)) for row, p in zip(rows, adjusted, strict=True)]
     return tuple(sorted(marked, key=lambda row: (-row.score, row.tag)))
 
 
 def _own_part(values: Float64, parts: Any, times: Float64) -> Float64:
-    """Return values of documents, (D, K), without the trend of all documents and the profiles of tags."""
-    rest = values - values.mean(0) - np.outer(times - times.mean(), _slopes(times, values))
-    return np.asarray(rest - _profiles_part(parts, rest))
+    """Return values of documents, (D, K), without the trend of all documents and the profiles of tags.
 
-
-def _profiles_part(parts: Any, rest: Float64) -> Float64:
-    """Return what the tags of each document explain of its shares, (D, K), by ridge regression.
-
-    Args:
-        parts: CSC (D, N), the part of each tag in each document.
-        rest: (D, K).
+    Profiles are a ridge regression on the part of each tag in each document, CSC (D, N).
     """
-    N, back = parts.shape[1], sp.csr_array(parts.T)
-    if not N:
-        return np.zeros_like(rest)
-    matrix = LinearOperator((N, N), matvec=lambda v: back @ (parts @ v) + v, dtype=np.float64)
-    profiles = np.column_stack([cg(matrix, column, rtol=1e-6)[0] for column in (back @ rest).T])
-    return np.asarray(parts @ profiles)
+    rest = values - values.mean(0) - np.outer(times - times.mean(), _slopes(times, values))
+    back = sp.csr_array(parts.T)
+    return np.asarray(rest - parts @ solve_ridge(back, back @ rest, 1e-6))
 
 
 def _drift(
@@ -359,17 +318,3 @@ def _drift(
         gained=tuple(order[:2].tolist()),
         lost=tuple(order[::-1][:2].tolist()),
     )
-
-
-def _accepted(p_values: Float64) -> Any:
-    """Return which tests to accept for a bounded expected share of false ones (Benjamini and Hochberg)."""
-    N = len(p_values)
-    order = np.argsort(p_values, kind="stable")
-    below = np.flatnonzero(p_values[order] <= _FALSE_SHARE * np.arange(1, N + 1) / max(N, 1))
-    accepted = np.zeros(N, dtype=bool)
-    accepted[order[: below[-1] + 1 if len(below) else 0]] = True
-    return accepted
-
-
-def _direction(low: float, high: float) -> str:
-    return "rising" if low > 0 else "falling" if high < 0 else "unclear"
