@@ -37,6 +37,7 @@ import reproduction
 import tagtopics as tt
 from tagtopics.analysis.audit.audit import _recommender_for
 from tagtopics.analysis.audit.duplicates import duplicate_tags
+from tagtopics.analysis.audit.names import spelling_pairs
 from tagtopics.analysis.audit.taggings import collect_taggings, doubtful_taggings, missing_taggings
 from tagtopics.corpus.splits import train_test
 
@@ -379,10 +380,11 @@ def duplicate_figures(
     began = time.process_time()
     pairs = duplicate_tags(halves)
     seconds = time.process_time() - began
-    found = [(min(a, b), max(a, b)) for a, b in zip(pairs.kept.tolist(), pairs.other.tolist(), strict=True)]
+    found = [(min(a, b), max(a, b)) for a, b in zip(pairs.tags.tolist(), pairs.others.tolist(), strict=True)]
     right = np.array([pair in true for pair in found])
     split = {tag for pair in true for tag in pair}
-    own = np.array([not how or not split.isdisjoint(p) for p, how in zip(found, pairs.spelling, strict=True)])
+    spelled = spelling_pairs(halves.tag_names)
+    own = np.array([p not in spelled or not split.isdisjoint(p) for p in found])
     nearest: dict[int, float] = {}
     for pair, score in zip(found, pairs.scores, strict=True):
         for tag in pair:

@@ -10,8 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import tagtopics as tt
-from tagtopics.analysis.audit.changes import Change, apply_changes
-from tagtopics.analysis.audit.findings import KINDS
+from tagtopics.analysis.audit.changes import KINDS, Change, apply_changes
 from tagtopics.errors import InputError
 
 

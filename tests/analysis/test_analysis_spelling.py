@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tagtopics.analysis.audit.names import fold_word, name_parts
-from tagtopics.analysis.audit.spelling import alike, spelling_pairs
+from tagtopics.analysis.audit.names import alike, fold_word, name_parts, spelling_pairs
 from tagtopics.corpus.tags import bare_name
 
 SAME = [

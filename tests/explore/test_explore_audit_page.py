@@ -12,8 +12,7 @@ import pytest
 from explore_support import HOSTILE, Watched, wait_until
 
 import tagtopics as tt
-from tagtopics.analysis.audit.changes import Change, apply_changes, read_changes, write_changes
-from tagtopics.analysis.audit.findings import Finding
+from tagtopics.analysis.audit.changes import Change, Finding, apply_changes, read_changes, write_changes
 from tagtopics.cli import main
 from tagtopics.errors import InputError
 from tagtopics.explore import ReportOptions, write_report
@@ -32,7 +31,7 @@ FINDINGS = [
 
 
 def saved(path: Path, findings: list[Finding]) -> Path:
-    path.write_text(json.dumps({"findings": [one.to_json() for one in findings]}), encoding="utf-8")
+    path.write_text(json.dumps({"findings": [one.to_dict() for one in findings]}), encoding="utf-8")
     return path
 
 

@@ -1,4 +1,4 @@
-"""Changes to the tags of a collection: as a CSV file that people edit, and applied to a corpus.
+"""Findings of an audit and the changes that they propose: as a CSV file to edit, and applied to a corpus.
 
 A file of changes has a line for each finding: `accept` (empty, `yes` or `no`), `change`, `document`, `row`,
 `tag`, `other`, `kind`, `score`, `words`. Only accepted lines are applied.
@@ -9,26 +9,77 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tagtopics.analysis.audit.findings import PROBABLE, Finding
+from tagtopics.analysis.records import Record
 from tagtopics.corpus.core import Corpus, tag_matrix
 from tagtopics.corpus.formats.registry import read_table
 from tagtopics.corpus.text import clean_name
 from tagtopics.errors import InputError
 from tagtopics.files import atomic_file
 
-COLUMNS = ("accept", "change", "document", "row", "tag", "other", "kind", "score", "words")
-_NEEDED = ("accept", "change", "tag")
+CHANGES = {
+    "doubtful": "remove",
+    "missing": "add",
+    "duplicate": "merge",
+    "dead": "drop",
+    "broad": "drop",
+    "inseparable": "merge",
+}
+"""The kinds of findings in the order of reports, and the change that each proposes.
+
+`remove` and `add` are about a tag of one document. `merge` replaces `other` by `tag` on all documents; `drop`
+takes a tag off all documents.
+"""
+
+KINDS = tuple(CHANGES)
+_PROBABLE = ("doubtful", "missing", "duplicate")  # their score is the probability that the change is right
+_COLUMNS = ("accept", "change", "document", "row", "tag", "other", "kind", "score", "words")
 _YES, _NO = frozenset({"yes", "y", "true", "x", "1"}), frozenset({"no", "n", "false", "0"})
 _TO_DOCUMENT, _TO_ALL = ("remove", "add"), ("merge", "drop")
 
 
 @dataclass(frozen=True)
+class Finding(Record):
+    """One finding of an audit.
+
+    Attributes:
+        kind: one of `KINDS`.
+        tag: the tag; of two tags, the one to keep.
+        score: from 0 to 1. For `doubtful`, `missing` and `duplicate`, the probability that the change is
+            right; for `dead`, the probability that a tag on random documents has words as telling; for
+            `broad`, the share of all documents with the tag times the overlap of their topics with those of
+            the collection; for `inseparable`, the probability that the next document with one of the two tags
+            has both.
+        document: the id of the document, None if the finding is about the whole collection.
+        row: the row of the document in the corpus, None likewise.
+        other: the other tag of two, None if there is one.
+        words: for `doubtful`, words typical of the tag that the document lacks; for `missing`, those that it
+            has; else words that the documents of the tag, or of both tags, have in common.
+        documents: ids of documents to compare with.
+    """
+
+    kind: str
+    tag: str
+    score: float
+    document: str | None = None
+    row: int | None = None
+    other: str | None = None
+    words: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
+
+    @property
+    def change(self) -> str:
+        """The proposed change: `remove`, `add`, `merge` or `drop`."""
+        return CHANGES[self.kind]
+
+
+@dataclass(frozen=True)
 class Change:
-    """One accepted change; see `CHANGES` in `tagtopics.analysis.audit.findings`."""
+    """One accepted change; see `CHANGES`."""
 
     change: str
     tag: str
@@ -39,14 +90,13 @@ class Change:
 
 
 def write_changes(findings: Iterable[Finding], path: str | Path) -> Path:
-    """Write findings as a file of changes to accept or refuse; the file must be checked before."""
+    """Write findings as a file of changes to accept or refuse; the path must be checked before."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    writer = csv.DictWriter(text, _COLUMNS, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
     for found in findings:
-        row = "" if found.row is None else found.row
-        cells = ("", found.change, found.document or "", row, found.tag, found.other or "", found.kind)
-        writer.writerow([*cells, f"{found.score:.4f}", " ".join(found.words)])
+        cells = {"score": f"{found.score:.4f}", "words": " ".join(found.words)}
+        writer.writerow(found.to_dict() | cells)
     with atomic_file(path) as fresh:
         fresh.write_bytes(text.getvalue().encode("utf-8", "replace"))
     return Path(path)
@@ -69,19 +119,16 @@ def read_changes(path: str | Path, *, accept_from: float | None = None) -> tuple
         raise InputError(f"{path}: a folder, not a file of changes; name a file that `audit --changes` wrote")
     if not Path(path).is_file():
         raise InputError(f"no such file: {path}")
-    table = read_table(Path(path), "csv", COLUMNS)
-    for name in _NEEDED:
+    table = read_table(Path(path), "csv", _COLUMNS)
+    for name in ("accept", "change", "tag"):
         table.column(name, "the changes")
-    accepted, n_refused = [], 0
-    columns = [table.cells(name) for name in COLUMNS]
-    for i, values in enumerate(zip(*columns, strict=True)):
-        cells = {name: str(value or "") for name, value in zip(COLUMNS, values, strict=True)}
+    lines, accepted = zip(*map(table.cells, _COLUMNS), strict=True), []
+    for i, line in enumerate(lines):
+        cells = {name: str(value or "") for name, value in zip(_COLUMNS, line, strict=True)}
         change = _change_of(cells, table.where(i))
         if _is_accepted(cells, accept_from, table.where(i)):
             accepted.append(change)
-        else:
-            n_refused += 1
-    return accepted, n_refused
+    return accepted, table.n_rows - len(accepted)
 
 
 def _is_accepted(cells: dict[str, str], accept_from: float | None, where: str) -> bool:
@@ -90,7 +137,7 @@ def _is_accepted(cells: dict[str, str], accept_from: float | None, where: str) -
         return answer in _YES
     if answer:
         raise InputError(f"{where}: accept must be yes, no or empty, not {cells['accept'][:40]!r}")
-    if accept_from is None or cells["kind"].strip() not in PROBABLE:
+    if accept_from is None or cells["kind"].strip() not in _PROBABLE:
         return False
     try:
         score = float(cells["score"])
@@ -129,31 +176,20 @@ class TagEditor:
     """
 
     def __init__(self, changes: Sequence[Change], ids: Sequence[str], tag_names: Iterable[str]) -> None:
-        self._known = set(tag_names)
-        self._rows = _rows_by_id(ids)
-        self._ids = ids
-        self._of_doc: dict[int, list[Change]] = {}
+        self._of_doc: dict[int, list[Change]] = defaultdict(list)
         self._replaced: dict[str, str | None] = {}
-        self._last: dict[str, str | None] = {}  # what `new_name` has found
+        self._last: dict[str, str | None] = {}  # what `_new_name` has found
+        known, rows = set(tag_names), defaultdict[str | None, list[int]](list)
+        for row, name in enumerate(ids):
+            rows[name].append(row)
         for change in changes:
             if change.change in _TO_DOCUMENT:
-                self._of_doc.setdefault(self._row_of(change), []).append(change)
-            else:
-                self._add_for_all(change)
-
-    def new_name(self, tag: str) -> str | None:
-        """Return the tag that replaces a tag on all documents, None if it is dropped."""
-        seen = {tag}
-        name: str | None = tag
-        while name is not None and name in self._replaced and name not in self._last:
-            name = self._replaced[name]
-            if name in seen:
-                raise InputError(f"changes: merging {tag[:60]!r} leads back to itself; refuse one line")
-            if name is not None:
-                seen.add(name)
-        last = name if name is None else self._last.get(name, name)
-        self._last.update(dict.fromkeys(seen, last))
-        return last
+                self._of_doc[_row_of(change, ids, rows)].append(change)
+                continue
+            old, new = (change.other or "", change.tag) if change.change == "merge" else (change.tag, None)
+            _require(old in known, change, f"no document has the tag {old[:60]!r}")
+            same = self._replaced.setdefault(old, new) == new
+            _require(same, change, f"{old[:60]!r} is merged or dropped on another line")
 
     def edit(self, row: int, tags: Sequence[str]) -> tuple[set[str], list[str]]:
         """Return the tags to take off a document, of those it has, and those to add.
@@ -170,34 +206,42 @@ class TagEditor:
             else:
                 _require(change.tag not in own, change, "the document already has this tag")
                 fresh.append(change.tag)
-        kept = {tag for tag in tags if tag not in gone and self.new_name(tag) == tag}
-        wanted = [self.new_name(tag) for tag in [*tags, *fresh] if tag not in gone]
+        kept = {tag for tag in tags if tag not in gone and self._new_name(tag) == tag}
+        wanted = [self._new_name(tag) for tag in [*tags, *fresh] if tag not in gone]
         added = dict.fromkeys(tag for tag in wanted if tag is not None and tag not in kept)
-        return {tag for tag in tags if tag not in kept}, list(added)
+        return own - kept, list(added)
 
-    def _add_for_all(self, change: Change) -> None:
-        old = change.other if change.change == "merge" else change.tag
-        new = change.tag if change.change == "merge" else None
-        assert old is not None
-        _require(old in self._known, change, f"no document has the tag {old[:60]!r}")
-        _require(
-            self._replaced.get(old, new) == new, change, f"{old[:60]!r} is merged or dropped on another line"
-        )
-        self._replaced[old] = new
+    def _new_name(self, tag: str) -> str | None:
+        """Return the tag that replaces a tag on all documents, None if it is dropped."""
+        seen: set[str | None] = {tag}
+        name: str | None = tag
+        while name in self._replaced and name not in self._last:
+            name = self._replaced[name]
+            if name in seen:
+                raise InputError(f"changes: merging {tag[:60]!r} leads back to itself; refuse one line")
+            seen.add(name)
+        last = name if name is None else self._last.get(name, name)
+        self._last.update((step, last) for step in seen if step is not None)
+        return last
 
-    def _row_of(self, change: Change) -> int:
-        if change.row is not None:
-            _require(change.row < len(self._ids), change, f"there are only {len(self._ids)} documents")
-            _require(
-                change.document in (None, self._ids[change.row]),
-                change,
-                f"document {change.row} is {self._ids[change.row][:60]!r}, not {str(change.document)[:60]!r}",
-            )
-            return change.row
-        rows = self._rows.get(str(change.document), [])
-        _require(bool(rows), change, f"no document {str(change.document)[:60]!r}")
-        _require(len(rows) == 1, change, f"several documents have this id; give their row: {rows[:5]}")
-        return rows[0]
+
+def _row_of(change: Change, ids: Sequence[str], rows: dict[str | None, list[int]]) -> int:
+    """Return the row of the document that a change is about."""
+    if change.row is None:
+        found = rows.get(change.document, [])
+        _require(bool(found), change, f"no document {str(change.document)[:60]!r}")
+        _require(len(found) == 1, change, f"several documents have this id; give their row: {found[:5]}")
+        return found[0]
+    _require(change.row < len(ids), change, f"there are only {len(ids)} documents")
+    name = ids[change.row]
+    same = change.document in (None, name)
+    _require(same, change, f"document {change.row} is {name[:60]!r}, not {str(change.document)[:60]!r}")
+    return change.row
+
+
+def _require(holds: bool, change: Change, problem: str) -> None:
+    if not holds:
+        raise InputError(f"{change.where}: {change.change} {change.tag[:60]!r}: {problem}")
 
 
 def apply_changes(corpus: Corpus, changes: Sequence[Change]) -> Corpus:
@@ -209,25 +253,12 @@ def apply_changes(corpus: Corpus, changes: Sequence[Change]) -> Corpus:
         InputError: if a change does not match the corpus.
     """
     editor = TagEditor(changes, corpus.ids, corpus.tag_names)
-    lists = [_edit(editor, row, corpus.tags_of(row)) for row in range(corpus.n_docs)]
+    lists = []
+    for row in range(corpus.n_docs):
+        tags = corpus.tags_of(row)
+        gone, fresh = editor.edit(row, tags)
+        lists.append([tag for tag in tags if tag not in gone] + fresh)
     used = {tag for tags in lists for tag in tags}
-    known = set(corpus.tag_names)
-    names = [name for name in corpus.tag_names if name in used] + sorted(used - known)
+    names = [name for name in corpus.tag_names if name in used]
+    names += sorted(used.difference(names))
     return replace(corpus, tags=tag_matrix(lists, names), tag_names=tuple(names), notices=())
-
-
-def _edit(editor: TagEditor, row: int, tags: Sequence[str]) -> list[str]:
-    gone, fresh = editor.edit(row, tags)
-    return [tag for tag in tags if tag not in gone] + fresh
-
-
-def _rows_by_id(ids: Sequence[str]) -> dict[str, list[int]]:
-    rows: dict[str, list[int]] = {}
-    for row, name in enumerate(ids):
-        rows.setdefault(name, []).append(row)
-    return rows
-
-
-def _require(holds: bool, change: Change, problem: str) -> None:
-    if not holds:
-        raise InputError(f"{change.where}: {change.change} {change.tag[:60]!r}: {problem}")

@@ -28,7 +28,7 @@ from tagtopics.files import check_target
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tagtopics.analysis.audit.findings import Finding
+    from tagtopics.analysis.audit.changes import Finding
     from tagtopics.corpus import Corpus
     from tagtopics.models.base import TopicModel
 
@@ -91,8 +91,7 @@ def audit_command(
 ) -> None:
     """Find doubtful, missing, duplicate and useless tags, with scores, reasons and proposed changes."""
     from tagtopics.analysis.audit.audit import audit
-    from tagtopics.analysis.audit.changes import write_changes
-    from tagtopics.analysis.audit.findings import KINDS
+    from tagtopics.analysis.audit.changes import KINDS, write_changes
 
     target = (
         None
@@ -115,7 +114,7 @@ def audit_command(
     if target is not None:
         write_changes(found, target)
         note(f"{len(found):,} changes written to {target}; write yes into `accept`, then use tagtopics apply")
-    payload = {"findings": [finding.to_json() for finding in found]}
+    payload = {"findings": [finding.to_dict() for finding in found]}
     show(output.json, payload, lambda console: _draw(console, found, limit))
 
 

@@ -6,66 +6,42 @@ which are duplicates by construction, and compared with pairs of different tags 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._blas import single_thread
-from tagtopics._typing import Float64, Int64
-from tagtopics.analysis.audit.profiles import largest, normalize_rows, row_products, weighted_words
-from tagtopics.analysis.audit.spelling import EVIDENCE, spelling_pairs
+from tagtopics._typing import CSR, Bool, Float64, Int64
+from tagtopics.analysis.audit.names import EVIDENCE, spelling_pairs
+from tagtopics.analysis.audit.profiles import Scored, largest, normalize_rows, row_products, weighted_words
 from tagtopics.corpus.cooccurrence import tags_together
 from tagtopics.corpus.core import Corpus
 from tagtopics.recommend.logistic import logistic_weights
 
-_SPLIT_TAGS, _FEWEST_DOCS = 300, 4
-"""Tags that are split to learn from, and the documents that each needs."""
-
-_PROFILE_WORDS = 40
-"""Words of the profile of a tag: the largest ones."""
-
-_NEIGHBOURS = 10
-"""Nearest tags by profile that are compared with a tag."""
-
-_FEWEST_SPLIT = 10
-"""With fewer tags to split, only spelling counts."""
-
-_PRIOR, _MOST = 0.01, 0.1
-"""Share of tags that are taken to have a duplicate, and the largest share that the data can set instead."""
-
-_FOUND = np.linspace(0.2, 0.8, 7)
-"""Shares of the halves of tags above the levels at which pairs are counted."""
-
-_UNLIKE = 0.5
-"""Evidence of a pair whose names are not alike; see `EVIDENCE`."""
-
-_CHUNK = 1024
-"""Tags whose neighbours are searched at a time."""
-
-
-class Duplicates(NamedTuple):
-    """Pairs of tags, most probable first."""
-
-    kept: Int64  # (P,) the tag with more documents
-    other: Int64  # (P,)
-    scores: Float64  # (P,) probability that both are the same tag
-    spelling: tuple[str, ...]  # how the names are alike, "" if not at all
+_SPLIT_TAGS, _FEWEST_DOCS = 300, 4  # tags that are split to learn from, and the documents that each needs
+_FEWEST_SPLIT = 10  # with fewer tags to split, only spelling counts
+_PROFILE_WORDS = 40  # words of the profile of a tag: the largest ones
+_NEIGHBOURS = 10  # nearest tags by profile that are compared with a tag
+_PRIOR, _MOST = 0.01, 0.1  # least and largest share of tags that are taken to have a duplicate
+_FOUND = np.linspace(0.2, 0.8, 7)  # shares of the halves of tags above the levels at which pairs are counted
+_UNLIKE = 0.5  # evidence of a pair whose names are not alike; see `EVIDENCE`
+_CHUNK = 1024  # tags whose neighbours are searched at a time
 
 
 class _Profiles(NamedTuple):
     """What tags are compared by; all rows have length 1 or 0."""
 
-    sums: Any  # CSR (T, W) of the documents of each tag, not of length 1
-    words: Any  # CSR (T, W) the largest entries of the sums
-    cooccurrence: Any  # CSR (T, T) other tags on the same documents
-    together: Any  # CSR (T, T) documents with both tags
+    sums: CSR  # (T, W) of the documents of each tag, not of length 1
+    words: CSR  # (T, W) the largest entries of the sums
+    cooccurrence: CSR  # (T, T) other tags on the same documents
+    together: CSR  # (T, T) documents with both tags
     n_docs: Float64  # (T,)
     n_all: int
 
 
 @single_thread()
-def duplicate_tags(corpus: Corpus) -> Duplicates:
+def duplicate_tags(corpus: Corpus) -> Scored:
     """Return pairs of tags with the probability that both mean the same.
 
     Work and memory are proportional to the number of tags: only tags with similar names, or among the nearest
@@ -77,20 +53,18 @@ def duplicate_tags(corpus: Corpus) -> Duplicates:
     near = _neighbours(profiles)
     pairs = sorted(set(near) | set(spelled))
     if not pairs:
-        return Duplicates(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), ())
+        return Scored(np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))
     a, b = np.array(pairs, dtype=np.int64).T
-    how = [spelled.get(pair, "") for pair in pairs]
-    unlike = np.array([not way for way in how])
-    margin = _learned_margin(corpus, weighted, _features(profiles, a, b, near), unlike)
-    margin = margin + np.log([EVIDENCE.get(way, _UNLIKE) for way in how])
+    evidence = np.array([EVIDENCE.get(spelled.get(pair, ""), _UNLIKE) for pair in pairs])
+    unlike = np.array([pair not in spelled for pair in pairs])
+    margin = _learned_margin(corpus, weighted, _features(profiles, a, b, near), unlike) + np.log(evidence)
     scores = 1 / (1 + np.exp(-np.clip(margin, -50, 50)))
     larger = profiles.n_docs[b] > profiles.n_docs[a]
     order = np.lexsort((b, a, -scores))
-    kept, other = np.where(larger, b, a), np.where(larger, a, b)
-    return Duplicates(kept[order], other[order], scores[order], tuple(how[i] for i in order))
+    return Scored(np.where(larger, b, a)[order], scores[order], np.where(larger, a, b)[order])
 
 
-def _learned_margin(corpus: Corpus, weighted: Any, features: Float64, unlike: Any) -> Float64:
+def _learned_margin(corpus: Corpus, weighted: CSR, features: Float64, unlike: Bool) -> Float64:
     """Return (P,): the log odds that pairs are duplicates by words and co-occurrence; see the module.
 
     How many tags have a duplicate with another name, such as a translation, is seen in the collection: the
@@ -127,7 +101,7 @@ def _share_of_duplicates(margins: Float64, of_halves: Float64, n_tags: int) -> f
     return float(np.clip((n_above / _FOUND).min() / n_tags, _PRIOR, _MOST))
 
 
-def _split_tags(corpus: Corpus) -> tuple[Any, list[tuple[int, int]]]:
+def _split_tags(corpus: Corpus) -> tuple[CSR, list[tuple[int, int]]]:
     """Return tags (D, T + S) of which S are divided into two halves, and the S pairs of halves."""
     generator = np.random.default_rng(0)
     columns = sp.csc_array(corpus.tags)
@@ -146,7 +120,7 @@ def _split_tags(corpus: Corpus) -> tuple[Any, list[tuple[int, int]]]:
 # ----------------------------------------------------------------------------------------------- profiles
 
 
-def _make_profiles(weighted: Any, tags: Any) -> _Profiles:
+def _make_profiles(weighted: CSR, tags: CSR) -> _Profiles:
     n_docs = np.bincount(tags.indices, minlength=tags.shape[1]).astype(np.float64)
     together = tags_together(tags)
     sums = sp.csr_array(tags.T @ weighted)
@@ -170,7 +144,7 @@ def _neighbours(profiles: _Profiles) -> dict[tuple[int, int], tuple[int, int]]:
     return {pair: (min(found), max(found)) for pair, found in both.items()}
 
 
-def _rank_neighbours(rows: Any, often: Int64) -> dict[tuple[int, int], int]:
+def _rank_neighbours(rows: CSR, often: Int64) -> dict[tuple[int, int], int]:
     """Return the nearest tags of each tag of `often` among these, by products of rows, ranked from 0."""
     rows = sp.csr_array(rows[often])
     turned, ranks = sp.csr_array(rows.T), dict[tuple[int, int], int]()

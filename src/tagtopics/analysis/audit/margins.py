@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from tagtopics._typing import Float64, Int64
+from tagtopics._typing import Bool, Float64, Int64
 from tagtopics.recommend.logistic import logistic_weights
 
-_SQUARES_FROM, _SQUARES_PAIRS = 300, 40_000
-"""Outcomes of either sort from which products of signals are used, and pairs that they are learned from."""
-
-_FARTHEST, _PENALTY = 6.0, 0.1
-"""Standard deviations that a signal may be from its mean, and one over the penalty, both for products."""
+_SQUARES_FROM = 300  # outcomes of either sort from which products of signals are used
+_SQUARES_PAIRS = 40_000  # pairs that products are learned from
+_FARTHEST, _PENALTY = 6.0, 0.1  # for products: most standard deviations of a signal, and 1 / penalty
 
 
-def margins_of(signals: Float64, outcomes: Any) -> Float64:
+def margins_of(signals: Float64, outcomes: Bool) -> Float64:
     """Return (P,): the log odds of the outcome, less those of all pairs, from logistic regressions.
 
     One has the signals, another also their products if there are enough outcomes; the smaller odds count, so
@@ -34,13 +30,13 @@ def margins_of(signals: Float64, outcomes: Any) -> Float64:
     return np.asarray(np.minimum(margin, curved))
 
 
-def _log_odds(outcomes: Any) -> float:
+def _log_odds(outcomes: Bool) -> float:
     """Return the log odds of an outcome, which a regression adds to those of each pair."""
     n = int(outcomes.sum())
     return float(np.log((n + 0.5) / (len(outcomes) - n + 0.5)))
 
 
-def _both_sorts(outcomes: Any) -> Int64:
+def _both_sorts(outcomes: Bool) -> Int64:
     """Return the places of some pairs: of the rarer outcome all, if they are not more than half.
 
     A regression learns little from more of the others, and its order of pairs stays the same.
@@ -52,7 +48,7 @@ def _both_sorts(outcomes: Any) -> Int64:
     return np.concatenate([rare, common[: _SQUARES_PAIRS - len(rare)]])
 
 
-def _curved_margins(columns: Float64, some: Int64, outcomes: Any) -> Float64:
+def _curved_margins(columns: Float64, some: Int64, outcomes: Bool) -> Float64:
     """Return (P,): the log odds by columns (P, C) and the products of any two, learned from some pairs."""
     from sklearn.linear_model import LogisticRegression
 
@@ -75,7 +71,7 @@ def _curved_margins(columns: Float64, some: Int64, outcomes: Any) -> Float64:
     return np.asarray(constant + columns @ weights[:C] + ((columns @ products) * columns).sum(1))
 
 
-def observed_odds(margins: Float64, outcomes: Any, asked: Float64) -> Float64:
+def observed_odds(margins: Float64, outcomes: Bool, asked: Float64) -> Float64:
     """Return (Q,): the odds of an outcome at the margins asked, as observed at the P margins given.
 
     The shares of outcomes are an isotonic regression on the margins: blocks with rising shares. Log odds are

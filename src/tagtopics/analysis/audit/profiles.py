@@ -1,21 +1,30 @@
-"""Documents and tags as weighted words, and their products."""
+"""Documents and tags as weighted words, their products, and how findings about them are listed."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics._typing import Float64, Int64
+from tagtopics._typing import CSR, Float64, Int64
 from tagtopics.corpus.core import Corpus
 from tagtopics.jit.top import largest_of_rows
 
-_PAIRS = 20_000
-"""Pairs of rows to multiply at a time."""
+_PAIRS = 20_000  # pairs of rows to multiply at a time
+_NONE = np.zeros(0, dtype=np.int64)
 
 
-def weighted_words(corpus: Corpus) -> sp.csr_array:
+class Scored(NamedTuple):
+    """N tags with scores from 0 to 1, highest first; each with another tag, or of a document, or alone."""
+
+    tags: Int64  # (N,); of two tags, the one to keep
+    scores: Float64  # (N,)
+    others: Int64 = _NONE  # (N,) or empty
+    docs: Int64 = _NONE  # (N,) or empty
+
+
+def weighted_words(corpus: Corpus) -> CSR:
     """Return CSR (D, W): the words of each document weighted by rarity; rows have length 1."""
     counts = corpus.counts
     n_docs = np.bincount(counts.indices, minlength=corpus.n_words)
@@ -24,7 +33,7 @@ def weighted_words(corpus: Corpus) -> sp.csr_array:
     return normalize_rows(sp.csr_array((values, counts.indices, counts.indptr), shape=counts.shape))
 
 
-def row_products(one: Any, a: Int64, other: Any, b: Int64) -> Float64:
+def row_products(one: CSR, a: Int64, other: CSR, b: Int64) -> Float64:
     """Return (P,): the products of rows `a` of a sparse matrix and rows `b` of another."""
     parts = [
         np.asarray((one[a[first : first + _PAIRS]] * other[b[first : first + _PAIRS]]).sum(1))
@@ -33,7 +42,7 @@ def row_products(one: Any, a: Int64, other: Any, b: Int64) -> Float64:
     return np.concatenate([np.empty(0), *parts])
 
 
-def largest(matrix: Any, n: int) -> sp.csr_array:
+def largest(matrix: CSR, n: int) -> CSR:
     """Return a CSR matrix with the n largest entries of each row; of equal ones the first."""
     ordered = matrix.sorted_indices()
     places = largest_of_rows(ordered.indptr.astype(np.int64), ordered.data, n)
@@ -41,7 +50,7 @@ def largest(matrix: Any, n: int) -> sp.csr_array:
     return sp.csr_array((ordered.data[kept], (rows, ordered.indices[kept])), shape=matrix.shape)
 
 
-def normalize_rows(matrix: Any) -> sp.csr_array:
+def normalize_rows(matrix: CSR) -> CSR:
     """Return a CSR matrix whose rows have length 1, or 0 if they are empty."""
     lengths = np.sqrt(np.asarray((matrix * matrix).sum(1)).ravel())
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import lru_cache
 
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics._typing import Float64, Int64
+from tagtopics._typing import CSR, Float64, Int64
 from tagtopics.corpus.core import Corpus
 
-_MOST_COMPARED = 200
-"""Documents of a tag that are compared with a document."""
+_MOST_COMPARED = 200  # documents of a tag that are compared with a document
+_DOCUMENTS = 3  # documents named with a finding
 
 
 class Reasons:
@@ -19,74 +19,59 @@ class Reasons:
 
     def __init__(self, corpus: Corpus) -> None:
         counts = corpus.counts
-        ones = np.ones(counts.nnz)
         self._corpus = corpus
-        self._present = sp.csr_array((ones, counts.indices, counts.indptr), shape=counts.shape)
+        self._present = sp.csr_array((np.ones(counts.nnz), counts.indices, counts.indptr), shape=counts.shape)
         self._n_docs = np.bincount(counts.indices, minlength=corpus.n_words).astype(np.float64)
         self._carriers = sp.csc_array(corpus.tags)
-        self._tag_words: dict[int, tuple[Float64, Int64, Any]] = {}
-        self._rarity = np.log((corpus.n_docs + 1) / (self._n_docs + 1))
+        self._of_tag = lru_cache(maxsize=256)(self._count_words)
 
-    def carriers(self, tag: int) -> Int64:
-        """Return the rows of the documents with a tag."""
+    def of_tags(self, tags: list[int], n: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return up to n words most typical of the documents of all the given tags, and such documents."""
+        strength = np.minimum.reduce([self._strength(tag) for tag in tags])
+        some = _DOCUMENTS if len(tags) == 1 else 1
+        rows = [row for tag in tags for row in self._rows(tag)[:some]]
+        documents = dict.fromkeys(self._corpus.ids[row] for row in rows)
+        return self._best_words(strength, np.arange(len(strength)), n), tuple(documents)
+
+    def of_tagging(
+        self, tag: int, doc: int, n: int, *, lacking: bool
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return n words of a document most typical of the others with a tag, and similar ones of these.
+
+        With `lacking`, words that the document does not have.
+        """
+        own = self._words_of(doc)
+        words = np.delete(np.arange(self._corpus.n_words), own) if lacking else own
+        best = self._best_words(self._strength(tag, doc)[words], words, n)
+        return best, self._similar(tag, doc, own)
+
+    def _similar(self, tag: int, doc: int, own: Int64) -> tuple[str, ...]:
+        """Return the ids of the documents with a tag that share most words with a document."""
+        _, rows, matrix = self._of_tag(tag)
+        weights = np.zeros(self._corpus.n_words)
+        weights[own] = np.log((self._corpus.n_docs + 1) / (self._n_docs[own] + 1))
+        alike = np.where(rows == doc, -1.0, (matrix @ weights) / np.sqrt(np.diff(matrix.indptr) + 1))
+        best = np.argsort(-alike, kind="stable")[:_DOCUMENTS]
+        return tuple(self._corpus.ids[rows[i]] for i in best if alike[i] >= 0)
+
+    def _rows(self, tag: int) -> Int64:
         begin, end = self._carriers.indptr[tag : tag + 2]
         return np.asarray(self._carriers.indices[begin:end], dtype=np.int64)
 
-    def typical(self, tags: list[int], n: int, without: int | None = None) -> tuple[str, ...]:
-        """Return the words most typical of the documents of all the given tags.
-
-        Args:
-            tags: one tag or more.
-            n: how many words at most.
-            without: a document to leave out.
-        """
-        strength = np.minimum.reduce([self._strength(tag, without) for tag in tags])
-        return self._words(strength, np.arange(len(strength)), n)
-
-    def shared(self, tag: int, doc: int, n: int) -> tuple[str, ...]:
-        """Return the words of a document most typical of the other documents with a tag."""
-        words = self._words_of(doc)
-        return self._words(self._strength(tag, doc)[words], words, n)
-
-    def lacking(self, tag: int, doc: int, n: int) -> tuple[str, ...]:
-        """Return the words most typical of the other documents with a tag that this document lacks."""
-        strength = self._strength(tag, doc).copy()
-        strength[self._words_of(doc)] = 0
-        return self._words(strength, np.arange(len(strength)), n)
-
-    def similar(self, tag: int, doc: int, n: int) -> tuple[str, ...]:
-        """Return the ids of the documents with a tag that share most words with a document."""
-        _, rows, matrix = self._of_tag(tag)
-        weights = np.zeros(matrix.shape[1])
-        words = self._words_of(doc)
-        weights[words] = self._rarity[words]
-        alike = np.where(rows == doc, -1.0, (matrix @ weights) / np.sqrt(np.diff(matrix.indptr) + 1))
-        best = np.argsort(-alike, kind="stable")[:n]
-        return tuple(self._corpus.ids[rows[i]] for i in best if alike[i] >= 0)
-
-    def examples(self, tag: int, n: int) -> tuple[str, ...]:
-        """Return the ids of the first documents with a tag."""
-        return tuple(self._corpus.ids[row] for row in self.carriers(tag)[:n])
-
-    def _words_of(self, doc: int) -> Any:
+    def _words_of(self, doc: int) -> Int64:
         begin, end = self._present.indptr[doc : doc + 2]
-        return self._present.indices[begin:end]
+        return np.asarray(self._present.indices[begin:end])
 
-    def _of_tag(self, tag: int) -> tuple[Float64, Int64, Any]:
+    def _count_words(self, tag: int) -> tuple[Float64, Int64, CSR]:
         """Return how many documents of a tag have each word, (W,), some of its documents, and their words."""
-        if tag not in self._tag_words:
-            if len(self._tag_words) > 256:
-                self._tag_words.clear()
-            rows = self.carriers(tag)
-            matrix = sp.csr_array(self._present[rows])
-            sums = np.bincount(matrix.indices, minlength=matrix.shape[1]).astype(np.float64)
-            some = slice(0, _MOST_COMPARED)
-            self._tag_words[tag] = sums, rows[some], sp.csr_array(matrix[some])
-        return self._tag_words[tag]
+        rows = self._rows(tag)
+        matrix = sp.csr_array(self._present[rows])
+        sums = np.bincount(matrix.indices, minlength=matrix.shape[1]).astype(np.float64)
+        return sums, rows[:_MOST_COMPARED], sp.csr_array(matrix[:_MOST_COMPARED])
 
-    def _strength(self, tag: int, without: int | None) -> Float64:
+    def _strength(self, tag: int, without: int | None = None) -> Float64:
         """Return (W,): the share of a tag's documents with each word, times the log of how typical it is."""
-        found, n = self._of_tag(tag)[0], len(self.carriers(tag))
+        found, n = self._of_tag(tag)[0], len(self._rows(tag))
         if without is not None and self._corpus.tags[without, tag]:
             found, n = found.copy(), n - 1
             found[self._words_of(without)] -= 1
@@ -94,6 +79,6 @@ class Reasons:
         usual = (self._n_docs + 1) / (self._corpus.n_docs + 1)
         return np.asarray(share * np.maximum(np.log(np.maximum(share, 1e-12) / usual), 0))
 
-    def _words(self, strength: Float64, words: Any, n: int) -> tuple[str, ...]:
+    def _best_words(self, strength: Float64, words: Int64, n: int) -> tuple[str, ...]:
         best = np.argsort(-strength, kind="stable")[:n]
         return tuple(self._corpus.vocabulary[words[i]] for i in best if strength[i] > 0)

@@ -9,16 +9,17 @@ ranks, and what is observed at a rank into probabilities; nothing has to be know
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._blas import single_thread
-from tagtopics._typing import Float32, Float64, Int64
+from tagtopics._typing import CSR, Bool, Float32, Float64, Int64
 from tagtopics.analysis.audit.margins import margins_of, observed_odds
 from tagtopics.analysis.audit.names import name_words
-from tagtopics.analysis.audit.profiles import row_products, weighted_words
+from tagtopics.analysis.audit.profiles import Scored, row_products, weighted_words
+from tagtopics.analysis.records import OnProgress
 from tagtopics.corpus.cooccurrence import n_partners, tags_together
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.pair_keys import entry_keys, find_keys, values_at
@@ -26,32 +27,18 @@ from tagtopics.jit.top import largest_in_rows, largest_of_rows
 from tagtopics.recommend.recommender import TagRecommender
 from tagtopics.recommend.ridge import PART, leave_one_out_best, leave_one_out_scores
 
-_FLOOR = 3e-3
-"""Added to scores and shares before the logarithm, as in the recommender's calibration."""
+_FLOOR = 3e-3  # added to scores and shares before the logarithm, as in the recommender's calibration
+_NEAR = 1e-3  # added to mean products of documents before the logarithm
+_BATCH_PAIRS = 1 << 23  # pairs of document and tag in memory at a time
+_BATCH_DOCS = 1024  # most documents of a batch, so that their numbers have 16 bits
+_CANDIDATES = 20  # tags of a document that may be missing, by each of three signals: words, tags, names
+_NEIGHBOURS = 50  # nearest documents that score a document, where not all are used
+_RANDOM = 3  # random taggings that are compared with each tagging of the collection
+_MOST_ERRORS = 0.1  # largest share of the taggings that may be wrong, and that may be missing: decision 270
+_SMALL_TABLE = 1 << 22  # documents times tags up to which all their products are computed, not only some
 
-_BATCH_PAIRS = 1 << 23
-"""Pairs of document and tag in memory at a time."""
-
-_BATCH_DOCS = 1024
-"""Most documents of a batch, so that their numbers have 16 bits."""
-
-_CANDIDATES = 20
-"""Tags of a document that may be missing, by each of three signals: words, other tags, names."""
-
-_NEIGHBOURS = 50
-"""Nearest documents that score a document, where not all are used."""
-
-_RANDOM = 3
-"""Random taggings that are compared with each tagging of the collection."""
-
-_MOST_ERRORS = 0.1
-"""Largest share of the taggings that may be wrong, and that may be missing: decision 270."""
-
-_SMALL_TABLE = 1 << 22
-"""Documents times tags up to which all products of documents and tags are computed, not only some."""
-
-_NEAR = 1e-3
-"""Added to mean products of documents before the logarithm."""
+# Signals that doubtful and missing taggings use: those of `_pairs_of`, then those of `_closeness`.
+_DOUBT, _OMISSION, _N_CLOSENESS = (*range(10), 13, 14), tuple(range(13)), 2
 
 
 class Taggings(NamedTuple):
@@ -59,28 +46,20 @@ class Taggings(NamedTuple):
 
     docs: Int64  # (P,)
     tags: Int64  # (P,)
-    carried: Any  # (P,) bool: whether the document has the tag
-    random: Any  # (P,) bool: a tag drawn at random that the document does not have
-    candidate: Any  # (P,) bool: among the best tags of the document by some signal
+    carried: Bool  # (P,) whether the document has the tag
+    random: Bool  # (P,) a tag drawn at random that the document does not have
+    candidate: Bool  # (P,) among the best tags of the document by some signal
     n_others: Float64  # (P,) other documents with the tag
     signals: Float64  # (P, C); the first column is all ones
-
-
-class Verdicts(NamedTuple):
-    """Scores of taggings, in the order given."""
-
-    docs: Int64
-    tags: Int64
-    scores: Float64  # from 0 to 1
 
 
 class _Counts(NamedTuple):
     """What is counted once for all batches."""
 
-    tags: Any  # CSR (D, T) float64
+    tags: CSR  # (D, T) float64
     n_docs: Float64  # (T,)
-    together: Any  # CSR (T, T) documents with both tags, no diagonal
-    names: Any  # CSR (W, T) share of the words of the name of a tag that a word covers
+    together: CSR  # (T, T) documents with both tags, no diagonal
+    names: CSR  # (W, T) share of the words of the name of a tag that a word covers
     usual: float  # mean number of tags of the documents that have any
 
 
@@ -88,9 +67,9 @@ class _Counts(NamedTuple):
 def collect_taggings(
     corpus: Corpus,
     recommender: TagRecommender,
-    counts: Any,
+    counts: CSR,
     doc_topic: Float32,
-    on_progress: Callable[[float], None] = lambda share: None,
+    on_progress: OnProgress = lambda share: None,
 ) -> Taggings:
     """Return all taggings of a corpus, random ones to compare them with, and candidates for missing ones.
 
@@ -121,7 +100,7 @@ def collect_taggings(
 
 
 @single_thread()
-def doubtful_taggings(taggings: Taggings) -> Verdicts:
+def doubtful_taggings(taggings: Taggings) -> Scored:
     """Return the taggings of the collection with the probability that each is no better than a random one.
 
     With f the density of signals of the taggings and r that of random ones, a share s of wrong taggings makes
@@ -132,17 +111,18 @@ def doubtful_taggings(taggings: Taggings) -> Verdicts:
     judged, random = (part & (taggings.n_others > 0) for part in (taggings.carried, taggings.random))
     used = judged | random
     if not judged.any() or not random.any():
-        return _verdicts(taggings, judged, np.zeros(int(judged.sum())), np.zeros(int(judged.sum())))
+        nothing = np.zeros(int(judged.sum()))
+        return _sort_by_score(taggings, judged, nothing, nothing)
     random, known = random[used], judged[used]
     margin = margins_of(taggings.signals[used][:, _DOUBT], random)
     odds = observed_odds(margin, random, margin[known])
     ratio = odds * known.sum() / random.sum()
     share = _wrong_share(margin[known], margin[random])
-    return _verdicts(taggings, judged, share * ratio, margin[known])
+    return _sort_by_score(taggings, judged, share * ratio, margin[known])
 
 
 @single_thread()
-def missing_taggings(taggings: Taggings) -> Verdicts:
+def missing_taggings(taggings: Taggings) -> Scored:
     """Return tags that documents lack with the probability that each was left out.
 
     With p the share of documents with equal signals that have the tag, and a share s of all taggings left out
@@ -152,12 +132,12 @@ def missing_taggings(taggings: Taggings) -> Verdicts:
     used = taggings.candidate & (taggings.n_others > 0)
     absent = used & ~taggings.carried
     if not absent.any():
-        return _verdicts(taggings, absent, np.zeros(0), np.zeros(0))
+        return _sort_by_score(taggings, absent, np.zeros(0), np.zeros(0))
     carried = taggings.carried[used]
     margin = margins_of(taggings.signals[used][:, _OMISSION], carried)
     share = _omitted_share(margin[carried], margin[~carried])
     odds = observed_odds(margin, carried, margin[~carried])
-    return _verdicts(taggings, absent, share / (1 - share) * odds, margin[~carried])
+    return _sort_by_score(taggings, absent, share / (1 - share) * odds, margin[~carried])
 
 
 def _wrong_share(real: Float64, random: Float64) -> float:
@@ -180,7 +160,7 @@ def _omitted_share(carried: Float64, absent: Float64) -> float:
     return float(min(((gone + 1.0) / (gone + there + 2.0)).min(), _MOST_ERRORS))
 
 
-def _verdicts(taggings: Taggings, chosen: Any, ratios: Float64, margins: Float64) -> Verdicts:
+def _sort_by_score(taggings: Taggings, chosen: Bool, ratios: Float64, margins: Float64) -> Scored:
     """Return the taggings chosen by score, close to the ratio but below 1; of equal ones by margin.
 
     If both are equal, the order of the taggings decides.
@@ -188,7 +168,7 @@ def _verdicts(taggings: Taggings, chosen: Any, ratios: Float64, margins: Float64
     docs, tags, scores = taggings.docs[chosen], taggings.tags[chosen], ratios / (1 + ratios**4) ** 0.25
     by_margin = np.argsort(-margins, kind="stable")
     order = by_margin[np.argsort(-scores[by_margin], kind="stable")]  # fast, as scores rise with margins
-    return Verdicts(docs[order], tags[order], scores[order])
+    return Scored(tags[order], scores[order], docs=docs[order])
 
 
 # ------------------------------------------------------------------------------------------------ signals
@@ -213,76 +193,47 @@ def _batches(rows: Int64, own: Int64, n_tags: int) -> Iterator[Int64]:
 
 
 class _Scores(NamedTuple):
-    """What the regression predicts for D documents and T tags: a table, and a product in addition."""
+    """What the regression predicts for D documents and T tags; the key of a pair is d * T + t."""
 
-    table: Any  # (D, T), or CSR with sorted columns
-    rest: Float64  # (D,)
-    share: Float64  # (T,)
-
-    def at(self, pairs: Int64, _: Any) -> Float64:
-        """Return (P,): the scores of pairs, given their keys and whether documents have the tags."""
-        docs, tags = np.divmod(pairs, self.table.shape[1])
-        found = _entries(self.table, pairs) if sp.issparse(self.table) else self.table.ravel()[pairs]
-        return np.asarray(found + self.rest[docs] * self.share[tags])
-
-    def best(self) -> Int64:
-        """Return the keys of the best tags of each document."""
-        return _best_entries(self.table) if sp.issparse(self.table) else _best_scores(self.table)
+    best: Int64  # the keys of the best tags of each document
+    at: Callable[[Int64, Bool], Float64]  # takes keys and whether documents have the tags; returns scores
 
 
-class _OwnScores(NamedTuple):
-    """What the one regression of a recommender predicts for D of its documents, without a table."""
-
-    recommender: TagRecommender
-    own: Int64  # (D,)
-
-    def at(self, pairs: Int64, carried: Any) -> Float64:
-        """Return (P,): the scores of pairs, given their keys and whether documents have the tags."""
-        docs, tags = np.divmod(pairs, len(self.recommender.tag_names))
-        own = self.own[docs]
-        coefficients = self.recommender.coefficients[own, tags]
-        return leave_one_out_scores(coefficients, self.recommender.own[own], carried).astype(np.float64)
-
-    def best(self) -> Int64:
-        """Return the keys of the best tags of each document."""
-        known, T = self.recommender, len(self.recommender.tag_names)
-        n = min(_CANDIDATES, T)
-        best = leave_one_out_best(known.coefficients, known.own, known.tags, self.own, n)
-        return np.asarray((np.arange(len(best))[:, np.newaxis] * T + best)[best >= 0])
-
-
-def _leave_one_out(
-    recommender: TagRecommender, counts: Any, doc_topic: Float32, own: Int64
-) -> _Scores | _OwnScores:
+def _leave_one_out(recommender: TagRecommender, counts: CSR, doc_topic: Float32, own: Int64) -> _Scores:
     """Return what the recommender predicts for documents, each without itself; see `leave_one_out_scores`.
 
     A recommender that asks the nearest documents asks fewer of them here: decision 270.
     """
-    D, T = len(own), len(recommender.tag_names)
-    if 0 < len(recommender.coefficients) <= PART and (own >= 0).all():
-        return _OwnScores(recommender, own)
-    if len(recommender.coefficients):
-        return _Scores(recommender.leave_one_out_scores(counts, doc_topic, own), np.zeros(D), np.zeros(T))
-    votes = recommender.leave_one_out_votes(counts, doc_topic, own, _NEIGHBOURS)
+    known, T = recommender, len(recommender.tag_names)
+    if 0 < len(known.coefficients) <= PART and (own >= 0).all():  # no table is needed
+        n = min(_CANDIDATES, T)
+        best = leave_one_out_best(known.coefficients, known.own, known.tags, own, n, resolve_threads(None))
+
+        def at(pairs: Int64, carried: Bool) -> Float64:
+            docs, tags = own[pairs // T], pairs % T
+            scores = leave_one_out_scores(known.coefficients[docs, tags], known.own[docs], carried)
+            return scores.astype(np.float64)
+
+        return _Scores((np.arange(len(own))[:, np.newaxis] * T + best)[best >= 0], at)
+    if len(known.coefficients):
+        table = known.leave_one_out_scores(counts, doc_topic, own)
+        return _Scores(_best_scores(table), lambda pairs, _: table.ravel()[pairs].astype(np.float64))
+    votes = known.leave_one_out_votes(counts, doc_topic, own, _NEIGHBOURS)
     votes.table.sort_indices()
-    return _Scores(votes.table, votes.rest, recommender.tag_docs / len(recommender.rows))
-
-
-_DOUBT, _OMISSION, _N_CLOSENESS = (*range(10), 13, 14), tuple(range(13)), 2
-"""Signals that doubtful and missing taggings use: those of `_pairs_of`, then those of `_closeness`."""
+    share = known.tag_docs / len(known.rows)
+    return _Scores(
+        _best_entries(votes.table),
+        lambda pairs, _: _entries(votes.table, pairs) + votes.rest[pairs // T] * share[pairs % T],
+    )
 
 
 def _pairs_of(
-    rows: Int64,
-    scores: _Scores | _OwnScores,
-    known: _Counts,
-    corpus: Corpus,
-    generator: np.random.Generator,
+    rows: Int64, scores: _Scores, known: _Counts, corpus: Corpus, generator: np.random.Generator
 ) -> Taggings:
     """Return the taggings of some documents that any question is about, without `_closeness`.
 
-    Of the D x T pairs few matter, so all but some scores are sparse. The key of a pair is document times T
-    plus tag. Documents without tags get as many random ones as others: decision 270.
+    Of the D x T pairs few matter, so all but some scores are sparse. Documents without tags get as many
+    random ones as others: decision 270.
     """
     T, tags = corpus.n_tags, sp.csr_array(known.tags[rows])
     cooccurrence, observed = _cooccurrence(tags, known)
@@ -291,7 +242,7 @@ def _pairs_of(
     n_random = _RANDOM * (len(own) or round(len(rows) * known.usual))
     random = np.unique(generator.integers(0, max(len(rows) * T, 1), n_random))
     random = random[~find_keys(random, own)[0]]
-    best = [scores.best(), *(_best_entries(table) for table in (cooccurrence, name_shares))]
+    best = [scores.best, *(_best_entries(table) for table in (cooccurrence, name_shares))]
     pairs = np.unique(np.concatenate([own, random, *best]))
     carried, drawn, candidate = (np.isin(pairs, keys) for keys in (own, random, np.concatenate(best)))
     d, t = np.divmod(pairs, T)
@@ -310,14 +261,10 @@ def _pairs_of(
     return Taggings(rows[d], t, carried, drawn, candidate, others, signals)
 
 
-def _cooccurrence(tags: Any, known: _Counts) -> tuple[sp.csr_array, sp.csr_array]:
+def _cooccurrence(tags: CSR, known: _Counts) -> list[CSR]:
     """Return two CSR (D, T) on the other tags of each document, in all other documents.
 
     The sum of the shares of their documents that have the tag, and the number of these documents.
-
-    Args:
-        tags: CSR (D, T) of the documents, float64.
-        known: counts of the whole collection.
     """
     docs = np.repeat(np.arange(tags.shape[0]), np.diff(tags.indptr))
     rare = 1 / np.maximum(known.n_docs, 1)
@@ -331,10 +278,10 @@ def _cooccurrence(tags: Any, known: _Counts) -> tuple[sp.csr_array, sp.csr_array
         there, place = find_keys(own, entry_keys(table))  # not there if the document has no other tag
         table.data[place[there]] -= part[there]
         tables.append(table)
-    return tables[0], tables[1]
+    return tables
 
 
-def _name_shares(rows: Int64, known: _Counts, corpus: Corpus) -> sp.csr_array:
+def _name_shares(rows: Int64, known: _Counts, corpus: Corpus) -> CSR:
     """Return CSR (D, T): the share of the words of each tag's name that are in each document."""
     present = sp.csr_array(corpus.counts[rows], dtype=np.float64, copy=True)
     present.data = np.ones(present.nnz)
@@ -344,7 +291,7 @@ def _name_shares(rows: Int64, known: _Counts, corpus: Corpus) -> sp.csr_array:
     return shares
 
 
-def _entries(table: Any, pairs: Int64) -> Float64:
+def _entries(table: CSR, pairs: Int64) -> Float64:
     """Return (P,): the entries of a sparse table with sorted columns; 0 where there is none."""
     return values_at(pairs, entry_keys(table), table.data)
 
@@ -356,7 +303,7 @@ def _best_scores(scores: Float32) -> Int64:
     return np.asarray(keys[np.take_along_axis(scores, best, 1) > 0])
 
 
-def _best_entries(table: Any) -> Int64:
+def _best_entries(table: CSR) -> Int64:
     """Return the keys of the largest positive entries of each document; the first of equals."""
     offsets = np.asarray(table.indptr, dtype=np.int64)
     best = largest_of_rows(offsets, table.data, _CANDIDATES).ravel()
@@ -389,7 +336,7 @@ def _closeness(corpus: Corpus, taggings: Taggings) -> Float64:
     return close
 
 
-def _ranks(docs: Int64, scores: Float64, candidate: Any) -> Int64:
+def _ranks(docs: Int64, scores: Float64, candidate: Bool) -> Int64:
     """Return (P,): how many candidates of the document of a pair have a higher score; 0 for other pairs.
 
     Pairs are sorted by document; numbers of documents are below `_BATCH_DOCS`.
