@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
+from tagtopics.analysis.choose.commands import load_or_read, progress
 from tagtopics.cli.estimators import build_model, progress_bar
 from tagtopics.cli.options import (
     ColumnOptions,
@@ -20,8 +17,8 @@ from tagtopics.cli.options import (
     flag,
     option,
 )
-from tagtopics.cli.output import error_console, fact_table, make_table, note, plain, show
-from tagtopics.cli.sources import column_settings, is_path, load_with_documents, read_training
+from tagtopics.cli.output import fact_table, join, make_table, note, plain, show
+from tagtopics.cli.sources import column_settings, is_path
 from tagtopics.errors import InputError
 from tagtopics.files import check_target
 
@@ -29,8 +26,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tagtopics.analysis.audit.changes import Finding
-    from tagtopics.corpus import Corpus
-    from tagtopics.models.base import TopicModel
 
 AuditedArgument = Annotated[
     str,
@@ -45,7 +40,9 @@ KindOption = Annotated[
 LimitOption = Annotated[
     int, option("Findings of a kind in the table; 0 for all. JSON and CSV always have all.", min=0)
 ]
-ScoreOption = Annotated[float, option("Leave out findings with a lower score, 0 to 1.", metavar="X")]
+ScoreOption = Annotated[
+    float, option("Leave out findings with a lower score, 0 to 1.", metavar="X", min=0, max=1)
+]
 WordsOption = Annotated[int, option("Words given with each finding.", "--words", min=0)]
 ChangesOption = Annotated[
     str | None,
@@ -93,27 +90,26 @@ def audit_command(
     from tagtopics.analysis.audit.audit import audit
     from tagtopics.analysis.audit.changes import KINDS, write_changes
 
-    target = (
-        None
-        if changes is None
-        else check_target(changes, "file", None, overwrite=overwrite, option="--changes")
-    )
+    if changes is not None:
+        check_target(changes, "file", None, overwrite=overwrite, option="--changes")
     kinds = tuple(kind) if kind else KINDS
-    unknown = [name for name in kinds if name not in KINDS]
-    if unknown:
+    if unknown := [name for name in kinds if name not in KINDS]:
         raise InputError(f"--kind {unknown[0][:40]!r}: choose from {', '.join(KINDS)}")
-    if not 0 <= min_score <= 1:
-        raise InputError(f"--min-score must be from 0 to 1, not {min_score}")
-    fitted, corpus = _load_or_fit(source, model, columns, text, output)
+    estimator = build_model(model)
+    fitted, corpus = load_or_read(source, columns, text, output)
+    if fitted is None:
+        fitted = estimator.fit(corpus, callbacks=progress_bar(output))
     if not corpus.tags.nnz:
         note(f"{source} has no tags; name their column with --tags")
-    with _status(output) as on_progress:
+    with progress(output, "Auditing tags") as on_progress:
         found = audit(
             fitted, corpus, kinds=kinds, min_score=min_score, n_words=words, on_progress=on_progress
         )
-    if target is not None:
-        write_changes(found, target)
-        note(f"{len(found):,} changes written to {target}; write yes into `accept`, then use tagtopics apply")
+    if changes is not None:
+        write_changes(found, changes)
+        note(
+            f"{len(found):,} changes written to {changes}; write yes into `accept`, then use tagtopics apply"
+        )
     payload = {"findings": [finding.to_dict() for finding in found]}
     show(output.json, payload, lambda console: _draw(console, found, limit))
 
@@ -142,44 +138,15 @@ def apply_command(
     if not accepted:
         note(f"{changes}: no change is accepted; write yes into the column `accept`, or give --accept-from")
     counts = Counter(change.change for change in accepted)
-    payload: dict[str, Any] = {
-        "path": out,
-        "changes": {name: counts[name] for name in ("remove", "add", "merge", "drop")},
-        "not_accepted": n_refused,
-        "changed_documents": n_docs,
-    }
-    done = ", ".join(f"{n:,} {name}" for name, n in payload["changes"].items() if n) or "none"
+    done = {name: counts[name] for name in ("remove", "add", "merge", "drop")}
+    payload = {"path": out, "changes": done, "not_accepted": n_refused, "changed_documents": n_docs}
     facts = {
-        "changes": done,
+        "changes": ", ".join(f"{n:,} {name}" for name, n in done.items() if n) or "none",
         "not accepted": f"{n_refused:,}",
         "documents changed": f"{n_docs:,}",
         "saved to": out,
     }
     show(output.json, payload, lambda console: console.print(fact_table(facts)))
-
-
-def _load_or_fit(
-    source: str, options: ModelOptions, columns: ColumnOptions, text: TextOptions, output: OutputOptions
-) -> tuple[TopicModel, Corpus]:
-    """Return the model and corpus to audit: a saved one with its corpus, or a new model of a corpus."""
-    if is_path(source) and (Path(source) / "model.json").is_file():
-        model, corpus = load_with_documents(source)
-        if corpus is None:
-            raise InputError(f"{source}: was saved without its corpus; audit the corpus itself")
-        return model, corpus
-    estimator = build_model(options)
-    corpus = read_training(source, columns, text, output)
-    return estimator.fit(corpus, callbacks=progress_bar(output)), corpus
-
-
-@contextmanager
-def _status(output: OutputOptions) -> Iterator[Callable[[float], None]]:
-    """Yield a function that shows the share of the work done, on a terminal only."""
-    if output.quiet or not sys.stderr.isatty():
-        yield lambda share: None
-        return
-    with error_console().status("Auditing tags") as status:
-        yield lambda share: status.update(f"Auditing tags {share:.0%}")
 
 
 def _draw(console: Console, found: list[Finding], limit: int) -> None:
@@ -197,5 +164,5 @@ def _draw(console: Console, found: list[Finding], limit: int) -> None:
         table = make_table(heading, [*names, ">score", words])
         for finding in shown:
             cells = [finding.document] * of_doc + [finding.tag] + [finding.other] * of_pair
-            table.add_row(*map(plain, cells), f"{finding.score:.2f}", plain(" ".join(finding.words)))
+            table.add_row(*map(plain, cells), f"{finding.score:.2f}", join(finding.words))
         console.print(table)

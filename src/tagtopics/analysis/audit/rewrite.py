@@ -8,14 +8,15 @@ is moved to its place.
 from __future__ import annotations
 
 import codecs
+import csv
 import gzip
 import json
 import re
 import shutil
 import warnings
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
@@ -24,7 +25,6 @@ from typing import Any
 import scipy.sparse as sp
 
 from tagtopics.analysis.audit.changes import Change, TagEditor, apply_changes
-from tagtopics.analysis.audit.raw_text import csv_records, csv_with, json_with
 from tagtopics.corpus.cells import STRONG, TagStyle, list_in
 from tagtopics.corpus.core import Corpus, FileOptions
 from tagtopics.corpus.formats.delimited import Dialect, find_dialect, long_fields
@@ -37,16 +37,25 @@ from tagtopics.corpus.write import write_names
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.files import atomic_file, atomic_folder, check_apart, check_target
 
-FORMATS = ("jsonl", "csv", "tsv", "parquet", "folder")
-"""The formats that changes can be applied to."""
+FORMATS = ("jsonl", "csv", "tsv", "parquet", "folder")  # those that changes can be applied to
+Cells = dict[str, dict[int, Any]]  # the new cells of each column of tags, by row
 
-Cells = dict[str, dict[int, Any]]
-"""The new cells of each column of tags, by row."""
+_PART = 2**18  # characters of a file to compare at a time
+_JSON_MARK = re.compile(r"[ \t\r\n]*+[{,:]?+[ \t\r\n]*+")
 
-Rows = Generator[dict[str, Any], None, None]
+_FIELDS = {
+    "doubled": r'"(?:[^"]|"")*+"|[^{delimiter}\r\n]*+',
+    "backslash": r'(?:"(?:[^"\\]|\\.)*+")?+(?:[^{delimiter}\\\r\n]|\\.)*+',
+    "none": r"[^{delimiter}\r\n]*+",
+}
+"""One field of a valid record, as `csv.reader` reads it: a quote that is not at its beginning is a letter."""
 
-_PART = 2**18
-"""Characters of a file of text to compare at a time."""
+_ESCAPES: dict[str, dict[int, Any]] = {
+    "doubled": str.maketrans({'"': '""'}),
+    "backslash": str.maketrans({'"': r"\"", "\\": r"\\"}),
+    "none": {},
+}
+"""How the characters that have a meaning inside quotes are written there."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +78,13 @@ class TagColumns:
         if self.names is None or isinstance(self.names, str):
             return {self.names or "tags": None}
         return {name: name for name in self.names}
+
+    def read(self, table: Table) -> dict[str, list[list[str]]]:
+        """Return the tags in the cells of each column."""
+        return {
+            name: read_tags(table.cells(name), separator=self.separator, kind=kind, where=table.where)
+            for name, kind in self.kinds.items()
+        }
 
 
 def rewrite(
@@ -101,8 +117,7 @@ def rewrite(
         raise InputError(f"{path}: changes can be applied to {', '.join(FORMATS)}, not to {kind}")
     check_apart(out=out, input=path)
     if kind == "folder":
-        target = check_target(out, "matrix folder", lambda _: False)
-        return _rewrite_folder(path, target, changes)
+        return _rewrite_folder(path, check_target(out, "matrix folder", lambda _: False), changes)
     target = check_target(out, "file", None, overwrite=overwrite)
     table = read_table(path, kind, {*columns.kinds, columns.id or "id"}, file)
     cells, wanted = _new_cells(table, changes, columns)
@@ -112,22 +127,22 @@ def rewrite(
                 _write_parquet(path, fresh, cells)
             else:
                 _write_text(path, kind, fresh, cells, file, packed=target.suffix == ".gz")
-            before, after = (_rows(place, kind, table.names, file) for place in (path, fresh))
-            with closing(before), closing(after):
-                written = _compare(table, before, after, cells)
-            _check_tags(written, wanted, columns)
+            _check_other_cells(table, path, fresh, kind, cells, file)
+            _check_tags(read_table(fresh, kind, columns.kinds, file), wanted, columns)
         except InputError as error:
             raise InputError(f"{error}; nothing was written".replace(str(fresh), str(target))) from None
     return len({row for rows in cells.values() for row in rows})
 
 
-# -------------------------------------------------------------------------------------------------- tables
+# --------------------------------------------------------------------------------------------------- cells
 
 
 def _new_cells(table: Table, changes: Sequence[Change], columns: TagColumns) -> tuple[Cells, list[set[str]]]:
     """Return the cells that change, and the tags that each document is to have."""
-    lists = {name: _read(table, name, table.column(name, "the tags"), columns) for name in columns.kinds}
-    separators = {name: _separators(table.cells(name), columns.separator) for name in columns.kinds}
+    for name in columns.kinds:
+        table.column(name, "the tags")
+    lists = columns.read(table)
+    styles = {name: TagStyle.of(table.cells(name), columns.separator) for name in columns.kinds}
     tags_of = [[tag for tags in of_doc for tag in tags] for of_doc in zip(*lists.values(), strict=True)]
     names = table.cells(columns.id or "id")
     ids = [name_of(cell, partial(table.where, row), "id") or str(row) for row, cell in enumerate(names)]
@@ -136,99 +151,39 @@ def _new_cells(table: Table, changes: Sequence[Change], columns: TagColumns) -> 
     wanted = []
     for row, tags in enumerate(tags_of):
         gone, fresh = editor.edit(row, tags)
-        wanted.append({tag for tag in tags if tag not in gone} | set(fresh))
+        wanted.append(set(tags) - gone | set(fresh))
         for name, kind in columns.kinds.items():
-            mine = [tag for tag in fresh if _belongs(tag, kind)]
+            prefix = "" if kind is None else f"{kind}:"
+            mine = [tag.removeprefix(prefix) for tag in fresh if tag.startswith(prefix)]
             if mine or gone & set(lists[name][row]):
-                cell = table.cells(name)[row]
-                cells[name][row] = _edited_cell(cell, gone, mine, kind, separators[name])
+                separators = styles[name].separators or STRONG
+                cells[name][row] = _edit_cell(table.cells(name)[row], gone, mine, prefix, separators)
     return cells, wanted
 
 
-def _read(table: Table, name: str, cells: Sequence[Any], columns: TagColumns) -> list[list[str]]:
-    return read_tags(cells, separator=columns.separator, kind=columns.kinds[name], where=table.where)
+def _edit_cell(cell: Any, gone: set[str], added: list[str], prefix: str, separators: tuple[str, ...]) -> Any:
+    """Return a cell without some tags and with others, in the form it had; the first separator joins tags."""
 
+    def keep(values: Sequence[Any]) -> list[Any]:
+        return [value for value in values if prefix + (name_of(value, str) or "") not in gone]
 
-def _belongs(tag: str, kind: str | None) -> bool:
-    return kind is None or tag.startswith(f"{kind}:")
-
-
-def _separators(cells: Sequence[Any], separator: str | None) -> tuple[str, ...]:
-    """Return the strings that divide the tags of a column; the first one joins new tags."""
-    return TagStyle.of(cells, separator).separators or STRONG
-
-
-def _edited_cell(
-    cell: Any, gone: set[str], fresh: Sequence[str], kind: str | None, separators: tuple[str, ...]
-) -> Any:
-    """Return a cell without some tags and with others, in the form it had."""
-
-    def stays(value: Any) -> bool:
-        name = name_of(value, str) or ""
-        return (name if kind is None else f"{kind}:{name}") not in gone
-
-    added = [tag if kind is None else tag.removeprefix(f"{kind}:") for tag in fresh]
     if isinstance(cell, list):
-        return [value for value in cell if stays(value)] + added
-    if cell is None:
-        return added if len(added) != 1 else added[0]
+        return keep(cell) + added
     if not isinstance(cell, str):
-        kept = [cell] if stays(cell) else []
-        return (kept + added)[0] if len(kept + added) == 1 else kept + added
-    if (values := list_in(cell)) is not None:
-        return json.dumps(
-            [value for value in values if value is not None and stays(value)] + added, ensure_ascii=False
-        )
+        values = keep([] if cell is None else [cell]) + added
+        return values[0] if len(values) == 1 else values
+    if (listed := list_in(cell)) is not None:
+        values = keep([value for value in listed if value is not None]) + added
+        return json.dumps(values, ensure_ascii=False)
     divider = re.compile("|".join(map(re.escape, separators)))
-    parts = [part for part in divider.split(cell) if part.strip() and stays(part)]
+    parts = keep([part.strip() for part in divider.split(cell) if part.strip()])
     found = divider.search(cell)
     mark = found.group() if found else separators[0]
     space = " " if not found or cell[found.end() : found.end() + 1] == " " else ""
-    return f"{mark}{space}".join([part.strip() for part in parts] + added) if added or parts else ""
+    return f"{mark}{space}".join(parts + added)
 
 
-def _rows(path: Path, kind: str, names: Sequence[str], file: FileOptions) -> Rows:
-    """Yield the cells of each document of a file that are not empty, by column."""
-    if kind == "parquet":
-        import polars as pl
-
-        yield from pl.read_parquet(path).iter_rows(named=True)
-        return
-    for part in stream_table(path, kind, names, _PART, options=file):
-        if other := set(part.names).difference(names):
-            raise InputError(f"{path}: would have a new column {min(other)!r}")
-        for row in range(part.n_rows):
-            yield {name: cells[row] for name, cells in part.columns.items() if cells[row] is not None}
-
-
-def _compare(table: Table, before: Rows, after: Rows, cells: Cells) -> Table:
-    """Return the columns of tags of the result; any other difference is an `InputError`."""
-    columns: dict[str, list[Any]] = {name: [] for name in cells}
-    for row, (old, new) in enumerate(zip_longest(before, after)):
-        if old is None or new is None:
-            raise InputError(f"{table.source}: the result would have another number of documents")
-        for name, column in columns.items():
-            column.append(new.get(name))
-        for name in () if old == new else sorted({*old, *new}):
-            one, other = old.get(name), new.get(name)
-            differ = one != other and repr(one) != repr(other)  # NaN differs from itself
-            if differ and row not in cells.get(name, ()):
-                raise InputError(f"{table.where(row)}: {name!r} would be read differently in the result")
-    return replace(table, columns=columns)
-
-
-def _check_tags(table: Table, wanted: Sequence[set[str]], columns: TagColumns) -> None:
-    """Raise `InputError` if documents have other tags than those wanted."""
-    found: list[set[str]] = [set() for _ in wanted]
-    for name in columns.kinds:
-        for tags, read in zip(found, _read(table, name, table.cells(name), columns), strict=True):
-            tags.update(read)
-    for row, (tags, expected) in enumerate(zip(found, wanted, strict=True)):
-        if tags != expected:
-            raise InputError(
-                f"{table.where(row)}: {min(tags ^ expected)[:60]!r} would not be read back as one tag of "
-                "this column; rename it, or give the separator of tags"
-            )
+# ---------------------------------------------------------------------------------------------------- files
 
 
 def _write_text(
@@ -270,10 +225,45 @@ def _json_lines(path: Path, encoding: str, cells: Cells) -> Iterator[str]:
         row += 1
 
 
+def json_with(line: str, values: Mapping[str, Any]) -> str:
+    """Return a line with one JSON object, in which some values are replaced; a new key is put at the end."""
+    decode = json.JSONDecoder().raw_decode
+    dump = partial(json.dumps, ensure_ascii=line.isascii())
+    pieces, keys, done = list[str](), set[str](), 0
+    at = end = _skip_mark(line, 0)
+    while line[at] != "}":
+        key, at = decode(line, at)
+        begin = _skip_mark(line, at)
+        _, end = decode(line, begin)
+        if key in values:
+            pieces += [line[done:begin], dump(values[key])]
+            done = end
+        keys.add(key)
+        at = _skip_mark(line, end)
+    added = [f"{dump(name)}: {dump(value)}" for name, value in values.items() if name not in keys]
+    pieces += [line[done:end], ", " if keys and added else "", ", ".join(added), line[end:]]
+    return "".join(pieces)
+
+
+def _skip_mark(line: str, at: int) -> int:
+    """Return where the next key or value of a JSON object begins."""
+    match = _JSON_MARK.match(line, at)
+    return match.end() if match else at
+
+
 def _csv_lines(path: Path, dialect: Dialect, cells: Cells) -> Iterator[str]:
+    pending: list[str] = []  # the lines of a record
+
+    def lines() -> Iterator[str]:
+        for _, line in text_lines(path, None, dialect.encoding):
+            pending.append(line)
+            yield line
+
     header: list[str] = []
     row = 0
-    for record, fields in csv_records(path, dialect):
+    for fields in csv.reader(lines(), **dialect.arguments):
+        record = "".join(pending)
+        pending.clear()
         if not fields or not header:
             header = fields or header
             yield record
@@ -281,6 +271,25 @@ def _csv_lines(path: Path, dialect: Dialect, cells: Cells) -> Iterator[str]:
         new = {header.index(name): rows[row] for name, rows in cells.items() if row in rows}
         yield csv_with(record, new, dialect) if new else record
         row += 1
+
+
+def csv_with(record: str, values: Mapping[int, str], dialect: Dialect) -> str:
+    """Return a record of a CSV file in which some fields, given by number, are replaced.
+
+    A new value has quotes if the old one had some, or if it needs them.
+    """
+    field = re.compile(_FIELDS[dialect.quoting].format(delimiter=re.escape(dialect.delimiter)), re.DOTALL)
+    fields, end = [], -1
+    for place in range(max(values) + 1):
+        match = field.match(record, end + 1)
+        assert match is not None  # a field may be empty
+        old, end = match.group(), match.end()
+        new = values.get(place, old)
+        escaped = new.translate(_ESCAPES[dialect.quoting])
+        special = escaped != new or any(mark in new for mark in (dialect.delimiter, "\r", "\n"))
+        quoted = dialect.quoting != "none" and (old.startswith('"') or special)
+        fields.append(f'"{escaped}"' if place in values and quoted else new)
+    return dialect.delimiter.join(fields) + record[end:]
 
 
 def _write_parquet(path: Path, fresh: Path, cells: Cells) -> None:
@@ -303,6 +312,44 @@ def _write_parquet(path: Path, fresh: Path, cells: Cells) -> None:
     described = pl.read_parquet_metadata(path)
     described.pop("ARROW:schema", None)  # polars writes its own
     frame.write_parquet(fresh, metadata=described)
+
+
+# ----------------------------------------------------------------------------------------------- read back
+
+
+def _rows(path: Path, kind: str, names: Sequence[str], file: FileOptions) -> Generator[dict[str, Any]]:
+    """Yield the cells of each document of a file that are not empty, by column."""
+    for part in stream_table(path, kind, names, _PART, options=file):
+        if other := set(part.names).difference(names):
+            raise InputError(f"{path}: would have a new column {min(other)!r}")
+        for row in range(part.n_rows):
+            yield {name: cells[row] for name, cells in part.columns.items() if cells[row] is not None}
+
+
+def _check_other_cells(
+    table: Table, source: Path, fresh: Path, kind: str, cells: Cells, file: FileOptions
+) -> None:
+    """Raise `InputError` if a result differs from its source in other cells than those given."""
+    before, after = (_rows(place, kind, table.names, file) for place in (source, fresh))
+    with closing(before), closing(after):
+        for row, (old, new) in enumerate(zip_longest(before, after)):
+            if old is None or new is None:
+                raise InputError(f"{table.source}: the result would have another number of documents")
+            for name in () if old == new else sorted({*old, *new}):
+                one, other = old.get(name), new.get(name)
+                differ = one != other and repr(one) != repr(other)  # NaN differs from itself
+                if differ and row not in cells.get(name, ()):
+                    raise InputError(f"{table.where(row)}: {name!r} would be read differently in the result")
+
+
+def _check_tags(table: Table, wanted: Sequence[set[str]], columns: TagColumns) -> None:
+    """Raise `InputError` if documents of a result have other tags than those wanted."""
+    for row, (expected, *lists) in enumerate(zip(wanted, *columns.read(table).values(), strict=True)):
+        if wrong := expected.symmetric_difference(tag for tags in lists for tag in tags):
+            raise InputError(
+                f"{table.where(row)}: {min(wrong)[:60]!r} would not be read back as one tag of this column; "
+                "rename it, or give the separator of tags"
+            )
 
 
 # ------------------------------------------------------------------------------------------------- folders
