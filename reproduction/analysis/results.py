@@ -27,9 +27,8 @@ from reproduction.analysis.curation import real_seeds, replay, seeds
 from reproduction.analysis.page import page
 from reproduction.analysis.peers import stm
 from reproduction.analysis.workflow import WORKFLOW, load, note
-from tagtopics.analysis.choose.choose import SWEEPS, choice_rows, recommend
+from tagtopics.analysis.choose.choose import SWEEPS, choice_rows, fit_grid, make_restarts, recommend
 from tagtopics.analysis.choose.compare import found_again, match_topics
-from tagtopics.analysis.choose.grid import fit_grid, make_restarts
 from tagtopics.corpus.splits import train_test
 
 GRID = (5, 10, 15, 25, 35, 50, 75, 100, 150)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from tagtopics._typing import CSR, Float32
+from tagtopics._typing import CSR, Float32, Float64, Int64
 from tagtopics.analysis.audit.changes import KINDS, Finding
 from tagtopics.analysis.audit.duplicates import duplicate_tags
 from tagtopics.analysis.audit.profiles import Scored
-from tagtopics.analysis.audit.reasons import Reasons
 from tagtopics.analysis.audit.taggings import collect_taggings, doubtful_taggings, missing_taggings
 from tagtopics.analysis.audit.vocabulary import broad_tags, dead_tags, inseparable_tags
 from tagtopics.analysis.records import OnProgress
@@ -21,6 +22,9 @@ from tagtopics.jit.threads import thread_limit
 from tagtopics.models.base import TopicModel
 from tagtopics.models.inputs import align_words
 from tagtopics.recommend.recommender import TagRecommender, fit_recommender
+
+_MOST_COMPARED = 200  # documents of a tag that are compared with a document
+_DOCUMENTS = 3  # documents named with a finding
 
 
 def audit(
@@ -66,7 +70,7 @@ def audit(
             search["doubtful"] = lambda: doubtful_taggings(taggings)
             search["missing"] = lambda: missing_taggings(taggings)
             search["dead"] = lambda: dead_tags(corpus, taggings)
-    reasons = Reasons(corpus)
+    reasons = _Reasons(corpus)
     found: list[Finding] = []
     for kind in KINDS:
         if kind in kinds and kind in search:
@@ -107,7 +111,7 @@ def _recommender_for(
 
 
 def _findings(
-    kind: str, scored: Scored, corpus: Corpus, reasons: Reasons, min_score: float, n_words: int
+    kind: str, scored: Scored, corpus: Corpus, reasons: _Reasons, min_score: float, n_words: int
 ) -> Iterator[Finding]:
     """Yield findings of one kind with their words and documents."""
     for i in np.flatnonzero(scored.scores >= min_score):
@@ -125,3 +129,73 @@ def _findings(
             words, documents = reasons.of_tags([tag], n_words)
         score = float(scored.scores[i])
         yield Finding(kind, corpus.tag_names[tag], score, **about, words=words, documents=documents)
+
+
+class _Reasons:
+    """Finds typical words and similar documents; counts of documents, each word once per document."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        counts = corpus.counts
+        self._corpus = corpus
+        self._present = sp.csr_array((np.ones(counts.nnz), counts.indices, counts.indptr), shape=counts.shape)
+        self._n_docs = np.bincount(counts.indices, minlength=corpus.n_words).astype(np.float64)
+        self._carriers = sp.csc_array(corpus.tags)
+        self._of_tag = lru_cache(maxsize=256)(self._count_words)
+
+    def of_tags(self, tags: list[int], n: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return up to n words most typical of the documents of all the given tags, and such documents."""
+        strength = np.minimum.reduce([self._strength(tag) for tag in tags])
+        some = _DOCUMENTS if len(tags) == 1 else 1
+        rows = [row for tag in tags for row in self._rows(tag)[:some]]
+        documents = dict.fromkeys(self._corpus.ids[row] for row in rows)
+        return self._best_words(strength, np.arange(len(strength)), n), tuple(documents)
+
+    def of_tagging(
+        self, tag: int, doc: int, n: int, *, lacking: bool
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return n words of a document most typical of the others with a tag, and similar ones of these.
+
+        With `lacking`, words that the document does not have.
+        """
+        own = self._words_of(doc)
+        words = np.delete(np.arange(self._corpus.n_words), own) if lacking else own
+        best = self._best_words(self._strength(tag, doc)[words], words, n)
+        return best, self._similar(tag, doc, own)
+
+    def _similar(self, tag: int, doc: int, own: Int64) -> tuple[str, ...]:
+        """Return the ids of the documents with a tag that share most words with a document."""
+        _, rows, matrix = self._of_tag(tag)
+        weights = np.zeros(self._corpus.n_words)
+        weights[own] = np.log((self._corpus.n_docs + 1) / (self._n_docs[own] + 1))
+        alike = np.where(rows == doc, -1.0, (matrix @ weights) / np.sqrt(np.diff(matrix.indptr) + 1))
+        best = np.argsort(-alike, kind="stable")[:_DOCUMENTS]
+        return tuple(self._corpus.ids[rows[i]] for i in best if alike[i] >= 0)
+
+    def _rows(self, tag: int) -> Int64:
+        begin, end = self._carriers.indptr[tag : tag + 2]
+        return np.asarray(self._carriers.indices[begin:end], dtype=np.int64)
+
+    def _words_of(self, doc: int) -> Int64:
+        begin, end = self._present.indptr[doc : doc + 2]
+        return np.asarray(self._present.indices[begin:end])
+
+    def _count_words(self, tag: int) -> tuple[Float64, Int64, CSR]:
+        """Return how many documents of a tag have each word, (W,), some of its documents, and their words."""
+        rows = self._rows(tag)
+        matrix = sp.csr_array(self._present[rows])
+        sums = np.bincount(matrix.indices, minlength=matrix.shape[1]).astype(np.float64)
+        return sums, rows[:_MOST_COMPARED], sp.csr_array(matrix[:_MOST_COMPARED])
+
+    def _strength(self, tag: int, without: int | None = None) -> Float64:
+        """Return (W,): the share of a tag's documents with each word, times the log of how typical it is."""
+        found, n = self._of_tag(tag)[0], len(self._rows(tag))
+        if without is not None and self._corpus.tags[without, tag]:
+            found, n = found.copy(), n - 1
+            found[self._words_of(without)] -= 1
+        share = found / (n + 1)
+        usual = (self._n_docs + 1) / (self._corpus.n_docs + 1)
+        return np.asarray(share * np.maximum(np.log(np.maximum(share, 1e-12) / usual), 0))
+
+    def _best_words(self, strength: Float64, words: Int64, n: int) -> tuple[str, ...]:
+        best = np.argsort(-strength, kind="stable")[:n]
+        return tuple(self._corpus.vocabulary[words[i]] for i in best if strength[i] > 0)

@@ -42,10 +42,6 @@ def whole_numbers(value: str) -> tuple[int, ...]:
         raise typer.BadParameter(f"{value[:40]!r} is not a list of whole numbers such as 10,20,50") from None
 
 
-PlotOption = Annotated[
-    str | None,
-    option("Write a figure: a new file .svg, .png or .pdf.", "--plot", default="none", metavar="FILE"),
-]
 SeedOption = Annotated[int, option("Random seed; equal seeds give equal results.", "--seed")]
 ThreadsOption = Annotated[
     int | None, option("Number of threads; does not change the result.", "--threads", default="all cores")
@@ -64,7 +60,6 @@ class ChooseOptions:
     restarts: Annotated[int, option("Fits for each number, on other documents and seeds.", min=2)] = 10
     seed: SeedOption = 0
     threads: ThreadsOption = None
-    plot: PlotOption = None
 
 
 def choose_command(
@@ -77,9 +72,7 @@ def choose_command(
 ) -> None:
     """Recommend a number of topics: held-out score, and topics that repeated fits find again."""
     from tagtopics.analysis.choose.choose import GRID, choose_topics
-    from tagtopics.analysis.plots import check_plot_target, plot_choice, save_plot
 
-    check_plot_target(grid.plot)
     documents = read_training(corpus, columns, text, output)
     with progress(output, "Fitting") as on_progress:
         choice = choose_topics(
@@ -91,7 +84,6 @@ def choose_command(
             n_jobs=grid.threads,
             on_progress=on_progress,
         )
-    save_plot(plot_choice, choice, grid.plot)
     for line in choice.notes:
         note(line)
     show(output.json, choice.to_dict(), lambda console: _draw_choice(console, choice))

@@ -6,13 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tagtopics.analysis.choose.commands import (
-    PlotOption,
-    SeedOption,
-    ThreadsOption,
-    load_or_read,
-    progress,
-)
+from tagtopics.analysis.choose.commands import SeedOption, ThreadsOption, load_or_read, progress
 from tagtopics.cli.options import (
     ColumnOptions,
     OutputOptions,
@@ -53,7 +47,6 @@ class RefitOptions:
     ] = 0.9
     seed: SeedOption = 0
     threads: ThreadsOption = None
-    plot: PlotOption = None
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `effects` and `trends`."""
@@ -96,11 +89,9 @@ def effects_command(
 ) -> None:
     """Estimate effects of numbers and tags on topics, with intervals from refits on bootstrap samples."""
     from tagtopics.analysis.effects.effects import effects
-    from tagtopics.analysis.plots import check_plot_target, plot_effects, save_plot
 
     if not terms.on and not terms.kind:
         raise InputError("effects: name a number with --on or a kind of tags with --kind")
-    check_plot_target(refits.plot)
     model, documents = _model_and_documents(source, refits, columns, text, output)
     with progress(output, "Refitting") as on_progress:
         found = effects(
@@ -114,7 +105,6 @@ def effects_command(
             on_progress=on_progress,
             **refits.arguments(),
         )
-    save_plot(plot_effects, found, refits.plot)
     _note_left_out(found.left_out)
     show(output.json, found.to_dict(), lambda console: _draw_effects(console, found, limit))
 
@@ -135,9 +125,7 @@ def trends_command(
 ) -> None:
     """Show topics and tags over time: what rises, what falls, tags whose topics drift."""
     from tagtopics.analysis.effects.trends import trends
-    from tagtopics.analysis.plots import check_plot_target, plot_trends, save_plot
 
-    check_plot_target(refits.plot)
     model, documents = _model_and_documents(source, refits, columns, text, output)
     with progress(output, "Refitting") as on_progress:
         found = trends(
@@ -150,7 +138,6 @@ def trends_command(
             on_progress=on_progress,
             **refits.arguments(),
         )
-    save_plot(plot_trends, found, refits.plot)
     _note_left_out(found.left_out)
     show(output.json, found.to_dict(), lambda console: _draw_trends(console, found, limit))
 

@@ -24,7 +24,7 @@ from scipy.special import digamma
 from scipy.stats import t as student
 
 from tagtopics._typing import CSR, Float64, Int64
-from tagtopics.analysis.choose.grid import lanes_for
+from tagtopics.analysis.choose.choose import lanes_for
 from tagtopics.analysis.records import OnProgress, Record
 from tagtopics.bp import propagation
 from tagtopics.bp.executor import MemoryExecutor

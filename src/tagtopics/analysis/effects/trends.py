@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import CSR, Float64, Int64
-from tagtopics.analysis.effects.covariates import (
+from tagtopics.analysis.effects.effects import (
     DATES,
     Values,
     complete_rows,
