@@ -10,20 +10,23 @@ import pytest
 import scipy.sparse as sp
 
 import tagtopics as tt
-from tagtopics.analysis.audit.margins import _both_sorts, _curved_margins, margins_of, observed_odds
 from tagtopics.analysis.audit.profiles import weighted_words
 from tagtopics.analysis.audit.taggings import (
     Taggings,
     _batches,
     _best_entries,
     _best_scores,
+    _both_sorts,
     _closeness,
+    _curved_margins,
     _entries,
     _omitted_share,
     _wrong_share,
     collect_taggings,
     doubtful_taggings,
+    margins_of,
     missing_taggings,
+    observed_odds,
 )
 from tagtopics.corpus.core import tag_matrix
 from tagtopics.jit.threads import thread_limit
@@ -141,7 +144,7 @@ def test_candidates_are_the_largest_positive_values(n_tags: int) -> None:
 
 
 def test_regressions_learn_from_outcomes_of_both_sorts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tagtopics.analysis.audit.margins._SQUARES_PAIRS", 100)
+    monkeypatch.setattr("tagtopics.analysis.audit.taggings._SQUARES_PAIRS", 100)
     rare, often = np.arange(1000) % 50 == 0, np.arange(1000) % 3 == 0
     some = _both_sorts(rare)
     assert len(set(some.tolist())) == len(some) == 100

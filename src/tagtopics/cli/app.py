@@ -44,12 +44,12 @@ PANELS: Mapping[str, Mapping[str, str]] = {
         "curate": "curation.commands.command",
         "audit": "analysis.audit.commands.audit_command",
         "apply": "analysis.audit.commands.apply_command",
-        "choose": "analysis.choose.commands.choose_command",
-        "compare": "analysis.choose.commands.compare_command",
+        "choose": "analysis.commands.choose_command",
+        "compare": "analysis.commands.compare_command",
     },
     "Measure": {
-        "effects": "analysis.effects.commands.effects_command",
-        "trends": "analysis.effects.commands.trends_command",
+        "effects": "analysis.commands.effects_command",
+        "trends": "analysis.commands.trends_command",
         "evaluate": "cli.evaluate.command",
     },
 }

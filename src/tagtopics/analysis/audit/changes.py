@@ -103,15 +103,10 @@ def write_changes(findings: Iterable[Finding], path: str | Path) -> Path:
 
 
 def read_changes(path: str | Path, *, accept_from: float | None = None) -> tuple[list[Change], int]:
-    """Return the accepted changes of a file, and how many lines were not accepted.
+    """Return the accepted changes of a file that `write_changes` wrote, and how many were not accepted.
 
-    Args:
-        path: a CSV file as `write_changes` writes it.
-        accept_from: also accept the lines with an empty `accept` and at least this score, of the kinds
-            whose score is the probability that the change is right.
-
-    Raises:
-        InputError: if a line is not a change; it names the line.
+    With `accept_from`, lines with an empty `accept` and at least this score are accepted, too, of the kinds
+    whose score is the probability that the change is right.
     """
     if accept_from is not None and not 0 <= accept_from <= 1:
         raise InputError(f"the score to accept from must be from 0 to 1, not {accept_from}")
@@ -167,13 +162,7 @@ def _change_of(cells: dict[str, str], where: str) -> Change:
 
 
 class TagEditor:
-    """Applies changes to the tags of documents, and refuses those that do not match.
-
-    Args:
-        changes: the accepted changes.
-        ids: the ids of all documents.
-        tag_names: all tags of the collection.
-    """
+    """Applies changes to the tags of documents, and refuses those that do not match."""
 
     def __init__(self, changes: Sequence[Change], ids: Sequence[str], tag_names: Iterable[str]) -> None:
         self._of_doc: dict[int, list[Change]] = defaultdict(list)
@@ -248,9 +237,6 @@ def apply_changes(corpus: Corpus, changes: Sequence[Change]) -> Corpus:
     """Return a corpus with the tags that result from accepted changes.
 
     Tags that no document has any more are left out; others keep their order, and new ones follow.
-
-    Raises:
-        InputError: if a change does not match the corpus.
     """
     editor = TagEditor(changes, corpus.ids, corpus.tag_names)
     lists = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
-from tagtopics.analysis.choose.commands import load_or_read, progress
+from tagtopics.analysis.commands import draw_table, load_or_read, progress
 from tagtopics.cli.estimators import build_model, progress_bar
 from tagtopics.cli.options import (
     ColumnOptions,
@@ -17,7 +17,7 @@ from tagtopics.cli.options import (
     flag,
     option,
 )
-from tagtopics.cli.output import fact_table, join, make_table, note, plain, show
+from tagtopics.cli.output import fact_table, note, plain, show
 from tagtopics.cli.sources import column_settings, is_path
 from tagtopics.errors import InputError
 from tagtopics.files import check_target
@@ -158,11 +158,10 @@ def _draw(console: Console, found: list[Finding], limit: int) -> None:
             continue
         shown = mine[: limit or None]
         heading = title if len(shown) == len(mine) else f"{title} ({len(shown)} of {len(mine):,})"
-        of_doc, of_pair = mine[0].document is not None, mine[0].other is not None
-        names = ["document"] * of_doc + ["tag"] + ["other tag"] * of_pair
-        words = "lacks" if kind == "doubtful" else "words"
-        table = make_table(heading, [*names, ">score", words])
-        for finding in shown:
-            cells = [finding.document] * of_doc + [finding.tag] + [finding.other] * of_pair
-            table.add_row(*map(plain, cells), f"{finding.score:.2f}", join(finding.words))
-        console.print(table)
+        names = {"document": "document", "tag": "tag", "other": "other tag"}
+        used = [name for name in names if getattr(mine[0], name) is not None]
+        columns = [names[name] for name in used] + [">score", "lacks" if kind == "doubtful" else "words"]
+        rows = [
+            [*(getattr(row, name) for name in used), f"{row.score:.2f}", " ".join(row.words)] for row in shown
+        ]
+        draw_table(console, heading, columns, rows)

@@ -60,17 +60,11 @@ _ESCAPES: dict[str, dict[int, Any]] = {
 
 @dataclass(frozen=True)
 class TagColumns:
-    """Where the tags of a table are.
+    """Where the tags of a table are. Several columns, or a list of one, give tags with a kind."""
 
-    Attributes:
-        names: the columns; None for `tags`. Several columns, or a list of one, give tags with a kind.
-        separator: between the tags of one cell, None for the default.
-        id: the column of ids, None for `id`.
-    """
-
-    names: str | Sequence[str] | None = None
-    separator: str | None = None
-    id: str | None = None
+    names: str | Sequence[str] | None = None  # None for `tags`
+    separator: str | None = None  # between the tags of one cell, None for the default
+    id: str | None = None  # the column of ids, None for `id`
 
     @property
     def kinds(self) -> dict[str, str | None]:
@@ -99,18 +93,8 @@ def rewrite(
 ) -> int:
     """Write a collection with changed tags, in the format it came in; return how many documents changed.
 
-    Args:
-        source: a file of JSON lines, CSV, TSV or Parquet, or a matrix folder.
-        out: the file or folder to write; compressed if a file of text and its name ends in `.gz`.
-        changes: the accepted changes.
-        columns: where the tags are, if the source is a table.
-        format: the format, None to tell it from the name.
-        overwrite: replace an existing file.
-        file: how to read the source, if it is a table.
-
-    Raises:
-        InputError: if a change does not match the collection, or the result is not read back as intended;
-            nothing is written then.
+    A file of text is compressed if the name of `out` ends in `.gz`. Nothing is written if a change does not
+    match the collection, or the result is not read back as intended.
     """
     path, kind = find_source(source, format)
     if kind not in FORMATS:

@@ -16,7 +16,6 @@ import scipy.sparse as sp
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import CSR, Bool, Float32, Float64, Int64
-from tagtopics.analysis.audit.margins import margins_of, observed_odds
 from tagtopics.analysis.audit.names import name_words
 from tagtopics.analysis.audit.profiles import Scored, row_products, weighted_words
 from tagtopics.analysis.records import OnProgress
@@ -24,18 +23,22 @@ from tagtopics.corpus.cooccurrence import n_partners, tags_together
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.pair_keys import entry_keys, find_keys, values_at
 from tagtopics.jit.top import largest_in_rows, largest_of_rows
+from tagtopics.recommend.logistic import logistic_weights
 from tagtopics.recommend.recommender import TagRecommender
 from tagtopics.recommend.ridge import PART, leave_one_out_best, leave_one_out_scores
 
 _FLOOR = 3e-3  # added to scores and shares before the logarithm, as in the recommender's calibration
 _NEAR = 1e-3  # added to mean products of documents before the logarithm
 _BATCH_PAIRS = 1 << 23  # pairs of document and tag in memory at a time
-_BATCH_DOCS = 1024  # most documents of a batch, so that their numbers have 16 bits
+_BATCH_DOCS = 1024  # most documents of a batch
 _CANDIDATES = 20  # tags of a document that may be missing, by each of three signals: words, tags, names
 _NEIGHBOURS = 50  # nearest documents that score a document, where not all are used
 _RANDOM = 3  # random taggings that are compared with each tagging of the collection
 _MOST_ERRORS = 0.1  # largest share of the taggings that may be wrong, and that may be missing: decision 270
 _SMALL_TABLE = 1 << 22  # documents times tags up to which all their products are computed, not only some
+_SQUARES_FROM = 300  # outcomes of either sort from which products of signals are used
+_SQUARES_PAIRS = 40_000  # pairs that products are learned from
+_FARTHEST, _PENALTY = 6.0, 0.1  # for products: most standard deviations of a signal, and 1 / penalty
 
 # Signals that doubtful and missing taggings use: those of `_pairs_of`, then those of `_closeness`.
 _DOUBT, _OMISSION, _N_CLOSENESS = (*range(10), 13, 14), tuple(range(13)), 2
@@ -73,14 +76,8 @@ def collect_taggings(
 ) -> Taggings:
     """Return all taggings of a corpus, random ones to compare them with, and candidates for missing ones.
 
-    Documents without words are left out: there is no evidence about them.
-
-    Args:
-        corpus: D documents, with tags in the columns of the recommender.
-        recommender: trained on these documents, or on a sample of them.
-        counts: CSR (D, W) the words in the columns of the recommender.
-        doc_topic: (D, K) topic proportions, tags hidden.
-        on_progress: called with the share of the work done, from 0 to 1.
+    The recommender is trained on these documents, or on a sample of them, with the same columns of words
+    (`counts`, CSR (D, W)) and tags. Documents without words are left out: there is no evidence about them.
     """
     own = np.full(corpus.n_docs, -1, dtype=np.int64)
     own[recommender.rows] = np.arange(len(recommender.rows))
@@ -169,6 +166,86 @@ def _sort_by_score(taggings: Taggings, chosen: Bool, ratios: Float64, margins: F
     by_margin = np.argsort(-margins, kind="stable")
     order = by_margin[np.argsort(-scores[by_margin], kind="stable")]  # fast, as scores rise with margins
     return Scored(tags[order], scores[order], docs=docs[order])
+
+
+# ------------------------------------------------------------------------------------------------ margins
+
+
+def margins_of(signals: Float64, outcomes: Bool) -> Float64:
+    """Return (P,): the log odds of the outcome, less those of all pairs, from logistic regressions.
+
+    One has the signals, another also their products if there are enough outcomes; the smaller odds count, so
+    that a finding needs both (decision 270).
+    """
+    shift, scale = signals.mean(0), signals.std(0) + 1e-9
+    shift[0], scale[0] = 0.0, 1.0
+    columns = (signals - shift) / scale
+    some = _both_sorts(outcomes)
+    margin = np.asarray(columns @ logistic_weights(columns[:, 1:], outcomes)) - _log_odds(outcomes)
+    if min(outcomes[some].sum(), (~outcomes[some]).sum()) < _SQUARES_FROM:
+        return margin
+    bounded = np.clip(columns[:, 1:], -_FARTHEST, _FARTHEST)
+    curved = _curved_margins(bounded, some, outcomes[some]) - _log_odds(outcomes[some])
+    return np.asarray(np.minimum(margin, curved))
+
+
+def _log_odds(outcomes: Bool) -> float:
+    """Return the log odds of an outcome, which a regression adds to those of each pair."""
+    n = int(outcomes.sum())
+    return float(np.log((n + 0.5) / (len(outcomes) - n + 0.5)))
+
+
+def _both_sorts(outcomes: Bool) -> Int64:
+    """Return the places of some pairs: of the rarer outcome all, if they are not more than half.
+
+    A regression learns little from more of the others, and its order of pairs stays the same.
+    """
+    generator = np.random.default_rng(0)
+    sorts = [generator.permutation(np.flatnonzero(outcomes == sort)) for sort in (True, False)]
+    rare, common = sorted(sorts, key=len)
+    rare = rare[: _SQUARES_PAIRS // 2]
+    return np.concatenate([rare, common[: _SQUARES_PAIRS - len(rare)]])
+
+
+def _curved_margins(columns: Float64, some: Int64, outcomes: Bool) -> Float64:
+    """Return (P,): the log odds by columns (P, C) and the products of any two, learned from some pairs."""
+    from sklearn.linear_model import LogisticRegression
+
+    C = columns.shape[1]
+    a, b = np.triu_indices(C)
+    single = columns[some].T.astype(np.float32)
+    learned = np.empty((C + len(a), len(some)), dtype=np.float32)
+    shift, scale = np.empty(len(learned)), np.empty(len(learned))
+    for i, row in enumerate(learned):  # one at a time: a row fits into the processor's cache
+        row[:] = single[i] if i < C else single[a[i - C]] * single[b[i - C]]
+        shift[i], scale[i] = row.mean(dtype=np.float64), row.std(dtype=np.float64) + 1e-9
+        row -= shift[i].astype(np.float32)
+        row /= scale[i].astype(np.float32)
+    regression = LogisticRegression(C=_PENALTY, solver="newton-cholesky", tol=1e-4, max_iter=30)
+    regression.fit(learned.T, outcomes)
+    weights = regression.coef_[0].astype(np.float64) / scale
+    products = np.zeros((C, C))
+    products[a, b] = weights[C:]
+    constant = float(regression.intercept_[0]) - weights @ shift
+    return np.asarray(constant + columns @ weights[:C] + ((columns @ products) * columns).sum(1))
+
+
+def observed_odds(margins: Float64, outcomes: Bool, asked: Float64) -> Float64:
+    """Return (Q,): the odds of an outcome at the margins asked, as observed at the P margins given.
+
+    The shares of outcomes are an isotonic regression on the margins: blocks with rising shares. Log odds are
+    those of the blocks at their mean margins, half a pair of either sort added, and linear between.
+    """
+    from scipy.optimize import isotonic_regression
+
+    order = np.concatenate([np.flatnonzero(outcomes), np.flatnonzero(~outcomes)])
+    order = order[np.argsort(margins[order], kind="stable")]
+    found = outcomes[order].astype(np.float64)
+    first = isotonic_regression(found).blocks[:-1]
+    n, n_outcomes = np.diff([*first, len(found)]), np.add.reduceat(found, first)
+    centres = np.add.reduceat(margins[order], first) / n
+    log_odds = np.log((n_outcomes + 0.5) / (n - n_outcomes + 0.5))
+    return np.asarray(np.exp(np.interp(asked, centres, np.maximum.accumulate(log_odds))))
 
 
 # ------------------------------------------------------------------------------------------------ signals
@@ -292,7 +369,7 @@ def _name_shares(rows: Int64, known: _Counts, corpus: Corpus) -> CSR:
 
 
 def _entries(table: CSR, pairs: Int64) -> Float64:
-    """Return (P,): the entries of a sparse table with sorted columns; 0 where there is none."""
+    """Return (P,): the entries of a sparse table with sorted columns at given keys; 0 for none."""
     return values_at(pairs, entry_keys(table), table.data)
 
 
@@ -337,14 +414,10 @@ def _closeness(corpus: Corpus, taggings: Taggings) -> Float64:
 
 
 def _ranks(docs: Int64, scores: Float64, candidate: Bool) -> Int64:
-    """Return (P,): how many candidates of the document of a pair have a higher score; 0 for other pairs.
-
-    Pairs are sorted by document; numbers of documents are below `_BATCH_DOCS`.
-    """
+    """Return (P,): how many candidates of the document of a pair have a higher score; 0 for other pairs."""
     ranks = np.zeros(len(docs), dtype=np.int64)
     some = np.flatnonzero(candidate)
-    order = some[np.argsort(-scores[some], kind="stable")]
-    order = order[np.argsort(docs[order].astype(np.uint16), kind="stable")]
+    order = some[np.lexsort((-scores[some], docs[some]))]
     starts = np.searchsorted(docs[order], docs[order])
     ranks[order] = np.arange(len(order)) - starts
     return ranks

@@ -61,32 +61,18 @@ class FoundTopic(Record):
 
 @dataclass(frozen=True, eq=False)
 class TopicChoice(Record):
-    """The recommended number of topics, and what it is based on.
+    """The recommended number of topics, and what it is based on."""
 
-    Attributes:
-        recommended: a number of the grid.
-        interval: 90 % interval of the estimate over restarts; it contains `recommended`.
-        estimate: the number of topics found again at the best held-out score; the recommendation is the
-            number of the grid nearest to it.
-        best_score: the number of topics with the best held-out score.
-        restarts: number of fits for each number of topics.
-        seed: that all splits and fits were derived from.
-        rows: one for each number of the grid.
-        topics: those of `model`, most often found first.
-        notes: what to consider, in sentences.
-        model: fitted to all documents with the recommended number of topics and the seed.
-    """
-
-    recommended: int
-    interval: tuple[int, int]
-    estimate: float
-    best_score: int
-    restarts: int
-    seed: int
-    rows: tuple[ChoiceRow, ...]
-    topics: tuple[FoundTopic, ...]
-    notes: tuple[str, ...]
-    model: TopicModel = field(repr=False)
+    recommended: int  # the number of the grid nearest to the estimate
+    interval: tuple[int, int]  # 90 % interval of the estimate over restarts; it contains `recommended`
+    estimate: float  # the number of topics found again at the best held-out score
+    best_score: int  # the number of topics with the best held-out score
+    restarts: int  # fits for each number of topics
+    seed: int  # that all splits and fits were derived from
+    rows: tuple[ChoiceRow, ...]  # one for each number of the grid
+    topics: tuple[FoundTopic, ...]  # those of `model`, most often found first
+    notes: tuple[str, ...]  # what to consider, in sentences
+    model: TopicModel = field(repr=False)  # fitted to all documents with the recommended number and the seed
 
     def __repr__(self) -> str:
         low, high = self.interval
@@ -209,16 +195,9 @@ def fit_grid(
     n_jobs: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> Iterator[GridRow]:
-    """Yield the fits of each number of topics.
+    """Yield the fits of each number of topics, with the other parameters of a model.
 
     Fits run side by side, or one after another if their messages take much memory. Neither changes a bit.
-
-    Args:
-        restarts: from `make_restarts`.
-        topics: numbers of topics.
-        model: the estimator; its other parameters are used.
-        n_jobs: threads; None or -1 for all cores.
-        on_progress: called with the share of the work that is done.
     """
     threads, work, done = resolve_threads(n_jobs), sum(topics) * len(restarts), 0
     edges = max(restart.train.counts.nnz for restart in restarts)
@@ -283,11 +262,7 @@ def recommend(fitted: Sequence[GridRow], seed: int) -> Recommendation:
 def _estimate(grid: Any, scores: Float64, found: Float64, weights: Any) -> tuple[int, float]:
     """Return the number of topics of the best mean score, and how many topics are found again.
 
-    Args:
-        grid: (G,) numbers of topics.
-        scores: (G, R).
-        found: (G, R, R).
-        weights: (R,) how often each restart counts; pairs of a restart with itself never count.
+    Of G numbers of topics and R restarts; weights, (R,), are how often each restart counts.
     """
     means = (scores * weights).sum(1) / weights.sum()
     best = int(means.argmax())

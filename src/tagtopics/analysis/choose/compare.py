@@ -77,24 +77,14 @@ class LoneTopic(Record):
 
 @dataclass(frozen=True)
 class Comparison(Record):
-    """What two models have in common.
+    """What two models have in common."""
 
-    Attributes:
-        similarity: mean cosine similarity over the topics of the smaller model, best one-to-one match.
-        threshold: least similarity of a match.
-        words_first: words that only the first model has.
-        words_second: words that only the second model has.
-        pairs: matched topics, most similar first.
-        only_first: topics of the first model without a match.
-        only_second: topics of the second model without a match.
-    """
-
-    similarity: float
-    threshold: float
-    words_first: int
+    similarity: float  # mean cosine similarity over the topics of the smaller model, best one-to-one match
+    threshold: float  # least similarity of a match
+    words_first: int  # words that only the first model has
     words_second: int
-    pairs: tuple[TopicPair, ...]
-    only_first: tuple[LoneTopic, ...]
+    pairs: tuple[TopicPair, ...]  # most similar first
+    only_first: tuple[LoneTopic, ...]  # largest first
     only_second: tuple[LoneTopic, ...]
 
     def __repr__(self) -> str:
@@ -131,11 +121,11 @@ def compare(
     pairs = match_topics(_in_words(model_a, words), _in_words(model_b, words))
     tops = [[tuple(w for w, _ in top) for top in m.top_words(n_words)] for m in (model_a, model_b)]
     shares = model_a.topic_shares(), model_b.topic_shares()
-    matched = []
-    for i in np.lexsort((pairs.rows, -pairs.similarity)):
-        if pairs.similarity[i] >= threshold:
-            a, b = int(pairs.rows[i]), int(pairs.columns[i])
-            matched.append(_pair(a, b, float(pairs.similarity[i]), tops, shares))
+    matched = [
+        _pair(int(pairs.rows[i]), int(pairs.columns[i]), float(pairs.similarity[i]), tops, shares)
+        for i in np.lexsort((pairs.rows, -pairs.similarity))
+        if pairs.similarity[i] >= threshold
+    ]
     return Comparison(
         similarity=float(pairs.similarity.mean()),
         threshold=threshold,

@@ -54,27 +54,18 @@ class Effect(Record):
 class Effects(Record):
     """Effects on topics with their intervals.
 
-    Attributes:
-        terms: names of the numbers and tags.
-        given: kinds of tags that were held constant.
-        n_docs: documents with all values.
-        left_out: documents without some value.
-        refits: number of bootstrap samples.
-        level: of the intervals.
-        held: whether topics were held, because they are edited. Intervals then include which documents there
-            are, but little of how uncertain the topics are.
-        rows: the effects, term after term; clear ones first, then by size.
-        topics: mean share of each topic over the documents, its words, and whether it agrees with the model.
+    If topics are `held`, because they are edited, intervals include which documents there are, but little of
+    how uncertain the topics are.
     """
 
-    terms: tuple[str, ...]
-    given: tuple[str, ...]
-    n_docs: int
-    left_out: int
+    terms: tuple[str, ...]  # names of the numbers and tags
+    given: tuple[str, ...]  # kinds of tags that were held constant
+    n_docs: int  # documents with all values
+    left_out: int  # documents without some value
     refits: int
-    level: float
+    level: float  # of the intervals
     held: bool
-    rows: tuple[Effect, ...]
+    rows: tuple[Effect, ...]  # term after term; clear ones first, then by size
     topics: tuple[TopicMean, ...]
 
     def of(self, term: str) -> tuple[Effect, ...]:

@@ -93,24 +93,13 @@ def measure(
     n_jobs: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> Measured:
-    """Return a statistic of the topic shares of documents, with intervals that include learning the topics.
+    """Return a statistic of the topic shares of documents, and intervals that include learning the topics.
 
     Documents are drawn with replacement, topics are learned again from each sample, and the statistic is
     computed from it. The interval is the estimate plus and minus a quantile of Student's t times the standard
     deviation of the refits. A topic that differs from the model's is an `InputError` if topics were edited
-    since the fit, else a `CorpusWarning`.
-
-    Args:
-        model: fitted, `LDA` or `TTM`, with or without edits.
-        corpus: documents with words of the model.
-        rows: of the documents to measure.
-        statistic: it gets the shares of the model's topics.
-        refits: number of bootstrap samples.
-        seed: of the samples.
-        level: of the intervals.
-        n_words: words that name a topic.
-        n_jobs: threads; any number gives the same bits.
-        on_progress: called with the share of the work that is done.
+    since the fit, else a `CorpusWarning`. Arguments are those of `effects`; any number of threads gives the
+    same bits.
     """
     if refits < 10:
         raise InputError(f"refits must be 10 or more, not {refits}; 100 or more for final results")
@@ -215,11 +204,7 @@ class Start(NamedTuple):
 def find_start(model: Any, counts: CSR, n_threads: int, *, held: bool = False) -> Start:
     """Return the topics of a model after sweeps over all documents that learn the prior's concentration.
 
-    Args:
-        model: fitted, `LDA` or `TTM`.
-        counts: CSR (D, W) in the columns of the model.
-        n_threads: any number gives the same bits.
-        held: whether the words of the topics are a prior, as strong as that of edits in `fit_curated`.
+    If topics are held, their words are a prior, as strong as that of edits in `fit_curated`.
     """
     if not isinstance(model, OnlineModel):
         raise InputError(f"{type(model).__name__} cannot be refitted from its topics; LDA and TTM can")

@@ -78,30 +78,17 @@ class TagDrift(Record):
 
 @dataclass(frozen=True, eq=False)
 class Trends(Record):
-    """Topics and tags over time.
+    """Topics and tags over time; `held` as in `Effects`."""
 
-    Attributes:
-        periods: the periods, ascending: the distinct times, or equal spans of them.
-        docs: documents of each period.
-        left_out: documents without a time.
-        refits: number of bootstrap samples.
-        level: of the intervals.
-        held: whether topics were held, because they are edited. Intervals then include which documents there
-            are, but little of how uncertain the topics are.
-        topics: steepest rise first.
-        tags: steepest rise first.
-        drifts: largest score first.
-    """
-
-    periods: tuple[str, ...]
-    docs: tuple[int, ...]
-    left_out: int
+    periods: tuple[str, ...]  # ascending: the distinct times, or equal spans of them
+    docs: tuple[int, ...]  # documents of each period
+    left_out: int  # documents without a time
     refits: int
-    level: float
+    level: float  # of the intervals
     held: bool
-    topics: tuple[TopicTrend, ...]
-    tags: tuple[TagTrend, ...]
-    drifts: tuple[TagDrift, ...]
+    topics: tuple[TopicTrend, ...]  # steepest rise first
+    tags: tuple[TagTrend, ...]  # steepest rise first
+    drifts: tuple[TagDrift, ...]  # largest score first
 
     def __repr__(self) -> str:
         lines = [f"{len(self.periods)} periods, {self.periods[0]} to {self.periods[-1]}"]
@@ -257,14 +244,7 @@ def tag_drifts(
 
     The trend of all documents and the mean profiles of all tags are removed first; a document is the mean of
     its tags. The statistic is the sum over topics of the squared slopes of the square roots of the shares,
-    whose variance depends little on their size. Decision 275.
-
-    Args:
-        shares: (D, K) topic shares of documents.
-        tags: CSR (D, N).
-        names: of the N tags.
-        times: (D,).
-        seed: of the permutations.
+    whose variance depends little on their size. Decision 275. Shares are (D, K), tags CSR (D, N), times (D,).
     """
     parts = sp.csc_array(sp.diags_array(1 / np.maximum(np.asarray(tags.sum(1)).ravel(), 1)) @ tags)
     roots, rest = (_own_part(values, parts, times) for values in (np.sqrt(np.maximum(shares, 0)), shares))

@@ -1,0 +1,389 @@
+"""`tagtopics choose`, `compare`, `effects` and `trends`: analyses of topics."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tagtopics.cli.options import (
+    ColumnOptions,
+    CorpusArgument,
+    OutputOptions,
+    TextOptions,
+    argument,
+    dataset_names,
+    option,
+    top_option,
+)
+from tagtopics.cli.output import error_console, make_table, note, per_cent, plain, show
+from tagtopics.cli.sources import load, load_with_documents, read_training
+from tagtopics.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tagtopics.analysis.choose.choose import TopicChoice
+    from tagtopics.analysis.choose.compare import Comparison
+    from tagtopics.analysis.effects.effects import Effects
+    from tagtopics.analysis.effects.measure import TopicMean
+    from tagtopics.analysis.effects.trends import Trend, Trends
+    from tagtopics.analysis.records import OnProgress
+    from tagtopics.corpus import Corpus
+    from tagtopics.models.base import TopicModel
+
+
+def whole_numbers(value: str) -> tuple[int, ...]:
+    """Parse whole numbers with commas between them."""
+    try:
+        return tuple(int(part) for part in value.split(","))
+    except ValueError:
+        raise typer.BadParameter(f"{value[:40]!r} is not a list of whole numbers such as 10,20,50") from None
+
+
+SourceArgument = Annotated[
+    str,
+    argument("A model folder with its documents, or a corpus to fit first.", "MODEL|CORPUS",
+             autocompletion=dataset_names),
+]  # fmt: skip
+LimitOption = Annotated[int, option("Rows of each table; 0 for all. JSON always has all.", "--limit", min=0)]
+TopOption = Annotated[int, top_option("Words per topic.")]
+SeedOption = Annotated[int, option("Random seed; equal seeds give equal results.", "--seed")]
+ThreadsOption = Annotated[
+    int | None, option("Number of threads; does not change the result.", "--threads", default="all cores")
+]
+
+
+@dataclass(frozen=True)
+class RefitOptions:
+    """The model, and the refits that intervals come from."""
+
+    topics: Annotated[int, option("Number of topics, if a corpus is fitted first.", "--topics", min=2)] = 20
+    refits: Annotated[int, option("Refits on bootstrap samples of the documents.", "--refits", min=10)] = 200
+    level: Annotated[
+        float, option("Level of the intervals.", "--level", metavar="X", min=0.01, max=0.999)
+    ] = 0.9
+    seed: SeedOption = 0
+    threads: ThreadsOption = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of `effects` and `trends`."""
+        return {"refits": self.refits, "level": self.level, "seed": self.seed, "n_jobs": self.threads}
+
+
+def _terms(text: str, name: str, metavar: str = "KIND") -> Any:
+    return option(text, name, default="none", metavar=metavar)
+
+
+@dataclass(frozen=True)
+class TermOptions:
+    """What topics may depend on."""
+
+    on: Annotated[
+        list[str] | None,
+        _terms(
+            "A number: year, date, or a kind of tags that are numbers; repeat for several.", "--on", "NAME"
+        ),
+    ] = None
+    kind: Annotated[
+        list[str] | None, _terms("A kind of tags, such as venue; repeat for several.", "--kind")
+    ] = None
+    given: Annotated[
+        list[str] | None, _terms("A kind of tags to hold constant, such as authors.", "--given")
+    ] = None
+    min_docs: Annotated[
+        int, option("Minimum number of documents of a tag of --kind.", "--min-docs", min=2)
+    ] = 10
+
+
+def choose_command(
+    corpus: CorpusArgument,
+    columns: ColumnOptions,
+    text: TextOptions,
+    output: OutputOptions,
+    topics: Annotated[
+        Any,
+        option("Numbers of topics to try.", "--topics", default="10,20,50,100", metavar="N,N",
+               parser=whole_numbers),
+    ] = None,
+    restarts: Annotated[int, option("Fits for each number, on other documents and seeds.", min=2)] = 10,
+    seed: SeedOption = 0,
+    threads: ThreadsOption = None,
+    top: TopOption = 8,
+) -> None:  # fmt: skip
+    """Recommend a number of topics: held-out score, and topics that repeated fits find again."""
+    from tagtopics.analysis.choose.choose import GRID, choose_topics
+
+    documents = read_training(corpus, columns, text, output)
+    with progress(output, "Fitting") as on_progress:
+        choice = choose_topics(
+            documents,
+            topics or GRID,
+            restarts=restarts,
+            seed=seed,
+            n_words=top,
+            n_jobs=threads,
+            on_progress=on_progress,
+        )
+    for line in choice.notes:
+        note(line)
+    show(output.json, choice.to_dict(), lambda console: _draw_choice(console, choice))
+
+
+def _draw_choice(console: Console, choice: TopicChoice) -> None:
+    low, high = choice.interval
+    console.print(f"recommended: {choice.recommended} topics (90 % interval {low} to {high})\n")
+    marks = {choice.best_score: "best score", choice.recommended: "recommended"}
+    draw_table(
+        console,
+        None,
+        [">topics", ">score", ">error", ">found again", ""],
+        [
+            (row.n_topics, f"{row.score:.4f}", f"{row.error:.4f}", f"{100 * row.stability:.0f} %",
+             marks.get(row.n_topics, ""))
+            for row in choice.rows
+        ],
+        f"{choice.restarts} restarts; score: mean log probability of a held-out token",
+    )  # fmt: skip
+    draw_table(
+        console,
+        f"{choice.recommended} topics",
+        [">topic", ">share", ">found in", "words"],
+        [(row.topic, per_cent(row.share), f"{row.found} of {row.restarts}", " ".join(row.words))
+         for row in choice.topics],
+    )  # fmt: skip
+
+
+def compare_command(
+    first: Annotated[str, argument("A model folder.", "MODEL")],
+    second: Annotated[str, argument("Another model folder.", "OTHER")],
+    output: OutputOptions,
+    top: Annotated[int, top_option("Words per topic that are compared.")] = 10,
+    threshold: Annotated[
+        float, option("Minimum cosine similarity of a match.", "--threshold", metavar="X", min=0, max=1)
+    ] = 0.8,
+) -> None:
+    """Match the topics of two models: similarity, words gained and lost, topics without a match."""
+    from tagtopics.analysis.choose.compare import compare
+
+    found = compare(load(first), load(second), n_words=top, threshold=threshold)
+    payload = {"models": [first, second], **found.to_dict()}
+    show(output.json, payload, lambda console: _draw_comparison(console, found, first, second))
+
+
+def _draw_comparison(console: Console, found: Comparison, first: str, second: str) -> None:
+    rows = []
+    for pair in found.pairs:
+        shares = f"{100 * pair.share_first:.1f} → {100 * pair.share_second:.1f} %"
+        words = map(" ".join, (pair.words, pair.gained, pair.lost))
+        rows.append((pair.first, pair.second, f"{pair.similarity:.2f}", shares, *words))
+    columns = [">first", ">second", ">similarity", ">shares", "words in both", "gained", "lost"]
+    caption = f"mean similarity {found.similarity:.2f}"
+    draw_table(console, f"{len(rows)} topics in both models", columns, rows, caption)
+    for name, lone in ((first, found.only_first), (second, found.only_second)):
+        if lone:
+            draw_table(
+                console,
+                f"only in {name}",
+                [">topic", ">share", ">nearest", ">similarity", "words"],
+                [(row.topic, per_cent(row.share), row.nearest, f"{row.similarity:.2f}", " ".join(row.words))
+                 for row in lone],
+            )  # fmt: skip
+
+
+def effects_command(
+    source: SourceArgument,
+    terms: TermOptions,
+    refits: RefitOptions,
+    columns: ColumnOptions,
+    text: TextOptions,
+    output: OutputOptions,
+    top: TopOption = 6,
+    limit: LimitOption = 15,
+) -> None:
+    """Estimate effects of numbers and tags on topics, with intervals from refits on bootstrap samples."""
+    from tagtopics.analysis.effects.effects import effects
+
+    if not terms.on and not terms.kind:
+        raise InputError("effects: name a number with --on or a kind of tags with --kind")
+    model, documents = _model_and_documents(source, refits, columns, text, output)
+    with progress(output, "Refitting") as on_progress:
+        found = effects(
+            model,
+            documents,
+            on=terms.on or (),
+            kinds=terms.kind or (),
+            given=terms.given or (),
+            min_docs=terms.min_docs,
+            n_words=top,
+            on_progress=on_progress,
+            **refits.arguments(),
+        )
+    _note_left_out(found.left_out)
+    show(output.json, found.to_dict(), lambda console: _draw_effects(console, found, limit))
+
+
+def _draw_effects(console: Console, found: Effects, limit: int) -> None:
+    effects = sorted(found.rows, key=lambda row: (not row.clear, -abs(row.estimate)))
+    shown = effects[: limit or None]
+    rows = []
+    for row in shown:
+        topic = found.topics[row.topic]
+        interval = f"{100 * row.low:+.2f} to {100 * row.high:+.2f} {found.mark(row)}"
+        numbers = _mean(topic), f"{100 * row.estimate:+.2f}", interval
+        rows.append((row.term, row.topic, *numbers, " ".join(topic.words)))
+    given = f", given {', '.join(found.given)}" if found.given else ""
+    caption = f"{found.n_docs:,} documents{given}; % of the tokens of a document; {_intervals(found)}"
+    caption += "; * excludes zero" + _explain_marks([found.topics[row.topic] for row in shown])
+    columns = ["term", ">topic", ">mean", ">effect", ">interval", "words"]
+    draw_table(console, "effects on topics", columns, rows, caption)
+    if len(effects) > len(shown):
+        console.print(f"  ... and {len(effects) - len(shown):,} more: --limit 0", style="dim")
+
+
+def trends_command(
+    source: SourceArgument,
+    refits: RefitOptions,
+    columns: ColumnOptions,
+    text: TextOptions,
+    output: OutputOptions,
+    time: Annotated[
+        str, option("Time: year, date, or a kind of tags that are numbers.", "--on", metavar="NAME")
+    ] = "year",
+    periods: Annotated[int, option("Maximum number of periods.", "--periods", min=2)] = 12,
+    min_docs: Annotated[int, option("Minimum number of documents of a tag.", "--min-docs", min=3)] = 20,
+    top: TopOption = 6,
+    limit: LimitOption = 15,
+) -> None:
+    """Show topics and tags over time: what rises, what falls, tags whose topics drift."""
+    from tagtopics.analysis.effects.trends import trends
+
+    model, documents = _model_and_documents(source, refits, columns, text, output)
+    with progress(output, "Refitting") as on_progress:
+        found = trends(
+            model,
+            documents,
+            time=time,
+            n_periods=periods,
+            min_docs=min_docs,
+            n_words=top,
+            on_progress=on_progress,
+            **refits.arguments(),
+        )
+    _note_left_out(found.left_out)
+    show(output.json, found.to_dict(), lambda console: _draw_trends(console, found, limit))
+
+
+def _draw_trends(console: Console, found: Trends, limit: int) -> None:
+    columns = [f">{found.periods[0]}", f">{found.periods[-1]}", ">slope", ">interval", ""]
+    shown, rows = _ends(found.topics, limit), list[tuple[Any, ...]]()
+    for topic in shown:
+        direction = topic.direction if topic.agrees else f"{topic.direction} ? {_mean(topic)}"
+        rows.append((topic.topic, *_numbers(topic), direction, " ".join(topic.words)))
+    caption = f"% per unit of time; {_intervals(found)}{_explain_marks(shown)}"
+    draw_table(console, "topics over time", [">topic", *columns, "words"], rows, caption)
+    clear = [tag for tag in found.tags if tag.direction != "unclear"]
+    if clear:
+        rows = [(tag.tag, tag.n_docs, *_numbers(tag), tag.direction) for tag in _ends(clear, limit)]
+        draw_table(console, "tags over time", ["tag", ">documents", *columns], rows)
+    rows = []
+    for tag in [row for row in found.drifts if row.drifts][: limit or None]:
+        topics = (", ".join(map(str, some)) for some in (tag.gained, tag.lost))
+        rows.append((tag.tag, tag.n_docs, per_cent(tag.change), f"{tag.score:.1f}", *topics))
+    if rows:
+        columns = ["tag", ">documents", ">change", ">score", "gained", "lost"]
+        draw_table(console, "tags whose topics drift", columns, rows)
+
+
+def _model_and_documents(
+    source: str, refits: RefitOptions, columns: ColumnOptions, text: TextOptions, output: OutputOptions
+) -> tuple[TopicModel, Corpus]:
+    """Return a model and its documents: saved ones, or a corpus and the topics fitted to it."""
+    from tagtopics.models.lda import LDA
+
+    model, documents = load_or_read(source, columns, text, output)
+    if model is None:
+        model = LDA(refits.topics, random_state=refits.seed, n_jobs=refits.threads).fit_topics(documents)
+    return model, documents
+
+
+def _note_left_out(left_out: int) -> None:
+    if left_out:
+        note(f"{left_out:,} documents without a value were left out")
+
+
+def _intervals(found: Effects | Trends) -> str:
+    """Return where the intervals come from."""
+    held = " that hold the edited topics" if found.held else ""
+    return f"{100 * found.level:g} % intervals from {found.refits} refits{held}"
+
+
+def _mean(topic: TopicMean) -> str:
+    """Return the mean share of a topic; in parentheses what tells it from the model's if it is another."""
+    share, in_model = per_cent(topic.share), per_cent(topic.model_share)
+    return share if topic.agrees else f"{share} ({in_model}, {topic.similarity:.2f})"
+
+
+def _explain_marks(topics: Sequence[TopicMean]) -> str:
+    if all(topic.agrees for topic in topics):
+        return ""
+    return "; ? not the topic of the model (its share there, similarity): do not rely on it"
+
+
+def _numbers(row: Trend) -> tuple[str, ...]:
+    interval = f"{100 * row.low:+.2f} to {100 * row.high:+.2f}"
+    return per_cent(row.shares[0]), per_cent(row.shares[-1]), f"{100 * row.slope:+.2f}", interval
+
+
+def _ends(rows: Sequence[Any], limit: int) -> Sequence[Any]:
+    """Return the first and the last rows, `limit` in all."""
+    if not limit or len(rows) <= limit:
+        return rows
+    return [*rows[: (limit + 1) // 2], *rows[len(rows) - limit // 2 :]]
+
+
+# --------------------------------------------------------------------------------------- used by `audit`, too
+
+
+def draw_table(
+    console: Console,
+    title: str | None,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    caption: str | None = None,
+) -> None:
+    """Print a table; see `make_table`."""
+    table = make_table(title, columns, caption)
+    for row in rows:
+        table.add_row(*map(plain, row))
+    console.print(table)
+
+
+def load_or_read(
+    source: str, columns: ColumnOptions, text: TextOptions, output: OutputOptions
+) -> tuple[TopicModel | None, Corpus]:
+    """Return a saved model and its documents, or None and the corpus to fit a model to."""
+    if not (Path(source) / "model.json").is_file():
+        return None, read_training(source, columns, text, output)
+    model, documents = load_with_documents(source)
+    if documents is None:
+        raise InputError(f"{source}: was saved without its documents; fit again with --keep-corpus")
+    return model, documents
+
+
+@contextmanager
+def progress(output: OutputOptions, title: str) -> Iterator[OnProgress]:
+    """Yield a function that takes the share of the work done and shows it, on a terminal only."""
+    if output.quiet or not sys.stderr.isatty():
+        yield lambda share: None
+        return
+    from rich.progress import Progress
+
+    with Progress(console=error_console(), transient=True) as bar:
+        task = bar.add_task(title, total=1.0)
+        yield lambda share: bar.update(task, completed=share)
