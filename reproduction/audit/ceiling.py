@@ -21,8 +21,8 @@ import scipy.sparse as sp
 import tagtopics as tt
 from reproduction.audit import results
 from tagtopics.analysis.audit import duplicates
+from tagtopics.analysis.audit.duplicates import normalize_rows, row_products, weighted_words
 from tagtopics.analysis.audit.names import spelling_pairs
-from tagtopics.analysis.audit.profiles import normalize_rows, row_products, weighted_words
 
 LEARNED, OFTEN = 300, (results.FEWEST, 40)
 """Tags to learn from, and the documents that each split tag has at least."""

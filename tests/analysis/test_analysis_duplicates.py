@@ -9,9 +9,15 @@ import pytest
 import scipy.sparse as sp
 
 import tagtopics as tt
-from tagtopics.analysis.audit.duplicates import _make_profiles, _share_of_duplicates, _unity, duplicate_tags
+from tagtopics.analysis.audit.duplicates import (
+    _make_profiles,
+    _share_of_duplicates,
+    _unity,
+    duplicate_tags,
+    largest,
+    weighted_words,
+)
 from tagtopics.analysis.audit.names import spelling_pairs
-from tagtopics.analysis.audit.profiles import largest, weighted_words
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 import tagtopics as tt
 from tagtopics.analysis.choose.compare import match_topics
 from tagtopics.analysis.effects.effects import kind_matrix, make_design, numbers
-from tagtopics.analysis.effects.measure import find_start, measure, refit
+from tagtopics.analysis.effects.measure import Sampling, find_start, measure, refit
 from tagtopics.analysis.effects.trends import periods_of, tag_drifts
 from tagtopics.cli import main
 from tagtopics.errors import InputError
@@ -96,10 +96,7 @@ def test_given_tags_are_random_effects(data: Any) -> None:
 
 def test_intervals_are_the_spread_of_refits(data: Any) -> None:
     corpus, model, _ = data
-    every = np.arange(D)
-    result = measure(
-        model, corpus, every, lambda rows, shares: shares.mean(0), refits=10, seed=3, level=0.9, n_words=5
-    )
+    result = measure(model, corpus, np.arange(D), lambda _, shares: shares.mean(0), Sampling(10, 3, 0.9), 5)
     start = find_start(model, corpus.counts, 1)
     means = []
     for b in range(10):

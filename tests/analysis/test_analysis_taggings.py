@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import tagtopics as tt
-from tagtopics.analysis.audit.profiles import weighted_words
+from tagtopics.analysis.audit.duplicates import weighted_words
 from tagtopics.analysis.audit.taggings import (
     Taggings,
     _batches,

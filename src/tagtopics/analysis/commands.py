@@ -76,25 +76,22 @@ class RefitOptions:
         return {"refits": self.refits, "level": self.level, "seed": self.seed, "n_jobs": self.threads}
 
 
-def _terms(text: str, name: str, metavar: str = "KIND") -> Any:
-    return option(text, name, default="none", metavar=metavar)
-
-
 @dataclass(frozen=True)
 class TermOptions:
     """What topics may depend on."""
 
     on: Annotated[
         list[str] | None,
-        _terms(
-            "A number: year, date, or a kind of tags that are numbers; repeat for several.", "--on", "NAME"
-        ),
-    ] = None
+        option("A number: year, date, or a kind of tags that are numbers; repeat for several.", "--on",
+               default="none", metavar="NAME"),
+    ] = None  # fmt: skip
     kind: Annotated[
-        list[str] | None, _terms("A kind of tags, such as venue; repeat for several.", "--kind")
+        list[str] | None,
+        option("A kind of tags, such as venue; repeat for several.", default="none", metavar="KIND"),
     ] = None
     given: Annotated[
-        list[str] | None, _terms("A kind of tags to hold constant, such as authors.", "--given")
+        list[str] | None,
+        option("A kind of tags to hold constant, such as authors.", default="none", metavar="KIND"),
     ] = None
     min_docs: Annotated[
         int, option("Minimum number of documents of a tag of --kind.", "--min-docs", min=2)
@@ -224,7 +221,8 @@ def effects_command(
             on_progress=on_progress,
             **refits.arguments(),
         )
-    _note_left_out(found.left_out)
+    if found.left_out:
+        note(f"{found.left_out:,} documents without a value were left out")
     show(output.json, found.to_dict(), lambda console: _draw_effects(console, found, limit))
 
 
@@ -275,7 +273,8 @@ def trends_command(
             on_progress=on_progress,
             **refits.arguments(),
         )
-    _note_left_out(found.left_out)
+    if found.left_out:
+        note(f"{found.left_out:,} documents without a value were left out")
     show(output.json, found.to_dict(), lambda console: _draw_trends(console, found, limit))
 
 
@@ -310,11 +309,6 @@ def _model_and_documents(
     if model is None:
         model = LDA(refits.topics, random_state=refits.seed, n_jobs=refits.threads).fit_topics(documents)
     return model, documents
-
-
-def _note_left_out(left_out: int) -> None:
-    if left_out:
-        note(f"{left_out:,} documents without a value were left out")
 
 
 def _intervals(found: Effects | Trends) -> str:

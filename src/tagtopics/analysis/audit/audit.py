@@ -12,8 +12,7 @@ from scipy.special import ndtr
 
 from tagtopics._typing import CSR, Float32, Float64, Int64
 from tagtopics.analysis.audit.changes import KINDS, Finding
-from tagtopics.analysis.audit.duplicates import duplicate_tags
-from tagtopics.analysis.audit.profiles import Scored
+from tagtopics.analysis.audit.duplicates import Scored, duplicate_tags
 from tagtopics.analysis.audit.taggings import Taggings, collect_taggings, doubtful_taggings, missing_taggings
 from tagtopics.analysis.records import OnProgress
 from tagtopics.corpus.core import Corpus

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
-from tagtopics.analysis.commands import draw_table, load_or_read, progress
+from tagtopics.analysis.commands import LimitOption, SourceArgument, draw_table, load_or_read, progress
 from tagtopics.cli.estimators import build_model, progress_bar
 from tagtopics.cli.options import (
     ColumnOptions,
@@ -13,7 +13,6 @@ from tagtopics.cli.options import (
     OutputOptions,
     TextOptions,
     argument,
-    dataset_names,
     flag,
     option,
 )
@@ -27,41 +26,7 @@ if TYPE_CHECKING:
 
     from tagtopics.analysis.audit.changes import Finding
 
-AuditedArgument = Annotated[
-    str,
-    argument("A corpus, as in `fit`, or a model folder that was saved with its corpus.", "CORPUS|MODEL",
-             autocompletion=dataset_names),
-]  # fmt: skip
-KindOption = Annotated[
-    list[str] | None,
-    option("doubtful, missing, duplicate, dead, broad or inseparable; repeat for several.", "--kind",
-           default="all", metavar="KIND"),
-]  # fmt: skip
-LimitOption = Annotated[
-    int, option("Findings of a kind in the table; 0 for all. JSON and CSV always have all.", min=0)
-]
-ScoreOption = Annotated[
-    float, option("Leave out findings with a lower score, 0 to 1.", metavar="X", min=0, max=1)
-]
-WordsOption = Annotated[int, option("Words given with each finding.", "--words", min=0)]
-ChangesOption = Annotated[
-    str | None,
-    option("CSV file to write: a change for each finding, to accept or refuse.", "--changes",
-           default="not written", metavar="FILE"),
-]  # fmt: skip
 OverwriteOption = Annotated[bool, flag("Replace an existing file.", "--overwrite")]
-ChangesArgument = Annotated[str, argument("A CSV file of changes written by `audit`.", "CHANGES")]
-SourceArgument = Annotated[
-    str, argument("The collection: a file (.jsonl .csv .tsv .parquet) or a matrix folder.", "INPUT")
-]
-CollectionOption = Annotated[
-    str, option("File or folder to write, in the format of INPUT.", "--out", "-o", metavar="PATH")
-]
-AcceptOption = Annotated[
-    float | None,
-    option("Also accept doubtful, missing and duplicate lines without an answer, from this score on.",
-           "--accept-from", default="only yes", metavar="X"),
-]  # fmt: skip
 
 _TITLES = {
     "doubtful": "Doubtful tags: remove?",
@@ -74,18 +39,28 @@ _TITLES = {
 
 
 def audit_command(
-    source: AuditedArgument,
+    source: SourceArgument,
     model: ModelOptions,
     columns: ColumnOptions,
     text: TextOptions,
     output: OutputOptions,
-    kind: KindOption = None,
+    kind: Annotated[
+        list[str] | None,
+        option("doubtful, missing, duplicate, dead, broad or inseparable; repeat for several.",
+               default="all", metavar="KIND"),
+    ] = None,
     limit: LimitOption = 10,
-    min_score: ScoreOption = 0.05,
-    words: WordsOption = 5,
-    changes: ChangesOption = None,
+    min_score: Annotated[
+        float, option("Leave out findings with a lower score, 0 to 1.", metavar="X", min=0, max=1)
+    ] = 0.05,
+    words: Annotated[int, option("Words given with each finding.", min=0)] = 5,
+    changes: Annotated[
+        str | None,
+        option("CSV file to write: a change for each finding, to accept or refuse.",
+               default="not written", metavar="FILE"),
+    ] = None,
     overwrite: OverwriteOption = False,
-) -> None:
+) -> None:  # fmt: skip
     """Find doubtful, missing, duplicate and useless tags, with scores, reasons and proposed changes."""
     from tagtopics.analysis.audit.audit import audit
     from tagtopics.analysis.audit.changes import KINDS, write_changes
@@ -115,14 +90,22 @@ def audit_command(
 
 
 def apply_command(
-    changes: ChangesArgument,
-    source: SourceArgument,
+    changes: Annotated[str, argument("A CSV file of changes written by `audit`.", "CHANGES")],
+    source: Annotated[
+        str, argument("The collection: a file (.jsonl .csv .tsv .parquet) or a matrix folder.", "INPUT")
+    ],
     columns: ColumnOptions,
     output: OutputOptions,
-    out: CollectionOption,
-    accept_from: AcceptOption = None,
+    out: Annotated[
+        str, option("File or folder to write, in the format of INPUT.", "--out", "-o", metavar="PATH")
+    ],
+    accept_from: Annotated[
+        float | None,
+        option("Also accept doubtful, missing and duplicate lines without an answer, from this score on.",
+               default="only yes", metavar="X"),
+    ] = None,
     overwrite: OverwriteOption = False,
-) -> None:
+) -> None:  # fmt: skip
     """Apply accepted changes to the tags of a collection and write it in the format it came in."""
     from tagtopics.analysis.audit.changes import read_changes
     from tagtopics.analysis.audit.rewrite import TagColumns, rewrite

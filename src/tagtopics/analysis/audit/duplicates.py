@@ -14,9 +14,10 @@ import scipy.sparse as sp
 from tagtopics._blas import single_thread
 from tagtopics._typing import CSR, Bool, Float64, Int64
 from tagtopics.analysis.audit.names import EVIDENCE, spelling_pairs
-from tagtopics.analysis.audit.profiles import Scored, largest, normalize_rows, row_products, weighted_words
 from tagtopics.corpus.cooccurrence import tags_together
 from tagtopics.corpus.core import Corpus
+from tagtopics.jit.threads import resolve_threads
+from tagtopics.jit.top import largest_of_rows
 from tagtopics.recommend.logistic import logistic_weights
 
 _SPLIT_TAGS, _FEWEST_DOCS = 300, 4  # tags that are split to learn from, and the documents that each needs
@@ -27,6 +28,17 @@ _PRIOR, _MOST = 0.01, 0.1  # least and largest share of tags that are taken to h
 _FOUND = np.linspace(0.2, 0.8, 7)  # shares of the halves of tags above the levels at which pairs are counted
 _UNLIKE = 0.5  # evidence of a pair whose names are not alike; see `EVIDENCE`
 _CHUNK = 1024  # tags whose neighbours are searched at a time
+_PAIRS = 20_000  # pairs of rows to multiply at a time
+_NONE = np.zeros(0, dtype=np.int64)
+
+
+class Scored(NamedTuple):
+    """N tags with scores from 0 to 1, highest first; each with another tag, or of a document, or alone."""
+
+    tags: Int64  # (N,); of two tags, the one to keep
+    scores: Float64  # (N,)
+    others: Int64 = _NONE  # (N,) or empty
+    docs: Int64 = _NONE  # (N,) or empty
 
 
 class _Profiles(NamedTuple):
@@ -53,7 +65,7 @@ def duplicate_tags(corpus: Corpus) -> Scored:
     near = _neighbours(profiles)
     pairs = sorted(set(near) | set(spelled))
     if not pairs:
-        return Scored(np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))
+        return Scored(_NONE, np.zeros(0), _NONE)
     a, b = np.array(pairs, dtype=np.int64).T
     evidence = np.array([EVIDENCE.get(spelled.get(pair, ""), _UNLIKE) for pair in pairs])
     unlike = np.array([pair not in spelled for pair in pairs])
@@ -118,6 +130,40 @@ def _split_tags(corpus: Corpus) -> tuple[CSR, list[tuple[int, int]]]:
 
 
 # ----------------------------------------------------------------------------------------------- profiles
+
+
+def weighted_words(corpus: Corpus) -> CSR:
+    """Return CSR (D, W): the words of each document weighted by rarity; rows have length 1."""
+    counts = corpus.counts
+    n_docs = np.bincount(counts.indices, minlength=corpus.n_words)
+    rarity = np.log((corpus.n_docs + 1) / (n_docs + 1.0)) + 1e-6
+    values = (1 + np.log(counts.data)) * rarity[counts.indices]
+    return normalize_rows(sp.csr_array((values, counts.indices, counts.indptr), shape=counts.shape))
+
+
+def row_products(one: CSR, a: Int64, other: CSR, b: Int64) -> Float64:
+    """Return (P,): the products of rows `a` of a sparse matrix and rows `b` of another."""
+    parts = [
+        np.asarray((one[a[first : first + _PAIRS]] * other[b[first : first + _PAIRS]]).sum(1))
+        for first in range(0, len(a), _PAIRS)
+    ]
+    return np.concatenate([np.empty(0), *parts])
+
+
+def largest(matrix: CSR, n: int) -> CSR:
+    """Return a CSR matrix with the n largest entries of each row; of equal ones the first."""
+    ordered = matrix.sorted_indices()
+    places = largest_of_rows(ordered.indptr.astype(np.int64), ordered.data, n, resolve_threads(None))
+    rows, kept = np.nonzero(places >= 0)[0], places[places >= 0]
+    return sp.csr_array((ordered.data[kept], (rows, ordered.indices[kept])), shape=matrix.shape)
+
+
+def normalize_rows(matrix: CSR) -> CSR:
+    """Return a CSR matrix whose rows have length 1, or 0 if they are empty."""
+    lengths = np.sqrt(np.asarray((matrix * matrix).sum(1)).ravel())
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    values = matrix.data / np.maximum(lengths, 1e-12)[rows]
+    return sp.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def _make_profiles(weighted: CSR, tags: CSR) -> _Profiles:

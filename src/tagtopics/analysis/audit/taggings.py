@@ -16,8 +16,8 @@ import scipy.sparse as sp
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import CSR, Bool, Float32, Float64, Int64
+from tagtopics.analysis.audit.duplicates import Scored, row_products, weighted_words
 from tagtopics.analysis.audit.names import name_words
-from tagtopics.analysis.audit.profiles import Scored, row_products, weighted_words
 from tagtopics.analysis.records import OnProgress
 from tagtopics.corpus.cooccurrence import n_partners, tags_together
 from tagtopics.corpus.core import Corpus

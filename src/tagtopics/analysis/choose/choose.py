@@ -266,18 +266,12 @@ def _estimate(grid: Any, scores: Float64, found: Float64, weights: Any) -> tuple
     """
     means = (scores * weights).sum(1) / weights.sum()
     best = int(means.argmax())
-    if _still_rising(grid, means):
-        return int(grid[best]), float(grid[best])
+    if best == len(grid) - 1:
+        gains = np.diff(means) / np.diff(np.log(grid))
+        if len(grid) < 3 or gains[-1] >= gains[-2] / 2:  # still rising at the end of the grid
+            return int(grid[best]), float(grid[best])
     again = [grid[g] * _stability(found[g], weights) for g in range(best, min(best + 2, len(grid)))]
     return int(grid[best]), float(min(max(again), grid[best]))
-
-
-def _still_rising(grid: Any, means: Float64) -> bool:
-    """Return whether the last step of the grid gains at least half of what the one before gains, by log K."""
-    if means.argmax() < len(grid) - 1:
-        return False
-    gains = np.diff(means) / np.diff(np.log(grid))
-    return len(grid) < 3 or bool(gains[-1] >= gains[-2] / 2)
 
 
 def _stability(found: Float64, weights: Any) -> float:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._blas import single_thread
@@ -31,7 +32,7 @@ class Matching(NamedTuple):
 def match_topics(first: Any, second: Any) -> Matching:
     """Return the one-to-one pairs of topics (K, W) and (L, W) over the same words that are most similar."""
     with single_thread():
-        table = np.asarray(_unit(first) @ _unit(second).T)
+        table = cosine_similarity(first.astype(np.float64), second.astype(np.float64))
     rows, columns = linear_sum_assignment(table, maximize=True)
     return Matching(rows, columns, table[rows, columns], table)
 
@@ -42,12 +43,6 @@ def found_again(first: Any, second: Any) -> Bool:
     found = np.zeros(len(first), dtype=bool)
     found[pairs.rows] = pairs.similarity >= FOUND
     return found
-
-
-def _unit(topics: Any) -> Float64:
-    wide = np.asarray(topics, dtype=np.float64)
-    lengths = np.sqrt(np.einsum("kw,kw->k", wide, wide))
-    return np.asarray(wide / np.maximum(lengths, 1e-300)[:, np.newaxis])
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import CSR, Float64, Int64
-from tagtopics.analysis.effects.measure import Measured, TopicMean, measure
+from tagtopics.analysis.effects.measure import Measured, Sampling, TopicMean, measure
 from tagtopics.analysis.records import OnProgress, Record
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.tags import bare_name, kind_of
@@ -131,18 +131,8 @@ def effects(
     columns = [numbers(corpus, name, values) for name in on]
     rows = complete_rows(columns, corpus.n_docs, ", ".join(on) or "effects")
     design = make_design(corpus.select(rows), on, [c[rows] for c in columns], kinds, given, min_docs)
-    found = measure(
-        model,
-        corpus,
-        rows,
-        design.estimate,
-        refits=refits,
-        seed=seed,
-        level=level,
-        n_words=n_words,
-        n_jobs=n_jobs,
-        on_progress=on_progress,
-    )
+    sampling = Sampling(refits, seed, level, n_jobs, on_progress)
+    found = measure(model, corpus, rows, design.estimate, sampling, n_words)
     return Effects(
         terms=design.terms,
         given=tuple(given),

@@ -80,27 +80,27 @@ class Measured(NamedTuple):
     held: bool  # whether refits held the topics, so that intervals leave out how uncertain these are
 
 
+class Sampling(NamedTuple):
+    """How intervals are computed; see `effects`."""
+
+    refits: int
+    seed: int
+    level: float
+    n_jobs: int | None = None
+    on_progress: OnProgress | None = None
+
+
 def measure(
-    model: Any,
-    corpus: Corpus,
-    rows: Int64,
-    statistic: Statistic,
-    *,
-    refits: int,
-    seed: int,
-    level: float,
-    n_words: int,
-    n_jobs: int | None = None,
-    on_progress: OnProgress | None = None,
+    model: Any, corpus: Corpus, rows: Int64, statistic: Statistic, sampling: Sampling, n_words: int
 ) -> Measured:
     """Return a statistic of the topic shares of documents, and intervals that include learning the topics.
 
     Documents are drawn with replacement, topics are learned again from each sample, and the statistic is
     computed from it. The interval is the estimate plus and minus a quantile of Student's t times the standard
     deviation of the refits. A topic that differs from the model's is an `InputError` if topics were edited
-    since the fit, else a `CorpusWarning`. Arguments are those of `effects`; any number of threads gives the
-    same bits.
+    since the fit, else a `CorpusWarning`. Any number of threads gives the same bits.
     """
+    refits, seed, level, n_jobs, on_progress = sampling
     if refits < 10:
         raise InputError(f"refits must be 10 or more, not {refits}; 100 or more for final results")
     if not 0 < level < 1:
@@ -109,7 +109,10 @@ def measure(
     counts = align_words(corpus.select(rows), base.vocabulary_, base.curation_.banned)
     place = {word: w for w, word in enumerate(base.vocabulary_)}
     words = np.array([place[word] for word in model.vocabulary_], dtype=np.int64)
-    proportions = _proportions(model, corpus, rows, counts, words)
+    if len(model.doc_topic_) == corpus.n_docs and tuple(corpus.ids) == tuple(model.doc_ids_):
+        proportions = np.asarray(model.doc_topic_[rows], dtype=np.float64)
+    else:  # new documents
+        proportions = np.asarray(model.transform(sp.csr_array(counts[:, words])), dtype=np.float64)
     edited = bool({edit.kind for edit in model.curation_.edits} & {"merge", "split", "delete"})
     edits = _edits(model, base, proportions, words)
     held = edited or any(topic.curated for topic in base.curation_.topics)
@@ -135,13 +138,6 @@ def measure(
     error = np.std([found[b] for b in range(refits)], axis=0, ddof=1)
     reach = student.ppf((1 + level) / 2, refits - 1) * error
     return Measured(estimate, estimate - reach, estimate + reach, topics, whole.shares, held)
-
-
-def _proportions(model: Any, corpus: Corpus, rows: Int64, counts: CSR, words: Int64) -> Float64:
-    """Return the model's topic proportions of the measured documents, (D, K); inferred for new documents."""
-    if len(model.doc_topic_) == corpus.n_docs and tuple(corpus.ids) == tuple(model.doc_ids_):
-        return np.asarray(model.doc_topic_[rows], dtype=np.float64)
-    return np.asarray(model.transform(sp.csr_array(counts[:, words])), dtype=np.float64)
 
 
 def _compare(

@@ -20,7 +20,7 @@ from tagtopics.analysis.effects.effects import (
     pick_tags,
     solve_ridge,
 )
-from tagtopics.analysis.effects.measure import Measured, Statistic, TopicMean, measure
+from tagtopics.analysis.effects.measure import Measured, Sampling, Statistic, TopicMean, measure
 from tagtopics.analysis.records import OnProgress, Record
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.tags import kind_of
@@ -144,18 +144,9 @@ def trends(
     if np.ptp(times) == 0:
         raise InputError(f"trends: {time} is {times[0]:g} for all documents; two or more are needed")
     names, period = periods_of(times, n_periods)
-    found = measure(
-        model,
-        corpus,
-        rows,
-        _statistic(times, period, len(names)),
-        refits=refits,
-        seed=seed,
-        level=level,
-        n_words=n_words,
-        n_jobs=n_jobs,
-        on_progress=on_progress,
-    )
+    statistic = _statistic(times, period, len(names))
+    sampling = Sampling(refits, seed, level, n_jobs, on_progress)
+    found = measure(model, corpus, rows, statistic, sampling, n_words)
     columns = [t for t, tag in enumerate(corpus.tag_names) if kind_of(tag) not in {time, *DATES}]
     tags, tag_names = pick_tags(part, np.array(columns, dtype=np.int64), min_docs)
     return Trends(
@@ -191,7 +182,7 @@ def _statistic(times: Float64, period: Int64, n_periods: int) -> Statistic:
         )
         docs = np.asarray(members.sum(1), dtype=np.float64).ravel()
         means = (members @ shares) / np.maximum(docs, 1)[:, np.newaxis]
-        means[docs == 0] = shares.mean(0)  # a sample without documents of a period says nothing about it
+        means[docs == 0] = shares.mean(0)  # nothing is known of a period without documents in the sample
         return np.vstack([_slopes(times[rows], shares), means])
 
     return statistic
@@ -256,7 +247,9 @@ def tag_drifts(
             rng = np.random.default_rng([seed, t])
             rows.append(_drift(name, roots[docs], rest[docs], times[docs], part, rng))
     adjusted = false_discovery_control([row.p_value for row in rows]) if rows else ()
-    marked = [replace(row, drifts=bool(p <= _FALSE_SHARE)) for row, p in zip(rows, adjusted, strict=True)]
+    marked = [
+        replace(row, drifts=bool(p <= _FALSE_SHARE + 1e-12)) for row, p in zip(rows, adjusted, strict=True)
+    ]
     return tuple(sorted(marked, key=lambda row: (-row.score, row.tag)))
 
 
