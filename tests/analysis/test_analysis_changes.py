@@ -6,10 +6,13 @@ import csv
 import gzip
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -45,6 +48,13 @@ def test_apply_to_a_corpus() -> None:
     assert tags_in(changed) == AFTER
     assert changed.tag_names == ("b", "d")
     assert tags_in(corpus) == {name: set(tags) for name, tags in BEFORE.items()}
+
+
+def test_a_tag_of_a_corpus_that_no_document_has_can_be_dropped() -> None:
+    corpus = tt.read_corpus(rows())
+    more = replace(corpus, tags=sp.csr_array(sp.hstack([corpus.tags, sp.csr_array((3, 1), dtype=np.int8)])),
+                   tag_names=(*corpus.tag_names, "none"))  # fmt: skip
+    assert tags_in(apply_changes(more, [Change("drop", "none")])) == tags_in(corpus)
 
 
 @pytest.mark.parametrize(

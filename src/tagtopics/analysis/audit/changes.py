@@ -10,7 +10,7 @@ import csv
 import io
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -161,57 +161,56 @@ def _change_of(cells: dict[str, str], where: str) -> Change:
     return Change(change, tag, cells["document"] or None, int(row) if row else None, where=where)
 
 
-class TagEditor:
-    """Applies changes to the tags of documents, and refuses those that do not match."""
+def edit_tags(
+    changes: Sequence[Change], ids: Sequence[str], lists: Sequence[Sequence[str]], unused: Iterable[str] = ()
+) -> Iterator[tuple[set[str], list[str]]]:
+    """Yield for each document the tags to take off, of those it has, and those to add.
 
-    def __init__(self, changes: Sequence[Change], ids: Sequence[str], tag_names: Iterable[str]) -> None:
-        self._of_doc: dict[int, list[Change]] = defaultdict(list)
-        self._replaced: dict[str, str | None] = {}
-        self._last: dict[str, str | None] = {}  # what `_new_name` has found
-        known, rows = set(tag_names), defaultdict[str | None, list[int]](list)
-        for row, name in enumerate(ids):
-            rows[name].append(row)
-        for change in changes:
-            if change.change in _TO_DOCUMENT:
-                self._of_doc[_row_of(change, ids, rows)].append(change)
-                continue
-            old, new = (change.other or "", change.tag) if change.change == "merge" else (change.tag, None)
-            _require(old in known, change, f"no document has the tag {old[:60]!r}")
-            same = self._replaced.setdefault(old, new) == new
-            _require(same, change, f"{old[:60]!r} is merged or dropped on another line")
-
-    def edit(self, row: int, tags: Sequence[str]) -> tuple[set[str], list[str]]:
-        """Return the tags to take off a document, of those it has, and those to add.
-
-        Changes of the document itself come first, then those of all documents.
-        """
-        gone: set[str] = set()
-        fresh: list[str] = []
-        own = set(tags)
-        for change in self._of_doc.get(row, ()):
+    Changes of the document itself come first, then those of all documents. A change that does not match the
+    documents, given by their ids and lists of tags, is an `InputError`; `unused` tags may be on no document.
+    """
+    of_doc: dict[int, list[Change]] = defaultdict(list)
+    replaced: dict[str, str | None] = {}
+    known, rows = set(unused).union(*lists), defaultdict[str | None, list[int]](list)
+    for row, name in enumerate(ids):
+        rows[name].append(row)
+    for change in changes:
+        if change.change in _TO_DOCUMENT:
+            of_doc[_row_of(change, ids, rows)].append(change)
+            continue
+        old, new = (change.other or "", change.tag) if change.change == "merge" else (change.tag, None)
+        _require(old in known, change, f"no document has the tag {old[:60]!r}")
+        same = replaced.setdefault(old, new) == new
+        _require(same, change, f"{old[:60]!r} is merged or dropped on another line")
+    last = _follow(replaced)
+    for row, tags in enumerate(lists):
+        gone, fresh, own = set[str](), list[str](), set(tags)
+        for change in of_doc.get(row, ()):
             if change.change == "remove":
                 _require(change.tag in own, change, "the document does not have this tag")
                 gone.add(change.tag)
             else:
                 _require(change.tag not in own, change, "the document already has this tag")
                 fresh.append(change.tag)
-        kept = {tag for tag in tags if tag not in gone and self._new_name(tag) == tag}
-        wanted = [self._new_name(tag) for tag in [*tags, *fresh] if tag not in gone]
+        kept = own - gone - last.keys()
+        wanted = [last.get(tag, tag) for tag in [*tags, *fresh] if tag not in gone]
         added = dict.fromkeys(tag for tag in wanted if tag is not None and tag not in kept)
-        return own - kept, list(added)
+        yield own - kept, list(added)
 
-    def _new_name(self, tag: str) -> str | None:
-        """Return the tag that replaces a tag on all documents, None if it is dropped."""
-        seen: set[str | None] = {tag}
+
+def _follow(replaced: dict[str, str | None]) -> dict[str | None, str | None]:
+    """Return what replaces each tag in the end, None if it is dropped."""
+    last: dict[str | None, str | None] = {}
+    for tag in replaced:
+        seen: set[str] = set()
         name: str | None = tag
-        while name in self._replaced and name not in self._last:
-            name = self._replaced[name]
+        while name in replaced and name not in last:
             if name in seen:
                 raise InputError(f"changes: merging {tag[:60]!r} leads back to itself; refuse one line")
             seen.add(name)
-        last = name if name is None else self._last.get(name, name)
-        self._last.update((step, last) for step in seen if step is not None)
-        return last
+            name = replaced[name]
+        last.update(dict.fromkeys(seen, last.get(name, name)))
+    return last
 
 
 def _row_of(change: Change, ids: Sequence[str], rows: dict[str | None, list[int]]) -> int:
@@ -238,12 +237,9 @@ def apply_changes(corpus: Corpus, changes: Sequence[Change]) -> Corpus:
 
     Tags that no document has any more are left out; others keep their order, and new ones follow.
     """
-    editor = TagEditor(changes, corpus.ids, corpus.tag_names)
-    lists = []
-    for row in range(corpus.n_docs):
-        tags = corpus.tags_of(row)
-        gone, fresh = editor.edit(row, tags)
-        lists.append([tag for tag in tags if tag not in gone] + fresh)
+    before = [corpus.tags_of(row) for row in range(corpus.n_docs)]
+    edits = zip(before, edit_tags(changes, corpus.ids, before, corpus.tag_names), strict=True)
+    lists = [[tag for tag in tags if tag not in gone] + fresh for tags, (gone, fresh) in edits]
     used = {tag for tags in lists for tag in tags}
     names = [name for name in corpus.tag_names if name in used]
     names += sorted(used.difference(names))

@@ -24,7 +24,7 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from tagtopics.analysis.audit.changes import Change, TagEditor, apply_changes
+from tagtopics.analysis.audit.changes import Change, apply_changes, edit_tags
 from tagtopics.corpus.cells import STRONG, TagStyle, list_in
 from tagtopics.corpus.core import Corpus, FileOptions
 from tagtopics.corpus.formats.delimited import Dialect, find_dialect, long_fields
@@ -32,7 +32,7 @@ from tagtopics.corpus.formats.registry import find_source, read_table, stream_ta
 from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import is_wide, open_bytes, text_lines
 from tagtopics.corpus.read import read_corpus
-from tagtopics.corpus.tags import distinct_tags, name_of, read_tags
+from tagtopics.corpus.tags import name_of, read_tags
 from tagtopics.corpus.write import write_names
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.files import atomic_file, atomic_folder, check_apart, check_target
@@ -130,12 +130,10 @@ def _new_cells(table: Table, changes: Sequence[Change], columns: TagColumns) -> 
     tags_of = [[tag for tags in of_doc for tag in tags] for of_doc in zip(*lists.values(), strict=True)]
     names = table.cells(columns.id or "id")
     ids = [name_of(cell, partial(table.where, row), "id") or str(row) for row, cell in enumerate(names)]
-    editor = TagEditor(changes, ids, distinct_tags(tags_of))
     cells: Cells = {name: {} for name in columns.kinds}
     wanted = []
-    for row, tags in enumerate(tags_of):
-        gone, fresh = editor.edit(row, tags)
-        wanted.append(set(tags) - gone | set(fresh))
+    for row, (gone, fresh) in enumerate(edit_tags(changes, ids, tags_of)):
+        wanted.append(set(tags_of[row]) - gone | set(fresh))
         for name, kind in columns.kinds.items():
             prefix = "" if kind is None else f"{kind}:"
             mine = [tag.removeprefix(prefix) for tag in fresh if tag.startswith(prefix)]

@@ -81,7 +81,14 @@ def collect_taggings(
     """
     own = np.full(corpus.n_docs, -1, dtype=np.int64)
     own[recommender.rows] = np.arange(len(recommender.rows))
-    known = _count_tags(corpus)
+    tags = sp.csr_array(corpus.tags, dtype=np.float64)
+    known = _Counts(
+        tags,
+        np.bincount(tags.indices, minlength=corpus.n_tags).astype(np.float64),
+        tags_together(tags),
+        sp.csr_array(name_words(corpus).T),
+        tags.nnz / max(np.count_nonzero(np.diff(tags.indptr)), 1),
+    )
     generator = np.random.default_rng(0)
     worded = np.flatnonzero(np.diff(counts.indptr) > 0)
     parts, n_done = [], 0
@@ -249,14 +256,6 @@ def observed_odds(margins: Float64, outcomes: Bool, asked: Float64) -> Float64:
 
 
 # ------------------------------------------------------------------------------------------------ signals
-
-
-def _count_tags(corpus: Corpus) -> _Counts:
-    tags = sp.csr_array(corpus.tags, dtype=np.float64)
-    together = tags_together(tags)
-    n_docs = np.bincount(corpus.tags.indices, minlength=corpus.n_tags).astype(np.float64)
-    usual = tags.nnz / max(np.count_nonzero(np.diff(tags.indptr)), 1)
-    return _Counts(tags, n_docs, together, sp.csr_array(name_words(corpus).T), usual)
 
 
 def _batches(rows: Int64, own: Int64, n_tags: int) -> Iterator[Int64]:

@@ -208,8 +208,11 @@ def _rows(terms: Sequence[str], found: Measured) -> tuple[Effect, ...]:
 # ---------------------------------------------------------------------------------------------- regressors
 
 
-def kind_columns(corpus: Corpus, kind: str) -> Int64:
-    """Return the columns of the tags of a kind; "tags" are all tags of a corpus without kinds."""
+def kind_matrix(corpus: Corpus, kind: str, min_docs: int = 1) -> tuple[CSR, tuple[str, ...]]:
+    """Return the tags of a kind that enough documents have: CSR (D, N) of float64, and their names.
+
+    "tags" are all tags of a corpus without kinds.
+    """
     kinds = [kind_of(tag) for tag in corpus.tag_names]
     columns = [t for t, own in enumerate(kinds) if own == kind]
     if not columns and kind in ("tags", "tag"):
@@ -217,18 +220,13 @@ def kind_columns(corpus: Corpus, kind: str) -> Int64:
     if not columns:
         known = ", ".join(sorted({own for own in kinds if own})[:8]) or "none (use: tags)"
         raise InputError(f"the corpus has no tags of kind {kind[:40]!r}; its kinds are: {known}")
-    return np.array(columns, dtype=np.int64)
+    return pick_tags(corpus, columns, min_docs)
 
 
-def kind_matrix(corpus: Corpus, kind: str, min_docs: int = 1) -> tuple[CSR, tuple[str, ...]]:
-    """Return the tags of a kind that enough documents have: CSR (D, N) of float64, and their names."""
-    return pick_tags(corpus, kind_columns(corpus, kind), min_docs)
-
-
-def pick_tags(corpus: Corpus, columns: Int64, min_docs: int) -> tuple[CSR, tuple[str, ...]]:
+def pick_tags(corpus: Corpus, columns: Sequence[int], min_docs: int) -> tuple[CSR, tuple[str, ...]]:
     """Return the tags of some columns that enough documents have: CSR (D, N) of float64, and their names."""
-    docs = np.asarray(corpus.tags.sum(0), dtype=np.int64).ravel()[columns]
-    kept = columns[docs >= min_docs]
+    docs = np.asarray(corpus.tags.sum(0), dtype=np.int64).ravel()
+    kept = [t for t in columns if docs[t] >= min_docs]
     matrix = sp.csr_array(sp.csc_array(corpus.tags)[:, kept].astype(np.float64))
     return matrix, tuple(corpus.tag_names[t] for t in kept)
 

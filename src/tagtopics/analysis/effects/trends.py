@@ -148,7 +148,7 @@ def trends(
     sampling = Sampling(refits, seed, level, n_jobs, on_progress)
     found = measure(model, corpus, rows, statistic, sampling, n_words)
     columns = [t for t, tag in enumerate(corpus.tag_names) if kind_of(tag) not in {time, *DATES}]
-    tags, tag_names = pick_tags(part, np.array(columns, dtype=np.int64), min_docs)
+    tags, tag_names = pick_tags(part, columns, min_docs)
     return Trends(
         periods=names,
         docs=tuple(np.bincount(period, minlength=len(names)).tolist()),
