@@ -69,7 +69,7 @@ def test_effects_do_not_depend_on_threads(data: Any, found: Any) -> None:
 
 def test_estimates_are_least_squares_of_the_shares(data: Any, found: Any) -> None:
     corpus, model, _ = data
-    shares = refit(find_start(model, corpus.counts, 1), corpus.counts, 1).shares
+    shares = refit(find_start(model, corpus.counts), corpus.counts).shares
     assert shares.sum(1) == pytest.approx(np.ones(D))
     years = numbers(corpus, "year")
     at_a = kind_matrix(corpus, "venue")[0].toarray()[:, 0]
@@ -97,11 +97,11 @@ def test_given_tags_are_random_effects(data: Any) -> None:
 def test_intervals_are_the_spread_of_refits(data: Any) -> None:
     corpus, model, _ = data
     result = measure(model, corpus, np.arange(D), lambda _, shares: shares.mean(0), Sampling(10, 3, 0.9), 5)
-    start = find_start(model, corpus.counts, 1)
+    start = find_start(model, corpus.counts)
     means = []
     for b in range(10):
         rows = np.sort(np.random.default_rng([3, b]).integers(0, D, D))
-        means.append(refit(start, sp.csr_array(corpus.counts[rows]), 1).shares.mean(0))
+        means.append(refit(start, sp.csr_array(corpus.counts[rows])).shares.mean(0))
     error = np.std(means, axis=0, ddof=1)
     assert (result.high - result.estimate) / error == pytest.approx(np.full(K, 1.8331), abs=1e-4)
     assert (result.estimate - result.low) / error == pytest.approx(np.full(K, 1.8331), abs=1e-4)
@@ -143,7 +143,7 @@ def test_trends_rise_and_fall(data: Any) -> None:
         assert row.slope == pytest.approx(np.polyfit(years, has, 1)[0], abs=1e-9)
         assert row.shares[0] == pytest.approx(has[years == years.min()].mean())
     assert not any(row.tag.startswith("year:") for row in result.tags)
-    shares = refit(find_start(model, corpus.counts, 1), corpus.counts, 1).shares
+    shares = refit(find_start(model, corpus.counts), corpus.counts).shares
     first = next(row for row in result.topics if row.topic == 0)
     assert first.shares[-1] == pytest.approx(shares[years == years.max(), 0].mean())
     assert first.lows[0] <= first.shares[0] <= first.highs[0]

@@ -16,7 +16,6 @@ from tagtopics._typing import CSR, Bool, Float64, Int64
 from tagtopics.analysis.audit.names import EVIDENCE, spelling_pairs
 from tagtopics.corpus.cooccurrence import tags_together
 from tagtopics.corpus.core import Corpus
-from tagtopics.jit.threads import resolve_threads
 from tagtopics.jit.top import largest_of_rows
 from tagtopics.recommend.logistic import logistic_weights
 
@@ -153,7 +152,7 @@ def row_products(one: CSR, a: Int64, other: CSR, b: Int64) -> Float64:
 def largest(matrix: CSR, n: int) -> CSR:
     """Return a CSR matrix with the n largest entries of each row; of equal ones the first."""
     ordered = matrix.sorted_indices()
-    places = largest_of_rows(ordered.indptr.astype(np.int64), ordered.data, n, resolve_threads(None))
+    places = largest_of_rows(ordered.indptr.astype(np.int64), ordered.data, n)
     rows, kept = np.nonzero(places >= 0)[0], places[places >= 0]
     return sp.csr_array((ordered.data[kept], (rows, ordered.indices[kept])), shape=matrix.shape)
 

@@ -283,7 +283,7 @@ def _leave_one_out(recommender: TagRecommender, counts: CSR, doc_topic: Float32,
     known, T = recommender, len(recommender.tag_names)
     if 0 < len(known.coefficients) <= PART and (own >= 0).all():  # no table is needed
         n = min(_CANDIDATES, T)
-        best = leave_one_out_best(known.coefficients, known.own, known.tags, own, n, resolve_threads(None))
+        best = leave_one_out_best(known.coefficients, known.own, known.tags, own, n)
 
         def at(pairs: Int64, carried: Bool) -> Float64:
             docs, tags = own[pairs // T], pairs % T

@@ -22,7 +22,7 @@ from tagtopics.analysis.records import OnProgress, Record
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import completion, train_test
 from tagtopics.errors import InputError
-from tagtopics.jit.threads import resolve_threads, run_lanes
+from tagtopics.jit.threads import current_threads, run_lanes, thread_limit
 from tagtopics.models.base import TopicModel
 from tagtopics.models.lda import LDA
 
@@ -166,8 +166,9 @@ class Restart(NamedTuple):
     seed: int
 
 
-def lanes_for(n_edges: int, n_topics: int, threads: int) -> int:
+def lanes_for(n_edges: int, n_topics: int) -> int:
     """Return how many fits run side by side; each of them has messages for all of its edges."""
+    threads = current_threads()
     return threads if 4 * n_topics * n_edges * threads <= _MOST_BYTES else 1
 
 
@@ -199,7 +200,7 @@ def fit_grid(
 
     Fits run side by side, or one after another if their messages take much memory. Neither changes a bit.
     """
-    threads, work, done = resolve_threads(n_jobs), sum(topics) * len(restarts), 0
+    work, done = sum(topics) * len(restarts), 0
     edges = max(restart.train.counts.nnz for restart in restarts)
 
     def fit_row(n_topics: int) -> GridRow:
@@ -208,12 +209,13 @@ def fit_grid(
         def lane(waiting: Iterator[int]) -> None:
             nonlocal done
             for r in waiting:
-                fitted[r] = _fit(restarts[r], n_topics, model, threads)
+                fitted[r] = _fit(restarts[r], n_topics, model)
                 done += n_topics
                 if on_progress is not None:
                     on_progress(done / work)
 
-        run_lanes(lane, range(len(restarts)), lanes_for(edges, n_topics, threads))
+        with thread_limit(n_jobs):
+            run_lanes(lane, range(len(restarts)), lanes_for(edges, n_topics))
         scores, components = zip(*(fitted[r] for r in range(len(restarts))), strict=True)
         found = np.eye(len(restarts))
         for i in range(len(restarts)):
@@ -224,9 +226,9 @@ def fit_grid(
     return map(fit_row, topics)
 
 
-def _fit(restart: Restart, n_topics: int, model: TopicModel, threads: int) -> tuple[float, Float32]:
+def _fit(restart: Restart, n_topics: int, model: TopicModel) -> tuple[float, Float32]:
     """Return the score of one fit and its topics."""
-    own = clone(model).set_params(n_topics=n_topics, random_state=restart.seed, n_jobs=threads)
+    own = clone(model).set_params(n_topics=n_topics, random_state=restart.seed, n_jobs=None)
     own.fit_topics(restart.train)
     total = own.log_likelihood(restart.seen, restart.hidden).sum()
     return float(total / restart.hidden.sum(dtype=np.float64)), own.components_

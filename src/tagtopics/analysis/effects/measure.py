@@ -34,7 +34,7 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.curation.edits import topic_origins
 from tagtopics.curation.guided import STRENGTH
 from tagtopics.errors import CorpusWarning, InputError
-from tagtopics.jit.threads import resolve_threads, run_lanes
+from tagtopics.jit.threads import run_lanes, thread_limit
 from tagtopics.models.inputs import align_words
 from tagtopics.models.online import OnlineModel
 
@@ -117,24 +117,24 @@ def measure(
     edits = _edits(model, base, proportions, words)
     held = edited or any(topic.curated for topic in base.curation_.topics)
 
-    threads, D = resolve_threads(n_jobs), counts.shape[0]
-    start = find_start(base, counts, threads, held=held)
-    whole = edits.refit(refit(start, counts, threads))
+    D, found = counts.shape[0], dict[int, Float64]()
     in_model = (proportions * (np.asarray(counts.sum(1)) > 0)[:, np.newaxis]).mean(0)
-    topics = _compare(model, whole, words, in_model, n_words)
-    _check(topics, edited, base.topic_settings())
-    estimate = statistic(np.arange(D), whole.shares)
-    found: dict[int, Float64] = {}
 
     def lane(waiting: Iterator[int]) -> None:
         for b in waiting:
             sample = np.sort(np.random.default_rng([seed, b]).integers(0, D, D))
-            again = refit(start, sp.csr_array(counts[sample]), threads)
+            again = refit(start, sp.csr_array(counts[sample]))
             found[b] = statistic(sample, edits.shares(sample, again.shares))
             if on_progress is not None:
                 on_progress(len(found) / refits)
 
-    run_lanes(lane, range(refits), lanes_for(counts.nnz, start.words.shape[1], threads))
+    with thread_limit(n_jobs):
+        start = find_start(base, counts, held=held)
+        whole = edits.refit(refit(start, counts))
+        topics = _compare(model, whole, words, in_model, n_words)
+        _check(topics, edited, base.topic_settings())
+        estimate = statistic(np.arange(D), whole.shares)
+        run_lanes(lane, range(refits), lanes_for(counts.nnz, start.words.shape[1]))
     error = np.std([found[b] for b in range(refits)], axis=0, ddof=1)
     reach = student.ppf((1 + level) / 2, refits - 1) * error
     return Measured(estimate, estimate - reach, estimate + reach, topics, whole.shares, held)
@@ -197,7 +197,7 @@ class Start(NamedTuple):
     held: Float64 | None = None  # (W, K) pseudo-counts that hold the topics
 
 
-def find_start(model: Any, counts: CSR, n_threads: int, *, held: bool = False) -> Start:
+def find_start(model: Any, counts: CSR, *, held: bool = False) -> Start:
     """Return the topics of a model after sweeps over all documents that learn the prior's concentration.
 
     If topics are held, their words are a prior, as strong as that of edits in `fit_curated`.
@@ -212,18 +212,16 @@ def find_start(model: Any, counts: CSR, n_threads: int, *, held: bool = False) -
     start = Start(sums, priors, scale * sums if held else None)
     tokens = np.asarray(counts.sum(1), dtype=np.float64)
     for _ in range(_ROUNDS):
-        found = refit(start, counts, n_threads, _ROUND_SWEEPS, 0.0)
+        found = refit(start, counts, _ROUND_SWEEPS, 0.0)
         alpha = _concentration(found.shares * tokens[:, np.newaxis], tokens, alpha)
         priors = priors._replace(doc_topic=np.full(K, alpha, dtype=np.float32))
         start = Start(found.words, priors, start.held)
     return start
 
 
-def refit(
-    start: Start, counts: CSR, n_threads: int, sweeps: int = _SWEEPS, tolerance: float = _TOLERANCE
-) -> Refit:
+def refit(start: Start, counts: CSR, sweeps: int = _SWEEPS, tolerance: float = _TOLERANCE) -> Refit:
     """Return the topics of documents, CSR (D, W), learned from given ones on."""
-    executor = MemoryExecutor(build_graph(counts), n_threads=n_threads)
+    executor = MemoryExecutor(build_graph(counts))
     topics = (start.words + start.priors.topic_word).astype(np.float32)
     first = propagation.Start(topics, word_counts=start.held)
     algorithm = propagation.BeliefPropagation(executor, start.priors, 0, first=first)
