@@ -27,7 +27,7 @@ NAMES = {
 def found(text: str, names: dict[str, str] = NAMES, language: str = "en") -> dict[str, set[str]]:
     """Return the pieces of a text that are names, by tag."""
     index = NameIndex(thesaurus_of(names.items()), language)
-    matches, _, _ = index.find([text])
+    matches, _ = index.find([text])
     pieces: dict[str, set[str]] = {}
     for tag, start, stop in zip(matches.tag, matches.start, matches.stop, strict=True):
         pieces.setdefault(index.thesaurus.ids[tag], set()).add(text[start:stop])
@@ -83,7 +83,7 @@ def test_a_thesaurus_with_a_hub_takes_little_memory() -> None:
 
 def test_compounds_have_parts() -> None:
     index = NameIndex(thesaurus_of([("1", "Hochschule"), ("2", "Politik")]), "de")
-    _, occurs, _ = index.find(["Die Hochschulpolitik des Landes"])
+    _, occurs = index.find(["Die Hochschulpolitik des Landes"])
     assert occurs.nnz == 2
     assert NameIndex(index.thesaurus, "en").find(["Hochschulpolitik"])[1].nnz == 0
 
@@ -93,7 +93,7 @@ def test_features_are_those_of_the_definition() -> None:
         ("narrow", "broad", "none"), ("night tram", "vehicle", "boat"), ((),) * 3, np.array([[0, 1]])
     )
     index = NameIndex(thesaurus, "en")
-    matches, occurs, _ = index.find(["A night tram", "a tram at night"])
+    matches, occurs = index.find(["A night tram", "a tram at night"])
     here = group_matches(matches, 4)
     counts = np.array([3, 2, 0, 5]), np.array([4, 0, 0, 0]), np.array([2, 0, 0, 0])
     names = name_statistics(index.name_words(), thesaurus.broader, np.array([0, 1, 3]), 10, counts)

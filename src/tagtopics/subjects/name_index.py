@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics._typing import Int64
+from tagtopics._typing import CSR, Int64
 from tagtopics.corpus.stems import COMPOUNDING, stem_word
 from tagtopics.corpus.text import default_pattern, fold_case
 from tagtopics.subjects.thesaurus import Thesaurus
@@ -20,27 +20,11 @@ PREFERRED, ALTERNATIVE, SHORTENED = 0, 1, 2
 """How a name stands for its tag: as its name, an alternative, or without what is in brackets."""
 
 _BRACKETS = re.compile(r"\s*[(<\[][^()<>\[\]]*[)>\]]\s*")
-_MOST_WORDS = 12
-"""Words of the longest name that is looked for."""
-
-_ACRONYM = 5
-"""Names of capitals up to this length are found in capitals only."""
-
-_MOST_SHARED = 256
-"""Tags that a name stands for; further ones of the same name are not found by it."""
-
-_LINKS = ("", "s", "es", "n", "en")
-_SHORTEST_PART = 4
-"""Links between the parts of a compound, and the shortest part."""
-
-
-class Words(NamedTuple):
-    """The words of a text."""
-
-    stems: list[int]  # -1 for a stem that no name has
-    spans: list[tuple[int, int]]  # start and stop in the text, in NFC
-    joined: list[bool]  # whether only a hyphen is between the word and the next one
-    parts: list[int]  # stems of the parts of compounds
+_HYPHENS = ("-", "\u2010", "\u2011")
+_MOST_WORDS = 12  # of a name that is looked for
+_ACRONYM = 5  # names of capitals up to this length are found in capitals only
+_MOST_SHARED = 256  # tags that a name stands for; further ones of the same name are not found by it
+_LINKS, _SHORTEST_PART = ("", "s", "es", "n", "en"), 4  # between the parts of a compound
 
 
 class Matches(NamedTuple):
@@ -71,114 +55,79 @@ class NameIndex:
         self._stems: dict[str, int] = {}
         self._edges: dict[tuple[int, int], int] = {}
         self._ends: dict[int, list[tuple[int, int, bool]]] = {}
-        self._n_nodes = 1
         self._names: list[tuple[int, ...]] = []
         for tag, (name, others) in enumerate(zip(thesaurus.names, thesaurus.alternatives, strict=True)):
             for variant, kind in _variants(name, others):
                 self._add(variant, tag, kind)
-            self._names.append(tuple(dict.fromkeys(self._stems_of(_without_brackets(name)))))
+            self._names.append(tuple(dict.fromkeys(map(self._number, _tokens(_without_brackets(name))))))
 
-    @property
-    def n_stems(self) -> int:
-        """The number of different stems of all names."""
-        return len(self._stems)
-
-    def name_words(self) -> sp.csr_array:
+    def name_words(self) -> CSR:
         """Return CSR (V, S): which stems the name of each tag has; 1 where it has one."""
-        sizes = np.fromiter(map(len, self._names), dtype=np.int64, count=len(self._names))
-        indices = np.fromiter((s for stems in self._names for s in stems), dtype=np.int32, count=sizes.sum())
-        indptr = np.concatenate([[0], np.cumsum(sizes)])
-        ones = np.ones(len(indices), dtype=np.float32)
-        return sp.csr_array((ones, indices, indptr), shape=(len(self._names), max(self.n_stems, 1)))
+        return self._stem_matrix(self._names)
 
-    def words(self, text: str) -> Words:
-        """Return the words of a text; each is looked up once."""
-        text = unicodedata.normalize("NFC", text)
-        folded = fold_case(text)
-        stems: list[int] = []
-        spans: list[tuple[int, int]] = []
-        joined: list[bool] = []
-        parts: list[int] = []
-        for match in default_pattern().finditer(folded):
-            stem = self._stem(match.group())
-            found = self._stems.get(stem, -1)
-            stems.append(found)
-            if found < 0 and self._splits:
-                parts.extend(self._parts(stem))
-            if spans:
-                joined.append(match.start() - spans[-1][1] == 1 and folded[spans[-1][1]] in "-\u2010\u2011")
-            spans.append(match.span())
-        return Words(stems, spans, [*joined, False], parts)
-
-    def find(self, texts: Sequence[str]) -> tuple[Matches, sp.csr_array, Int64]:
-        """Return the names in D texts, CSR (D, S) which stems occur, and (D,) the words of each text."""
+    def find(self, texts: Sequence[str]) -> tuple[Matches, CSR]:
+        """Return the names in D texts, and CSR (D, S) which stems occur."""
         rows: list[tuple[int, ...]] = []
         seen: list[list[int]] = []
-        n_words = np.zeros(len(texts), dtype=np.int64)
         for doc, text in enumerate(texts):
-            words = self.words(text)
-            n_words[doc] = len(words.stems)
-            seen.append(sorted({stem for stem in (*words.stems, *words.parts) if stem >= 0}))
-            rows.extend((doc, *found) for found in self._walk(words, text))
-        table = np.array(rows, dtype=np.int64).reshape(-1, 8)
-        indptr = np.concatenate([[0], np.cumsum([len(stems) for stems in seen])]).astype(np.int64)
-        indices = np.array([stem for stems in seen for stem in stems], dtype=np.int32)
-        shape = (len(texts), max(self.n_stems, 1))
-        occurs = sp.csr_array((np.ones(len(indices), dtype=np.float32), indices, indptr), shape=shape)
-        return Matches(*table.T), occurs, n_words
+            text = unicodedata.normalize("NFC", text)
+            folded = fold_case(text)
+            spans = [match.span() for match in default_pattern().finditer(folded)]
+            words = [self._stem(folded[start:stop]) for start, stop in spans]
+            stems = [self._stems.get(word, -1) for word in words]
+            unknown = [word for word, stem in zip(words, stems, strict=True) if stem < 0]
+            parts = [part for word in unknown for part in self._parts(word)] if self._splits else []
+            seen.append(sorted({*stems, *parts} - {-1}))
+            rows.extend((doc, *found) for found in self._walk(stems, spans, text, folded))
+        return Matches(*np.array(rows, dtype=np.int64).reshape(-1, 8).T), self._stem_matrix(seen)
+
+    def _stem_matrix(self, rows: Sequence[Sequence[int]]) -> CSR:
+        """Return a CSR array that is 1 at the stems of each row."""
+        indices = np.array([stem for row in rows for stem in row], dtype=np.int32)
+        indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
+        ones = np.ones(len(indices), dtype=np.float32)
+        return sp.csr_array((ones, indices, indptr), shape=(len(rows), max(len(self._stems), 1)))
 
     def _add(self, name: str, tag: int, kind: int) -> None:
         """Add a name to the trie; one with a hyphen also as one word."""
-        tokens = default_pattern().findall(fold_case(unicodedata.normalize("NFC", name)))
+        tokens = _tokens(name)
         if not 0 < len(tokens) <= _MOST_WORDS:
             return
-        acronym = name.isupper() and len(name) <= _ACRONYM
-        self._add_stems([self._stem(token) for token in tokens], tag, kind, acronym)
+        self._add_tokens(tokens, tag, kind, acronym=name.isupper() and len(name) <= _ACRONYM)
         if len(tokens) > 1 and "-" in name and " " not in name:
-            self._add_stems([self._stem("".join(tokens))], tag, kind, False)
+            self._add_tokens(["".join(tokens)], tag, kind, acronym=False)
 
-    def _add_stems(self, stems: Iterable[str], tag: int, kind: int, acronym: bool) -> None:
+    def _add_tokens(self, tokens: Iterable[str], tag: int, kind: int, acronym: bool) -> None:
         node = 0
-        for stem in stems:
-            edge = node, self._stems.setdefault(stem, len(self._stems))
-            if edge not in self._edges:
-                self._edges[edge] = self._n_nodes
-                self._n_nodes += 1
-            node = self._edges[edge]
+        for token in tokens:
+            node = self._edges.setdefault((node, self._number(token)), len(self._edges) + 1)
         ends = self._ends.setdefault(node, [])
         if len(ends) < _MOST_SHARED and not (ends and ends[-1][0] == tag):  # tags come in order
             ends.append((tag, kind, acronym))
 
-    def _stems_of(self, name: str) -> list[int]:
-        tokens = default_pattern().findall(fold_case(unicodedata.normalize("NFC", name)))
-        return [self._stems.setdefault(self._stem(token), len(self._stems)) for token in tokens]
+    def _number(self, token: str) -> int:
+        return self._stems.setdefault(self._stem(token), len(self._stems))
 
-    def _walk(self, words: Words, text: str) -> Iterator[tuple[int, int, int, int, int, int, int]]:
+    def _walk(
+        self, stems: list[int], spans: list[tuple[int, int]], text: str, folded: str
+    ) -> Iterator[tuple[int, ...]]:
         """Yield tag, kind, first word, number of words, tags of this name, start and stop of each name."""
-        stems, spans, joined, _ = words
-        for first in range(len(stems)):
-            node, last = 0, first
-            while last < len(stems):
+        for first, (start, stop) in enumerate(spans):
+            found, node = [], 0
+            for last in range(first, len(stems)):
                 node = self._edges.get((node, stems[last]), -1)
                 if node < 0:
                     break
-                last += 1
-                if node in self._ends:
-                    yield from self._matches_at(node, first, last, spans, text)
-            if joined[first]:
-                whole = self._stems.get(self._stem(_surface(text, spans[first][0], spans[first + 1][1])), -1)
-                node = self._edges.get((0, whole), -1)
-                if node in self._ends:
-                    yield from self._matches_at(node, first, first + 2, spans, text)
-
-    def _matches_at(
-        self, node: int, first: int, last: int, spans: list[tuple[int, int]], text: str
-    ) -> Iterator[tuple[int, int, int, int, int, int, int]]:
-        start, stop = spans[first][0], spans[last - 1][1]
-        ends = self._ends[node]
-        for tag, kind, acronym in ends:
-            if not acronym or text[start:stop].isupper():
-                yield tag, kind, first, last - first, len(ends), start, stop
+                found.append((node, last))
+            if first + 1 < len(spans) and folded[stop : spans[first + 1][0]] in _HYPHENS:
+                whole = fold_case(text[start : spans[first + 1][1]])
+                stem = self._stem("".join(c for c in whole if c not in _HYPHENS))
+                found.append((self._edges.get((0, self._stems.get(stem, -1)), -1), first + 1))
+            for node, last in found:
+                ends, end = self._ends.get(node, ()), spans[last][1]
+                for tag, kind, acronym in ends:
+                    if not acronym or text[start:end].isupper():
+                        yield tag, kind, first, last - first + 1, len(ends), start, end
 
     def _parts(self, word: str) -> list[int]:
         """Return the stems of the two parts of a compound, if both are words of names."""
@@ -194,8 +143,8 @@ class NameIndex:
         return []
 
 
-def _surface(text: str, start: int, stop: int) -> str:
-    return "".join(c for c in fold_case(text[start:stop]) if c not in "-\u2010\u2011")
+def _tokens(name: str) -> list[str]:
+    return default_pattern().findall(fold_case(unicodedata.normalize("NFC", name)))
 
 
 def _without_brackets(name: str) -> str:

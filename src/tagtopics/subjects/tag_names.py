@@ -130,7 +130,7 @@ class TagNames:
             part = slice(first, first + _BATCH)
             batch = [unicodedata.normalize("NFC", text) for text in texts[part]]
             likely = recommender.probabilities(sp.csr_array(counts[part]), doc_topic[part])
-            matches, occurs, _ = self.index.find(batch)
+            matches, occurs = self.index.find(batch)
             found = group_matches(matches, len(self.tags))
             rows = pair_features(self._names, found, occurs, title_lengths(batch), likely, None)
             p = self._probabilities(rows.values)
@@ -216,7 +216,7 @@ def fit_tag_names(
     )  # fmt: skip
     parts = []
     for first in range(0, len(own), _BATCH):
-        matches, occurs, _ = blank.index.find(own[first : first + _BATCH])
+        matches, occurs = blank.index.find(own[first : first + _BATCH])
         parts.append((group_matches(matches, len(tags)), occurs))
         on_progress(0.6 * min(first + _BATCH, len(own)) / len(own))
     names = replace(blank, counts=_counts(recommender, tags, truth, [found for found, _ in parts]))

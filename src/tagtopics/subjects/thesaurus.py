@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import json
+import logging
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain, count
 from pathlib import Path
@@ -25,7 +26,6 @@ from tagtopics.errors import InputError, MissingExtraError, one_line
 _RDF_KINDS = {".rdf": "xml", ".xml": "xml", ".owl": "xml", ".ttl": "turtle", ".n3": "n3", ".nt": "nt",
               ".jsonld": "json-ld", ".json": "json-ld"}  # fmt: skip
 _TABLE_SUFFIXES = (".tsv", ".tab", ".txt", "")
-_CHUNK = 2**20
 _SKOS = "http://www.w3.org/2004/02/skos/core#"
 
 
@@ -126,46 +126,27 @@ def read_thesaurus(path: str | Path) -> Thesaurus:
 
 def _read_table(path: Path) -> Thesaurus:
     """Read lines of tag, name and alternative names; the tag of a repeated line gets further names."""
-    names: dict[str, str] = {}
-    others: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {}
     n_bare = 0
-    lines = (line for _, line in text_lines(path))
-    for number, row in enumerate(_rows(path, lines), start=1):
-        cells = [clean_name(cell) for cell in row]
-        if not any(cells) or (number == 1 and _is_header(cells)):
+    for number, line in text_lines(path):
+        cells = [clean_name(cell) for cell in line.split("\t")]
+        header = (
+            cells[0].lower() in {"id", "tag", "uri", "notation"} and cells[-1].lower() != cells[0].lower()
+        )
+        if not any(cells) or (number == 1 and header):
             continue
-        if (len(cells) == 1 and not names and number == 1) or (len(cells) < 2 and n_bare == 0 and not names):
+        if len(cells) < 2 and not names and not n_bare:
             raise InputError(f"{path}, line {number}: expected a tag, a tab and its name, found no tab")
-        tag, name, *more = [*cells, ""][: max(len(cells), 2)]
-        if not (tag and name):
+        if len(cells) < 2 or not (cells[0] and cells[1]):
             n_bare += 1
-            continue
-        if tag in names:
-            more = [name, *more]
-        names.setdefault(tag, name)
-        others.setdefault(tag, []).extend(cell for cell in more if cell)
+        else:
+            names.setdefault(cells[0], []).extend(cell for cell in cells[1:] if cell)
     if not names:
         raise InputError(f"{path}: no names; expected lines of a tag, a tab and its name")
     notices = (f"{path}: {n_bare:,} line(s) without a tag or a name left out",) if n_bare else ()
-    alternatives = tuple(_distinct(others[tag], name) for tag, name in names.items())
-    return Thesaurus(
-        tuple(names), tuple(names.values()), alternatives, np.zeros((0, 2), dtype=np.int64), notices
-    )
-
-
-def _rows(path: Path, lines: Iterable[str]) -> Iterator[list[str]]:
-    try:
-        yield from csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-    except csv.Error as error:
-        raise InputError(f"{path}: not a table of tags and names ({error})") from None
-
-
-def _is_header(cells: Sequence[str]) -> bool:
-    return cells[0].lower() in {"id", "tag", "uri", "notation"} and cells[-1].lower() != cells[0].lower()
-
-
-def _distinct(names: Iterable[str], preferred: str) -> tuple[str, ...]:
-    return tuple(name for name in dict.fromkeys(names) if name != preferred)
+    unique = [tuple(dict.fromkeys(of_tag)) for of_tag in names.values()]
+    preferred, others = tuple(of_tag[0] for of_tag in unique), tuple(of_tag[1:] for of_tag in unique)
+    return Thesaurus(tuple(names), preferred, others, np.zeros((0, 2), dtype=np.int64), notices)
 
 
 # ------------------------------------------------------------------------------------------ SKOS
@@ -174,51 +155,51 @@ def _distinct(names: Iterable[str], preferred: str) -> tuple[str, ...]:
 def _read_skos(path: Path, kind: str) -> Thesaurus:
     """Read a SKOS vocabulary, in a separate process: small files can make parsers of RDF run for hours."""
     with open_bytes(path) as file:
-        size = sum(map(len, iter(partial(file.read, _CHUNK), b"")))
+        size = sum(map(len, iter(partial(file.read, 2**20), b"")))
     found = read_in_sandbox(
         "tagtopics.subjects.thesaurus:skos_as_json", kind, path, str(path), kind, size=size
     )
+    broader = np.array(found["broader"], dtype=np.int64).reshape(-1, 2)
+    alternatives = tuple(map(tuple, found["alternatives"]))
     return Thesaurus(
-        ids=tuple(found["ids"]),
-        names=tuple(found["names"]),
-        alternatives=tuple(map(tuple, found["alternatives"])),
-        broader=np.array(found["broader"], dtype=np.int64).reshape(-1, 2),
-        notices=tuple(found["notices"]),
+        tuple(found["ids"]), tuple(found["names"]), alternatives, broader, tuple(found["notices"])
     )
 
 
 def skos_as_json(path: str, kind: str) -> dict[str, Any]:
     """Read a SKOS vocabulary and return the parts of its thesaurus; it runs in another process."""
-    thesaurus = _skos(Path(path), kind)
-    return {field.name: getattr(thesaurus, field.name) for field in fields(thesaurus)} | {
-        "broader": thesaurus.broader.tolist()
-    }
-
-
-def _skos(path: Path, kind: str) -> Thesaurus:
-    graph = _graph(path, kind)
+    graph = _graph(Path(path), kind)
+    # (1) The labels of each concept, by property, with their languages.
     labels: dict[str, dict[str, list[tuple[str, str]]]] = {}
     for property in ("prefLabel", "altLabel", "hiddenLabel"):
         for concept, label in _pairs(graph, property):
             cleaned = clean_name(str(label))
             if cleaned and concept:
-                found = labels.setdefault(concept, {}).setdefault(property, [])
-                found.append((str(getattr(label, "language", None) or ""), cleaned))
-    named = {concept: found for concept, found in labels.items() if "prefLabel" in found}
+                language = str(getattr(label, "language", None) or "")
+                labels.setdefault(concept, {}).setdefault(property, []).append((language, cleaned))
+    named = {concept: labels[concept] for concept in sorted(labels) if "prefLabel" in labels[concept]}
     if not named:
         raise InputError(f"{path}: no skos:prefLabel; tag names must be a SKOS vocabulary")
-    ids = tuple(sorted(named))
-    spoken = _main_language(named)
-    names = tuple(_preferred(named[concept]["prefLabel"], spoken) for concept in ids)
-    alternatives = tuple(
-        _distinct((name for found in named[concept].values() for _, name in sorted(found)), name)
-        for concept, name in zip(ids, names, strict=True)
-    )
-    broader, cycles = _relations(graph, {concept: v for v, concept in enumerate(ids)})
+    # (2) The name is the label in the language that most concepts have, English among equals, else the first.
+    spoken = Counter(code for found in named.values() for code in {code for code, _ in found["prefLabel"]})
+    main = max(sorted(spoken), key=lambda code: (spoken[code], code.startswith("en")))
+    names, alternatives = [], []
+    for found in named.values():
+        name = min(found["prefLabel"], key=lambda label: (label[0] != main, label))[1]
+        every = dict.fromkeys(label for of_property in found.values() for _, label in sorted(of_property))
+        names.append(name)
+        alternatives.append([label for label in every if label != name])
+    # (3) Which concepts are broader.
+    row = {concept: v for v, concept in enumerate(named)}
+    relations = [(a, clean_name(str(b))) for a, b in _pairs(graph, "broader")]
+    relations += [(clean_name(str(b)), a) for a, b in _pairs(graph, "narrower")]
+    pairs = sorted({(row[a], row[b]) for a, b in relations if a in row and b in row})
+    broader, n_cycles = without_cycles(np.array(pairs, dtype=np.int64).reshape(-1, 2), len(row))
     lost = len(labels) - len(named)
     notices = [f"{path}: {lost:,} concept(s) without skos:prefLabel left out"] if lost else []
-    notices += [f"{path}: {cycles:,} broader relation(s) form cycles and are left out"] if cycles else []
-    return Thesaurus(ids, names, alternatives, broader, tuple(notices))
+    notices += [f"{path}: {n_cycles:,} broader relation(s) form cycles and are left out"] if n_cycles else []
+    return {"ids": list(named), "names": names, "alternatives": alternatives, "broader": broader.tolist(),
+            "notices": notices}  # fmt: skip
 
 
 def _graph(path: Path, kind: str) -> Any:
@@ -226,8 +207,6 @@ def _graph(path: Path, kind: str) -> Any:
         import rdflib
     except ImportError:
         raise MissingExtraError("reading SKOS vocabularies", "skos") from None
-    import logging
-
     logging.getLogger("rdflib").setLevel(logging.CRITICAL)  # what is wrong is said once, below
     try:
         with open_bytes(path) as file:
@@ -250,17 +229,13 @@ def _graph(path: Path, kind: str) -> Any:
 def _check_inline(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object of JSON-LD; an `InputError` says that it refers to a context that would be fetched."""
     for name, value in pairs:
-        if name == "@import" or (name == "@context" and not _is_inline(value)):
+        contexts = value if isinstance(value, list) else [value]
+        inline = all(context is None or isinstance(context, dict) for context in contexts)
+        if name == "@import" or (name == "@context" and not inline):
             raise InputError(
                 f"its {name} {str(value)[:60]!r} is in another file; put the context into this one"
             )
     return dict(pairs)
-
-
-def _is_inline(context: Any) -> bool:
-    if isinstance(context, list):
-        return all(map(_is_inline, context))
-    return context is None or isinstance(context, dict)
 
 
 def _pairs(graph: Any, property: str) -> list[tuple[str, Any]]:
@@ -268,28 +243,6 @@ def _pairs(graph: Any, property: str) -> list[tuple[str, Any]]:
     from rdflib import URIRef
 
     return [(clean_name(str(a)), b) for a, b in sorted(graph.subject_objects(URIRef(_SKOS + property)))]
-
-
-def _main_language(named: Mapping[str, Mapping[str, list[tuple[str, str]]]]) -> str:
-    """Return the language that most concepts have a preferred label in; English if it is among them."""
-    counts: dict[str, int] = {}
-    for found in named.values():
-        for language in {language for language, _ in found["prefLabel"]}:
-            counts[language] = counts.get(language, 0) + 1
-    return max(sorted(counts), key=lambda language: (counts[language], language.startswith("en")))
-
-
-def _preferred(labels: list[tuple[str, str]], language: str) -> str:
-    """Return the label in a language, else the first one."""
-    return min(labels, key=lambda label: (label[0] != language, label))[1]
-
-
-def _relations(graph: Any, row: Mapping[str, int]) -> tuple[Int64, int]:
-    """Return the broader relations (R, 2) without cycles, and how many were left out to break cycles."""
-    forward = [(a, clean_name(str(b))) for a, b in _pairs(graph, "broader")]
-    backward = [(clean_name(str(b)), a) for a, b in _pairs(graph, "narrower")]
-    found = sorted({(row[a], row[b]) for a, b in (*forward, *backward) if a in row and b in row})
-    return without_cycles(np.array(found, dtype=np.int64).reshape(-1, 2), len(row))
 
 
 def without_cycles(broader: Int64, n: int) -> tuple[Int64, int]:
