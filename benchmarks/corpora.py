@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from benchmarks.large_corpus import make_large_corpus
 from benchmarks.limits import Limits
 from tagtopics.corpus.core import Corpus, canonical_counts, canonical_tags
 from tagtopics.corpus.splits import completion, train_test
-from tagtopics.datasets import load_dataset, make_large_corpus, make_tagged_corpus
+from tagtopics.datasets import load_dataset, make_tagged_corpus
 
 ROOT = Path(__file__).resolve().parents[1]
 NAMES = ("cora", "reuters", "bibtex", "docstrings", "generated")

@@ -15,7 +15,7 @@ import time
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics.datasets.synthetic import make_large_corpus
+from benchmarks.large_corpus import make_large_corpus
 from tagtopics.scale import ShardWriter
 from tagtopics.scale.format import Manifest
 

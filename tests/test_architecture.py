@@ -29,7 +29,7 @@ LAYERS = [
     {"explore"},
     {"cli"},
 ]
-COMMAND_FILES = {"commands", "journals"}
+COMMAND_FILES = {"commands"}
 """The command-line side of the layers, which may import `cli`."""
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 FILES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")

@@ -10,8 +10,8 @@ import pytest
 from cli_running import run
 
 from tagtopics import Corpus, load
-from tagtopics.cli import demo
 from tagtopics.cli.sources import load_named
+from tagtopics.datasets import commands
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         corpus = load_named(name, output)
         return corpus.select(range(0, corpus.n_docs, 4))
 
-    monkeypatch.setattr(demo, "load_named", part)
+    monkeypatch.setattr(commands, "load_named", part)
     payload = run("demo", "--out", tmp_path / "demo.tt", "--topics", 3, "--json").json()
     assert payload["metrics"]["perplexity"] < payload["metrics"]["unigram_perplexity"]
     assert len(payload["topics"]) == 3

@@ -14,8 +14,8 @@ from fuzz_models import NAMES, change_json, edited_model, small_corpus
 import tagtopics as tt
 from tagtopics.analysis.audit.changes import apply_changes, read_changes
 from tagtopics.analysis.audit.rewrite import TagColumns, rewrite
+from tagtopics.curation.commands import fit_with_journal, guides, read_journal
 from tagtopics.curation.edits import undo
-from tagtopics.curation.journals import fit_with_journal, guides, read_journal
 from tagtopics.explore.report.audit_page import audit_block, read_findings
 from tagtopics.subjects.thesaurus import in_tags, read_thesaurus, with_thesaurus
 

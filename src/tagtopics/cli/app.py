@@ -16,17 +16,17 @@ from typing import Annotated, Any
 
 import typer
 
-from tagtopics.cli.options import grouped
+from tagtopics.cli.options import flag, grouped
 from tagtopics.cli.output import PipeClosedError, clean_line, note, pending_notes, write_error
 from tagtopics.errors import CorpusWarning, InputError
 
 PANELS: Mapping[str, Mapping[str, str]] = {
     "Learn": {
-        "demo": "cli.demo.command",
+        "demo": "datasets.commands.demo_command",
         "fit": "cli.fit.command",
         "update": "cli.update.command",
         "shard": "scale.commands.command",
-        "datasets": "datasets.commands.command",
+        "datasets": "datasets.commands.datasets_command",
     },
     "Look": {
         "topics": "cli.topics.topics_command",
@@ -117,7 +117,7 @@ _OUT_OF_RANGE = re.compile(r"^Invalid value for '([^']+)'[^:]*: Input should be 
 
 def _root(
     context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+    version: Annotated[bool, flag("Print the version and exit.", "--version")] = False,
 ) -> None:
     if version:
         from tagtopics import __version__

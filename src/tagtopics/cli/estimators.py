@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from tagtopics.cli.options import ModelOptions, OutputOptions
@@ -26,25 +27,17 @@ MODELS: Mapping[str, str] = {
 }
 """Values of `--model`, and the public estimator class of each."""
 
-PARAMETERS = {
+_RENAMED = {
     "topics": "n_topics",
-    "preset": "preset",
-    "order": "order",
-    "pairwise_weight": "pairwise_weight",
-    "higher_order_weight": "higher_order_weight",
-    "tag_pseudo_count": "tag_pseudo_count",
     "iterations": "max_iter",
     "tolerance": "tol",
-    "doc_topic_prior": "doc_topic_prior",
-    "topic_word_prior": "topic_word_prior",
-    "memory": "memory",
     "seed": "random_state",
     "threads": "n_jobs",
 }
-"""Option -> estimator parameter."""
+PARAMETERS = {item.name: _RENAMED.get(item.name, item.name) for item in fields(ModelOptions)[1:]}
+"""Option -> estimator parameter; the first option is the model itself."""
 
 STOP_REASONS = {"converged": "converged", "max_iter": "iteration limit reached", "stopped": "stopped early"}
-"""Why a fit ended, for people."""
 
 
 def build_model(options: ModelOptions) -> TopicModel:
@@ -81,8 +74,7 @@ def model_bytes(model: TopicModel, corpus: Corpus, keep: bool) -> int:
     return 4 * numbers + (8 * (corpus.counts.nnz + corpus.tags.nnz) + texts if keep else 0)
 
 
-_FACTORS = ("pairwise_weight", "higher_order_weight", "tag_pseudo_count")
-"""Options of the Markov model alone."""
+_FACTORS = ("pairwise_weight", "higher_order_weight", "tag_pseudo_count")  # of the Markov model alone
 
 
 def _with_factors(options: ModelOptions) -> str:
@@ -110,13 +102,12 @@ def strengths_of(model: Any) -> dict[str, dict[str, Any]] | None:
     if getattr(model, "settings_", None) is None or weights_of(model) is not None:
         return None
     kinds = [kind or "tags" for kind in model.tag_kinds_]
-    settings = {"hidden": model.settings_.hidden, "known": model.settings_.known}
     return {
         name: {
             part: dict(zip(kinds, value, strict=True)) if isinstance(value, tuple) else value
-            for part, value in strengths._asdict().items()
+            for part, value in getattr(model.settings_, name)._asdict().items()
         }
-        for name, strengths in settings.items()
+        for name in ("hidden", "known")
     }
 
 
@@ -127,10 +118,7 @@ def name_of_model(model: TopicModel) -> str:
 
 
 def progress_bar(output: OutputOptions, title: str = "Fitting", parts: int = 1) -> list[Any]:
-    """Return the callbacks of a fit: a progress bar if standard error is a terminal.
-
-    An iteration has `parts` steps.
-    """
+    """Return a progress bar for iterations of `parts` steps, if standard error is a terminal."""
     from tagtopics.bp.callbacks import Progress
     from tagtopics.jit.compiling import has_compiled
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,7 +17,7 @@ from tagtopics.cli.options import (
     flag,
     option,
 )
-from tagtopics.cli.output import make_table, plain, show
+from tagtopics.cli.output import make_table, show
 from tagtopics.cli.sources import read_training
 from tagtopics.errors import InputError
 from tagtopics.subjects.commands import TagNamesOption, named_documents
@@ -29,17 +28,9 @@ if TYPE_CHECKING:
     from tagtopics.corpus import Corpus
 
 
-def _task_names(incomplete: str) -> list[str]:
-    from tagtopics.evaluation import TASKS
-
-    return [name for name in TASKS if name.startswith(incomplete)]
-
-
 TaskOption = Annotated[
-    str,
-    option("perplexity, links, classification, recommendation or credit.", metavar="NAME",
-           autocompletion=_task_names),
-]  # fmt: skip
+    str, option("perplexity, links, classification, recommendation or credit.", metavar="NAME")
+]
 KnownOption = Annotated[bool, flag("Let the model use the tags of the test documents.", "--tags-known")]
 
 
@@ -56,8 +47,6 @@ SeenOption = Annotated[
     option("Also perplexity by the percentage of words seen, 0 to 80: 5,20,80.", metavar="N,N",
            default="no curve", parser=_percentages),
 ]  # fmt: skip
-
-
 SplitOption = Annotated[
     str | None,
     option("Column that says train or test for each document.", default="split, else random 80/20",
@@ -85,8 +74,7 @@ class EvaluatedColumns(ColumnOptions):
         for value in self.tags or ():
             names = value.split(",")
             (known.extend(names) if set(names) <= set(TAGS) else columns.append(value))
-        values = {field.name: getattr(self, field.name) for field in fields(ColumnOptions)}
-        return ColumnOptions(**values | {"tags": columns or None}), tuple(dict.fromkeys(known))
+        return ColumnOptions(**asdict(self) | {"tags": columns or None}), tuple(dict.fromkeys(known))
 
 
 def command(
@@ -111,7 +99,7 @@ def command(
         raise InputError(f"--seen and --tags {'|'.join(tags) or 'known'} need --task perplexity; "
                          "for other tasks use --tags-known")  # fmt: skip
     curve = {"seen": seen or (), "tags": tags} if seen or tags else {}
-    documents = _divided(corpus, table, text, output, split)
+    documents = _read_split(corpus, table, text, output, split)
     if tag_names is not None:
         documents = named_documents(documents, tag_names)
     result = score(documents, estimator, seed=model.seed, tags_known=tags_known, **curve)
@@ -128,51 +116,42 @@ def command(
     show(output.json, payload, lambda console: _draw(console, payload))
 
 
-def _divided(
+def _read_split(
     source: str, columns: ColumnOptions, text: TextOptions, output: OutputOptions, split: str | None
 ) -> Corpus:
     """Read documents that a column divides into training and test documents, if one is named."""
     if split is None or split == "split":
         documents = read_training(source, columns, text, output)
-        if split is not None and documents.split is None:
-            raise InputError(
-                f"--split: {source} has no column 'split' that says train or test for each document"
-            )
+        if split and documents.split is None:
+            raise InputError(f"--split: {source} has no column 'split' with train or test for each document")
         return documents
     if columns.label is not None:
         raise InputError("--split and --label cannot be combined; rename the column of the split to 'split'")
     documents = read_training(source, replace(columns, label=split), text, output)
     parts = tuple(part for part in documents.labels or () if part in ("train", "test"))
     if len(parts) < documents.n_docs:
-        raise InputError(f"--split: the column {split[:40]!r} must say train or test for each document")
+        raise InputError(f"--split: the column {split[:40]!r} must have train or test for each document")
     return replace(documents, split=parts, labels=None)
 
 
 def _draw(console: Console, payload: dict[str, Any]) -> None:
     title = f"{payload['task']}: {payload['model']}, {payload['n_topics']} topics, seed {payload['seed']}"
-    table = make_table(title, ["measure", ">value"])
-    for name, value in payload["metrics"].items():
-        digits = 1 if isinstance(value, float) and value >= 10 else 4
-        text = f"{value:,.{digits}f}" if isinstance(value, float) else str(value)
-        table.add_row(name.replace("_", " "), text)
-    for name, value in payload["seconds"].items():
-        table.add_row(f"seconds to {name}", f"{value:.2f}")
-    console.print(table)
+    rows = [(name.replace("_", " "), _number(value)) for name, value in payload["metrics"].items()]
+    rows += [(f"seconds to {name}", f"{value:.2f}") for name, value in payload["seconds"].items()]
+    console.print(make_table(title, ["measure", ">value"], rows=rows))
     if "kinds" in payload:
         names = list(next(iter(payload["kinds"].values())))
-        table = make_table("by kind of tag", ["kind", *(f">{name.replace('_', ' ')}" for name in names)])
-        for kind, values in payload["kinds"].items():
-            table.add_row(plain(kind), *(f"{values[name]:.4f}" for name in names))
-        console.print(table)
+        columns = ["kind", *(f">{name.replace('_', ' ')}" for name in names)]
+        kinds = [(kind, *(f"{of[name]:.4f}" for name in names)) for kind, of in payload["kinds"].items()]
+        console.print(make_table("by kind of tag", columns, rows=kinds))
     if "curve" in payload:
-        _draw_curve(console, payload["curve"])
+        found = {(row["seen"], row["tags"]): row["perplexity"] for row in payload["curve"]}
+        shares, tags = (list(dict.fromkeys(column)) for column in zip(*found, strict=True))
+        columns = [">seen", *(f">tags {name}" for name in tags)]
+        curve = [(f"{share:g} %", *(f"{found[share, name]:,.1f}" for name in tags)) for share in shares]
+        console.print(make_table("perplexity by share of words seen", columns, rows=curve))
 
 
-def _draw_curve(console: Console, curve: Sequence[dict[str, Any]]) -> None:
-    """Print a row for each share of words seen, and a column for each setting of the tags."""
-    found = {(row["seen"], row["tags"]): row["perplexity"] for row in curve}
-    tags, shares = (list(dict.fromkeys(row[name] for row in curve)) for name in ("tags", "seen"))
-    table = make_table("perplexity by share of words seen", [">seen", *(f">tags {name}" for name in tags)])
-    for share in shares:
-        table.add_row(f"{share:g} %", *(f"{found[share, name]:,.1f}" for name in tags))
-    console.print(table)
+def _number(value: float) -> str:
+    """Return a measure as text: counts as they are, large numbers with one digit, others with four."""
+    return f"{value:,.{1 if value >= 10 else 4}f}" if isinstance(value, float) else str(value)

@@ -24,7 +24,6 @@ from tagtopics.files import check_target
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
     from tagtopics.corpus import Corpus, TextRecipe
@@ -50,8 +49,10 @@ MapsOption = Annotated[
 
 OverwriteOption = Annotated[bool, flag("Replace existing files in FOLDER.", "--overwrite")]
 
-_SHOWN = 5
-"""Documents printed if none is chosen."""
+_SHOWN = 5  # documents printed if none is chosen
+_MAX_CHARACTERS = 2000  # of a text
+_COLOURS = ("cyan", "magenta", "yellow", "green", "blue", "red")
+_DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def command(
@@ -157,42 +158,39 @@ def _mapped(
 
 
 def _show_maps(rows: list[dict[str, Any]], output: OutputOptions) -> None:
-    show(output.json, {"documents": rows}, lambda console: _draw_maps(console, rows))
+    def draw(console: Console) -> None:
+        for row in rows:
+            title = f"{row['id']}: recommended tags" if row["recommended"] else str(row["id"])
+            console.print(plain(title, "bold"))
+            tags = sorted(row["tags"], key=lambda tag: -tag["share"])
+            cells = [(tag["tag"], per_cent(tag["share"]), tag["map"] or "--out FOLDER") for tag in tags]
+            console.print(make_table(None, ["tag", ">share of the image", "heat map"], rows=cells))
+
+    show(output.json, {"documents": rows}, draw)
 
 
-def _draw_maps(console: Console, rows: list[dict[str, Any]]) -> None:
-    for row in rows:
-        title = f"{row['id']}: recommended tags" if row["recommended"] else str(row["id"])
-        console.print(plain(title, "bold"))
-        table = make_table(None, ["tag", ">share of the image", "heat map"])
-        for tag in sorted(row["tags"], key=lambda tag: -tag["share"]):
-            table.add_row(plain(tag["tag"]), per_cent(tag["share"]), plain(tag["map"] or "--out FOLDER"))
-        console.print(table)
-
-
-_COLOURS = ("cyan", "magenta", "yellow", "green", "blue", "red")
-_DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-_MAX_CHARACTERS = 2000
-"""Characters of a text that are shown."""
+# -------------------------------------------------------------------------------------------- words
 
 
 def credited_documents(model: TTM, corpus: Corpus) -> list[dict[str, Any]]:
     """Return each document with its tags and its words, most frequent first, with the credit of each tag."""
     table = model.explain(corpus)
-    documents: list[dict[str, Any]] = []
-    for d, name in enumerate(corpus.ids):
-        tags = corpus.tags_of(d)
-        documents.append({"id": name, "tags": list(tags), "words": _untagged(corpus, d) if not tags else []})
-    words: dict[tuple[int, str], dict[str, Any]] = {}
+    words: list[dict[str, dict[str, Any]]] = [{} for _ in corpus.ids]
     columns = zip(table.doc.tolist(), table.word, table.count.tolist(), table.tag, table.credit.tolist(),
                   strict=True)  # fmt: skip
     for d, word, count, tag, credit in columns:
-        if (d, word) not in words:
-            words[d, word] = {"word": word, "count": _whole(count), "credit": {}}
-            documents[d]["words"].append(words[d, word])
-        words[d, word]["credit"][tag] = credit
-    for document in documents:
-        document["words"].sort(key=lambda row: -row["count"])
+        whole = int(count) if count == int(count) else count
+        row = words[d].setdefault(word, {"word": word, "count": whole, "credit": {}})
+        row["credit"][tag] = credit
+    documents: list[dict[str, Any]] = []
+    for d, name in enumerate(corpus.ids):
+        tags, rows = list(corpus.tags_of(d)), list(words[d].values())
+        if not tags:
+            counts = corpus.counts[[d]]
+            pairs = zip(counts.indices, counts.data.tolist(), strict=True)
+            rows = [{"word": corpus.vocabulary[w], "count": n, "credit": {}} for w, n in pairs]
+        rows.sort(key=lambda row: -row["count"])
+        documents.append({"id": name, "tags": tags, "words": rows})
     return documents
 
 
@@ -206,41 +204,27 @@ def draw_document(
     console: Console, document: dict[str, Any], text: str | None, recipe: TextRecipe | None, top: int
 ) -> None:
     """Print one document: its text in the colours of its tags, and a table with the words of each tag."""
+    from rich.padding import Padding
+    from rich.text import Text
+
     console.print(plain(document["id"], "bold"))
     if not document["tags"]:
         console.print("  no tag that the model knows\n", style="dim")
         return
     number = {tag: i for i, tag in enumerate(document["tags"])}
     best = {word["word"]: number[best_tag(word)] for word in document["words"]}
-    from rich.padding import Padding
-
-    body = _coloured(text, best, recipe, console) if text else _words_in_colour(best, console)
+    marked = [_marked(word, i, console) for word, i in best.items()]
+    body = _coloured(text, best, recipe, console) if text else Text(" ").join(marked)
     console.print(Padding(body, (0, 2)))
-    console.print(_legend(document, number, top))
-
-
-def _legend(document: dict[str, Any], number: dict[str, int], top: int) -> Table:
-    """Return a table of the tags: colour, share of the document, words with the most credit."""
-    table = make_table(None, [">", "tag", ">share", "words with the most credit"])
-    shares = _tag_shares(document)
-    for tag, i in number.items():
-        mine = [word for word in document["words"] if best_tag(word) == tag] or document["words"][:top]
-        credited = sorted(
-            ((word["credit"][tag], word) for word in mine), key=lambda pair: -pair[0] * pair[1]["count"]
-        )
-        words = ", ".join(f"{word['word']} {credit:.2f}" for credit, word in credited[:top])
-        table.add_row(str(i + 1), plain(tag, _style(i)), f"{100 * shares[tag]:.0f} %", plain(words))
-    return table
-
-
-def _tag_shares(document: dict[str, Any]) -> dict[str, float]:
-    """Return the share of a document's tokens credited to each tag; the shares sum to one."""
     total = sum(word["count"] for word in document["words"]) or 1
-    shares = dict.fromkeys(document["tags"], 0.0)
-    for word in document["words"]:
-        for tag, credit in word["credit"].items():
-            shares[tag] += credit * word["count"] / total
-    return shares
+    rows = []
+    for tag, i in number.items():
+        tokens = sum(word["credit"].get(tag, 0.0) * word["count"] / total for word in document["words"])
+        mine = [word for word in document["words"] if best_tag(word) == tag] or document["words"][:top]
+        mine = sorted(mine, key=lambda word: -word["credit"][tag] * word["count"])[:top]
+        words = ", ".join(f"{word['word']} {word['credit'][tag]:.2f}" for word in mine)
+        rows.append((str(i + 1), plain(tag, _style(i)), f"{100 * tokens:.0f} %", words))
+    console.print(make_table(None, [">", "tag", ">share", "words with the most credit"], rows=rows))
 
 
 def _coloured(text: str, best: dict[str, int], recipe: TextRecipe | None, console: Console) -> Text:
@@ -263,12 +247,6 @@ def _coloured(text: str, best: dict[str, int], recipe: TextRecipe | None, consol
     return marked.append_text(plain(text[end:], "dim", keep="\n"))
 
 
-def _words_in_colour(best: dict[str, int], console: Console) -> Text:
-    from rich.text import Text
-
-    return Text(" ").join(_marked(word, i, console) for word, i in best.items())
-
-
 def _marked(word: str, i: int, console: Console) -> Text:
     """Return a word in the colour of its tag; without colours, with the number of the tag."""
     mark = "" if console.color_system else str(i + 1).translate(_DIGITS)
@@ -278,13 +256,3 @@ def _marked(word: str, i: int, console: Console) -> Text:
 def _style(i: int) -> str:
     colour = _COLOURS[i % len(_COLOURS)]
     return colour if i < len(_COLOURS) else f"{colour} underline"
-
-
-def _untagged(corpus: Corpus, d: int) -> list[dict[str, Any]]:
-    row = slice(corpus.counts.indptr[d], corpus.counts.indptr[d + 1])
-    pairs = zip(corpus.counts.indices[row], corpus.counts.data[row].tolist(), strict=True)
-    return [{"word": corpus.vocabulary[w], "count": n, "credit": {}} for w, n in pairs]
-
-
-def _whole(count: float) -> int | float:
-    return int(count) if count == int(count) else count

@@ -28,7 +28,7 @@ from tagtopics.cli.options import (
 )
 from tagtopics.cli.output import fact_table, note, show, size_text, topic_table
 from tagtopics.cli.sources import read_training, visual_vocabulary
-from tagtopics.curation.journals import CurationOption, GuidedOption, fit_with_journal, journal_of
+from tagtopics.curation.commands import CurationOption, GuidedOption, fit_with_journal, journal_of
 from tagtopics.errors import InputError
 from tagtopics.files import check_apart, check_space, check_target
 from tagtopics.subjects.commands import TagNamesOption, named_documents
@@ -39,13 +39,8 @@ if TYPE_CHECKING:
     from tagtopics.corpus import Corpus
     from tagtopics.models.base import TopicModel
 
-ENGINES = ("local", "ray")
-
-_OF_FIT = ("start", "sweeps", "tags", "recommender", "save")
-"""The steps after reading."""
-
-_SHOWN = 10
-"""Topics printed after a fit; `topics` prints all."""
+_OF_FIT = ("start", "sweeps", "tags", "recommender", "save")  # the steps after reading
+_SHOWN = 10  # topics printed after a fit; `topics` prints all
 
 KeepOption = Annotated[
     bool, flag("Save the documents with the model, for `report` and `serve`.", "--keep-corpus/--no-corpus")
@@ -114,7 +109,8 @@ def command(
                 estimator.learn_recommender(documents, [saving, *callbacks])
         clock.begin("save")
         save_model(estimator, target, saving.corpus, after=saving.saved)
-        sizes = _sizes_of(documents)
+        sizes = {name: getattr(documents, name) for name in ("n_docs", "n_words", "n_tags")}
+        sizes["n_tokens"] = int(documents.counts.sum(dtype="int64"))
     clock.begin("read")
     payload = _payload(estimator, sizes, model, target, clock.seconds)
     show(output.json, payload, lambda console: _draw(console, payload))
@@ -134,8 +130,8 @@ def is_shard_folder(source: str) -> bool:
 
 def _check_scale(scale: ScaleOptions, sharded: bool) -> None:
     """Check the options of long fits before anything is read."""
-    if scale.engine not in ENGINES:
-        raise InputError(f"--engine {scale.engine[:40]!r}: choose from {', '.join(ENGINES)}")
+    if scale.engine not in ("local", "ray"):
+        raise InputError(f"--engine {scale.engine[:40]!r}: choose from local, ray")
     if scale.lost not in ("stop", "refit"):
         raise InputError(f"--lost {scale.lost[:40]!r}: choose from stop, refit")
     for name, value in (("--workers", scale.workers), ("--checkpoint-every", scale.checkpoint_every)):
@@ -164,19 +160,14 @@ def _checkpoint(
     if scale.checkpoint is None:
         return [], None
     path = Path(scale.checkpoint)
-    check_space(path, _checkpoint_bytes(estimator, corpus))
+    edges = corpus.counts.nnz if getattr(estimator, "memory", "") == "stored" else 0
+    rows = 3 * corpus.n_words + 4 * corpus.n_tags + corpus.n_docs + corpus.tags.nnz + edges
+    check_space(path, 4 * estimator.count_topics(corpus.n_tags) * rows)
     identity = identity_of(estimator, digest_of(corpus))
     state = load_checkpoint(path, identity) if scale.resume and path.exists() else None
     past = state[1] if state else ()
     saving = Checkpoint(path, scale.checkpoint_every, scale.checkpoint_minutes, identity, past)
     return [saving], state
-
-
-def _checkpoint_bytes(model: TopicModel, corpus: Corpus) -> int:
-    """Return roughly how many bytes a checkpoint takes; while it is replaced, there are two."""
-    edges = corpus.counts.nnz if getattr(model, "memory", "") == "stored" else 0
-    rows = 3 * corpus.n_words + 4 * corpus.n_tags + corpus.n_docs + corpus.tags.nnz + edges
-    return int(4 * model.count_topics(corpus.n_tags) * rows)
 
 
 def _fit_shards(
@@ -211,8 +202,7 @@ def _fit_shards(
     clock.begin("save")
     estimator.save(target, corpus=folder.corpus(sampled_shards(folder)) if keep else None)
     remove_run(work)
-    m = folder.manifest
-    return {"n_docs": m.n_docs, "n_words": m.n_words, "n_tags": m.n_tags, "n_tokens": m.n_tokens}
+    return {name: getattr(folder.manifest, name) for name in ("n_docs", "n_words", "n_tags", "n_tokens")}
 
 
 # ------------------------------------------------------------------------------------------- output
@@ -220,18 +210,11 @@ def _fit_shards(
 
 def _note_sizes(estimator: TopicModel, documents: Corpus) -> None:
     """Note settings that cannot give useful topics."""
-    K = estimator.count_topics(documents.n_tags)
-    if documents.n_docs < K:
-        note(
-            f"{K:,} topics for {documents.n_docs:,} documents: use fewer topics than documents, with --topics"
-        )
+    K, D = estimator.count_topics(documents.n_tags), documents.n_docs
+    if D < K:
+        note(f"{K:,} topics for {D:,} documents: use fewer topics than documents, with --topics")
     if getattr(estimator, "max_iter", None) == 0:
         note("--iterations 0: the topics are only the start of a fit")
-
-
-def _sizes_of(corpus: Corpus) -> dict[str, int]:
-    n_tokens = int(corpus.counts.sum(dtype="int64"))
-    return {"n_docs": corpus.n_docs, "n_words": corpus.n_words, "n_tags": corpus.n_tags, "n_tokens": n_tokens}
 
 
 def _payload(
@@ -265,15 +248,17 @@ def _draw(console: Console, fitted: dict[str, Any]) -> None:
         "corpus": size_text(fitted),
         "model": f"{fitted['model']}, {fitted['n_topics']} topics, seed {fitted['seed']}",
     }
-    weights = [
-        f"{name.replace('_', ' ')} {value:g}" for name, value in (fitted["weights"] or {}).items() if value
-    ]
-    facts |= {"tags": ", ".join(weights)} if weights else {}
+    weights = [(name.replace("_", " "), value) for name, value in (fitted["weights"] or {}).items() if value]
+    if weights:
+        facts["tags"] = ", ".join(f"{name} {value:g}" for name, value in weights)
     for name, parts in (fitted["strengths"] or {}).items():
         facts[f"prior, tags {name}"] = _strengths_text(parts)
+    end = STOP_REASONS[fitted["stop_reason"]]
+    if fitted["stop_reason"] != "converged" and fitted["change"]:
+        end += f"; the last one changed {fitted['change']:.1%} of the messages"
     seconds = fitted["seconds"]
     facts |= {
-        "sweeps": f"{fitted['iterations']} ({STOP_REASONS[fitted['stop_reason']]}{_unrest(fitted)})",
+        "sweeps": f"{fitted['iterations']} ({end})",
         "seconds": f"{seconds['read'] + seconds['count']:.1f} to read, {seconds['fit']:.1f} to fit",
         "saved to": fitted["path"],
     }
@@ -283,27 +268,17 @@ def _draw(console: Console, fitted: dict[str, Any]) -> None:
     console.print(topic_table(largest, title))
 
 
-def _unrest(fitted: dict[str, Any]) -> str:
-    """Return how much the last sweep changed, if the fit has not converged."""
-    if fitted["stop_reason"] == "converged" or not fitted["change"]:
-        return ""
-    return f"; the last one changed {fitted['change']:.1%} of the messages"
-
-
-_PARTS = {
-    "flat": "uniform",
-    "base": "from the collection",
-    "mean": "from tags",
-    "joint": "from tags jointly",
-    "words": "from words of tags",
-}
-"""The parts of a document's prior, for people."""
-
-
 def _strengths_text(parts: dict[str, Any]) -> str:
     """Return the parts of a document's prior that count, in tokens."""
+    names = {
+        "flat": "uniform",
+        "base": "from the collection",
+        "mean": "from tags",
+        "joint": "from tags jointly",
+        "words": "from words of tags",
+    }
     shown = [
-        f"{value:.3g} {_PARTS[part]}" + (f" ({kind})" if kind != "tags" else "")
+        f"{value:.3g} {names[part]}" + (f" ({kind})" if kind != "tags" else "")
         for part, values in parts.items()
         for kind, value in (values.items() if isinstance(values, dict) else [("tags", values)])
         if value

@@ -3,12 +3,14 @@
 Defaults of estimators and recipes are shown as text: `--help` must not load NumPy. A test compares them with
 the declared ones.
 """
+# ruff: noqa: RUF009  # the defaults of groups are dataclass fields
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import partial
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -44,7 +46,7 @@ def _model_names(incomplete: str) -> list[str]:
 
 
 def option(
-    text: str, *names: str, default: str | bool = True, metavar: str | None = "N", panel: str | None = None,
+    text: str, *names: str, default: str | bool = True, metavar: str = "N", panel: str | None = None,
     **more: Any,
 ) -> Any:  # fmt: skip
     """Return the declaration of an option: its help text, its names, the default that help shows."""
@@ -68,21 +70,19 @@ def argument(text: str, metavar: str, **more: Any) -> Any:
     return typer.Argument(metavar=metavar, help=text, show_default=False, **more)
 
 
+_documents = partial(argument, autocompletion=dataset_names)
+_ANY_DOCUMENTS = "Documents: a file, a folder, a data set name, or - for standard input"
 CorpusArgument = Annotated[
     str,
-    argument("A file (.jsonl .csv .tsv .parquet ...), a folder of matrices or images, or a data set name.",
-             "CORPUS", autocompletion=dataset_names),
-]  # fmt: skip
-InputArgument = Annotated[
-    str,
-    argument("Documents: a file, a folder, a data set name, or - for standard input (JSON lines).",
-             "INPUT", autocompletion=dataset_names),
-]  # fmt: skip
+    _documents(
+        "A file (.jsonl .csv .tsv .parquet ...), a folder of matrices or images, or a data set name.",
+        "CORPUS",
+    ),
+]
+InputArgument = Annotated[str, _documents(f"{_ANY_DOCUMENTS} (JSON lines).", "INPUT")]
 AskedArgument = Annotated[
-    str | None,
-    argument("Documents: a file, a folder, a data set name, or - for standard input: JSON lines, or a text "
-             "per line.", "INPUT", autocompletion=dataset_names),
-]  # fmt: skip
+    str | None, _documents(f"{_ANY_DOCUMENTS}: JSON lines, or a text per line.", "INPUT")
+]
 GivenOption = Annotated[
     list[str] | None,
     typer.Option("--given", "-g", metavar="TEXT", help="A text, instead of INPUT; repeat for several.",
@@ -101,194 +101,139 @@ class OutputOptions:
     debug: Annotated[bool, flag("Print a traceback on errors.", "--debug")] = False
 
 
-def _input(text: str, default: str | bool = True, metavar: str = "COLUMN") -> Any:
-    return option(text, default=default, metavar=metavar, panel="Input")
+def _field(
+    text: str, shown: str | bool = True, metavar: str = "N", *names: str, value: Any = None, **more: Any
+) -> Any:  # fmt: skip
+    """Return an option as the field of a group: `value` is its default, `shown` how help shows it."""
+    declared = option(text, *names, default=shown, metavar=metavar, **more)
+    return field(default=value, metadata={"option": declared})
+
+
+_input = partial(_field, panel="Input")
+_text = partial(_field, panel="Text processing")
+_image = partial(_field, panel="Images")
+_model = partial(_field, panel="Model")
+_long = partial(_field, panel="Long fits")
 
 
 @dataclass(frozen=True)
 class ColumnOptions:
     """Which columns of a table hold what."""
 
-    text: Annotated[list[str] | None, _input("Text column; repeat to join several.", "text")] = None
-    tags: Annotated[list[str] | None, _input("Tag column; repeat for several kinds of tags.", "tags")] = None
-    id: Annotated[str | None, _input("Column of document ids.")] = None
-    label: Annotated[str | None, _input("Column of document classes.")] = None
-    title: Annotated[str | None, _input("Column of document titles.", "title")] = None
-    date: Annotated[str | None, _input("Column of document dates.", "date, year")] = None
-    url: Annotated[str | None, _input("Column of web addresses or DOIs.", "url")] = None
-    format: Annotated[
-        str | None,
-        _input(
-            "csv, xlsx, bibtex, mallet ...; an unknown name lists all formats.", "from the file name", "NAME"
-        ),
-    ] = None
-    delimiter: Annotated[str | None, _input("Separator between values of a line.", "detected", "CHAR")] = None
-    encoding: Annotated[str | None, _input("Encoding of text files.", "detected", "NAME")] = None
-    query: Annotated[
-        str | None, _input("SQL query for the documents of a SQLite database.", "the only table", "SQL")
-    ] = None
-    tag_separator: Annotated[
-        str | None,
-        _input("Separator between the tags of one cell.", "as in the fit, else ; or |, else ,", "TEXT"),
-    ] = None
-
-
-def _text(text: str, *names: str, default: str, metavar: str | None = "N", **more: Any) -> Any:
-    return option(text, *names, default=default, metavar=metavar, panel="Text processing", **more)
+    text: list[str] | None = _input("Text column; repeat to join several.", "text", "COLUMN")
+    tags: list[str] | None = _input("Tag column; repeat for several kinds of tags.", "tags", "COLUMN")
+    id: str | None = _input("Column of document ids.", True, "COLUMN")
+    label: str | None = _input("Column of document classes.", True, "COLUMN")
+    title: str | None = _input("Column of document titles.", "title", "COLUMN")
+    date: str | None = _input("Column of document dates.", "date, year", "COLUMN")
+    url: str | None = _input("Column of web addresses or DOIs.", "url", "COLUMN")
+    format: str | None = _input(
+        "csv, xlsx, bibtex, mallet ...; an unknown name lists all formats.", "from the file name", "NAME"
+    )
+    delimiter: str | None = _input("Separator between values of a line.", "detected", "CHAR")
+    encoding: str | None = _input("Encoding of text files.", "detected", "NAME")
+    query: str | None = _input("SQL query for the documents of a SQLite database.", "the only table", "SQL")
+    tag_separator: str | None = _input(
+        "Separator between the tags of one cell.", "as in the fit, else ; or |, else ,", "TEXT"
+    )
 
 
 @dataclass(frozen=True)
 class TextOptions:
     """How text is split into words; None keeps the default of `TextRecipe`."""
 
-    min_df: Annotated[
-        Any,
-        _text("Minimum number (5) or share (0.01) of documents with a word.",
-              default="1; 2 from 100, 3 from 1,000 documents on", parser=share_or_number),
-    ] = None  # fmt: skip
-    max_df: Annotated[
-        Any, _text("Maximum number or share of documents with a word.", default="1.0", parser=share_or_number)
-    ] = None
-    max_words: Annotated[int | None, _text("Keep only the N most frequent words.", default="no limit")] = None
-    stop_words: Annotated[
-        str | None,
-        _text("Words to ignore: a language, none, or a file with one word per line.", default="english",
-              metavar="LIST"),
-    ] = None  # fmt: skip
-    min_length: Annotated[int | None, _text("Shortest word, in characters.", default="2")] = None
-    tokenizer: Annotated[
-        str | None,
-        _text("Segment text with: chinese, japanese or thai.", default="no tokenizer", metavar="NAME"),
-    ] = None
-    lemmas: Annotated[
-        str | None,
-        _text("Count words of this language in their dictionary form.", default="as they are",
-              metavar="LANGUAGE"),
-    ] = None  # fmt: skip
-    phrases: Annotated[
-        bool | None,
-        _text("Count phrases, such as neural network, as words.", "--phrases/--no-phrases",
-              default="no-phrases", metavar=None),
-    ] = None  # fmt: skip
-    ngrams: Annotated[int | None, _text("Also count sequences of up to N words.", default="1")] = None
-    lowercase: Annotated[
-        bool | None,
-        _text("Convert text to lower case.", "--lowercase/--keep-case", default="lowercase", metavar=None),
-    ] = None
-    token_pattern: Annotated[
-        str | None,
-        _text("Regular expression that matches one word.", default="Unicode words", metavar="REGEX"),
-    ] = None
-    strip_html: Annotated[
-        bool | None,
-        _text("Remove HTML from texts.", "--strip-html/--keep-html", default="strip-html", metavar=None),
-    ] = None
-
-
-def _image(text: str, default: str, metavar: str = "N") -> Any:
-    return option(text, default=default, metavar=metavar, panel="Images")
+    min_df: Any = _text(
+        "Minimum number (5) or share (0.01) of documents with a word.",
+        "1; 2 from 100, 3 from 1,000 documents on",
+        parser=share_or_number,
+    )
+    max_df: Any = _text("Maximum number or share of documents with a word.", "1.0", parser=share_or_number)
+    max_words: int | None = _text("Keep only the N most frequent words.", "no limit")
+    stop_words: str | None = _text(
+        "Words to ignore: a language, none, or a file with one word per line.", "english", "LIST"
+    )
+    min_length: int | None = _text("Shortest word, in characters.", "2")
+    tokenizer: str | None = _text("Segment text with: chinese, japanese or thai.", "no tokenizer", "NAME")
+    lemmas: str | None = _text(
+        "Count words of this language in their dictionary form.", "as they are", "LANGUAGE"
+    )
+    phrases: bool | None = _text(
+        "Count phrases, such as neural network, as words.", "no-phrases", "", "--phrases/--no-phrases"
+    )
+    ngrams: int | None = _text("Also count sequences of up to N words.", "1")
+    lowercase: bool | None = _text("Convert text to lower case.", "lowercase", "", "--lowercase/--keep-case")
+    token_pattern: str | None = _text("Regular expression that matches one word.", "Unicode words", "REGEX")
+    strip_html: bool | None = _text("Remove HTML from texts.", "strip-html", "", "--strip-html/--keep-html")
 
 
 @dataclass(frozen=True)
 class ImageOptions:
     """How images become visual words; None keeps the default of `VisualVocabulary`."""
 
-    on_error: Annotated[str | None, _image("What to do with an unreadable image.", "skip", "skip|raise")] = (
-        None
+    on_error: str | None = _image("What to do with an unreadable image.", "skip", "skip|raise")
+    codebook: int | None = _image(
+        "Number of words for patterns, and the same number for colours.", "by descriptor"
     )
-    codebook: Annotated[
-        int | None, _image("Number of words for patterns, and the same number for colours.", "by descriptor")
-    ] = None
-    working_pixels: Annotated[int | None, _image("Scale images to this area in pixels.", "192 x 128")] = None
-
-
-def _model(text: str, default: str | bool, metavar: str = "N", **more: Any) -> Any:
-    return option(text, default=default, metavar=metavar, panel="Model", **more)
+    working_pixels: int | None = _image("Scale images to this area in pixels.", "192 x 128")
 
 
 @dataclass(frozen=True)
 class ModelOptions:
     """Which estimator, with which parameters; None keeps the estimator's default."""
 
-    model: Annotated[
-        str,
-        _model("ttm, markov, lda, atm, rtm, llda, gibbs or vb.", True, "NAME",
-               autocompletion=_model_names),
-    ] = "ttm"  # fmt: skip
-    topics: Annotated[int | None, _model("Number of topics.", "20")] = None
-    preset: Annotated[
-        str | None,
-        _model("default, fast, or paper: plain sweeps as in the paper.", "by model", "NAME"),
-    ] = None
-    order: Annotated[int | None, _model("Maximum number of tags in a higher-order relation.", "3")] = None
-    pairwise_weight: Annotated[
-        float | None,
-        _model("Weight of documents that share a tag, of --model markov.", "0.1", "X"),
-    ] = None
-    higher_order_weight: Annotated[
-        float | None,
-        _model("Weight of all tags of a document together, of --model markov.", "0.05", "X"),
-    ] = None
-    tag_pseudo_count: Annotated[
-        float | None,
-        _model("Tokens that the known tags of a document are worth, of --model markov.", "5.0", "X"),
-    ] = None
-    iterations: Annotated[
-        int | None, _model("Maximum number of sweeps: 100; paper: 200; large corpora: 25.", "by preset")
-    ] = None
-    tolerance: Annotated[float | None, _model("Stop when the mean change is below this.", "0.002", "X")] = (
-        None
+    model: str = _model(
+        "ttm, markov, lda, atm, rtm, llda, gibbs or vb.",
+        True,
+        "NAME",
+        value="ttm",
+        autocompletion=_model_names,
     )
-    doc_topic_prior: Annotated[
-        Any,
-        _model("Pseudo-count of each topic in a document: 0.1, less for many topics; 'auto' learns it.",
-               "by preset", "X", parser=number_or_word),
-    ] = None  # fmt: skip
-    topic_word_prior: Annotated[
-        float | None,
-        _model("Pseudo-count of each word in a topic: 0.05, less for many topics.", "by preset", "X"),
-    ] = None
-    memory: Annotated[
-        str | None,
-        _model("stored (faster), lean (less memory: messages are recomputed), or auto.", "auto", "ENGINE"),
-    ] = None
-    seed: Annotated[int, _model("Random seed; equal seeds give equal results.", True)] = 0
-    threads: Annotated[int | None, _model("Number of threads; does not change the result.", "all cores")] = (
-        None
+    topics: int | None = _model("Number of topics.", "20")
+    preset: str | None = _model("default, fast, or paper: plain sweeps as in the paper.", "by model", "NAME")
+    order: int | None = _model("Maximum number of tags in a higher-order relation.", "3")
+    pairwise_weight: float | None = _model(
+        "Weight of documents that share a tag, of --model markov.", "0.1", "X"
     )
-
-
-def _long(text: str, *names: str, default: str | bool = True, metavar: str | None = "N") -> Any:
-    return option(text, *names, default=default, metavar=metavar, panel="Long fits")
+    higher_order_weight: float | None = _model(
+        "Weight of all tags of a document together, of --model markov.", "0.05", "X"
+    )
+    tag_pseudo_count: float | None = _model(
+        "Tokens that the known tags of a document are worth, of --model markov.", "5.0", "X"
+    )
+    iterations: int | None = _model(
+        "Maximum number of sweeps: 100; paper: 200; large corpora: 25.", "by preset"
+    )
+    tolerance: float | None = _model("Stop when the mean change is below this.", "0.002", "X")
+    doc_topic_prior: Any = _model(
+        "Pseudo-count of each topic in a document: 0.1, less for many topics; 'auto' learns it.",
+        "by preset", "X", parser=number_or_word,
+    )  # fmt: skip
+    topic_word_prior: float | None = _model(
+        "Pseudo-count of each word in a topic: 0.05, less for many topics.", "by preset", "X"
+    )
+    memory: str | None = _model(
+        "stored (faster), lean (less memory: messages are recomputed), or auto.", "auto", "ENGINE"
+    )
+    seed: int = _model("Random seed; equal seeds give equal results.", value=0)
+    threads: int | None = _model("Number of threads; does not change the result.", "all cores")
 
 
 @dataclass(frozen=True)
 class ScaleOptions:
     """Where a long fit runs, and how it is checkpointed."""
 
-    engine: Annotated[
-        str, _long("local, or ray for a cluster (shards only); same result.", metavar="NAME")
-    ] = "local"
-    workers: Annotated[int | None, _long("Number of Ray workers.", default="2")] = None
-    address: Annotated[
-        str | None,
-        _long("Address of a running Ray cluster.", default="start one on this machine", metavar="ADDRESS"),
-    ] = None
-    lost: Annotated[str, _long("If a worker's state is lost: stop, or refit its part.", metavar="HOW")] = (
-        "stop"
+    engine: str = _long(
+        "local, or ray for a cluster (shards only); same result.", True, "NAME", value="local"
     )
-    checkpoint: Annotated[
-        str | None,
-        _long("Where to save the unfinished fit: a file, or a folder for shards.",
-              default="for shards, OUT.run", metavar="PATH"),
-    ] = None  # fmt: skip
-    checkpoint_every: Annotated[int, _long("Sweeps between two checkpoints.")] = 10
-    checkpoint_minutes: Annotated[
-        float | None, _long("Maximum minutes between two checkpoints.", default="no limit")
-    ] = None
-    resume: Annotated[
-        bool, _long("Continue from the checkpoint, if there is one.", "--resume", metavar=None)
-    ] = False
+    workers: int | None = _long("Number of Ray workers.", "2")
+    address: str | None = _long("Address of a running Ray cluster.", "start one on this machine", "ADDRESS")
+    lost: str = _long("If a worker's state is lost: stop, or refit its part.", True, "HOW", value="stop")
+    checkpoint: str | None = _long(
+        "Where to save the unfinished fit: a file, or a folder for shards.", "for shards, OUT.run", "PATH"
+    )
+    checkpoint_every: int = _long("Sweeps between two checkpoints.", value=10)
+    checkpoint_minutes: float | None = _long("Maximum minutes between two checkpoints.", "no limit")
+    resume: bool = _long("Continue from the checkpoint, if there is one.", True, "", "--resume", value=False)
 
 
 def grouped(function: Callable[..., None]) -> Callable[..., None]:
@@ -301,8 +246,7 @@ def grouped(function: Callable[..., None]) -> Callable[..., None]:
             groups[name] = hints[name]
             parameters.extend(_options_of(hints[name]))
         else:
-            kind = inspect.Parameter.KEYWORD_ONLY
-            parameters.append(parameter.replace(annotation=hints[name], kind=kind))
+            parameters.append(parameter.replace(annotation=hints[name], kind=parameter.KEYWORD_ONLY))
 
     def command(**values: Any) -> None:
         for name, group in groups.items():
@@ -316,9 +260,11 @@ def grouped(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def _options_of(group: Any) -> list[inspect.Parameter]:
+    """Return the fields of a group as parameters; the option is in the metadata, or in the annotation."""
     hints = get_type_hints(group, include_extras=True)
-    kind = inspect.Parameter.KEYWORD_ONLY
-    return [
-        inspect.Parameter(field.name, kind, default=field.default, annotation=hints[field.name])
-        for field in fields(group)
-    ]
+    parameters = []
+    for item in fields(group):
+        hint = Annotated[hints[item.name], item.metadata["option"]] if item.metadata else hints[item.name]
+        kind = inspect.Parameter.KEYWORD_ONLY
+        parameters.append(inspect.Parameter(item.name, kind, default=item.default, annotation=hint))
+    return parameters

@@ -6,7 +6,7 @@ import json
 import math
 import sys
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -69,9 +69,8 @@ def clean(value: str, keep: str = "") -> str:
     """Return text with control and direction characters escaped, so that it cannot control a terminal."""
     if value.isascii() and value.isprintable():
         return value
-    return "".join(
-        c if c in keep or not _is_control(c) else c.encode("unicode_escape").decode() for c in value
-    )
+    controls = {c for c in set(value) - set(keep) if c in _DIRECTION or unicodedata.category(c) in _CONTROL}
+    return "".join(c.encode("unicode_escape").decode() if c in controls else c for c in value)
 
 
 def clean_line(value: str) -> str:
@@ -86,8 +85,10 @@ def plain(value: object, style: str = "", keep: str = "") -> Text:
     return Text(clean(str(value), keep), style=style)
 
 
-def make_table(title: str | None, columns: Sequence[str], caption: str | None = None) -> Table:
-    """Return an empty table. `>name` aligns a column to the right."""
+def make_table(
+    title: str | None, columns: Sequence[str], caption: str = "", rows: Iterable[Iterable[str | Text]] = ()
+) -> Table:
+    """Return a table. `>name` aligns a column to the right; text in rows is never parsed as markup."""
     from rich import box
     from rich.table import Table
 
@@ -97,55 +98,46 @@ def make_table(title: str | None, columns: Sequence[str], caption: str | None = 
         box=box.SIMPLE_HEAD,
         title_justify="left",
         caption_justify="left",
-        min_width=min(max(len(title or ""), len(caption or "")), PIPE_WIDTH),
+        min_width=min(max(len(title or ""), len(caption)), PIPE_WIDTH),
     )
     for column in columns:
         name, right = column.removeprefix(">"), column.startswith(">")
         table.add_column(name, justify="right" if right else "left", no_wrap=right, overflow="fold")
+    for row in rows:
+        table.add_row(*(plain(cell) if isinstance(cell, str) else cell for cell in row))
     return table
 
 
 def fact_table(facts: Mapping[str, object]) -> Table:
     """Return a table of names and values, without a header."""
-    table = make_table(None, ["", ""])
+    table = make_table(None, ["", ""], rows=((name, str(value)) for name, value in facts.items()))
     table.show_header = False
-    for name, value in facts.items():
-        table.add_row(name, plain(value))
     return table
 
 
-def topic_table(rows: Sequence[dict[str, Any]], title: str) -> Table:
-    """Return a table of topics: share, words, most typical tags."""
+def topic_table(rows: Sequence[dict[str, Any]], title: str, *, named: bool = False) -> Table:
+    """Return a table of topics: share, name if wanted, words, most typical tags if there are any."""
     tagged = any(row["tags"] for row in rows)
-    table = make_table(title, [">topic", ">share", "words", *(["most typical tags"] if tagged else [])])
+    cells = []
     for row in rows:
-        tags = [_tags_in(row)] if tagged else []
-        words = plain(_words_of(row) + (" (background)" if row["background"] else ""))
-        table.add_row(str(row["topic"]), per_cent(row["share"]), words, *tags)
-    return table
-
-
-def named_topic_table(rows: Sequence[dict[str, Any]], title: str) -> Table:
-    """Return a table of topics: share, name, words, most typical tags."""
-    tagged = any(row["tags"] for row in rows)
-    columns = [">topic", ">share", "name", "words", *(["most typical tags"] if tagged else [])]
-    table = make_table(title, columns)
-    for row in rows:
-        name = plain(row["name"] + (" (background)" if row["background"] else ""))
-        tags = [_tags_in(row)] if tagged else []
-        table.add_row(str(row["topic"]), per_cent(row["share"]), name, plain(_words_of(row)), *tags)
-    return table
+        tags = [entry["tag"] for entry in row["tags"]]
+        texts = [row["name"], _words_of(row)] if named else [_words_of(row)]
+        texts[0] += " (background)" if row["background"] else ""
+        texts += [("; " if any("," in tag for tag in tags) else ", ").join(tags)] * tagged
+        cells.append([str(row["topic"]), per_cent(row["share"]), *texts])
+    columns = [">topic", ">share", *["name"] * named, "words", *["most typical tags"] * tagged]
+    return make_table(title, columns, rows=cells)
 
 
 def profile_table(rows: Sequence[dict[str, Any]], title: str) -> Table:
     """Return a table of tag profiles: documents (of single tags), words, topics."""
     counted = all(len(row["n_docs"]) == 1 for row in rows)
-    table = make_table(title, ["tags", *([">documents"] if counted else []), "words", "topics"])
+    cells = []
     for row in rows:
-        docs = [str(row["n_docs"][0])] if counted else []
         topics = [f"{entry['topic']} ({100 * entry['probability']:.0f} %)" for entry in row["topics"]]
-        table.add_row(join(row["tags"], " + "), *docs, plain(_words_of(row)), ", ".join(topics))
-    return table
+        docs = [str(row["n_docs"][0])] * counted
+        cells.append([" + ".join(row["tags"]), *docs, _words_of(row), ", ".join(topics)])
+    return make_table(title, ["tags", *[">documents"] * counted, "words", "topics"], rows=cells)
 
 
 def per_cent(share: float) -> str:
@@ -164,12 +156,6 @@ def size_text(sizes: Mapping[str, Any]) -> str:
     return ", ".join(f"{sizes[key]:,} {name}" for key, name in names.items())
 
 
-def _tags_in(row: dict[str, Any]) -> Text:
-    """Return the typical tags of a topic; semicolons divide names that have commas themselves."""
-    tags = [entry["tag"] for entry in row["tags"]]
-    return join(tags, "; " if any("," in tag for tag in tags) else ", ")
-
-
 def _words_of(row: dict[str, Any]) -> str:
     """Return the words of a row; commas divide them if some are phrases."""
     words = [entry["word"] for entry in row["words"]]
@@ -183,13 +169,7 @@ def _console(stream: Any) -> Console:
         def on_broken_pipe(self) -> None:
             raise PipeClosedError
 
-    if stream.isatty():
-        return Pipe(file=stream, highlight=False, emoji=False)
-    return Pipe(file=stream, highlight=False, emoji=False, width=PIPE_WIDTH)
-
-
-def _is_control(character: str) -> bool:
-    return character in _DIRECTION or unicodedata.category(character) in _CONTROL
+    return Pipe(file=stream, highlight=False, emoji=False, width=None if stream.isatty() else PIPE_WIDTH)
 
 
 def _without_nan(value: Any) -> Any:

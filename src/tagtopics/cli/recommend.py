@@ -22,11 +22,9 @@ from tagtopics.subjects.commands import TagNamesOption, load_with_tag_names
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tagtopics.corpus import Corpus
     from tagtopics.recommend.recommender import Recommendation
 
 _NO_WORD = "no word that the model knows"
-_NO_NAME = "no word that the model knows, and no name of a tag"
 
 WhyOption = Annotated[int, option("Maximum number of words given as reasons per tag.", "--why", min=0)]
 ThresholdOption = Annotated[
@@ -57,32 +55,25 @@ def recommend_command(
     loaded = load(model) if tag_names is None else load_with_tag_names(model, tag_names, output)
     named = loaded.names_ is not None
     corpus = read_asked(input, given, columns, loaded, output, known=not named, tagged=False)
-    choice: dict[str, Any] = {"balanced": balanced, "threshold": threshold, "kind": kind}
-    answers = [
-        [_found(one, named) for one in answer]
-        for answer in loaded.recommend_with_reasons(corpus, top, why, **choice)
-    ]
-    known = "no tag is probable enough" if threshold or kind else _NO_WORD
+    found = loaded.recommend_with_reasons(corpus, top, why, balanced=balanced, threshold=threshold, kind=kind)
+    answers = [[_as_json(one, named) for one in answer] for answer in found]
 
-    def cells(rank: int, found: dict[str, Any]) -> list[Any]:
+    def cells(rank: int, found: dict[str, Any]) -> list[str]:
         reasons = [*(f"\u201c{piece}\u201d" for piece in found.get("found", ())), *found["words"]]
         tag = f"{found['tag']} {found['name']}" if found.get("name") else found["tag"]
-        return [plain(tag), f"{found['probability']:.2f}", plain(" ".join(reasons))]
+        return [tag, f"{found['probability']:.2f}", " ".join(reasons)]
 
-    wordless = [not n and not answer for n, answer in zip(_known_words(corpus), answers, strict=True)]
-    why_none = [(_NO_NAME if named else _NO_WORD) if bare else known for bare in wordless]
+    known = "no tag is probable enough" if threshold or kind else _NO_WORD
+    unknown = f"{_NO_WORD}, and no name of a tag" if named else _NO_WORD
+    n_words = (corpus.counts.indptr[1:] - corpus.counts.indptr[:-1]).tolist()
+    why_none = [known if n else unknown for n in n_words]
     _show(output, corpus.ids, "tags", answers, ["tag", ">probability", "because of"], cells, why_none)
 
 
-def _found(one: Recommendation, named: bool) -> dict[str, Any]:
+def _as_json(one: Recommendation, named: bool) -> dict[str, Any]:
     """Return a recommendation for JSON; a model with names adds that of the tag and where it was found."""
     found = {"tag": one.tag, "probability": one.probability, "words": [word for word, _ in one.words]}
     return found | ({"name": one.name, "found": list(one.found)} if named else {})
-
-
-def _known_words(corpus: Corpus) -> list[int]:
-    """Return the number of different known words of each document."""
-    return [int(n) for n in corpus.counts.indptr[1:] - corpus.counts.indptr[:-1]]
 
 
 def related_command(
@@ -101,8 +92,8 @@ def related_command(
         for answer in loaded.related(corpus, top, tags=corpus if corpus.tags.nnz else None)
     ]
 
-    def cells(rank: int, found: dict[str, Any]) -> list[Any]:
-        return [str(rank), plain(found["id"]), f"{found['score']:.3f}"]
+    def cells(rank: int, found: dict[str, Any]) -> list[str]:
+        return [str(rank), found["id"], f"{found['score']:.3f}"]
 
     why_none = [_NO_WORD] * len(answers)
     _show(output, corpus.ids, "related", answers, [">rank", "related", ">similarity"], cells, why_none)
@@ -114,13 +105,10 @@ def _show(
     name: str,
     answers: list[list[dict[str, Any]]],
     columns: list[str],
-    cells: Callable[[int, dict[str, Any]], list[Any]],
+    cells: Callable[[int, dict[str, Any]], list[str]],
     why_none: list[str],
 ) -> None:
-    """Print the answers for each document, as JSON under `name` or as a table with a row for each.
-
-    `why_none` says for each document why it has no answers, if it has none.
-    """
+    """Print the answers for each document, or why it has none, as JSON under `name` or as a table."""
     rows = list(zip(ids, answers, why_none, strict=True))
     documents = [{"id": id, name: answer} | ({} if answer else {"note": why}) for id, answer, why in rows]
 
@@ -130,7 +118,7 @@ def _show(
             if not answer:
                 table.add_row(plain(id, "bold"), *([""] * (len(columns) - 1)), why)
             for rank, found in enumerate(answer, start=1):
-                table.add_row(plain(id, "bold") if rank == 1 else "", *cells(rank, found))
+                table.add_row(plain(id if rank == 1 else "", "bold"), *map(plain, cells(rank, found)))
             table.add_section()
         console.print(table)
 

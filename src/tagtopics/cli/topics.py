@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tagtopics.cli.estimators import name_of_model
 from tagtopics.cli.options import ModelArgument, OutputOptions, option, top_option
-from tagtopics.cli.output import named_topic_table, profile_table, show
+from tagtopics.cli.output import profile_table, show, topic_table
 from tagtopics.cli.sources import load, load_tagged
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from tagtopics.models.ttm import TTM
 
 
 def topics_command(
@@ -24,14 +22,10 @@ def topics_command(
     from tagtopics.models.rankings import topic_rows
 
     loaded = load(model)
-    n_topics = int(loaded.components_.shape[0])
-    payload: dict[str, Any] = {
-        "model": name_of_model(loaded),
-        "n_topics": n_topics,
-        "topics": topic_rows(loaded, top),
-    }
-    title = f"{n_topics} topics of {model}"
-    show(output.json, payload, lambda console: console.print(named_topic_table(payload["topics"], title)))
+    rows = topic_rows(loaded, top)
+    payload = {"model": name_of_model(loaded), "n_topics": len(rows), "topics": rows}
+    title = f"{len(rows)} topics of {model}"
+    show(output.json, payload, lambda console: console.print(topic_table(rows, title, named=True)))
 
 
 TagArguments = Annotated[
@@ -48,38 +42,24 @@ def tags_command(
     limit: LimitOption = 30,
 ) -> None:
     """List the tags of a model, or show the words and topics of given tags, alone and together."""
+    from tagtopics.models.rankings import profile_row
+
     loaded = load_tagged(model)
     if tag:
-        _profiles(loaded, list(dict.fromkeys(tag)), top, output)
+        names = list(dict.fromkeys(tag))
     else:
-        _list(loaded, top, limit, output)
-
-
-def _profiles(model: TTM, tags: list[str], top: int, output: OutputOptions) -> None:
-    from tagtopics.models.rankings import profile_row
-
-    alone = [profile_row(model, [tag], top) for tag in tags]
-    together = profile_row(model, tags, top) if len(tags) > 1 else None
-    payload: dict[str, Any] = {"tags": alone, "together": together}
+        docs = loaded.tag_docs_.tolist()
+        names = [loaded.tag_names_[t] for t in sorted(range(len(docs)), key=lambda t: (-docs[t], t))]
+    shown = names if tag or output.json or limit == 0 else names[:limit]
+    rows = [profile_row(loaded, [name], top) for name in shown]
+    together = profile_row(loaded, names, top) if tag and len(names) > 1 else None
+    title = f"{len(names):,} tags" if not tag else "Alone" if together else "Tag"
 
     def draw(console: Console) -> None:
-        console.print(profile_table(alone, "Alone" if together else "Tag"))
+        console.print(profile_table(rows, title))
         if together:
             console.print(profile_table([together], "Together: the topics that all of them share"))
+        if len(rows) < len(names):
+            console.print(f"  ... and {len(names) - len(rows):,} more: --limit 0", style="dim")
 
-    show(output.json, payload, draw)
-
-
-def _list(model: TTM, top: int, limit: int, output: OutputOptions) -> None:
-    from tagtopics.models.rankings import profile_row
-
-    order = sorted(range(len(model.tag_names_)), key=lambda t: (-int(model.tag_docs_[t]), t))
-    chosen = order if output.json or limit == 0 else order[:limit]
-    rows = [profile_row(model, [model.tag_names_[t]], top) for t in chosen]
-
-    def draw(console: Console) -> None:
-        console.print(profile_table(rows, f"{len(order):,} tags"))
-        if len(rows) < len(order):
-            console.print(f"  ... and {len(order) - len(rows):,} more: --limit 0", style="dim")
-
-    show(output.json, {"tags": rows}, draw)
+    show(output.json, {"tags": rows, **({"together": together} if tag else {})}, draw)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tagtopics.cli.estimators import name_of_model, progress_bar
@@ -16,10 +15,8 @@ from tagtopics.files import check_space, snapshot
 if TYPE_CHECKING:
     from tagtopics.corpus import Corpus
     from tagtopics.models.base import TopicModel
-    from tagtopics.models.online import Updated
 
-_SHOWN = 10
-"""New tags and words that are printed."""
+_SHOWN = 10  # new tags and words that are printed
 
 OutOption = Annotated[
     str | None, option("Folder of the updated model.", "--out", "-o", default="MODEL", metavar="MODEL")
@@ -45,7 +42,10 @@ def command(
     from tagtopics.models.persistence import check_model_target, save_model
     from tagtopics.models.saved_files import refuse_changes
 
-    _check(batch, forgetting)
+    if batch is not None and batch < 1:
+        raise InputError(f"--batch must be a whole number, 1 or more, not {batch}")
+    if forgetting is not None and not 0 < forgetting < float("inf"):
+        raise InputError(f"--forgetting must be a number of documents above 0, not {forgetting:g}")
     check = refuse_changes(model if out is None else out)
     loaded, old = load_with_documents(model)
     target = check_model_target(model if out is None else out)
@@ -70,15 +70,19 @@ def command(
             "fit a new model for that"
         )
     save_model(loaded, target, updated.corpus, check=check)
-    payload = _payload(loaded, corpus, updated, target, seconds)
+    payload: dict[str, Any] = {
+        "model": name_of_model(loaded),
+        "path": str(target),
+        "n_new_docs": corpus.n_docs,
+        "n_docs": len(loaded.doc_ids_),
+        "n_words": len(loaded.vocabulary_),
+        "n_tags": len(loaded.tag_names_),
+        "new_words": list(updated.new_words),
+        "new_tags": list(updated.new_tags),
+        "perplexity": {"before": updated.perplexity_before, "after": updated.perplexity_after},
+        "seconds": seconds,
+    }
     show(output.json, payload, lambda console: console.print(fact_table(_facts(payload))))
-
-
-def _check(batch: int | None, forgetting: float | None) -> None:
-    if batch is not None and batch < 1:
-        raise InputError(f"--batch must be a whole number, 1 or more, not {batch}")
-    if forgetting is not None and not 0 < forgetting < float("inf"):
-        raise InputError(f"--forgetting must be a number of documents above 0, not {forgetting:g}")
 
 
 def _note_repeats(corpus: Corpus, model: TopicModel) -> None:
@@ -89,30 +93,17 @@ def _note_repeats(corpus: Corpus, model: TopicModel) -> None:
         note(f"{repeated:,} document(s) have the id of a document that the model has already learned")
 
 
-def _payload(
-    model: TopicModel, corpus: Corpus, updated: Updated, target: Path, seconds: dict[str, float]
-) -> dict[str, Any]:
-    return {
-        "model": name_of_model(model),
-        "path": str(target),
-        "n_new_docs": corpus.n_docs,
-        "n_docs": len(model.doc_ids_),
-        "n_words": len(model.vocabulary_),
-        "n_tags": len(model.tag_names_),
-        "new_words": list(updated.new_words),
-        "new_tags": list(updated.new_tags),
-        "perplexity": {"before": updated.perplexity_before, "after": updated.perplexity_after},
-        "seconds": seconds,
-    }
-
-
 def _facts(updated: dict[str, Any]) -> dict[str, str]:
-    seconds = updated["seconds"]
+    seconds, before = updated["seconds"], updated["perplexity"]["before"]
+    perplexity = "not measured: no new document has two words that the model knew"
+    if before is not None:
+        after = updated["perplexity"]["after"]
+        perplexity = f"{before:.1f} on the new documents before the update, {after:.1f} after"
     return {
         "documents": f"{updated['n_new_docs']:,} new, {updated['n_docs']:,} in total",
         "new words": _count_and_names(updated["new_words"]),
         "new tags": _count_and_names(updated["new_tags"]),
-        "perplexity": _change(**updated["perplexity"]),
+        "perplexity": perplexity,
         "seconds": f"{seconds['read']:.1f} to read, {seconds['update']:.1f} to learn",
         "saved to": updated["path"],
     }
@@ -121,9 +112,3 @@ def _facts(updated: dict[str, Any]) -> dict[str, str]:
 def _count_and_names(names: list[str]) -> str:
     shown = [*names[:_SHOWN], *(["..."] if len(names) > _SHOWN else [])]
     return f"{len(names):,}" + (f": {', '.join(shown)}" if shown else "")
-
-
-def _change(before: float | None, after: float | None) -> str:
-    if before is None:
-        return "not measured: no new document has two words that the model knew"
-    return f"{before:.1f} on the new documents before the update, {after:.1f} after"

@@ -1,22 +1,25 @@
-"""`tagtopics curate`: edit the topics of a model, undo edits, and fit again with the journal as prior."""
+"""`tagtopics curate`, and journals of edits and seeded topics as options of `tagtopics fit`."""
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tagtopics.cli.estimators import name_of_model, progress_bar
 from tagtopics.cli.options import ModelArgument, OutputOptions, argument, option
-from tagtopics.cli.output import make_table, named_topic_table, note, plain, show
-from tagtopics.cli.sources import load_with_documents
-from tagtopics.curation.journals import guides, read_journal
+from tagtopics.cli.output import make_table, note, show, topic_table
+from tagtopics.cli.sources import load, load_with_documents
 from tagtopics.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from tagtopics.corpus import Corpus
+    from tagtopics.models.journal import Curation
     from tagtopics.models.online import OnlineModel
 
 ACTIONS = ("rename", "pin", "merge", "split", "delete", "ban", "seed", "undo", "replay", "log")
@@ -34,6 +37,16 @@ OutOption = Annotated[
     str | None, option("Folder of the edited model.", "--out", "-o", default="MODEL", metavar="MODEL")
 ]
 SeedOption = Annotated[int | None, option("Random seed of replay.", "--seed", default="that of MODEL")]
+CurationOption = Annotated[
+    str | None,
+    option("Edits to start from: a model edited with `curate`, or a file from `curate MODEL log --json`.",
+           "--curation", default="none", metavar="JOURNAL"),
+]  # fmt: skip
+GuidedOption = Annotated[
+    list[str] | None,
+    typer.Option("--guided", metavar="'NAME: WORD ...'", show_default="none",
+                 help="Also find a topic around these words; repeat for several."),
+]  # fmt: skip
 
 
 def command(
@@ -48,26 +61,27 @@ def command(
     from tagtopics.curation.edits import curate, undo
     from tagtopics.models.online import OnlineModel
     from tagtopics.models.persistence import check_model_target, save_model
+    from tagtopics.models.rankings import topic_rows
     from tagtopics.models.saved_files import refuse_changes
 
     given = list(what or [])
     if action not in ACTIONS:
         raise InputError(f"curate: unknown action {action[:40]!r}; use one of {', '.join(ACTIONS)}")
+    if action in ("log", "undo") and given:
+        raise InputError(f"{action}: takes nothing more, not {given[0][:40]!r}")
     check = refuse_changes(model if out is None else out)
     loaded, corpus = load_with_documents(model)
     if action == "log":
-        _no_more(action, given)
-        return _log(loaded, output)
+        return _show_log(loaded.curation_, output)
     if not isinstance(loaded, OnlineModel):
         raise InputError(
             f"{model}: topics of {type(loaded).__name__} cannot be edited; those of LDA and TTM can"
         )
     target = check_model_target(model if out is None else out)
     if action == "undo":
-        _no_more(action, given)
         edited = undo(loaded, corpus=corpus)
     elif action == "replay":
-        edited = _replayed(loaded, corpus, given, seed, output)
+        edited = _replay(loaded, corpus, given, seed, output)
     else:
         edited = curate(loaded, action, corpus=corpus, **_parts(action, given))
     if loaded.recommender_ is not None and edited.recommender_ is None:
@@ -75,7 +89,17 @@ def command(
             "the model was saved without its documents, so it can no longer recommend tags; undo restores it"
         )
     save_model(edited, target, corpus, check=check)
-    _show(edited, action, str(target), output)
+    rows = topic_rows(edited, 10)
+    payload = {
+        "model": name_of_model(edited),
+        "path": str(target),
+        "action": action,
+        "n_topics": len(rows),
+        "n_edits": len(edited.curation_.edits),
+        "topics": rows,
+    }
+    title = f"{len(rows)} topics of {target}"
+    show(output.json, payload, lambda console: console.print(topic_table(rows, title, named=True)))
 
 
 def _parts(action: str, given: list[str]) -> dict[str, Any]:
@@ -98,17 +122,10 @@ def _topics(action: str, given: list[str]) -> list[int]:
     return [int(value) for value in given]
 
 
-def _no_more(action: str, given: list[str]) -> None:
-    if given:
-        raise InputError(f"{action}: takes nothing more, not {given[0][:40]!r}")
-
-
-def _replayed(
+def _replay(
     model: OnlineModel, corpus: Corpus | None, given: list[str], seed: int | None, output: OutputOptions
 ) -> OnlineModel:
     """Return a model fitted again to the saved documents, with a journal as prior."""
-    import copy
-
     from tagtopics.curation.guided import fit_curated
 
     if corpus is None:
@@ -121,33 +138,74 @@ def _replayed(
     fresh = copy.copy(model)
     if seed is not None:
         fresh.random_state = seed
-    numbers = [topic.topic for topic in journal.topics if topic.topic is not None]
-    fresh.n_topics = len(numbers) or model.n_topics
+    fresh.n_topics = sum(topic.topic is not None for topic in journal.topics) or model.n_topics
     return fit_curated(fresh, corpus, journal, callbacks=progress_bar(output, "Fitting"))
 
 
-def _log(model: Any, output: OutputOptions) -> None:
-    journal = model.curation_
-
+def _show_log(journal: Curation, output: OutputOptions) -> None:
     def draw(console: Console) -> None:
-        table = make_table("Edits", [">", "edit", "can be undone"])
-        for i, edit in enumerate((*journal.earlier, *journal.edits)):
-            table.add_row(str(i + 1), plain(edit), "no" if i < len(journal.earlier) else "yes")
-        console.print(table)
+        edits = enumerate((*journal.earlier, *journal.edits), start=1)
+        rows = [(str(i), str(edit), "yes" if i > len(journal.earlier) else "no") for i, edit in edits]
+        console.print(make_table("Edits", [">", "edit", "can be undone"], rows=rows))
 
     show(output.json, journal.to_json(), draw)
 
 
-def _show(model: OnlineModel, action: str, path: str, output: OutputOptions) -> None:
-    from tagtopics.models.rankings import topic_rows
+# ------------------------------------------------------------------------------- journals of a fit
 
-    payload: dict[str, Any] = {
-        "model": name_of_model(model),
-        "path": path,
-        "action": action,
-        "n_topics": int(model.n_topics),
-        "n_edits": len(model.curation_.edits),
-        "topics": topic_rows(model, 10),
-    }
-    title = f"{payload['n_topics']} topics of {path}"
-    show(output.json, payload, lambda console: console.print(named_topic_table(payload["topics"], title)))
+
+def read_journal(path: str) -> Curation:
+    """Return the journal of a model folder, or of a file that `curate MODEL log --json` wrote."""
+    from tagtopics.corpus.formats.text_files import read_json
+    from tagtopics.models.journal import Curation
+
+    if Path(path).is_dir():
+        return load(path).curation_
+    return Curation.from_json(read_json(Path(path)))
+
+
+def journal_of(curation: str | None, guided: Sequence[str] | None) -> Curation | None:
+    """Return the journal that the options of `fit` describe; None if there are none."""
+    from tagtopics.models.journal import Curation
+
+    journal = Curation() if curation is None else read_journal(curation)
+    if curation is not None and not guides(journal):
+        raise InputError(f"{curation}: has no edits, seeded topics or banned words; see tagtopics curate")
+    if not guided:
+        return None if curation is None else journal
+    seeds: dict[str, list[str]] = {}
+    for text in guided:
+        name, _, words = text.partition(":")
+        name, found = name.strip(), words.replace(",", " ").split()
+        if not (name and found):
+            example = "write a name, a colon and words, such as 'ships: sea harbour'"
+            raise InputError(f"--guided {text[:40]!r}: {example}")
+        if name in seeds or name in {topic.name for topic in journal.topics}:
+            raise InputError("--guided: two topics have the same name")
+        seeds[name] = found
+    return journal.model_copy(update={"topics": (*journal.topics, *Curation.of_seeds(seeds).topics)})
+
+
+def guides(journal: Curation) -> bool:
+    """Tell whether a journal changes the next fit."""
+    return bool(journal.banned) or any(topic.curated for topic in journal.topics)
+
+
+def fit_with_journal(
+    estimator: Any, documents: Corpus, journal: Curation, given_topics: int | None, callbacks: list[Any]
+) -> OnlineModel:
+    """Return a model fitted with a journal as prior, without a recommender.
+
+    Seeded topics are added to `given_topics`; without it, the model has as many topics as the journal.
+    """
+    from tagtopics.curation.guided import fit_curated_topics
+
+    recorded = sum(topic.topic is not None for topic in journal.topics)
+    if given_topics is None and recorded:
+        estimator.n_topics = recorded
+    known = set(documents.vocabulary)
+    for topic in journal.topics:
+        missing = [word for word in topic.words if word not in known]
+        if topic.topic is None and missing and len(missing) < len(topic.words):
+            note(f"topic {topic.name!r}: the collection has no word {', '.join(missing[:5])}")
+    return fit_curated_topics(estimator, documents, journal, callbacks)

@@ -24,11 +24,8 @@ from tagtopics.models.online import OnlineModel
 from tagtopics.models.results import top_weighted
 from tagtopics.models.tagged import TaggedModel
 
-_KEPT_WORDS, _START_WORDS = 1000, 50
-"""Most probable words of a curated topic in the journal, and of another one. Decision 276."""
-
-_SPLIT_PRIOR = 1.0
-"""Pseudo-count of each part of a split topic in a document: a smaller one splits off a few documents."""
+_KEPT_WORDS, _START_WORDS = 1000, 50  # of a curated topic in the journal, and of another one (decision 276)
+_SPLIT_PRIOR = 1.0  # pseudo-count of each part in a document: a smaller one splits off a few documents
 
 Sources = Sequence[tuple[int, ...]]
 """For each topic after an edit, the topics before that it is made of."""
@@ -100,20 +97,26 @@ def _edited(model: OnlineModel, edit: Edit, corpus: Corpus | None) -> OnlineMode
     K = len(model.components_)
     if wrong := [k for k in edit.topics if k >= K]:
         raise InputError(f"{edit.kind}: there are topics 0 to {K - 1}, not {wrong[0]}")
+    if unknown := set(edit.words) - set(model.vocabulary_):
+        raise InputError(f"{edit.kind}: the model has no word {min(unknown)!r}")
+    sources = _sources(edit, K)
+    if not sources:
+        raise InputError("delete: at least one topic must remain")
     edited: OnlineModel = copy.copy(model)
     edited.base_ = model if model.base_ is None else model.base_
-    sources = _sources(edit, K)
     if edit.kind == "ban":
         _ban(edited, edit.words)
     elif edit.kind == "split":
         _split(edited, edit.topics[0], corpus)
     elif edit.kind in ("merge", "delete"):
-        if not sources:
-            raise InputError("delete: at least one topic must remain")
         _combine(edited, sources)
     edited.curation_ = _journal(edited, model.curation_, edit, sources)
     if edit.kind in ("ban", "split", "merge", "delete"):
-        _finish(edited, corpus)
+        edited.recommender_, edited.names_ = None, None
+        if isinstance(edited, TaggedModel):
+            edited.refresh_tag_prior()
+        if model.recommender_ is not None and corpus is not None:
+            edited.learn_recommender(in_columns(corpus, edited.vocabulary_, corpus.tag_names))
     return edited
 
 
@@ -129,19 +132,16 @@ def _sources(edit: Edit, K: int) -> Sources:
 
 def _combine(model: OnlineModel, sources: Sources) -> None:
     """Give each topic the sum of its sources; what no topic uses is dropped."""
-    sums = model.word_sums()
-    theta = _columns(model.doc_topic_, sources)
+
+    def columns(values: Any) -> Any:
+        parts = [sum((values[:, k] for k in old[1:]), values[:, old[0]].copy()) for old in sources]
+        return np.ascontiguousarray(np.stack(parts, axis=1))
+
+    theta, alpha = columns(model.doc_topic_), columns(model.doc_topic_prior_[np.newaxis])[0]
     total = theta.sum(1, keepdims=True)
-    alpha = _columns(model.doc_topic_prior_[np.newaxis], sources)[0]
     theta = np.where(total > 0, theta / np.maximum(total, 1e-30), alpha / alpha.sum())
-    squares = _columns(np.sqrt(model.tag_squares_), sources) ** 2  # the most that they can be
-    _set(model, _columns(sums, sources), theta, alpha, _columns(model.tag_sums_, sources), squares)
-
-
-def _columns(values: Any, sources: Sources) -> Any:
-    """Return (N, K'): for each topic after an edit the sum of the columns of its sources."""
-    parts = [sum((values[:, k] for k in old[1:]), values[:, old[0]].copy()) for old in sources]
-    return np.ascontiguousarray(np.stack(parts, axis=1))
+    squares = columns(np.sqrt(model.tag_squares_)) ** 2  # the most that they can be
+    _set(model, columns(model.word_sums()), theta, alpha, columns(model.tag_sums_), squares)
 
 
 def _set(
@@ -155,11 +155,8 @@ def _set(
 
 def _ban(model: OnlineModel, words: Sequence[str]) -> None:
     """Remove words from the vocabulary."""
-    column = {word: w for w, word in enumerate(model.vocabulary_)}
-    if unknown := [word for word in words if word not in column]:
-        raise InputError(f"ban: the model has no word {unknown[0]!r}")
-    gone = {column[word] for word in words}
-    kept = np.array([w for w in range(len(column)) if w not in gone], dtype=np.int64)
+    banned = set(words)
+    kept = np.array([w for w, word in enumerate(model.vocabulary_) if word not in banned], dtype=np.int64)
     if not len(kept):
         raise InputError("ban: at least one word must remain")
     model.vocabulary_ = tuple(model.vocabulary_[w] for w in kept.tolist())
@@ -175,34 +172,34 @@ def _split(model: OnlineModel, topic: int, corpus: Corpus | None) -> None:
     """Divide the tokens of a topic by a model of two topics, and add the second part as the last topic."""
     if corpus is None or tuple(corpus.ids) != tuple(model.doc_ids_):
         raise InputError("split: give the documents that the model was fitted to")
+
+    def divided(values: Any, shares: Any) -> Any:
+        grown = np.concatenate([values, values[:, [topic]] * shares[:, [1]]], axis=1)
+        grown[:, topic] = values[:, topic] * shares[:, 0]
+        return grown
+
+    # (1) The two parts of the topic.
     own = in_columns(corpus, model.vocabulary_, model.tag_names_)
     tokens = _tokens_of(model, own, topic)
     parts = LDA(2, doc_topic_prior=_SPLIT_PRIOR, random_state=0, n_jobs=model.n_jobs).fit_topics(tokens)
-    of_word = parts.word_sums()
-    of_word = (of_word + 1e-9) / (of_word + 1e-9).sum(1, keepdims=True)
+    # (2) The share of each part in every word, document and tag, and in all.
+    of_word = parts.word_sums() + 1e-9
+    of_word /= of_word.sum(1, keepdims=True)
     of_doc = parts.doc_topic_.astype(np.float64)
     weight = model.doc_topic_[:, topic].astype(np.float64)
-    in_tags = own.tags.T.astype(np.float64)
+    in_tags = own.tags.T.astype(np.float64)[: len(model.tag_sums_)]
     of_tag = np.stack([in_tags @ (weight * of_doc[:, i]) for i in range(2)], axis=1) + 1e-9
     of_tag /= of_tag.sum(1, keepdims=True)
-    if not len(model.tag_sums_):
-        of_tag = np.empty((0, 2))
     share = np.array([[float((weight * of_doc[:, i]).sum()) + 1e-9 for i in range(2)]])
+    # (3) The model with both parts.
     _set(
         model,
-        _divided(model.word_sums(), topic, of_word),
-        _divided(model.doc_topic_, topic, of_doc.astype(np.float32)),
-        _divided(model.doc_topic_prior_[np.newaxis], topic, (share / share.sum()).astype(np.float32))[0],
-        _divided(model.tag_sums_, topic, of_tag),
-        _divided(model.tag_squares_, topic, of_tag**2),
+        divided(model.word_sums(), of_word),
+        divided(model.doc_topic_, of_doc.astype(np.float32)),
+        divided(model.doc_topic_prior_[np.newaxis], (share / share.sum()).astype(np.float32))[0],
+        divided(model.tag_sums_, of_tag),
+        divided(model.tag_squares_, of_tag**2),
     )
-
-
-def _divided(values: Any, topic: int, shares: Any) -> Any:
-    """Return (N, K + 1): a column multiplied by the first of two shares, (N, 2), and by the second, last."""
-    grown = np.concatenate([values, values[:, [topic]] * shares[:, [1]]], axis=1)
-    grown[:, topic] = values[:, topic] * shares[:, 0]
-    return grown
 
 
 def _tokens_of(model: OnlineModel, corpus: Corpus, topic: int) -> sp.csr_array:
@@ -221,34 +218,30 @@ def _tokens_of(model: OnlineModel, corpus: Corpus, topic: int) -> sp.csr_array:
 
 def _journal(model: OnlineModel, before: Curation, edit: Edit, sources: Sources) -> Curation:
     """Return the journal with one more edit, its topics as they are in the edited model."""
-    known = {c.topic: c for c in before.topics if c.topic is not None and c.curated}
-    pending = [c for c in before.topics if c.topic is None]
+    known = {c.topic: c.name for c in before.topics if c.topic is not None and c.curated}
     touched = set() if edit.kind in ("ban", "seed", "delete") else set(edit.topics)
     topics = []
     for k, old in enumerate(sources):
-        names = [known[j].name for j in old if j in known and known[j].name is not None]
-        name = edit.name if edit.kind == "rename" and k in edit.topics else next(iter(names), None)
+        name = next((known[j] for j in old if known.get(j) is not None), None)
+        if edit.kind == "rename" and k in edit.topics:
+            name = edit.name
         if edit.kind == "split" and k == len(sources) - 1:
             name = None
         curated = bool(touched & set(old)) or any(j in known for j in old)
         topics.append(topic_record(model, k, name, curated))
-    if edit.kind == "seed":
+    pending, banned = [c for c in before.topics if c.topic is None], before.banned
+    if edit.kind == "seed" and edit.name is not None:
         if edit.name in {c.name for c in before.topics}:
             raise InputError(f"seed: there is already a topic {edit.name!r}")
-        unknown = [word for word in edit.words if word not in set(model.vocabulary_)]
-        if unknown:
-            raise InputError(f"seed: the model has no word {unknown[0]!r}; seeds are words of the collection")
-        weights = dict.fromkeys(edit.words, 1.0 / len(set(edit.words)))
-        pending.append(CuratedTopic(topic=None, name=edit.name, words=weights))
+        pending.extend(Curation.of_seeds({edit.name: edit.words}).topics)
     if edit.kind == "ban":
-        pending = [_without(c, edit.words) for c in pending]
-    banned = (*before.banned, *(edit.words if edit.kind == "ban" else ()))
+        banned = tuple(dict.fromkeys((*banned, *edit.words)))
+        left = [{word: p for word, p in c.words.items() if word not in set(banned)} for c in pending]
+        pending = [
+            c.model_copy(update={"words": words}) for c, words in zip(pending, left, strict=True) if words
+        ]
     return before.model_copy(
-        update={
-            "edits": (*before.edits, edit),
-            "topics": (*topics, *(c for c in pending if c.words)),
-            "banned": tuple(dict.fromkeys(banned)),
-        }
+        update={"edits": (*before.edits, edit), "topics": (*topics, *pending), "banned": banned}
     )
 
 
@@ -258,19 +251,3 @@ def topic_record(model: OnlineModel, topic: int, name: str | None, curated: bool
     words = {word: round(p, 9) for word, p in best if p > 1e-6}
     share = float(model.topic_shares()[topic])
     return CuratedTopic(topic=topic, name=name, curated=curated, share=share, words=words)
-
-
-def _without(topic: CuratedTopic, words: Sequence[str]) -> CuratedTopic:
-    """Return a curated topic without some words."""
-    left = {word: p for word, p in topic.words.items() if word not in set(words)}
-    return topic.model_copy(update={"words": left})
-
-
-def _finish(model: OnlineModel, corpus: Corpus | None) -> None:
-    """Bring up to date what depends on topics: what queries need, and the recommender."""
-    had_recommender = model.recommender_ is not None
-    model.recommender_, model.names_ = None, None
-    if isinstance(model, TaggedModel):
-        model.refresh_tag_prior()
-    if had_recommender and corpus is not None:
-        model.learn_recommender(in_columns(corpus, model.vocabulary_, corpus.tag_names))

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tagtopics.datasets.load import DatasetRow, list_datasets, load_dataset
     from tagtopics.datasets.registry import DatasetEntry, fetch_dataset, read_registry
     from tagtopics.datasets.scenes import Scene, make_scene_corpus, make_scenes, write_scenes
-    from tagtopics.datasets.synthetic import SyntheticCorpus, TagGroup, make_large_corpus, make_tagged_corpus
+    from tagtopics.datasets.synthetic import SyntheticCorpus, TagGroup, make_tagged_corpus
 
 __all__ = [
     "DatasetEntry",
@@ -23,7 +23,6 @@ __all__ = [
     "list_datasets",
     "load_dataset",
     "load_docstrings",
-    "make_large_corpus",
     "make_scene_corpus",
     "make_scenes",
     "make_tagged_corpus",
@@ -38,6 +37,6 @@ __getattr__ = lazy(
         "load": ("DatasetRow", "list_datasets", "load_dataset"),
         "registry": ("DatasetEntry", "fetch_dataset", "read_registry"),
         "scenes": ("Scene", "make_scene_corpus", "make_scenes", "write_scenes"),
-        "synthetic": ("SyntheticCorpus", "TagGroup", "make_large_corpus", "make_tagged_corpus"),
+        "synthetic": ("SyntheticCorpus", "TagGroup", "make_tagged_corpus"),
     },
 )

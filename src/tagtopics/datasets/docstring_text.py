@@ -7,11 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-DROPPED_SECTIONS = frozenset({"see also", "references", "examples", "example", "methods"})
-"""Sections without prose about the object: names, literature, code."""
-
-BOILERPLATE_DOCS = 20
-"""A paragraph or parameter that occurs word for word in this many docstrings is a template."""
+_WITHOUT_PROSE = {"see also", "references", "examples", "example", "methods"}
+_TEMPLATE_DOCS = (
+    20  # a paragraph or parameter that occurs word for word in this many docstrings is a template
+)
 
 _RULER = re.compile(r"^\s*[-=~^*]{3,}\s*$")
 _SIGNATURE = re.compile(r"^[\w.]+\(.*")
@@ -63,10 +62,12 @@ def prose_blocks(sections: dict[str, str]) -> list[str]:
     """Return the prose of a docstring as blocks: paragraphs, and parameters with their descriptions."""
     blocks: list[str] = []
     for title, body in sections.items():
-        if title not in DROPPED_SECTIONS:
+        if title not in _WITHOUT_PROSE:
             blocks.extend(_blocks(_without_code(body.splitlines())))
     prose = [block for block in blocks if not block.lstrip().startswith(("===", "+--"))]  # tables
-    return [clean for clean in map(_without_markup, prose) if clean]
+    for pattern, replacement in _MARKUP:
+        prose = [pattern.sub(replacement, block) for block in prose]
+    return [" ".join(block.split()) for block in prose if block.strip()]
 
 
 def _blocks(lines: Iterable[str]) -> list[str]:
@@ -101,31 +102,24 @@ def _without_code(lines: Sequence[str]) -> list[str]:
     return kept
 
 
-def _without_markup(block: str) -> str:
-    for pattern, replacement in _MARKUP:
-        block = pattern.sub(replacement, block)
-    return " ".join(block.split())
-
-
 def join_blocks(
-    documents: Sequence[Sequence[str]], names: Sequence[str], limit: int = BOILERPLATE_DOCS
+    documents: Sequence[Sequence[str]], names: Sequence[str], limit: int = _TEMPLATE_DOCS
 ) -> list[str]:
     """Join the blocks of each document into its text, without the templates.
 
     A block that at least `limit` documents share is a template; blocks that differ only in the name of their
     object are equal.
     """
-    keys = [_templates(blocks, name) for blocks, name in zip(documents, names, strict=True)]
+    patterns = [re.compile(rf"\b{re.escape(name)}\b") for name in names]
+    keys = [
+        [pattern.sub("@", block) for block in blocks]
+        for blocks, pattern in zip(documents, patterns, strict=True)
+    ]
     frequency = Counter(key for blocks in keys for key in set(blocks))
     return [
         "\n".join(block for block, key in zip(blocks, of_doc, strict=True) if frequency[key] < limit)
         for blocks, of_doc in zip(documents, keys, strict=True)
     ]
-
-
-def _templates(blocks: Sequence[str], name: str) -> list[str]:
-    pattern = re.compile(rf"\b{re.escape(name)}\b")
-    return [pattern.sub("@", block) for block in blocks]
 
 
 def see_also(sections: dict[str, str]) -> list[str]:
@@ -136,8 +130,7 @@ def see_also(sections: dict[str, str]) -> list[str]:
             continue
         listed = re.split(r"\s:(?:\s|$)", line, maxsplit=1)[0]
         for part in listed.split(","):
-            found = _REFERENCE.fullmatch(part.strip())
-            if found:
+            if found := _REFERENCE.fullmatch(part.strip()):
                 names.append(found.group(1))
     return list(dict.fromkeys(names))
 

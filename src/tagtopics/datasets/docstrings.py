@@ -7,7 +7,7 @@ import inspect
 import types
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,32 +40,14 @@ CAPABILITIES = ("predict", "predict_proba", "transform", "inverse_transform", "p
 """Methods that tell what a class is for; they become `has:` tags."""
 
 PARAMETERS = {
-    "axis": "axis",
-    "random_state": "random_state",
-    "rng": "random_state",
-    "seed": "random_state",
-    "tol": "tol",
-    "sample_weight": "sample_weight",
-    "y_true": "y_true",
-    "n_jobs": "n_jobs",
-    "workers": "n_jobs",
-    "metric": "metric",
-    "estimator": "estimator",
-    "cv": "cv",
-    "nan_policy": "nan_policy",
-    "alternative": "alternative",
-    "fs": "fs",
-    "x0": "x0",
-    "n_components": "n_components",
-    "deg": "deg",
-}
+    name: name
+    for name in ("axis", "random_state", "tol", "sample_weight", "y_true", "n_jobs", "metric", "estimator",
+                 "cv", "nan_policy", "alternative", "fs", "x0", "n_components", "deg")
+} | {"rng": "random_state", "seed": "random_state", "workers": "n_jobs"}  # fmt: skip
 """Parameters whose name has the same meaning everywhere, and the `takes:` tag of each."""
 
-MIN_TAG_DOCS = 3
-"""Tags on fewer documents are dropped."""
-
-MIN_TEXT_WORDS = 8
-"""Shorter texts ("ARPACK error") are left out."""
+MIN_TAG_DOCS = 3  # tags on fewer documents are dropped
+MIN_TEXT_WORDS = 8  # shorter texts ("ARPACK error") are left out
 
 
 def docstring_recipe() -> TextRecipe:
@@ -95,7 +77,8 @@ def load_docstrings() -> Corpus:
     recipe = docstring_recipe()
     counts, vocabulary, *_ = learn(texts, recipe)
     doc_tags = [list(_tags(found, parts)) for found, parts in zip(objects, sections, strict=True)]
-    tag_names = _common_tags(doc_tags)
+    frequency = Counter(tag for tags in doc_tags for tag in set(tags))
+    tag_names = tuple(sorted(tag for tag, n in frequency.items() if n >= MIN_TAG_DOCS))
     return Corpus(
         counts=counts,
         tags=tag_matrix(doc_tags, tag_names),
@@ -136,36 +119,26 @@ def _tags(found: PublicObject, sections: dict[str, str]) -> Iterator[str]:
     yield from (f"takes:{PARAMETERS[name]}" for name in parameter_names(sections) if name in PARAMETERS)
 
 
-def _common_tags(doc_tags: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    """Return the tags on `MIN_TAG_DOCS` documents or more, sorted."""
-    frequency = Counter(tag for tags in doc_tags for tag in set(tags))
-    return tuple(sorted(tag for tag, n in frequency.items() if n >= MIN_TAG_DOCS))
-
-
 def _links(objects: Sequence[PublicObject], references: Sequence[Sequence[str]]) -> sp.csr_array:
     """Resolve names in See Also sections to documents: a (D, D) CSR array of int8 ones."""
     places = {name: doc for doc, found in enumerate(objects) for name in reversed(found.aliases)}
-    rows: list[int] = []
-    columns: list[int] = []
-    for doc, names in enumerate(references):
-        targets = {_resolve(name, objects[doc], places) for name in names} - {None, doc}
-        columns.extend(sorted(target for target in targets if target is not None))
-        rows.extend([doc] * (len(columns) - len(rows)))
+    found = {
+        (doc, place)
+        for doc, names in enumerate(references)
+        for name in names
+        if (place := _resolve(name, objects[doc].module, places)) not in (None, doc)
+    }
+    rows, columns = zip(*sorted(found), strict=True) if found else ((), ())
     ones = np.ones(len(rows), dtype=np.int8)
     return canonical_tags(sp.csr_array((ones, (rows, columns)), shape=(len(objects),) * 2), "links")
 
 
-def _resolve(name: str, where: PublicObject, places: dict[str, int]) -> int | None:
+def _resolve(name: str, scope: str, places: dict[str, int]) -> int | None:
     """Find the document of a name: the name itself, then within the subpackage and its parents."""
     name = "numpy." + name[3:] if name.startswith("np.") else name
-    if name in places:
-        return places[name]
-    scope = where.module
-    while scope:
-        if f"{scope}.{name}" in places:
-            return places[f"{scope}.{name}"]
-        scope = scope.rpartition(".")[0]
-    return places.get(f"numpy.{name}")
+    parts = scope.split(".")
+    scopes = [".".join(parts[:n]) + "." for n in range(len(parts), 0, -1)]
+    return next((places[s + name] for s in ("", *scopes, "numpy.") if s + name in places), None)
 
 
 PACKAGES: dict[str, str] = {
@@ -221,35 +194,29 @@ def public_objects() -> list[PublicObject]:
     alive: list[Any] = []  # keeps ids unique: an id may be reused once its object is deleted
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for module in _modules():
-            for short, value in _members(module):
-                name = f"{module.__name__}.{short}"
+        names = [f"{package}.{child}".rstrip(".") for package, children in PACKAGES.items()
+                 for child in ("", *children.split())]  # fmt: skip
+        for home in names:
+            for short, value in _members(home):
+                name = f"{home}.{short}"
                 alive.append(value)
                 if id(value) in found:
                     found[id(value)].aliases.append(name)
-                elif described := _describe(value, name, module.__name__):
+                elif described := _describe(value, name, home):
                     found[id(value)] = described
     return list(found.values())
 
 
-def _modules() -> Iterator[types.ModuleType]:
-    for package, children in PACKAGES.items():
-        for child in ("", *children.split()):
-            try:
-                yield importlib.import_module(f"{package}.{child}".rstrip("."))
-            except (ImportError, AttributeError):  # another version, or a part that was not built
-                continue
-
-
-def _members(module: types.ModuleType) -> Iterator[tuple[str, Any]]:
-    """Yield the public names and values of a module, sorted: its `__all__`, else what it defines."""
-    names = getattr(module, "__all__", None)
-    if names is None:
-        homes = {name: getattr(value, "__module__", None) for name, value in vars(module).items()}
-        names = [name for name, home in homes.items() if home == module.__name__]
-    for name in sorted({n for n in names if not n.startswith("_")}):
+def _members(name: str) -> Iterator[tuple[str, Any]]:
+    """Yield the public names and values of a module, sorted; none if this version of a library lacks it."""
+    try:
+        module = importlib.import_module(name)
+    except (ImportError, AttributeError):  # another version, or a part that was not built
+        return
+    own = [key for key, value in vars(module).items() if getattr(value, "__module__", None) == name]
+    for key in sorted({key for key in getattr(module, "__all__", own) if not key.startswith("_")}):
         try:
-            yield name, getattr(module, name)
+            yield key, getattr(module, key)
         except (AttributeError, ImportError):
             continue
 
@@ -277,10 +244,8 @@ def _kind(value: Any) -> str | None:
         return "exception" if issubclass(value, BaseException) else "class"
     if type(value).__name__ == "ufunc":
         return "ufunc"
-    if inspect.isroutine(value) or type(value).__name__ in {
-        "_ArrayFunctionDispatcher",
-        "cython_function_or_method",
-    }:
+    compiled = {"_ArrayFunctionDispatcher", "cython_function_or_method"}
+    if inspect.isroutine(value) or type(value).__name__ in compiled:
         return "function"
     if isinstance(value, types.ModuleType) or not callable(value) or not has_docstring:
         return None
@@ -299,6 +264,5 @@ def _bases(cls: type, value: Any) -> tuple[str, ...]:
         "ReprHTMLMixin",
         "rv_generic",
     }
-    line = inspect.getmro(cls)[isinstance(value, type) :]
-    names = [base.__name__ for base in line if base.__name__ not in hidden]
-    return tuple(name for name in names if not name.startswith("_"))
+    names = [base.__name__ for base in inspect.getmro(cls)[isinstance(value, type) :]]
+    return tuple(name for name in names if name not in hidden and not name.startswith("_"))

@@ -57,15 +57,15 @@ def load_dataset(name_or_path: str | Path, progress: Progress | None = None) -> 
     """
     name = str(name_or_path)
     path = Path(os.path.expanduser(name))
-    folder = _user_folders().get(name)
-    if _is_matrix_folder(path) or (path.exists() and not _is_known(name)):
+    known = name in BUILT_IN or name in read_registry()
+    if _is_matrix_folder(path) or (path.exists() and not known):
         return read_corpus(path)
-    if folder is not None:
+    if (folder := _user_folders().get(name)) is not None:
         return read_corpus(folder)
     if name == "docstrings":
-        from tagtopics.datasets.docstrings import load_docstrings
+        from tagtopics.datasets import docstrings
 
-        return load_docstrings()
+        return docstrings.load_docstrings()
     if name == "synthetic":
         from tagtopics.datasets.synthetic import make_tagged_corpus
 
@@ -76,8 +76,8 @@ def load_dataset(name_or_path: str | Path, progress: Progress | None = None) -> 
         return make_scene_corpus()
     entry = read_registry().get(name)
     if entry is None:
-        known = ", ".join(row.name for row in list_datasets())
-        raise InputError(f"no dataset or path {name!r}; the data sets are {known}")
+        names = ", ".join(row.name for row in list_datasets())
+        raise InputError(f"no dataset or path {name!r}; the data sets are {names}")
     return build_dataset(entry, fetch_dataset(entry, progress=progress))
 
 
@@ -88,9 +88,8 @@ def list_datasets() -> list[DatasetRow]:
         origin = "embedded" if name == "docstrings" else "generated"
         rows.setdefault(name, DatasetRow(name, description, None, None, None, origin))
     for name, entry in read_registry().items():
-        expected = entry.expected
         origin = "cache" if is_cached(entry) else "download"
-        sizes = (expected.n_docs, expected.n_tags, expected.n_words)
+        sizes = (entry.expected.n_docs, entry.expected.n_tags, entry.expected.n_words)
         rows.setdefault(name, DatasetRow(name, entry.description, *sizes, origin))
     return sorted(rows.values(), key=lambda row: row.name)
 
@@ -105,21 +104,16 @@ def build_dataset(entry: DatasetEntry, folder: Path) -> Corpus:
     return replace(corpus, split=split)
 
 
-def _is_known(name: str) -> bool:
-    return name in BUILT_IN or name in read_registry()
-
-
 def _is_matrix_folder(path: Path) -> bool:
     return (path / "words.npz").is_file()
 
 
 def _user_folders() -> dict[str, Path]:
     """Return the matrix folders in the directory `TAGTOPICS_DATA` by name."""
-    named = os.environ.get("TAGTOPICS_DATA")
-    directory = Path(os.path.expanduser(named)) if named else None
-    if directory is None or not directory.is_dir():
+    named = os.path.expanduser(os.environ.get("TAGTOPICS_DATA", ""))
+    if not named or not os.path.isdir(named):
         return {}
-    return {path.name: path for path in sorted(directory.iterdir()) if _is_matrix_folder(path)}
+    return {path.name: path for path in sorted(Path(named).iterdir()) if _is_matrix_folder(path)}
 
 
 def _user_row(name: str, folder: Path) -> DatasetRow:

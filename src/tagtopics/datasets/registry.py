@@ -49,14 +49,9 @@ class ExpectedStatistics(_Record):
     @classmethod
     def of(cls, corpus: Corpus) -> ExpectedStatistics:
         """Count a corpus."""
-        return cls(
-            n_docs=corpus.n_docs,
-            n_tags=corpus.n_tags,
-            n_words=corpus.n_words,
-            n_tokens=int(corpus.counts.sum(dtype="int64")),
-            n_edges=int(corpus.counts.nnz),
-            n_slots=int(corpus.tags.nnz),
-        )
+        sizes = {"n_docs": corpus.n_docs, "n_tags": corpus.n_tags, "n_words": corpus.n_words}
+        n_tokens = int(corpus.counts.sum(dtype="int64"))
+        return cls(**sizes, n_tokens=n_tokens, n_edges=corpus.counts.nnz, n_slots=corpus.tags.nnz)
 
 
 class DatasetEntry(_Record):
@@ -93,8 +88,7 @@ class DatasetEntry(_Record):
     def check(self, corpus: Corpus) -> None:
         """Raise an `InputError` that names the first statistic that differs."""
         found = ExpectedStatistics.of(corpus)
-        for statistic, expected in self.expected:
-            value = getattr(found, statistic)
+        for (statistic, value), (_, expected) in zip(found, self.expected, strict=True):
             if value != expected:
                 raise InputError(
                     f"dataset {self.name!r}: {statistic} is {value}, expected {expected}; "
@@ -106,15 +100,11 @@ class DatasetEntry(_Record):
 def read_registry() -> Mapping[str, DatasetEntry]:
     """Return all registered data sets by name, in the order of the file."""
     text = files("tagtopics.datasets").joinpath("registry.toml").read_text(encoding="utf-8")
-    tables = tomllib.loads(text)
-    return {name: DatasetEntry(name=name, **table) for name, table in tables.items()}
+    return {name: DatasetEntry(name=name, **table) for name, table in tomllib.loads(text).items()}
 
 
 Progress = Callable[[str, int, int], None]
 """Called with the name of the file, the bytes so far and the bytes in all."""
-
-_BLOCK = 64 * 1024
-_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
 def is_cached(entry: DatasetEntry, directory: Path | None = None) -> bool:
@@ -164,34 +154,30 @@ def fetch_file(
     with atomic_file(target) as part:
         try:
             with part.open("wb") as stream:
-                digest = _download(file, stream, progress, timeout)
+                _download(file, stream, progress, timeout)
         except (OSError, http.client.HTTPException) as error:
             raise InputError(_failure(file, target, error)) from error
-        if digest != file.sha256:
-            raise InputError(f"{file.address}: sha256 is {digest}, expected {file.sha256}; nothing was kept")
 
 
-def _download(file: RemoteFile, stream: IO[bytes], progress: Progress | None, timeout: float) -> str:
-    """Copy the body of a response to a stream, and return its SHA-256."""
-    digest = hashlib.sha256()
-    done = 0
+def _download(file: RemoteFile, stream: IO[bytes], progress: Progress | None, timeout: float) -> None:
+    """Copy the body of a response to a stream, and check its size and SHA-256."""
+    digest, done, problem = hashlib.sha256(), 0, ""
     request = urllib.request.Request(file.address, headers={"User-Agent": "tagtopics"})
     with urllib.request.build_opener(_SafeRedirects).open(request, timeout=timeout) as response:
-        while block := response.read(_BLOCK):
+        while done <= file.size and (block := response.read(64 * 1024)):
             done += len(block)
-            if done > file.size:
-                raise InputError(
-                    f"{file.address}: larger than the expected {file.size} bytes; nothing was kept"
-                )
             digest.update(block)
             stream.write(block)
             if progress is not None:
                 progress(file.name, done, file.size)
-    if done < file.size:
-        raise InputError(
-            f"{file.address}: broke off after {done} of {file.size} bytes; nothing was kept, try again"
-        )
-    return digest.hexdigest()
+    if done > file.size:
+        problem = f"larger than the expected {file.size} bytes; nothing was kept"
+    elif done < file.size:
+        problem = f"broke off after {done} of {file.size} bytes; nothing was kept, try again"
+    elif digest.hexdigest() != file.sha256:
+        problem = f"sha256 is {digest.hexdigest()}, expected {file.sha256}; nothing was kept"
+    if problem:
+        raise InputError(f"{file.address}: {problem}")
 
 
 class _SafeRedirects(urllib.request.HTTPRedirectHandler):
@@ -211,9 +197,9 @@ class _SafeRedirects(urllib.request.HTTPRedirectHandler):
 def _require_safe(address: str) -> None:
     """Refuse everything but https, and http to this machine."""
     parts = urllib.parse.urlsplit(address)
-    if parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK):
-        return
-    raise InputError(f"{address}: only https addresses are allowed")
+    local = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost", "::1")
+    if parts.scheme != "https" and not local:
+        raise InputError(f"{address}: only https addresses are allowed")
 
 
 def _failure(file: RemoteFile, target: Path, error: Exception) -> str:

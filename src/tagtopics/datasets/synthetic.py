@@ -1,8 +1,7 @@
-"""Generated corpora: small ones with a planted truth, and ones of any size for benchmarks."""
+"""Generated corpora with a planted truth."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,23 +9,15 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from tagtopics.corpus.core import Corpus, canonical_tags, tag_matrix
+from tagtopics.corpus.core import Corpus, tag_matrix
 from tagtopics.errors import InputError
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-_Ranks = npt.NDArray[np.int32]
 
-_TABLE_BITS = 20
-
-JOINT_TOPIC = 0.6
-"""Share of the tokens that come from the joint topic in a document with a whole group of tags."""
-
-GROUP_DOCS = 0.3
-"""Share of documents with a whole group; as many have two of its tags and another tag."""
-
-WORD_CONCENTRATION = 0.05
-"""Dirichlet concentration of topics over words; low, so that a topic has few words."""
+_JOINT_TOPIC = 0.6  # share of the tokens from the joint topic in a document with a whole group of tags
+_GROUP_DOCS = 0.3  # share of documents with a whole group; as many have two of its tags and another tag
+_WORD_CONCENTRATION = 0.05  # of topics over words: low, so that a topic has few words
 
 
 class TagGroup(NamedTuple):
@@ -63,22 +54,6 @@ class SyntheticCorpus:
     edge_topics: Integers
     slot_topics: Integers
     groups: tuple[TagGroup, ...]
-
-    def tag_profiles(self) -> Floats:
-        """Return the mean over its documents of each tag's slot means under perfect attribution.
-
-        Slots without a token have no mean and are left out.
-
-        Returns:
-            (T, K) distributions; a row of zeros for a tag without a token.
-        """
-        tokens = self.slot_topics.sum(axis=1, keepdims=True)
-        means = self.slot_topics / np.maximum(tokens, 1)
-        used = (tokens[:, 0] > 0).astype(np.float64)
-        slots = np.arange(len(means))
-        members = sp.csr_array((used, (self.corpus.tags.indices, slots)), (self.corpus.n_tags, len(means)))
-        profiles: Floats = (members @ means) / np.maximum(members.sum(axis=1), 1)[:, None]
-        return profiles
 
 
 def make_tagged_corpus(
@@ -120,8 +95,11 @@ def make_tagged_corpus(
         raise InputError(f"synthetic: own_topic is a share above 0 and up to 1, not {own_topic}")
     rng = np.random.default_rng(seed)
     groups = tuple(TagGroup((3 * g, 3 * g + 1, 3 * g + 2), n_topics - n_groups + g) for g in range(n_groups))
-    topics = rng.dirichlet(np.full(n_words, WORD_CONCENTRATION), size=n_topics)
-    tag_topics = _draw_tag_topics(n_tags, n_topics - n_groups, n_topics, own_topic, rng)
+    topics = rng.dirichlet(np.full(n_words, _WORD_CONCENTRATION), size=n_topics)
+    ordinary = n_topics - n_groups
+    tag_topics = np.zeros((n_tags, n_topics))
+    tag_topics[:, :ordinary] = (1 - own_topic) * rng.dirichlet(np.full(ordinary, 5.0), size=n_tags)
+    tag_topics[np.arange(n_tags), np.arange(n_tags) % ordinary] += own_topic
     doc_tags, joint = _draw_doc_tags(n_docs, n_tags, tags_per_doc, groups, rng)
     names = _numbered("tag", n_tags)
     tags = tag_matrix([[names[t] for t in row] for row in doc_tags], names)
@@ -159,53 +137,29 @@ def _check_sizes(
         raise InputError(f"make_tagged_corpus: tags_per_doc={tags_per_doc} is more than n_tags={n_tags}")
 
 
-def _draw_tag_topics(
-    n_tags: int, ordinary: int, n_topics: int, own_topic: float, rng: np.random.Generator
-) -> Floats:
-    """Draw the (T, K) topic distributions of the tags: peaked at tag modulo ordinary topics."""
-    profiles = np.zeros((n_tags, n_topics))
-    profiles[:, :ordinary] = (1 - own_topic) * rng.dirichlet(np.full(ordinary, 5.0), size=n_tags)
-    profiles[np.arange(n_tags), np.arange(n_tags) % ordinary] += own_topic
-    return profiles
-
-
 def _draw_doc_tags(
     n_docs: int, n_tags: int, tags_per_doc: int, groups: tuple[TagGroup, ...], rng: np.random.Generator
 ) -> tuple[list[list[int]], Integers]:
     """Draw the tags of each document, and its joint topic (-1 without a whole group)."""
-    kinds = rng.random(n_docs)
     joint = np.full(n_docs, -1, dtype=np.int64)
     doc_tags: list[list[int]] = []
-    for doc, kind in enumerate(kinds):
-        if groups and kind < 2 * GROUP_DOCS:
+    for doc, kind in enumerate(rng.random(n_docs)):
+        if groups and kind < 2 * _GROUP_DOCS:
             group = groups[int(rng.integers(len(groups)))]
-            if kind < GROUP_DOCS:
-                doc_tags.append(list(group.tags))
+            chosen = list(group.tags)
+            if kind < _GROUP_DOCS:
                 joint[doc] = group.topic
-            else:
-                doc_tags.append(_pair_and_other(group, n_tags, rng))
-        else:
-            doc_tags.append(_ordinary_tags(n_tags, tags_per_doc, groups, rng))
+            else:  # two of its tags, and another one
+                chosen = rng.choice(group.tags, size=2, replace=False).tolist()
+                chosen.append(int(rng.choice(np.setdiff1d(np.arange(n_tags), group.tags))))
+        else:  # any tags, but no whole group
+            size = int(rng.integers(1, tags_per_doc + 1))
+            chosen = rng.choice(n_tags, size=size, replace=False).tolist()
+            for group in groups:
+                if set(group.tags) <= set(chosen):
+                    chosen.remove(int(rng.choice(group.tags)))
+        doc_tags.append(chosen)
     return doc_tags, joint
-
-
-def _pair_and_other(group: TagGroup, n_tags: int, rng: np.random.Generator) -> list[int]:
-    """Return two tags of a group and one other tag."""
-    pair = rng.choice(group.tags, size=2, replace=False)
-    other = rng.choice(np.setdiff1d(np.arange(n_tags), group.tags))
-    return [*pair.tolist(), int(other)]
-
-
-def _ordinary_tags(
-    n_tags: int, tags_per_doc: int, groups: tuple[TagGroup, ...], rng: np.random.Generator
-) -> list[int]:
-    """Return one to `tags_per_doc` random tags; a whole group loses one tag."""
-    size = int(rng.integers(1, tags_per_doc + 1))
-    chosen: list[int] = rng.choice(n_tags, size=size, replace=False).tolist()
-    for group in groups:
-        if set(group.tags) <= set(chosen):
-            chosen.remove(int(rng.choice(group.tags)))
-    return chosen
 
 
 def _draw_tokens(
@@ -222,7 +176,7 @@ def _draw_tokens(
     n_slots = np.diff(tags.indptr)[docs]
     slots = tags.indptr[docs] + (rng.random(len(docs)) * n_slots).astype(np.int64)
     token_topics = _draw_rows(tag_topics, tags.indices[slots], rng)
-    from_group = (joint[docs] >= 0) & (rng.random(len(docs)) < JOINT_TOPIC)
+    from_group = (joint[docs] >= 0) & (rng.random(len(docs)) < _JOINT_TOPIC)
     token_topics[from_group] = joint[docs[from_group]]
     words = _draw_rows(topics, token_topics, rng)
     return _Tokens(docs, slots.astype(np.int64), token_topics, words)
@@ -254,13 +208,15 @@ def _assemble(
     )
     offsets = np.concatenate([[0], np.cumsum(np.diff(tags.indptr)[edge_docs], dtype=np.int64)])
     places = offsets[edges] + tokens.slots - tags.indptr[tokens.docs]
+    topic_names = _numbered("topic", n_topics)
+    doc_topics = _tally(tokens.docs, tokens.topics, (n_docs, n_topics))
     corpus = Corpus(
         counts=matrix,
         tags=tags,
         vocabulary=_numbered("word", n_words),
         tag_names=_numbered("tag", tags.shape[1]),
         ids=_numbered("doc", n_docs),
-        labels=_main_topics(tokens, n_docs, n_topics),
+        labels=tuple(topic_names[k] for k in doc_topics.argmax(axis=1)),
     )
     return SyntheticCorpus(
         corpus=corpus,
@@ -274,11 +230,6 @@ def _assemble(
     )
 
 
-def _main_topics(tokens: _Tokens, n_docs: int, n_topics: int) -> tuple[str, ...]:
-    names = _numbered("topic", n_topics)
-    return tuple(names[k] for k in _tally(tokens.docs, tokens.topics, (n_docs, n_topics)).argmax(axis=1))
-
-
 def _tally(rows: Integers, columns: Integers, shape: tuple[int, int]) -> Integers:
     """Count how often each (row, column) occurs, as a dense matrix."""
     return np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1]).reshape(shape)
@@ -288,81 +239,3 @@ def _numbered(stem: str, n: int) -> tuple[str, ...]:
     """Return names `stem0`, `stem1`, ... with an equal number of digits."""
     digits = len(str(n - 1))
     return tuple(f"{stem}{i:0{digits}d}" for i in range(n))
-
-
-def make_large_corpus(
-    n_docs: int,
-    words_per_doc: int = 100,
-    n_words: int = 20_000,
-    n_tags: int = 1_000,
-    tags_per_doc: int = 3,
-    seed: int = 0,
-    n_topics: int = 100,
-    chunk_size: int = 10_000,
-) -> Iterator[tuple[sp.csr_array, sp.csr_array]]:
-    """Draw a large tagged corpus in chunks of documents.
-
-    Words and tags are Zipfian. Half of the tokens come from a common distribution; each of the others picks a
-    tag of its document, and the topic of the tag is the same Zipf distribution shifted within the vocabulary.
-    A chunk depends only on the seed and on its number.
-
-    Args:
-        n_docs: documents in all chunks.
-        words_per_doc: tokens per document.
-        n_words: words, W.
-        n_tags: tags, T.
-        tags_per_doc: tags drawn per document; repeated ones count once.
-        seed: seed of the random numbers.
-        n_topics: topics; tag t has topic t modulo `n_topics`.
-        chunk_size: documents per chunk; the last may have fewer.
-
-    Yields:
-        Counts (chunk, W) of int32 and tags (chunk, T) of int8, both canonical CSR arrays.
-    """
-    sizes = (n_docs, words_per_doc, n_words, n_tags, tags_per_doc, n_topics, chunk_size)
-    if min(sizes) < 1:
-        raise InputError("make_large_corpus: every size must be at least 1")
-    word_table, tag_table = _zipf_table(n_words), _zipf_table(n_tags)
-    for number, start in enumerate(range(0, n_docs, chunk_size)):
-        rng = np.random.default_rng([seed, number])
-        rows = min(chunk_size, n_docs - start)
-        doc_tags = _draw(tag_table, (rows, tags_per_doc), rng)
-        words = _draw(word_table, (rows, words_per_doc), rng).astype(np.int64)
-        words += _topic_starts(doc_tags, words_per_doc, n_topics, n_words, rng)
-        yield (
-            _count_rows(words % n_words, n_words),
-            canonical_tags(_count_rows(doc_tags.astype(np.int64), n_tags)),
-        )
-
-
-def _zipf_table(n: int) -> _Ranks:
-    """Return ranks below n in Zipfian proportions (1 / rank), as a table to draw from."""
-    cumulative = np.cumsum(1.0 / np.arange(1, n + 1))
-    points = (np.arange(2**_TABLE_BITS) + 0.5) / 2**_TABLE_BITS * cumulative[-1]
-    ranks: _Ranks = np.searchsorted(cumulative, points).astype(np.int32)
-    return ranks
-
-
-def _draw(table: _Ranks, shape: tuple[int, int], rng: np.random.Generator) -> _Ranks:
-    drawn: _Ranks = table[rng.integers(0, len(table), size=shape, dtype=np.int32)]
-    return drawn
-
-
-def _topic_starts(
-    doc_tags: _Ranks, words_per_doc: int, n_topics: int, n_words: int, rng: np.random.Generator
-) -> npt.NDArray[np.int64]:
-    """Return the shift of each token in the vocabulary: 0 for half of them, else that of its tag's topic."""
-    rows, n_slots = doc_tags.shape
-    slots = rng.integers(0, 2 * n_slots, size=(rows, words_per_doc), dtype=np.int32)
-    topics = np.take_along_axis(doc_tags, slots % n_slots, axis=1) % n_topics
-    starts = (topics.astype(np.int64) + 1) * n_words // (n_topics + 1)
-    return np.where(slots < n_slots, starts, 0)
-
-
-def _count_rows(columns: npt.NDArray[np.int64], n_columns: int) -> sp.csr_array:
-    """Count the column numbers in each row into a sorted CSR array (rows, n_columns)."""
-    rows = len(columns)
-    cells, counts = np.unique(columns + np.arange(rows)[:, None] * n_columns, return_counts=True)
-    indptr = np.searchsorted(cells, np.arange(rows + 1) * n_columns).astype(np.int32)
-    indices = (cells % n_columns).astype(np.int32)
-    return sp.csr_array((counts.astype(np.int32), indices, indptr), shape=(rows, n_columns))
