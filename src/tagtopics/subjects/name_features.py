@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics._typing import Float32, Float64, Int64
+from tagtopics._typing import CSR, Float32, Float64, Int64
 from tagtopics.corpus.pair_keys import entry_keys, find_keys, has_entries, values_at
 from tagtopics.jit.top import largest_in_rows
 from tagtopics.subjects.name_index import ALTERNATIVE, SHORTENED, Matches
@@ -19,31 +19,20 @@ FEATURES = (
 )  # fmt: skip
 """The columns of `PairFeatures.values`, in order."""
 
-_CANDIDATES = 40
-"""Tags of a document that come from its words and topics; those whose names it has come on top."""
-
-_LEAST_WORDS = 0.6
-"""Share of a name's words, weighted by rarity, that a text must have if it does not have the name itself."""
-
-_LONGEST_TITLE = 200
-"""Most characters of a first line that counts as a title."""
-
-_LEVELS = 3
-"""Levels of broader tags to which the names of narrower ones count."""
-
-_MOST_ABOVE = 64
-"""Steps to broader tags in one level, per tag; of a thesaurus with more, fewer levels count."""
-
-_RATE, _TRUST = 0.03, 4.0
-"""Prior share of documents with a name that carry its tag, and its weight in documents."""
+_CANDIDATES = 40  # tags of a document from its words and topics; those whose names it has come on top
+_LEAST_WORDS = 0.6  # share of a name's words, weighted by rarity, that stands for the name
+_LONGEST_TITLE = 200  # characters of a first line that counts as a title
+_LEVELS = 3  # levels of broader tags to which the names of narrower ones count
+_MOST_ABOVE = 64  # steps to broader tags in one level, per tag; of a thesaurus with more, fewer levels count
+_RATE, _TRUST = 0.03, 4.0  # prior share of documents with a name that carry its tag, and its weight
 
 
 class NameStatistics(NamedTuple):
     """What is known of U tags before a document is seen: V with names, then those without."""
 
-    weights: sp.csr_array  # (S, V) share of each stem in the name of a tag; names of one word are left out
+    weights: CSR  # (S, V) share of each stem in the name of a tag; names of one word are left out
     n_words: Int64  # (U,) different words of each name, 0 without a name
-    above: sp.csr_array  # (V, V) row v: the tags that are broader than v
+    above: CSR  # (V, V) row v: the tags that are broader than v
     columns: Int64  # (T,) the tag of each column of the recommender
     n_docs: int  # training documents
     carriers: Int64  # (U,) training documents that carry each tag
@@ -74,7 +63,7 @@ class PairFeatures(NamedTuple):
 
 
 def name_statistics(
-    words: sp.csr_array, broader: Int64, columns: Int64, n_docs: int, counts: tuple[Int64, ...]
+    words: CSR, broader: Int64, columns: Int64, n_docs: int, counts: tuple[Int64, ...]
 ) -> NameStatistics:
     """Return what `pair_features` needs.
 
@@ -87,9 +76,8 @@ def name_statistics(
     """
     V = words.shape[0]
     sizes = np.diff(words.indptr)
-    rarity = np.log((V + 1.0) / (np.bincount(words.indices, minlength=words.shape[1]) + 0.5)).astype(
-        np.float32
-    )
+    n_names = np.bincount(words.indices, minlength=words.shape[1])
+    rarity = np.log((V + 1.0) / (n_names + 0.5)).astype(np.float32)
     values = np.maximum(rarity, 0.05)[words.indices]
     rows = np.repeat(np.arange(V), sizes)
     total = np.bincount(rows, weights=values, minlength=V)
@@ -104,39 +92,37 @@ def name_statistics(
 
 def group_matches(matches: Matches, n_tags: int) -> NameHits:
     """Return the names found, those of a tag in a document together; U tags in all."""
-    outermost = _outermost(matches)
     keys = matches.doc * n_tags + matches.tag
     order = np.argsort(keys, kind="stable")
     starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
     if not len(starts):
         return NameHits(*np.zeros((len(NameHits._fields), 0), dtype=np.int64))
-
-    def least(values: Int64) -> Int64:
-        return np.asarray(np.minimum.reduceat(values[order], starts))
-
-    count = np.diff(starts, append=len(keys))
-    longest, best = (np.maximum.reduceat(values[order], starts) for values in (matches.length, outermost))
-    return NameHits(
-        keys[order][starts] // n_tags, keys[order][starts] % n_tags, least(matches.kind), count,
-        least(matches.first), least(matches.start), longest, least(matches.shared), best,
-    )  # fmt: skip
+    kind, first, start, shared = (
+        np.minimum.reduceat(values[order], starts)
+        for values in (matches.kind, matches.first, matches.start, matches.shared)
+    )
+    length, outermost = (
+        np.maximum.reduceat(values[order], starts) for values in (matches.length, _outermost(matches))
+    )
+    doc, tag = np.divmod(keys[order][starts], n_tags)
+    n_hits = np.diff(starts, append=len(keys))
+    return NameHits(doc, tag, kind, n_hits, first, start, length, shared, outermost)
 
 
 def title_lengths(texts: list[str]) -> Int64:
     """Return (D,): the characters of the title of each text: its first line, if it is short and not all."""
     lines = [text.partition("\n") for text in texts]
-    return np.array(
-        [len(line) if rest and len(line) <= _LONGEST_TITLE else 0 for line, _, rest in lines], dtype=np.int64
-    )
+    titles = [line if rest and len(line) <= _LONGEST_TITLE else "" for line, _, rest in lines]
+    return np.array([len(title) for title in titles], dtype=np.int64)
 
 
 def pair_features(
     names: NameStatistics,
     found: NameHits,
-    occurs: sp.csr_array,
+    occurs: CSR,
     titles: Int64,
     likely: Float32,
-    truth: sp.csr_array | None,
+    truth: CSR | None,
 ) -> PairFeatures:
     """Return the features of the tags that D documents may need.
 
@@ -190,7 +176,7 @@ def pair_features(
     return PairFeatures(doc, tag, np.stack(values, axis=1, dtype=np.float64, casting="unsafe"))
 
 
-def _broader_tags(broader: Int64, n_tags: int) -> sp.csr_array:
+def _broader_tags(broader: Int64, n_tags: int) -> CSR:
     """Return CSR (V, V): the tags up to `_LEVELS` levels above each; relations in circles do no harm."""
     ones = np.ones(len(broader), dtype=np.float32)
     step = sp.csr_array((ones, (broader[:, 0], broader[:, 1])), shape=(n_tags, n_tags))
@@ -211,21 +197,19 @@ def _outermost(matches: Matches) -> Int64:
     last = matches.first + matches.length
     order = np.lexsort((-last, matches.first, matches.doc))
     doc, first, last = matches.doc[order], matches.first[order], last[order]
-    width = int(last.max(initial=0)) + 1
-    reach = np.maximum.accumulate(doc * width + last) if len(doc) else doc  # a later document reaches further
-    same = (
-        (np.diff(doc, prepend=-1) == 0) & (np.diff(first, prepend=-1) == 0) & (np.diff(last, prepend=-1) == 0)
-    )
-    leader = np.maximum.accumulate(
-        np.where(same, 0, np.arange(len(doc)))
-    )  # first of the names with this span
+    # (1) How far the names so far reach; a later document reaches further.
+    ends = doc * (int(last.max(initial=0)) + 1) + last
+    reach = np.maximum.accumulate(ends)
+    # (2) The first of the names with the same span, and the reach before it.
+    new = np.diff(np.stack([doc, first, last]), prepend=-1, axis=1).any(0)
+    leader = np.maximum.accumulate(np.where(new, np.arange(len(doc)), 0))
     before = np.where(leader > 0, reach[np.maximum(leader - 1, 0)], -1)
-    free = np.empty(len(doc), dtype=np.int64)
-    free[order] = before < doc * width + last
-    return free
+    outermost = np.empty(len(doc), dtype=np.int64)
+    outermost[order] = before < ends
+    return outermost
 
 
-def _word_coverage(names: NameStatistics, occurs: sp.csr_array) -> tuple[Int64, Float64]:
+def _word_coverage(names: NameStatistics, occurs: CSR) -> tuple[Int64, Float64]:
     """Return the pairs, as document * U + tag, whose names are mostly in the text, and the shares."""
     shares = sp.csr_array(occurs @ names.weights)
     shares.sort_indices()

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 import scipy.special
 
 from tagtopics._blas import single_thread
-from tagtopics._typing import Float64, Int64
+from tagtopics._typing import CSR, Bool, Float64, Int64
 from tagtopics.corpus.languages import language_code
 from tagtopics.corpus.pair_keys import has_entries
 from tagtopics.errors import InputError
@@ -38,22 +38,12 @@ from tagtopics.subjects.name_features import (
 from tagtopics.subjects.name_index import Matches, NameIndex
 from tagtopics.subjects.thesaurus import Thesaurus
 
-_LEARNED_DOCS, _COUNTED_DOCS = 2000, 10_000
-"""Training documents that weights are learned from, and that are searched for names to count them."""
-
-_KEPT_WRONG = 4
-"""Keep 1 in 4 of the wrong pairs, weighted by 4."""
-
-_SQUARES_FROM = 1000
-"""True pairs from which products of two features are used, too."""
-
-_PENALTY = 0.1
-"""Inverse of the strength of the penalty on weights."""
-
-_LEAST_SCALE, _FARTHEST = 0.05, 4.0
-"""Least standard deviation of a feature, and how many of them a value may be from the mean."""
-
-_BATCH = 128
+_LEARNED_DOCS, _COUNTED_DOCS = 2000, 10_000  # to learn weights from, and to search for names and count them
+_KEPT_WRONG = 4  # 1 in 4 of the wrong pairs is kept, weighted by 4
+_SQUARES_FROM = 1000  # true pairs from which products of two features are used, too
+_PENALTY = 0.1  # inverse of the strength of the penalty on weights
+_LEAST_SCALE, _FARTHEST = 0.05, 4.0  # standard deviation of a feature, and how many from its mean count
+_BATCH = 128  # documents
 
 
 class Candidates(NamedTuple):
@@ -133,35 +123,32 @@ class TagNames:
             matches, occurs = self.index.find(batch)
             found = group_matches(matches, len(self.tags))
             rows = pair_features(self._names, found, occurs, title_lengths(batch), likely, None)
-            p = self._probabilities(rows.values)
             silent = (np.diff(counts.indptr)[part] == 0) & (np.bincount(found.doc, minlength=len(batch)) == 0)
-            yield from self._rank(rows, p, silent, matches, batch)
+            yield from self._rank(rows, silent, matches, batch)
 
     def recommendations(
         self, found: Candidates, words: Sequence[Any], chosen: Sequence[int]
     ) -> list[Recommendation]:
         """Return the chosen candidates of a document, each with the words behind it and its name."""
-        tags = [self.tags[found.tags[i]] for i in chosen]
-        return [
-            Recommendation(
-                tag, float(found.probabilities[i]), why, self.thesaurus.name_of(tag) or "", found.spans[i]
-            )
-            for tag, i, why in zip(tags, chosen, words, strict=True)
-        ]
+        answers = []
+        for i, why in zip(chosen, words, strict=True):
+            tag, p = self.tags[found.tags[i]], float(found.probabilities[i])
+            answers.append(Recommendation(tag, p, why, self.thesaurus.name_of(tag) or "", found.spans[i]))
+        return answers
 
     def choose(self, found: Candidates, choice: Choice) -> list[int]:
         """Return the places of the candidates to recommend."""
         if choice.balanced:
             raise InputError("recommend: balanced lists are not offered by a model with tag names")
-        admitted = choice.admits(self.tags) if choice.kind is not None else None
         likely = np.flatnonzero(found.probabilities >= choice.threshold)
-        if admitted is not None:
-            likely = likely[admitted[found.tags[likely]]]
+        if choice.kind is not None:
+            likely = likely[choice.admits(self.tags)[found.tags[likely]]]
         return [int(i) for i in likely[: choice.top]]
 
     def _rank(
-        self, rows: PairFeatures, p: Float64, silent: Any, matches: Matches, texts: list[str]
+        self, rows: PairFeatures, silent: Bool, matches: Matches, texts: list[str]
     ) -> Iterator[Candidates]:
+        p = self._probabilities(rows.values)
         spans: dict[tuple[int, int], dict[str, None]] = {}
         for doc, tag, start, stop in zip(matches.doc, matches.tag, matches.start, matches.stop, strict=True):
             spans.setdefault((int(doc), int(tag)), {})[texts[doc][start:stop]] = None
@@ -175,8 +162,7 @@ class TagNames:
 
     @single_thread()
     def _probabilities(self, values: Float64) -> Float64:
-        standard = _standardise(values, self.mean, self.scale)
-        columns = _add_products(standard, len(self.weights) > len(FEATURES) + 1)
+        columns = _inputs(values, self.mean, self.scale, len(self.weights) > len(FEATURES) + 1)
         return np.asarray(scipy.special.expit(columns @ self.weights[1:] + self.weights[0]))
 
 
@@ -234,7 +220,7 @@ def fit_tag_names(
     return _learn_weights(names, values, outcomes, truth[: used * _BATCH].nnz, generator)
 
 
-def _truth(recommender: TagRecommender, tags: Sequence[str], docs: Int64) -> sp.csr_array:
+def _truth(recommender: TagRecommender, tags: Sequence[str], docs: Int64) -> CSR:
     """Return CSR (D, U): the tags of training documents."""
     place = {tag: u for u, tag in enumerate(tags)}
     columns = np.array([place[tag] for tag in recommender.tag_names], dtype=np.int64)
@@ -244,9 +230,7 @@ def _truth(recommender: TagRecommender, tags: Sequence[str], docs: Int64) -> sp.
     return truth
 
 
-def _counts(
-    recommender: TagRecommender, tags: Sequence[str], truth: sp.csr_array, parts: Sequence[NameHits]
-) -> Int64:
+def _counts(recommender: TagRecommender, tags: Sequence[str], truth: CSR, parts: Sequence[NameHits]) -> Int64:
     """Return (3, U): documents that carry each tag, that have its name, and both."""
     counts = np.zeros((3, len(tags)), dtype=np.int64)
     everywhere = _truth(recommender, tags, np.arange(len(recommender.rows)))
@@ -263,36 +247,28 @@ def _learn_weights(
     names: TagNames, values: Float64, outcomes: Any, n_true: int, generator: np.random.Generator
 ) -> TagNames:
     """Learn the weights from pairs (M, features) and outcomes (M,); `n_true` pairs are true in all."""
+    # (1) All true pairs and some of the wrong ones, standardised.
     mean, scale = values.mean(0), np.maximum(values.std(0), _LEAST_SCALE)
-    standard = _standardise(values, mean, scale)
-    squares = int(outcomes.sum()) >= _SQUARES_FROM
     kept = outcomes | (generator.integers(_KEPT_WRONG, size=len(outcomes)) == 0)
     weight = np.where(outcomes[kept], 1.0, float(_KEPT_WRONG))
-    weights = _solve_weights(_add_products(standard[kept], squares), outcomes[kept], weight)
+    columns = _inputs(values[kept], mean, scale, int(outcomes.sum()) >= _SQUARES_FROM)
+    # (2) A logistic regression whose penalty is the same for columns of any scale.
+    middle, spread = columns.mean(0), columns.std(0)
+    spread = np.where(spread > 1e-9, spread, 1.0)
+    constant, *others = logistic_weights((columns - middle) / spread, outcomes[kept], weight, _PENALTY)
+    slopes = np.array(others) / spread
+    weights = np.concatenate([[constant - (slopes * middle).sum()], slopes])
+    # (3) The threshold.
     fitted = replace(names, mean=mean, scale=scale, weights=weights)
-    likely = fitted._probabilities(values)
-    fitted = replace(fitted, threshold=best_threshold(likely, outcomes, n_true))
+    fitted = replace(fitted, threshold=best_threshold(fitted._probabilities(values), outcomes, n_true))
     fitted.__dict__["index"] = names.index
     return fitted
 
 
-def _solve_weights(columns: Float64, outcomes: Any, weight: Float64) -> Float64:
-    """Return the weights of a logistic regression, the constant first, penalised on standardised columns."""
-    mean, scale = columns.mean(0), columns.std(0)
-    scale = np.where(scale > 1e-9, scale, 1.0)
-    constant, *others = logistic_weights((columns - mean) / scale, outcomes, weight, _PENALTY)
-    slopes = np.array(others) / scale
-    return np.concatenate([[constant - (slopes * mean).sum()], slopes])
-
-
-def _standardise(values: Float64, mean: Float64, scale: Float64) -> Float64:
-    """Return features (M, F) in standard deviations, none so far out that few training pairs had it."""
-    return np.clip((values - mean) / scale, -_FARTHEST, _FARTHEST)
-
-
-def _add_products(values: Float64, squares: bool) -> Float64:
-    """Return features (M, F) and, if wanted, the products of any two of them."""
+def _inputs(values: Float64, mean: Float64, scale: Float64, squares: bool) -> Float64:
+    """Return features (M, F) in standard deviations, none far out, and the products of any two if wanted."""
+    standard = np.clip((values - mean) / scale, -_FARTHEST, _FARTHEST)
     if not squares:
-        return values
-    a, b = np.triu_indices(values.shape[1])
-    return np.concatenate([values, values[:, a] * values[:, b]], axis=1)
+        return standard
+    a, b = np.triu_indices(standard.shape[1])
+    return np.concatenate([standard, standard[:, a] * standard[:, b]], axis=1)
