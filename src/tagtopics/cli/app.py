@@ -8,13 +8,15 @@ from __future__ import annotations
 import os
 import re
 import sys
+import traceback
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Annotated, Any
 
 import typer
+from typer.main import get_command
 
 from tagtopics.cli.options import flag, grouped
 from tagtopics.cli.output import PipeClosedError, clean_line, note, pending_notes, write_error
@@ -60,22 +62,6 @@ COMMANDS = {name: place for panel in PANELS.values() for name, place in panel.it
 SUCCESS, INTERNAL_ERROR, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
-def build_app(names: Iterable[str] = COMMANDS) -> typer.Typer:
-    """Return the application with some commands, or with all."""
-    app = typer.Typer(
-        name="tagtopics",
-        help="Topic models for tagged collections: papers with authors, articles with keywords, photos.",
-        rich_markup_mode="rich",
-        context_settings={"help_option_names": ["-h", "--help"]},
-        pretty_exceptions_enable=False,
-    )
-    app.callback(invoke_without_command=True)(_root)
-    panels = {name: panel for panel, commands in PANELS.items() for name in commands}
-    for name in names:
-        app.command(name, rich_help_panel=panels[name])(grouped(find_command(name)))
-    return app
-
-
 def find_command(name: str) -> Callable[..., None]:
     """Return the function of a command."""
     module, _, function = COMMANDS[name].rpartition(".")
@@ -95,24 +81,28 @@ def run(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("always", CorpusWarning)
             warnings.showwarning = lambda message, *_, **__: note(str(message))
-            code = _invoke(given)
+            parser = _parser(given[0] if given and given[0] in COMMANDS else None)
+            code = parser.main(args=given, prog_name="tagtopics", standalone_mode=False)
         sys.stdout.flush()
+        if code == INTERRUPTED:
+            raise KeyboardInterrupt
+    except SystemExit as exit:  # raised by shell completion
+        code = exit.code
     except (BrokenPipeError, PipeClosedError):
-        _redirect_to_null()
+        null = os.open(os.devnull, os.O_WRONLY)  # the reader has closed the pipe: discard what follows
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
         return SUCCESS
     except (Exception, KeyboardInterrupt) as error:
-        return _report(error, debug)
-    if code == INTERRUPTED:
-        return _report(KeyboardInterrupt(), debug)
+        code, line = _outcome(error)
+        if debug and code != INTERRUPTED:
+            traceback.print_exception(error)
+        write_error(line)
+        return code
     if not {"-q", "--quiet"} & set(given):
         for line in dict.fromkeys(pending_notes):
             write_error(f"note: {line}")
-    return code
-
-
-_NUMBERS = {"integer": "a whole number", "float": "a number", "number": "a number"}
-_BAD_NUMBER = re.compile(r"Invalid value for '(?P<option>[^']+)'.* a valid (?P<kind>integer|float|number)\b")
-_OUT_OF_RANGE = re.compile(r"^Invalid value for '([^']+)'[^:]*: Input should be ")
+    return code if isinstance(code, int) else SUCCESS
 
 
 def _root(
@@ -128,33 +118,22 @@ def _root(
         typer.echo(context.get_help())
 
 
-def _invoke(arguments: list[str]) -> int:
-    """Parse the arguments and call the command; errors propagate, an early exit returns its code."""
-    parser = _parser(arguments[0] if arguments and arguments[0] in COMMANDS else None)
-    try:
-        code = parser.main(args=arguments, prog_name="tagtopics", standalone_mode=False)
-    except SystemExit as exit:  # raised by shell completion
-        code = exit.code
-    return code if isinstance(code, int) else SUCCESS
-
-
 @cache
 def _parser(name: str | None) -> Any:
     """Return the parser of one command, which is quickly built, or of all commands."""
-    from typer.main import get_command
-
-    return get_command(build_app(COMMANDS if name is None else [name]))
-
-
-def _report(error: BaseException, debug: bool) -> int:
-    """Print an error on standard error and return the exit code."""
-    code, line = _outcome(error)
-    if debug and code != INTERRUPTED:
-        import traceback
-
-        traceback.print_exception(error)
-    write_error(line)
-    return code
+    app = typer.Typer(
+        name="tagtopics",
+        help="Topic models for tagged collections: papers with authors, articles with keywords, photos.",
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+        pretty_exceptions_enable=False,
+    )
+    app.callback(invoke_without_command=True)(_root)
+    for panel, commands in PANELS.items():
+        for command in commands:
+            if name in (None, command):
+                app.command(command, rich_help_panel=panel)(grouped(find_command(command)))
+    return get_command(app)
 
 
 def _outcome(error: BaseException) -> tuple[int, str]:
@@ -175,13 +154,7 @@ def _outcome(error: BaseException) -> tuple[int, str]:
 
 def _plain(message: str) -> str:
     """Return a message of typer about a number in the words of our own messages."""
-    if found := _BAD_NUMBER.match(message):
-        return f"{found['option']} must be {_NUMBERS[found['kind']]}"
-    return _OUT_OF_RANGE.sub(r"\1 must be ", message)
-
-
-def _redirect_to_null() -> None:
-    """Discard further output: the reader of the pipe has closed it."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, sys.stdout.fileno())
-    os.close(null)
+    bad = re.match(r"Invalid value for '([^']+)'.* a valid (integer|float|number)\b", message)
+    if bad:
+        return f"{bad[1]} must be {'a whole number' if bad[2] == 'integer' else 'a number'}"
+    return re.sub(r"^Invalid value for '([^']+)'[^:]*: Input should be ", r"\1 must be ", message)

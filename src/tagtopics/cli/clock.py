@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any, ClassVar
 
-_STEPS = {
+_STEPS = {  # of the stages that readers and fits name
     "Reading": "read",
     "Counting words": "count",
     "Drawing the first messages": "start",
@@ -14,7 +14,6 @@ _STEPS = {
     "Training the recommender": "recommender",
     "Looking for tag names": "recommender",
 }
-"""Stages, as readers and fits name them, and the step that each belongs to."""
 
 
 class StepClock:

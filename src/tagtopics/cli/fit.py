@@ -71,10 +71,11 @@ def command(
     from tagtopics.models.inputs import without_words
     from tagtopics.models.persistence import check_model_target, save_model
     from tagtopics.models.saving import SaveTopics
+    from tagtopics.scale.format import holds_shards
 
     estimator = build_model(model)
     target = check_model_target(out)
-    sharded = is_shard_folder(corpus)
+    sharded = bool(corpus) and Path(corpus).is_dir() and holds_shards(Path(corpus))
     if tag_names is not None and (sharded or not recommender):
         raise InputError("--tag-names needs texts and a recommender: no shards, no --no-recommender")
     _check_scale(scale, sharded)
@@ -116,15 +117,6 @@ def command(
     show(output.json, payload, lambda console: _draw(console, payload))
 
 
-def is_shard_folder(source: str) -> bool:
-    """Tell whether a source is a folder of shards."""
-    if not source or not Path(source).is_dir():
-        return False
-    from tagtopics.scale.format import holds_shards
-
-    return holds_shards(Path(source))
-
-
 # --------------------------------------------------------------------------------------- long fits
 
 
@@ -134,10 +126,7 @@ def _check_scale(scale: ScaleOptions, sharded: bool) -> None:
         raise InputError(f"--engine {scale.engine[:40]!r}: choose from local, ray")
     if scale.lost not in ("stop", "refit"):
         raise InputError(f"--lost {scale.lost[:40]!r}: choose from stop, refit")
-    for name, value in (("--workers", scale.workers), ("--checkpoint-every", scale.checkpoint_every)):
-        if value is not None and value < 1:
-            raise InputError(f"{name} must be 1 or more, not {value}")
-    if scale.checkpoint_minutes is not None and not scale.checkpoint_minutes >= 0:
+    if scale.checkpoint_minutes is not None and not scale.checkpoint_minutes >= 0:  # also of NaN
         raise InputError(f"--checkpoint-minutes must be 0 or more, not {scale.checkpoint_minutes}")
     if scale.engine == "ray" and not sharded:
         raise InputError("--engine ray needs shards; make them with tagtopics shard CORPUS --out DIR")
@@ -155,10 +144,10 @@ def _checkpoint(
     estimator: TopicModel, corpus: Corpus, scale: ScaleOptions
 ) -> tuple[list[Any], tuple[Any, Any] | None]:
     """Return the callback that saves checkpoints, if any, and the state to continue from."""
-    from tagtopics.bp.checkpoint import Checkpoint, digest_of, identity_of, load_checkpoint
-
     if scale.checkpoint is None:
         return [], None
+    from tagtopics.bp.checkpoint import Checkpoint, digest_of, identity_of, load_checkpoint
+
     path = Path(scale.checkpoint)
     edges = corpus.counts.nnz if getattr(estimator, "memory", "") == "stored" else 0
     rows = 3 * corpus.n_words + 4 * corpus.n_tags + corpus.n_docs + corpus.tags.nnz + edges
@@ -188,15 +177,15 @@ def _fit_shards(
     clock.begin("start")
     check_space(target, 4 * estimator.count_topics(folder.manifest.n_tags) * folder.manifest.n_words)
     work = Path(scale.checkpoint) if scale.checkpoint else target.with_name(f"{target.name}.run")
-    local = scale.engine == "local"
-    bar = progress_bar(output, parts=len(folder) if local else 1)
     refit = scale.lost == "refit"
-    if local:
+    if scale.engine == "local":
+        bar = progress_bar(output, parts=len(folder))
         advance = bar[0].advance if bar else lambda: None
         executor = local_executor(refit=refit, on_shard=advance)
     else:
         from tagtopics.scale.ray_executor import ray_executor
 
+        bar = progress_bar(output)
         executor = ray_executor(scale.workers or 2, scale.address, refit=refit)
     fit_shards(estimator, folder, work, resume=scale.resume, executor=executor, callbacks=[clock, *bar])
     clock.begin("save")

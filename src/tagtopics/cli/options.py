@@ -225,13 +225,13 @@ class ScaleOptions:
     engine: str = _long(
         "local, or ray for a cluster (shards only); same result.", True, "NAME", value="local"
     )
-    workers: int | None = _long("Number of Ray workers.", "2")
+    workers: int | None = _long("Number of Ray workers.", "2", min=1)
     address: str | None = _long("Address of a running Ray cluster.", "start one on this machine", "ADDRESS")
     lost: str = _long("If a worker's state is lost: stop, or refit its part.", True, "HOW", value="stop")
     checkpoint: str | None = _long(
         "Where to save the unfinished fit: a file, or a folder for shards.", "for shards, OUT.run", "PATH"
     )
-    checkpoint_every: int = _long("Sweeps between two checkpoints.", value=10)
+    checkpoint_every: int = _long("Sweeps between two checkpoints.", value=10, min=1)
     checkpoint_minutes: float | None = _long("Maximum minutes between two checkpoints.", "no limit")
     resume: bool = _long("Continue from the checkpoint, if there is one.", True, "", "--resume", value=False)
 

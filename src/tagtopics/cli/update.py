@@ -21,7 +21,7 @@ _SHOWN = 10  # new tags and words that are printed
 OutOption = Annotated[
     str | None, option("Folder of the updated model.", "--out", "-o", default="MODEL", metavar="MODEL")
 ]
-BatchOption = Annotated[int | None, option("Documents per batch.", "--batch", default="4,000")]
+BatchOption = Annotated[int | None, option("Documents per batch.", "--batch", default="4,000", min=1)]
 ForgettingOption = Annotated[
     float | None,
     option("Halve the weight of old documents after N new ones.", "--forgetting", default="never"),
@@ -42,8 +42,6 @@ def command(
     from tagtopics.models.persistence import check_model_target, save_model
     from tagtopics.models.saved_files import refuse_changes
 
-    if batch is not None and batch < 1:
-        raise InputError(f"--batch must be a whole number, 1 or more, not {batch}")
     if forgetting is not None and not 0 < forgetting < float("inf"):
         raise InputError(f"--forgetting must be a number of documents above 0, not {forgetting:g}")
     check = refuse_changes(model if out is None else out)

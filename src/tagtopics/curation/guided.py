@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tagtopics._typing import Float32, Float64, Int64
+from tagtopics._typing import CSR, Bool, Float32, Float64
 from tagtopics.bp.constants import NOISE
 from tagtopics.bp.executor import Executor, initial_topics
 from tagtopics.bp.loop import Callback
@@ -22,20 +22,11 @@ from tagtopics.models.online import OnlineModel
 from tagtopics.models.topics import TopicSettings, memory_executor
 from tagtopics.models.validation import check_parameters
 
-STRENGTH = 2.0
-"""Tokens of the prior of a curated topic, per token that it is expected to have. Decision 276."""
-
-_SEED_STRENGTH = 0.02
-"""The same of a seeded topic: a few words are a hint, and must leave room for the others of the topic."""
-
-_MEAN_TOKENS = 10.0
-"""Tokens with the mean of all words that are added to those of each word: rare words say little."""
-
-_KNOWN = 0.5
-"""A word that belongs to known topics to this share is no anchor of another topic."""
-
-_MOST = 0.99
-"""The largest p(topic | word) that a message starts from."""
+STRENGTH = 2.0  # tokens of the prior of a curated topic, per token that it is expected to have; decision 276
+_SEED_STRENGTH = 0.02  # of a seeded topic: a few words are a hint, and leave room for other words
+_MEAN_TOKENS = 10.0  # tokens with the mean of all words, added to those of each: rare words tell little
+_KNOWN = 0.5  # a word that belongs to known topics to this share is no anchor of another topic
+_MOST = 0.99  # the largest p(topic | word) that a message starts from
 
 
 def fit_curated(
@@ -89,20 +80,18 @@ def fit_curated_topics(
 
 def _columns(topics: Sequence[CuratedTopic], K: int) -> list[int]:
     """Return the number of each recorded topic in the fit: its own, or one of the last for a seeded topic."""
-    n_seeds, columns = sum(c.topic is None for c in topics), []
-    seed = K - n_seeds
-    for c in topics:
-        columns.append(seed if c.topic is None else c.topic)
-        seed += c.topic is None
+    n_fitted = K - sum(c.topic is None for c in topics)
+    last = iter(range(n_fitted, K))
+    columns = [next(last) if c.topic is None else c.topic for c in topics]
     if len(set(columns)) < len(columns) or any(k >= K for k in columns):
-        raise InputError(f"fit_curated: the journal has topics that a model of {K - n_seeds} topics has not")
+        raise InputError(f"fit_curated: the journal has topics that a model of {n_fitted} topics has not")
     return columns
 
 
 def _guide(
     corpus: Corpus,
     topics: Sequence[CuratedTopic],
-    columns: Sequence[int],
+    columns: list[int],
     settings: TopicSettings,
     executor: Executor,
 ) -> Start | None:
@@ -110,58 +99,54 @@ def _guide(
     if not topics:
         return None
     K = settings.n_topics
+    # (1) p(word | topic), (W, G), and the share of each of G recorded topics.
     tokens = np.asarray(corpus.counts.sum(0), dtype=np.float64).ravel()
     total, number = max(float(tokens.sum()), 1.0), {word: w for w, word in enumerate(corpus.vocabulary)}
     phi = np.zeros((corpus.n_words, len(topics)))
     for g, c in enumerate(topics):
-        known = [(number[word], p) for word, p in c.words.items() if word in number]
+        known = {number[word]: p for word, p in c.words.items() if word in number}
         if not known and c.curated:
             raise InputError(f"the collection has no word of the topic {c.name or c.topic!r}")
-        for w, p in known:
-            phi[w, g] = p
+        phi[list(known), g] = list(known.values())
     phi /= np.maximum(phi.sum(0), 1e-300)
-    share = np.array([c.share if c.topic is not None else 1.0 / K for c in topics])
+    seeded, curated = np.array([(c.topic is None, c.curated) for c in topics]).T
+    share = np.where(seeded, 1.0 / K, [c.share for c in topics])
+    # (2) The prior of the curated ones, in tokens.
     counts = np.zeros((corpus.n_words, K))
-    prior = np.array([c.curated for c in topics])
-    strength = np.array([_SEED_STRENGTH if c.topic is None else STRENGTH for c in topics])
-    counts[:, list(columns)] = strength * total * share * phi * prior
+    counts[:, columns] = np.where(seeded, _SEED_STRENGTH, STRENGTH) * total * share * phi * curated
+    # (3) p(topic | word), (W, G), to start from; edits come before mere starts.
     posterior = share * phi / np.maximum(tokens / total, 1e-300)[:, np.newaxis]
-    seeded = np.array([c.topic is None for c in topics])
     posterior[:, seeded] = _grown(corpus.counts, phi[:, seeded] > 0, K)
-    taken = np.minimum(1.0, (posterior * prior).sum(1, keepdims=True))
-    posterior = np.where(prior, posterior, posterior * (1.0 - taken))  # edits come before mere starts
+    taken = np.minimum(1.0, (posterior * curated).sum(1, keepdims=True))
+    posterior = np.where(curated, posterior, posterior * (1.0 - taken))
     posterior *= np.minimum(1.0, _MOST / np.maximum(posterior.sum(1, keepdims=True), 1e-300))
-    numbers = np.array(columns, dtype=np.int64)
-    first = _first_topics(executor, settings, numbers, posterior.astype(np.float32))
+    first = _first_topics(executor, settings, columns, posterior.astype(np.float32))
     return Start(first, relaxation=0.0, word_counts=counts)
 
 
-def _first_topics(executor: Executor, settings: TopicSettings, columns: Int64, posterior: Float32) -> Float32:
+def _first_topics(
+    executor: Executor, settings: TopicSettings, columns: list[int], posterior: Float32
+) -> Float32:
     """Return p(topic | word), (W, K): that of the known topics, and the rest around anchor words."""
-    K, seed, anchored = settings.n_topics, settings.seed, settings.anchored
+    K = settings.n_topics
     free = np.setdiff1d(np.arange(K), columns)
     topics = np.zeros((len(posterior), K), dtype=np.float32)
     topics[:, columns] = posterior
     if len(free):
         known = posterior.sum(1) > _KNOWN
-        rest = initial_topics(executor, len(free), seed, anchored, known)
+        rest = initial_topics(executor, len(free), settings.seed, settings.anchored, known)
         rest = rest / np.maximum(rest.sum(1, keepdims=True), np.float32(1e-30))
         topics[:, free] = rest * (1 - posterior.sum(1, keepdims=True))
     return topics + np.float32(NOISE / K)
 
 
-def _grown(counts: Any, seeds: Any, K: int) -> Float64:
+def _grown(counts: CSR, seeds: Bool, K: int) -> Float64:
     """Return p(seeded topic | word), (W, G), to start from: high for words that occur with the seeds.
 
     The other tokens of a document are seeds of a topic more often around words of that topic. Around its
     seeds themselves it is as often as around any word that belongs to the topic only; around words of other
     topics as often as the mean of all words leaves for them. A word between the two is a mixture. Starting
     from the seeds alone, other topics take the other words first. Decision 276.
-
-    Args:
-        counts: CSR (D, W).
-        seeds: bool (W, G).
-        K: number of topics.
     """
     tokens = counts.astype(np.float64)
     others = 1.0 / np.maximum(np.asarray(tokens.sum(1)).ravel() - 1.0, 1.0)

@@ -14,13 +14,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from tagtopics._typing import Float64
+from tagtopics._typing import Bool, Float64
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.files import atomic_folder, check_target
 
-N_SCENES = 300
-"""The number of scenes in the data set "scenes"."""
+N_SCENES = 300  # in the data set "scenes"
 
 Uint8 = npt.NDArray[np.uint8]
 Texture = Callable[[np.random.Generator, int, int], Float64]
@@ -46,7 +45,7 @@ class Scene:
         """The materials in the picture, in the order of `MATERIALS`."""
         return tuple(MATERIALS[i] for i in np.unique(self.region))
 
-    def mask(self, tag: str) -> npt.NDArray[np.bool_]:
+    def mask(self, tag: str) -> Bool:
         """Return the region of a tag, (height, width) of bool."""
         if tag not in MATERIALS:
             raise InputError(f"scenes have no {tag!r}; choose from {', '.join(MATERIALS)}")
@@ -124,7 +123,7 @@ def _scene(name: str, rng: np.random.Generator, height: int, width: int) -> Scen
     return Scene(name, _painted(rng, region), region)
 
 
-def _composed(layers: list[tuple[str, npt.NDArray[np.bool_]]]) -> Uint8:
+def _composed(layers: list[tuple[str, Bool]]) -> Uint8:
     """Stack regions; a material on less than 4 % of the picture is left out."""
     region = np.zeros(layers[0][1].shape, dtype=np.uint8)
     for material, mask in layers:
@@ -150,12 +149,11 @@ def _painted(rng: np.random.Generator, region: Uint8) -> Uint8:
 def _wavy_line(rng: np.random.Generator, width: int, at: float, swing: float) -> Float64:
     x = np.arange(width) / width
     phase = rng.uniform(0, 2 * np.pi, 3)
-    return np.asarray(
-        at + swing * sum(np.sin(2 * np.pi * (k + 1) * x + phase[k]) / (k + 1) for k in range(3))
-    )
+    waves = sum(np.sin(2 * np.pi * (k + 1) * x + phase[k]) / (k + 1) for k in range(3))
+    return np.asarray(at + swing * waves)
 
 
-def _wall(rng: np.random.Generator, height: int, width: int) -> npt.NDArray[np.bool_]:
+def _wall(rng: np.random.Generator, height: int, width: int) -> Bool:
     """Return a rectangle that stands on the ground."""
     w, h = rng.uniform(0.25, 0.45) * width, rng.uniform(0.4, 0.65) * height
     left, bottom = rng.uniform(0, width - w), rng.uniform(0.8, 1.0) * height
@@ -163,7 +161,7 @@ def _wall(rng: np.random.Generator, height: int, width: int) -> npt.NDArray[np.b
     return np.asarray((x >= left) & (x < left + w) & (y >= bottom - h) & (y < bottom))
 
 
-def _crown(rng: np.random.Generator, height: int, width: int) -> npt.NDArray[np.bool_]:
+def _crown(rng: np.random.Generator, height: int, width: int) -> Bool:
     """Return an irregular shape: the crown of a tree, or a boulder."""
     y, x = np.mgrid[:height, :width]
     centre = rng.uniform(0.2, 0.8) * width, rng.uniform(0.4, 0.7) * height
@@ -173,20 +171,14 @@ def _crown(rng: np.random.Generator, height: int, width: int) -> npt.NDArray[np.
     return np.asarray(np.hypot((x - centre[0]) / 1.25, y - centre[1]) < ragged)
 
 
-_THINGS: Mapping[str, Callable[[np.random.Generator, int, int], npt.NDArray[np.bool_]]] = {
-    "brick": _wall,
-    "wood": _wall,
-    "foliage": _crown,
-    "rock": _crown,
-}
+_THINGS = {"brick": _wall, "wood": _wall, "foliage": _crown, "rock": _crown}
 
 # -------------------------------------------------------------------------------------------- materials
 
 
 def _clouds(rng: np.random.Generator, height: int, width: int, coarsest: int, gain: float = 0.5) -> Float64:
     """Return (height, width) fractal noise in 0..1: smooth random grids of `coarsest` pixels and finer."""
-    total, weight, cell = np.zeros((height, width)), 1.0, coarsest
-    scale = 0.0
+    total, scale, weight, cell = np.zeros((height, width)), 0.0, 1.0, coarsest
     while cell >= 1:
         total += weight * _smooth_grid(rng, height, width, cell, cell)
         scale += weight
@@ -196,8 +188,7 @@ def _clouds(rng: np.random.Generator, height: int, width: int, coarsest: int, ga
 
 def _smooth_grid(rng: np.random.Generator, height: int, width: int, tall: int, wide: int) -> Float64:
     """Return (height, width): random values on a grid of tall x wide pixels, smoothly interpolated."""
-    rows, columns = height // tall + 2, width // wide + 2
-    grid = rng.random((rows, columns))
+    grid = rng.random((height // tall + 2, width // wide + 2))
     y, x = np.arange(height) / tall, np.arange(width) / wide
     i, j = y.astype(int), x.astype(int)
     v, u = _ease(y - i)[:, np.newaxis], _ease(x - j)[np.newaxis]
@@ -260,9 +251,8 @@ def _field(rng: np.random.Generator, height: int, width: int) -> Float64:
     y, x = np.mgrid[:height, :width]
     bend = 6 * _smooth_grid(rng, height, width, 40, 60)
     furrows = 0.5 + 0.5 * np.sin(2 * np.pi * (x * rng.uniform(-0.3, 0.3) + y + bend) / 7)
-    return _mix(
-        (0.24, 0.13, 0.07), (0.52, 0.34, 0.2), 0.75 * furrows + 0.4 * _clouds(rng, height, width, 8) - 0.1
-    )
+    soil = 0.75 * furrows + 0.4 * _clouds(rng, height, width, 8) - 0.1
+    return _mix((0.24, 0.13, 0.07), (0.52, 0.34, 0.2), soil)
 
 
 def _brick(rng: np.random.Generator, height: int, width: int) -> Float64:
