@@ -10,14 +10,15 @@ import pytest
 
 from tagtopics.corpus.core import Corpus
 from tagtopics.datasets import load_dataset
-from tagtopics.datasets.docstring_text import (
+from tagtopics.datasets.docstrings import (
+    BOILERPLATE,
     join_blocks,
+    load_docstrings,
     parameter_names,
     prose_blocks,
     see_also,
     split_sections,
 )
-from tagtopics.datasets.docstrings import BOILERPLATE, load_docstrings
 
 DOCSTRING = """name(x, y, /, out=None,
      where=True)

@@ -159,7 +159,7 @@ def test_only_the_product_of_all_three_points_at_the_joint_topic(seed: int) -> N
         ({"n_docs": 0}, "n_docs=0"),
         ({"n_topics": 4}, "n_topics=4"),
         ({"n_tags": 6}, "n_tags=6"),
-        ({"tags_per_doc": 21}, "more than n_tags"),
+        ({"tags_per_doc": 21}, "n_tags=20 is too small; give at least 21"),
         ({"doc_length": 0}, "doc_length=0"),
     ],
 )

@@ -9,11 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from tagtopics._typing import CSR, Float64, Int64
 from tagtopics.corpus.core import Corpus, tag_matrix
 from tagtopics.errors import InputError
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 _JOINT_TOPIC = 0.6  # share of the tokens from the joint topic in a document with a whole group of tags
 _GROUP_DOCS = 0.3  # share of documents with a whole group; as many have two of its tags and another tag
@@ -47,12 +45,12 @@ class SyntheticCorpus:
     """
 
     corpus: Corpus
-    topics: Floats
-    tag_topics: Floats
-    credit: Integers
-    credit_offsets: Integers
-    edge_topics: Integers
-    slot_topics: Integers
+    topics: Float64
+    tag_topics: Float64
+    credit: Int64
+    credit_offsets: Int64
+    edge_topics: Int64
+    slot_topics: Int64
     groups: tuple[TagGroup, ...]
 
 
@@ -90,7 +88,18 @@ def make_tagged_corpus(
     Returns:
         The corpus with its ground truth.
     """
-    _check_sizes(n_docs, n_words, n_topics, n_tags, tags_per_doc, doc_length, n_groups)
+    bounds = {
+        "n_docs": (n_docs, 1),
+        "n_words": (n_words, 2),
+        "n_groups": (n_groups, 0),
+        "n_topics": (n_topics, 3 + n_groups if n_groups else 2),
+        "n_tags": (n_tags, max(3 * n_groups + bool(n_groups), tags_per_doc, 1)),
+        "tags_per_doc": (tags_per_doc, 1),
+        "doc_length": (doc_length, 1),
+    }
+    for name, (value, least) in bounds.items():
+        if value < least:
+            raise InputError(f"make_tagged_corpus: {name}={value} is too small; give at least {least}")
     if not 0 < own_topic <= 1:
         raise InputError(f"synthetic: own_topic is a share above 0 and up to 1, not {own_topic}")
     rng = np.random.default_rng(seed)
@@ -110,36 +119,15 @@ def make_tagged_corpus(
 class _Tokens(NamedTuple):
     """One entry per token: its document, the slot of its tag, its topic and its word."""
 
-    docs: Integers
-    slots: Integers
-    topics: Integers
-    words: Integers
-
-
-def _check_sizes(
-    n_docs: int, n_words: int, n_topics: int, n_tags: int, tags_per_doc: int, doc_length: int, n_groups: int
-) -> None:
-    """Raise an `InputError` that names the first size that is not possible."""
-    ordinary = 3 if n_groups else 2
-    bounds = {
-        "n_docs": (n_docs, 1),
-        "n_words": (n_words, 2),
-        "n_groups": (n_groups, 0),
-        "n_topics": (n_topics, ordinary + n_groups),
-        "n_tags": (n_tags, max(3 * n_groups + bool(n_groups), 1)),
-        "tags_per_doc": (tags_per_doc, 1),
-        "doc_length": (doc_length, 1),
-    }
-    for name, (value, least) in bounds.items():
-        if value < least:
-            raise InputError(f"make_tagged_corpus: {name}={value} is too small; give at least {least}")
-    if tags_per_doc > n_tags:
-        raise InputError(f"make_tagged_corpus: tags_per_doc={tags_per_doc} is more than n_tags={n_tags}")
+    docs: Int64
+    slots: Int64
+    topics: Int64
+    words: Int64
 
 
 def _draw_doc_tags(
     n_docs: int, n_tags: int, tags_per_doc: int, groups: tuple[TagGroup, ...], rng: np.random.Generator
-) -> tuple[list[list[int]], Integers]:
+) -> tuple[list[list[int]], Int64]:
     """Draw the tags of each document, and its joint topic (-1 without a whole group)."""
     joint = np.full(n_docs, -1, dtype=np.int64)
     doc_tags: list[list[int]] = []
@@ -163,10 +151,10 @@ def _draw_doc_tags(
 
 
 def _draw_tokens(
-    tags: sp.csr_array,
-    joint: Integers,
-    topics: Floats,
-    tag_topics: Floats,
+    tags: CSR,
+    joint: Int64,
+    topics: Float64,
+    tag_topics: Float64,
     doc_length: int,
     rng: np.random.Generator,
 ) -> _Tokens:
@@ -182,7 +170,7 @@ def _draw_tokens(
     return _Tokens(docs, slots.astype(np.int64), token_topics, words)
 
 
-def _draw_rows(distributions: Floats, rows: npt.NDArray[np.integer], rng: np.random.Generator) -> Integers:
+def _draw_rows(distributions: Float64, rows: npt.NDArray[np.integer], rng: np.random.Generator) -> Int64:
     """Draw one column from the row `rows[i]` of `distributions` for each i."""
     cumulative = np.cumsum(distributions, axis=1)
     points = rng.random(len(rows)) * cumulative[rows, -1]
@@ -194,7 +182,7 @@ def _draw_rows(distributions: Floats, rows: npt.NDArray[np.integer], rng: np.ran
 
 
 def _assemble(
-    tokens: _Tokens, tags: sp.csr_array, topics: Floats, tag_topics: Floats, groups: tuple[TagGroup, ...]
+    tokens: _Tokens, tags: CSR, topics: Float64, tag_topics: Float64, groups: tuple[TagGroup, ...]
 ) -> SyntheticCorpus:
     """Count the tokens into edges, credit and slots."""
     n_docs, (n_topics, n_words) = tags.shape[0], topics.shape
@@ -230,7 +218,7 @@ def _assemble(
     )
 
 
-def _tally(rows: Integers, columns: Integers, shape: tuple[int, int]) -> Integers:
+def _tally(rows: Int64, columns: Int64, shape: tuple[int, int]) -> Int64:
     """Count how often each (row, column) occurs, as a dense matrix."""
     return np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1]).reshape(shape)
 
