@@ -2,20 +2,66 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from tagtopics._typing import Float32, Float64, Int32
-from tagtopics.baselines.gibbs_lda import Chain, GibbsModel, Kept
-from tagtopics.bp.graph import build_graph, joint_profile
-from tagtopics.bp.loop import Learned, TopicAlgorithm, proportions
-from tagtopics.corpus.core import Corpus
+from tagtopics._typing import CSR, Float32, Float64
+from tagtopics.baselines.gibbs_lda import GibbsModel, GibbsSampling, Sample
+from tagtopics.bp.graph import joint_profile
+from tagtopics.bp.loop import Learned, proportions
 from tagtopics.errors import InputError
 from tagtopics.models.results import TagProfile, top_weighted
+
+
+class AuthorSampling(GibbsSampling):
+    """Sweeps over all tokens of a corpus; tags are authors, and alpha is the prior of an author's topics."""
+
+    first_passes: ClassVar[int] = 2  # topics, then authors
+
+    @cached_property
+    def authors(self) -> CSR:
+        """The tags of each document, (D, A), and a private author where there are none."""
+        return with_private_authors(self.tags)
+
+    @cached_property
+    def _weights(self) -> Float64:
+        """The weight of each token, (N,): ones, and what remains of a count that is not whole."""
+        counts = self.graph.edge_count.astype(np.float64)
+        weights = np.ones(int(self.tokens[-1]))
+        weights[np.cumsum(np.ceil(counts)).astype(np.int64) - 1] = counts - np.ceil(counts) + 1
+        return weights
+
+    def doc_sums(self, sample: Sample) -> Float64:
+        """Return the tokens of each document by topic, (D, K)."""
+        K = sample.sums.shape[1]
+        entries = (self._weights, sample.drawn % K, self.tokens)
+        return np.asarray(sp.csr_array(entries, shape=(self.graph.n_docs, K)).toarray())
+
+    def current_sums(self, sample: Sample) -> tuple[Float64, ...]:
+        """Return the sums of a sample whose mean is the result."""
+        return *super().current_sums(sample), sample.sums
+
+    def learned(self, sample: Sample) -> Learned:
+        """Return the mean of the sweeps kept; profiles are scaled by the number of documents with the tag."""
+        doc_sums, word_sums, author_sums = sample.kept.mean(self.current_sums(sample))
+        alpha, has_words = self.priors.doc_topic, np.diff(self.graph.doc_edges) > 0
+        of_tags = proportions(author_sums[: self.tags.shape[1]], alpha).astype(np.float64)
+        tag_sums = (self.tags.T @ has_words)[:, np.newaxis] * of_tags
+        return Learned(word_sums, proportions(doc_sums, alpha), alpha, {"tag_sums_": tag_sums})
+
+
+def with_private_authors(tags: CSR) -> CSR:
+    """Return tags, CSR (D, T), with one more column for each document that has none: a private author."""
+    alone = np.flatnonzero(np.diff(tags.indptr) == 0)
+    entries = (np.ones(len(alone), dtype=np.int8), (alone, np.arange(len(alone))))
+    private = sp.coo_array(entries, shape=(tags.shape[0], len(alone)))
+    joined = sp.csr_array(sp.hstack([tags, private], format="csr"))
+    joined.sort_indices()
+    return joined
 
 
 class ATM(GibbsModel):
@@ -43,11 +89,8 @@ class ATM(GibbsModel):
         tag_sums_: (T, K) the topics of each tag, times `tag_docs_`; see `tag_means`.
     """
 
+    _sampler: ClassVar[type[GibbsSampling]] = AuthorSampling
     _saved_arrays: ClassVar[dict[str, tuple[str, ...]]] = {"tag_sums_": ("T", "K")}
-
-    def _algorithm(self, corpus: Corpus) -> TopicAlgorithm[Any]:
-        graph = build_graph(corpus.counts, with_private_authors(corpus.tags))
-        return AuthorSampling(graph=graph, n_tags=corpus.n_tags, **self._chain())
 
     def tag_profile(self, *tags: str, n_words: int = 10) -> TagProfile:
         """Return the topics and words of a tag, or the topics that several tags share; as in `TTM`."""
@@ -69,66 +112,3 @@ class ATM(GibbsModel):
             known = np.flatnonzero(~unknown)
             theta[known] = (tags[known] @ self.tag_means()) / n_tags[known, np.newaxis]
         return theta
-
-
-class AuthorSample(NamedTuple):
-    """One point of the chain."""
-
-    iteration: int
-    topics: Int32  # (N,) topic of each token
-    slots: Int32  # (N,) author of each token: its place among the document's
-    author_sums: Float64  # (A, K) tokens of each author by topic
-    word_sums: Float64  # (W, K)
-    kept: Kept  # of doc_sums, author_sums and word_sums
-
-
-@dataclass(frozen=True, kw_only=True)
-class AuthorSampling(Chain):
-    """Sweeps over all tokens of a corpus whose documents all have an author; see `with_private_authors`.
-
-    The tags of the slots of the graph are the A authors; alpha is the prior of each author's topics.
-    """
-
-    n_tags: int  # how many of the authors, the first ones, are tags
-
-    def init(self) -> AuthorSample:
-        """Return the first topics and authors, and their sums."""
-        K, N, seed = len(self.priors.doc_topic), int(self.tokens[-1]), np.uint64(self.seed)
-        topics, slots = np.empty(N, dtype=np.int32), np.empty(N, dtype=np.int32)
-        doc_sums, word_sums = np.zeros((self.graph.n_docs, K)), np.zeros((self.graph.n_words, K))
-        author_sums = np.zeros((self.graph.n_tags, K))
-        self.kernels.start(self.graph, self.tokens, self.first_topics(), seed, topics, doc_sums, word_sums)
-        self.kernels.first_authors(self.graph, self.tokens, seed, N, topics, slots, author_sums)
-        return AuthorSample(0, topics, slots, author_sums, word_sums, Kept(0, ()))
-
-    def step(self, sample: AuthorSample) -> tuple[AuthorSample, float]:
-        """Return the sample after one sweep, and twice the share of tokens whose topic changed."""
-        sweep = sample.iteration + 1
-        given = (self.graph, self.tokens, *self.draws(sweep + 1))  # the first pass drew authors
-        arrays = (sample.topics, sample.slots, sample.author_sums, sample.word_sums)
-        moved = self.kernels.sweep_authors(*given, *arrays)
-        after = sample._replace(iteration=sweep, kept=self.keep(sample.kept, sweep, self._sums(sample)))
-        return after, 2 * moved / max(float(sample.word_sums.sum()), 1e-300)
-
-    def learned(self, sample: AuthorSample) -> Learned:
-        """Return the mean of the sweeps kept; profiles are scaled by the number of documents with the tag."""
-        doc_sums, author_sums, word_sums = sample.kept.mean(self._sums(sample))
-        alpha = self.priors.doc_topic
-        of_tags = proportions(author_sums[: self.n_tags], alpha).astype(np.float64)
-        tag_sums = self.graph.totals.tag_docs[: self.n_tags, np.newaxis] * of_tags
-        return Learned(word_sums, proportions(doc_sums, alpha), alpha, {"tag_sums_": tag_sums})
-
-    def _sums(self, sample: AuthorSample) -> tuple[Float64, ...]:
-        doc_sums = np.zeros((self.graph.n_docs, sample.word_sums.shape[1]))
-        self.kernels.topic_counts(self.graph, self.tokens, sample.topics, doc_sums)
-        return doc_sums, sample.author_sums, sample.word_sums
-
-
-def with_private_authors(tags: Any) -> Any:
-    """Return tags, CSR (D, T), with one more column for each document that has none: a private author."""
-    alone = np.flatnonzero(np.diff(tags.indptr) == 0)
-    entries = (np.ones(len(alone), dtype=np.int8), (alone, np.arange(len(alone))))
-    private = sp.coo_array(entries, shape=(tags.shape[0], len(alone)))
-    joined = sp.csr_array(sp.hstack([tags, private], format="csr"))
-    joined.sort_indices()
-    return joined

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tagtopics._typing import CSR, Float64
 from tagtopics.bp.executor import Executor
 from tagtopics.bp.graph import Priors
 from tagtopics.bp.loop import Callback, TopicAlgorithm
@@ -62,3 +63,14 @@ class Baseline(TopicModel):
     def _priors(self) -> Priors:
         alpha = np.full(self.n_topics, self.doc_topic_prior, dtype=np.float32)
         return Priors(alpha, float(self.topic_word_prior))
+
+
+def mean_topics(doc_sums: Float64) -> Float64:
+    """Return the share of each topic in the tokens of each document, (D, K)."""
+    return np.asarray(doc_sums / np.maximum(doc_sums.sum(1, keepdims=True), 1e-300))
+
+
+def tag_moments(tags: CSR, doc_sums: Float64) -> dict[str, Float64]:
+    """Return the sums, and sums of squares, of the mean topics of each tag's documents, (T, K)."""
+    means = mean_topics(doc_sums)
+    return {"tag_sums_": tags.T @ means, "tag_squares_": tags.T @ means**2}

@@ -1,4 +1,4 @@
-"""Collapsed Gibbs sampling: LDA, and LDA whose documents are linked (the relational topic model).
+"""Collapsed Gibbs sampling: LDA, and the sampler of all models with tokens that have one topic each.
 
 Tokens are drawn one after the other, so a chain is a function of its seed alone and runs on one thread. The
 result is the mean over the last sweeps, because a single sample is noisy (decision 240).
@@ -12,10 +12,11 @@ from types import ModuleType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
-from tagtopics._typing import Float32, Float64, Int32, Int64
+from tagtopics._typing import CSR, Float32, Float64, Int32, Int64
 from tagtopics.baselines import gibbs_loops
-from tagtopics.baselines.baseline import Baseline
+from tagtopics.baselines.baseline import Baseline, mean_topics, tag_moments
 from tagtopics.bp.executor import MemoryExecutor, initial_topics
 from tagtopics.bp.graph import FactorGraph, Groups, Priors, build_graph
 from tagtopics.bp.loop import Learned, TopicAlgorithm, proportions
@@ -29,8 +30,158 @@ AVERAGED = 0.25
 """Default share of the sweeps, the last ones, whose mean is the result."""
 
 
+class Kept(NamedTuple):
+    """Sums over the sweeps that count."""
+
+    n: int
+    sums: tuple[Float64, ...]
+
+    def mean(self, current: tuple[Float64, ...]) -> tuple[Float64, ...]:
+        """Return the mean over the sweeps kept; the current sums if there was none yet."""
+        return tuple(total / self.n for total in self.sums) if self.n else current
+
+
+class Sample(NamedTuple):
+    """One point of the chain."""
+
+    iteration: int
+    drawn: Int32  # (N,) i K + k of each token: its author, by the place among the document's, and its topic
+    sums: Float64  # (A, K) tokens of each author by topic
+    word_sums: Float64  # (W, K)
+    kept: Kept  # of `current_sums`
+
+
+class Links(NamedTuple):
+    """Which documents are linked, and the weight of pairs that are not."""
+
+    matrix: CSR  # symmetric (D, D) of ones without a diagonal
+    negatives: float  # rho: pseudo-observations of unlinked pairs for each link
+
+
+@dataclass(frozen=True, kw_only=True)
+class GibbsSampling:
+    """Sweeps over all tokens of a corpus; in LDA and the relational model, a document is its own author."""
+
+    graph: FactorGraph  # the words of the corpus
+    tags: CSR  # (D, T), whose topics are computed, too; in these models they do not influence the sampling
+    priors: Priors  # alpha and beta
+    seed: int  # of the start and of the chain
+    max_iter: int  # total number of sweeps, which determines the last ones
+    anchored: bool = True  # draw the first topics around anchor words; else uniformly
+    averaged: float = AVERAGED  # share of the sweeps, the last ones, whose mean is the result; 0: the last
+    links: Links | None = None  # between documents
+    kernels: ModuleType = gibbs_loops  # or `gibbs_reference` to check it
+    converges: ClassVar[bool] = False
+    first_passes: ClassVar[int] = 1  # random numbers per token that the start has used
+
+    @cached_property
+    def tokens(self) -> Int64:
+        """The number of the first token of each document, (D + 1,)."""
+        return token_offsets(self.graph)
+
+    @cached_property
+    def authors(self) -> CSR:
+        """The authors of each document, (D, A); its tokens have their topics."""
+        return sp.csr_array(sp.eye_array(self.graph.n_docs, dtype=np.int8))
+
+    def doc_sums(self, sample: Sample) -> Float64:
+        """Return the tokens of each document by topic, (D, K)."""
+        return sample.sums
+
+    def current_sums(self, sample: Sample) -> tuple[Float64, ...]:
+        """Return the sums of a sample whose mean is the result."""
+        return self.doc_sums(sample), sample.word_sums
+
+    def init(self) -> Sample:
+        """Return the first topics and their sums."""
+        K, N = len(self.priors.doc_topic), int(self.tokens[-1])
+        executor = MemoryExecutor(self.graph)
+        topics = initial_topics(executor, K, self.seed, self.anchored)
+        drawn, sums = np.empty(N, dtype=np.int32), np.zeros((self.authors.shape[1], K))
+        word_sums = np.zeros((self.graph.n_words, K))
+        given = (self.graph, self.tokens, _groups(self.authors), topics, np.uint64(self.seed), N)
+        self.kernels.start(*given, drawn, sums, word_sums)
+        return Sample(0, drawn, sums, word_sums, Kept(0, ()))
+
+    def step(self, sample: Sample) -> tuple[Sample, float]:
+        """Return the sample after one sweep, and twice the share of tokens that changed."""
+        sweep, doc_sums = sample.iteration + 1, self.doc_sums(sample)
+        weights, alpha = doc_sums.sum(1), self.priors.doc_topic.astype(np.float64)
+        clock = (sweep - 1 + self.first_passes) * int(self.tokens[-1])
+        fixed = (self.graph, self.tokens, _groups(self.authors), *self._link_weights(doc_sums), weights)
+        numbers = (alpha, float(self.priors.topic_word), np.uint64(self.seed), clock)
+        moved = self.kernels.sweep(*fixed, *numbers, sample.drawn, sample.sums, sample.word_sums)
+        after = sample._replace(iteration=sweep, kept=self._keep(sample, sweep))
+        return after, 2 * moved / max(float(weights.sum()), 1e-300)
+
+    def learned(self, sample: Sample) -> Learned:
+        """Return the mean of the sweeps kept."""
+        doc_sums, word_sums = sample.kept.mean(self.current_sums(sample))
+        more = tag_moments(self.tags, doc_sums)
+        if self.links is not None:
+            more["link_probabilities_"] = link_probabilities(self.links, doc_sums, self.priors.doc_topic)
+        theta = proportions(doc_sums, self.priors.doc_topic)
+        return Learned(word_sums, theta, self.priors.doc_topic, more)
+
+    def _link_weights(self, doc_sums: Float64) -> tuple[Groups, Float64]:
+        """Return the linked documents of each, and eta (K,): how much a common topic favours a link."""
+        if self.links is None:
+            return _groups(sp.csr_array((len(doc_sums),) * 2)), np.zeros(doc_sums.shape[1])
+        chances = link_probabilities(self.links, doc_sums, self.priors.doc_topic)
+        return _groups(self.links.matrix), np.log(chances[:-1]) - np.log(chances[-1])
+
+    def _keep(self, sample: Sample, sweep: int) -> Kept:
+        """Return what is kept after a sweep: its sums are added if it is one of the last."""
+        kept = sample.kept
+        if sweep <= self.max_iter - max(1, int(self.averaged * self.max_iter)):
+            return kept
+        current = self.current_sums(sample)
+        if not kept.n:
+            return Kept(1, tuple(array.copy() for array in current))
+        for total, array in zip(kept.sums, current, strict=True):
+            total += array
+        return Kept(kept.n + 1, kept.sums)
+
+
+def _groups(matrix: CSR) -> Groups:
+    return Groups(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64))
+
+
+def link_probabilities(links: Links, doc_sums: Float64, alpha: Float32) -> Float64:
+    """Return (K + 1,) exp(eta + nu) and exp(nu): the maximum over the exponential link function's parameters.
+
+    Chang and Blei's closed form. The non-links are `negatives` pseudo-observations for each link, of pairs
+    whose topics come from the prior; one more pair of each kind keeps logarithms finite.
+
+    Args:
+        links: M pairs of documents.
+        doc_sums: (D, K) tokens of each document by topic.
+        alpha: (K,) prior of the topics.
+    """
+    M, means = links.matrix.nnz / 2, mean_topics(doc_sums)
+    prior = (alpha.astype(np.float64) / alpha.sum(dtype=np.float64)) ** 2
+    expected = np.append(prior, max(1 - prior.sum(), 1e-12))
+    shared = 0.5 * np.sum(means * (links.matrix @ means), axis=0)
+    linked = np.append(shared, max(M - shared.sum(), 0.0)) + expected
+    return np.asarray(linked / (linked + (links.negatives * M + 1) * expected))
+
+
+def token_offsets(graph: FactorGraph) -> Int64:
+    """Return (D + 1,): the number of the first token of each document; `InputError` if there are too many."""
+    edges = np.concatenate([[0], np.cumsum(np.ceil(graph.edge_count.astype(np.float64)))])
+    if edges[-1] > MOST_TOKENS:
+        size = edges[-1] * 4 / 2**30
+        raise InputError(
+            f"Gibbs sampling stores a topic for each of {int(edges[-1]):,} tokens ({size:.1f} GB), at most "
+            f"{MOST_TOKENS:,}; use belief propagation (LDA, TTM) or fewer documents"
+        )
+    return edges[graph.doc_edges].astype(np.int64)
+
+
 class GibbsModel(Baseline):
     """The parameters that all models with a Gibbs sampler share; see `GibbsLDA`."""
+
+    _sampler: ClassVar[type[GibbsSampling]] = GibbsSampling
 
     def __init__(
         self,
@@ -53,15 +204,17 @@ class GibbsModel(Baseline):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _chain(self) -> dict[str, Any]:
-        """Return the fields of a `Chain` that parameters determine."""
-        return {
-            "priors": self._priors(),
-            "seed": self._seed(),
-            "max_iter": self.max_iter,
-            "anchored": self.init == "anchors",
-            "averaged": float(self.averaged_share),
-        }
+    def _algorithm(self, corpus: Corpus, links: Links | None = None) -> TopicAlgorithm[Any]:
+        return self._sampler(
+            graph=build_graph(corpus.counts),
+            tags=corpus.tags,
+            priors=self._priors(),
+            seed=self._seed(),
+            max_iter=self.max_iter,
+            anchored=self.init == "anchors",
+            averaged=float(self.averaged_share),
+            links=links,
+        )
 
 
 class GibbsLDA(GibbsModel):
@@ -87,166 +240,3 @@ class GibbsLDA(GibbsModel):
     _saved_arrays: ClassVar[dict[str, tuple[str, ...]]] = {
         "tag_sums_": ("T", "K"), "tag_squares_": ("T", "K"),
     }  # fmt: skip
-
-    def _algorithm(self, corpus: Corpus) -> TopicAlgorithm[Any]:
-        return GibbsSampling(graph=build_graph(corpus.counts), tags=corpus.tags, **self._chain())
-
-
-class ChainPriors(NamedTuple):
-    """Priors in double precision, for the kernels."""
-
-    alpha: Float64  # (K,)
-    beta: float
-
-
-class Kept(NamedTuple):
-    """Sums over the sweeps that count."""
-
-    n: int
-    sums: tuple[Float64, ...]
-
-    def mean(self, current: tuple[Float64, ...]) -> tuple[Float64, ...]:
-        """Return the mean over the sweeps kept; the current sums if there was none yet."""
-        return tuple(total / self.n for total in self.sums) if self.n else current
-
-
-class Sample(NamedTuple):
-    """One point of the chain of LDA and of the relational topic model."""
-
-    iteration: int
-    topics: Int32  # (N,) topic of each token
-    doc_sums: Float64  # (D, K)
-    word_sums: Float64  # (W, K)
-    kept: Kept  # of doc_sums and word_sums
-    link_probabilities: Float64  # (K + 1,) of a link where all is one common topic; the last: none in common
-
-
-class Links(NamedTuple):
-    """Which documents are linked, and the weight of pairs that are not."""
-
-    matrix: Any  # symmetric CSR (D, D) of ones without a diagonal
-    negatives: float  # rho: pseudo-observations of unlinked pairs for each link
-
-    @property
-    def groups(self) -> Groups:
-        """The linked documents of each document."""
-        return Groups(self.matrix.indptr.astype(np.int64), self.matrix.indices.astype(np.int64))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Chain:
-    """A Gibbs sampler of a corpus: what all of them share."""
-
-    graph: FactorGraph  # the corpus
-    priors: Priors  # alpha and beta
-    seed: int  # of the start and of the chain
-    max_iter: int  # total number of sweeps, which determines the last ones
-    anchored: bool = True  # draw the first topics around anchor words; else uniformly
-    averaged: float = AVERAGED  # share of the sweeps, the last ones, whose mean is the result; 0: the last
-    kernels: ModuleType = gibbs_loops  # or `gibbs_reference` to check it
-    converges: ClassVar[bool] = False
-
-    @cached_property
-    def tokens(self) -> Int64:
-        """The number of the first token of each document, (D + 1,)."""
-        return token_offsets(self.graph)
-
-    def first_topics(self) -> Float32:
-        """Return the initial p(topic | word), (W, K), up to a factor."""
-        executor = MemoryExecutor(self.graph)
-        return initial_topics(executor, len(self.priors.doc_topic), self.seed, self.anchored)
-
-    def draws(self, pass_: int) -> tuple[ChainPriors, np.uint64, int]:
-        """Return what a kernel draws with in a pass over all tokens: priors, seed and the first counter."""
-        priors = ChainPriors(self.priors.doc_topic.astype(np.float64), float(self.priors.topic_word))
-        return priors, np.uint64(self.seed), pass_ * int(self.tokens[-1])
-
-    def keep(self, kept: Kept, sweep: int, sums: tuple[Float64, ...]) -> Kept:
-        """Return what is kept after a sweep: its sums are added if it is one of the last."""
-        if sweep <= self.max_iter - max(1, int(self.averaged * self.max_iter)):
-            return kept
-        if not kept.n:
-            return Kept(1, tuple(array.copy() for array in sums))
-        for total, array in zip(kept.sums, sums, strict=True):
-            total += array
-        return Kept(kept.n + 1, kept.sums)
-
-
-@dataclass(frozen=True, kw_only=True)
-class GibbsSampling(Chain):
-    """Sweeps over all tokens of a corpus, for LDA and the relational topic model."""
-
-    tags: Any  # CSR (D, T), whose profiles are computed, too; they do not influence the sampling
-    links: Links | None = None  # between documents
-
-    def init(self) -> Sample:
-        """Return the first topics and their sums."""
-        K = len(self.priors.doc_topic)
-        topics = np.empty(int(self.tokens[-1]), dtype=np.int32)
-        doc_sums, word_sums = np.zeros((self.graph.n_docs, K)), np.zeros((self.graph.n_words, K))
-        arguments = (np.uint64(self.seed), topics, doc_sums, word_sums)
-        self.kernels.start(self.graph, self.tokens, self.first_topics(), *arguments)
-        return Sample(0, topics, doc_sums, word_sums, Kept(0, ()), self._link_probabilities(doc_sums))
-
-    def step(self, sample: Sample) -> tuple[Sample, float]:
-        """Return the sample after one sweep, and twice the share of tokens that changed."""
-        sweep, weights = sample.iteration + 1, sample.doc_sums.sum(1)
-        groups = _no_links(self.graph.n_docs) if self.links is None else self.links.groups
-        eta = np.log(sample.link_probabilities[:-1]) - np.log(sample.link_probabilities[-1])
-        sums = (sample.doc_sums, sample.word_sums)
-        given = (self.graph, self.tokens, groups, eta, weights, *self.draws(sweep))
-        moved = self.kernels.sweep(*given, sample.topics, *sums)
-        kept, fresh = self.keep(sample.kept, sweep, sums), self._link_probabilities(sample.doc_sums)
-        after = sample._replace(iteration=sweep, kept=kept, link_probabilities=fresh)
-        return after, 2 * moved / max(float(weights.sum()), 1e-300)
-
-    def learned(self, sample: Sample) -> Learned:
-        """Return the mean of the sweeps kept."""
-        doc_sums, word_sums = sample.kept.mean((sample.doc_sums, sample.word_sums))
-        means = doc_sums / np.maximum(doc_sums.sum(1, keepdims=True), 1e-300)
-        theta = proportions(doc_sums, self.priors.doc_topic)
-        more = {"tag_sums_": self.tags.T @ means, "tag_squares_": self.tags.T @ means**2}
-        if self.links is not None:
-            more["link_probabilities_"] = self._link_probabilities(doc_sums)
-        return Learned(word_sums, theta, self.priors.doc_topic, more)
-
-    def _link_probabilities(self, doc_sums: Float64) -> Float64:
-        if self.links is None:
-            return np.ones(doc_sums.shape[1] + 1)
-        means = doc_sums / np.maximum(doc_sums.sum(1, keepdims=True), 1e-300)
-        return link_probabilities(self.links, means, self.priors.doc_topic)
-
-
-def link_probabilities(links: Links, means: Float64, alpha: Float32) -> Float64:
-    """Return (K + 1,) exp(eta + nu) and exp(nu): the maximum over the exponential link function's parameters.
-
-    Chang and Blei's closed form. The non-links are `negatives` pseudo-observations for each link, of pairs
-    whose topics come from the prior; one more pair of each kind keeps logarithms finite.
-
-    Args:
-        links: M pairs of documents.
-        means: (D, K) mean topic of each document, zbar.
-        alpha: (K,) prior of the topics.
-    """
-    M = links.matrix.nnz / 2
-    prior = (alpha.astype(np.float64) / alpha.sum(dtype=np.float64)) ** 2
-    expected = np.append(prior, max(1 - prior.sum(), 1e-12))
-    shared = 0.5 * np.sum(means * (links.matrix @ means), axis=0)
-    linked = np.append(shared, max(M - shared.sum(), 0.0)) + expected
-    return np.asarray(linked / (linked + (links.negatives * M + 1) * expected))
-
-
-def token_offsets(graph: FactorGraph) -> Int64:
-    """Return (D + 1,): the number of the first token of each document; `InputError` if there are too many."""
-    edges = np.concatenate([[0], np.cumsum(np.ceil(graph.edge_count.astype(np.float64)))])
-    if edges[-1] > MOST_TOKENS:
-        size = edges[-1] * 4 / 2**30
-        raise InputError(
-            f"Gibbs sampling stores a topic for each of {int(edges[-1]):,} tokens ({size:.1f} GB), at most "
-            f"{MOST_TOKENS:,}; use belief propagation (LDA, TTM) or fewer documents"
-        )
-    return edges[graph.doc_edges].astype(np.int64)
-
-
-def _no_links(n_docs: int) -> Groups:
-    return Groups(np.zeros(n_docs + 1, dtype=np.int64), np.zeros(0, dtype=np.int64))

@@ -1,8 +1,9 @@
 """Compiled collapsed Gibbs sampling: one pass over the tokens, one after the other, arrays changed in place.
 
 A count c is c tokens; a remaining fraction is a token of that weight. Tokens are numbered along the edges,
-document by document, so only their topics are stored. The random number of a token is a function of seed,
-sweep and token. `gibbs_reference` is the specification.
+document by document, so only what was drawn for them is stored: i K + k, for the author at place i of the
+document's authors and topic k. In LDA each document is its only author. The random number of a token is a
+function of seed, sweep and token. `gibbs_reference` is the specification.
 """
 
 from __future__ import annotations
@@ -14,24 +15,29 @@ from tagtopics.jit.randomness import uniform
 
 
 @kernel
-def start(graph, doc_tokens, word_topics, seed, topics, doc_sums, word_sums):
-    """Draw the first topic of each token from its word's row of `word_topics` (W, K), and add up the sums."""
+def start(graph, doc_tokens, authors, word_topics, seed, clock, drawn, sums, word_sums):
+    """Draw the first topic of each token from its word's row of `word_topics` (W, K), its author uniformly.
+
+    Add up the tokens of each author, `sums` (A, K), and of each word, `word_sums` (W, K).
+    """
     K = word_topics.shape[1]
     running = np.empty(K)
     for d in range(graph.doc_edges.shape[0] - 1):
         n = doc_tokens[d]
+        first = authors.offsets[d]
+        n_authors = authors.offsets[d + 1] - first
         for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
             w = graph.edge_word[e]
-            total = 0.0
             for k in range(K):
-                total += word_topics[w, k]
-                running[k] = total
+                running[k] = word_topics[w, k]
+            total = _accumulate(running, K)
             left = np.float64(graph.edge_count[e])
             while left > 0:
                 weight = min(left, 1.0)
                 k = _draw(running, K, total * uniform(seed, n))
-                topics[n] = k
-                doc_sums[d, k] += weight
+                i = min(int(uniform(seed, clock + n) * n_authors), n_authors - 1)
+                drawn[n] = i * K + k
+                sums[authors.members[first + i], k] += weight
                 word_sums[w, k] += weight
                 left -= weight
                 n += 1
@@ -39,48 +45,65 @@ def start(graph, doc_tokens, word_topics, seed, topics, doc_sums, word_sums):
 
 @kernel
 def sweep(
-    graph, doc_tokens, links, link_weights, doc_weights, priors, seed, clock, topics, doc_sums, word_sums
-):
-    """Draw every token's topic given all others; return the weight of the tokens that changed.
+    graph, doc_tokens, authors, links, link_weights, doc_weights,
+    alpha, beta, seed, clock, drawn, sums, word_sums,
+):  # fmt: skip
+    """Draw every token's author and topic given all others; return the weight of those with another topic.
 
-    p(z = k) is (n_dk + alpha_k) exp(eta_k / n_d sum of the linked zbar_k) (n_wk + beta) / (n_k + W beta), the
-    token itself excluded. Without links it is LDA.
+    p(x = a, z = k) is (n_ak + alpha_k) / (n_a + sum of alpha) exp(eta_k / n_d sum of the linked zbar_k)
+    (n_wk + beta) / (n_k + W beta), the token itself excluded, over the authors a of the document.
     """
     W, K = word_sums.shape
-    beta = priors.beta
+    alpha_total = alpha.sum()
+    author_sums = sums.sum(1)
     topic_sums = word_sums.sum(0)
     inverse = 1.0 / (topic_sums + W * beta)
-    running = np.empty(K)
+    running = np.empty(np.diff(authors.offsets).max() * K)
     tilt = np.empty(K)
     moved = 0.0
     for d in range(graph.doc_edges.shape[0] - 1):
         n = doc_tokens[d]
-        _tilt(d, links, link_weights, doc_weights, doc_sums, tilt)
+        first = authors.offsets[d]
+        n_authors = authors.offsets[d + 1] - first
+        _tilt(d, links, link_weights, doc_weights, sums, tilt)
         for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
             w = graph.edge_word[e]
             left = np.float64(graph.edge_count[e])
             while left > 0:
                 weight = min(left, 1.0)
-                old = topics[n]
-                doc_sums[d, old] -= weight
-                word_sums[w, old] -= weight
-                topic_sums[old] -= weight
+                # (1) take the token out of all sums
+                i = drawn[n] // K if n_authors > 1 else 0
+                a, old = authors.members[first + i], drawn[n] - i * K
+                _move(a, w, old, -weight, sums, author_sums, word_sums, topic_sums)
                 inverse[old] = 1.0 / (topic_sums[old] + W * beta)
-                for k in range(K):
-                    theta = (doc_sums[d, k] + priors.alpha[k]) * tilt[k]
-                    running[k] = theta * (word_sums[w, k] + beta) * inverse[k]
-                total = _accumulate(running, K)
-                new = _draw(running, K, total * uniform(seed, clock + n))
-                doc_sums[d, new] += weight
-                word_sums[w, new] += weight
-                topic_sums[new] += weight
+                # (2) draw an author and a topic
+                for i in range(n_authors):
+                    a = authors.members[first + i]
+                    scale = 1.0 if n_authors == 1 else 1.0 / (author_sums[a] + alpha_total)
+                    for k in range(K):
+                        theta = scale * (sums[a, k] + alpha[k]) * tilt[k]
+                        running[i * K + k] = theta * (word_sums[w, k] + beta) * inverse[k]
+                total = _accumulate(running, n_authors * K)
+                place = _draw(running, n_authors * K, total * uniform(seed, clock + n))
+                # (3) add it to the sums of both
+                i = place // K if n_authors > 1 else 0
+                a, new = authors.members[first + i], place - i * K
+                _move(a, w, new, weight, sums, author_sums, word_sums, topic_sums)
                 inverse[new] = 1.0 / (topic_sums[new] + W * beta)
-                topics[n] = new
-                if new != old:
-                    moved += weight
+                drawn[n] = place
+                moved += weight * (new != old)
                 left -= weight
                 n += 1
     return moved
+
+
+@inner
+def _move(a, w, k, weight, sums, author_sums, word_sums, topic_sums):
+    """Add a weight to all sums of a token of author a, word w and topic k."""
+    sums[a, k] += weight
+    author_sums[a] += weight
+    word_sums[w, k] += weight
+    topic_sums[k] += weight
 
 
 @inner
@@ -97,62 +120,6 @@ def _tilt(d, links, link_weights, doc_weights, doc_sums, tilt):
     scale = 1.0 / max(doc_weights[d], 1.0)
     for k in range(K):
         tilt[k] = np.exp(scale * link_weights[k] * tilt[k])
-
-
-@kernel
-def sweep_authors(graph, doc_tokens, priors, seed, clock, topics, slots, author_sums, word_sums):
-    """Draw every token's author and topic given all others; return the weight of those that changed.
-
-    p(x = a, z = k) is (n_ak + alpha_k) / (n_a + sum of alpha) (n_wk + beta) / (n_k + W beta), the token
-    itself excluded, over the authors of the document. `slots` is the author's index among them.
-    """
-    W, K = word_sums.shape
-    beta = priors.beta
-    alpha_total = priors.alpha.sum()
-    topic_sums = word_sums.sum(0)
-    author_totals = author_sums.sum(1)
-    widest = 1
-    for d in range(graph.doc_edges.shape[0] - 1):
-        widest = max(widest, graph.doc_slots[d + 1] - graph.doc_slots[d])
-    running = np.empty(widest * K)
-    word = np.empty(K)
-    moved = 0.0
-    for d in range(graph.doc_edges.shape[0] - 1):
-        n = doc_tokens[d]
-        first = graph.doc_slots[d]
-        n_slots = graph.doc_slots[d + 1] - first
-        for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
-            w = graph.edge_word[e]
-            left = np.float64(graph.edge_count[e])
-            while left > 0:
-                weight = min(left, 1.0)
-                k, i = topics[n], slots[n]
-                a = graph.slot_tag[first + i]
-                author_sums[a, k] -= weight
-                author_totals[a] -= weight
-                word_sums[w, k] -= weight
-                topic_sums[k] -= weight
-                for j in range(K):
-                    word[j] = (word_sums[w, j] + beta) / (topic_sums[j] + W * beta)
-                for s in range(n_slots):
-                    b = graph.slot_tag[first + s]
-                    scale = 1.0 / (author_totals[b] + alpha_total)
-                    for j in range(K):
-                        running[s * K + j] = scale * (author_sums[b, j] + priors.alpha[j]) * word[j]
-                total = _accumulate(running, n_slots * K)
-                drawn = _draw(running, n_slots * K, total * uniform(seed, clock + n))
-                new_i, new_k = drawn // K, drawn % K
-                b = graph.slot_tag[first + new_i]
-                author_sums[b, new_k] += weight
-                author_totals[b] += weight
-                word_sums[w, new_k] += weight
-                topic_sums[new_k] += weight
-                topics[n], slots[n] = new_k, new_i
-                if new_k != k:
-                    moved += weight
-                left -= weight
-                n += 1
-    return moved
 
 
 @inner
@@ -172,34 +139,3 @@ def _draw(running, n, goal):
         if running[k] > goal:
             return k
     return n - 1
-
-
-@kernel
-def first_authors(graph, doc_tokens, seed, clock, topics, slots, author_sums):
-    """Draw the first author of each token uniformly among the document's, and add up `author_sums`."""
-    for d in range(graph.doc_edges.shape[0] - 1):
-        n = doc_tokens[d]
-        first = graph.doc_slots[d]
-        n_slots = graph.doc_slots[d + 1] - first
-        for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
-            left = np.float64(graph.edge_count[e])
-            while left > 0:
-                weight = min(left, 1.0)
-                i = min(int(uniform(seed, clock + n) * n_slots), n_slots - 1)
-                slots[n] = i
-                author_sums[graph.slot_tag[first + i], topics[n]] += weight
-                left -= weight
-                n += 1
-
-
-@kernel
-def topic_counts(graph, doc_tokens, topics, doc_sums):
-    """Add up the tokens of each document by topic, (D, K)."""
-    for d in range(graph.doc_edges.shape[0] - 1):
-        n = doc_tokens[d]
-        for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
-            left = np.float64(graph.edge_count[e])
-            while left > 0:
-                doc_sums[d, topics[n]] += min(left, 1.0)
-                left -= 1.0
-                n += 1

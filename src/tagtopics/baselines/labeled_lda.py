@@ -15,10 +15,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from tagtopics._typing import Float32, Float64, Int64
+from tagtopics._typing import CSR, Float32, Float64, Int32, Int64
 from tagtopics.baselines import labeled_loops
 from tagtopics.baselines.baseline import Baseline
-from tagtopics.bp.graph import FactorGraph, Groups, build_graph, group_by
+from tagtopics.bp.graph import FactorGraph, build_graph
 from tagtopics.bp.loop import Learned, TopicAlgorithm
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
@@ -127,13 +127,6 @@ class LabeledState(NamedTuple):
     word_sums: Float64  # (W, K)
 
 
-class LabeledInput(NamedTuple):
-    """What a sweep reads about words: the sums at its start, in single precision."""
-
-    word_sums: Float32  # (W, K)
-    topic_sums: Float32  # (K,)
-
-
 @dataclass(frozen=True)
 class LabeledPropagation:
     """Sweeps over all messages of a corpus whose slots are the topics of each document."""
@@ -145,69 +138,67 @@ class LabeledPropagation:
     kernels: ModuleType = labeled_loops  # or `labeled_reference` to check it
     converges: ClassVar[bool] = True
 
+    @cached_property
+    def tables(self) -> Int64:
+        """Where the messages of each document begin, (D + 1,)."""
+        return first_claims(self.graph)
+
+    @cached_property
+    def _cells(self) -> tuple[Int32, Int32]:
+        """The word and the topic of each message."""
+        graph, n_edges = self.graph, np.diff(self.graph.doc_edges)
+        n_slots = np.repeat(np.diff(graph.doc_slots), n_edges)  # (E,) messages of each edge
+        first = np.repeat(graph.doc_slots[:-1], n_edges) - (np.cumsum(n_slots) - n_slots)
+        slots = np.repeat(first, n_slots) + np.arange(n_slots.sum())
+        return np.repeat(graph.edge_word, n_slots), graph.slot_tag[slots]
+
     def init(self) -> LabeledState:
         """Return nearly uniform messages and their sums."""
-        check_size(self.graph.n_words, self.graph.n_tags)
-        tables = first_claims(self.graph)
-        messages = np.empty(int(tables[-1]), dtype=np.float32)
+        W, K = self.graph.n_words, self.graph.n_tags
+        if W * K > MOST_CELLS:
+            raise InputError(
+                f"labelled LDA has a topic for each tag: {K:,} topics of {W:,} words need "
+                f"{W * K * 16 / 2**30:.0f} GB; remove rare tags or words"
+            )
+        messages = np.empty(int(self.tables[-1]), dtype=np.float32)
         slot_sums = np.zeros(self.graph.n_slots, dtype=np.float32)
-        arguments = (self.graph, tables, np.uint64(self.seed), messages, slot_sums)
-        run_ranges(self.kernels.start, tables, 4, *arguments)
-        return LabeledState(messages, slot_sums, self._word_sums(tables, messages))
+        arguments = (self.graph, self.tables, np.uint64(self.seed), messages, slot_sums)
+        run_ranges(self.kernels.start, self.tables, 4, *arguments)
+        return LabeledState(messages, slot_sums, self._word_sums(messages))
 
     def step(self, state: LabeledState) -> tuple[LabeledState, float]:
         """Return the state after one sweep, and the mean change of a token's message."""
-        tables, change = first_claims(self.graph), np.zeros(self.graph.n_docs)
-        given = LabeledInput(state.word_sums.astype(np.float32), state.word_sums.sum(0).astype(np.float32))
+        change = np.zeros(self.graph.n_docs)
+        given = state.word_sums.astype(np.float32), state.word_sums.sum(0).astype(np.float32)
         numbers = (np.float32(self.alpha), np.float32(self.beta))
-        arguments = (self.graph, tables, given, *numbers, state.messages, state.slot_sums, change)
-        run_ranges(self.kernels.update_documents, tables, 8, *arguments)
+        arguments = (self.graph, self.tables, *given, *numbers, state.messages, state.slot_sums, change)
+        run_ranges(self.kernels.update_documents, self.tables, 8, *arguments)
         tokens = max(float(self.graph.edge_count.sum(dtype=np.float64)), 1e-300)
-        after = state._replace(word_sums=self._word_sums(tables, state.messages))
+        after = state._replace(word_sums=self._word_sums(state.messages))
         return after, float(change.sum()) / tokens
 
     def learned(self, state: LabeledState) -> Learned:
-        """Return topics and proportions; the prior of a new document follows the frequencies of the tags."""
+        """Return topics and proportions.
+
+        The prior of a new document is alpha times the share of documents with each topic, the mean prior in
+        training.
+        """
         D, K = self.graph.n_docs, self.graph.n_tags
-        n_slots = np.diff(self.graph.doc_slots)
-        docs = np.repeat(np.arange(D), n_slots)
-        prior = self._prior_of_new_documents()
+        n_slots, n_docs = np.diff(self.graph.doc_slots), np.bincount(self.graph.slot_tag, minlength=K)
+        prior = np.asarray(self.alpha * (np.maximum(n_docs, 0.5) / max(D, 1)), dtype=np.float32)
         theta = np.zeros((D, K), dtype=np.float32)
         theta[n_slots == 0] = prior
-        theta[docs, self.graph.slot_tag] = state.slot_sums + self.alpha
+        theta[np.repeat(np.arange(D), n_slots), self.graph.slot_tag] = state.slot_sums + self.alpha
         theta /= theta.sum(1, keepdims=True, dtype=np.float64)
         return Learned(state.word_sums, theta, prior, {})
 
-    def _prior_of_new_documents(self) -> Float32:
-        """Return (K,): alpha times the share of documents with the topic, the mean prior in training."""
-        carried = np.bincount(self.graph.slot_tag, minlength=self.graph.n_tags)
-        share = np.maximum(carried, 0.5) / max(self.graph.n_docs, 1)
-        return np.asarray(self.alpha * share, dtype=np.float32)
-
-    @cached_property
-    def _words(self) -> Groups:
-        """The edges of each word."""
-        return group_by(self.graph.edge_word, self.graph.n_words)
-
-    def _word_sums(self, tables: Int64, messages: Float32) -> Float64:
-        graph = self.graph
-        edge_doc = np.repeat(np.arange(graph.n_docs), np.diff(graph.doc_edges))
-        sums = np.empty((graph.n_words, graph.n_tags))
-        arguments = (graph, self._words, edge_doc, tables, messages, sums)
-        run_ranges(self.kernels.sum_words, self._words.offsets, 4, *arguments)
-        return sums
+    def _word_sums(self, messages: Float32) -> Float64:
+        """Return the sums of the messages of each word, (W, K)."""
+        shape = (self.graph.n_words, self.graph.n_tags)
+        return np.asarray(sp.coo_array((messages.astype(np.float64), self._cells), shape=shape).toarray())
 
 
-def check_size(n_words: int, n_topics: int) -> None:
-    """Raise `InputError` if words times topics need too much memory."""
-    if n_words * n_topics > MOST_CELLS:
-        raise InputError(
-            f"labelled LDA has a topic for each tag: {n_topics:,} topics of {n_words:,} words need "
-            f"{n_words * n_topics * 16 / 2**30:.0f} GB; remove rare tags or words"
-        )
-
-
-def as_topics(tags: Any, n_common: int) -> Any:
+def as_topics(tags: CSR, n_common: int) -> CSR:
     """Return tags, CSR (D, T), with `n_common` more columns that every document has."""
     common = np.ones((tags.shape[0], n_common), dtype=np.int8)
     joined = sp.csr_array(sp.hstack([tags, sp.csr_array(common)], format="csr"))

@@ -29,13 +29,15 @@ def start(first, last, graph, tables, seed, messages, slot_sums):
 
 
 @kernel
-def update_documents(first, last, graph, tables, given, alpha, beta, messages, slot_sums, change):
+def update_documents(
+    first, last, graph, tables, word_sums, topic_sums, alpha, beta, messages, slot_sums, change
+):
     """Update messages and slot sums of documents first to last; `change` is set to how far each moved.
 
     mu(i) is (slot_sums[i] - own + alpha) (word_sums[w, k] - own + beta) / (topic_sums[k] - own + W beta),
     k the topic of slot i, normalised over the document's slots.
     """
-    all_beta = np.float32(given.word_sums.shape[0]) * beta
+    all_beta = np.float32(word_sums.shape[0]) * beta
     zero = np.float32(0)
     for d in range(first, last):
         slot = graph.doc_slots[d]
@@ -50,8 +52,8 @@ def update_documents(first, last, graph, tables, given, alpha, beta, messages, s
                 k = graph.slot_tag[slot + i]
                 own = messages[row + i]
                 theta = max(slot_sums[slot + i] - own, zero) + alpha
-                word = max(given.word_sums[w, k] - own, zero) + beta
-                fresh[i] = theta * word / (max(given.topic_sums[k] - own, zero) + all_beta)
+                word = max(word_sums[w, k] - own, zero) + beta
+                fresh[i] = theta * word / (max(topic_sums[k] - own, zero) + all_beta)
                 total += fresh[i]
             for i in range(n):
                 share = fresh[i] / total if total > 0 else np.float32(1) / np.float32(n)
@@ -75,18 +77,3 @@ def _sum_table(d, graph, tables, messages, slot_sums):
         for e in range(n_edges):
             total += messages[tables[d] + e * n + i]
         slot_sums[slot + i] = total
-
-
-@kernel
-def sum_words(first, last, graph, words, edge_doc, tables, messages, word_sums):
-    """Set the rows of words first to last of `word_sums` (W, K) to the sums of their messages."""
-    for w in range(first, last):
-        word_sums[w, :] = 0
-        for j in range(words.offsets[w], words.offsets[w + 1]):
-            e = words.members[j]
-            d = edge_doc[e]
-            slot = graph.doc_slots[d]
-            n = graph.doc_slots[d + 1] - slot
-            row = tables[d] + (e - graph.doc_edges[d]) * n
-            for i in range(n):
-                word_sums[w, graph.slot_tag[slot + i]] += messages[row + i]

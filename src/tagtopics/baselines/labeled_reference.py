@@ -39,7 +39,8 @@ def update_documents(
     last: int,
     graph: FactorGraph,
     tables: Any,
-    given: Any,
+    word_sums: Any,
+    topic_sums: Any,
     alpha: Any,
     beta: Any,
     messages: Any,
@@ -47,7 +48,7 @@ def update_documents(
     change: Any,
 ) -> None:
     """Update messages and slot sums of documents first to last; `change` is set to how far each moved."""
-    W = given.word_sums.shape[0]
+    W = word_sums.shape[0]
     for d in range(first, last):
         slots, view = slots_of(d, graph), table(d, graph, tables, messages)
         topics, sums = graph.slot_tag[slots], slot_sums[slots].astype(np.float64)
@@ -55,29 +56,9 @@ def update_documents(
         for i in range(len(view) if len(topics) else 0):
             e, own = int(graph.doc_edges[d]) + i, view[i].astype(np.float64)
             theta = np.maximum(sums - own, 0) + alpha
-            word = np.maximum(given.word_sums[graph.edge_word[e], topics] - own, 0) + beta
-            phi = word / (np.maximum(given.topic_sums[topics] - own, 0) + W * beta)
+            word = np.maximum(word_sums[graph.edge_word[e], topics] - own, 0) + beta
+            phi = word / (np.maximum(topic_sums[topics] - own, 0) + W * beta)
             view[i] = graph.edge_count[e] * normalised(theta * phi)
             sums += view[i] - own
         slot_sums[slots] = view.sum(0, dtype=np.float64)
         change[d] = np.abs(view - before).sum()
-
-
-def sum_words(
-    first: int,
-    last: int,
-    graph: FactorGraph,
-    words: Any,
-    edge_doc: Any,
-    tables: Any,
-    messages: Any,
-    word_sums: Any,
-) -> None:
-    """Set the rows of words first to last of `word_sums` (W, K) to the sums of their messages."""
-    word_sums[first:last] = 0
-    for d in range(graph.n_docs):
-        view, topics = table(d, graph, tables, messages), graph.slot_tag[slots_of(d, graph)]
-        for i, row in enumerate(view):
-            w = graph.edge_word[graph.doc_edges[d] + i]
-            if first <= w < last:
-                word_sums[w, topics] += row

@@ -9,9 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Float64
-from tagtopics.baselines.gibbs_lda import AVERAGED, GibbsModel, GibbsSampling, Links
+from tagtopics.baselines.gibbs_lda import AVERAGED, GibbsModel, Links
 from tagtopics.bp.executor import Executor
-from tagtopics.bp.graph import build_graph
 from tagtopics.bp.loop import Callback, Step, TopicAlgorithm
 from tagtopics.bp.propagation import Start
 from tagtopics.corpus.core import Corpus
@@ -120,16 +119,15 @@ class RTM(GibbsModel):
             return super().fit_topics(X, y, executor=executor, start=start, callbacks=callbacks)
         check_parameters(self)
         corpus = self.training_corpus(X, y)
-        self._run(corpus, self._linked(corpus, _read_links(links, corpus.n_docs)), start, callbacks)
+        pairs = Links(_read_links(links, corpus.n_docs), float(self.negative_ratio))
+        self._run(corpus, self._algorithm(corpus, pairs), start, callbacks)
         return self
 
-    def _algorithm(self, corpus: Corpus) -> TopicAlgorithm[Any]:
-        return self._linked(corpus, shared_tag_links(corpus.tags, int(self.links_per_tag), self._seed()))
-
-    def _linked(self, corpus: Corpus, links: Any) -> TopicAlgorithm[Any]:
-        """Return the sampler of documents with links, CSR (D, D)."""
-        pairs = Links(links, float(self.negative_ratio))
-        return GibbsSampling(graph=build_graph(corpus.counts), tags=corpus.tags, links=pairs, **self._chain())
+    def _algorithm(self, corpus: Corpus, links: Links | None = None) -> TopicAlgorithm[Any]:
+        if links is None:
+            matrix = shared_tag_links(corpus.tags, int(self.links_per_tag), self._seed())
+            links = Links(matrix, float(self.negative_ratio))
+        return super()._algorithm(corpus, links)
 
     def link_score(self, docs_a: Any, docs_b: Any) -> Float64:
         """Return (N,): the probability of a link between document i of `docs_a` and document i of `docs_b`.
@@ -171,12 +169,8 @@ def _read_links(links: Any, n_docs: int | None) -> sp.csr_array:
     matrix = sp.csr_array(links)
     if n_docs is not None and matrix.shape != (n_docs, n_docs):
         raise InputError(f"links: expected a matrix of {n_docs} x {n_docs} documents, got {matrix.shape}")
-    entries = sp.coo_array(matrix)
-    apart = (entries.row != entries.col) & (entries.data != 0)
-    rows, columns = entries.row[apart].astype(np.int64), entries.col[apart].astype(np.int64)
-    both = (np.concatenate([rows, columns]), np.concatenate([columns, rows]))
-    symmetric = sp.csr_array((np.ones(len(both[0])), both), shape=matrix.shape)
-    symmetric.sum_duplicates()
+    linked = matrix != 0
+    upper = sp.triu(linked + linked.T, 1)
+    symmetric = sp.csr_array(upper + upper.T, dtype=np.float64)
     symmetric.sort_indices()
-    symmetric.data[:] = 1
     return symmetric

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -23,7 +22,7 @@ _PATCH = 8
 
 LEAST_VARIANCE = 0.15
 """Smallest variance, as a share of the variance of the features. Without it, flat patches give Gaussians so
-narrow that a few unusual patches would decide about the tags of an image (reproduction, appendix 243)."""
+narrow that a few unusual patches would decide about the tags of an image (decision 243)."""
 
 
 class SML(BaseEstimator):  # type: ignore[misc]
@@ -87,10 +86,16 @@ class SML(BaseEstimator):  # type: ignore[misc]
         of_images = self._each(self._mixture_of_image, found)
         self.tag_docs_ = np.asarray(tags.sum(0), dtype=np.int64).ravel()
         by_tag = tags.tocsc()
-        members = [by_tag.indices[a:b] for a, b in zip(by_tag.indptr[:-1], by_tag.indptr[1:], strict=True)]
-        merge = partial(self._mixture_of_tag, of_images=of_images, members=members)
+
+        def merge(tag: int) -> Mixture | None:
+            own = [of_images[d] for d in by_tag.indices[by_tag.indptr[tag] : by_tag.indptr[tag + 1]]]
+            if not own:
+                return None
+            rng = np.random.default_rng([self.random_state, 2, tag])
+            return merge_mixtures(own, self.n_tag_components, self.floor_, rng, self.max_iter)
+
         with single_thread(), thread_limit(self.n_jobs):
-            self.mixtures_ = results_of(merge, range(len(members)))
+            self.mixtures_ = results_of(merge, range(tags.shape[1]))
         return self
 
     def scores(self, images: Iterable[Any]) -> Float64:
@@ -100,8 +105,12 @@ class SML(BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         known = [t for t, mixture in enumerate(self.mixtures_) if mixture is not None]
-        densities = [densities_of(mixture) for mixture in self.mixtures_ if mixture is not None]
-        rows = self._each(partial(self._likelihoods, tags=densities), listed(images))
+
+        def likelihoods(at: int, image: Any) -> Float64:
+            patches = self._patches(image)
+            return np.array([log_likelihood(self.mixtures_[t], patches) for t in known])
+
+        rows = self._each(likelihoods, listed(images))
         scores = np.full((len(rows), len(self.tag_names_)), -np.inf)
         prior = np.log(np.maximum(self.tag_docs_[known], 1) / max(self.tag_docs_.sum(), 1))
         scores[:, known] = np.stack(rows) + self.prior_weight * prior
@@ -121,16 +130,6 @@ class SML(BaseEstimator):  # type: ignore[misc]
     def _mixture_of_image(self, at: int, image: Any) -> Mixture:
         rng = np.random.default_rng([self.random_state, 1, at])
         return fit_mixture(self._patches(image), self.n_image_components, self.floor_, rng, self.max_iter)
-
-    def _mixture_of_tag(self, tag: int, of_images: list[Mixture], members: list[Any]) -> Mixture | None:
-        own = [of_images[d] for d in members[tag]]
-        rng = np.random.default_rng([self.random_state, 2, tag])
-        return merge_mixtures(own, self.n_tag_components, self.floor_, rng, self.max_iter) if own else None
-
-    def _likelihoods(self, at: int, image: Any, tags: list[Densities]) -> Float64:
-        """Return the mean log likelihood of the patches of one image under each tag."""
-        patches = self._patches(image)
-        return np.array([log_likelihood(patches, densities) for densities in tags])
 
     def _patches(self, image: Any) -> Float32:
         """Return (patches, 3 x frequencies) of one image."""
@@ -172,36 +171,27 @@ class Mixture(NamedTuple):
     variances: Float32  # (K, d)
 
 
-class Densities(NamedTuple):
-    """A mixture prepared for many samples: log (weight x density) = x @ linear + x*x @ square + offset."""
+def log_densities(mixture: Mixture, x: Float32) -> Float32:
+    """Return log w_k - 1/2 sum_i [(x_i - m_ki)^2 / v_ki + log 2 pi v_ki], (n, K), for samples x (n, d).
 
-    linear: Float32  # (d, K)
-    square: Float32  # (d, K)
-    offset: Float32  # (K,)
-
-    def __call__(self, x: Float32) -> Float32:
-        """Return (n, K) for samples (n, d)."""
-        total = x @ self.linear
-        total += (x * x) @ self.square
-        total += self.offset
-        return np.asarray(total)
-
-
-def densities_of(mixture: Mixture) -> Densities:
-    """Return log w_k - 1/2 sum_i [(x_i - m_ki)^2 / v_ki + log 2 pi v_ki] as products of matrices."""
-    precision = 1.0 / mixture.variances
+    It is computed as x @ linear + x^2 @ square + offset: two products of matrices.
+    """
+    weights, means, variances = mixture
+    precision = 1.0 / variances
     offset = (
-        np.log(np.maximum(mixture.weights, 1e-12))
-        - 0.5 * np.log(2 * np.pi * mixture.variances).sum(1)
-        - 0.5 * (mixture.means**2 * precision).sum(1)
+        np.log(np.maximum(weights, 1e-12))
+        - 0.5 * np.log(2 * np.pi * variances).sum(1)
+        - 0.5 * (means**2 * precision).sum(1)
     )
-    linear = np.ascontiguousarray((mixture.means * precision).T)
-    return Densities(linear, np.ascontiguousarray(-0.5 * precision.T), offset)
+    logs = x @ np.ascontiguousarray((means * precision).T)
+    logs += (x * x) @ np.ascontiguousarray(-0.5 * precision.T)
+    logs += offset
+    return np.asarray(logs)
 
 
-def log_likelihood(x: Float32, densities: Densities) -> float:
+def log_likelihood(mixture: Mixture, x: Float32) -> float:
     """Return the mean log density of samples (n, d) under a mixture."""
-    logs = densities(x)
+    logs = log_densities(mixture, x)
     top = logs.max(1, keepdims=True)
     logs -= top
     np.exp(logs, out=logs)
@@ -218,11 +208,8 @@ def fit_mixture(
     mixture = Mixture(np.full(K, 1 / K, np.float32), means, np.tile(spread, (K, 1)))
     squares = x * x
     for _ in range(max_iter):
-        shares = _shares(densities_of(mixture)(x))
-        total = shares.sum(0) + 1e-6
-        means = (shares.T @ x) / total[:, np.newaxis]
-        variances = (shares.T @ squares) / total[:, np.newaxis] - means**2
-        mixture = Mixture(total / total.sum(), means, np.maximum(variances, floor))
+        shares = _shares(log_densities(mixture, x))
+        mixture = _mixture(shares, x, squares, floor)
     return mixture
 
 
@@ -247,15 +234,12 @@ def merge_mixtures(
     start = rng.choice(len(means), K, replace=False, p=chances / chances.sum())
     pooled = variances.mean(0) + means.var(0)
     parent = Mixture(np.full(K, 1 / K, np.float32), means[start], np.tile(pooled, (K, 1)))
+    squares = variances + means**2
     for _ in range(max_iter):
         flat = parent._replace(weights=np.ones(K, np.float32))
-        fit = densities_of(flat)(means) - 0.5 * (variances @ (1.0 / parent.variances).T)
+        fit = log_densities(flat, means) - 0.5 * (variances @ (1.0 / parent.variances).T)
         shares = _shares(fit * power + np.log(parent.weights))
-        weighted = shares * weights[:, np.newaxis]
-        total = weighted.sum(0) + 1e-6
-        new_means = (weighted.T @ means) / total[:, np.newaxis]
-        second = (weighted.T @ (variances + means**2)) / total[:, np.newaxis]
-        parent = Mixture(total / total.sum(), new_means, np.maximum(second - new_means**2, floor))
+        parent = _mixture(shares * weights[:, np.newaxis], means, squares, floor)
     return parent
 
 
@@ -263,3 +247,11 @@ def _shares(log_weights: Float32) -> Float32:
     """Return rows of probabilities from rows of logarithms."""
     shares = np.exp(log_weights - log_weights.max(1, keepdims=True))
     return np.asarray(shares / shares.sum(1, keepdims=True))
+
+
+def _mixture(shares: Float32, x: Float32, squares: Float32, floor: Float32) -> Mixture:
+    """Return the mixture whose Gaussians have shares (n, K) of samples (n, d), from the first two moments."""
+    total = shares.sum(0) + 1e-6
+    means = (shares.T @ x) / total[:, np.newaxis]
+    variances = (shares.T @ squares) / total[:, np.newaxis] - means**2
+    return Mixture(total / total.sum(), means, np.maximum(variances, floor))

@@ -16,7 +16,7 @@ from scipy.special import digamma
 
 from tagtopics._typing import Float32, Float64
 from tagtopics.baselines import vb_loops
-from tagtopics.baselines.baseline import Baseline
+from tagtopics.baselines.baseline import Baseline, tag_moments
 from tagtopics.bp.constants import NOISE
 from tagtopics.bp.executor import MemoryExecutor, initial_topics
 from tagtopics.bp.graph import CorpusSums, FactorGraph, Groups, Priors, build_graph, group_by
@@ -132,8 +132,7 @@ class VariationalBayes:
     def learned(self, state: VariationalState) -> Learned:
         """Return the posterior means of topics and proportions."""
         alpha = self.priors.doc_topic
-        means = state.doc_sums / np.maximum(state.doc_sums.sum(1, keepdims=True), 1e-300)
-        more = {"tag_sums_": self.tags.T @ means, "tag_squares_": self.tags.T @ means**2}
+        more = tag_moments(self.tags, state.doc_sums)
         return Learned(state.word_sums, proportions(state.doc_sums, alpha), alpha, more)
 
 
