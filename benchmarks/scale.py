@@ -22,7 +22,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -136,8 +135,9 @@ def exchange(given: argparse.Namespace) -> dict[str, Any]:
     sums = CorpusSums.zeros(W, T, K)
     ray.init(address="local", num_cpus=given.workers, include_dashboard=False, log_to_driver=False)
     actor: Any = ray.remote(num_cpus=0)(Idle)
-    nothing: Any = SimpleNamespace(lean=True, check=None)
-    executor = RayExecutor(lambda _: actor.remote(), [[i] for i in range(given.workers)], nothing)
+    nothing: Any = None
+    groups = [[i] for i in range(given.workers)]
+    executor = RayExecutor(nothing, nothing, lambda _: actor.remote(), groups)
     executor.sweep(sweep, None, sums)
     seconds = []
     for _ in range(given.rounds):

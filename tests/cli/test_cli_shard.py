@@ -18,7 +18,7 @@ def test_shard_prints_a_summary(tmp_path: Path) -> None:
     assert result.code == 0, result.err
     for part in ("18 documents", "5 tags", "1 shard", "documents per second"):
         assert part in result.out
-    folder = ShardFolder.open(tmp_path / "shards", verify="full")
+    folder = ShardFolder.open(tmp_path / "shards")
     assert folder.corpus().ids == tuple(row["id"] for row in ROWS)
 
 
@@ -49,9 +49,9 @@ def test_force_replaces_and_nothing_else_does(tmp_path: Path) -> None:
     again = run("shard", source, "--out", out)
     assert again.code == 2
     assert "--force" in again.err
-    assert len(ShardFolder.open(out, verify="full")) > 1
+    assert len(ShardFolder.open(out)) > 1
     assert run("shard", source, "--out", out, "--force").code == 0
-    assert len(ShardFolder.open(out, verify="full")) == 1
+    assert len(ShardFolder.open(out)) == 1
 
 
 @pytest.mark.parametrize(
@@ -123,4 +123,4 @@ def test_a_killed_run_leaves_no_shards(tmp_path: Path) -> None:
     assert not out.exists()
     assert run("shard", source, "--out", out).code == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["corpus.jsonl", "shards"]
-    assert len(ShardFolder.open(out, verify="full")) == 1
+    assert len(ShardFolder.open(out)) == 1

@@ -243,7 +243,7 @@ def test_generated_shards(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "benchmarks.generate_shards", str(tmp_path / "s"), *options]
     root = Path(__file__).resolve().parents[2]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
-    shards = ShardFolder.open(tmp_path / "s", verify="full")
+    shards = ShardFolder.open(tmp_path / "s")
     corpus = shards.corpus()
     assert json.loads(done.stdout)["n_docs"] == corpus.n_docs == 300
     assert len(shards) == 3

@@ -104,13 +104,13 @@ class SML(BaseEstimator):  # type: ignore[misc]
         A tag that no image of the fit carries has minus infinity.
         """
         check_is_fitted(self)
-        known = [t for t, mixture in enumerate(self.mixtures_) if mixture is not None]
+        mixtures = {t: mixture for t, mixture in enumerate(self.mixtures_) if mixture is not None}
 
         def likelihoods(at: int, image: Any) -> Float64:
             patches = self._patches(image)
-            return np.array([log_likelihood(self.mixtures_[t], patches) for t in known])
+            return np.array([log_likelihood(mixture, patches) for mixture in mixtures.values()])
 
-        rows = self._each(likelihoods, listed(images))
+        rows, known = self._each(likelihoods, listed(images)), list(mixtures)
         scores = np.full((len(rows), len(self.tag_names_)), -np.inf)
         prior = np.log(np.maximum(self.tag_docs_[known], 1) / max(self.tag_docs_.sum(), 1))
         scores[:, known] = np.stack(rows) + self.prior_weight * prior

@@ -3,7 +3,7 @@
     manifest.json               the sizes and digests of all other files, and a digest of itself
     vocab.txt, tags.txt         the words and the tags, one per line, in column order
     statistics.safetensors      word_docs (W,) and tag_docs (T,): documents with each word, with each tag
-    shard-00000.safetensors     the arrays of `DTYPES`; one file for each shard
+    shard-00000.safetensors     the arrays of `DTYPES`, and the texts of the documents (see `packing`)
 
 Documents keep their order. Within a shard all offsets count from 0; the manifest has the number of
 documents, edges and slots before it. A reader trusts nothing: sizes must add up, and every file must have
@@ -13,29 +13,34 @@ its size and digest.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
-from pydantic import ConfigDict, Field, PlainValidator, TypeAdapter, ValidationError, model_validator
+from pydantic import (
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 from pydantic.dataclasses import dataclass
 from safetensors import SafetensorError
-from safetensors.numpy import load, load_file
+from safetensors.numpy import load
 
-from tagtopics._typing import Int32, Int64
+from tagtopics._typing import CSR, Int64
 from tagtopics.bp.graph import FactorGraph, Totals, wire
 from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import INT32_MAX, Corpus, checked_csr
 from tagtopics.corpus.recipe import TextRecipe, recipe_from_json, recipe_to_json
 from tagtopics.errors import InputError, one_line
 from tagtopics.files import BLANK, digest_bytes, is_sealed, read_regular, sealed
-from tagtopics.scale.packing import check_texts, unpack, unpack_metadata
+from tagtopics.scale.packing import TEXTS, Arrays, unpack
 
 FORMAT: Final = "tagtopics shards"
 VERSION: Final = 2
@@ -45,25 +50,17 @@ MANIFEST = "manifest.json"
 VOCABULARY = "vocab.txt"
 TAGS = "tags.txt"
 STATISTICS = "statistics.safetensors"
-DTYPES = {
+DTYPES = {  # of the arrays of a shard, besides the texts of `packing`
     "doc_edges": np.int64,  # (D_s + 1,) edges of document d: doc_edges[d] to doc_edges[d + 1]
     "edge_word": np.int32,  # (E_s,) ascending within a document
     "edge_count": np.float32,  # (E_s,) how often the word occurs in the document, whole numbers from 1
     "doc_slots": np.int64,  # (D_s + 1,) slots of document d
     "slot_tag": np.int32,  # (S_s,) ascending within a document
-    "id_bytes": np.uint8,  # the ids of the documents in UTF-8, one after the other
-    "id_offsets": np.int64,  # (D_s + 1,) bytes of the id of document d
 }
-"""The arrays of a shard and their types. If documents have titles, dates or web addresses, `titles_bytes` and
-`titles_offsets`, and so on, have them in the same form as the ids; one that is unknown is empty."""
-
-_NUMBERS = ("doc_edges", "edge_word", "edge_count", "doc_slots", "slot_tag")
 
 _AGAIN = "copy it again, or shard the corpus again"
 _SUMS = ("n_docs", "n_edges", "n_slots", "n_tokens")
-_OFFSETS = {"first_doc": "n_docs", "first_edge": "n_edges", "first_slot": "n_slots"}
 _STRICT = ConfigDict(strict=True, extra="forbid")
-_Arrays = dict[str, npt.NDArray[Any]]
 _Whole = Annotated[int, Field(ge=0)]
 _Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
@@ -92,12 +89,8 @@ class ShardEntry:
     sha256: _Digest
 
 
-def _read_recipe(value: Any) -> TextRecipe | None:
-    return value if value is None or isinstance(value, TextRecipe) else recipe_from_json(value)
-
-
-def _read_columns(value: Any) -> Columns | None:
-    return value if value is None or isinstance(value, Columns) else Columns.model_validate(value)
+def _read_recipe(value: Any) -> TextRecipe:
+    return value if isinstance(value, TextRecipe) else recipe_from_json(value)
 
 
 @dataclass(frozen=True, config=_STRICT)
@@ -126,9 +119,9 @@ class Manifest:
     n_tokens: _Whole
     shards: tuple[ShardEntry, ...]
     files: Mapping[str, FileEntry]
-    recipe: Annotated[TextRecipe | None, PlainValidator(_read_recipe)] = None
+    recipe: Annotated[TextRecipe, PlainValidator(_read_recipe), PlainSerializer(recipe_to_json)] | None = None
     notices: tuple[str, ...] = ()
-    columns: Annotated[Columns | None, PlainValidator(_read_columns)] = None
+    columns: Columns | None = None
     format: Literal["tagtopics shards"] = FORMAT
     version: Literal[2] = VERSION
 
@@ -136,22 +129,20 @@ class Manifest:
     def _adds_up(self) -> Manifest:
         """Check that the shards add up to the whole."""
         needed = {VOCABULARY, STATISTICS} | ({TAGS} if self.n_tags else set())
-        _require(set(self.files) == needed, f"its files are not {', '.join(sorted(needed))}")
+        if set(self.files) != needed:
+            raise ValueError(f"its files are not {', '.join(sorted(needed))}")
         totals = dict.fromkeys(_SUMS, 0)
         for number, shard in enumerate(self.shards):
-            _require(shard.file == shard_name(number), f"shard {number} is called {shard.file[:60]!r}")
-            for first, size in _OFFSETS.items():
-                _require(getattr(shard, first) == totals[size], f"{first} of shard {number} is wrong")
-            for name in _SUMS:
-                totals[name] += getattr(shard, name)
-        for name in _SUMS:
-            _require(totals[name] == getattr(self, name), f"the shards do not add up to {name}")
+            if shard.file != shard_name(number):
+                raise ValueError(f"shard {number} is called {shard.file[:60]!r}")
+            before = (shard.first_doc, shard.first_edge, shard.first_slot)
+            if before != tuple(totals[name] for name in _SUMS[:3]):
+                raise ValueError(f"shard {number} does not begin where the one before ends")
+            totals = {name: total + getattr(shard, name) for name, total in totals.items()}
+        for name, total in totals.items():
+            if total != getattr(self, name):
+                raise ValueError(f"the shards do not add up to {name}")
         return self
-
-
-def _require(holds: bool, message: str) -> None:
-    if not holds:
-        raise ValueError(message)
 
 
 def shard_name(number: int) -> str:
@@ -166,10 +157,8 @@ def holds_shards(path: Path) -> bool:
 
 def write_manifest(manifest: Manifest, folder: Path) -> None:
     """Write the manifest of a new folder, with a digest of itself; `atomic_folder` puts it in its place."""
-    recipe = None if manifest.recipe is None else recipe_to_json(manifest.recipe)
     marks = {"format": FORMAT, "version": VERSION, "digest": BLANK}
-    columns = None if manifest.columns is None else manifest.columns.model_dump(mode="json")
-    value = marks | asdict(manifest) | {"recipe": recipe, "columns": columns}
+    value = marks | TypeAdapter(Manifest).dump_python(manifest, mode="json")
     text = json.dumps(value, ensure_ascii=False, indent=1) + "\n"
     (folder / MANIFEST).write_text(sealed(text), encoding="utf-8")
 
@@ -179,14 +168,12 @@ def read_manifest(folder: Path) -> Manifest:
     path = folder / MANIFEST
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder of shards")
-    if not path.is_file() and holds_shards(folder):
-        raise InputError(
-            f"{folder}: incomplete, it has shards but no {MANIFEST}; shard the corpus again, to a new folder"
-        )
     if not path.is_file():
-        raise InputError(
-            f"{folder}: not a folder of shards, it has no {MANIFEST}; create one with tagtopics shard"
-        )
+        if holds_shards(folder):
+            problem = f"incomplete, it has shards but no {MANIFEST}; shard the corpus again, to a new folder"
+        else:
+            problem = f"not a folder of shards, it has no {MANIFEST}; create one with tagtopics shard"
+        raise InputError(f"{folder}: {problem}")
     try:
         content = path.read_bytes()
         value = json.loads(content.decode("utf-8"))
@@ -194,10 +181,9 @@ def read_manifest(folder: Path) -> Manifest:
         raise InputError(f"{path}: cannot be read ({error}); {_AGAIN}") from None
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         raise InputError(f"{path}: not the manifest of a folder of shards (its format is not {FORMAT!r})")
-    if isinstance(value.get("version"), int) and value["version"] > VERSION:
-        raise InputError(
-            f"{path}: written by a newer tagtopics (version {value['version']}); upgrade to read it"
-        )
+    version = value.get("version")
+    if isinstance(version, int) and version > VERSION:
+        raise InputError(f"{path}: written by a newer tagtopics (version {version}); upgrade to read it")
     if not is_sealed(content):
         raise InputError(f"{path}: damaged (its content does not match its digest); {_AGAIN}")
     del value["digest"]
@@ -216,31 +202,22 @@ class ShardFolder:
     """
 
     def __init__(self, path: Path, manifest: Manifest) -> None:
-        self.path = path
-        self.manifest = manifest
-        self._checked: dict[int, tuple[int, int]] = {}  # inode and time of each shard that was checked
+        self.path, self.manifest = path, manifest
 
     @classmethod
-    def open(cls, path: str | Path, verify: Literal["sizes", "full"] = "sizes") -> ShardFolder:
+    def open(cls, path: str | Path) -> ShardFolder:
         """Open a complete folder of shards.
 
-        Args:
-            path: the folder.
-            verify: "sizes" checks that every file exists and has its size; "full" also reads every shard and
-                compares its digest. Each shard is compared in any case when it is first used.
+        Every file must exist and have its size; digests are compared whenever a file is read.
 
         Raises:
-            InputError: if the folder is incomplete, or a file is missing or was changed.
+            InputError: if the folder is incomplete, or a file is missing or has another size.
         """
-        if verify not in ("sizes", "full"):
-            raise InputError(f"verify must be 'sizes' or 'full', not {verify!r}")
         folder = cls(Path(path), read_manifest(Path(path)))
         for name, file in folder.manifest.files.items():
             _check_size(folder.path / name, file)
-        for number, shard in enumerate(folder.manifest.shards):
+        for shard in folder.manifest.shards:
             _check_size(folder.path / shard.file, shard)
-            if verify == "full":
-                folder._arrays(number)
         return folder
 
     @cached_property
@@ -273,22 +250,25 @@ class ShardFolder:
     def graph(self, number: int) -> FactorGraph:
         """Return a shard, counted from 0, as a part of the factor graph: one block of documents.
 
-        Digest and indices are checked the first time, and again if the file was replaced since.
-
         Raises:
             InputError: if the file is missing, too short, or not what was written.
         """
-        entry = self.manifest.shards[number]
-        needed: Any = ("C", "A", "W")
-        read = self._arrays(number)
-        arrays: Any = {name: np.require(read[name], requirements=needed) for name in _NUMBERS}
-        edges = arrays["doc_edges"], arrays["edge_word"], arrays["edge_count"]
-        slots, blocks = (arrays["doc_slots"], arrays["slot_tag"]), np.array([0, entry.n_docs])
-        return wire(*edges, *slots, blocks, self.totals, entry.first_edge, entry.first_slot)
+        entry, (counts, tags, _) = self.manifest.shards[number], self._read(number)
+        return wire(
+            np.array(counts.indptr, np.int64),
+            np.array(counts.indices, np.int32),
+            np.array(counts.data),
+            np.array(tags.indptr, np.int64),
+            np.array(tags.indices, np.int32),
+            np.array([0, entry.n_docs]),
+            self.totals,
+            entry.first_edge,
+            entry.first_slot,
+        )
 
     def ids(self, number: int) -> tuple[str, ...]:
         """Return the ids of the documents of a shard."""
-        return unpack("id", self._arrays(number))
+        return self.corpus([number]).ids
 
     def corpus(self, numbers: Iterable[int] | None = None) -> Corpus:
         """Return some shards, or all of them, as one corpus in memory.
@@ -298,25 +278,26 @@ class ShardFolder:
         """
         W, T = self.manifest.n_words, self.manifest.n_tags
         counts, tags = [sp.csr_array((0, W), dtype=np.int32)], [sp.csr_array((0, T), dtype=np.int8)]
-        ids, read = list[str](), list[_Arrays]()
+        texts: dict[str, list[Any]] = {name: [] for name in TEXTS}
         for number in range(len(self)) if numbers is None else numbers:
-            arrays = self._arrays(number)
-            data = arrays["edge_count"].astype(np.int32)
-            counts.append(_csr(data, arrays["edge_word"], arrays["doc_edges"], W))
-            ones = np.ones(len(arrays["slot_tag"]), dtype=np.int8)
-            tags.append(_csr(ones, arrays["slot_tag"], arrays["doc_slots"], T))
-            ids += unpack("id", arrays)
-            read.append({name: array for name, array in arrays.items() if name not in _NUMBERS})
+            entry, (of_words, of_tags, arrays) = self.manifest.shards[number], self._read(number)
+            counts.append(of_words.astype(np.int32))
+            tags.append(of_tags)
+            for name, values in texts.items():
+                values += unpack(name, arrays, entry.n_docs, self.path / entry.file)
+        metadata: dict[str, Any] = {
+            name: tuple(values) if any(values) else None for name, values in texts.items() if name != "id"
+        }
         return Corpus(
             counts=sp.csr_array(sp.vstack(counts, format="csr")),
             tags=sp.csr_array(sp.vstack(tags, format="csr")),
             vocabulary=self.vocabulary,
             tag_names=self.tag_names,
-            ids=tuple(ids),
+            ids=tuple(texts["id"]),
             recipe=self.manifest.recipe,
             columns=self.manifest.columns,
             notices=self.manifest.notices if numbers is None else (),
-            **unpack_metadata(read),
+            **metadata,
         )
 
     def rows(self, rows: Int64) -> tuple[sp.csr_array, sp.csr_array]:
@@ -330,26 +311,32 @@ class ShardFolder:
                 tags.append(part.tags[rows[first:last] - entry.first_doc])
         return sp.csr_array(sp.vstack(counts, format="csr")), sp.csr_array(sp.vstack(tags, format="csr"))
 
-    def _arrays(self, number: int) -> _Arrays:
-        """Return the arrays of a shard, checked; they are fresh and may be written to."""
-        entry = self.manifest.shards[number]
+    def _read(self, number: int) -> tuple[CSR, CSR, Arrays]:
+        """Return the counts and tags of a shard, and its arrays, after checking all that kernels rely on."""
+        m, entry = self.manifest, self.manifest.shards[number]
         path = self.path / entry.file
-        found = _check_size(path, entry)
-        stamp = found.st_ino, found.st_mtime_ns
-        if self._checked.get(number) == stamp:
-            return load_file(path)
         arrays = _unpack(_read_checked(path, entry), path)
-        _check_shard(arrays, entry, self.manifest, path)
-        self._checked[number] = stamp
-        return arrays
+        for name, dtype in DTYPES.items():
+            if name not in arrays or arrays[name].ndim != 1 or arrays[name].dtype != dtype:
+                raise InputError(f"{path}: damaged, it has no {name} of {np.dtype(dtype).name}")
+        words, data, tagged = arrays["edge_word"], arrays["edge_count"], arrays["slot_tag"]
+        ones = np.ones(len(tagged), np.int8)
+        where, shape = f"{path}: damaged, edge_word", (entry.n_docs, m.n_words)
+        counts = checked_csr(data, words, arrays["doc_edges"], shape, where, canonical=True)
+        where, shape = f"{path}: damaged, slot_tag", (entry.n_docs, m.n_tags)
+        tags = checked_csr(ones, tagged, arrays["doc_slots"], shape, where, canonical=True)
+        if not ((data >= 1) & (data <= INT32_MAX) & (data == np.rint(data))).all():
+            raise InputError(f"{path}: damaged, edge_count is not whole numbers from 1 to {INT32_MAX:,}")
+        sizes = (len(data), len(tagged), float(data.sum(dtype=np.float64)))
+        if sizes != (entry.n_edges, entry.n_slots, entry.n_tokens):
+            raise InputError(f"{path}: damaged, its edges, slots or tokens are not those of the manifest")
+        return counts, tags, arrays
 
     def _names(self, file: str, n: int) -> tuple[str, ...]:
         path = self.path / file
-        try:
-            text = _read_checked(path, self.manifest.files[file]).decode("utf-8")
-        except UnicodeDecodeError:
-            raise InputError(f"{path}: damaged, it is not UTF-8; {_AGAIN}") from None
-        names = tuple(text.split("\n")[:-1])
+        names = tuple(
+            _read_checked(path, self.manifest.files[file]).decode("utf-8", "replace").split("\n")[:-1]
+        )
         if len(names) != n:
             raise InputError(f"{path}: has {len(names):,} lines, the manifest says {n:,}")
         return names
@@ -357,22 +344,19 @@ class ShardFolder:
     def _statistic(self, name: str, n: int) -> Int64:
         path = self.path / STATISTICS
         values = _unpack(_read_checked(path, self.manifest.files[STATISTICS]), path).get(name)
-        if values is None or values.shape != (n,) or values.dtype != np.int64:
-            raise InputError(f"{path}: damaged, {name} is not an array of {n:,} whole numbers; {_AGAIN}")
-        if not ((values >= 0) & (values <= self.manifest.n_docs)).all():
-            raise InputError(f"{path}: damaged, {name} is not from 0 to the number of documents; {_AGAIN}")
+        fits = values is not None and values.shape == (n,) and values.dtype == np.int64
+        if values is None or not fits or not ((values >= 0) & (values <= self.manifest.n_docs)).all():
+            raise InputError(f"{path}: damaged, {name} is not {n:,} numbers of documents; {_AGAIN}")
         return values
 
 
-def _check_size(path: Path, expected: FileEntry | ShardEntry) -> os.stat_result:
-    """Check that a file exists and has its size; return its status."""
+def _check_size(path: Path, expected: FileEntry | ShardEntry) -> None:
     try:
-        found = path.stat()
+        size = path.stat().st_size
     except OSError:
         raise InputError(f"{path}: missing; put it back, or shard the corpus again") from None
-    if found.st_size != expected.bytes:
-        raise InputError(f"{path}: has {found.st_size:,} bytes, {expected.bytes:,} were written; {_AGAIN}")
-    return found
+    if size != expected.bytes:
+        raise InputError(f"{path}: has {size:,} bytes, {expected.bytes:,} were written; {_AGAIN}")
 
 
 def _read_checked(path: Path, expected: FileEntry | ShardEntry) -> bytes:
@@ -387,38 +371,8 @@ def _read_checked(path: Path, expected: FileEntry | ShardEntry) -> bytes:
     return data
 
 
-def _unpack(data: bytes, path: Path) -> _Arrays:
+def _unpack(data: bytes, path: Path) -> Arrays:
     try:
         return load(data)
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}: damaged ({one_line(error)}); {_AGAIN}") from None
-
-
-def _check_shard(arrays: _Arrays, entry: ShardEntry, manifest: Manifest, path: Path) -> None:
-    """Check all that a kernel relies on: types, sizes, ascending offsets, indices within their columns."""
-    for name, dtype in DTYPES.items():
-        if name not in arrays or arrays[name].ndim != 1 or arrays[name].dtype != dtype:
-            raise InputError(f"{path}: damaged, it has no {name} of {np.dtype(dtype).name}")
-    sizes = {"edge_word": entry.n_edges, "edge_count": entry.n_edges, "slot_tag": entry.n_slots}
-    for name, n in sizes.items():
-        if len(arrays[name]) != n:
-            raise InputError(
-                f"{path}: damaged, {name} has {len(arrays[name]):,} entries, the manifest says {n:,}"
-            )
-    rows = (
-        ("edge_word", arrays["edge_count"], "doc_edges", manifest.n_words),
-        ("slot_tag", np.empty(entry.n_slots, np.int8), "doc_slots", manifest.n_tags),
-    )
-    for name, data, offsets, n_columns in rows:
-        parts = (data, arrays[name], arrays[offsets], (entry.n_docs, n_columns))
-        checked_csr(*parts, f"{path}: damaged, {name}", canonical=True)
-    check_texts(arrays, entry.n_docs, path)
-    counts = arrays["edge_count"]
-    if not ((counts >= 1) & (counts <= INT32_MAX) & (counts == np.rint(counts))).all():
-        raise InputError(f"{path}: damaged, edge_count is not whole numbers from 1 to {INT32_MAX:,}")
-    if float(counts.sum(dtype=np.float64)) != entry.n_tokens:
-        raise InputError(f"{path}: damaged, edge_count does not add up to the manifest's n_tokens")
-
-
-def _csr(data: npt.NDArray[Any], columns: Int32, offsets: Int64, n_columns: int) -> sp.csr_array:
-    return sp.csr_array((data, columns, offsets.astype(np.int32)), shape=(len(offsets) - 1, n_columns))

@@ -14,14 +14,13 @@ import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import chdir
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from tagtopics._typing import Float32, Float64
-from tagtopics.bp import sweep as compiled
-from tagtopics.bp.executor import Kernels, Sweep
-from tagtopics.bp.graph import CorpusSums, DocState, SweepInput, Totals, WordInput
+from tagtopics.bp.executor import Sweep
+from tagtopics.bp.graph import CorpusSums, DocState, SweepInput, WordInput
 from tagtopics.errors import InputError, MissingExtraError, one_line
 from tagtopics.jit.threads import limit_threads
 from tagtopics.scale.format import ShardFolder
@@ -76,32 +75,29 @@ class Worker:
         return CorpusSums.zeros(m.n_words, m.n_tags, n_topics)
 
 
-class RayExecutor:
+class RayExecutor(ShardExecutor):
     """Actors, each with a group of neighbouring shards.
 
     Args:
+        folder: the shards.
+        states: where the state of their documents is kept.
         make: makes the actor of a group.
         groups: the numbers of the shards of each group.
-        local: the executor of the whole folder in this process, for what all of them share.
+        lean: recompute messages instead of storing them.
     """
-
-    kernels: ClassVar[Kernels] = compiled
 
     def __init__(
         self,
+        folder: ShardFolder,
+        states: ShardStates,
         make: Callable[[Sequence[int]], Any],
         groups: Sequence[Sequence[int]],
-        local: ShardExecutor,
+        *,
+        lean: bool = True,
     ) -> None:
-        self._make, self._groups, self._local = make, groups, local
-        self.lean, self.check = local.lean, local.check
-        self.keep, self.doc_topic, self.take = local.keep, local.doc_topic, local.take
+        super().__init__(folder, states, [number for group in groups for number in group], lean=lean)
+        self._make, self._groups = make, groups
         self.actors = [make(numbers) for numbers in groups]
-
-    @property
-    def totals(self) -> Totals:
-        """Statistics of the corpus."""
-        return self._local.totals
 
     def profiles(self, n_topics: int, seed: int) -> Float64:
         """Return the sums of the words' profiles over all shards."""
@@ -179,8 +175,11 @@ def ray_executor(
         actor = ray.remote(**options)(Worker)
         shards, place = str(folder.path.absolute()), (str(states.folder.absolute()), states.run)
         given = threads, {"lean": lean, "refit": refit}
-        local = ShardExecutor(folder, states, lean=lean)
-        return RayExecutor(lambda numbers: actor.remote(shards, numbers, place, *given), groups, local)
+
+        def make_actor(numbers: Sequence[int]) -> Any:
+            return actor.remote(shards, numbers, place, *given)
+
+        return RayExecutor(folder, states, make_actor, groups, lean=lean)
 
     return make
 
@@ -208,32 +207,26 @@ def _check_address(address: str) -> None:
 
 def _connect(ray: Any, address: str | None, folder: ShardFolder, workers: int, n_topics: int) -> None:
     """Connect to the cluster at an address, or start one; an existing connection is used."""
-    if not ray.is_initialized():
-        with chdir(sys.prefix):  # Ray puts the working folder first in the path of its workers
-            _start(ray, address, folder, workers, n_topics)
-
-
-def _start(ray: Any, address: str | None, folder: ShardFolder, workers: int, n_topics: int) -> None:
-    quiet = {"log_to_driver": False, "logging_level": "warning"}
-    if address is not None:
-        try:
-            ray.init(address=address, **quiet)
-        except (ConnectionError, ValueError, RuntimeError) as error:
-            raise InputError(
-                f"--address {address}: no Ray cluster answers there ({one_line(error)})"
-            ) from None
+    if ray.is_initialized():
         return
-    m = folder.manifest
-    one_answer = 8 * n_topics * (2 * m.n_words + 3 * m.n_tags)
-    store = max(_STORE_BYTES, (workers + 2) * one_answer)
-    local = {"num_cpus": workers, "include_dashboard": False, "object_store_memory": store}
+    settings = {"address": address or "local", "log_to_driver": False, "logging_level": "warning"}
+    if address is None:
+        m = folder.manifest
+        one_answer = 8 * n_topics * (2 * m.n_words + 3 * m.n_tags)
+        store = max(_STORE_BYTES, (workers + 2) * one_answer)
+        settings |= {"num_cpus": workers, "include_dashboard": False, "object_store_memory": store}
     try:
-        ray.init(address="local", **local, **quiet)
+        with chdir(sys.prefix):  # Ray puts the working folder first in the path of its workers
+            ray.init(**settings)
     except Exception as error:  # Ray has no class of its own for this
-        raise InputError(
-            f"--engine ray: Ray could not be started ({one_line(error)}); try again, set HOME to a folder in "
-            "which you can write, or use --engine local"
-        ) from None
+        if address is not None:
+            problem = f"--address {address}: no Ray cluster answers there ({one_line(error)})"
+        else:
+            problem = (
+                f"--engine ray: Ray could not be started ({one_line(error)}); try again, set HOME to a "
+                "folder in which you can write, or use --engine local"
+            )
+        raise InputError(problem) from None
 
 
 def _writable(sweep: Sweep) -> Sweep:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -35,7 +35,7 @@ from tagtopics.bp.checkpoint import (
     read_metadata,
     write_arrays,
 )
-from tagtopics.bp.executor import Executor, Kernels, Sweep, Take, check_docs
+from tagtopics.bp.executor import Kernels, Sweep, Take, check_docs
 from tagtopics.bp.graph import Belief, CorpusSums, DocState, FactorGraph, Totals
 from tagtopics.bp.loop import proportions
 from tagtopics.errors import InputError
@@ -84,10 +84,6 @@ class ShardStates:
         docs = DocState(*(np.require(arrays[name], requirements=needed) for name in DocState._fields))
         check_docs(docs, graph, n_topics, lean, str(path))
         return docs
-
-    def has(self, shard: int, sweep: int) -> bool:
-        """Return whether the state of a shard after a sweep is there."""
-        return self.path(shard, sweep).is_file()
 
     def forget(self, before: int | None = None) -> None:
         """Remove the states of all sweeps, or before one, and temporary files of killed processes."""
@@ -167,8 +163,6 @@ def _is_of_run(path: Path) -> bool:
         return False
     if _TEMPORARY.fullmatch(path.name):
         return True
-    if not path.is_file():
-        return False
     if path.name == CHECKPOINT:
         return is_checkpoint(path)
     try:
@@ -219,40 +213,35 @@ class ShardExecutor:
     def profiles(self, n_topics: int, seed: int) -> Float64:
         """Return the sums of the words' profiles over these shards."""
         sums = no_profiles(self.folder.manifest.n_words, n_topics)
-        lock = Lock()
 
-        def lane(numbers: Iterator[int]) -> None:
-            mine = np.zeros_like(sums)
-            for number in numbers:
-                add_profiles(self.folder.graph(number), seed, mine)
-                self.on_shard()
-            with lock:
-                sums[:] += mine
+        def add(number: int, mine: Float64) -> float:
+            add_profiles(self.folder.graph(number), seed, mine)
+            return 0.0
 
-        run_lanes(lane, self.numbers)
+        self._each(add, sums)
         return sums
 
     def start(self, word_topics: Float32, seed: int, sums: CorpusSums) -> None:
         """Draw and store the initial state of each shard."""
 
-        def draw(number: int, mine: CorpusSums) -> float:
-            graph = self.folder.graph(number)
-            self.states.put(number, 0, compiled.start(graph, word_topics, seed, self.lean, mine))
+        def draw(number: int, *mine: Float64) -> float:
+            graph, added = self.folder.graph(number), CorpusSums(*mine)
+            self.states.put(number, 0, compiled.start(graph, word_topics, seed, self.lean, added))
             return 0.0
 
-        self._each(draw, sums)
+        self._each(draw, *sums[:3])
 
     def sweep(self, sweep: Sweep, docs: DocState | None, sums: CorpusSums) -> float:
         """Update and store every shard."""
 
-        def update(number: int, mine: CorpusSums) -> float:
-            graph = self.folder.graph(number)
+        def update(number: int, *mine: Float64) -> float:
+            graph, added = self.folder.graph(number), CorpusSums(*mine)
             state = self._state(number, graph, sweep)
-            moved = compiled.sweep(graph, state, sweep.given, sweep.priors, self.lean, mine)
+            moved = compiled.sweep(graph, state, sweep.given, sweep.priors, self.lean, added)
             self.states.put(number, sweep.number, state)
             return moved
 
-        return self._each(update, sums)
+        return self._each(update, *sums[:3])
 
     def keep(self, numbers: Sequence[int], file: Path | None) -> None:
         """Choose the shards whose documents a model keeps, and a file for the proportions of all."""
@@ -292,14 +281,10 @@ class ShardExecutor:
             del table
 
     def _state(self, number: int, graph: FactorGraph, sweep: Sweep) -> DocState:
-        """Return the state of a shard before a sweep."""
+        """Return the state of a shard before a sweep; a lost one may be inferred under fixed topics."""
         n_topics = len(sweep.priors.doc_topic)
-        if self.refit and not self.states.has(number, sweep.number - 1):
-            return self._refitted(graph, sweep, n_topics)
-        return self.states.get(number, sweep.number - 1, graph, n_topics, self.lean)
-
-    def _refitted(self, graph: FactorGraph, sweep: Sweep, n_topics: int) -> DocState:
-        """Return a state inferred again under fixed topics."""
+        if not self.refit or self.states.path(number, sweep.number - 1).is_file():
+            return self.states.get(number, sweep.number - 1, graph, n_topics, self.lean)
         unused = CorpusSums.zeros(graph.n_words, graph.n_tags, n_topics)
         word_topics = sweep.given.words.sums + np.float32(sweep.priors.topic_word)
         state = compiled.start(graph, word_topics, 0, self.lean, unused)
@@ -307,38 +292,27 @@ class ShardExecutor:
             compiled.sweep(graph, state, sweep.given, sweep.priors, self.lean, unused)
         return state
 
-    def _each(self, work: Callable[[int, CorpusSums], float], sums: CorpusSums) -> float:
-        """Call `work(number, sums)` for each shard, with sums of its thread; return the total."""
+    def _each(self, work: Callable[..., float], *sums: Float64) -> float:
+        """Call `work(number, *sums)` for each shard, with sums of its thread; return the total."""
         lock, totals, alone = Lock(), [0.0], current_threads() == 1
 
         def lane(numbers: Iterator[int]) -> None:
-            mine = sums if alone else CorpusSums(*(np.zeros_like(a) for a in sums[:3]))
+            mine = sums if alone else tuple(map(np.zeros_like, sums))
             total = 0.0
             for number in numbers:
-                total += work(number, mine)
+                total += work(number, *mine)
                 self.on_shard()
             with lock:
                 totals.append(total)
-                if mine is not sums:
-                    sums.add(mine)
+                for array, part in zip(sums, mine, strict=True):
+                    if part is not array:
+                        array += part
 
         run_lanes(lane, self.numbers)
         return sum(totals)
 
 
-class ClosableExecutor(Executor, Protocol):
-    """An executor of shards, with workers to release."""
-
-    def keep(self, numbers: Sequence[int], file: Path | None) -> None:
-        """Choose the shards whose documents a model keeps, and a file for the proportions of all."""
-        ...
-
-    def close(self) -> None:
-        """Release the workers."""
-        ...
-
-
-ExecutorMaker = Callable[[ShardFolder, ShardStates, int, bool], ClosableExecutor]
+ExecutorMaker = Callable[[ShardFolder, ShardStates, int, bool], ShardExecutor]
 """Makes the executor of a fit from shards, states, the number of topics, and whether it is lean."""
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from safetensors.numpy import save
 
+from tagtopics._typing import CSR
 from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import canonical_counts, canonical_tags
 from tagtopics.corpus.recipe import TextRecipe
@@ -33,7 +34,7 @@ from tagtopics.scale.format import (
     shard_name,
     write_manifest,
 )
-from tagtopics.scale.packing import Metadata, pack, pack_metadata
+from tagtopics.scale.packing import TEXTS, Arrays, Metadata, pack
 
 LEAST_EDGES = 1_000_000
 EXACT = 2**24
@@ -45,15 +46,23 @@ _OURS = re.compile(r"manifest\.json|vocab\.txt|tags\.txt|statistics\.safetensors
 class _Run(NamedTuple):
     """Some documents that wait to be written."""
 
-    counts: sp.csr_array  # (D, W)
-    tags: sp.csr_array  # (D, T)
-    ids: Sequence[str]
-    metadata: Metadata
+    counts: CSR  # (D, W)
+    tags: CSR  # (D, T)
+    texts: Mapping[str, Sequence[str | None]]  # of `TEXTS`, as far as they are known
 
     def part(self, start: int, stop: int) -> _Run:
         """Return the documents from `start` to `stop`."""
-        metadata = {name: values[start:stop] for name, values in self.metadata.items() if values}
-        return _Run(self.counts[start:stop], self.tags[start:stop], self.ids[start:stop], metadata)
+        texts = {name: values[start:stop] for name, values in self.texts.items()}
+        return _Run(self.counts[start:stop], self.tags[start:stop], texts)
+
+
+def _join(runs: Sequence[_Run]) -> _Run:
+    texts = {}
+    for name in TEXTS:
+        columns = [run.texts.get(name) or [None] * run.counts.shape[0] for run in runs]
+        texts[name] = list(chain.from_iterable(columns))
+    counts, tags = (sp.vstack([run[i] for run in runs], format="csr") for i in range(2))
+    return _Run(sp.csr_array(counts), sp.csr_array(tags), texts)
 
 
 def default_shard_edges(n_words: int) -> int:
@@ -105,8 +114,9 @@ class ShardWriter:
         shard_edges: int | None = None,
         overwrite: bool = False,
     ) -> None:
-        _check_names(vocabulary, "vocabulary")
-        _check_names(tag_names, "tag_names")
+        for names, what in ((vocabulary, "vocabulary"), (tag_names, "tag_names")):
+            if len(set(names)) < len(names):
+                raise InputError(f"{what}: a name occurs twice; every name must have one column")
         if not len(vocabulary):
             raise InputError("vocabulary: no words")
         if shard_edges is not None and shard_edges < 1:
@@ -118,7 +128,7 @@ class ShardWriter:
         self._shape = len(vocabulary), len(tag_names)
         self._statistics = np.zeros(len(vocabulary), np.int64), np.zeros(len(tag_names), np.int64)
         self._runs: list[_Run] = []
-        self._pending = np.zeros(3, dtype=np.int64)  # edges, slots, documents in the runs
+        self._sizes = np.zeros(3, dtype=np.int64)  # edges, slots, documents in the runs
         self._shards: list[ShardEntry] = []
         self._files: dict[str, FileEntry] = {}
         self._manifest: Manifest | None = None
@@ -150,22 +160,20 @@ class ShardWriter:
             )
         if counts.nnz and counts.data.max() > EXACT:
             raise InputError(f"shards: a count of {counts.data.max():,}; the largest allowed is {EXACT:,}")
-        given = {name: values for name, values in (metadata or {}).items() if values is not None}
-        if wrong := [name for name, values in given.items() if len(values) != len(ids)]:
-            raise InputError(f"shards: {len(given[wrong[0]])} {wrong[0]} for {len(ids)} documents")
-        run, start = _Run(counts, tags, ids, given), 0
-        while (stop := self._fills(run, start)) <= len(ids):
-            self._take(run.part(start, stop))
-            self._flush()
-            start = stop
-        self._take(run.part(start, len(ids)))
+        texts = {name: values for name, values in (metadata or {}).items() if values is not None}
+        if wrong := [name for name, values in texts.items() if len(values) != len(ids)]:
+            raise InputError(f"shards: {len(texts[wrong[0]])} {wrong[0]} for {len(ids)} documents")
+        self._runs.append(_Run(counts, tags, {**texts, "id": ids}))
+        self._sizes += counts.nnz, tags.nnz, len(ids)
+        if self._sizes.max() >= self._limit:
+            self._write_full_shards()
 
     def close(self) -> Manifest:
         """Write the remaining documents and the manifest, and put the folder in its place."""
         if self._manifest is not None:
             return self._manifest
-        if self._pending[2]:
-            self._flush()
+        if self._sizes[2]:
+            self._write(_join(self._runs))
         names = ("n_docs", "n_edges", "n_slots", "n_tokens")
         sums = {name: sum(getattr(shard, name) for shard in self._shards) for name in names}
         word_docs, tag_docs = self._statistics
@@ -196,44 +204,39 @@ class ShardWriter:
                 raise error
             self.close()
 
-    def _fills(self, run: _Run, start: int) -> int:
-        """Return where in a run, read from `start`, the shard is full; past the end if it is not."""
-        edges, slots, docs = self._limit - self._pending
-        by_edges = np.searchsorted(run.counts.indptr, run.counts.indptr[start] + edges)
-        by_slots = np.searchsorted(run.tags.indptr, run.tags.indptr[start] + slots)
-        return int(min(by_edges, by_slots, start + docs))
+    def _write_full_shards(self) -> None:
+        """Write the runs up to the last document that fills a shard; the rest is a run."""
+        run, start = _join(self._runs), 0
+        words, tags = run.counts.indptr, run.tags.indptr
+        while True:
+            by_words = np.searchsorted(words, words[start] + self._limit)
+            by_tags = np.searchsorted(tags, tags[start] + self._limit)
+            stop = int(min(by_words, by_tags, start + self._limit))
+            if stop >= len(words):
+                break
+            self._write(run.part(start, stop))
+            start = stop
+        rest = run.part(start, len(words) - 1)
+        self._runs = [rest]
+        self._sizes[:] = rest.counts.nnz, rest.tags.nnz, rest.counts.shape[0]
 
-    def _take(self, run: _Run) -> None:
-        if len(run.ids):
-            self._runs.append(run)
-            self._pending += run.counts.nnz, run.tags.nnz, len(run.ids)
-
-    def _flush(self) -> None:
-        """Write the waiting documents as a shard."""
-        counts = sp.csr_array(sp.vstack([run.counts for run in self._runs], format="csr"))
-        tags = sp.csr_array(sp.vstack([run.tags for run in self._runs], format="csr"))
-        ids = [name for run in self._runs for name in run.ids]
-        texts = pack("id", ids) | pack_metadata([(len(run.ids), run.metadata) for run in self._runs])
-        self._runs.clear()
-        self._pending[:] = 0
-        arrays: dict[str, npt.NDArray[Any]] = {
+    def _write(self, run: _Run) -> None:
+        """Write a shard, and add its documents to the statistics."""
+        counts, tags, texts = run
+        arrays = {
             "doc_edges": counts.indptr,
             "edge_word": counts.indices,
             "edge_count": counts.data,
             "doc_slots": tags.indptr,
             "slot_tag": tags.indices,
-        } | texts
-        typed = {
-            name: array.astype(DTYPES.get(name, array.dtype), copy=False) for name, array in arrays.items()
         }
-        name = shard_name(len(self._shards))
+        typed = {name: array.astype(DTYPES[name], copy=False) for name, array in arrays.items()}
+        for name, values in texts.items():
+            if name == "id" or any(values):
+                typed |= pack(name, values)
+        name, last = shard_name(len(self._shards)), self._shards[-1] if self._shards else None
         file = self._put(name, typed)
-        self._shards.append(self._entry(name, counts, tags, file))
-        self._count(counts, tags)
-
-    def _entry(self, name: str, counts: sp.csr_array, tags: sp.csr_array, file: FileEntry) -> ShardEntry:
-        last = self._shards[-1] if self._shards else None
-        return ShardEntry(
+        entry = ShardEntry(
             file=name,
             n_docs=int(counts.shape[0]),
             n_edges=int(counts.nnz),
@@ -245,15 +248,13 @@ class ShardWriter:
             bytes=file.bytes,
             sha256=file.sha256,
         )
-
-    def _count(self, counts: sp.csr_array, tags: sp.csr_array) -> None:
-        """Add a shard to the document counts of words, and of tags on documents with words."""
+        self._shards.append(entry)
         word_docs, tag_docs = self._statistics
         word_docs += np.bincount(counts.indices, minlength=len(word_docs))
         has_words = np.repeat(np.diff(counts.indptr) > 0, np.diff(tags.indptr))
         tag_docs += np.bincount(tags.indices[has_words], minlength=len(tag_docs))
 
-    def _put(self, name: str, arrays: dict[str, npt.NDArray[Any]]) -> FileEntry:
+    def _put(self, name: str, arrays: Arrays) -> FileEntry:
         data = save(arrays)
         (self._new / name).write_bytes(data)
         return FileEntry(len(data), digest_bytes(data))
@@ -262,8 +263,3 @@ class ShardWriter:
         write_names(names, self._new / file)
         data = (self._new / file).read_bytes()
         self._files[file] = FileEntry(len(data), digest_bytes(data))
-
-
-def _check_names(names: Sequence[str], what: str) -> None:
-    if len(set(names)) < len(names):
-        raise InputError(f"{what}: a name occurs twice; every name must have one column")
