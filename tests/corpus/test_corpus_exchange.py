@@ -184,7 +184,7 @@ def same(a: Corpus, b: Corpus) -> None:
         ({"a.arff": ARFF}, "a.arff: no XML of labels next to it; expected a.xml"),
         ({"a.arff": ARFF, "a.xml": "<labels"}, "a.xml: not valid XML"),
         ({"a.arff": ARFF, "a.xml": "<labels/>"}, "a.xml: names no labels"),
-        ({"a.arff": ARFF, "a.xml": b"<a>\xff</a>"}, "a.xml: not UTF-8"),
+        ({"a.arff": ARFF, "a.xml": b"<a>\xff</a>"}, "a.xml, line 1: byte 4 .* is not UTF-8"),
         (
             {"a.arff": ARFF, "a.xml": '<!DOCTYPE a [<!ENTITY b "c">]><a/>'},
             "a.xml: contains a DOCTYPE or ENTITY",

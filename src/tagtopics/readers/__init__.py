@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from tagtopics.corpus.formats.registry import BY_CONTENT, Format, register
 from tagtopics.readers.bags import read_ldac, read_svmlight, read_uci
 from tagtopics.readers.bibliography import read_bibtex, read_ris
-from tagtopics.readers.json_files import json_kind, read_crossref, read_csl, read_json_table, read_openalex
+from tagtopics.readers.json_files import WORKS, json_kind, read_json_table, read_works
 from tagtopics.readers.library_records import read_dublin_core, read_marc, read_marcxml, xml_kind
 from tagtopics.readers.line_files import is_annif, read_annif, read_lines, read_mallet
 from tagtopics.readers.mat import read_mat
@@ -36,9 +37,8 @@ register("sqlite", Format(table=read_sqlite, sandbox="SQLite", suffixes=_DATABAS
 register("zotero", Format(table=read_zotero, sandbox="SQLite"))
 register("bibtex", Format(table=read_bibtex, suffixes=(".bib", ".bibtex"), options=_TEXT))
 register("ris", Format(table=read_ris, suffixes=(".ris",), options=_TEXT))
-register("csl", Format(table=read_csl))
-register("openalex", Format(table=read_openalex))
-register("crossref", Format(table=read_crossref))
+for name, make in WORKS.items():
+    register(name, Format(table=partial(read_works, make)))
 register("marc", Format(table=read_marc, suffixes=(".mrc", ".marc")))
 register("marcxml", Format(table=read_marcxml))
 register("dublincore", Format(table=read_dublin_core))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterator
 from itertools import chain, islice
@@ -22,7 +23,9 @@ from tagtopics.corpus.formats.text_files import (
     text_lines,
 )
 from tagtopics.corpus.tags import read_tags, tags_of_file
-from tagtopics.errors import InputError
+from tagtopics.errors import InputError, one_line
+
+_PAIR = re.compile(r"(\d{1,10}):(\d{1,10})")
 
 
 def read_uci(path: Path, options: ReadOptions) -> Documents:
@@ -38,12 +41,16 @@ def read_uci(path: Path, options: ReadOptions) -> Documents:
     entries = _uci_entries(path, lines)
     if len(entries) != n_entries:
         raise InputError(f"{path}: the header says {n_entries} entries, but there are {len(entries)}")
-    _check_range(path, entries[:, 0], n_docs, "document")
-    _check_range(path, entries[:, 1], n_words, "word")
+    for numbers, n, what in ((entries[:, 0], n_docs, "document"), (entries[:, 1], n_words, "word")):
+        bad = np.flatnonzero((numbers < 1) | (numbers > n))
+        if len(bad):
+            raise InputError(f"{path}, entry {bad[0] + 1}: {what} {numbers[bad[0]]} is not in 1..{n}")
     n_used = len(np.unique(entries[:, 0]))
     if n_docs > 2 * n_used + 1000:
         raise InputError(f"{path}, line 1: says {n_docs} documents, but only {n_used} of them have words")
-    vocabulary = _uci_vocabulary(path)
+    name = path.name.removesuffix(".gz").replace("docword", "vocab", 1)
+    beside = existing(path.with_name(name), path.with_name(name + ".gz"))
+    vocabulary = None if beside is None else distinct_names(beside)
     if vocabulary is not None and len(vocabulary) != n_words:
         raise InputError(f"{path}, line 2: says {n_words} words, but the vocabulary has {len(vocabulary)}")
     most = min(2 * int(entries[:, 1].max(initial=0)) + 1000, MAX_UNNAMED)
@@ -85,18 +92,6 @@ def _uci_entries(path: Path, lines: Iterator[str]) -> np.ndarray[tuple[int, int]
     return entries
 
 
-def _check_range(path: Path, numbers: np.ndarray[tuple[int], np.dtype[np.int64]], n: int, what: str) -> None:
-    bad = np.flatnonzero((numbers < 1) | (numbers > n))
-    if len(bad):
-        raise InputError(f"{path}, entry {bad[0] + 1}: {what} {numbers[bad[0]]} is not in 1..{n}")
-
-
-def _uci_vocabulary(path: Path) -> tuple[str, ...] | None:
-    name = path.name.removesuffix(".gz").replace("docword", "vocab", 1)
-    beside = existing(path.with_name(name), path.with_name(name + ".gz"))
-    return None if beside is None else distinct_names(beside)
-
-
 def read_ldac(path: Path, options: ReadOptions) -> Documents:
     """Read LDA-C, with words from `NAME.vocab` or `vocab.txt` and tags from `NAME.tags`, if they exist."""
     vocabulary = names_beside(path, ".vocab")
@@ -106,7 +101,9 @@ def read_ldac(path: Path, options: ReadOptions) -> Documents:
     n_words = MAX_UNNAMED if known is None else len(known)
     columns, values, starts = array("q"), array("q"), [0]
     for number, line in text_lines(path):
-        _parse_ldac(line, columns, values, n_words, f"{path}, line {number}")
+        for word, count in _parse_ldac(line, n_words, f"{path}, line {number}"):
+            columns.append(word)
+            values.append(count)
         starts.append(len(columns))
     width = max(columns, default=-1) + 1 if known is None else n_words
     parts = (np.asarray(values), np.asarray(columns), starts)
@@ -122,19 +119,18 @@ def read_ldac(path: Path, options: ReadOptions) -> Documents:
     )
 
 
-def _parse_ldac(line: str, columns: array[int], values: array[int], n_words: int, where: str) -> None:
-    """Append the entries of one line."""
+def _parse_ldac(line: str, n_words: int, where: str) -> Iterator[tuple[int, int]]:
     size, *pairs = line.split() or ["0"]
     if size != str(len(pairs)):
         raise InputError(f"{where}: starts with {size[:20]!r}, but {len(pairs)} entries follow")
     for pair in pairs:
-        word, _, count = pair.partition(":")
-        if not (word.isdecimal() and count.isdecimal() and len(word) < 11 and len(count) < 11):
+        match = _PAIR.fullmatch(pair)
+        if match is None:
             raise InputError(f"{where}: {pair[:40]!r} is not of the form word:count, with whole numbers")
-        if int(word) >= n_words:
+        word, count = int(match[1]), int(match[2])
+        if word >= n_words:
             raise InputError(f"{where}: word {word} is outside the {n_words} words, numbered from 0")
-        columns.append(int(word))
-        values.append(int(count))
+        yield word, count
 
 
 def read_svmlight(path: Path, options: ReadOptions) -> Documents:
@@ -155,8 +151,7 @@ def read_svmlight(path: Path, options: ReadOptions) -> Documents:
     except InputError:
         raise
     except (ValueError, OverflowError, OSError, EOFError, MemoryError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise InputError(f"{path}: cannot be read as SVMlight ({reason})") from None
+        raise InputError(f"{path}: cannot be read as SVMlight ({one_line(error)})") from None
     if counts.shape[1] > MAX_UNNAMED:
         raise InputError(f"{path}: word number {counts.shape[1]} is too large; at most {MAX_UNNAMED} words")
     tags = read_tags([list(of_doc) for of_doc in labels], where=lambda row: f"{path}, document {row}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ _COMMAND = re.compile(
 )
 _FORMATTED = re.compile(r"\{?\\(?:emph|text(?:bf|it|rm|sc|sf|tt)|mbox)\{([^{}\\$%&#_^~`'-]*)\}\}?")
 _BARE = str.maketrans({"{": None, "}": None, "$": None, "~": " "})
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _KEYWORDS = re.compile(r"\s*[;,]\s*")
 
 
@@ -105,6 +106,13 @@ def text_or_none(value: Any) -> str | None:
     return (clean_name(value) or None) if isinstance(value, str) else None
 
 
+def first_text(
+    fields: Mapping[str, Any], *names: str, read: Callable[[Any], str | None] = text_or_none
+) -> str | None:
+    """Return the text of the first field that has any."""
+    return next((found for name in names if (found := read(fields.get(name)))), None)
+
+
 # -------------------------------------------------------------------------------------------- BibTeX
 
 
@@ -117,8 +125,9 @@ def read_bibtex(path: Path, options: FileOptions) -> Table:
         raise MissingExtraError("reading BibTeX", "files") from None
     text, notices = read_text(path, options.encoding)
     stack = [ResolveStringReferencesMiddleware(), RemoveEnclosingMiddleware()]
+    months = "".join(f'@string{{{month} = "{month}"}} ' for month in _MONTHS)  # on the first line
     try:
-        library = parse_string(_with_months(text), parse_stack=stack)
+        library = parse_string(months + text, parse_stack=stack)
     except Exception as error:  # the parser has no common class of errors
         raise InputError(f"{path}: cannot be read as BibTeX ({one_line(error)})") from None
     entries = list(library.entries)
@@ -140,23 +149,13 @@ def read_bibtex(path: Path, options: FileOptions) -> Table:
     return table_of_records(str(path), records, lines, notices, warnings)
 
 
-def _with_months(text: str) -> str:
-    """Return BibTeX with the usual abbreviations of months defined, on its first line."""
-    months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-    return "".join(f'@string{{{month} = "{month}"}} ' for month in months) + text
-
-
 def _bibtex_record(entry: Any) -> Record:
     raw = {name.lower(): field.value for name, field in entry.fields_dict.items()}
     fields = {name: value for name, value in raw.items() if isinstance(value, str)}
-
-    def first(*names: str) -> str | None:
-        return next((plain for name in names if (plain := plain_latex(fields.get(name, "")))), None)
-
+    first = partial(first_text, fields, read=lambda value: plain_latex(value or "") or None)
     names = _split_people(fields.get("author") or fields.get("editor") or "")
     year, month = first("year"), first("month")
     date = first("date") or (f"{month} {year}" if year and month and month.isalpha() else year)
-    doi = fields.get("doi", "").strip()
     return Record(
         id=str(entry.key) or None,
         title=first("title"),
@@ -165,7 +164,7 @@ def _bibtex_record(entry: Any) -> Record:
         keyword=keywords_of(first("keywords", "keyword") or ""),
         venue=first("journal", "journaltitle", "booktitle", "series", "school", "institution", "publisher"),
         date=date,
-        url=fields.get("url", "").strip() or doi or None,
+        url=first_text(fields, "url", "doi", read=lambda value: (value or "").strip()),
         type=str(entry.entry_type).lower() or None,
     )
 
@@ -217,14 +216,6 @@ def _converter() -> tuple[Any, Any]:
 
 # ----------------------------------------------------------------------------------------------- RIS
 
-_RIS: Mapping[str, tuple[str, ...]] = {
-    "id": ("id", "accession_number"),
-    "title": ("title", "primary_title", "translated_title"),
-    "abstract": ("abstract", "notes_abstract"),
-    "venue": ("journal_name", "secondary_title", "alternate_title3", "alternate_title1", "publisher"),
-    "date": ("date", "year", "publication_year"),
-}
-
 
 def read_ris(path: Path, options: FileOptions) -> Table:
     """Read a RIS file, as reference managers export it."""
@@ -244,29 +235,17 @@ def read_ris(path: Path, options: FileOptions) -> Table:
 
 
 def _ris_record(entry: Mapping[str, Any]) -> Record:
-    def first(what: str) -> str | None:
-        return next((found for name in _RIS[what] if (found := text_or_none(entry.get(name)))), None)
-
+    first = partial(first_text, entry)
     urls = entry.get("urls") or [entry.get("url")]
-    date = (first("date") or "").rstrip("/")
+    date = (first("date", "year", "publication_year") or "").rstrip("/")
     return Record(
-        id=first("id"),
-        title=first("title"),
-        abstract=first("abstract"),
+        id=first("id", "accession_number"),
+        title=first("title", "primary_title", "translated_title"),
+        abstract=first("abstract", "notes_abstract"),
         author=people(entry.get("authors") or entry.get("first_authors") or ()),
         keyword=keywords_of(list(entry.get("keywords") or ())),
-        venue=first("venue"),
+        venue=first("journal_name", "secondary_title", "alternate_title3", "alternate_title1", "publisher"),
         date=re.sub(r"/+", "/", date) or None,
-        url=next((str(url) for url in urls if url), None) or text_or_none(entry.get("doi")),
-        type=text_or_none(entry.get("type_of_reference")),
+        url=next((str(url) for url in urls if url), None) or first("doi"),
+        type=first("type_of_reference"),
     )
-
-
-def records_of(source: str, rows: Iterable[Any], make: Callable[[Mapping[str, Any]], Record]) -> list[Record]:
-    """Return a record for each object of a list; anything else in it is an `InputError`."""
-    records = []
-    for row, value in enumerate(rows):
-        if not isinstance(value, Mapping):
-            raise InputError(f"{source}, record {row}: expected an object, got {type(value).__name__}")
-        records.append(make(value))
-    return records

@@ -9,6 +9,7 @@ import html
 import json
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,10 @@ from tagtopics.corpus.formats.text_files import text_lines
 from tagtopics.errors import InputError, json_problem
 from tagtopics.readers.bibliography import (
     Record,
+    first_text,
     keywords_of,
     people,
     person_name,
-    records_of,
     table_of_records,
     text_or_none,
 )
@@ -57,26 +58,17 @@ def read_json_table(path: Path, options: FileOptions) -> Table:
     return table_of_rows(rows, names, str(path))
 
 
-def read_csl(path: Path, options: FileOptions) -> Table:
-    """Read CSL-JSON, as citation managers export it."""
-    return _records(path, _csl_record)
-
-
-def read_openalex(path: Path, options: FileOptions) -> Table:
-    """Read works of OpenAlex: an answer of its API, an array of works, or one work per line."""
-    return _records(path, _openalex_record)
-
-
-def read_crossref(path: Path, options: FileOptions) -> Table:
-    """Read works of Crossref: an answer of its API, an array of works, or one work per line."""
-    return _records(path, _crossref_record)
-
-
-def _records(path: Path, make: Callable[[Mapping[str, Any]], Record]) -> Table:
+def read_works(make: Callable[[Mapping[str, Any]], Record], path: Path, options: FileOptions) -> Table:
+    """Read works: an answer of an API, an array of works, or one work per line; `make` is one of `WORKS`."""
     rows = _rows_of(_parsed(path))
     if rows is None:
         raise InputError(f"{path}: expected a list of works")
-    return table_of_records(str(path), records_of(str(path), rows, make))
+    records = []
+    for row, value in enumerate(rows):
+        if not isinstance(value, Mapping):
+            raise InputError(f"{path}, record {row}: expected an object, got {type(value).__name__}")
+        records.append(make(value))
+    return table_of_records(str(path), records)
 
 
 def _parsed(path: Path) -> Any:
@@ -129,15 +121,11 @@ def _kind_of_row(row: Any) -> str:
         return "openalex"
     if "DOI" in row and isinstance(row.get("title"), list):
         return "crossref"
-    issued = row.get("issued")
-    if "type" in row and "title" in row and (isinstance(issued, Mapping) or _has_family(row)):
-        return "csl"
-    return "json"
-
-
-def _has_family(row: Mapping[str, Any]) -> bool:
-    authors = row.get("author")
-    return isinstance(authors, list) and any(isinstance(a, Mapping) and "family" in a for a in authors)
+    authors = row.get("author") if isinstance(row.get("author"), list) else ()
+    cited = isinstance(row.get("issued"), Mapping) or any(
+        isinstance(author, Mapping) and "family" in author for author in authors or ()
+    )
+    return "csl" if "type" in row and "title" in row and cited else "json"
 
 
 def _given_family(value: Any) -> str:
@@ -165,38 +153,26 @@ def _plain(value: Any) -> str | None:
     return text_or_none(html.unescape(_MARKUP.sub(" ", text))) if isinstance(text, str) else None
 
 
-def _authors(row: Mapping[str, Any]) -> list[str]:
+def _citation(names: Mapping[str, tuple[str, ...]], row: Mapping[str, Any]) -> Record:
+    """Return the record of CSL-JSON or Crossref, which differ in the names of some fields."""
     authors = row.get("author")
-    return people(map(_given_family, authors)) if isinstance(authors, list) else []
-
-
-def _csl_record(row: Mapping[str, Any]) -> Record:
     return Record(
-        id=text_or_none(row.get("id")) or text_or_none(row.get("citation-key")),
+        id=first_text(row, *names["id"]),
         title=_plain(row.get("title")),
         abstract=_plain(row.get("abstract")),
-        author=_authors(row),
-        keyword=keywords_of(row.get("keyword") or row.get("keywords")),
-        venue=_plain(row.get("container-title")) or _plain(row.get("publisher")),
-        date=_date_parts(row.get("issued")),
-        url=text_or_none(row.get("URL")) or text_or_none(row.get("DOI")),
-        type=text_or_none(row.get("type")),
+        author=people(map(_given_family, authors)) if isinstance(authors, list) else [],
+        keyword=keywords_of(next((row[name] for name in names["keyword"] if row.get(name)), None)),
+        venue=first_text(row, "container-title", "publisher", read=_plain),
+        date=first_text(row, *names["date"], read=_date_parts),
+        url=first_text(row, "URL", "DOI"),
+        type=first_text(row, "type"),
     )
 
 
-def _crossref_record(row: Mapping[str, Any]) -> Record:
-    published = (row.get(name) for name in ("issued", "published", "published-online", "created"))
-    return Record(
-        id=text_or_none(row.get("DOI")),
-        title=_plain(row.get("title")),
-        abstract=_plain(row.get("abstract")),
-        author=_authors(row),
-        keyword=keywords_of(row.get("subject")),
-        venue=_plain(row.get("container-title")) or _plain(row.get("publisher")),
-        date=next((date for value in published if (date := _date_parts(value))), None),
-        url=text_or_none(row.get("URL")) or text_or_none(row.get("DOI")),
-        type=text_or_none(row.get("type")),
-    )
+_CSL = {"id": ("id", "citation-key"), "keyword": ("keyword", "keywords"), "date": ("issued",)}
+_CROSSREF = {
+    "id": ("DOI",), "keyword": ("subject",), "date": ("issued", "published", "published-online", "created"),
+}  # fmt: skip
 
 
 def _openalex_record(row: Mapping[str, Any]) -> Record:
@@ -213,15 +189,15 @@ def _openalex_record(row: Mapping[str, Any]) -> Record:
     source = place.get("source") if isinstance(place, Mapping) else None
     kinds = names("keywords", "display_name") or names("keywords", "keyword")
     return Record(
-        id=text_or_none(row.get("id")),
+        id=first_text(row, "id"),
         title=_plain(row.get("title") or row.get("display_name")),
         abstract=_inverted(row.get("abstract_inverted_index")) or _plain(row.get("abstract")),
         author=[person_name(name) for name in names("authorships", "author", "display_name")],
         keyword=keywords_of(kinds or names("topics", "display_name") or names("concepts", "display_name")),
-        venue=text_or_none(source.get("display_name")) if isinstance(source, Mapping) else None,
-        date=text_or_none(row.get("publication_date")) or text_or_none(row.get("publication_year")),
-        url=text_or_none(row.get("doi")) or text_or_none(row.get("id")),
-        type=text_or_none(row.get("type")),
+        venue=first_text(source, "display_name") if isinstance(source, Mapping) else None,
+        date=first_text(row, "publication_date", "publication_year"),
+        url=first_text(row, "doi", "id"),
+        type=first_text(row, "type"),
     )
 
 
@@ -235,3 +211,11 @@ def _inverted(index: Any) -> str | None:
             if isinstance(place, int) and 0 <= place < _MOST_POSITIONS:
                 at[place] = str(word)
     return text_or_none(" ".join(at[place] for place in sorted(at)))
+
+
+WORKS: Mapping[str, Callable[[Mapping[str, Any]], Record]] = {
+    "csl": partial(_citation, _CSL),  # as citation managers export it
+    "openalex": _openalex_record,
+    "crossref": partial(_citation, _CROSSREF),
+}
+"""The formats of bibliographies in JSON, and what makes a record of one of their objects."""

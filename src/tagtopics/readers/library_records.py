@@ -65,10 +65,9 @@ def read_marc(path: Path, options: FileOptions) -> Table:
 def _marc_fields(record: Any) -> Fields:
     fields: Fields = []
     for field in record.fields:
-        if field.data is not None and not field.subfields:
-            fields.append((field.tag, [("", str(field.data))]))
-        else:
-            fields.append((field.tag, [(str(sub.code), str(sub.value)) for sub in field.subfields]))
+        control = [("", str(field.data))] if field.data is not None else []
+        subfields = [(str(sub.code), str(sub.value)) for sub in field.subfields]
+        fields.append((field.tag, subfields or control))
     return fields
 
 
@@ -79,10 +78,9 @@ def read_marcxml(path: Path, options: FileOptions) -> Table:
         if _local(element) == "record" and any(_local(child) == "datafield" for child in element):
             fields: Fields = []
             for child in element:
-                if _local(child) == "controlfield":
-                    fields.append((child.get("tag", ""), [("", child.text or "")]))
-                elif _local(child) == "datafield":
-                    parts = [(sub.get("code", ""), sub.text or "") for sub in child]
+                if _local(child) in ("controlfield", "datafield"):
+                    parts = [("", child.text or "")] if _local(child) == "controlfield" else []
+                    parts += [(sub.get("code", ""), sub.text or "") for sub in child]
                     fields.append((child.get("tag", ""), parts))
             records.append(_marc_record(fields))
     return table_of_records(str(path), records)
@@ -124,20 +122,13 @@ def _without_point(name: str) -> str:
 
 def read_dublin_core(path: Path, options: FileOptions) -> Table:
     """Read Dublin Core records in XML, such as an answer of OAI-PMH."""
-    records = []
-    for element, header in _dc_elements(_parse_xml(path)):
-        records.append(_dc_record(element, header))
-    return table_of_records(str(path), records)
-
-
-def _dc_elements(root: Element) -> Iterator[tuple[Element, str | None]]:
-    """Yield the elements that contain Dublin Core elements, with the identifier of their OAI header."""
-    header = None
-    for element in root.iter():
-        if _local(element) == "header":
+    records, header = [], None
+    for element in _parse_xml(path).iter():
+        if _local(element) == "header":  # of OAI-PMH, before its record
             header = next((child.text for child in element if _local(child) == "identifier"), None)
         elif any(str(child.tag).startswith((_DC, _TERMS)) for child in element):
-            yield element, header
+            records.append(_dc_record(element, header))
+    return table_of_records(str(path), records)
 
 
 def _dc_record(element: Element, header: str | None) -> Record:
@@ -146,19 +137,20 @@ def _dc_record(element: Element, header: str | None) -> Record:
         found = (text_or_none(child.text) for child in element if child.tag in wanted)
         return [value for value in found if value]
 
-    identifiers = values("identifier")
-    links = [value for value in identifiers if value.lower().startswith(("http", "doi:", "10."))]
-    dates = values("date", "issued", "created")
+    def first(*names: str) -> str | None:
+        return next(iter(values(*names)), None)
+
+    links = [url for url in values("identifier") if url.lower().startswith(("http", "doi:", "10."))]
     return Record(
-        id=text_or_none(header) or next(iter(identifiers), None),
-        title=next(iter(values("title")), None),
+        id=text_or_none(header) or first("identifier"),
+        title=first("title"),
         abstract=" ".join(values("abstract") or values("description")) or None,
         author=people(values("creator") or values("contributor")),
         keyword=list(dict.fromkeys(values("subject"))),
-        venue=next(iter(values("isPartOf") or values("source") or values("publisher")), None),
-        date=next(iter(dates), None),
+        venue=first("isPartOf") or first("source") or first("publisher"),
+        date=first("date", "issued", "created"),
         url=next(iter(links), None),
-        type=next(iter(values("type")), None),
+        type=first("type"),
     )
 
 

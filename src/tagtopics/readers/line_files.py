@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ _INSTANCE = re.compile(r"(\S+)[\s,]+(\S+)[\s,]+(.*)", re.DOTALL)
 _NO_LABEL = {"x", "X", "_", "-", "none", "null"}
 _SUBJECTS = re.compile(r"\s*(?:<[^<>\s]+>\s*)+")
 _SUBJECT = re.compile(r"<([^<>\s]+)>")
+_SHORT_TEXT = re.compile(rf"([^\t]*)\t(\s*|{_SUBJECTS.pattern})", re.DOTALL)
 _BOUNDED = 4 * 2**20
 
 
@@ -29,11 +31,9 @@ def is_annif(path: Path) -> bool:
 
 def read_lines(path: Path, options: FileOptions) -> Table:
     """Read a text file with one document per line."""
-    encoding, notices = find_encoding(path, options.encoding)
-    numbered = [(n, line.strip()) for n, line in text_lines(path, None, encoding) if line.strip()]
-    notices.append(f"{path.name}: one document per line")
-    columns = {"text": [line for _, line in numbered]}
-    return _table(path, columns, [n for n, _ in numbered], Columns(text="text"), notices)
+    rows = _Rows(path, options, lambda line: line.strip())
+    rows.notices.append(f"{path.name}: one document per line")
+    return rows.table({"text": rows.values}, Columns(text="text"))
 
 
 def read_mallet(path: Path, options: FileOptions) -> Table:
@@ -41,45 +41,44 @@ def read_mallet(path: Path, options: FileOptions) -> Table:
 
     The label is the tag and the class of the document, unless it is a placeholder such as X.
     """
-    encoding, notices = find_encoding(path, options.encoding)
-    rows, lines = [], []
-    for number, line in text_lines(path, None, encoding):
-        if not line.strip():
-            continue
-        match = _INSTANCE.match(line.strip())
-        if match is None:
-            raise InputError(f"{path}, line {number}: expected a name, a label and a text")
-        rows.append(match.groups())
-        lines.append(number)
-    labels = [None if label in _NO_LABEL else label for _, label, _ in rows]
-    columns: dict[str, list[Any]] = {"id": [row[0] for row in rows], "text": [row[2] for row in rows]}
-    roles = Columns(text="text", id="id")
+    rows = _Rows(path, options, lambda line: _INSTANCE.match(line.strip()), "a name, a label and a text")
+    names, labels, texts = ([match[i] for match in rows.values] for i in (1, 2, 3))
+    labels = [None if label in _NO_LABEL else label for label in labels]
+    columns, roles = {"id": names, "text": texts}, Columns(text="text", id="id")
     if any(labels):
         columns |= {"tags": [[label] if label else [] for label in labels], "label": labels}
         roles = Columns(text="text", id="id", tags="tags", label="label")
-    return _table(path, columns, lines, roles, notices)
+    return rows.table(columns, roles)
 
 
 def read_annif(path: Path, options: FileOptions) -> Table:
     """Read Annif's short-text corpus: a text, a tab, and the addresses of its subjects in `<>`."""
-    encoding, notices = find_encoding(path, options.encoding)
-    texts, subjects, lines = [], [], []
-    for number, line in text_lines(path, None, encoding):
-        if not line.strip():
-            continue
-        text, tab, rest = line.rstrip("\r\n").partition("\t")
-        if not tab or not (_SUBJECTS.fullmatch(rest) or not rest.strip()):
-            raise InputError(f"{path}, line {number}: expected a text, a tab and subjects such as <uri>")
-        texts.append(text)
-        subjects.append(_SUBJECT.findall(rest))
-        lines.append(number)
-    columns: dict[str, list[Any]] = {"text": texts, "tags": subjects}
-    return _table(path, columns, lines, Columns(text="text", tags="tags"), notices)
+    expected = "a text, a tab and subjects such as <uri>"
+    rows = _Rows(path, options, lambda line: _SHORT_TEXT.fullmatch(line.rstrip("\r\n")), expected)
+    subjects = [_SUBJECT.findall(match[2]) for match in rows.values]
+    return rows.table(
+        {"text": [match[1] for match in rows.values], "tags": subjects}, Columns(text="text", tags="tags")
+    )
 
 
-def _table(
-    path: Path, columns: dict[str, list[Any]], lines: list[int], roles: Columns, notices: list[str]
-) -> Table:
-    if not lines:
-        raise InputError(f"{path}: no documents")
-    return Table(str(path), columns, list(columns), len(lines), lines, roles=roles, notices=notices)
+class _Rows:
+    """What a function finds on the lines of a file that are not blank; None is an `InputError`."""
+
+    def __init__(
+        self, path: Path, options: FileOptions, parse: Callable[[str], Any], expected: str = ""
+    ) -> None:
+        encoding, self.notices = find_encoding(path, options.encoding)
+        self.path, self.lines, self.values = path, list[int](), list[Any]()
+        for number, line in text_lines(path, None, encoding):
+            if line.strip():
+                value = parse(line)
+                if value is None:
+                    raise InputError(f"{path}, line {number}: expected {expected}")
+                self.lines.append(number)
+                self.values.append(value)
+        if not self.lines:
+            raise InputError(f"{path}: no documents")
+
+    def table(self, columns: dict[str, list[Any]], roles: Columns) -> Table:
+        n, names = len(self.lines), list(columns)
+        return Table(str(self.path), columns, names, n, self.lines, roles=roles, notices=self.notices)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,26 +12,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics.corpus.core import Documents, ReadOptions
-from tagtopics.corpus.formats.text_files import open_bytes, text_lines
+from tagtopics.corpus.formats.text_files import text_lines
 from tagtopics.errors import InputError
 
-XML_LIMIT = 16 * 2**20
 _ATTRIBUTE = re.compile(
     r"""@attribute\s+(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(\S+))\s""", re.IGNORECASE
 )
-
-
-@dataclass
-class _Entries:
-    """The entries of a matrix while it is read, row by row."""
-
-    columns: array[int] = field(default_factory=lambda: array("q"))
-    values: array[float] = field(default_factory=lambda: array("d"))
-    starts: list[int] = field(default_factory=lambda: [0])
-
-    def matrix(self, n_columns: int) -> sp.csr_array:
-        parts = (np.asarray(self.values), np.asarray(self.columns), self.starts)
-        return sp.csr_array(parts, shape=(len(self.starts) - 1, n_columns))
 
 
 def read_mulan(path: Path, options: ReadOptions) -> Documents:
@@ -44,7 +29,7 @@ def read_mulan(path: Path, options: ReadOptions) -> Documents:
     missing = [name for name in labels if name not in column]
     if missing:
         raise InputError(f"{path}: no attribute {missing[0]!r}, which the XML names as a label")
-    matrix = sp.csc_array(_data(path, lines, len(names)).matrix(len(names)))
+    matrix = sp.csc_array(_data(path, lines, len(names)))
     tag_columns = np.array([column[name] for name in labels], dtype=np.int64)
     word_columns = np.setdiff1d(np.arange(len(names)), tag_columns)
     return Documents(
@@ -58,20 +43,12 @@ def read_mulan(path: Path, options: ReadOptions) -> Documents:
 
 def read_labels(path: Path) -> tuple[str, ...]:
     """Return the labels that a Mulan XML file names; a DOCTYPE or entities are an `InputError`."""
-    with open_bytes(path) as file:
-        raw = file.read(XML_LIMIT + 1)
-    if len(raw) > XML_LIMIT:
-        raise InputError(f"{path}: longer than {XML_LIMIT:,} bytes; is this the XML of labels?")
+    text = "".join(line for _, line in text_lines(path))
+    if "<!DOCTYPE" in text or "<!ENTITY" in text:
+        raise InputError(f"{path}: contains a DOCTYPE or ENTITY, which is not allowed; remove it")
     try:
-        text = raw.decode("utf-8-sig")
-        if "<!DOCTYPE" in text or "<!ENTITY" in text:
-            raise InputError(f"{path}: contains a DOCTYPE or ENTITY, which is not allowed; remove it")
         root = ElementTree.fromstring(text)
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not UTF-8; save the file as UTF-8") from None
     except (ElementTree.ParseError, RecursionError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
         raise InputError(f"{path}: not valid XML ({error})") from None
     names = [e.get("name") for e in root.iter() if e.tag.rpartition("}")[2] == "label"]
     labels = tuple(dict.fromkeys(name for name in names if name))
@@ -115,29 +92,25 @@ def _header(path: Path, lines: Iterator[tuple[int, str]]) -> list[str]:
     raise InputError(f"{path}: no line @data; this is not an ARFF file, or it is cut off")
 
 
-def _data(path: Path, lines: Iterator[tuple[int, str]], n_columns: int) -> _Entries:
-    entries = _Entries()
+def _data(path: Path, lines: Iterator[tuple[int, str]], n_columns: int) -> sp.csr_array:
+    """Return the rows of data; each is `{column value, ...}`, or all values."""
+    columns, values, starts = array("q"), array("d"), [0]
     for number, line in lines:
         row = line.strip()
-        if row and not row.startswith("%"):
-            pairs = _sparse(row) if row.startswith("{") else _dense(row, n_columns)
-            _add_row(entries, pairs, n_columns, f"{path}, line {number}")
-    return entries
-
-
-def _add_row(entries: _Entries, pairs: Iterator[tuple[int, str]], n_columns: int, where: str) -> None:
-    try:
-        for column, value in pairs:
-            if not 0 <= column < n_columns:
-                raise InputError(f"{where}: attribute {column} is outside the {n_columns} attributes")
-            if value != "0":
-                entries.values.append(float(value.strip("'\"")))
-                entries.columns.append(column)
-    except ValueError as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{where}: {error}; words and labels must be counts") from None
-    entries.starts.append(len(entries.columns))
+        if not row or row.startswith("%"):
+            continue
+        try:
+            for column, value in _sparse(row) if row.startswith("{") else _dense(row, n_columns):
+                if not 0 <= column < n_columns:
+                    raise ValueError(f"attribute {column} is outside the {n_columns} attributes")
+                if value != "0":
+                    values.append(float(value.strip("'\"")))
+                    columns.append(column)
+        except ValueError as error:
+            raise InputError(f"{path}, line {number}: {error}; words and labels must be counts") from None
+        starts.append(len(columns))
+    parts = (np.asarray(values), np.asarray(columns), starts)
+    return sp.csr_array(parts, shape=(len(starts) - 1, n_columns))
 
 
 def _sparse(row: str) -> Iterator[tuple[int, str]]:
@@ -153,5 +126,4 @@ def _dense(row: str, n_columns: int) -> Iterator[tuple[int, str]]:
     values = row.split(",")
     if len(values) != n_columns:
         raise ValueError(f"{len(values)} values for {n_columns} attributes")
-    for column, value in enumerate(values):
-        yield column, value.strip()
+    return enumerate(value.strip() for value in values)

@@ -9,6 +9,7 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,17 +19,13 @@ from tagtopics.corpus.core import FileOptions
 from tagtopics.corpus.formats.tables import Table, first_repeated
 from tagtopics.corpus.formats.text_files import LINE_LIMIT, check_expanded
 from tagtopics.errors import InputError, one_line
-from tagtopics.readers.bibliography import Record, people, table_of_records, text_or_none
+from tagtopics.readers.bibliography import Record, first_text, people, table_of_records
 
 _ALLOWED = (
     sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE
 )  # fmt: skip
-_JOURNALS = ("-wal", "-journal")
-"""Ends of the names of files beside a database that hold its latest changes, or what they replaced."""
-
-_TRIES = 5
-"""How often a database is copied while another program writes it."""
-
+_JOURNALS = ("-wal", "-journal")  # ends of the names of files that hold the latest changes of a database
+_TRIES = 5  # to copy a database while another program writes it
 _ZOTERO = {"items", "itemData", "itemDataValues", "creators", "itemCreators", "itemTypes"}
 
 
@@ -50,7 +47,16 @@ def read_sqlite(path: Path, options: FileOptions) -> Table:
             query = f'SELECT * FROM "{tables[0].replace(chr(34), chr(34) * 2)}"'
             notices = [f"{path.name}: read the table {tables[0]!r}"]
         names, rows = _selected(connection, path, query)
-    return _table(path, names, rows, notices)
+    repeated = first_repeated(names)
+    if repeated is not None:
+        raise InputError(f"{path}: the query selects two columns {repeated!r}; rename one with AS")
+    if not rows:
+        raise InputError(f"{path}: no documents; the query selects no rows")
+    columns = {
+        name: [None if isinstance(row[at], bytes) else row[at] for row in rows]
+        for at, name in enumerate(names)
+    }
+    return Table(str(path), columns, names, len(rows), notices=notices)
 
 
 @contextmanager
@@ -139,19 +145,6 @@ def _selected(connection: sqlite3.Connection, path: Path, query: str) -> tuple[l
     return names, rows
 
 
-def _table(path: Path, names: list[str], rows: list[Any], notices: list[str]) -> Table:
-    repeated = first_repeated(names)
-    if repeated is not None:
-        raise InputError(f"{path}: the query selects two columns {repeated!r}; rename one with AS")
-    if not rows:
-        raise InputError(f"{path}: no documents; the query selects no rows")
-    columns = {
-        name: [None if isinstance(row[at], bytes) else row[at] for row in rows]
-        for at, name in enumerate(names)
-    }
-    return Table(str(path), columns, names, len(rows), notices=notices)
-
-
 def read_zotero(path: Path, options: FileOptions) -> Table:
     """Read the library of Zotero, `zotero.sqlite`: its items without notes, attachments and deleted ones."""
     with _opened(path) as connection:
@@ -162,70 +155,54 @@ def _zotero_table(connection: sqlite3.Connection, path: Path) -> Table:
     tables = set(_tables(connection))
     if not tables >= _ZOTERO:
         raise InputError(f"{path}: is not a library of Zotero")
+
+    def select(query: str) -> list[Any]:
+        return _selected(connection, path, query)[1]
+
     deleted = "SELECT itemID FROM deletedItems" if "deletedItems" in tables else "SELECT NULL WHERE 0"
-    _, items = _selected(
-        connection,
-        path,
+    items = select(
         "SELECT i.itemID, i.key, t.typeName FROM items i JOIN itemTypes t USING (itemTypeID) "
         f"WHERE t.typeName NOT IN ('attachment', 'note', 'annotation') AND i.itemID NOT IN ({deleted}) "
-        "ORDER BY i.itemID",
+        "ORDER BY i.itemID"
     )
-    fields: dict[Any, dict[str, str]] = defaultdict(dict)
     field_table = "fieldsCombined" if "fieldsCombined" in tables else "fields"
-    for item, field, value in _selected(
-        connection,
-        path,
+    values = select(
         f"SELECT d.itemID, f.fieldName, v.value FROM itemData d JOIN {field_table} f USING (fieldID) "
-        "JOIN itemDataValues v USING (valueID)",
-    )[1]:
-        fields[item][str(field)] = str(value)
-    authors = _lists(
-        connection,
-        path,
-        "SELECT ic.itemID, trim(coalesce(c.firstName, '') || ' ' || coalesce(c.lastName, '')) "
-        "FROM itemCreators ic JOIN creators c USING (creatorID) ORDER BY ic.itemID, ic.orderIndex",
+        "JOIN itemDataValues v USING (valueID)"
     )
-    tags = {}
-    if tables >= {"itemTags", "tags"}:
-        tags = _lists(
-            connection,
-            path,
-            "SELECT it.itemID, t.name FROM itemTags it JOIN tags t USING (tagID) ORDER BY 1, 2",
-        )
+    creators = select(
+        "SELECT ic.itemID, trim(coalesce(c.firstName, '') || ' ' || coalesce(c.lastName, '')) "
+        "FROM itemCreators ic JOIN creators c USING (creatorID) ORDER BY ic.itemID, ic.orderIndex"
+    )
+    of_tags = "SELECT it.itemID, t.name FROM itemTags it JOIN tags t USING (tagID) ORDER BY 1, 2"
+    tagged = select(of_tags) if tables >= {"itemTags", "tags"} else []
+    fields: dict[Any, dict[str, str]] = defaultdict(dict)
+    for item, field, value in values:
+        fields[item][str(field)] = str(value)
+    authors, tags = defaultdict[Any, list[str]](list), defaultdict[Any, list[str]](list)
+    for lists, rows in ((authors, creators), (tags, tagged)):
+        for item, name in rows:
+            lists[item].append(str(name))
     records = [
-        _zotero_record(str(key), str(kind), fields[item], authors.get(item, []), tags.get(item, []))
+        _zotero_record(str(key), str(kind), fields[item], authors[item], tags[item])
         for item, key, kind in items
     ]
     return table_of_records(str(path), records)
 
 
-def _lists(connection: sqlite3.Connection, path: Path, query: str) -> dict[Any, list[str]]:
-    lists: dict[Any, list[str]] = defaultdict(list)
-    for item, value in _selected(connection, path, query)[1]:
-        lists[item].append(str(value))
-    return lists
-
-
 def _zotero_record(
     key: str, kind: str, fields: dict[str, str], authors: list[str], tags: list[str]
 ) -> Record:
-    date = re.sub(r"(-00)+$", "", fields.get("date", "").split(" ")[0]) if fields.get("date") else ""
-    places = (
-        "publicationTitle",
-        "proceedingsTitle",
-        "bookTitle",
-        "conferenceName",
-        "university",
-        "publisher",
-    )
+    first = partial(first_text, fields)
+    books = ("publicationTitle", "proceedingsTitle", "bookTitle")
     return Record(
         id=key,
-        title=text_or_none(fields.get("title")),
-        abstract=text_or_none(fields.get("abstractNote")),
+        title=first("title"),
+        abstract=first("abstractNote"),
         author=people(authors),
         keyword=[tag for tag in tags if tag.strip()],
-        venue=next((found for name in places if (found := text_or_none(fields.get(name)))), None),
-        date=date or None,
-        url=text_or_none(fields.get("url")) or text_or_none(fields.get("DOI")),
+        venue=first(*books, "conferenceName", "university", "publisher"),
+        date=re.sub(r"(-00)+$", "", fields.get("date", "").split(" ")[0]) or None,
+        url=first("url", "DOI"),
         type=kind,
     )
