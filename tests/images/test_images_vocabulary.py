@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 
 import tagtopics as tt
 from tagtopics.images.decode import Uint8
-from tagtopics.images.descriptors import DARKEST, DESCRIPTORS, Described, Descriptor, cpam
+from tagtopics.images.descriptors import DARKEST, cpam
 from tagtopics.images.vocabulary import nearest
 
 
@@ -120,11 +120,10 @@ def test_it_is_an_estimator() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"descriptor": "sift"}, "descriptor must be"),
         ({"window": 5}, "window must be a multiple of 2"),
         ({"window": 0}, "window must be"),
         ({"step": 0}, "step must be"),
-        ({"codebook_sizes": (64,)}, "for achromatic and chromatic"),
+        ({"codebook_sizes": (64,)}, "codebook_sizes: List should have at least 2 items"),
         ({"codebook_sizes": (1, 64)}, "codebook_sizes.0 must be greater than or equal to 2"),
         ({"working_pixels": 3}, "working_pixels must be"),
         ({"working_pixels": 10**8}, "working_pixels must be"),
@@ -143,21 +142,6 @@ def test_bad_settings_are_refused(settings: dict[str, Any], message: str) -> Non
 def test_images_come_in_lists(images: Any) -> None:
     with pytest.raises(tt.InputError, match="images: "):
         small_vocabulary().transform(images)
-
-
-def mean_colour(pixels: Uint8, window: int, step: int) -> Described:
-    rows, columns = pixels.shape[0] // window, pixels.shape[1] // window
-    cut = pixels[: rows * window, : columns * window].astype(np.float32) / 255
-    tiles = cut.reshape(rows, window, columns, window, 3).mean((1, 3))
-    return Described((rows, columns), (tiles.reshape(-1, 3),))
-
-
-def test_another_descriptor_plugs_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = Descriptor(mean_colour, ("colour",), (12,), lambda window: (3,), 8, 8)
-    monkeypatch.setitem(DESCRIPTORS, "colours", own)
-    visual = tt.VisualVocabulary("colours").fit([scene.pixels for scene in some_scenes(8)])
-    assert visual.transform([photograph(192, 128)]).shape == (1, 12)
-    assert visual.tile_map(photograph(192, 128)).words.shape == (1, 16, 24)
 
 
 def test_the_vocabulary_is_saved_with_the_model(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64
 from tagtopics.corpus.tags import tags_of_labels
 from tagtopics.errors import InputError
-from tagtopics.images.decode import WORKING_PIXELS, Effort, Sizing, each_image, listed, read_image
+from tagtopics.images.decode import WORKING_PIXELS, Sizing, each_image, listed, read_image
 from tagtopics.images.descriptors import planes_of, windows
 from tagtopics.jit.threads import results_of, thread_limit
 
@@ -125,7 +125,7 @@ class SML(BaseEstimator):  # type: ignore[misc]
         return best
 
     def _each(self, function: Any, images: list[Any]) -> list[Any]:
-        return each_image(function, images, Effort(self.n_jobs, on_error="raise"))[0]
+        return each_image(function, images, self.n_jobs)[0]
 
     def _mixture_of_image(self, at: int, image: Any) -> Mixture:
         rng = np.random.default_rng([self.random_state, 1, at])

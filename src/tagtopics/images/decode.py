@@ -7,7 +7,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -15,25 +15,16 @@ import numpy as np
 import numpy.typing as npt
 
 from tagtopics._blas import single_thread
-from tagtopics.errors import InputError, MissingExtraError
+from tagtopics.errors import InputError, MissingExtraError, one_line
+from tagtopics.jit.threads import current_threads, thread_limit
 
 Uint8: TypeAlias = npt.NDArray[np.uint8]
 
-FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "TIFF", "BMP")
-"""The formats that Pillow may open; its other readers (PostScript, PDF, ...) are never used."""
-
+FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "TIFF", "BMP")  # Pillow's other readers (PDF, ...) are never used
 SUFFIXES = frozenset({".jpg", ".jpeg", ".jpe", ".png", ".webp", ".gif", ".tif", ".tiff", ".bmp"})
-"""The suffixes of image files."""
-
-MAX_PIXELS = 89_478_485
-"""The largest image by default, Pillow's limit: a quarter of a gigabyte of RGB."""
-
-WORKING_PIXELS = 192 * 128
-"""The size of the paper's photographs: 95 x 63 tiles of 4 x 4 pixels in steps of two."""
-
-
-MOST_WORKING_PIXELS = 2**22
-"""The largest working size; tiles and their descriptors take about 300 MB then."""
+MAX_PIXELS = 89_478_485  # the largest image by default, Pillow's limit: a quarter of a gigabyte of RGB
+WORKING_PIXELS = 192 * 128  # the paper's photographs: 95 x 63 tiles of 4 x 4 pixels in steps of two
+MOST_WORKING_PIXELS = 2**22  # the largest working size; tiles and their features take about 300 MB then
 
 
 class Sizing(NamedTuple):
@@ -136,21 +127,19 @@ def _pillow() -> Any:
 @contextmanager
 def _opened(pillow: Any, source: Any, sizing: Sizing, name: str) -> Iterator[Any]:
     """Open an image and check its size, without decoding it."""
-    if isinstance(source, pillow.Image):
-        image, opened = source, False
-    elif isinstance(source, np.ndarray):
-        image, opened = _of_array(pillow, source), True
-    elif isinstance(source, str | os.PathLike):
-        _check_file(Path(os.fsdecode(source)), name)
-        image, opened = pillow.open(source, formats=FORMATS), True
-    else:
-        raise InputError(f"an image must be a path, an array or a Pillow image, not {type(source).__name__}")
-    try:
+    with ExitStack() as stack:
+        if isinstance(source, pillow.Image):
+            image = source
+        elif isinstance(source, np.ndarray):
+            image = _of_array(pillow, source)
+        elif isinstance(source, str | os.PathLike):
+            _check_file(Path(os.fsdecode(source)), name)
+            image = stack.enter_context(pillow.open(source, formats=FORMATS))
+        else:
+            kind = type(source).__name__
+            raise InputError(f"an image must be a path, an array or a Pillow image, not {kind}")
         _check_size(image, sizing, name)
         yield image
-    finally:
-        if opened:
-            image.close()
 
 
 def _check_file(path: Path, name: str) -> None:
@@ -229,7 +218,7 @@ def _eight_bits(values: npt.NDArray[Any]) -> Uint8:
 
 
 def _reason(error: Exception) -> str:
-    text = " ".join(str(error).split())
+    text = one_line(error)
     if type(error).__name__ == "UnidentifiedImageError" or not text:
         return "not an image in a known format: " + ", ".join(FORMATS)
     return text.encode("utf-8", "backslashreplace").decode()[:160]
@@ -245,21 +234,18 @@ class Fault(NamedTuple):
     reason: str
 
 
-class Effort(NamedTuple):
-    """How images are processed."""
-
-    n_jobs: int | None = None  # threads; None or -1 for all cores
-    on_error: str = "skip"  # or "raise"
-    verbose: bool = False  # a progress bar on standard error
-
-
 def each_image(
-    function: Callable[[int, Any], T], images: list[Any], effort: Effort
+    function: Callable[[int, Any], T],
+    images: list[Any],
+    n_jobs: int | None,
+    on_error: str = "raise",
+    verbose: bool = False,
 ) -> tuple[list[T | None], list[Fault]]:
     """Apply a function to the number and the image of each image in a list.
 
-    Return the results in order, None for an image on which the function raised an `InputError`, and the
-    reasons. BLAS runs on one thread, so that the number of threads does not change results.
+    Return the results in order, and what went wrong: unless `on_error` is "raise", the result for an image
+    on which the function raised an `InputError` is None. BLAS runs on one thread, so that the number of
+    threads does not change results. `verbose` shows a progress bar on standard error.
     """
 
     def attempt(at: int) -> T | Fault:
@@ -270,10 +256,12 @@ def each_image(
 
     results: list[T | None] = []
     faults: list[Fault] = []
-    with quiet_decoders(), single_thread(), ThreadPoolExecutor(_threads(effort.n_jobs)) as pool:
-        for result in _with_progress(pool.map(attempt, range(len(images))), len(images), effort.verbose):
+    with thread_limit(n_jobs):
+        n_threads = current_threads()
+    with quiet_decoders(), single_thread(), ThreadPoolExecutor(n_threads) as pool:
+        for result in _with_progress(pool.map(attempt, range(len(images))), len(images), verbose):
             if isinstance(result, Fault):
-                if effort.on_error == "raise":
+                if on_error == "raise":
                     pool.shutdown(cancel_futures=True)
                     raise InputError(result.reason)
                 faults.append(result)
@@ -298,12 +286,6 @@ def skipped(faults: list[Fault]) -> str:
     some = "; ".join(fault.reason for fault in faults[:3])
     more = f"; and {len(faults) - 3:,} more" if len(faults) > 3 else ""
     return f"{len(faults):,} image(s) skipped: {some}{more}"
-
-
-def _threads(n_jobs: int | None) -> int:
-    if n_jobs is not None and n_jobs > 0:
-        return n_jobs
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _with_progress(results: Iterable[T], n: int, verbose: bool) -> Iterable[T]:

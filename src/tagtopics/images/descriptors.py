@@ -1,4 +1,4 @@
-"""From pixels to features of tiles. A descriptor has one or more blocks of features, each with a codebook.
+"""From pixels to features of tiles, in two blocks, each with a codebook.
 
 CPAM is the coloured pattern appearance model of Qiu (2002), which the paper uses: the luminance pattern of a
 tile and its colour are two vectors, both divided by the mean luminance, so that lighting has no effect.
@@ -6,7 +6,6 @@ tile and its colour are two vectors, both divided by the mean luminance, so that
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +13,8 @@ import numpy as np
 from tagtopics._typing import Float32
 from tagtopics.images.decode import Uint8
 
-DARKEST = 8.0
-"""The least mean luminance (of 255) to divide by; darker tiles contain only noise."""
+BLOCKS = ("achromatic", "chromatic")
+DARKEST = 8.0  # the least mean luminance (of 255) to divide by; darker tiles contain only noise
 
 
 class Described(NamedTuple):
@@ -23,18 +22,6 @@ class Described(NamedTuple):
 
     grid: tuple[int, int]  # rows, columns
     blocks: tuple[Float32, ...]  # each (rows * columns, dimensions)
-
-
-class Descriptor(NamedTuple):
-    """One kind of visual word."""
-
-    describe: Callable[[Uint8, int, int], Described]  # RGB pixels, window, step
-    block_names: tuple[str, ...]
-    codebook_sizes: tuple[int, ...]
-    dimensions: Callable[[int], tuple[int, ...]]  # of each block, by window
-    window: int
-    step: int
-    multiple: int = 1  # the window must be a multiple of this
 
 
 def cpam(pixels: Uint8, window: int, step: int) -> Described:
@@ -51,20 +38,6 @@ def cpam(pixels: Uint8, window: int, step: int) -> Described:
     scale = 1.0 / np.maximum(pattern.mean(2, keepdims=True), np.float32(DARKEST))
     blocks = ((pattern * scale).reshape(rows * columns, -1), (colour * scale).reshape(rows * columns, -1))
     return Described((rows, columns), blocks)
-
-
-DESCRIPTORS: dict[str, Descriptor] = {
-    "cpam": Descriptor(
-        describe=cpam,
-        block_names=("achromatic", "chromatic"),
-        codebook_sizes=(64, 64),
-        dimensions=lambda window: (window * window, 8),
-        window=4,
-        step=2,
-        multiple=2,
-    )
-}
-"""The descriptors by name. Add custom ones here; a saved model finds its descriptor by name."""
 
 
 def planes_of(pixels: Uint8) -> tuple[Float32, Float32, Float32]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Literal, Self
@@ -22,7 +22,6 @@ from tagtopics.images.decode import (
     MAX_PIXELS,
     MOST_WORKING_PIXELS,
     WORKING_PIXELS,
-    Effort,
     Fault,
     Sizing,
     Uint8,
@@ -32,10 +31,10 @@ from tagtopics.images.decode import (
     read_image,
     skipped,
 )
-from tagtopics.images.descriptors import DESCRIPTORS, Described, Descriptor
+from tagtopics.images.descriptors import BLOCKS, cpam
 
-_SAMPLE_IMAGES = 1500
-"""The most images to learn codebooks from; more only take longer."""
+_WINDOW, _STEP = 4, 2
+_SAMPLE_IMAGES = 1500  # the most images to learn codebooks from; more only take longer
 
 
 @dataclass(frozen=True)
@@ -57,10 +56,9 @@ class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Images are paths, arrays (height, width, 3) of uint8, or Pillow images.
 
     Args:
-        descriptor: the features of a tile, a name in `DESCRIPTORS`.
-        codebook_sizes: words in each codebook; None for the default of the descriptor.
-        window: side of a tile in pixels; None for the default of the descriptor.
-        step: pixels from one tile to the next; None likewise.
+        codebook_sizes: the number of patterns, and of colours.
+        window: side of a tile in pixels, an even number.
+        step: pixels from one tile to the next.
         working_pixels: images are scaled to this area with their aspect ratio kept; None for no scaling.
         max_pixels: larger images are refused before they are decoded.
         n_sample_tiles: tiles to learn the codebooks from.
@@ -77,11 +75,10 @@ class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        descriptor: str = "cpam",
         *,
-        codebook_sizes: Sequence[int] | None = None,
-        window: int | None = None,
-        step: int | None = None,
+        codebook_sizes: Sequence[int] = (64, 64),
+        window: int = _WINDOW,
+        step: int = _STEP,
         working_pixels: int | None = WORKING_PIXELS,
         max_pixels: int = MAX_PIXELS,
         n_sample_tiles: int = 100_000,
@@ -90,7 +87,6 @@ class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         random_state: int = 0,
         n_jobs: int | None = None,
     ) -> None:
-        self.descriptor = descriptor
         self.codebook_sizes = codebook_sizes
         self.window = window
         self.step = step
@@ -110,14 +106,14 @@ class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         chosen = np.sort(rng.permutation(len(found))[:_SAMPLE_IMAGES])
         per_image = -(-self.n_sample_tiles // max(len(chosen), 1))
         sample = partial(self._sample, n_tiles=per_image)
-        sampled, faults = each_image(sample, [found[i] for i in chosen], self._effort())
+        sampled, faults = self._each(sample, [found[i] for i in chosen])
         blocks = [np.concatenate(parts) for parts in zip(*(s for s in sampled if s is not None), strict=True)]
         if not blocks:
             raise InputError(f"no image can be read; the first: {faults[0].reason}")
         with single_thread():
             self.codebooks_ = tuple(
                 learn_codebook(tiles, size, self.random_state)
-                for tiles, size in zip(blocks, self._sizes(), strict=True)
+                for tiles, size in zip(blocks, self.codebook_sizes, strict=True)
             )
         self.vocabulary_ = self._names()
         return self
@@ -132,7 +128,7 @@ class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def count(self, images: Iterable[Any]) -> tuple[sp.csr_array, list[Fault]]:
         """Return counts (images, words), and the images that could not be read with the reasons."""
         check_is_fitted(self)
-        rows, faults = each_image(self._count_one, listed(images), self._effort())
+        rows, faults = self._each(self._count_one, listed(images))
         W = len(self.vocabulary_)
         empty = np.zeros(W, dtype=np.int32)
         return sp.csr_array(np.stack([empty if row is None else row for row in rows])), faults
@@ -143,7 +139,7 @@ class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         with quiet_decoders(), single_thread():
             pixels = read_image(image, self._sizing())
             words = self._words(pixels)
-        return TileMap(words, pixels, self._window(), self._step())
+        return TileMap(words, pixels, self.window, self.step)
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
         """Return the names of the visual words."""
@@ -156,17 +152,14 @@ class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return True
         if not isinstance(other, VisualVocabulary) or self.vocabulary_ != other.vocabulary_:
             return False
-        mine, theirs = ((v.descriptor, v._window(), v._step(), v.working_pixels) for v in (self, other))
+        mine, theirs = ((v.window, v.step, v.working_pixels) for v in (self, other))
         pairs = zip(self.codebooks_, other.codebooks_, strict=True)
         return mine == theirs and all(np.array_equal(a, b) for a, b in pairs)
 
-    # ------------------------------------------------------------------------------------- one image
-
     def _sample(self, at: int, image: Any, n_tiles: int) -> tuple[Float32, ...]:
-        described = self._describe(read_image(image, self._sizing()))
-        n = len(described.blocks[0])
+        described = cpam(read_image(image, self._sizing()), self.window, self.step)
         rng = np.random.default_rng([self.random_state, at])
-        rows = np.sort(rng.permutation(n)[:n_tiles])
+        rows = np.sort(rng.permutation(len(described.blocks[0]))[:n_tiles])
         return tuple(block[rows] for block in described.blocks)
 
     def _count_one(self, at: int, image: Any) -> Int32:
@@ -175,42 +168,23 @@ class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _words(self, pixels: Uint8) -> Int32:
         """Return (blocks, rows, columns): the nearest codebook entry of each tile."""
-        described = self._describe(pixels)
+        described = cpam(pixels, self.window, self.step)
         first, words = 0, []
         for block, codebook in zip(described.blocks, self.codebooks_, strict=True):
             words.append(first + nearest(block, codebook))
             first += len(codebook)
         return np.stack(words).reshape(-1, *described.grid).astype(np.int32)
 
-    def _describe(self, pixels: Uint8) -> Described:
-        return self._descriptor().describe(pixels, self._window(), self._step())
-
-    # --------------------------------------------------------------------------------- all images, settings
-
-    def _effort(self) -> Effort:
-        return Effort(self.n_jobs, self.on_error, self.verbose)
-
-    def _descriptor(self) -> Descriptor:
-        return DESCRIPTORS[self.descriptor]
-
-    def _window(self) -> int:
-        return self._descriptor().window if self.window is None else self.window
-
-    def _step(self) -> int:
-        return self._descriptor().step if self.step is None else self.step
-
-    def _sizes(self) -> tuple[int, ...]:
-        return tuple(
-            self._descriptor().codebook_sizes if self.codebook_sizes is None else self.codebook_sizes
-        )
+    def _each(self, function: Callable[[int, Any], Any], images: list[Any]) -> tuple[list[Any], list[Fault]]:
+        return each_image(function, images, self.n_jobs, self.on_error, self.verbose)
 
     def _sizing(self) -> Sizing:
-        return Sizing(self.working_pixels, self._window(), self.max_pixels)
+        return Sizing(self.working_pixels, self.window, self.max_pixels)
 
     def _names(self) -> tuple[str, ...]:
         return tuple(
             f"{name}{word:0{len(str(len(codebook) - 1))}}"
-            for name, codebook in zip(self._descriptor().block_names, self.codebooks_, strict=True)
+            for name, codebook in zip(BLOCKS, self.codebooks_, strict=True)
             for word in range(len(codebook))
         )
 
@@ -241,8 +215,7 @@ def learn_codebook(tiles: Float32, size: int, seed: int) -> Float32:
     return np.ascontiguousarray(centres[commonest])
 
 
-_PAIRS = 2**24
-"""Pairs of a tile and an entry of the codebook that are compared at a time."""
+_PAIRS = 2**24  # pairs of a tile and an entry of the codebook that are compared at a time
 
 
 def nearest(tiles: Float32, codebook: Float32) -> npt.NDArray[np.intp]:
@@ -252,10 +225,9 @@ def nearest(tiles: Float32, codebook: Float32) -> npt.NDArray[np.intp]:
     return np.concatenate([np.argmax(block @ codebook.T - half, axis=1) for block in blocks])
 
 
-PREFIX = "visual."
-"""The names of codebooks in the arrays of a model: this and a number."""
+PREFIX = "visual."  # of the names of codebooks in the arrays of a model, before a number
 
-_Pixels = Annotated[int, Field(ge=64, le=2 * MAX_PIXELS)]
+_Sizes = Field(min_length=len(BLOCKS), max_length=len(BLOCKS))
 
 
 class _Stored(BaseModel):
@@ -263,12 +235,12 @@ class _Stored(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
-    descriptor: str
-    codebook_sizes: list[Annotated[int, Field(ge=1, le=65536)]] | None
-    window: Annotated[int, Field(ge=2, le=256)] | None
+    descriptor: Literal["cpam"] = "cpam"
+    codebook_sizes: Annotated[list[Annotated[int, Field(ge=1, le=65536)]], _Sizes]
+    window: Annotated[int, Field(ge=2, le=256, multiple_of=2)] | None
     step: Annotated[int, Field(ge=1, le=256)] | None
     working_pixels: Annotated[int, Field(ge=64, le=MOST_WORKING_PIXELS)] | None
-    max_pixels: _Pixels
+    max_pixels: Annotated[int, Field(ge=64, le=2 * MAX_PIXELS)]
     on_error: Literal["skip", "raise"]
     random_state: Annotated[int, Field(ge=0)]
 
@@ -276,7 +248,9 @@ class _Stored(BaseModel):
 class _Settings(_Stored):
     """All parameters of `VisualVocabulary`."""
 
-    codebook_sizes: list[Annotated[int, Field(ge=2, le=65536)]] | None
+    codebook_sizes: Annotated[list[Annotated[int, Field(ge=2, le=65536)]], _Sizes]
+    window: Annotated[int, Field(ge=2, le=256, multiple_of=2)]
+    step: Annotated[int, Field(ge=1, le=256)]
     n_sample_tiles: Annotated[int, Field(ge=1)]
     verbose: bool
     n_jobs: Annotated[int, Field(ge=-1)] | None
@@ -293,8 +267,10 @@ def visual_to_json(visual: VisualVocabulary | None) -> dict[str, Any] | None:
     """Return the settings that decide how a new image becomes words; None for a model without images."""
     if visual is None:
         return None
-    settings = {name: _plain(getattr(visual, name)) for name in _Stored.model_fields}
-    return settings | {"codebook_sizes": [len(codebook) for codebook in visual.codebooks_]}
+    settings = {name: _plain(value) for name, value in visual.get_params(deep=False).items()}
+    sizes = [len(codebook) for codebook in visual.codebooks_]
+    stored = {"descriptor": "cpam"} | settings | {"codebook_sizes": sizes}
+    return {name: stored[name] for name in _Stored.model_fields}
 
 
 def visual_to_arrays(visual: VisualVocabulary | None) -> dict[str, npt.NDArray[Any]]:
@@ -309,35 +285,20 @@ def visual_from(settings: Any, arrays: dict[str, Any]) -> VisualVocabulary | Non
         return None
     if not isinstance(settings, dict):
         raise InputError("its visual vocabulary is damaged: the settings are not a JSON object")
-    _check(_Stored, settings)
-    sizes = settings["codebook_sizes"] or ()
-    visual = VisualVocabulary(**settings)
-    dimensions = DESCRIPTORS[visual.descriptor].dimensions(visual._window())
-    shapes = list(zip(sizes, dimensions, strict=True))
+    stored = _check(_Stored, settings).model_dump(exclude={"descriptor"})
+    stored |= {"window": stored["window"] or _WINDOW, "step": stored["step"] or _STEP}
+    visual = VisualVocabulary(**stored)
+    shapes = zip(visual.codebook_sizes, (visual.window**2, 8), strict=True)
     visual.codebooks_ = tuple(_codebook(arrays, i, shape) for i, shape in enumerate(shapes))
     visual.vocabulary_ = visual._names()
     return visual
 
 
-def _check(model: type[_Stored], settings: dict[str, Any]) -> None:
+def _check(model: type[_Stored], settings: dict[str, Any]) -> _Stored:
     try:
-        checked = model.model_validate(settings)
+        return model.model_validate(settings)
     except ValidationError as error:
         raise InputError(f"VisualVocabulary: {one_line(error)}") from None
-    descriptor = DESCRIPTORS.get(checked.descriptor)
-    if descriptor is None:
-        known = ", ".join(DESCRIPTORS)
-        raise InputError(f"VisualVocabulary: descriptor must be one of {known}, not {checked.descriptor!r}")
-    window = descriptor.window if checked.window is None else checked.window
-    if window % descriptor.multiple:
-        raise InputError(
-            f"VisualVocabulary: window must be a multiple of {descriptor.multiple}, not {window}"
-        )
-    sizes = checked.codebook_sizes
-    if (sizes is not None or model is _Stored) and len(sizes or ()) != len(descriptor.codebook_sizes):
-        blocks = " and ".join(descriptor.block_names)
-        n_sizes = len(sizes or ())
-        raise InputError(f"VisualVocabulary: codebook_sizes must be for {blocks}, not {n_sizes} number(s)")
 
 
 def _plain(value: Any) -> Any:
@@ -348,11 +309,8 @@ def _plain(value: Any) -> Any:
 
 
 def _codebook(arrays: dict[str, Any], i: int, shape: tuple[int, int]) -> Any:
-    codebook = arrays.get(f"{PREFIX}{i}")
-    if codebook is None or codebook.dtype != np.float32 or codebook.shape != shape:
-        raise InputError(f"its visual vocabulary is damaged: codebook {i} must be {shape} of float32")
-    if not np.isfinite(codebook).all():
-        raise InputError(
-            f"its visual vocabulary is damaged: codebook {i} contains numbers that are not finite"
-        )
+    codebook: Any = arrays.get(f"{PREFIX}{i}")
+    fits = codebook is not None and codebook.dtype == np.float32 and codebook.shape == shape
+    if not fits or not np.isfinite(codebook).all():
+        raise InputError(f"its visual vocabulary is damaged: codebook {i} must be {shape} of finite float32")
     return codebook
