@@ -26,8 +26,7 @@ from tagtopics.errors import InputError
 MOST_TOKENS = 500_000_000
 """A sampler stores a topic for each token: more tokens would need gigabytes for them alone."""
 
-AVERAGED = 0.25
-"""Default share of the sweeps, the last ones, whose mean is the result."""
+AVERAGED = 0.25  # default share of the sweeps, the last ones, whose mean is the result
 
 
 class Kept(NamedTuple):

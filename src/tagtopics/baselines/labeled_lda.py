@@ -25,8 +25,7 @@ from tagtopics.errors import InputError
 from tagtopics.jit.threads import run_ranges
 from tagtopics.tag_prior.mixture_loops import first_claims
 
-MOST_CELLS = 400_000_000
-"""Largest number of words times topics: the topics of a model are a dense matrix."""
+MOST_CELLS = 400_000_000  # largest number of words times topics: the topics of a model are a dense matrix
 
 
 class LabeledLDA(Baseline):

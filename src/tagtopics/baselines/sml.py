@@ -17,9 +17,7 @@ from tagtopics.images.decode import WORKING_PIXELS, Sizing, each_image, listed, 
 from tagtopics.images.descriptors import planes_of, windows
 from tagtopics.jit.threads import results_of, thread_limit
 
-_PATCH = 8
-"""Side of a patch, in pixels."""
-
+_PATCH = 8  # side of a patch, in pixels
 LEAST_VARIANCE = 0.15
 """Smallest variance, as a share of the variance of the features. Without it, flat patches give Gaussians so
 narrow that a few unusual patches would decide about the tags of an image (decision 243)."""

@@ -59,7 +59,10 @@ def read_image(source: Any, sizing: Sizing) -> Uint8:
     except FileNotFoundError:
         raise InputError(f"no such image: {name}") from None
     except Exception as error:  # decoders raise all kinds of errors on damaged files
-        raise InputError(f"{name}: cannot be read as an image ({_reason(error)})") from None
+        reason = one_line(error).encode("utf-8", "backslashreplace").decode()[:160]
+        if type(error).__name__ == "UnidentifiedImageError" or not reason:
+            reason = f"not an image in a known format: {', '.join(FORMATS)}"
+        raise InputError(f"{name}: cannot be read as an image ({reason})") from None
 
 
 @contextmanager
@@ -133,22 +136,17 @@ def _opened(pillow: Any, source: Any, sizing: Sizing, name: str) -> Iterator[Any
         elif isinstance(source, np.ndarray):
             image = _of_array(pillow, source)
         elif isinstance(source, str | os.PathLike):
-            _check_file(Path(os.fsdecode(source)), name)
+            path = Path(os.fsdecode(source))
+            if path.exists() and not path.is_file():
+                raise InputError(f"{name}: is not a regular file")
+            if path.exists() and path.stat().st_size == 0:
+                raise InputError(f"{name}: the file is empty")
             image = stack.enter_context(pillow.open(source, formats=FORMATS))
         else:
             kind = type(source).__name__
             raise InputError(f"an image must be a path, an array or a Pillow image, not {kind}")
         _check_size(image, sizing, name)
         yield image
-
-
-def _check_file(path: Path, name: str) -> None:
-    if path.is_dir():
-        raise InputError(f"{name}: is a folder, not an image")
-    if path.exists() and not path.is_file():
-        raise InputError(f"{name}: is not a regular file")
-    if path.exists() and path.stat().st_size == 0:
-        raise InputError(f"{name}: the file is empty")
 
 
 def _check_size(image: Any, sizing: Sizing, name: str) -> None:
@@ -215,13 +213,6 @@ def _eight_bits(values: npt.NDArray[Any]) -> Uint8:
     if values.dtype == np.uint16:
         top = 65535.0
     return np.clip(np.rint(finite * (255.0 / top)), 0, 255).astype(np.uint8)
-
-
-def _reason(error: Exception) -> str:
-    text = one_line(error)
-    if type(error).__name__ == "UnidentifiedImageError" or not text:
-        return "not an image in a known format: " + ", ".join(FORMATS)
-    return text.encode("utf-8", "backslashreplace").decode()[:160]
 
 
 T = TypeVar("T")

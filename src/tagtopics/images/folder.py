@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -12,19 +13,15 @@ from typing import Any
 from tagtopics.corpus.core import Documents, ReadOptions
 from tagtopics.corpus.formats.registry import read_table
 from tagtopics.corpus.formats.tables import Table, table_of_rows
-from tagtopics.corpus.formats.text_files import read_json
+from tagtopics.corpus.formats.text_files import existing, read_json
 from tagtopics.corpus.tags import TagLists, name_of, read_tags
 from tagtopics.errors import InputError
 from tagtopics.images.decode import SUFFIXES, display_name, images_in
 from tagtopics.images.vocabulary import VisualVocabulary
 
+# The columns of a table of tags, and its name; the first that exists is used.
 IMAGE_COLUMNS = ("image", "file", "filename", "file_name", "path", "photo", "name", "id")
 TAG_COLUMNS = ("tags", "tag", "keywords", "annotations", "labels")
-"""The default columns of a table of tags; the first that exists is used."""
-
-DEFAULT_FILES = ("tags.csv", "tags.tsv", "tags.jsonl", "tags.json")
-"""The default files of tags in a folder; the first that exists is used."""
-
 _SUFFIXES = (".csv", ".tsv", ".jsonl", ".json")
 
 
@@ -34,7 +31,7 @@ class ImageTags:
 
     tags: TagLists | None = None  # None if there are none at all
     labels: list[str | None] | None = None
-    split: list[str] | None = None  # "train" or "test" for each image; None unless all are known
+    split: list[str | None] | None = None  # "train" or "test" for each image; None unless all are known
     unusual: list[str] = field(default_factory=list)  # one line for each thing the user may not expect
 
 
@@ -51,11 +48,10 @@ def image_tags(folder: Path, names: Sequence[str], options: ReadOptions) -> Imag
     """
     tags = options.tags
     if tags is None:
-        tags = next((folder / name for name in DEFAULT_FILES if (folder / name).is_file()), None)
+        tags = existing(*(folder / f"tags{suffix}" for suffix in _SUFFIXES))
+    if tags is None and any(_sidecar(folder, name) for name in names):
+        tags = "sidecar"
     if tags is None:
-        sidecars = [_sidecar(folder, name) for name in names]
-        if any(sidecars):
-            return _from_sidecars(sidecars, options)
         return _from_folders(names) if any("/" in name for name in names) else ImageTags()
     if isinstance(tags, Mapping):
         rows = [{"image": name, "tags": cell} for name, cell in tags.items()]
@@ -68,16 +64,12 @@ def image_tags(folder: Path, names: Sequence[str], options: ReadOptions) -> Imag
         return _from_folders(names)
     if str(tags) == "sidecar":
         return _from_sidecars([_sidecar(folder, name) for name in names], options)
-    return _from_file(_found(folder, Path(tags)), names, options)
-
-
-def _found(folder: Path, path: Path) -> Path:
-    for candidate in (path, folder / path):
-        if candidate.is_file():
-            return candidate
-    raise InputError(
-        f"tags: no such file: {path}, neither here nor in {folder}; or use 'sidecar' or 'folders'"
-    )
+    path = existing(Path(tags), folder / tags)
+    if path is None:
+        raise InputError(
+            f"tags: no such file: {tags}, neither here nor in {folder}; or use 'sidecar' or 'folders'"
+        )
+    return _from_file(path, names, options)
 
 
 def _from_file(path: Path, names: Sequence[str], options: ReadOptions) -> ImageTags:
@@ -121,10 +113,12 @@ def _from_table(table: Table, source: str, names: Sequence[str], options: ReadOp
     unusual = _named(f"{source} names", "that cannot be found in the folder", strangers)
     missing = [name for name, of_image in zip(names, rows, strict=True) if not of_image]
     unusual += _named("", f"without a line in {source}, kept without tags", missing)
+    split = _column(table, "split", rows, required=False)
+    known = split is not None and all(part in ("train", "test") for part in split)
     return ImageTags(
         tags=[[tag for row in of_image for tag in found[row]] for of_image in rows],
         labels=_column(table, options.label or "label", rows, required=options.label is not None),
-        split=_split(table, rows),
+        split=split if known else None,
         unusual=unusual,
     )
 
@@ -135,13 +129,6 @@ def _column(table: Table, name: str, rows: list[list[int]], required: bool) -> l
     values = table.column(name, "the labels")
     firsts = [of_image[0] if of_image else None for of_image in rows]
     return [None if row is None else name_of(values[row], partial(table.where, row), name) for row in firsts]
-
-
-def _split(table: Table, rows: list[list[int]]) -> list[str] | None:
-    values = _column(table, "split", rows, required=False)
-    if values is None or not all(value in ("train", "test") for value in values):
-        return None
-    return [str(value) for value in values]
 
 
 def _first(table: Table, candidates: Sequence[str], what: str) -> str:
@@ -156,19 +143,13 @@ def _first(table: Table, candidates: Sequence[str], what: str) -> str:
 
 def _places(names: Sequence[str]) -> dict[str, int]:
     """Return the row of each image by its path, file name and stem, where these are unique."""
-    place: dict[str, int] = {}
-    parts: tuple[Callable[[str], str], ...] = (
-        _path,
-        lambda name: PurePosixPath(_path(name)).name,
-        lambda name: PurePosixPath(_path(name)).stem,
-    )
-    for part in parts:
-        rows: dict[str, list[int]] = {}
-        for row, name in enumerate(names):
-            rows.setdefault(part(name), []).append(row)
-        for key, sharing in rows.items():
-            if len(sharing) == 1:
-                place.setdefault(key, sharing[0])
+    paths, place = [_path(name) for name in names], dict[str, int]()
+    files = [PurePosixPath(path) for path in paths]
+    for keys in (paths, [file.name for file in files], [file.stem for file in files]):
+        count = Counter(keys)
+        for row, key in enumerate(keys):
+            if count[key] == 1:
+                place.setdefault(key, row)
     return place
 
 
@@ -178,8 +159,7 @@ def _path(name: str) -> str:
 
 def _sidecar(folder: Path, name: str) -> Path | None:
     image = folder / name
-    beside = (image.with_name(image.name + ".json"), image.with_suffix(".json"))
-    return next((path for path in beside if path.is_file()), None)
+    return existing(image.with_name(image.name + ".json"), image.with_suffix(".json"))
 
 
 def _from_sidecars(sidecars: Sequence[Path | None], options: ReadOptions) -> ImageTags:

@@ -20,8 +20,7 @@ from tagtopics.models.validation import check_parameters
 from tagtopics.scale.format import MANIFEST, ShardFolder
 from tagtopics.scale.shard_executor import ExecutorMaker, ShardRun, is_run, local_executor
 
-DOCUMENTS = 50_000
-"""Documents that a model fitted to shards keeps, by default."""
+DOCUMENTS = 50_000  # documents that a model fitted to shards keeps, by default
 
 _Model = TypeVar("_Model", bound=TopicModel)
 

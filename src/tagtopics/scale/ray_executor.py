@@ -26,14 +26,9 @@ from tagtopics.jit.threads import limit_threads
 from tagtopics.scale.format import ShardFolder
 from tagtopics.scale.shard_executor import ExecutorMaker, ShardExecutor, ShardStates
 
-MAX_DEATHS = 20
-"""Actors that may die in one sweep before the fit gives up: something kills them all."""
-
-_STORE_BYTES = 1 << 28
-"""Smallest size of the object store of a cluster that is started here."""
-
-_SECONDS = 10.0
-"""Time limit for a connection to an address."""
+MAX_DEATHS = 20  # actors that may die in one sweep before the fit gives up: something kills them all
+_STORE_BYTES = 1 << 28  # smallest size of the object store of a cluster that is started here
+_SECONDS = 10.0  # time limit for a connection to an address
 
 
 class Worker:

@@ -45,9 +45,7 @@ from tagtopics.scale.format import ShardFolder
 
 STATE_FORMAT = "tagtopics shard state"
 CHECKPOINT = "checkpoint.safetensors"
-REFIT_SWEEPS = 10
-"""Sweeps over a lost shard alone, with fixed topics, before it takes part in the fit again."""
-
+REFIT_SWEEPS = 10  # sweeps over a lost shard alone, with fixed topics, before it takes part in the fit again
 _STATE = re.compile(r"state-(\d{5,})-(\d{5,})\.safetensors")
 _TEMPORARY = re.compile(r"\.(checkpoint|state-\d+-\d+)\.safetensors\.\d+-[0-9a-f]{8}\.(tmp|lock)")
 

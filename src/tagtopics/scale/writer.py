@@ -37,9 +37,7 @@ from tagtopics.scale.format import (
 from tagtopics.scale.packing import TEXTS, Arrays, Metadata, pack
 
 LEAST_EDGES = 1_000_000
-EXACT = 2**24
-"""The largest count: single precision cannot hold all larger whole numbers."""
-
+EXACT = 2**24  # the largest count: single precision cannot hold all larger whole numbers
 _OURS = re.compile(r"manifest\.json|vocab\.txt|tags\.txt|statistics\.safetensors|shard-\d+\.safetensors")
 
 
