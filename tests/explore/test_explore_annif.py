@@ -17,7 +17,8 @@ from tagtopics.explore.record.to_topic_data import topic_data
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.server.annif import falling_scores
 from tagtopics.explore.server.engine import ModelEngine
-from tagtopics.explore.server.server import Limits, create_app
+from tagtopics.explore.server.middleware import Limits
+from tagtopics.explore.server.server import create_app
 
 pytest_plugins = ("explore_fixtures",)
 

@@ -21,10 +21,8 @@ from explore_support import Watched, serving
 import tagtopics as tt
 from tagtopics.errors import InputError
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.server import hosting
 from tagtopics.explore.server.engine import ModelEngine
-from tagtopics.explore.server.hosting import Reloader, Served, names_of
-from tagtopics.explore.server.server import create_server
+from tagtopics.explore.server.server import Served, create_server, names_of
 
 pytest_plugins = ("explore_fixtures",)
 
@@ -56,8 +54,8 @@ def test_names_are_for_addresses_and_unique() -> None:
 
 
 def test_several_models_have_pages_under_their_names(browser: Any, two: list[Served]) -> None:
-    app, board = create_server()
-    board.replace(two)
+    app, models = create_server()
+    models.replace(two)
     for address in serving(app):
         assert [one["name"] for one in get(f"{address}ready")[1]["models"]] == ["themes", "hostile"]
         assert get(f"{address}themes/api/v1/topics")[1]["topics"][0]["words"]
@@ -78,33 +76,29 @@ def test_several_models_have_pages_under_their_names(browser: Any, two: list[Ser
 
 
 def test_a_server_without_models_is_alive_but_not_ready(two: list[Served]) -> None:
-    app, board = create_server()
+    app, models = create_server()
     for address in serving(app):
         assert get(f"{address}health") == (200, {"status": "ok"})
         assert get(f"{address}ready")[0] == 503
         assert get(f"{address}api/v1/topics")[0] == 503
-        board.replace(two[:1])
+        models.replace(two[:1])
         assert get(f"{address}ready")[0] == 200
         assert get(f"{address}api/v1/topics")[0] == 200
 
 
-def test_browsers_wait_for_the_models(two: list[Served], monkeypatch: pytest.MonkeyPatch) -> None:
-    app, board = create_server()
+def test_browsers_try_again_until_the_models_are_loaded(browser: Any, two: list[Served]) -> None:
+    app, models = create_server()
     for address in serving(app):
-        threading.Timer(0.4, board.replace, [two[:1]]).start()
-        status, page = get(address, Accept="text/html,*/*")
-        assert status == 200
-        assert "static/explorer.js" in page
-    monkeypatch.setattr(hosting, "_PATIENCE", 0.2)
-    app, _ = create_server()
-    for address in serving(app):
-        assert get(address, Accept="text/html,*/*")[0] == 503
-        assert "is being loaded" in get(address, Accept="text/html,*/*")[1]
+        page = browser.new_page()
+        assert page.goto(address).status == 503
+        models.replace(two[:1])
+        page.wait_for_selector("html[data-ready=yes]", timeout=20_000)
+        page.close()
 
 
 def test_models_are_replaced_while_requests_are_answered(two: list[Served]) -> None:
-    app, board = create_server()
-    board.replace(two[:1])
+    app, models = create_server()
+    models.replace(two[:1])
     answers: list[tuple[int, Any]] = []
     stop = threading.Event()
 
@@ -117,7 +111,7 @@ def test_models_are_replaced_while_requests_are_answered(two: list[Served]) -> N
         for thread in threads:
             thread.start()
         for i in range(6):
-            board.replace([two[i % 2]])
+            models.replace([two[i % 2]])
             enough = len(answers) + 3
             wait(lambda n=enough: len(answers) >= n)
         stop.set()
@@ -129,7 +123,7 @@ def test_models_are_replaced_while_requests_are_answered(two: list[Served]) -> N
 
 
 def test_reload_needs_the_token_and_keeps_the_models_if_it_fails(two: list[Served]) -> None:
-    app, board = create_server(token="secret")
+    app, models = create_server(token="secret")
     broken = threading.Event()
     errors: list[Exception] = []
 
@@ -139,13 +133,13 @@ def test_reload_needs_the_token_and_keeps_the_models_if_it_fails(two: list[Serve
         return two[:1]
 
     started = threading.Event()
-    reloader = Reloader(board, load, started.set, errors.append)
-    reloader.start()
+    arguments = (load, started.set, errors.append)
+    threading.Thread(target=models.keep_loaded, args=arguments, daemon=True).start()
     assert started.wait(20)
     token = {"Authorization": "Bearer secret"}
     for address in serving(app):
         assert get(f"{address}reload", "POST")[0] == 401
-        assert get(f"{address}reload", **token)[0] == 405
+        assert get(f"{address}reload", **token)[0] == 404
         assert get(f"{address}reload", "POST", **token)[0] == 202
         wait(lambda at=address: get(f"{at}ready")[1]["reloads"] == 1)
         broken.set()
@@ -154,20 +148,19 @@ def test_reload_needs_the_token_and_keeps_the_models_if_it_fails(two: list[Serve
         assert get(f"{address}ready")[0] == 200
         assert get(f"{address}api/v1/topics", **token)[0] == 200
     assert len(errors) == 1
-    reloader.stop()
 
 
 def test_reload_without_a_token_of_the_server_is_refused(two: list[Served]) -> None:
-    app, board = create_server()
-    board.replace(two[:1])
+    app, models = create_server()
+    models.replace(two[:1])
     for address in serving(app):
         assert get(f"{address}reload", "POST", Authorization="Bearer ")[0] == 403
 
 
 def test_only_named_pages_may_embed(two: list[Served]) -> None:
     for origins, expected in (((), "'none'"), (("https://example.org",), "https://example.org")):
-        app, board = create_server(origins=origins)
-        board.replace(two[:1])
+        app, models = create_server(origins=origins)
+        models.replace(two[:1])
         for address in serving(app):
             with urllib.request.urlopen(address, timeout=20) as answer:
                 assert answer.headers["content-security-policy"].endswith(f"frame-ancestors {expected}")

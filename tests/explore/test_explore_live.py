@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -28,8 +26,7 @@ from explore_support import (
 
 import tagtopics as tt
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.server import listener
-from tagtopics.explore.server.server import Limits, create_app
+from tagtopics.explore.server.server import create_app
 
 pytest_plugins = ("explore_fixtures",)
 
@@ -190,58 +187,6 @@ def test_command_serves_on_this_machine_only_and_stops_well(hostile_model: tt.TT
         process.kill()
         process.wait()
         process.stdout.close()
-
-
-def test_half_sent_headers_are_dropped_and_block_nobody(
-    data: TopicData, model: tt.TTM, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(listener, "HEADER_SECONDS", 0.5)
-    bound = listener.bind("127.0.0.1", 0)
-    assert bound.proto == socket.IPPROTO_TCP
-    assert bound.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
-    server = listener.make_server(create_app(data, Recommending(model, model.tag_names_[:3])), Limits())
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
-    thread.start()
-    port = bound.getsockname()[1]
-    stalled = [socket.create_connection(("127.0.0.1", port)) for _ in range(20)]
-    for i, connection in enumerate(stalled):
-        connection.settimeout(10)
-        connection.sendall(b"GET /health HTTP/1.1\r\nHost:" if i % 2 else b"")
-    with httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
-        assert client.get("/health").status_code == 200
-        assert [connection.recv(100) for connection in stalled] == [b""] * 20  # closed by the server
-        assert client.get("/health").status_code == 200
-    for connection in stalled:
-        connection.close()
-    server.should_exit = True
-    thread.join(10)
-
-
-def test_300_half_sent_requests_block_nobody(
-    data: TopicData, model: tt.TTM, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No timer helps here: the oldest connections are closed before their time is over."""
-    monkeypatch.setattr(listener, "HEADER_SECONDS", 600.0)
-    bound = listener.bind("127.0.0.1", 0)
-    server = listener.make_server(create_app(data, Recommending(model, model.tag_names_[:3])), Limits())
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
-    thread.start()
-    port = bound.getsockname()[1]
-    body = b"POST /api/v1/transform HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{"
-    stalled = [socket.create_connection(("127.0.0.1", port)) for _ in range(300)]
-    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
-        for i, connection in enumerate(stalled):
-            with contextlib.suppress(OSError):  # those that the server has closed
-                connection.sendall(body if i % 10 == 0 else b"GET /health HTTP/1.1\r\nHost:")
-            if i % 100 == 99:
-                assert client.get("/health").status_code == 200
-                assert client.post("/api/v1/transform", json={"documents": [{"text": "wave"}]}).is_success
-    protocol: Any = server.config.http_protocol_class
-    assert 0 < len(protocol.waiting) <= listener.MOST_WAITING
-    for connection in stalled:
-        connection.close()
-    server.should_exit = True
-    thread.join(20)
 
 
 def _answers(address: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import io
 import json
 import re
@@ -15,13 +16,14 @@ from urllib.request import urlopen
 import numpy as np
 import pytest
 from explore_support import Watched
+from fastapi import HTTPException
 
 import tagtopics as tt
 from tagtopics.datasets.scenes import make_scenes, write_scenes
 from tagtopics.explore import write_report
 from tagtopics.explore.record.heat_maps import MOST_PIXELS, tag_maps, with_pictures
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.server.engine import ModelEngine, NotOfferedError
+from tagtopics.explore.server.engine import ModelEngine
 
 pytest_plugins = ("explore_fixtures",)
 
@@ -140,7 +142,7 @@ def test_command_serves_photographs(seeing: Any, scenes: Path, tmp_path: Path) -
             assert server.stdout is not None
             found = re.search(r"at (http://127\.0\.0\.1:\d+/)", server.stdout.readline())
             assert found is not None
-            bodies = json.loads(urlopen(f"{found[1]}data/bodies/0").read())
+            bodies = json.loads(gzip.decompress(urlopen(f"{found[1]}data/bodies/0").read()))
         finally:
             server.kill()
     assert any("p" in body for body in bodies)
@@ -181,5 +183,5 @@ def test_photographs_of_too_many_or_too_few_pixels_are_refused(seeing: Any) -> N
 
 
 def test_models_of_text_see_no_photographs(model: tt.TTM) -> None:
-    with pytest.raises(NotOfferedError, match="photographs"):
+    with pytest.raises(HTTPException, match="photographs"):
         ModelEngine(model).photograph(_png(60, 40), 3)

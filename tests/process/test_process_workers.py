@@ -21,9 +21,9 @@ from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
 import tagtopics as tt
 from tagtopics import _blas
 from tagtopics.explore.record.to_topic_data import topic_data
-from tagtopics.explore.server import listener
 from tagtopics.explore.server.engine import ModelEngine
-from tagtopics.explore.server.server import Limits, create_app
+from tagtopics.explore.server.middleware import Limits
+from tagtopics.explore.server.server import bind, create_app, make_server
 
 SECONDS = 120
 FORKS = hasattr(os, "fork")
@@ -152,7 +152,7 @@ def test_one_thread_is_the_limit_until_the_last_has_left() -> None:
 
 
 def serve(app: Any, bound: socket.socket) -> None:
-    listener.make_server(app, Limits()).run(sockets=[bound])
+    make_server(app, Limits()).run(sockets=[bound])
 
 
 @pytest.mark.skipif(not FORKS, reason="no fork on this system")
@@ -171,7 +171,7 @@ def test_server_workers_forked_from_a_server_that_has_answered() -> None:
 
     with ThreadPoolExecutor(1) as pool:
         here = pool.submit(asyncio.run, ask()).result(SECONDS)
-    bound = listener.bind("127.0.0.1", 0)
+    bound = bind("127.0.0.1", 0)
     context = multiprocessing.get_context("fork")
     children = [context.Process(target=serve, args=(app, bound)) for _ in range(2)]
     for child in children:

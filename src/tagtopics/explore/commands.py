@@ -14,13 +14,12 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
 
+    from uvicorn import Server
+
     from tagtopics.corpus import Corpus
     from tagtopics.explore.record.topic_data import TopicData
     from tagtopics.explore.report.html_report import ReportSize
-    from tagtopics.explore.server.engine import ModelEngine
-    from tagtopics.explore.server.hosting import Served, Switchboard
-    from tagtopics.explore.server.middleware import Application
-    from tagtopics.explore.server.server import Limits
+    from tagtopics.explore.server.server import Models, Served
     from tagtopics.models.base import TopicModel
 
 ModelsArgument = Annotated[
@@ -81,8 +80,6 @@ def report_command(
     audit: AuditOption = None,
 ) -> None:
     """Write topics, tags, tag groups and documents to one HTML file that opens without a network."""
-    from pathlib import Path
-
     from tagtopics.explore.map.map_svg import check_map_target, write_map
     from tagtopics.explore.record.offline import offline_model
     from tagtopics.explore.report.audit_page import read_findings
@@ -95,7 +92,7 @@ def report_command(
     clock = StepClock("load", "record", "render")
     loaded, documents = _load_both(model, corpus, output)
     clock.begin("record")
-    data = _record(loaded, documents, title or Path(model).resolve().stem, images)
+    data = _record(loaded, documents, model, title, images)
     clock.begin("render")
     options = ReportOptions(
         max_mb=max_mb, overwrite=overwrite, offline=offline_model(loaded), findings=findings
@@ -108,12 +105,16 @@ def report_command(
     _show_report(data, size, out, clock, output)
 
 
-def _record(loaded: TopicModel, documents: Corpus | None, title: str, images: str | None) -> TopicData:
-    """Return what the pages show of a model, with its photos if their folder is given."""
+def _record(
+    loaded: TopicModel, documents: Corpus | None, path: str, title: str | None, images: str | None
+) -> TopicData:
+    """Return what the pages show of a model in a folder, with its photos if their folder is given."""
+    from pathlib import Path
+
     from tagtopics.explore.record.heat_maps import with_pictures
     from tagtopics.explore.record.to_topic_data import topic_data
 
-    data = topic_data(loaded, documents, title)
+    data = topic_data(loaded, documents, title or Path(path).resolve().stem)
     return data if images is None else with_pictures(data, loaded, images)
 
 
@@ -160,9 +161,16 @@ def serve_command(
 ) -> None:
     """Serve models: their pages, a workbench for new texts, and a JSON API under /api/v1."""
     try:
-        from tagtopics.explore.server.hosting import Served, names_of
-        from tagtopics.explore.server.listener import allowed_hosts, bind
-        from tagtopics.explore.server.server import Limits, create_server
+        from tagtopics.explore.server.engine import ModelEngine
+        from tagtopics.explore.server.middleware import Limits
+        from tagtopics.explore.server.server import (
+            Served,
+            allowed_hosts,
+            bind,
+            create_server,
+            make_server,
+            names_of,
+        )
     except ImportError:
         raise MissingExtraError("serve", "serve") from None
 
@@ -175,36 +183,24 @@ def serve_command(
         raise InputError("serve: --corpus, --title and --images need a single model")
     listening = bind(host, port)
     limits = Limits(workers=workers, queue=queue, seconds=timeout)
-    app, board = create_server(limits, allowed_hosts(host), token=token, origins=origins)
-    shown = f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{listening.getsockname()[1]}/"
-    named = list(zip(names_of(models), models, strict=True))
+    app, served = create_server(limits, allowed_hosts(host), token=token, origins=origins)
 
     def load() -> list[Served]:
-        return [Served(name, *_shown(path, corpus, title, images, output)) for name, path in named]
+        found = []
+        for name, path in zip(names_of(models), models, strict=True):
+            loaded, documents = _load_both(path, corpus, output)
+            engine = ModelEngine(loaded)
+            engine.warm()
+            found.append(Served(name, _record(loaded, documents, path, title, images), engine))
+        return found
 
-    _serve(app, board, limits, listening, load, address, quiet=output.quiet)
-
-
-def _shown(
-    path: str, corpus: str | None, title: str | None, images: str | None, output: OutputOptions
-) -> tuple[TopicData, ModelEngine]:
-    """Load a model; return the record that the pages show, and what answers questions."""
-    from pathlib import Path
-
-    from tagtopics.explore.server.engine import ModelEngine
-
-    loaded, documents = _load_both(path, corpus, output)
-    data = _record(loaded, documents, title or Path(path).resolve().stem, images)
-    engine = ModelEngine(loaded)
-    engine.warm()
-    return data, engine
+    address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/"
+    _serve(make_server(app, limits), served, listening, load, address, quiet=output.quiet)
 
 
 def _serve(
-    app: Application,
-    board: Switchboard,
-    limits: Limits,
+    server: Server,
+    models: Models,
     listening: socket.socket,
     load: Callable[[], list[Served]],
     address: str,
@@ -213,34 +209,29 @@ def _serve(
 ) -> None:
     """Listen at once, load the models meanwhile, load them again at SIGHUP; end if they cannot be loaded."""
     import signal
+    import threading
 
-    from tagtopics.explore.server.hosting import Reloader
-    from tagtopics.explore.server.listener import make_server
-
-    server = make_server(app, limits)
     first: list[Exception] = []
 
     def ready() -> None:
         if not quiet:
-            names = ", ".join(one["title"] for one in board.status.models)
+            names = ", ".join(one["title"] for one in models.loaded)
             console().print(plain(f"Serving {names} at {address}"), soft_wrap=True)
             console().print(plain("Press Ctrl-C to stop.", "dim"))
 
     def failed(error: Exception) -> None:
-        if board.status.models:
-            note(f"reload failed, the earlier models stay: {board.status.failure}")
-            return
-        first.append(error)
-        server.should_exit = True
+        if models.loaded:
+            note(f"reload failed, the earlier models stay: {models.failure}")
+        else:
+            first.append(error)
+            server.should_exit = True
 
-    reloader = Reloader(board, load, ready, failed)
     if hasattr(signal, "SIGHUP"):
-        signal.signal(signal.SIGHUP, reloader.ask)
+        signal.signal(signal.SIGHUP, lambda *_: models.wanted.set())
     if not quiet:
         note("loading; /ready answers 200 when this is done")
-    reloader.start()
+    threading.Thread(target=models.keep_loaded, args=(load, ready, failed), daemon=True).start()
     server.run(sockets=[listening])
-    reloader.stop()
     if first:
         raise first[0]
 

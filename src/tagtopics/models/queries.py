@@ -111,10 +111,16 @@ class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
         Background topics do not count.
         """
+        return self.related_among(self.foreground_roots(), X, top, tags)
+
+    def related_among(
+        self, roots: tuple[Any, Any], X: Any, top: int, tags: Any
+    ) -> list[list[RelatedDocument]]:
+        """Return what `related` returns, given `foreground_roots`, which take long if documents are many."""
         counts, indicator = self.new_documents(X, tags)
         indicator = self._resolve_tags(counts, indicator)
         known = np.diff(counts.indptr) + (0 if indicator is None else np.diff(indicator.indptr))
-        background, trained = self.foreground_roots()
+        background, trained = roots
         queries = np.sqrt(foreground(self.infer(counts, indicator), background))
         with single_thread():  # one product for each document: its bits do not depend on the others
             similarities = [trained @ query for query in queries]

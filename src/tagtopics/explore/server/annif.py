@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated, Any, NotRequired
 from urllib.parse import parse_qs
 
 import numpy as np
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from pydantic import BaseModel, Field, ValidationError
+from typing_extensions import TypedDict
 
-from tagtopics.explore.server.collection import as_json
-from tagtopics.explore.server.engine import Engine, Question, RecommendedTag
-from tagtopics.explore.server.schemas import NewText
+from tagtopics.explore.report.page import compact_json
+from tagtopics.explore.server.engine import ModelEngine
+from tagtopics.explore.server.middleware import Gate
+from tagtopics.explore.server.schemas import NewDocument, NewText
 
-PROJECT = "tagtopics"
-"""The only project; its address is /v1/projects/tagtopics."""
-
+_PROJECT = "/v1/projects/tagtopics"
 _FORM = "application/x-www-form-urlencoded"
 _MOST_FIELDS = 100
 
@@ -32,45 +32,21 @@ class SuggestForm(BaseModel):
     explain: bool = False  # not part of Annif's API
 
 
-class Suggestion(BaseModel):
+class Suggestion(TypedDict):
     """A suggested tag."""
 
     uri: str  # the tag
     label: str  # its name if the model has a thesaurus, else the tag
     score: float
-    notation: None = None
+    notation: None
+    words: NotRequired[list[str]]  # words of the text that contribute most, if reasons are asked for
+    found: NotRequired[list[str]]  # pieces of the text that are names of the tag, likewise
 
 
-class ExplainedSuggestion(Suggestion):
-    """A suggested tag with the reasons for it."""
-
-    words: list[str]  # words of the text that contribute most
-    found: list[str]  # pieces of the text that are names of the tag
-
-
-class SuggestAnswer(BaseModel):
+class SuggestAnswer(TypedDict):
     """Suggested tags, best first."""
 
-    results: list[ExplainedSuggestion | Suggestion]
-
-
-class ProjectBackend(BaseModel):
-    """What computes the suggestions."""
-
-    backend_id: str = PROJECT
-
-
-class Project(BaseModel):
-    """The project as Annif describes one."""
-
-    project_id: str = PROJECT
-    name: str
-    language: str = "und"  # undetermined, as in BCP 47
-    backend: ProjectBackend = ProjectBackend()
-    vocab: None = None
-    vocab_language: None = None
-    is_trained: bool
-    modification_time: None = None
+    results: list[Suggestion]
 
 
 _BODY: dict[str, Any] = {
@@ -78,33 +54,31 @@ _BODY: dict[str, Any] = {
 }
 
 
-def annif_routes(
-    title: str, engine: Engine, compute: Callable[[Callable[[], bytes]], Awaitable[bytes]]
-) -> APIRouter:
-    """Return the routes of the project.
+def add_annif_routes(app: FastAPI, title: str, engine: ModelEngine, gate: Gate) -> None:
+    """Add the routes of the only project, which has the title of the collection."""
 
-    Args:
-        title: name of the project.
-        engine: recommends the tags.
-        compute: runs a function within the limits of the server.
-    """
-    router = APIRouter(tags=["Annif"])
+    @app.get(_PROJECT, tags=["Annif"])
+    async def project() -> dict[str, Any]:
+        """Return the project as Annif describes one; Annif asks whether it is trained."""
+        return {
+            "project_id": "tagtopics",
+            "name": title,
+            "language": "und",  # undetermined, as in BCP 47
+            "backend": {"backend_id": "tagtopics"},
+            "vocab": None,
+            "vocab_language": None,
+            "is_trained": "recommend" in engine.offers,
+            "modification_time": None,
+        }
 
-    @router.get(f"/projects/{PROJECT}")
-    async def project() -> Project:
-        """Return the project; Annif asks whether it is trained."""
-        return Project(name=title, is_trained="recommend" in engine.offers)
-
-    @router.post(f"/projects/{PROJECT}/suggest", response_model=SuggestAnswer, openapi_extra=_BODY)
+    @app.post(f"{_PROJECT}/suggest", tags=["Annif"], response_model=SuggestAnswer, openapi_extra=_BODY)
     async def suggest(request: Request) -> Response:
         """Suggest tags for a text, as Annif does; with `explain=1`, say why."""
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
             raise HTTPException(415, f"send a form, as {_FORM}")
         body = await request.body()
-        content = await compute(lambda: as_json(_suggested(engine, _read_form(body))))
+        content = await gate.run(lambda: compact_json(_suggested(engine, _read_form(body))))
         return Response(content, media_type="application/json")
-
-    return router
 
 
 def _read_form(body: bytes) -> SuggestForm:
@@ -127,12 +101,18 @@ def _read_form(body: bytes) -> SuggestForm:
         raise RequestValidationError([one | {"loc": ("body", *one["loc"])} for one in found]) from None
 
 
-def _suggested(engine: Engine, form: SuggestForm) -> SuggestAnswer:
-    (tags,) = engine.recommend([Question(form.text)], max(1, form.limit))
-    chosen = tags[: form.limit]
-    found = zip(chosen, falling_scores([tag.score for tag in chosen]), strict=True)
-    listed = [(tag, score) for tag, score in found if score >= form.threshold]
-    return SuggestAnswer(results=[_suggestion(tag, score, form.explain) for tag, score in listed])
+def _suggested(engine: ModelEngine, form: SuggestForm) -> SuggestAnswer:
+    (tags,) = engine.recommend([NewDocument(text=form.text)], max(1, form.limit))
+    chosen, results = tags[: form.limit], []
+    for one, score in zip(chosen, falling_scores([one["score"] for one in chosen]), strict=True):
+        tag = one["tag"]
+        uri = tag[1:-1] if tag.startswith("<") and tag.endswith(">") else tag
+        row = Suggestion(uri=uri, label=one["name"] or tag, score=score, notation=None)
+        if form.explain:
+            row |= {"words": one["words"], "found": one["found"]}
+        if score >= form.threshold:
+            results.append(row)
+    return SuggestAnswer(results=results)
 
 
 def falling_scores(scores: Sequence[float]) -> list[float]:
@@ -146,11 +126,3 @@ def falling_scores(scores: Sequence[float]) -> list[float]:
             score = np.nextafter(np.float32(falling[-1]), np.float32(0))
         falling.append(float(score))
     return falling
-
-
-def _suggestion(tag: RecommendedTag, score: float, explain: bool) -> Suggestion:
-    uri = tag.tag[1:-1] if tag.tag.startswith("<") and tag.tag.endswith(">") else tag.tag
-    label = tag.name or tag.tag
-    if not explain:
-        return Suggestion(uri=uri, label=label, score=score)
-    return ExplainedSuggestion(uri=uri, label=label, score=score, words=tag.words, found=tag.found)

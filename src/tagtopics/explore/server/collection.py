@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from pydantic import BaseModel
+from fastapi import HTTPException
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float32
 from tagtopics.errors import InputError
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.report.page import compact_json
-from tagtopics.explore.server import schemas
-from tagtopics.jit.threads import results_of
+from tagtopics.explore.server.schemas import (
+    DocumentList,
+    DocumentOut,
+    TagList,
+    TagOut,
+    TopicList,
+    TopicOut,
+    Weighted,
+)
 from tagtopics.jit.top import largest_in_rows
 
-
-class NoSuchDocumentError(Exception):
-    """There is no document of this number; the message names the range."""
-
-
-_ROWS = 64
-"""Rows whose weights are in memory at a time, for each core."""
+_ROWS = 64  # profiles of tags whose words are in memory at a time
 
 
 class Collection:
@@ -32,32 +32,25 @@ class Collection:
         self._data = data
         self._column = {name: t for t, name in enumerate(data.tags.names)}
         self._by_size = np.argsort(-data.tags.n_docs, kind="stable").tolist()
-        self._folded_tags = [name.casefold() for name in data.tags.names]
-        self._folded_ids = [name.casefold() for name in data.documents.ids]
 
-    def topics(self, n_words: int) -> schemas.TopicList:
+    def topics(self, n_words: int) -> TopicList:
         """Return all topics with their most probable words."""
         data = self._data
-        known, words = len(data.coherence) > 0, self._words(data.topic_word, n_words)
-        rows = [
-            schemas.TopicOut.model_construct(
-                topic=k,
-                share=float(data.topic_share[k]),
-                coherence=float(data.coherence[k]) if known else None,
-                words=words[k],
-            )
-            for k in range(data.n_topics)
+        coherence = data.coherence.tolist() or [None] * data.n_topics
+        rows = zip(data.topic_share.tolist(), coherence, self._words(data.topic_word, n_words), strict=True)
+        topics = [
+            TopicOut(topic=k, share=share, coherence=own, words=words)
+            for k, (share, own, words) in enumerate(rows)
         ]
-        return schemas.TopicList.model_construct(topics=rows)
+        return TopicList(topics=topics)
 
-    def tags(self, query: str, n: int, skip: int, n_words: int) -> schemas.TagList:
+    def tags(self, query: str, n: int, skip: int, n_words: int) -> TagList:
         """Return the tags whose name contains the query, most frequent first."""
-        wanted = query.casefold()
-        found = [t for t in self._by_size if wanted in self._folded_tags[t]]
-        rows = self._profiles([[t] for t in found[skip : skip + n]], n_words)
-        return schemas.TagList.model_construct(total=len(found), tags=rows)
+        wanted, names = query.casefold(), self._data.tags.names
+        found = [t for t in self._by_size if wanted in names[t].casefold()]
+        return TagList(total=len(found), tags=self._profiles([[t] for t in found[skip : skip + n]], n_words))
 
-    def together(self, names: Sequence[str], n_words: int) -> schemas.TagOut:
+    def together(self, names: Sequence[str], n_words: int) -> TagOut:
         """Return the joint profile of several tags."""
         for name in names:
             if name not in self._column:
@@ -65,64 +58,53 @@ class Collection:
         (row,) = self._profiles([[self._column[name] for name in dict.fromkeys(names)]], n_words)
         return row
 
-    def documents(self, query: str, n: int, skip: int) -> schemas.DocumentList:
+    def documents(self, query: str, n: int, skip: int) -> DocumentList:
         """Return the documents whose id contains the query."""
         wanted = query.casefold()
-        found = [d for d, name in enumerate(self._folded_ids) if wanted in name]
-        rows = [self._document(d, with_text=False) for d in found[skip : skip + n]]
-        return schemas.DocumentList.model_construct(total=len(found), documents=rows)
+        found = [d for d, name in enumerate(self._data.documents.ids) if wanted in name.casefold()]
+        return DocumentList(
+            total=len(found), documents=[self._document(d, None) for d in found[skip : skip + n]]
+        )
 
-    def document(self, row: int) -> schemas.DocumentOut:
-        """Return one document."""
-        n_docs = len(self._data.documents.ids)
-        if row >= n_docs:
-            raise NoSuchDocumentError(f"no document {row}; rows go from 0 to {n_docs - 1}")
-        return self._document(row, with_text=True)
+    def document(self, row: int) -> DocumentOut:
+        """Return one document, with its text."""
+        table = self._data.documents
+        if row >= len(table.ids):
+            raise HTTPException(404, f"no document {row}; rows go from 0 to {len(table.ids) - 1}")
+        return self._document(row, None if table.texts is None else table.texts[row])
 
-    def _profiles(self, groups: Sequence[Sequence[int]], n_words: int) -> list[schemas.TagOut]:
+    def _profiles(self, groups: Sequence[Sequence[int]], n_words: int) -> list[TagOut]:
         """Return the joint profile of each group of tags."""
         data = self._data
         joint = np.array([data.tags.joint(columns) for columns in groups]).reshape(-1, data.n_topics)
-        rows = zip(groups, joint, self._mixed_words(joint.astype(np.float32), n_words), strict=True)
+        words: list[list[Weighted]] = []
+        with single_thread():
+            for part in np.split(joint.astype(np.float32), range(_ROWS, len(joint), _ROWS)):
+                words += self._words(part @ data.topic_word, n_words)
         return [
-            schemas.TagOut.model_construct(
+            TagOut(
                 tags=[data.tags.names[t] for t in columns],
-                n_docs=[int(data.tags.n_docs[t]) for t in columns],
+                n_docs=data.tags.n_docs[columns].tolist(),
                 topics=topics.tolist(),
-                words=words,
+                words=own,
             )
-            for columns, topics, words in rows
+            for columns, topics, own in zip(groups, joint, words, strict=True)
         ]
 
-    def _document(self, row: int, with_text: bool) -> schemas.DocumentOut:
+    def _document(self, row: int, text: str | None) -> DocumentOut:
         table = self._data.documents
         tags = table.tag_index[slice(*table.tag_offsets[row : row + 2])]
-        return schemas.DocumentOut.model_construct(
+        return DocumentOut(
             row=row,
             id=table.ids[row],
             tags=[self._data.tags.names[t] for t in tags],
-            topics=table.topics[row].astype(float).tolist(),
-            text=table.texts[row] if with_text and table.texts is not None else None,
+            topics=table.topics[row].tolist(),
+            text=text,
         )
 
-    def _mixed_words(self, topics: Float32, n: int) -> list[list[schemas.Weighted]]:
-        """Return the n most probable words of each mixture of topics, (R, K)."""
-
-        def of_part(first: int) -> list[list[schemas.Weighted]]:
-            return self._words(topics[first : first + _ROWS] @ self._data.topic_word, n)
-
-        with single_thread():
-            found = results_of(of_part, range(0, len(topics), _ROWS))
-        return [words for part in found for words in part]
-
-    def _words(self, weights: Float32, n: int) -> list[list[schemas.Weighted]]:
+    def _words(self, weights: Float32, n: int) -> list[list[Weighted]]:
         """Return the n words with the largest weights of each row of (R, W)."""
         best = largest_in_rows(weights, n)
         values, names = np.take_along_axis(weights, best, axis=1), self._data.words
         rows = zip(best.tolist(), values.tolist(), strict=True)
-        return [[schemas.Weighted(names[w], p) for w, p in zip(*row, strict=True)] for row in rows]
-
-
-def as_json(answer: BaseModel) -> bytes:
-    """Return the JSON of an answer; a lone surrogate in a name becomes a question mark."""
-    return compact_json(answer.model_dump())
+        return [[Weighted(name=names[w], weight=p) for w, p in zip(*row, strict=True)] for row in rows]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
-
-from tagtopics.explore.server.engine import ExplainOut, RecommendedTag, RelatedDocument, TransformOut
+from typing_extensions import TypedDict
 
 Tag = Annotated[str, Field(min_length=1, max_length=500)]
 NewText = Annotated[str, Field(max_length=100_000)]
@@ -34,15 +32,14 @@ class RankedBatch(Batch):
     top: Annotated[int, Field(ge=1, le=100)] = 10
 
 
-@dataclass(slots=True)
-class Weighted:
-    """A name with a weight. A plain class: an answer may have hundreds of thousands of them."""
+class Weighted(TypedDict):
+    """A name with a weight."""
 
     name: str
     weight: float
 
 
-class TopicOut(BaseModel):
+class TopicOut(TypedDict):
     """A topic of the model."""
 
     topic: int
@@ -51,7 +48,13 @@ class TopicOut(BaseModel):
     words: list[Weighted]
 
 
-class TagOut(BaseModel):
+class TopicList(TypedDict):
+    """All topics."""
+
+    topics: list[TopicOut]
+
+
+class TagOut(TypedDict):
     """The profile of a tag, or of several together."""
 
     tags: list[str]
@@ -60,61 +63,93 @@ class TagOut(BaseModel):
     words: list[Weighted]
 
 
-class DocumentOut(BaseModel):
-    """A document of the collection."""
-
-    row: int
-    id: str
-    tags: list[str]
-    topics: list[float]
-    text: str | None = None
-
-
-class Failure(BaseModel):
-    """Why a request failed, in one line."""
-
-    detail: str
-
-
-class TopicList(BaseModel):
-    """All topics."""
-
-    topics: list[TopicOut]
-
-
-class TagList(BaseModel):
+class TagList(TypedDict):
     """Some of the tags."""
 
     total: int
     tags: list[TagOut]
 
 
-class DocumentList(BaseModel):
+class DocumentOut(TypedDict):
+    """A document of the collection."""
+
+    row: int
+    id: str
+    tags: list[str]
+    topics: list[float]
+    text: str | None
+
+
+class DocumentList(TypedDict):
     """Some of the documents."""
 
     total: int
     documents: list[DocumentOut]
 
 
-class TransformAnswer(BaseModel):
+class TransformOut(TypedDict):
+    """Topics of a new document."""
+
+    topics: list[float]  # (K,) proportions
+    known_words: int  # number of tokens that the model knows
+    unknown_words: int  # number of tokens that it does not know
+
+
+class TransformAnswer(TypedDict):
     """One answer per document."""
 
     documents: list[TransformOut]
 
 
-class ExplainAnswer(BaseModel):
+class ExplainOut(TypedDict):
+    """p(tag | word, document) of a new document: `credit` is words x tags."""
+
+    tags: list[str]
+    words: list[str]
+    counts: list[int]
+    word_topics: list[int]  # the most probable topic of each word here
+    credit: list[list[float]]  # words x tags, rows add up to one
+    text: str  # in the form that the spans count in
+    spans: list[tuple[int, int, int]]  # start, stop (code points) and place in `words`
+
+
+class ExplainAnswer(TypedDict):
     """One answer per document."""
 
     documents: list[ExplainOut]
 
 
-class RecommendAnswer(BaseModel):
+class RecommendedTag(TypedDict):
+    """A recommended tag, and the words that suggest it."""
+
+    tag: str
+    score: float
+    words: list[str]  # words of the document that contribute most
+    name: str  # of the tag, if the model has a thesaurus
+    found: list[str]  # pieces of the text that are names of the tag
+
+
+class RecommendAnswer(TypedDict):
     """One list per document, best first."""
 
     documents: list[list[RecommendedTag]]
 
 
-class RelatedAnswer(BaseModel):
+class RelatedOut(TypedDict):
+    """A document of the collection that resembles a new one."""
+
+    id: str
+    row: int
+    score: float  # 1 for the same topics, 0 for none in common
+
+
+class RelatedAnswer(TypedDict):
     """One list per document, most similar first."""
 
-    documents: list[list[RelatedDocument]]
+    documents: list[list[RelatedOut]]
+
+
+class Failure(TypedDict):
+    """Why a request failed, in one line."""
+
+    detail: str

@@ -1,89 +1,152 @@
-"""The server: the explorer's pages and a JSON API."""
+"""The server: one model at `/`, several at `/NAME/`, replaced as a whole without a pause; the socket."""
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Callable, MutableMapping, Sequence
+import ipaddress
+import re
+import socket
+import threading
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Annotated, Any, TypeVar
+from datetime import UTC, datetime
+from html import escape
+from typing import Any
 
-from fastapi import APIRouter, FastAPI, HTTPException, Path, Query, Request
-from fastapi.exceptions import RequestValidationError
+import uvicorn
+from fastapi import FastAPI, HTTPException, Request
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
-from pydantic import BaseModel
+from prometheus_client import CollectorRegistry, generate_latest
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.routing import Mount, Route, Router
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tagtopics.errors import InputError
-from tagtopics.explore.map.terrain import map_index, terrain_of
-from tagtopics.explore.record.heat_maps import PhotographAnswer
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.report.bodies import CHUNK, Bodies
-from tagtopics.explore.report.page import live_page, packed, script, style
-from tagtopics.explore.report.prepare import index_of
-from tagtopics.explore.server import schemas
-from tagtopics.explore.server.annif import annif_routes
-from tagtopics.explore.server.answers import Answer, AnswerCache, unless_known
-from tagtopics.explore.server.collection import Collection, NoSuchDocumentError, as_json
-from tagtopics.explore.server.engine import Engine, NotOfferedError, Question
-from tagtopics.explore.server.guard import TokenGuard, api_page
-from tagtopics.explore.server.hosting import Served, Switchboard
-from tagtopics.explore.server.middleware import (
-    Application,
-    Gate,
-    Metrics,
-    Middleware,
-    OverloadedError,
-    Receive,
-    Send,
-    TooSlowError,
-)
+from tagtopics.explore.report.page import ICON
+from tagtopics.explore.server.engine import ModelEngine
+from tagtopics.explore.server.middleware import BodyLimit, Gate, Limits, TokenGuard, Watch, has_token
+from tagtopics.explore.server.model_app import model_app
 
-PREFIX = "/api/v1"
-
-Count = Annotated[int, Query(ge=1, le=500)]
-Skip = Annotated[int, Query(ge=0, le=10**9)]
-Text = Annotated[str, Query(max_length=200)]
-
-_Answer = TypeVar("_Answer")
-_PHOTOGRAPH: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-    }
-}
-_REFUSALS: dict[int | str, dict[str, Any]] = {
-    code: {"model": schemas.Failure} for code in (400, 404, 408, 413, 415, 422, 501, 503, 504)
-}
+_OWN = ("health", "ready", "reload", "metrics")  # paths of the server itself
 
 
-@dataclass(frozen=True)
-class Limits:
-    """Limits on the work of the server."""
+@dataclass(frozen=True, eq=False)
+class Served:
+    """A model that the server answers for."""
 
-    workers: int = 2  # requests computed at the same time
-    queue: int = 128  # requests that may wait
-    seconds: float = 30.0  # for one answer, waiting included
-    body_bytes: int = 2_000_000
-    photograph_bytes: int = 12_000_000
-    body_seconds: float = 10.0  # in which a body must arrive
-    cache_bytes: int = 32_000_000  # of answers about the collection
+    name: str  # in addresses
+    data: TopicData
+    engine: ModelEngine
 
 
-def create_app(
-    data: TopicData,
-    engine: Engine,
-    limits: Limits | None = None,
-    hosts: Sequence[str] | None = None,
-    *,
-    token: str | None = None,
-    origins: Sequence[str] = (),
-) -> Application:
-    """Return the server of one model as an ASGI application; see `create_server`."""
-    app, board = create_server(limits, hosts, token=token, origins=origins)
-    board.replace([Served("model", data, engine)])
-    return app
+class Models:
+    """An ASGI application that passes requests on to the models.
+
+    Requests that have begun are answered by the models they began with: `replace` only changes what later
+    requests find.
+
+    Attributes:
+        loaded: what `/ready` tells about each model; empty until they are loaded.
+        reloads: how often they were replaced.
+        failure: of the last reload.
+        wanted: set if they shall be loaded again.
+    """
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+        self._app: ASGIApp = JSONResponse(
+            {"detail": "the models are being loaded; try again"},
+            status_code=503,
+            headers={"Retry-After": "2", "Refresh": "2"},  # for programs; for browsers
+        )
+        self.loaded: list[dict[str, Any]] = []
+        self.reloads, self.failure, self.wanted = 0, "", threading.Event()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        await self._app(scope, receive, send)
+
+    def replace(self, models: Sequence[Served]) -> None:
+        """Answer with these models from now on."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        apps = [model_app(one.data, one.engine, self._gate) for one in models]  # slow; requests go on
+        if len(models) == 1:
+            self._app = apps[0]
+        else:
+            page = HTMLResponse(_home_page(models).encode("utf-8", "replace"))
+            mounts = [Mount(f"/{one.name}", app) for one, app in zip(models, apps, strict=True)]
+            self._app = Router([Route("/", lambda _: page), *mounts])
+        self.reloads += bool(self.loaded)
+        self.failure = ""
+        self.loaded = [
+            {
+                "name": one.name,
+                "title": one.data.title,
+                "model": one.data.model,
+                "topics": one.data.n_topics,
+                "documents": len(one.data.documents.ids),
+                "loaded": now,
+            }
+            for one in models
+        ]
+
+    def keep_loaded(
+        self,
+        load: Callable[[], Sequence[Served]],
+        ready: Callable[[], None],
+        failed: Callable[[Exception], None],
+    ) -> None:
+        """Load the models, and again whenever it is wanted; return only if they cannot be loaded at first.
+
+        Args:
+            load: returns the models.
+            ready: called once the first models are there.
+            failed: called with the error of a load; earlier models stay.
+        """
+        while True:
+            try:
+                self.replace(load())
+            except Exception as error:
+                self.failure = str(error).splitlines()[0][:300] if str(error) else repr(error)
+                failed(error)
+            else:
+                if not self.reloads:
+                    ready()
+            if not self.loaded:
+                return
+            self.wanted.wait()
+            self.wanted.clear()
+
+
+def names_of(paths: Sequence[str]) -> list[str]:
+    """Return a name in addresses for each model folder; equal ones get a number."""
+    names: list[str] = []
+    for path in paths:
+        stem = re.sub(r"\.tt$", "", re.split(r"[/\\]", path.rstrip("/\\"))[-1])
+        name = re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("-.") or "model"
+        number, free = 2, name
+        while free in (*names, *_OWN):
+            free, number = f"{name}-{number}", number + 1
+        names.append(free)
+    return names
+
+
+def _home_page(models: Sequence[Served]) -> str:
+    """Return the page that lists several models."""
+    rows = "".join(
+        f'<li><a href="{one.name}/"><bdi>{escape(one.data.title)}</bdi></a> '
+        f"<small>{len(one.data.documents.ids):,} documents, {one.data.n_topics} topics</small></li>"
+        for one in models
+    )
+    style = f"{models[0].name}/static/explorer.css"
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Models · tagtopics</title>'
+        '<meta name="viewport" content="width=device-width">'
+        f'<link rel="icon" href="{ICON}"><link rel="stylesheet" href="{style}"></head>'
+        f'<body><main><h1>Models</h1><ul class="models">{rows}</ul></main></body></html>'
+    )
 
 
 def create_server(
@@ -92,284 +155,126 @@ def create_server(
     *,
     token: str | None = None,
     origins: Sequence[str] = (),
-) -> tuple[Application, Switchboard]:
+) -> tuple[ASGIApp, Models]:
     """Return a server as an ASGI application, and what to give its models to.
 
     Args:
         limits: limits on its work, for all models together.
-        hosts: host names that it accepts; None for any. See `listener.allowed_hosts`.
+        hosts: host names that it accepts; None for any. See `allowed_hosts`.
         token: that requests must have, as `Authorization: Bearer TOKEN` or, in a browser, as the password.
         origins: addresses of other web pages that may use the API and embed the pages.
     """
     limits = limits or Limits()
-    gate = Gate(limits.workers, limits.queue, limits.seconds)
-    metrics = Metrics(lambda: gate.pending)
-    board = Switchboard(lambda one: _model_app(one, limits, gate), metrics.text, token)
-    guarded: Any = _Closing(board, gate)
+    gate, registry = Gate(limits), CollectorRegistry()
+    models = Models(gate)
+
+    @asynccontextmanager
+    async def closing(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        gate.close()
+
+    own = FastAPI(lifespan=closing, openapi_url=None)
+    _add_operation(own, models, registry, token)
+    own.mount("/", models)
+    guarded: ASGIApp = BodyLimit(own, limits)
     guarded = guarded if token is None else TokenGuard(guarded, token)
-    if origins:  # outermost: a browser asks for permission without a token
+    if origins:  # around the token: a browser asks for permission without one
         allowed = ["authorization", "content-type"]
         guarded = CORSMiddleware(guarded, allow_origins=list(origins), allow_headers=allowed)
-    trusted = TrustedHostMiddleware(guarded, allowed_hosts=list(hosts or ("*",)), www_redirect=False)
-    app = Middleware(
-        trusted,
-        metrics=metrics,
-        max_bytes=limits.body_bytes,
-        larger={"/api/v1/photograph": limits.photograph_bytes},
-        body_seconds=limits.body_seconds,
-        frames=origins,
-    )
-    return app, board
+    guarded = TrustedHostMiddleware(guarded, allowed_hosts=list(hosts or ("*",)), www_redirect=False)
+    guarded = Watch(guarded, registry, lambda: gate.pending, origins)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await (guarded if scope["type"] == "http" else own)(scope, receive, send)
+
+    return app, models
 
 
-class _Closing:
-    """Wraps an ASGI application: ends the work of a gate with the server."""
+def _add_operation(app: FastAPI, models: Models, registry: CollectorRegistry, token: str | None) -> None:
+    """Add the routes of the server itself."""
 
-    def __init__(self, app: Application, gate: Gate) -> None:
-        self._app, self._gate = app, gate
+    @app.api_route("/health", methods=["GET", "HEAD"])
+    async def health() -> dict[str, Any]:
+        return {"status": "ok"}
 
-    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        if scope["type"] != "lifespan":
-            await self._app(scope, receive, send)
-            return
-        while True:
-            message = await receive()
-            if message["type"] == "lifespan.shutdown":
-                self._gate.close()
-            await send({"type": f"{message['type']}.complete"})
-            if message["type"] == "lifespan.shutdown":
-                return
+    @app.api_route("/ready", methods=["GET", "HEAD"])
+    async def ready() -> Response:
+        status = "ready" if models.loaded else "loading"
+        told = {"status": status, "models": models.loaded, "reloads": models.reloads}
+        return JSONResponse(told | {"failure": models.failure}, 200 if models.loaded else 503)
+
+    @app.post("/reload", status_code=202)
+    async def reload(request: Request) -> dict[str, str]:
+        if token is None or not has_token(request.scope, token):
+            raise HTTPException(403, "needs the token of --token; or send the signal SIGHUP")
+        models.wanted.set()
+        return {"status": "reloading; GET /ready tells when it is done"}
+
+    @app.get("/metrics")
+    async def metrics() -> Response:
+        return PlainTextResponse(generate_latest(registry))
 
 
-def _model_app(one: Served, limits: Limits, gate: Gate) -> Application:
-    """Return the pages and the API of one model."""
-    data, engine = one.data, one.engine
-    app = FastAPI(
-        title="tagtopics",
-        description="Topics, tags and documents of a model, and its answers about new documents.",
-        version=f"{data.version}",
-        docs_url=None,
-        redoc_url=None,
-    )
-    app.include_router(_pages(data, engine.offers), include_in_schema=False)
-    app.include_router(_operation())
-    collection, cache = Collection(data), AnswerCache(limits.cache_bytes)
-    app.include_router(_collection(collection, gate, cache), prefix=PREFIX, responses=_REFUSALS)
-    app.include_router(_questions(engine, gate), prefix=PREFIX, responses=_REFUSALS)
-    suggesting = annif_routes(data.title, engine, lambda work: _compute(gate, work))
-    app.include_router(suggesting, prefix="/v1", responses=_REFUSALS)
-    page = api_page(app.openapi())
-    app.add_api_route("/docs", lambda: HTMLResponse(page), include_in_schema=False)
-    _handle_errors(app)
+def create_app(
+    data: TopicData, engine: ModelEngine, limits: Limits | None = None, hosts: Sequence[str] | None = None,
+    *, token: str | None = None, origins: Sequence[str] = (),
+) -> ASGIApp:  # fmt: skip
+    """Return the server of one model as an ASGI application; see `create_server`."""
+    app, models = create_server(limits, hosts, token=token, origins=origins)
+    models.replace([Served("model", data, engine)])
     return app
 
 
-def _pages(data: TopicData, offers: frozenset[str]) -> APIRouter:
-    """Serve the page, its style sheet and script, and its data."""
-    router = APIRouter()
-    order = data.documents.by_topic()
-    bodies_of = Bodies(data)
-    index = packed(index_of(data, order))
-    places = packed(map_index(terrain_of(data), order))
-    n_bodies = len(order) if data.documents.has_words else 0
-    settings = {"live": True, "bodies": n_bodies, "chunk": CHUNK, "offers": sorted(offers)}
-    page = live_page(data.title, settings)
+def allowed_hosts(host: str) -> tuple[str, ...] | None:
+    """Return the host names that a server on an address accepts; None for any.
 
-    @lru_cache(maxsize=64)
-    def pack(at: int) -> bytes:
-        rows = order[at * CHUNK : (at + 1) * CHUNK]
-        return packed(bodies_of.bodies(rows))
-
-    @router.get("/")
-    async def home() -> Response:
-        return HTMLResponse(page)
-
-    @router.get("/static/explorer.js")
-    async def code(request: Request) -> Response:
-        return unless_known(request, Answer(script().encode()), "text/javascript; charset=utf-8")
-
-    @router.get("/static/explorer.css")
-    async def looks(request: Request) -> Response:
-        return unless_known(request, Answer(style().encode()), "text/css; charset=utf-8")
-
-    @router.get("/data/index")
-    def whole_index(request: Request) -> Response:
-        return _zipped(index, request)
-
-    @router.get("/data/map")
-    def whole_map(request: Request) -> Response:
-        return _zipped(places, request)
-
-    @router.get("/data/bodies/{at}")
-    def bodies(at: Annotated[int, Path(ge=0, le=10**9)], request: Request) -> Response:
-        if at * CHUNK >= n_bodies:
-            raise HTTPException(404, "no such document")
-        return _zipped(pack(at), request)
-
-    return router
-
-
-def _zipped(content: bytes, request: Request) -> Response:
-    if "gzip" in request.headers.get("accept-encoding", ""):
-        zipped = {"Content-Encoding": "gzip"}
-        return unless_known(request, Answer(content), "application/json", zipped)
-    return unless_known(request, Answer(gzip.decompress(content)), "application/json")
-
-
-def _operation() -> APIRouter:
-    """Describe the routes of the server itself, for the schema; `hosting.Switchboard` answers them."""
-    router = APIRouter(tags=["operation"])
-
-    @router.get("/health")
-    async def health() -> dict[str, str | int]:
-        """Return the status of the server."""
-        raise HTTPException(404)
-
-    @router.get("/ready", responses={503: {"description": "The models are being loaded."}})
-    async def ready() -> dict[str, Any]:
-        """Return the loaded models and when they were loaded."""
-        raise HTTPException(404)
-
-    @router.post("/reload", status_code=202, responses={403: {"description": "The token is missing."}})
-    async def reload() -> dict[str, str]:
-        """Load the models again; requests are answered by the old ones meanwhile."""
-        raise HTTPException(404)
-
-    @router.get("/metrics", response_class=PlainTextResponse)
-    async def counters() -> str:
-        """Return metrics in the Prometheus text format."""
-        raise HTTPException(404)
-
-    return router
-
-
-def _collection(collection: Collection, gate: Gate, cache: AnswerCache) -> APIRouter:
-    """Serve what the model has learned: topics, tags, documents. Answers are cached by query."""
-    router = APIRouter(tags=["collection"])
-
-    async def answer(request: Request, compute: Callable[..., BaseModel], *given: Any) -> Response:
-        key = (compute.__name__, *given)
-        found = cache.get(key)
-        if found is None:
-            found = await _compute(gate, lambda: Answer(as_json(compute(*given))))
-            cache.put(key, found)
-        return unless_known(request, found, "application/json")
-
-    @router.get("/topics", response_model=schemas.TopicList)
-    async def topics(request: Request, words: Count = 10) -> Response:
-        """Return all topics with their most probable words."""
-        return await answer(request, collection.topics, words)
-
-    @router.get("/tags", response_model=schemas.TagList)
-    async def tags(
-        request: Request, query: Text = "", n: Count = 50, skip: Skip = 0, words: Count = 10
-    ) -> Response:
-        """Return the tags whose name contains the query, most frequent first, with their profiles."""
-        return await answer(request, collection.tags, query, n, skip, words)
-
-    @router.get("/tags/together", response_model=schemas.TagOut)
-    async def together(
-        request: Request,
-        tag: Annotated[list[schemas.Tag], Query(min_length=1, max_length=10)],
-        words: Count = 10,
-    ) -> Response:
-        """Return the joint profile of several tags."""
-        return await answer(request, collection.together, tuple(tag), words)
-
-    @router.get("/documents", response_model=schemas.DocumentList)
-    async def documents(request: Request, query: Text = "", n: Count = 50, skip: Skip = 0) -> Response:
-        """Return the documents whose id contains the query, in the order of the collection."""
-        return await answer(request, collection.documents, query, n, skip)
-
-    @router.get("/documents/{row}", response_model=schemas.DocumentOut)
-    async def document(request: Request, row: Annotated[int, Path(ge=0, le=10**9)]) -> Response:
-        """Return one document by its row in the collection."""
-        return await answer(request, collection.document, row)
-
-    return router
-
-
-def _questions(engine: Engine, gate: Gate) -> APIRouter:
-    """Serve answers about new documents, one or a batch at a time."""
-    router = APIRouter(tags=["new documents"])
-
-    async def answer(work: Callable[[], BaseModel]) -> Response:
-        # in a worker: large answers would block the event loop
-        content = await _compute(gate, lambda: as_json(work()))
-        return Response(content, media_type="application/json")
-
-    @router.post("/transform", response_model=schemas.TransformAnswer)
-    async def transform(batch: schemas.Batch) -> Response:
-        """Return the topics of new documents."""
-        return await answer(lambda: schemas.TransformAnswer(documents=engine.transform(_asked(batch))))
-
-    @router.post("/explain", response_model=schemas.ExplainAnswer)
-    async def explain(batch: schemas.Batch) -> Response:
-        """Return how much of each word each of the given tags accounts for."""
-        return await answer(lambda: schemas.ExplainAnswer(documents=engine.explain(_asked(batch))))
-
-    @router.post("/recommend", response_model=schemas.RecommendAnswer)
-    async def recommend(batch: schemas.RankedBatch) -> Response:
-        """Recommend tags for new documents, with the words that suggest each."""
-        return await answer(
-            lambda: schemas.RecommendAnswer(documents=engine.recommend(_asked(batch), batch.top))
-        )
-
-    @router.post("/related", response_model=schemas.RelatedAnswer)
-    async def related(batch: schemas.RankedBatch) -> Response:
-        """Return documents of the collection that resemble new ones."""
-        return await answer(lambda: schemas.RelatedAnswer(documents=engine.related(_asked(batch), batch.top)))
-
-    @router.post("/photograph", openapi_extra=_PHOTOGRAPH)
-    async def photograph(request: Request, top: Annotated[int, Query(ge=1, le=20)] = 5) -> PhotographAnswer:
-        """Return the topics of a photo, recommended tags, and a heat map for each tag."""
-        kind = request.headers.get("content-type", "")
-        if not kind.startswith(("image/", "application/octet-stream")):
-            raise HTTPException(415, "send the bytes of an image, as application/octet-stream")
-        content = await request.body()
-        return await _compute(gate, lambda: engine.photograph(content, top))
-
-    return router
-
-
-def _asked(batch: schemas.Batch) -> list[Question]:
-    return [Question(one.text, tuple(dict.fromkeys(one.tags))) for one in batch.documents]
-
-
-async def _compute(gate: Gate, work: Callable[[], _Answer]) -> _Answer:
+    A server on a loopback address accepts only its own names. This stops web pages that rebind their own
+    host name to this machine.
+    """
     try:
-        return await gate.run(work)
-    except Exception as error:
-        status, detail, headers = _refusal_of(error)
-        raise HTTPException(status, detail, headers) from None
+        local = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        local = host == "localhost"
+    # "[" is what Starlette before 0.50 reads from an IPv6 host such as [::1]:8000
+    return ("localhost", "127.0.0.1", "[::1]", "::1", "[", host.lower()) if local else None
 
 
-def _refusal_of(error: Exception) -> tuple[int, str, dict[str, str]]:
-    """Return status, reason and headers of the answer to a request that failed; raise unexpected errors."""
-    if isinstance(error, OverloadedError):
-        return 503, "too many requests at once; try again", {"Retry-After": "1"}
-    if isinstance(error, TooSlowError):
-        return 504, "the answer took too long; try a shorter text", {}
-    if isinstance(error, NoSuchDocumentError):
-        return 404, str(error), {}
-    if isinstance(error, NotOfferedError):
-        return 501, str(error), {}
-    if isinstance(error, InputError):
-        return 422, str(error).encode("utf-8", "replace").decode(), {}
-    raise error
+def bind(host: str, port: int) -> socket.socket:
+    """Return a socket that listens on an address.
+
+    Its protocol is named, because asyncio sets TCP_NODELAY only then; otherwise every answer on a kept-alive
+    connection waits 40 ms.
+    """
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        try:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            listening.bind((host, port))
+            listening.listen(512)
+        except OSError:
+            listening.close()
+            raise
+    except OSError as error:
+        raise InputError(
+            f"cannot listen on {host} port {port}: {error.strerror or error}; choose another --port"
+        ) from None
+    return listening
 
 
-def _handle_errors(app: FastAPI) -> None:
-    """Describe a wrong request in one line, without echoing its content."""
-
-    @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: RequestValidationError) -> Response:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        line = f"{place}: {first['msg']}".encode("ascii", "replace").decode()
-        return JSONResponse({"detail": line[:300]}, status_code=422)
-
-    @app.exception_handler(InputError)
-    async def wrong(_: Request, error: InputError) -> Response:
-        status, detail, headers = _refusal_of(error)
-        return JSONResponse({"detail": detail}, status, headers)
+def make_server(app: ASGIApp, limits: Limits) -> uvicorn.Server:
+    """Return the HTTP server of an application; run it with `run(sockets=[bind(...)])`."""
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            http="h11",
+            ws="none",
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_keep_alive=10,
+            timeout_graceful_shutdown=10,
+            limit_concurrency=max(256, 8 * (limits.workers + limits.queue)),
+        )
+    )

@@ -1,0 +1,189 @@
+"""The application of one model: the explorer's pages and a JSON API."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Annotated, Any
+
+from fastapi import FastAPI, HTTPException, Path, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, JSONResponse, Response
+
+from tagtopics.errors import InputError
+from tagtopics.explore.map.terrain import map_index, terrain_of
+from tagtopics.explore.record.heat_maps import PhotographAnswer
+from tagtopics.explore.record.topic_data import TopicData
+from tagtopics.explore.report.bodies import CHUNK, Bodies
+from tagtopics.explore.report.page import compact_json, live_page, packed, script, style
+from tagtopics.explore.report.prepare import index_of
+from tagtopics.explore.server import schemas
+from tagtopics.explore.server.annif import add_annif_routes
+from tagtopics.explore.server.collection import Collection
+from tagtopics.explore.server.engine import ModelEngine
+from tagtopics.explore.server.middleware import Gate
+
+_API = "/api/v1"
+
+Count = Annotated[int, Query(ge=1, le=500)]
+Skip = Annotated[int, Query(ge=0, le=10**9)]
+Text = Annotated[str, Query(max_length=200)]
+Number = Annotated[int, Path(ge=0, le=10**9)]
+
+_PHOTOGRAPH: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    code: {"model": schemas.Failure} for code in (400, 404, 408, 413, 415, 422, 501, 503, 504)
+}
+
+
+def model_app(data: TopicData, engine: ModelEngine, gate: Gate) -> FastAPI:
+    """Return the pages and the API of one model; `gate` runs what takes long."""
+    app = FastAPI(
+        title="tagtopics",
+        description="Topics, tags and documents of a model, and its answers about new documents.",
+        version=f"{data.version}",
+        docs_url=None,
+        redoc_url=None,
+        responses=_REFUSALS,
+    )
+    _add_pages(app, data, engine.offers)
+    _add_collection(app, Collection(data), gate)
+    _add_questions(app, engine, gate)
+    add_annif_routes(app, data.title, engine, gate)
+    _handle_errors(app)
+    return app
+
+
+def _add_pages(app: FastAPI, data: TopicData, offers: frozenset[str]) -> None:
+    """Serve the page, its style sheet and script, and its data."""
+    order = data.documents.by_topic()
+    bodies_of = Bodies(data)
+    index = packed(index_of(data, order))
+    places = packed(map_index(terrain_of(data), order))
+    n_bodies = len(order) if data.documents.has_words else 0
+    page = live_page(data.title, {"live": True, "bodies": n_bodies, "chunk": CHUNK, "offers": sorted(offers)})
+
+    @lru_cache(maxsize=64)
+    def pack(at: int) -> bytes:
+        return packed(bodies_of.bodies(order[at * CHUNK : (at + 1) * CHUNK]))
+
+    def zipped(content: bytes) -> Response:
+        return Response(content, media_type="application/json", headers={"Content-Encoding": "gzip"})
+
+    @app.get("/", include_in_schema=False)
+    async def home() -> Response:
+        return HTMLResponse(page)
+
+    @app.get("/static/explorer.js", include_in_schema=False)
+    async def code() -> Response:
+        return Response(script(), media_type="text/javascript")
+
+    @app.get("/static/explorer.css", include_in_schema=False)
+    async def looks() -> Response:
+        return Response(style(), media_type="text/css")
+
+    @app.get("/data/index", include_in_schema=False)
+    async def whole_index() -> Response:
+        return zipped(index)
+
+    @app.get("/data/map", include_in_schema=False)
+    async def whole_map() -> Response:
+        return zipped(places)
+
+    @app.get("/data/bodies/{at}", include_in_schema=False)
+    def bodies(at: Number) -> Response:
+        if at * CHUNK >= n_bodies:
+            raise HTTPException(404, "no such document")
+        return zipped(pack(at))
+
+
+async def _answer(gate: Gate, compute: Callable[..., Any], *given: Any) -> Response:
+    """Return what a function computes as JSON; both in a worker, because large answers take long."""
+    content = await gate.run(lambda: compact_json(compute(*given)))
+    return Response(content, media_type="application/json")
+
+
+def _add_collection(app: FastAPI, collection: Collection, gate: Gate) -> None:
+    """Serve what the model has learned: topics, tags, documents."""
+    tagged: dict[str, Any] = {"tags": ["collection"]}
+
+    @app.get(f"{_API}/topics", response_model=schemas.TopicList, **tagged)
+    async def topics(words: Count = 10) -> Response:
+        """Return all topics with their most probable words."""
+        return await _answer(gate, collection.topics, words)
+
+    @app.get(f"{_API}/tags", response_model=schemas.TagList, **tagged)
+    async def tags(query: Text = "", n: Count = 50, skip: Skip = 0, words: Count = 10) -> Response:
+        """Return the tags whose name contains the query, most frequent first, with their profiles."""
+        return await _answer(gate, collection.tags, query, n, skip, words)
+
+    @app.get(f"{_API}/tags/together", response_model=schemas.TagOut, **tagged)
+    async def together(
+        tag: Annotated[list[schemas.Tag], Query(min_length=1, max_length=10)], words: Count = 10
+    ) -> Response:
+        """Return the joint profile of several tags."""
+        return await _answer(gate, collection.together, tag, words)
+
+    @app.get(f"{_API}/documents", response_model=schemas.DocumentList, **tagged)
+    async def documents(query: Text = "", n: Count = 50, skip: Skip = 0) -> Response:
+        """Return the documents whose id contains the query, in the order of the collection."""
+        return await _answer(gate, collection.documents, query, n, skip)
+
+    @app.get(f"{_API}/documents/{{row}}", response_model=schemas.DocumentOut, **tagged)
+    async def document(row: Number) -> Response:
+        """Return one document by its row in the collection."""
+        return await _answer(gate, collection.document, row)
+
+
+def _add_questions(app: FastAPI, engine: ModelEngine, gate: Gate) -> None:
+    """Serve answers about new documents."""
+    tagged: dict[str, Any] = {"tags": ["new documents"]}
+
+    @app.post(f"{_API}/transform", response_model=schemas.TransformAnswer, **tagged)
+    async def transform(batch: schemas.Batch) -> Response:
+        """Return the topics of new documents."""
+        return await _answer(gate, lambda: {"documents": engine.transform(batch.documents)})
+
+    @app.post(f"{_API}/explain", response_model=schemas.ExplainAnswer, **tagged)
+    async def explain(batch: schemas.Batch) -> Response:
+        """Return how much of each word each of the given tags accounts for."""
+        return await _answer(gate, lambda: {"documents": engine.explain(batch.documents)})
+
+    @app.post(f"{_API}/recommend", response_model=schemas.RecommendAnswer, **tagged)
+    async def recommend(batch: schemas.RankedBatch) -> Response:
+        """Recommend tags for new documents, with the words that suggest each."""
+        return await _answer(gate, lambda: {"documents": engine.recommend(batch.documents, batch.top)})
+
+    @app.post(f"{_API}/related", response_model=schemas.RelatedAnswer, **tagged)
+    async def related(batch: schemas.RankedBatch) -> Response:
+        """Return documents of the collection that resemble new ones."""
+        return await _answer(gate, lambda: {"documents": engine.related(batch.documents, batch.top)})
+
+    @app.post(f"{_API}/photograph", openapi_extra=_PHOTOGRAPH, **tagged)
+    async def photograph(request: Request, top: Annotated[int, Query(ge=1, le=20)] = 5) -> PhotographAnswer:
+        """Return the topics of a photo, recommended tags, and a heat map for each tag."""
+        kind = request.headers.get("content-type", "")
+        if not kind.startswith(("image/", "application/octet-stream")):
+            raise HTTPException(415, "send the bytes of an image, as application/octet-stream")
+        content = await request.body()
+        return await gate.run(lambda: engine.photograph(content, top))
+
+
+def _handle_errors(app: FastAPI) -> None:
+    """Describe a wrong request in one line, without echoing its content."""
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> Response:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        line = f"{place}: {first['msg']}".encode("ascii", "replace").decode()
+        return JSONResponse({"detail": line[:300]}, status_code=422)
+
+    @app.exception_handler(InputError)
+    async def wrong(_: Request, error: InputError) -> Response:
+        return JSONResponse({"detail": str(error).encode("utf-8", "replace").decode()}, status_code=422)
