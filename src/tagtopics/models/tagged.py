@@ -65,11 +65,6 @@ class TaggedModel(OnlineModel):
         """Yield the shares of `explain`, some documents at a time; a table of names would be much larger."""
         return self._prior().shares(*self.new_documents(corpus, corpus))
 
-    @limit_threads
-    def topics_and_shares(self, counts: Any, tags: Any) -> tuple[Float32, Float32]:
-        """Return theta, (D, K), and the shares of `explain`, of documents in the columns of the model."""
-        return self.infer(counts, tags), self._prior().credit_shares(counts, tags)[0]
-
     def tag_profile(self, *tags: str, n_words: int = 10) -> TagProfile:
         """Return the topics and words of a tag, or of several tags together.
 

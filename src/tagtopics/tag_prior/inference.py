@@ -181,40 +181,23 @@ class TagPrior:
 
     def credit_shares(self, counts: Any, tags: Any) -> tuple[Float32, Float32]:
         """Return `shares` and `own` of `credit` alone: of many documents, the rest takes much memory."""
-        parts = [part[1:] for part in self._explained(counts, tags, None)]
-        shares, own = (np.concatenate([np.empty(0, np.float32), *part]) for part in zip(*parts, strict=True))
+        parts = zip(*self._explained(counts, tags), strict=True)
+        shares, own = (np.concatenate([np.empty(0, np.float32), *part]) for part in parts)
         return shares, own
 
     def shares(self, counts: Any, tags: Any) -> Iterator[Float32]:
         """Yield `shares` of `credit`, some documents at a time."""
-        return (shares for _, shares, _ in self._explained(counts, tags, None))
+        return (shares for shares, _ in self._explained(counts, tags))
 
-    def topics_and_shares(self, counts: Any, tags: Any, alpha: Float32) -> tuple[Float32, Float32]:
-        """Return `doc_topic` and the shares of `credit`; what both need is computed once."""
-        parts = [part[:2] for part in self._explained(counts, tags, alpha)]
-        topics, shares = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return topics, shares
-
-    def _explained(
-        self, counts: Any, tags: Any, alpha: Float32 | None
-    ) -> Iterator[tuple[Float32, Float32, Float32]]:
-        """Yield topic proportions, shares and own words of documents, some at a time.
-
-        Without alpha the topic proportions are left out.
-        """
+    def _explained(self, counts: Any, tags: Any) -> Iterator[tuple[Float32, Float32]]:
+        """Yield shares and own words of documents, some at a time."""
         for first, last in _batches(counts, tags, self.phi.shape[1]):
             some = _rows(tags, first, last)
             graph, prior = query_graph(_rows(counts, first, last), some), self._tag_prior(some)
             said = self._said(graph)
-            theta = np.empty((0, self.phi.shape[1]), dtype=np.float32)
-            if alpha is not None:
-                topics, weights = self._mixed(graph, said, prior, self.settings.known.words, alpha)
-                theta = self._proportions(
-                    topics, sp.csr_array((weights, some.indices, some.indptr), shape=some.shape)
-                )
             topics, weights = self._mixed(graph, said, prior, self.credit_strengths)
-            arguments = (said, topics, weights, self.profiles.means)
-            yield theta, *mixture.credit_claims(graph, self.phi, *arguments)
+            arguments = (said, topics, weights, self.profiles.means, self.n_threads)
+            yield mixture.credit_claims(graph, self.phi, *arguments)
 
     def _proportions(self, topics: Float32, tags: Any) -> Float32:
         """Return topic proportions (D, K), of topics and tags of a mixture."""
