@@ -13,7 +13,6 @@ from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Int64
 from tagtopics.explore.record.ranking import RELEVANCE, relevant_words, typical_tags
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.report.bodies import credits_of, tag_parts
 from tagtopics.explore.report.groups import suggested_groups, tag_matrix
 from tagtopics.explore.report.kinds import kind_numbers
 from tagtopics.explore.report.page import rounded, significant
@@ -217,8 +216,10 @@ def _body_figures(data: TopicData, doc: int, number: Int64) -> dict[str, Any]:
     words, counts = table.word_index[entries], table.word_count[entries]
     names = [data.tags.names[t] for t in table.tag_index[slice(*table.tag_offsets[doc : doc + 2])]]
     topics = (data.word_topic[words] * table.topics[doc]).argmax(1)
-    credit = credits_of(data, doc)
-    parts = [] if credit is None else rounded(tag_parts(credit, counts))
+    credit = None
+    if len(table.credit) and names:
+        credit = table.credit[slice(*table.credit_offsets[doc : doc + 2])].reshape(-1, len(names))
+    parts = [] if credit is None else rounded(parts_of_document(credit, counts))
     shares = [[]] * len(words) if credit is None else significant(credit).tolist()
     return {
         "tags": [[name, part] for name, part in zip(names, parts, strict=False)]
@@ -229,6 +230,12 @@ def _body_figures(data: TopicData, doc: int, number: Int64) -> dict[str, Any]:
             if number[w] >= 0
         ],
     }
+
+
+def parts_of_document(credit: Any, counts: Any) -> Any:
+    """Return the share of a document's tokens that is credited to each of its tags."""
+    tokens = credit.astype(np.float64) * np.asarray(counts, dtype=np.float64)[:, None]
+    return tokens.sum(0) / max(float(counts.sum()), 1e-300)
 
 
 def _shares(profile: Any, n: int, least: float) -> list[list[Any]]:

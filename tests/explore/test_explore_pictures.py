@@ -9,6 +9,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -56,7 +57,7 @@ def test_heat_is_that_of_the_model(pictures: TopicData, seeing: Any, scenes: Pat
     heat = heat.reshape(len(tags), picture.rows, picture.columns)
     maps = tag_maps(seeing, str(scenes / table.ids[picture.doc]), tags)
     assert np.allclose(heat.mean((1, 2)) / 255, maps.credit.mean((1, 2)), atol=0.03)
-    assert TopicData.from_json(pictures.to_json()).pictures == pictures.pictures
+    assert pictures.to_json()["pictures"] == [asdict(one) for one in pictures.pictures]
 
 
 def test_names_do_not_lead_out_of_the_folder(pictures: TopicData, seeing: Any, scenes: Path) -> None:

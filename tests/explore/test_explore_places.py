@@ -208,8 +208,8 @@ def test_the_workbench_keeps_texts_and_decisions(watched: Watched) -> None:
 def test_records_keep_the_names_of_tags(data: TopicData) -> None:
     labels = ("Ocean", *(None for _ in data.tags.names[1:]))
     named = replace(data, tags=replace(data.tags, labels=labels))
-    assert TopicData.from_json(named.to_json()).tags.labels == labels
-    assert TopicData.from_json(data.to_json()).tags.labels is None
+    assert named.to_json()["tags"]["labels"] == list(labels)
+    assert data.to_json()["tags"]["labels"] is None
 
 
 def test_a_file_without_a_workbench_says_why(browser: Any, data: TopicData, tmp_path: Path) -> None:

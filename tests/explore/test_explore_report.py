@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import tagtopics as tt
 from tagtopics.cli.app import run
 from tagtopics.corpus.spans import SpanFinder
 from tagtopics.explore.record.to_topic_data import topic_data
-from tagtopics.explore.record.topic_data import VERSION, TopicData
+from tagtopics.explore.record.topic_data import VERSION, Picture, TopicData
 from tagtopics.explore.report import html_report, index_pack
 from tagtopics.explore.report.bodies import Bodies
 from tagtopics.explore.report.html_report import ReportOptions, render_report, write_report
@@ -31,30 +32,39 @@ from tagtopics.models.persistence import load_with_corpus
 pytest_plugins = ("explore_fixtures",)
 
 
-def test_record_goes_through_json_unchanged(data: TopicData) -> None:
-    text = json.dumps(data.to_json(), allow_nan=False)
-    again = TopicData.from_json(json.loads(text))
-    assert json.dumps(again.to_json()) == text
-    assert again.topic_word.dtype == data.topic_word.dtype
-    assert np.array_equal(again.documents.credit, data.documents.credit)
+def test_record_is_plain_json(data: TopicData) -> None:
+    plain = json.loads(json.dumps(data.to_json(), allow_nan=False))
+    assert plain["version"] == VERSION
+    assert np.array_equal(np.array(plain["topic_word"], dtype=np.float32), data.topic_word)
+    assert np.array_equal(np.array(plain["documents"]["credit"], dtype=np.float32), data.documents.credit)
+    assert plain["tags"]["names"] == list(data.tags.names)
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "message"),
     [
-        {"version": VERSION + 1},
-        {"version": VERSION - 1},
-        {"version": None},
-        {"words": ["too", "few"]},
-        {"topic_share": [0.5]},
-        {"unknown": 1},
-        {"tags": 3},
-        {"topic_word": "text"},
+        ({"words": ("too", "few")}, "words must match"),
+        ({"topic_share": np.array([0.5])}, "topic_share"),
+        ({"names": ("same",) * 5}, "all different"),
+        ({"pictures": (Picture(doc=72, jpeg="", rows=0, columns=0, heat=""),)}, "picture"),
     ],
 )
-def test_damaged_record_is_refused(data: TopicData, change: dict[str, Any]) -> None:
-    with pytest.raises(tt.InputError, match="topic data"):
-        TopicData.from_json(data.to_json() | change)
+def test_wrong_record_is_refused(data: TopicData, change: dict[str, Any], message: str) -> None:
+    with pytest.raises(tt.InputError, match=f"topic data: .*{message}"):
+        replace(data, **change)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"texts": ("one",)}, "texts"),
+        ({"tag_index": np.full(3, -1, dtype=np.int32)}, "tags of documents"),
+        ({"credit": np.ones(3, dtype=np.float32)}, "credit"),
+    ],
+)
+def test_wrong_documents_are_refused(data: TopicData, change: dict[str, Any], message: str) -> None:
+    with pytest.raises(tt.InputError, match=f"topic data: {message}"):
+        replace(data, documents=replace(data.documents, **change))
 
 
 def test_record_of_any_model_with_and_without_corpus(corpus: tt.Corpus) -> None:
@@ -118,7 +128,7 @@ def test_text_survives_as_utf_16_pieces(data: TopicData, corpus: tt.Corpus) -> N
     """The page counts in UTF-16 units; the collection has a character beyond them in every text."""
     assert corpus.texts is not None
     _, number = known_words(data)
-    body = Bodies(data).body(3)
+    body = Bodies(data).bodies([3])[0]
     units = body["t"].encode("utf-16-le")
     at = 0
     for gap, length, word in zip(*[iter(body["s"])] * 3, strict=True):

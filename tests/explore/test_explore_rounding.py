@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from report_figures import parts_of_document
 
-from tagtopics.explore.report.bodies import _tag_parts, tag_parts
+from tagtopics.explore.report.bodies import tag_parts
 from tagtopics.explore.report.page import numerals, rounded, short_floats, significant
 
 
@@ -50,8 +51,10 @@ def test_the_parts_of_tags_are_the_same_for_one_document_and_for_many() -> None:
     credit = draw.random((n_words * n_tags).sum()).astype(np.float32)
     words, claims = (np.concatenate([[0], np.cumsum(sizes)]) for sizes in (n_words, n_words * n_tags))
     parts = [
-        tag_parts(credit[claims[d] : claims[d + 1]].reshape(n_words[d], n), counts[words[d] : words[d + 1]])
+        parts_of_document(
+            credit[claims[d] : claims[d + 1]].reshape(n_words[d], n), counts[words[d] : words[d + 1]]
+        )
         for d, n in enumerate(n_tags.tolist())
     ]
-    found = _tag_parts(credit.astype(np.float64), counts, n_words, n_tags)
+    found = tag_parts(credit.astype(np.float64), counts, n_words, n_tags)
     np.testing.assert_allclose(found, np.concatenate(parts), rtol=1e-15)

@@ -166,7 +166,7 @@ def test_unknown_words_of_strangers_are_not_kept(model: tt.TTM) -> None:
     engine = ModelEngine(model)
     for i in range(20):
         engine.explain([NewDocument(text=f"wave unheard{i}", tags=["place:sea"])])
-    assert set(engine._spans._column) <= set(model.vocabulary_)
+    assert set(engine._spans._kept) <= set(model.vocabulary_)
 
 
 def test_large_answers_are_written_in_a_worker(data: TopicData, model: tt.TTM) -> None:

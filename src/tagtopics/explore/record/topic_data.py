@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -11,12 +11,12 @@ import numpy as np
 
 from tagtopics._typing import Bool, Float32, Float64, Int32, Int64
 from tagtopics.bp.graph import joint_profile
-from tagtopics.corpus.recipe import TextRecipe, recipe_from_json, recipe_to_json
+from tagtopics.corpus.recipe import TextRecipe, recipe_to_json
+from tagtopics.corpus.spans import SpanFinder
 from tagtopics.errors import InputError
-from tagtopics.explore.record.spans import ANY_WORDS, TextSpans
+from tagtopics.explore.record.spans import ANY_WORDS
 
-VERSION = 4
-"""Version of the record; records of a newer version are refused."""
+VERSION = 4  # of the layout of the record
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -128,31 +128,35 @@ class TopicData:
     pictures: tuple[Picture, ...] = ()
     recipe: TextRecipe | None = None
     fitted: str | None = None
-    version: int = field(default=VERSION)
+    version: int = VERSION
 
     def __post_init__(self) -> None:
-        K, W = self.topic_word.shape
-        T, D = len(self.tags.names), len(self.documents.ids)
-        _check(self.topic_share.shape == (K,), "topic_share must have one entry a topic")
-        _check(self.fitted is None or isinstance(self.fitted, str), "fitted must be a date, or None")
-        _check(self.coherence.shape in ((K,), (0,)), "coherence must have one entry a topic, or none")
-        _check(
-            len(self.names) == len(set(self.names)) == K, "names must have one entry a topic, all different"
+        tags, docs = self.tags, self.documents
+        K, W, T, D = *self.topic_word.shape, len(tags.names), len(docs.ids)
+        optional = (docs.texts, docs.titles, docs.dates, docs.urls)
+        rules = {
+            "topic_share must have one entry a topic": self.topic_share.shape == (K,),
+            "coherence must have one entry a topic, or none": self.coherence.shape in ((K,), (0,)),
+            "names must have one entry a topic, all different": len(self.names) == len(set(self.names)) == K,
+            "background must have one entry a topic": self.background.shape == (K,),
+            "words must match topic_word": len(self.words) == W and self.word_tokens.shape == (W,),
+            "tag profiles must be tags x topics": tags.profiles.shape == (T, K),
+            "labels must have one entry a tag": tags.labels is None or len(tags.labels) == T,
+            "document topics must be documents x topics": docs.topics.shape == (D, K),
+            "texts, titles, dates and urls must have one entry a document": all(
+                part is None or len(part) == D for part in optional
+            ),
+            "words of tags must fit their offsets": _fits(tags.word_offsets, tags.word_index, T, W),
+            "tags of documents must fit their offsets": _fits(docs.tag_offsets, docs.tag_index, D, T),
+            "words of documents must fit their offsets": _fits(docs.word_offsets, docs.word_index, D, W),
+            "every picture must have a document": all(0 <= picture.doc < D for picture in self.pictures),
+        }
+        rules["credit must be words x tags of each document"] = (
+            all(rules.values()) and len(docs.credit) == docs.credit_offsets[-1]
         )
-        _check(self.background.shape == (K,), "background must have one entry a topic")
-        _check(len(self.words) == W and self.word_tokens.shape == (W,), "words must match topic_word")
-        _check(self.tags.profiles.shape == (T, K), "tag profiles must be tags x topics")
-        _check(self.tags.labels is None or len(self.tags.labels) == T, "labels must have one entry a tag")
-        _check(self.documents.topics.shape == (D, K), "document topics must be documents x topics")
-        for name in ("texts", "titles", "dates", "urls"):
-            part = getattr(self.documents, name)
-            _check(part is None or len(part) == D, f"{name} must have one entry a document")
-        for name, offsets, flat, rows, most in self._ragged():
-            _check(_fits(offsets, flat, rows), f"{name}: offsets do not fit the values")
-            _check(not len(flat) or (flat.min() >= 0 and flat.max() < most), f"{name}: index out of range")
-        _check(all(0 <= picture.doc < D for picture in self.pictures), "a picture has no document")
-        size = int(self.documents.credit_offsets[-1])
-        _check(len(self.documents.credit) == size, "credit must be words x tags of each document")
+        for message, holds in rules.items():
+            if not holds:
+                raise InputError(f"topic data: {message}")
 
     @cached_property
     def picture_of(self) -> dict[int, Picture]:
@@ -160,9 +164,9 @@ class TopicData:
         return {picture.doc: picture for picture in self.pictures}
 
     @cached_property
-    def spans(self) -> TextSpans:
+    def spans(self) -> SpanFinder:
         """Finds the words in texts; without a recipe, as words usually are found."""
-        return TextSpans(self.words, self.recipe or ANY_WORDS)
+        return SpanFinder(self.words, self.recipe or ANY_WORDS)
 
     @property
     def recipe_settings(self) -> dict[str, Any] | None:
@@ -183,87 +187,20 @@ class TopicData:
         """Return the record as objects, lists, strings and numbers, ready for JSON."""
         return {part.name: _plain(getattr(self, part.name)) for part in fields(self)}
 
-    @classmethod
-    def from_json(cls, value: Any) -> TopicData:
-        """Return the record that `to_json` wrote; raise `InputError` for anything else."""
-        if not isinstance(value, Mapping):
-            raise InputError(f"topic data: expected a JSON object, got {type(value).__name__}")
-        if value.get("version") != VERSION:
-            raise InputError(f"topic data: version {value.get('version')!r} is unknown; this is {VERSION}")
-        try:
-            own = dict(value)
-            own["recipe"] = None if own.get("recipe") is None else recipe_from_json(own["recipe"])
-            own["tags"] = TagTable(**_arrays(TagTable, own["tags"]))
-            own["documents"] = DocumentTable(**_arrays(DocumentTable, own["documents"]))
-            own["pictures"] = tuple(Picture(**picture) for picture in own["pictures"])
-            return cls(**_arrays(cls, own))
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError(f"topic data: damaged ({type(error).__name__}: {error})") from None
-
-    def _ragged(self) -> tuple[tuple[str, Int64, Any, int, int], ...]:
-        """Name, offsets, indices, number of rows and bound of every ragged index."""
-        W, T, D = len(self.words), len(self.tags.names), len(self.documents.ids)
-        tags, docs = self.tags, self.documents
-        return (
-            ("words of tags", tags.word_offsets, tags.word_index, T, W),
-            ("tags of documents", docs.tag_offsets, docs.tag_index, D, T),
-            ("words of documents", docs.word_offsets, docs.word_index, D, W),
-        )
-
-
-_DTYPES: dict[str, Any] = {
-    "Bool": np.bool_,
-    "Float32": np.float32,
-    "Float64": np.float64,
-    "Int32": np.int32,
-    "Int64": np.int64,
-}
-
 
 def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
-    if isinstance(value, TagTable | DocumentTable):
+    if isinstance(value, TagTable | DocumentTable | Picture):
         return {part.name: _plain(getattr(value, part.name)) for part in fields(value)}
-    if isinstance(value, Picture):
-        return asdict(value)
     if isinstance(value, TextRecipe):
         return recipe_to_json(value)
     return [_plain(part) for part in value] if isinstance(value, tuple) else value
 
 
-def _arrays(record: type[Any], value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a record with lists turned into the arrays and tuples that it holds."""
-    known = {part.name: str(part.type) for part in fields(record)}
-    if unknown := set(value) - set(known):
-        raise InputError(f"topic data: unknown field {min(unknown)!r}")
-    turned = {}
-    for name, part in value.items():
-        dtype = _DTYPES.get(known[name])
-        if dtype is not None:
-            turned[name] = _matrix(name, part, dtype, value)
-        else:
-            turned[name] = (
-                tuple(None if x is None else str(x) for x in part) if isinstance(part, list) else part
-            )
-    return turned
-
-
-def _matrix(name: str, part: Any, dtype: Any, record: Mapping[str, Any]) -> Any:
-    array = np.array(part, dtype=dtype)
-    if name in {"profiles", "topics"} and array.ndim != 2:
-        rows = len(record["names" if name == "profiles" else "ids"])
-        array = array.reshape(rows, -1) if rows else array.reshape(0, 0)
-    return array
-
-
-def _fits(offsets: Int64, flat: Any, rows: int) -> bool:
-    starts_right = offsets.shape == (rows + 1,) and offsets[0] == 0 and offsets[-1] == len(flat)
-    return bool(starts_right and (np.diff(offsets) >= 0).all())
-
-
-def _check(holds: Any, message: str) -> None:
-    if not holds:
-        raise InputError(f"topic data: {message}")
+def _fits(offsets: Int64, flat: Int32, n_rows: int, most: int) -> bool:
+    """Tell whether numbers below `most` are divided into rows by their offsets."""
+    if offsets.shape != (n_rows + 1,) or offsets[0] != 0 or offsets[-1] != len(flat):
+        return False
+    inside = not len(flat) or (flat.min() >= 0 and flat.max() < most)
+    return bool(inside and (np.diff(offsets) >= 0).all())

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from tagtopics._typing import Bool, Float32, Float64, Int64
-from tagtopics.explore.record.spans import counter_of, finds_the_same
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.page import letters, rounded
 from tagtopics.explore.report.prepare import divided, entries_of, known_words
@@ -45,37 +44,23 @@ class Bodies:
     def _lookup(self) -> dict[str, int]:
         return {self._data.words[w]: i for i, w in enumerate(self._chosen.tolist())}
 
-    @cached_property
-    def _counter(self) -> Any:
-        """Counts the words of the index in texts."""
-        return counter_of([self._data.words[w] for w in self._chosen.tolist()])
-
-    def body(self, doc: int) -> dict[str, Any]:
-        """Return the body of one document."""
-        return self.bodies([doc])[0]
-
     def bodies(self, docs: Iterable[int]) -> list[dict[str, Any]]:
         """Return the bodies of documents; what is the same computation for all of them is done at once."""
         rows = np.array(list(docs), dtype=np.int64)
-        listed, numbers = self._words(rows)
-        parts = zip(rows.tolist(), listed, self._agree(rows, listed), numbers, strict=True)
+        parts = zip(rows.tolist(), *self._words(rows), strict=True)
         return [self._body(*part) for part in parts]
 
-    def _body(
-        self, doc: int, listed: dict[str, list[Any]], agrees: bool, body: dict[str, Any]
-    ) -> dict[str, Any]:
+    def _body(self, doc: int, listed: dict[str, list[Any]], body: dict[str, Any]) -> dict[str, Any]:
         """Add the text of a document to its body, or the words that are listed if it has none."""
-        data, texts = self._data, self._data.documents.texts
-        if texts is not None and agrees:
-            body["t"] = texts[doc]
-        elif texts is not None:
+        data = self._data
+        if data.documents.texts is None:
+            body |= listed
+        else:
             place = {int(self._chosen[w]): i for i, w in enumerate(listed["w"])}
             text, spans = _text(data, doc, place)
             body |= text
             if not self._finds(body["t"], spans, listed):
                 body |= listed | {"s": spans.ravel().tolist()}
-        else:
-            body |= listed
         if picture := data.picture_of.get(doc):
             body["p"] = {"j": picture.jpeg, "r": picture.rows, "c": picture.columns, "h": picture.heat}
         return body
@@ -115,31 +100,10 @@ class Bodies:
         percent = letters(np.rint(100 * credit[kept]))
         doc = np.repeat(np.arange(len(rows)), n_words)[inside]
         sizes = np.bincount(doc, minlength=len(rows)) * n_tags
-        shares = divided(rounded(_tag_parts(credit, counts, n_words, n_tags)), n_tags)
+        shares = divided(rounded(tag_parts(credit, counts, n_words, n_tags)), n_tags)
         return [
             ({"f": f} if f else {}) | ({"c": c} if len(f) > 1 else {})
             for f, c in zip(shares, cut(percent, sizes), strict=True)
-        ]
-
-    def _agree(self, rows: Int64, listed: list[dict[str, list[Any]]]) -> list[bool]:
-        """Tell of each text whether it is so plain that the page finds the same words, with these counts.
-
-        This is what `_finds` tells, without looking for the spans.
-        """
-        texts = self._data.documents.texts
-        if texts is None or not self._data.spans.plain:
-            return [False] * len(rows)
-        given = [texts[doc] for doc in rows.tolist()]
-        plain = [len(text) <= MOST_TEXT and finds_the_same(PLAIN_WORD, text) for text in given]
-        counts, _, _ = self._counter.count(
-            [text if ok else "" for text, ok in zip(given, plain, strict=True)]
-        )
-        words, found = (
-            divided(part.tolist(), np.diff(counts.indptr)) for part in (counts.indices, counts.data)
-        )
-        return [
-            ok and dict(zip(w, n, strict=True)) == dict(zip(own["w"], own["n"], strict=True))
-            for ok, w, n, own in zip(plain, words, found, listed, strict=True)
         ]
 
     def _finds(self, text: str, spans: Int64, listed: dict[str, list[Any]]) -> bool:
@@ -160,23 +124,15 @@ class Bodies:
         return counts == listed["n"] and found == list(map(tuple, spans.tolist()))
 
 
-def credits_of(data: TopicData, doc: int) -> Any:
-    """Return p(tag | word, document), words x tags, of one document; None without credits."""
-    table = data.documents
-    n_tags = int(np.diff(table.tag_offsets[doc : doc + 2])[0])
-    if not len(table.credit) or not n_tags:
-        return None
-    return table.credit[slice(*table.credit_offsets[doc : doc + 2])].reshape(-1, n_tags)
+def tag_parts(credit: Float64, counts: Float32, n_words: Int64, n_tags: Int64) -> Float64:
+    """Return (S,), tag after tag: the share of its document's tokens that is credited to each tag.
 
-
-def tag_parts(credit: Any, counts: Any) -> Float64:
-    """Return the share of a document's tokens that is credited to each of its tags."""
-    tokens = credit.astype(np.float64) * np.asarray(counts, dtype=np.float64)[:, None]
-    return np.asarray(tokens.sum(0) / max(float(counts.sum()), 1e-300))
-
-
-def _tag_parts(credit: Float64, counts: Float32, n_words: Int64, n_tags: Int64) -> Float64:
-    """Return `tag_parts` of several documents, (S,), tag after tag; of each the numbers of words and tags."""
+    Args:
+        credit: of the words of documents, words x tags of each, flat.
+        counts: how often each of these words occurs.
+        n_words: of each document.
+        n_tags: of each document.
+    """
     per_word = np.repeat(n_tags, n_words)  # claims of each word
     first = np.cumsum(per_word) - per_word
     slot = np.arange(len(credit)) - np.repeat(
@@ -197,7 +153,7 @@ def _text(data: TopicData, doc: int, place: dict[int, int]) -> tuple[dict[str, A
     """Return a text and the spans (n, 3) of its words, whose positions in the body `place` gives."""
     whole = (data.documents.texts or ())[doc]
     text, cut = whole[:MOST_TEXT], len(whole) > MOST_TEXT
-    found = [(a, b, place[w]) for a, b, w in data.spans.find(whole) if w in place and b <= len(text)]
+    found = [(a, b, place[w]) for a, b, w in data.spans.find(whole)[1] if w in place and b <= len(text)]
     start, stop, word = np.array(found, dtype=np.int64).reshape(-1, 3).T
     start, stop = (_utf16(text)[ends] for ends in (start, stop))
     gap = start - np.concatenate([[0], stop])[: len(start)]

@@ -14,10 +14,10 @@ from fastapi import HTTPException
 
 from tagtopics.corpus.core import Corpus, tag_matrix
 from tagtopics.corpus.markup import without_html
+from tagtopics.corpus.spans import SpanFinder
 from tagtopics.corpus.text import TermCounter, clean_text
 from tagtopics.errors import InputError
 from tagtopics.explore.record.heat_maps import PhotographAnswer, pictured
-from tagtopics.explore.record.spans import TextSpans, normalised_text
 from tagtopics.explore.server.schemas import (
     ExplainOut,
     NewDocument,
@@ -42,7 +42,7 @@ class ModelEngine:
         self._roots = model.foreground_roots()  # for `related`; computed once
         self._tags = {name: t for t, name in enumerate(model.tag_names_)}
         if model.recipe_ is not None:
-            self._spans = TextSpans(model.vocabulary_, model.recipe_)
+            self._spans = SpanFinder(model.vocabulary_, model.recipe_)
             self._counter = TermCounter(model.vocabulary_, model.recipe_)
 
     @property
@@ -92,7 +92,7 @@ class ModelEngine:
 
     def _explained(self, corpus: Corpus, d: int, theta: Any, credit: Any) -> ExplainOut:
         model, (counts, tags) = self._model, (corpus.counts[[d]], corpus.tags[[d]])
-        columns, text = counts.indices, normalised_text((corpus.texts or ())[d], model.recipe_)
+        columns, (text, spans) = counts.indices, self._spans.find((corpus.texts or ())[d])
         place = {w: i for i, w in enumerate(columns.tolist())}
         return ExplainOut(
             tags=[model.tag_names_[t] for t in tags.indices],
@@ -101,7 +101,7 @@ class ModelEngine:
             word_topics=(model.components_[:, columns].T * theta).argmax(1).tolist(),
             credit=credit.reshape(len(columns), len(tags.indices)).tolist(),
             text=text,
-            spans=[(a, b, place[w]) for a, b, w in self._spans.find(text) if w in place],
+            spans=[(a, b, place[w]) for a, b, w in spans if w in place],
         )
 
     def recommend(self, documents: Sequence[NewDocument], top: int) -> list[list[RecommendedTag]]:
