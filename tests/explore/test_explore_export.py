@@ -14,7 +14,7 @@ import pytest
 
 import tagtopics as tt
 from tagtopics.explore.record.export import FORMATS
-from tagtopics.explore.record.network import Edge, Node, gexf, graphml, tag_network
+from tagtopics.explore.record.network import Edge, Node, graphml, tag_network
 
 pytest_plugins = ("explore_fixtures",)
 
@@ -57,13 +57,12 @@ def test_parquet_has_the_same_tables(model: tt.TTM, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("format", ["graphml", "gexf"])
-def test_networks_are_xml_with_the_names_as_text(hostile_model: tt.TTM, tmp_path: Path, format: str) -> None:
-    path = tt.export(hostile_model, tmp_path / f"n.{format}", format)
+def test_networks_are_xml_with_the_names_as_text(hostile_model: tt.TTM, tmp_path: Path) -> None:
+    path = tt.export(hostile_model, tmp_path / "n.graphml", "graphml")
     root = ET.parse(path).getroot()
     nodes = [element for element in root.iter() if element.tag.endswith("}node")]
     assert len(nodes) == 3 + len(hostile_model.tag_names_)
-    texts = {element.text for element in root.iter()} | {n.get("label") for n in nodes}
+    texts = {element.text for element in root.iter()}
     expected, _ = tag_network(hostile_model, None)
     assert {"".join(c if c.isprintable() else "" for c in node.label) for node in expected} <= {
         "".join(c if c.isprintable() else "" for c in text) for text in texts if text
@@ -76,9 +75,8 @@ def test_networks_are_xml_with_the_names_as_text(hostile_model: tt.TTM, tmp_path
 
 def test_names_that_xml_cannot_hold_are_replaced() -> None:
     nodes = [Node("tag0", 'a\0\x08"<&>\ud800', "tag", 1.0, 0), Node("topic0", "b", "topic", 1.0, 0)]
-    for write in (graphml, gexf):
-        root = ET.fromstring(write(nodes, [Edge("tag0", "topic0", "topic of tag", 0.5)]).encode())
-        assert any("<&>" in (e.text or e.get("label") or "") for e in root.iter())
+    root = ET.fromstring(graphml(nodes, [Edge("tag0", "topic0", "topic of tag", 0.5)]).encode())
+    assert any("<&>" in (element.text or "") for element in root.iter())
 
 
 def test_edges_are_shares_and_common_documents(model: tt.TTM, corpus: tt.Corpus) -> None:
@@ -135,11 +133,11 @@ def test_foreign_files_are_never_replaced(model: tt.TTM, tmp_path: Path) -> None
     with pytest.raises(tt.InputError, match="not"):
         tt.export(model, folder, "csv")
     assert (folder / "notes.txt").read_text() == "mine"
-    file = tmp_path / "x.gexf"
+    file = tmp_path / "x.graphml"
     file.write_text("mine")
     with pytest.raises(tt.InputError):
-        tt.export(model, file, "gexf")
-    tt.export(model, file, "gexf", overwrite=True)
+        tt.export(model, file, "graphml")
+    tt.export(model, file, "graphml", overwrite=True)
     with pytest.raises(tt.InputError, match="unknown format"):
         tt.export(model, tmp_path / "y", "docx")
     for format in ("pyldavis", "topicwizard"):

@@ -13,8 +13,8 @@ OutOption = Annotated[
 ]
 FormatOption = Annotated[
     str | None,
-    option("csv, parquet, graphml, gexf, pyldavis, topicwizard or mallet.", "--format", "-f",
-           default="by the name of PATH: graphml, gexf; else csv", metavar="NAME"),
+    option("csv, parquet, graphml, pyldavis, topicwizard or mallet.", "--format", "-f",
+           default="graphml if PATH ends so, else csv", metavar="NAME"),
 ]  # fmt: skip
 OverwriteOption = Annotated[bool, flag("Replace an existing file.", "--overwrite")]
 
@@ -27,17 +27,14 @@ def command(
     overwrite: OverwriteOption = False,
 ) -> None:
     """Write topics, documents, tags and credits as tables, networks, or for other programs."""
-    from pathlib import Path
-
     from tagtopics.explore.record.export import check_export, export
 
-    suffix = Path(out).suffix.lower().removeprefix(".")
-    format = format or (suffix if suffix in ("graphml", "gexf") else "csv")
+    format = format or ("graphml" if out.lower().endswith(".graphml") else "csv")
     check_export(out, format, overwrite=overwrite, option="--out")
     loaded, corpus = load_with_documents(model)
     if corpus is None:
         note(f"{model} was saved without its documents: no credits, no edges between tags")
-    target: Path = export(loaded, out, format, corpus=corpus, overwrite=overwrite)
+    target = export(loaded, out, format, corpus=corpus, overwrite=overwrite)
     files = sorted(path for path in target.iterdir()) if target.is_dir() else [target]
     sizes = {str(path): path.stat().st_size for path in files}
     payload = {"path": str(target), "format": format, "files": sizes}

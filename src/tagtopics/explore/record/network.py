@@ -1,11 +1,11 @@
-"""The network of tags and topics as GraphML or GEXF, for Gephi and other programs."""
+"""The network of tags and topics as GraphML, for Gephi and other programs."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import escape
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,12 +14,10 @@ from tagtopics.corpus.cooccurrence import tags_together
 from tagtopics.corpus.core import Corpus
 from tagtopics.models.base import TopicModel
 
-_LEAST_SHARE = 0.05
-"""Smallest p(topic | tag) of an edge between a tag and a topic."""
-
-_LEAST_TOGETHER = 2
-"""Fewest documents of an edge between two tags."""
-
+_LEAST_SHARE = 0.05  # smallest p(topic | tag) of an edge between a tag and a topic
+_LEAST_TOGETHER = 2  # fewest documents of an edge between two tags
+_NODE_DATA = (("label", "string"), ("kind", "string"), ("size", "double"), ("topic", "int"))
+_EDGE_DATA = (("kind", "string"), ("weight", "double"))
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -59,20 +57,16 @@ def tag_network(model: TopicModel, corpus: Corpus | None) -> tuple[list[Node], l
         edges += [Edge(f"tag{t}", f"topic{k}", "topic of tag", float(row[k])) for k in large]
     if corpus is not None:
         tags = sp.csr_array(corpus.tags, dtype=np.int64)
-        both = sp.coo_array(sp.triu(tags_together(tags), 1))
-        kept = both.data >= _LEAST_TOGETHER
-        pairs = sorted(
-            zip(both.row[kept].tolist(), both.col[kept].tolist(), both.data[kept].tolist(), strict=True)
-        )
-        edges += [Edge(f"tag{s}", f"tag{t}", "documents", float(n)) for s, t, n in pairs]
+        for s, t, n in sorted(zip(*sp.find(sp.triu(tags_together(tags), 1)), strict=True)):
+            if n >= _LEAST_TOGETHER:
+                edges.append(Edge(f"tag{s}", f"tag{t}", "documents", float(n)))
     return nodes, edges
 
 
 def graphml(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
     """Return a network as GraphML."""
-    keys = [("node", name, kind) for name, kind in _NODE_DATA] + [
-        ("edge", name, kind) for name, kind in _EDGE_DATA
-    ]
+    keys = [("node", name, kind) for name, kind in _NODE_DATA]
+    keys += [("edge", name, kind) for name, kind in _EDGE_DATA]
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">',
@@ -88,48 +82,6 @@ def graphml(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
     return "\n".join([*lines, "</graph>", "</graphml>", ""])
 
 
-def gexf(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
-    """Return a network as GEXF 1.3."""
-    types = {"string": "string", "double": "double", "int": "integer"}
-    shown = [(name, kind) for name, kind in _NODE_DATA if name != "label"]
-    lines = [
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        '<gexf xmlns="http://gexf.net/1.3" version="1.3">',
-        "<meta><creator>tagtopics</creator></meta>",
-        '<graph defaultedgetype="undirected">',
-        '<attributes class="node">',
-        *(f'<attribute id="{name}" title="{name}" type="{types[kind]}"/>' for name, kind in shown),
-        "</attributes>",
-        '<attributes class="edge"><attribute id="kind" title="kind" type="string"/></attributes>',
-        "<nodes>",
-    ]
-    for node in nodes:
-        values = "".join(
-            f'<attvalue for="{name}" value={_quoted(getattr(node, name))}/>' for name, _ in shown
-        )
-        lines.append(
-            f'<node id="{node.id}" label={_quoted(node.label)}><attvalues>{values}</attvalues></node>'
-        )
-    lines += ["</nodes>", "<edges>"]
-    for i, edge in enumerate(edges):
-        ends = f'source="{edge.source}" target="{edge.target}" weight="{edge.weight:.6g}"'
-        kind = f'<attvalues><attvalue for="kind" value={_quoted(edge.kind)}/></attvalues>'
-        lines.append(f'<edge id="{i}" {ends}>{kind}</edge>')
-    return "\n".join([*lines, "</edges>", "</graph>", "</gexf>", ""])
-
-
-_NODE_DATA = (("label", "string"), ("kind", "string"), ("size", "double"), ("topic", "int"))
-_EDGE_DATA = (("kind", "string"), ("weight", "double"))
-
-
 def _data(of: str, name: str, value: Any) -> str:
-    return f'<data key="{of}_{name}">{escape(_plain(value))}</data>'
-
-
-def _quoted(value: Any) -> str:
-    return quoteattr(_plain(value))
-
-
-def _plain(value: Any) -> str:
-    """Return a value as text that XML can hold."""
-    return f"{value:.6g}" if isinstance(value, float) else _ILLEGAL.sub("\ufffd", str(value))
+    text = f"{value:.6g}" if isinstance(value, float) else _ILLEGAL.sub("\ufffd", str(value))
+    return f'<data key="{of}_{name}">{escape(text)}</data>'

@@ -1,4 +1,4 @@
-"""Everything that a model says as plain tables: topics, words, documents, tags, credits."""
+"""A model as plain tables: topics, words, documents, tags, credits."""
 
 from __future__ import annotations
 
@@ -46,7 +46,10 @@ def export_tables(model: TopicModel, corpus: Corpus | None = None, *, n_words: i
 def matching(model: TopicModel, corpus: Corpus) -> Corpus:
     """Return the training corpus in the columns of the model; raise `InputError` for another corpus."""
     if tuple(corpus.ids) != tuple(model.doc_ids_):
-        raise InputError("export: this corpus is not the one that the model was fitted to")
+        raise InputError(
+            f"this corpus ({corpus.n_docs} documents) is not the one the model was fitted to "
+            f"({len(model.doc_ids_)} documents); give that one, or omit it"
+        )
     return in_columns(corpus, model.vocabulary_, model.tag_names_)
 
 

@@ -14,12 +14,11 @@ from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.bp import holdout
 from tagtopics.bp.checkpoint import plain_value
 from tagtopics.bp.graph import build_graph
-from tagtopics.corpus.align import in_columns
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.splits import completion
-from tagtopics.errors import InputError
 from tagtopics.explore.record.spans import ANY_WORDS, normalised_text
+from tagtopics.explore.record.tables import matching
 from tagtopics.explore.record.topic_data import DocumentTable, TagTable, TopicData
 from tagtopics.jit.top import largest_of_rows
 from tagtopics.models.base import TopicModel
@@ -54,7 +53,7 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
     weights = np.asarray(model.topic_sums_ @ model.components_.astype(np.float64), dtype=np.float64)
     credit, tag_words = np.empty(0, dtype=np.float32), sp.csr_array((len(model.tag_names_), len(weights)))
     if corpus is not None:
-        corpus = _matched(model, corpus)
+        corpus = matching(model, corpus)
         weights = np.asarray(corpus.counts.sum(0, dtype=np.float64)).ravel()
         credit, tag_words = _credits(model, corpus)
     facts = {"iterations": float(model.n_iter_)} | model.fit_facts()
@@ -82,16 +81,6 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
         recipe=recipe,
         fitted=model.fitted_,
     )
-
-
-def _matched(model: TopicModel, corpus: Corpus) -> Corpus:
-    """Return the corpus in the columns of the model; raise `InputError` for another corpus."""
-    if tuple(corpus.ids) != tuple(model.doc_ids_):
-        raise InputError(
-            f"this corpus ({corpus.n_docs} documents) is not the one the model was fitted to "
-            f"({len(model.doc_ids_)} documents); give that one, or omit it"
-        )
-    return in_columns(corpus, model.vocabulary_, model.tag_names_)
 
 
 def _credits(model: TopicModel, corpus: Corpus) -> tuple[Float32, Any]:
