@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -11,21 +11,22 @@ import numpy as np
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Int64
+from tagtopics.corpus.tags import MOST_KINDS, kind_of
 from tagtopics.explore.record.ranking import RELEVANCE, relevant_words, typical_tags
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.report.groups import suggested_groups, tag_matrix
-from tagtopics.explore.report.kinds import kind_numbers
+from tagtopics.explore.report.groups import suggested_groups
 from tagtopics.explore.report.page import rounded, significant
 from tagtopics.explore.report.prepare import (
     LEAST_SHARE,
     TOPIC_TAGS,
     TOPIC_WORDS,
     WORD_TOPICS,
+    divided,
     known_words,
     lengths,
     near_topics,
-    postings,
-    tag_words,
+    posted,
+    shown_words,
     word_docs,
     word_topics,
 )
@@ -121,7 +122,8 @@ def topic_words(data: TopicData, k: int) -> list[list[Any]]:
 
 def _word_pages(data: TopicData, docs: Int64) -> Iterator[tuple[str, dict[str, Any]]]:
     chosen, number = known_words(data)
-    best_docs, in_docs = postings(data, docs), word_docs(data)
+    found, sizes = posted(data, docs)
+    best_docs, in_docs = divided(found.tolist(), sizes), word_docs(data)
     tags: list[list[list[Any]]] = [[] for _ in chosen]
     for name, (words, tokens) in zip(data.tags.names, tag_words(data), strict=True):
         for w, n in zip(number[words].tolist(), tokens, strict=True):
@@ -143,9 +145,25 @@ def _word_pages(data: TopicData, docs: Int64) -> Iterator[tuple[str, dict[str, A
         )
 
 
+def tag_words(data: TopicData) -> list[tuple[list[int], list[float]]]:
+    """Return for each tag the words on its page, and the tokens of each that are credited to it, rounded."""
+    kept, sizes = shown_words(data)
+    words, tokens = data.tags.word_index[kept].tolist(), rounded(data.tags.word_credit[kept], 3)
+    return list(zip(divided(words, sizes), divided(tokens, sizes), strict=True))
+
+
+def kind_numbers(tags: Sequence[str]) -> Int64:
+    """Return (T,): equal numbers for tags that the pages show as of the same kind."""
+    kinds = [kind_of(tag) for tag in tags]
+    number = {kind: i for i, kind in enumerate(dict.fromkeys(kinds))}
+    if len(number) > MOST_KINDS:
+        return np.zeros(len(kinds), dtype=np.int64)
+    return np.array([number[kind] for kind in kinds], dtype=np.int64)
+
+
 def _tag_pages(data: TopicData) -> Iterator[tuple[str, dict[str, Any]]]:
     tags, rows = data.tags, tag_words(data)
-    matrix = tag_matrix(data)
+    matrix = data.tag_matrix
     by_tag = matrix.T.tocsr()
     roots = np.sqrt(tags.profiles)
     kinds = kind_numbers(tags.names)
@@ -182,7 +200,7 @@ def _often(data: TopicData, both: Any, tag: int, row: int, kinds: Int64) -> list
 def _group_page(data: TopicData, group: list[int]) -> tuple[str, dict[str, Any]]:
     joint = data.tags.joint(group)
     alone = data.tags.profiles[group].astype(np.float64)
-    matrix = tag_matrix(data)[:, group]
+    matrix = data.tag_matrix[:, group]
     shown = [int(k) for k in largest(joint, 5)]
     return address("tags", *(data.tags.names[t] for t in group)), {
         "documents": int((np.asarray(matrix.sum(1)).ravel() == len(group)).sum()),
@@ -263,7 +281,7 @@ def tag_network(data: TopicData) -> list[tuple[int, int, int]]:
     tags = np.sort([t for t in largest(n_docs, 60) if n_docs[t] > 1]).astype(np.int64)
     if not len(tags):
         return []
-    chosen = tag_matrix(data).tocsc()[:, tags].astype(np.int64)
+    chosen = data.tag_matrix.tocsc()[:, tags].astype(np.int64)
     common = (chosen.T @ chosen).toarray()
     a, b = np.nonzero(np.triu(common, 1) > 1)
     strength = common[a, b] / np.sqrt(n_docs[tags[a]] * n_docs[tags[b]])

@@ -21,7 +21,7 @@ from tagtopics.cli.app import run
 from tagtopics.corpus.spans import SpanFinder
 from tagtopics.explore.record.to_topic_data import topic_data
 from tagtopics.explore.record.topic_data import VERSION, Picture, TopicData
-from tagtopics.explore.report import html_report, index_pack
+from tagtopics.explore.report import html_report
 from tagtopics.explore.report.bodies import Bodies
 from tagtopics.explore.report.html_report import ReportOptions, render_report, write_report
 from tagtopics.explore.report.page import packed, report_page, safe_json
@@ -256,11 +256,11 @@ def test_the_length_of_a_long_list_is_estimated_from_samples(
     data: TopicData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The list is as long as its space allows, up to what an estimate may miss, and never longer."""
-    order, sized = data.documents.by_topic(), index_pack.IndexSizes(data)
+    order, sized = data.documents.by_topic(), html_report.IndexSizes(data)
     sizes = [sized.index(order[:n]) for n in range(73)]
-    monkeypatch.setattr(index_pack, "_SAMPLE", 12)
+    monkeypatch.setattr(html_report, "_SAMPLE", 12)
     for space in np.linspace(sizes[0] + 400, 2.2 * sizes[-1], 6).astype(int).tolist():
-        docs, index = index_pack.fitting_index(data, space)
+        docs, index = html_report.fitting_index(data, space)
         limit = sizes[0] + (space - sizes[0]) * 0.6
         most = max(n for n in range(73) if sizes[n] <= limit)
         assert 0.8 * most - 3 <= len(docs) <= most

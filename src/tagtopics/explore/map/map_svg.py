@@ -24,14 +24,15 @@ _MOST_TAGS = 25
 
 def check_map_target(path: str | Path, *, overwrite: bool = False) -> Path:
     """Return the path of a new map; an existing file must be a map, unless `overwrite` is set."""
-    return check_target(path, "map", _is_map, overwrite=overwrite)
+    return check_target(path, "map", lambda file: starts_with(file, _MARK.encode()), overwrite=overwrite)
 
 
-def _is_map(path: Path) -> bool:
+def starts_with(path: Path, mark: bytes) -> bool:
+    """Tell whether a file has a mark in its first kilobyte."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        return _MARK.encode() in file.read(1024)
+        return mark in file.read(1024)
 
 
 def write_map(data: TopicData, path: str | Path, *, overwrite: bool = False) -> None:

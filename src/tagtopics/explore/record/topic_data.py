@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from tagtopics._typing import Bool, Float32, Float64, Int32, Int64
+from tagtopics._typing import CSR, Bool, Float32, Float64, Int32, Int64
 from tagtopics.bp.graph import joint_profile
 from tagtopics.corpus.recipe import TextRecipe, recipe_to_json
 from tagtopics.corpus.spans import SpanFinder
@@ -162,6 +163,21 @@ class TopicData:
     def picture_of(self) -> dict[int, Picture]:
         """The pictures, by document."""
         return {picture.doc: picture for picture in self.pictures}
+
+    @property
+    def tag_matrix(self) -> CSR:
+        """CSR (D, T) of ones: which tags each document has."""
+        table = self.documents
+        ones = np.ones(len(table.tag_index), dtype=np.int64)
+        shape = (len(table.ids), len(self.tags.names))
+        return sp.csr_array((ones, table.tag_index, table.tag_offsets), shape=shape)
+
+    @property
+    def word_counts(self) -> CSR:
+        """CSR (D, W): how often each document has each word."""
+        table = self.documents
+        arrays = table.word_count.astype(np.float64), table.word_index, table.word_offsets
+        return sp.csr_array(arrays, shape=(len(table.ids), len(self.words)))
 
     @cached_property
     def spans(self) -> SpanFinder:

@@ -1,4 +1,4 @@
-"""Pairs of tags: how many documents have both, and which pairs are worth a look."""
+"""Pairs of tags that are worth a look."""
 
 from __future__ import annotations
 
@@ -9,40 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Float64, Int64
+from tagtopics.corpus.cooccurrence import tags_together
 from tagtopics.corpus.tags import kind_of
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.report.kinds import is_year
+from tagtopics.explore.report.timeline import year_of
 
-_TAGS_AT_A_TIME = 2000
-_LEAST_TOGETHER = 3
-_MOST_TOGETHER = 0.7
-
-
-def tag_matrix(data: TopicData) -> sp.csr_array:
-    """Return CSR (D, T) of int64 ones: which tags each document has."""
-    table = data.documents
-    ones = np.ones(len(table.tag_index), dtype=np.int64)
-    shape = (len(table.ids), len(data.tags.names))
-    return sp.csr_array((ones, table.tag_index, table.tag_offsets), shape=shape)
-
-
-def pair_counts(data: TopicData, least: int = 1) -> tuple[Int64, Int64, Int64]:
-    """Return pairs of tags, the first before the second, and the number of documents with both.
-
-    All tags of all documents are counted. Pairs on fewer than `least` documents are left out.
-    """
-    tags = tag_matrix(data)
-    by_tag = sp.csr_array(tags.T)
-    none = np.empty(0, dtype=np.int64)
-    found = [(none, none, none)]
-    for start in range(0, by_tag.shape[0], _TAGS_AT_A_TIME):
-        both = sp.coo_array(by_tag[start : start + _TAGS_AT_A_TIME] @ tags)
-        one, other, n = both.row.astype(np.int64) + start, both.col.astype(np.int64), both.data
-        kept = (other > one) & (n >= least)
-        order = np.lexsort((other[kept], one[kept]))
-        found.append((one[kept][order], other[kept][order], n[kept][order].astype(np.int64)))
-    first, second, counts = (np.concatenate(part) for part in zip(*found, strict=True))
-    return first, second, counts
+_LEAST_TOGETHER = 3  # fewest documents with both tags
+_MOST_TOGETHER = 0.7  # largest share of the documents of the rarer tag that have both
 
 
 def suggested_groups(data: TopicData, n: int = 12) -> list[dict[str, Any]]:
@@ -54,9 +27,10 @@ def suggested_groups(data: TopicData, n: int = 12) -> list[dict[str, Any]]:
     Background topics do not count.
     """
     n_docs = data.tags.n_docs
-    one, other, together = pair_counts(data, _LEAST_TOGETHER)
-    year = np.array([is_year(name) for name in data.tags.names], dtype=bool)
-    kept = ~(year[one] | year[other]) & (together <= _MOST_TOGETHER * np.minimum(n_docs[one], n_docs[other]))
+    one, other, together = sp.find(sp.triu(tags_together(data.tag_matrix), 1))
+    year = np.array([year_of(name) > 0 for name in data.tags.names], dtype=bool)
+    kept = ~(year[one] | year[other]) & (together >= _LEAST_TOGETHER)
+    kept &= together <= _MOST_TOGETHER * np.minimum(n_docs[one], n_docs[other])
     one, other, together = one[kept], other[kept], together[kept]
     topic, gain = _gains(data, one, other)
     score = gain * np.log1p(together)

@@ -12,6 +12,7 @@ import numpy as np
 from tagtopics._blas import single_thread
 from tagtopics._typing import Int64
 from tagtopics.errors import InputError
+from tagtopics.explore.map.map_svg import starts_with
 from tagtopics.explore.map.terrain import MOST_TAGS, map_index, terrain_of
 from tagtopics.explore.record.offline import OfflineModel
 from tagtopics.explore.record.page_words import page_obstacle
@@ -19,18 +20,15 @@ from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.audit_page import AuditFinding, audit_block
 from tagtopics.explore.report.bench import bench_block
 from tagtopics.explore.report.bodies import CHUNK, Bodies
-from tagtopics.explore.report.index_pack import base64_size, fitting_index
 from tagtopics.explore.report.page import packed, report_page
+from tagtopics.explore.report.prepare import documents_of, fixed_index, index_of, posted, ragged, tag_rows
 from tagtopics.files import atomic_file, check_target
 
-_FOR_BENCH = 0.25
-"""Share of the space that the workbench may take; larger ones are left out."""
-
-_POINT, _LABEL = 6, 25
-"""Bytes of a document on the map, and of a label, at the most."""
-
-_MARK = b'<meta name="generator" content="tagtopics '
-"""Every report has this in its first kilobyte; a file without it is not overwritten."""
+_FOR_BENCH = 0.25  # share of the space that the workbench may take; larger ones are left out
+_FOR_BODIES = 0.4  # share of what topics, words and tags leave, reserved for texts if documents are many
+_SAMPLE = 2000  # documents from which the size of a list of many more is estimated
+_POINT, _LABEL = 6, 25  # bytes of a document on the map, and of a label, at the most
+_MARK = b'<meta name="generator" content="tagtopics '  # in the first kilobyte of every report
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,15 +96,7 @@ def check_report_target(path: str | Path, *, overwrite: bool = False) -> Path:
     """Return the path of a new report; an existing file must be a report, unless `overwrite` is set."""
     if Path(path).is_dir():
         raise InputError(f"--out {path}: is a folder; give the name of a file")
-    return check_target(path, "report", is_report, overwrite=overwrite)
-
-
-def is_report(path: Path) -> bool:
-    """Tell whether a file is a report that tagtopics wrote."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return _MARK in file.read(1024)
+    return check_target(path, "report", lambda file: starts_with(file, _MARK), overwrite=overwrite)
 
 
 @single_thread()
@@ -123,39 +113,26 @@ def render_report(
     audit: dict[str, bytes] = {}
     if findings is not None:
         audit["audit"], settings["audit"] = audit_block(findings)
-    space = int(max_mb * 1e6) - len(report_page(data.title, settings, audit)) - _map_size(data) - 500
+    n_labels = data.n_topics + min(MOST_TAGS, len(data.tags.names))
+    for_map = base64_size(int(1.03 * _POINT * len(data.documents.ids)) + _LABEL * n_labels + 500)
+    space = int(max_mb * 1e6) - len(report_page(data.title, settings, audit)) - for_map - 500
 
     with ThreadPoolExecutor(1) as thread:
         terrain = thread.submit(terrain_of, data)  # the longest step: a quarter of the time of a report
-        bench = _fitting_bench(data, offline, space)
-        space -= sum(base64_size(len(block)) for block in bench.values())
+        bench = None if offline is None else bench_block(data, offline)
+        if bench is None or base64_size(len(bench)) > _FOR_BENCH * space:
+            bench = b""
+        space -= base64_size(len(bench))
         docs, index = fitting_index(data, space)
         bodies, n_bodies = _fitting_bodies(data, docs, space - base64_size(len(index)))
         places = packed(map_index(terrain.result(), docs))
 
     settings |= {"bodies": n_bodies, "bench": bool(bench)}
-    settings["benchless"] = None if bench else _benchless(data, offline)
-    html = report_page(data.title, settings, {"index": index, "map-data": places} | bench | audit | bodies)
+    missing = "photos" if data.picture_of else page_obstacle(data.recipe)
+    settings["benchless"] = None if bench else missing if offline is None else "size"  # for *How to read*
+    blocks = {"index": index, "map-data": places} | ({"bench": bench} if bench else {})
+    html = report_page(data.title, settings, blocks | audit | bodies)
     return html, ReportSize(len(html), len(data.documents.ids), len(docs), n_bodies)
-
-
-def _map_size(data: TopicData) -> int:
-    """Return the most bytes that the map takes in the page, before it is drawn."""
-    n_labels = data.n_topics + min(MOST_TAGS, len(data.tags.names))
-    return base64_size(int(1.03 * _POINT * len(data.documents.ids)) + _LABEL * n_labels + 500)
-
-
-def _fitting_bench(data: TopicData, offline: OfflineModel | None, space: int) -> dict[str, bytes]:
-    """Return the workbench as a block of the page; none if it would take too much of the space."""
-    block = None if offline is None else bench_block(data, offline)
-    return {} if block is None or base64_size(len(block)) > _FOR_BENCH * space else {"bench": block}
-
-
-def _benchless(data: TopicData, offline: OfflineModel | None) -> str | None:
-    """Return why a report has no workbench, for its page *How to read*; None if it was not asked for."""
-    if offline is not None:
-        return "size"
-    return "photos" if data.picture_of else page_obstacle(data.recipe)
 
 
 def _fitting_bodies(data: TopicData, docs: Int64, space: int) -> tuple[dict[str, bytes], int]:
@@ -173,3 +150,61 @@ def _fitting_bodies(data: TopicData, docs: Int64, space: int) -> tuple[dict[str,
         blocks[f"bodies-{i}"] = pack
         n_bodies += len(rows)
     return blocks, n_bodies
+
+
+def base64_size(n_bytes: int) -> int:
+    """Return how many characters bytes take as base64."""
+    return -(-n_bytes // 3) * 4
+
+
+def fitting_index(data: TopicData, space: int) -> tuple[Int64, bytes]:
+    """Return the documents to list and the packed index; fewer if texts would not fit otherwise.
+
+    The tags of documents that are not listed are counted in the index, if there is room for them.
+    """
+    sizes, order = IndexSizes(data), data.documents.by_topic()
+    for_list, for_all = (1 - _FOR_BODIES, 1 - _FOR_BODIES / 2) if data.documents.has_words else (1, 1)
+    if len(order) <= 2 * _SAMPLE and sizes.index(order) <= for_list * space:
+        return order, packed(index_of(data, order, sizes.fixed))
+    least = sizes.index(order[:0])  # topics, words and tags alone
+    if least > space:
+        raise InputError(f"the topics, words and tags alone need {least / 1e6:.1f} MB; raise max_mb")
+    limit = least + (space - least) * for_list
+    n = min(_estimated(sizes, order, limit), len(order))
+    while (size := sizes.index(order[:n])) > limit and n:
+        n = min(int(n * 0.95 * (limit - least) / (size - least)), n - 1)
+    rest = order[n:] if size + sizes.counted(order[n:]) <= for_all * space else order[:0]
+    return order[:n], packed(index_of(data, order[:n], sizes.fixed, rest))
+
+
+class IndexSizes:
+    """Sizes of the index of a record as base64. What does not depend on the documents is compressed once."""
+
+    def __init__(self, data: TopicData) -> None:
+        self._data, self.fixed = data, fixed_index(data)
+        self._n_fixed = len(packed(self.fixed)) + 200
+
+    def index(self, docs: Int64) -> int:
+        """Return the size of an index that lists some documents."""
+        listed = [ragged(*posted(self._data, docs)), documents_of(self._data, docs)]
+        return base64_size(self._n_fixed + len(packed(listed)))
+
+    def counted(self, docs: Int64) -> int:
+        """Return the size of the tags of documents that are only counted."""
+        return base64_size(len(packed(tag_rows(self._data, docs))))
+
+
+def _estimated(sizes: IndexSizes, order: Int64, limit: float) -> int:
+    """Return how many documents probably fit: the sizes of two even samples, and the line through them.
+
+    The list of the documents of each word is nearly as long for the smaller one, so its size alone would
+    promise too little.
+    """
+    few, many = min(len(order), _SAMPLE), min(len(order), 3 * _SAMPLE)
+    small, large = (
+        sizes.index(order[np.linspace(0, len(order) - 1, n).astype(np.int64)]) for n in (few, many)
+    )
+    if few == many:
+        return int(0.98 * few * limit / small)
+    each = max((large - small) / (many - few), 1.0)
+    return max(int(few + 0.98 * (limit - small) / each), 0)

@@ -16,33 +16,16 @@ from tagtopics.explore.report.page import numerals, root_planes, rounded, short_
 from tagtopics.explore.report.timeline import periods_of, time_of
 from tagtopics.jit.top import largest_of_rows
 
-MOST_WORDS = 40_000
-"""Words in the index; the rarest beyond that are left out."""
-
-TOPIC_WORDS = 30
-"""Words of a topic page."""
-
-WEIGHTS = tuple(step / 20 for step in range(21))
-"""Weights of relevance that the slider of a topic page has."""
-
-TOPIC_TAGS = 10
-"""Tags of a topic page."""
-
-WORD_DOCS = 6
-"""Documents of a word page."""
-
-WORD_TOPICS = 8
-"""Topics of a word page; the others are shown as their sum."""
-
-NEAR_TOPICS = 4
-"""Similar topics of a topic page."""
-
-LEAST_SHARE = 0.01
-"""Shares of tags and documents are exact from here on; pages show no smaller ones."""
-
-_SNIPPET = 110
-_MAP_STEPS = 300
-_MAP_GAP = 0.012
+MOST_WORDS = 40_000  # in the index; the rarest beyond that are left out
+TOPIC_WORDS = 30  # of a topic page
+WEIGHTS = tuple(step / 20 for step in range(21))  # of relevance that the slider of a topic page has
+TOPIC_TAGS = 10  # of a topic page
+WORD_DOCS = 6  # of a word page
+WORD_TOPICS = 8  # of a word page; the others are shown as their sum
+NEAR_TOPICS = 4  # similar topics of a topic page
+LEAST_SHARE = 0.01  # shares are exact from here on; pages show no smaller ones
+_SNIPPET = 110  # characters
+_MAP_STEPS, _MAP_GAP = 300, 0.012
 
 
 def known_words(data: TopicData) -> tuple[Int64, Int64]:
@@ -88,28 +71,24 @@ def index_of(
     fixed = fixed or fixed_index(data)
     counted = docs[:0] if counted is None else counted
     return fixed | {
-        "sizes": sizes_of(data, docs, counted),
+        "sizes": {
+            "documents": len(data.documents.ids),
+            "words": len(data.words),
+            "tags": len(data.tags.names),
+            "topics": data.n_topics,
+            "listed": len(docs),
+            "counted": len(docs) + len(counted),
+        },
         "words": fixed["words"] | {"documents": ragged(*posted(data, docs))},
         "documents": documents_of(data, docs),
         "counted": tag_rows(data, counted),
     }
 
 
-def sizes_of(data: TopicData, docs: Int64, counted: Int64) -> dict[str, int]:
-    """Return how many there are of everything, in the collection and in the index."""
-    return {
-        "documents": len(data.documents.ids),
-        "words": len(data.words),
-        "tags": len(data.tags.names),
-        "topics": data.n_topics,
-        "listed": len(docs),
-        "counted": len(docs) + len(counted),
-    }
-
-
 def _topics(data: TopicData, chosen: Int64, number: Int64) -> dict[str, Any]:
     orders = np.stack([relevant_words(data, TOPIC_WORDS, weight, chosen) for weight in WEIGHTS], axis=1)
-    words = [_by_size(data.topic_word[k], own) for k, own in enumerate(orders)]
+    words = [np.unique(own) for own in orders]
+    words = [row[np.argsort(-data.topic_word[k, row], kind="stable")] for k, row in enumerate(words)]
     at = [{w: i for i, w in enumerate(row.tolist())} for row in words]
     places, radii = topic_map(data.topic_word, data.topic_share)
     near, alike = near_topics(data)
@@ -129,12 +108,6 @@ def _topics(data: TopicData, chosen: Int64, number: Int64) -> dict[str, Any]:
         "y": rounded(places[:, 1]),
         "r": rounded(radii),
     }
-
-
-def _by_size(phi: Float32, words: Int64) -> Int64:
-    """Return different words, most probable first."""
-    different = np.unique(words)
-    return np.asarray(different[np.argsort(-phi[different], kind="stable")])
 
 
 def near_topics(data: TopicData) -> tuple[Int64, Float64]:
@@ -174,15 +147,12 @@ def word_docs(data: TopicData) -> Int64:
     return np.bincount(data.documents.word_index, minlength=len(data.words)).astype(np.int64)
 
 
-def postings(data: TopicData, docs: Int64) -> list[list[int]]:
-    """Return for each word the documents in which its share is largest, as positions in the list."""
-    found, sizes = posted(data, docs)
-    return divided(found.tolist(), sizes)
-
-
 def posted(data: TopicData, docs: Int64) -> tuple[Int64, Int64]:
-    """Return the numbers of `postings`, word by word, and how many each word has."""
-    (chosen, _), listed = known_words(data), word_counts(data)[docs]
+    """Return the documents in which the share of each word is largest, word by word, and how many each has.
+
+    Documents are given as positions in the list.
+    """
+    (chosen, _), listed = known_words(data), data.word_counts[docs]
     tokens = np.asarray(listed.sum(1), dtype=np.float64).ravel()
     listed.data /= np.repeat(tokens + 20.0, np.diff(listed.indptr))
     by_word = sp.csc_array(listed if len(chosen) == listed.shape[1] else listed[:, chosen])
@@ -191,14 +161,7 @@ def posted(data: TopicData, docs: Int64) -> tuple[Int64, Int64]:
     return by_word.indices[best[best >= 0]], np.minimum(np.diff(offsets), WORD_DOCS)
 
 
-def tag_words(data: TopicData) -> list[tuple[list[int], list[float]]]:
-    """Return for each tag the words on its page, and the tokens of each that are credited to it, rounded."""
-    kept, sizes = _shown_words(data)
-    words, tokens = data.tags.word_index[kept].tolist(), rounded(data.tags.word_credit[kept], 3)
-    return list(zip(divided(words, sizes), divided(tokens, sizes), strict=True))
-
-
-def _shown_words(data: TopicData) -> tuple[Int64, Int64]:
+def shown_words(data: TopicData) -> tuple[Int64, Int64]:
     """Return where the words on the pages of tags are in the record, and how many each tag has.
 
     A tag of few documents has few words: 8 for one document, 4 more for each other one, all of the record's
@@ -213,7 +176,7 @@ def _shown_words(data: TopicData) -> tuple[Int64, Int64]:
 
 
 def _tags(data: TopicData, number: Int64) -> dict[str, Any]:
-    tags, (kept, sizes) = data.tags, _shown_words(data)
+    tags, (kept, sizes) = data.tags, shown_words(data)
     return {
         "names": list(tags.names),
         "labels": None if tags.labels is None else list(tags.labels),
@@ -271,16 +234,9 @@ def divided(values: list[Any], sizes: Int64) -> list[list[Any]]:
     return [values[a:b] for a, b in pairwise([0, *np.cumsum(sizes).tolist()])]
 
 
-def word_counts(data: TopicData) -> sp.csr_array:
-    """Return CSR (D, W): how often each document has each word."""
-    table = data.documents
-    arrays = table.word_count.astype(np.float64), table.word_index, table.word_offsets
-    return sp.csr_array(arrays, shape=(len(table.ids), len(data.words)))
-
-
 def lengths(data: TopicData) -> Float64:
     """Return (D,): the number of tokens of each document."""
-    return np.asarray(word_counts(data) @ np.ones(len(data.words)), dtype=np.float64)
+    return np.asarray(data.word_counts @ np.ones(len(data.words)), dtype=np.float64)
 
 
 # ---------------------------------------------------------------------------------------- topic map

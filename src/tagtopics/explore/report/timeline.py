@@ -3,37 +3,34 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Int64
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.report.groups import tag_matrix
-from tagtopics.explore.report.kinds import is_year, year_of
 from tagtopics.explore.report.page import rounded
 
 _DATE = re.compile(r"\s*([0-9]{4})(?:-([0-9]{2}))?")
-LEAST_DOCS = 10
-"""Fewest documents of a tag with a trend; `static/time.js` has the same."""
-
-_found: WeakKeyDictionary[TopicData, tuple[tuple[str, ...], Int64] | None] = WeakKeyDictionary()
+_YEAR = re.compile("year:([1-9][0-9]{3})")
+_LEAST_DOCS = 10  # fewest documents of a tag with a trend; `static/time.js` has the same
 
 
+def year_of(tag: str) -> int:
+    """Return the year that a tag of the kind `year` names; 0 for other tags."""
+    found = _YEAR.fullmatch(tag)
+    return int(found.group(1)) if found else 0
+
+
+@lru_cache(maxsize=1)
 def periods_of(data: TopicData) -> tuple[tuple[str, ...], Int64] | None:
     """Return the periods in order, and (D,) the period of each document, -1 if unknown; None without time.
 
     Periods are the years of the documents' dates, or months if all are of one year; without dates, they are
-    the years of tags such as `year:1999`, the earliest if a document has several. They are found once.
+    the years of tags such as `year:1999`, the earliest if a document has several.
     """
-    if data not in _found:
-        _found[data] = _periods(data)
-    return _found[data]
-
-
-def _periods(data: TopicData) -> tuple[tuple[str, ...], Int64] | None:
     dates = data.documents.dates
     if dates is None:
         return _numbered([f"{year}" if year else "" for year in _years_of_tags(data).tolist()])
@@ -66,9 +63,8 @@ def _years_of_tags(data: TopicData) -> Int64:
 def time_of(data: TopicData) -> dict[str, Any] | None:
     """Return documents and mean topic shares of every period, and tags by half; None without time.
 
-    `late` is the first period of the later half, and `tags` has for tags
-    of enough documents, other than years, the documents in both halves. The page finds trends in them, for
-    all documents or for those that pass its filter.
+    `late` is the first period of the later half, and `tags` has for tags of enough documents, other than
+    years, the documents in both halves. The page finds trends in them.
     """
     found = periods_of(data)
     if found is None:
@@ -78,7 +74,8 @@ def time_of(data: TopicData) -> dict[str, Any] | None:
     by_period = sp.csr_array((np.ones(len(known)), (period[known], known)), shape=(len(names), len(period)))
     n_docs = np.bincount(period[known], minlength=len(names))
     shares = (by_period @ data.documents.topics.astype(np.float64)) / n_docs[:, None]
-    late = _late(n_docs)
+    before = np.cumsum(n_docs)[:-1]
+    late = int(np.argmin(np.abs(before - n_docs.sum() / 2))) + 1  # divides the documents most evenly
     return {
         "periods": list(names),
         "documents": n_docs.tolist(),
@@ -88,21 +85,15 @@ def time_of(data: TopicData) -> dict[str, Any] | None:
     }
 
 
-def _late(n_docs: Int64) -> int:
-    """Return the first period of the later half: the one that divides the documents most evenly."""
-    before = np.cumsum(n_docs)[:-1]
-    return int(np.argmin(np.abs(before - n_docs.sum() / 2))) + 1
-
-
 def _tags_by_half(data: TopicData, period: Int64, late: int) -> list[list[int]]:
     """Return tag, documents in the earlier and in the later half; years and rare tags are left out."""
-    tags = tag_matrix(data)
+    tags = data.tag_matrix
     early, after = (
         np.asarray(tags[rows].sum(0)).ravel()
         for rows in (np.flatnonzero((period >= 0) & (period < late)), np.flatnonzero(period >= late))
     )
     return [
         [t, int(early[t]), int(after[t])]
-        for t in np.flatnonzero(early + after >= LEAST_DOCS).tolist()
-        if not is_year(data.tags.names[t])
+        for t in np.flatnonzero(early + after >= _LEAST_DOCS).tolist()
+        if not year_of(data.tags.names[t])
     ]
