@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from explore_support import Watched, wait_for_map, wait_for_place, wait_until
 
 import tagtopics as tt
-from tagtopics.explore.map.map_svg import map_svg
 from tagtopics.explore.map.terrain import terrain_of
 from tagtopics.explore.record.topic_data import TopicData
 
@@ -240,30 +238,6 @@ def test_decisions_can_be_undone(watched: Watched) -> None:
     wait_until(page, "name => document.querySelector('.proposals li .chip').innerText !== name", first)
     page.get_by_role("button", name="Undo").click()
     wait_until(page, "name => document.querySelector('.proposals li .chip').innerText === name", first)
-
-
-def test_map_as_svg_has_all_documents_and_is_inert(data: TopicData, hostile_data: TopicData) -> None:
-    drawn = map_svg(data, terrain_of(data))
-    root = ElementTree.fromstring(drawn)
-    paths = [node.get("d", "") for node in root.iter("{http://www.w3.org/2000/svg}path")]
-    assert sum(path.count("M") for path in paths) == 72
-    assert drawn == map_svg(data, terrain_of(data))
-    hostile = ElementTree.fromstring(map_svg(hostile_data, terrain_of(hostile_data)))
-    names = {node.tag.split("}")[1] for node in hostile.iter()}
-    assert names <= {"svg", "title", "rect", "path", "text"}
-
-
-def test_command_writes_the_map(model: tt.TTM, corpus: tt.Corpus, tmp_path: Path) -> None:
-    from tagtopics.cli import main
-
-    model.save(tmp_path / "model", corpus=corpus)
-    foreign = tmp_path / "foreign.svg"
-    foreign.write_text("<svg/>", encoding="utf-8")
-    files = ["report", str(tmp_path / "model"), "-o", str(tmp_path / "r.html"), "--quiet", "--map"]
-    assert main([*files, str(foreign)]) == 2
-    assert not (tmp_path / "r.html").exists()
-    assert main([*files, str(tmp_path / "map.svg")]) == 0
-    assert (tmp_path / "map.svg").read_text(encoding="utf-8").startswith("<svg")
 
 
 @pytest.mark.parametrize("tags", [["{d}"], ["{d}", "all"], []])

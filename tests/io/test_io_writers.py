@@ -44,7 +44,6 @@ KNOWN = {
     "analysis/audit/changes.py": {"write_bytes"},
     "analysis/plots.py": {"savefig"},
     "analysis/audit/rewrite.py": {"GzipFile", "open", "save_npz", "copy"},
-    "explore/map/map_svg.py": {"write_text"},
     "explore/record/export.py": {"open", "savez_compressed", "write_text"},
     "scale/format.py": {"write_text"},
     "scale/writer.py": {"write_bytes", "save"},

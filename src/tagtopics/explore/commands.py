@@ -38,9 +38,6 @@ SizeOption = Annotated[float, option("Maximum file size in MB; texts are left ou
 ImagesOption = Annotated[
     str | None, option("Folder of the photos the model was fitted to; the pages show them.", metavar="FOLDER")
 ]
-MapOption = Annotated[
-    str | None, option("Also write the map of documents as an SVG file, for papers.", "--map", metavar="FILE")
-]
 AuditOption = Annotated[
     str | None,
     option("Add a page to accept or refuse the findings in FILE, the output of `audit --json`.", "--audit",
@@ -76,17 +73,13 @@ def report_command(
     title: TitleOption = None,
     max_mb: SizeOption = 15.0,
     images: ImagesOption = None,
-    map_file: MapOption = None,
     audit: AuditOption = None,
 ) -> None:
     """Write topics, tags, tag groups and documents to one HTML file that opens without a network."""
-    from tagtopics.explore.map.map_svg import check_map_target, write_map
     from tagtopics.explore.record.offline import offline_model
     from tagtopics.explore.report.audit_page import read_findings
     from tagtopics.explore.report.html_report import ReportOptions, check_report_target, write_report
 
-    if map_file is not None:
-        check_map_target(map_file, overwrite=overwrite)
     check_report_target(out, overwrite=overwrite)
     findings = None if audit is None else read_findings(audit)
     clock = StepClock("load", "record", "render")
@@ -98,8 +91,6 @@ def report_command(
         max_mb=max_mb, overwrite=overwrite, offline=offline_model(loaded), findings=findings
     )
     size = write_report(data, out, options=options)
-    if map_file is not None:
-        write_map(data, map_file, overwrite=overwrite)
     clock.begin("load")
     _note_missing(data, size, max_mb)
     _show_report(data, size, out, clock, output)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from tagtopics._typing import Float32
 from tagtopics.errors import InputError
@@ -23,8 +24,11 @@ from tagtopics.images.vocabulary import TileMap
 
 Uint8 = npt.NDArray[np.uint8]
 
+# Colours from no credit to full credit, dark to light, so that they are readable in grey, too.
 _RAMP = np.array([[20, 11, 82], [135, 32, 107], [220, 72, 62], [251, 159, 28], [252, 253, 164]], dtype=float)
-"""Colours from no credit to full credit, dark to light, so that they are readable in grey too."""
+MOST_PICTURES = 400  # in a report: those that show the topics best
+MOST_PIXELS = 25_000_000  # of a photograph sent to the server
+_MOST_COLUMNS = 48  # of a heat map in a page
 
 
 @dataclass(frozen=True)
@@ -52,17 +56,29 @@ class TagMaps:
 
         All tags of an image share one scale: the lightest colour is the highest credit of any tag.
         """
+        if tag not in self.tags:
+            raise InputError(f"no heat map of {tag!r}; there are {', '.join(self.tags)}")
         maps = self.at_pixels()
-        heat = maps[self._row(tag)] / max(float(maps.max()), 1e-6)
+        heat = maps[self.tags.index(tag)] / max(float(maps.max()), 1e-6)
         grey = self.tiles.pixels.mean(2, keepdims=True)
         places = heat * (len(_RAMP) - 1)
         colours = np.stack([np.interp(places, range(len(_RAMP)), channel) for channel in _RAMP.T], axis=2)
         return np.asarray(np.rint(0.4 * grey + 0.6 * colours), dtype=np.uint8)
 
-    def _row(self, tag: str) -> int:
-        if tag not in self.tags:
-            raise InputError(f"no heat map of {tag!r}; there are {', '.join(self.tags)}")
-        return self.tags.index(tag)
+    def for_page(self) -> dict[str, Any]:
+        """Return the image as JPEG and its heat maps, as `Picture` and `PhotographAnswer` have them."""
+        from PIL import Image
+
+        stride = -(-self.credit.shape[2] // _MOST_COLUMNS)
+        heat = np.rint(255 * np.clip(self.credit[:, ::stride, ::stride], 0, 1)).astype(np.uint8)
+        file = io.BytesIO()
+        Image.fromarray(self.tiles.pixels).save(file, "JPEG", quality=82)
+        return {
+            "jpeg": base64.b64encode(file.getvalue()).decode(),
+            "rows": heat.shape[1],
+            "columns": heat.shape[2],
+            "heat": base64.b64encode(heat.tobytes()).decode(),
+        }
 
 
 def tag_maps(model: Any, image: Any, tags: Sequence[str], *, smoothing: float = 1.0) -> TagMaps:
@@ -148,32 +164,18 @@ def visual_of(model: Any) -> Any:
 
 def _credit_of_words(model: Any, tiles: TileMap, tags: tuple[str, ...]) -> Float32:
     """Return (T, W): p(tag | word, image); equal shares for words that the image does not have."""
-    import scipy.sparse as sp
-
     W = len(model.vocabulary_)
     counts = np.bincount(tiles.words.ravel(), minlength=W)
     table = model.explain(sp.csr_array(counts[np.newaxis]), [list(tags)])
     credit = np.full((len(tags), W), 1 / len(tags), dtype=np.float32)
     column = {word: w for w, word in enumerate(model.vocabulary_)}
-    row = {tag: t for t, tag in enumerate(tags)}
-    rows = [row[tag] for tag in table.tag]
-    columns = [column[word] for word in table.word]
-    credit[rows, columns] = table.credit
+    credit[[tags.index(tag) for tag in table.tag], [column[word] for word in table.word]] = table.credit
     return credit
 
 
 def _slug(name: str) -> str:
     """Return a file name that is safe on any system: at most 60 letters, digits, dots and dashes."""
     return re.sub(r"[^\w.-]+", "-", name).strip("-.")[:60] or "image"
-
-
-MOST_PICTURES = 400
-"""Maximum number of photographs in a report: those that show the topics best."""
-
-MOST_PIXELS = 25_000_000
-"""Maximum number of pixels of a photograph sent to the server."""
-
-_MOST_COLUMNS = 48
 
 
 @dataclass(frozen=True)
@@ -200,26 +202,15 @@ def with_pictures(data: TopicData, model: Any, folder: str) -> TopicData:
     root = Path(folder).resolve()
     if not root.is_dir():
         raise InputError(f"no such folder: {folder}")
-    pictures = []
-    for doc in data.documents.by_topic()[:MOST_PICTURES].tolist():
-        path = (root / data.documents.ids[doc]).resolve()
-        if path.is_file() and path.is_relative_to(root):  # a name must not point outside the folder
-            picture = _picture(data, model, doc, path)
-            pictures += [] if picture is None else [picture]
+    table, pictures = data.documents, []
+    for doc in table.by_topic()[:MOST_PICTURES].tolist():
+        path = (root / table.ids[doc]).resolve()
+        tags = [data.tags.names[t] for t in table.tag_index[slice(*table.tag_offsets[doc : doc + 2])]]
+        if tags and path.is_file() and path.is_relative_to(root):  # a name must not point outside the folder
+            pictures.append(Picture(doc=doc, **tag_maps(model, str(path), tags).for_page()))
     if not pictures:
-        raise InputError(f"{folder}: has no image of the documents, such as {data.documents.ids[0][:80]!r}")
+        raise InputError(f"{folder}: has no image of the documents, such as {table.ids[0][:80]!r}")
     return replace(data, pictures=tuple(pictures))
-
-
-def _picture(data: TopicData, model: Any, doc: int, path: Path) -> Picture | None:
-    table = data.documents
-    tags = [data.tags.names[t] for t in table.tag_index[slice(*table.tag_offsets[doc : doc + 2])]]
-    if not tags:
-        return None
-    jpeg, heat = _packed(tag_maps(model, str(path), tags), tags)
-    return Picture(
-        doc=doc, jpeg=jpeg, rows=heat.shape[1], columns=heat.shape[2], heat=_base64(heat.tobytes())
-    )
 
 
 def pictured(model: Any, path: Path, top: int) -> PhotographAnswer:
@@ -231,15 +222,11 @@ def pictured(model: Any, path: Path, top: int) -> PhotographAnswer:
     if not known:
         raise InputError("the model has no tag for this photograph")
     tags = [one.tag for one in known]
-    jpeg, heat = _packed(tag_maps(model, str(path), tags), tags)
     return PhotographAnswer(
         topics=[float(share) for share in model.transform(counts)[0]],
         tags=tags,
         scores=[float(one.probability) for one in known],
-        jpeg=jpeg,
-        rows=heat.shape[1],
-        columns=heat.shape[2],
-        heat=_base64(heat.tobytes()),
+        **tag_maps(model, str(path), tags).for_page(),
     )
 
 
@@ -255,19 +242,3 @@ def _check_pixels(path: Path) -> None:
         raise InputError("the photograph cannot be read as an image") from None
     if width * height > MOST_PIXELS:
         raise InputError(f"the photograph has {width:,} x {height:,} pixels; send a smaller one")
-
-
-def _packed(maps: Any, tags: Sequence[str]) -> tuple[str, Any]:
-    """Return the image as JPEG in base64, and its heat maps (T, rows, columns) in 255ths."""
-    from PIL import Image
-
-    credit = maps.credit[[maps.tags.index(tag) for tag in tags]]
-    stride = -(-credit.shape[2] // _MOST_COLUMNS)
-    heat = np.rint(255 * np.clip(credit[:, ::stride, ::stride], 0, 1)).astype(np.uint8)
-    file = io.BytesIO()
-    Image.fromarray(maps.tiles.pixels).save(file, "JPEG", quality=82)
-    return _base64(file.getvalue()), heat
-
-
-def _base64(data: bytes) -> str:
-    return base64.b64encode(data).decode()

@@ -12,7 +12,6 @@ import numpy as np
 from tagtopics._blas import single_thread
 from tagtopics._typing import Int64
 from tagtopics.errors import InputError
-from tagtopics.explore.map.map_svg import starts_with
 from tagtopics.explore.map.terrain import MOST_TAGS, map_index, terrain_of
 from tagtopics.explore.record.offline import OfflineModel
 from tagtopics.explore.record.page_words import page_obstacle
@@ -96,7 +95,14 @@ def check_report_target(path: str | Path, *, overwrite: bool = False) -> Path:
     """Return the path of a new report; an existing file must be a report, unless `overwrite` is set."""
     if Path(path).is_dir():
         raise InputError(f"--out {path}: is a folder; give the name of a file")
-    return check_target(path, "report", lambda file: starts_with(file, _MARK), overwrite=overwrite)
+    return check_target(path, "report", _is_report, overwrite=overwrite)
+
+
+def _is_report(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return _MARK in file.read(1024)
 
 
 @single_thread()
