@@ -20,36 +20,22 @@ from tagtopics.explore.map.places_loops import EDGE, add_mass, attract, descend,
 from tagtopics.jit.threads import run_ranges
 from tagtopics.jit.top import largest_in_rows
 
-NEIGHBOURS = 15
-"""Documents that attract a document."""
-
+NEIGHBOURS = 15  # documents that attract a document
 _NEAREST, _STRONGER, _FINAL = 4, 4.0, 100
 """How many of them attract more than the others at the end, how many times as much, and for how many of the
 last steps (decision 252)."""
 
-STEPS = (100, 200)
-"""Steps with exaggerated attraction, which form the groups, and steps after that."""
-
+STEPS = (100, 200)  # steps with exaggerated attraction, which form the groups, and steps after that
 _EXAGGERATION = 12.0
 _MOMENTUM = (0.5, 0.8)
-_EXACT = 12_000
-"""Documents up to which all pairs are compared."""
-
-_PROBES = 12
-"""Nearest groups in which the neighbours of a document are searched, if documents are many."""
-
-_BLOCK = 1 << 24
-"""Pairs of documents compared at a time."""
-
-_CELL = 0.5
-"""Preferred size of a cell of the grid; repulsion has a width of about 1."""
-
-_GRID = (32, 384)
-"""Least and most cells on a side."""
+_EXACT = 12_000  # documents up to which all pairs are compared
+_PROBES = 12  # nearest groups in which the neighbours of a document are searched, if documents are many
+_BLOCK = 1 << 24  # pairs of documents compared at a time
+_CELL = 0.5  # preferred size of a cell of the grid; repulsion has a width of about 1
+_GRID = (32, 384)  # least and most cells on a side
 
 
-_MARGIN = 2 * EDGE + 2
-"""Cells on a side that no document is in."""
+_MARGIN = 2 * EDGE + 2  # cells on a side that no document is in
 
 
 class Grid(NamedTuple):

@@ -10,8 +10,7 @@ import numpy as np
 
 from tagtopics.jit.compiling import inner, kernel
 
-EDGE = 3
-"""Cells at each side of a grid in which no document is: `differentiate` needs so many neighbours."""
+EDGE = 3  # cells at each side of a grid in which no document is: `differentiate` needs so many neighbours
 
 
 @kernel

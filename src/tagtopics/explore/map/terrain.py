@@ -6,7 +6,6 @@ import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.ndimage import gaussian_filter
@@ -17,26 +16,15 @@ from tagtopics.explore.map.layout import NEIGHBOURS, document_layout, neighbours
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.page import rounded
 
-MOST_TAGS = 300
-"""Tags with a label on the map."""
-
-_TRIED_TAGS = 4000
-"""Tags that may get a label: the most frequent ones."""
-
-_AT_A_TIME = 200
-"""Tags whose labels are placed at a time."""
-
+MOST_TAGS = 300  # tags with a label on the map
+_TRIED_TAGS = 4000  # tags that may get a label: the most frequent ones
+_AT_A_TIME = 200  # tags whose labels are placed at a time
 _LEAST_DOCS = 3
-_TOGETHER = 0.4
-"""Share of a tag's documents that must lie around its label."""
-
+_TOGETHER = 0.4  # share of a tag's documents that must lie around its label
 _CELLS = 64
 _BLUR = 1.5
-_REACH = 0.05
-"""Radius around a label, in widths of the map."""
-
-_SAMPLE = 2000
-"""Documents, evenly spread, on which trustworthiness is measured."""
+_REACH = 0.05  # radius around a label, in widths of the map
+_SAMPLE = 2000  # documents, evenly spread, on which trustworthiness is measured
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -52,17 +40,8 @@ class Terrain:
     agreement: dict[str, float]  # see `agreement_of`
 
 
-_made: WeakKeyDictionary[TopicData, Terrain] = WeakKeyDictionary()
-
-
 def terrain_of(data: TopicData) -> Terrain:
-    """Return the map of a collection, computed once per record; equal records give equal bits."""
-    if data not in _made:
-        _made[data] = _terrain(data)
-    return _made[data]
-
-
-def _terrain(data: TopicData) -> Terrain:
+    """Return the map of a collection; equal records give equal bits."""
     theta = data.documents.topics
     near = neighbours_of(theta) if len(theta) > 1 else None
     places = document_layout(theta, near)

@@ -17,8 +17,7 @@ from tagtopics.models.base import TopicModel
 from tagtopics.recommend.recommender import TagRecommender
 from tagtopics.recommend.ridge import NEIGHBOURS, RIDGE, TOPIC_WEIGHT, documents_of, kernel_of
 
-_PAIRS_OF = 400
-"""Documents, evenly spread, whose pairs the line is fitted to."""
+_PAIRS_OF = 400  # documents, evenly spread, whose pairs the line is fitted to
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -27,15 +27,9 @@ from tagtopics.models.validation import Preset
 from tagtopics.tag_prior.mixture_loops import first_claims
 from tagtopics.tag_prior.tag_word_loops import credited_tokens
 
-WORDS_OF_A_TAG = 40
-"""Credited words kept for each tag."""
-
-_CHUNK = 8000
-"""Documents explained at a time."""
-
-_CREDITS = 1 << 20
-"""Words of tags ranked at a time, about."""
-
+WORDS_OF_A_TAG = 40  # credited words kept for each tag
+_CHUNK = 8000  # documents explained at a time
+_CREDITS = 1 << 20  # words of tags ranked at a time, about
 _SCORED = 1000
 """Maximum number of documents, evenly spread, on which the perplexity in the record is measured."""
 

@@ -19,12 +19,8 @@ from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.page import packed, root_bytes
 from tagtopics.explore.report.prepare import known_words
 
-MOST_BYTES = 2_500_000
-"""What the workbench may add to a report, as base64."""
-
-_STEPS = (0.0005, 0.001, 0.002, 0.004, 0.008)
-"""Steps of coefficients, finest first."""
-
+MOST_BYTES = 2_500_000  # what the workbench may add to a report, as base64
+_STEPS = (0.0005, 0.001, 0.002, 0.004, 0.008)  # steps of coefficients, finest first
 _MOST_COEFFICIENTS = 2_000_000
 """More coefficients do not fit; the nearest documents decide then, as in a recommender of many tags."""
 

@@ -15,12 +15,8 @@ from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.page import letters, rounded
 from tagtopics.explore.report.prepare import divided, entries_of, known_words
 
-CHUNK = 40
-"""Bodies compressed together: enough to compress well, few enough to decode quickly."""
-
-MOST_TEXT = 40_000
-"""Maximum code points of a text in a body; longer texts are cut, and the page says so."""
-
+CHUNK = 40  # bodies compressed together: enough to compress well, few enough to decode quickly
+MOST_TEXT = 40_000  # maximum code points of a text in a body; longer texts are cut, and the page says so
 PLAIN_WORD = re.compile("[0-9A-Za-z_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]+")
 """Where the page looks for words by itself; data.js has the same class of characters."""
 

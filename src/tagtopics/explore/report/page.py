@@ -16,9 +16,7 @@ import numpy as np
 
 from tagtopics._typing import Float32, Float64
 
-LEVEL = 5
-"""Of compression; 6 saves 1 % of the bytes and takes half as long again."""
-
+LEVEL = 5  # of compression; 6 saves 1 % of the bytes and takes half as long again
 _SCRIPTS = (
     "dom",
     "address",
@@ -48,9 +46,7 @@ _SCRIPTS = (
 
 _FIRST_LETTER = 35
 _EXACT = 22
-_POWERS = np.array([float(f"1e{i}") for i in range(_EXACT + 1)])
-"""Powers of ten that a float holds exactly."""
-
+_POWERS = np.array([float(f"1e{i}") for i in range(_EXACT + 1)])  # powers of ten that a float holds exactly
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E"
     "%3Ccircle cx='12' cy='13' r='9' fill='%236f8df5'/%3E"

@@ -144,22 +144,22 @@ def _add_questions(app: FastAPI, engine: ModelEngine, gate: Gate) -> None:
     """Serve answers about new documents."""
     tagged: dict[str, Any] = {"tags": ["new documents"]}
 
-    @app.post(f"{_API}/transform", response_model=schemas.TransformAnswer, **tagged)
+    @app.post(f"{_API}/transform", response_model=schemas.Answers[schemas.TransformOut], **tagged)
     async def transform(batch: schemas.Batch) -> Response:
         """Return the topics of new documents."""
         return await _answer(gate, lambda: {"documents": engine.transform(batch.documents)})
 
-    @app.post(f"{_API}/explain", response_model=schemas.ExplainAnswer, **tagged)
+    @app.post(f"{_API}/explain", response_model=schemas.Answers[schemas.ExplainOut], **tagged)
     async def explain(batch: schemas.Batch) -> Response:
         """Return how much of each word each of the given tags accounts for."""
         return await _answer(gate, lambda: {"documents": engine.explain(batch.documents)})
 
-    @app.post(f"{_API}/recommend", response_model=schemas.RecommendAnswer, **tagged)
+    @app.post(f"{_API}/recommend", response_model=schemas.Answers[list[schemas.RecommendedTag]], **tagged)
     async def recommend(batch: schemas.RankedBatch) -> Response:
         """Recommend tags for new documents, with the words that suggest each."""
         return await _answer(gate, lambda: {"documents": engine.recommend(batch.documents, batch.top)})
 
-    @app.post(f"{_API}/related", response_model=schemas.RelatedAnswer, **tagged)
+    @app.post(f"{_API}/related", response_model=schemas.Answers[list[schemas.RelatedOut]], **tagged)
     async def related(batch: schemas.RankedBatch) -> Response:
         """Return documents of the collection that resemble new ones."""
         return await _answer(gate, lambda: {"documents": engine.related(batch.documents, batch.top)})

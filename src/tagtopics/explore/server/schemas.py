@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 Tag = Annotated[str, Field(min_length=1, max_length=500)]
 NewText = Annotated[str, Field(max_length=100_000)]
+T = TypeVar("T")
 
 
 class NewDocument(BaseModel):
@@ -87,18 +88,18 @@ class DocumentList(TypedDict):
     documents: list[DocumentOut]
 
 
+class Answers(TypedDict, Generic[T]):
+    """One answer per document; several results are ordered, best first."""
+
+    documents: list[T]
+
+
 class TransformOut(TypedDict):
     """Topics of a new document."""
 
     topics: list[float]  # (K,) proportions
     known_words: int  # number of tokens that the model knows
     unknown_words: int  # number of tokens that it does not know
-
-
-class TransformAnswer(TypedDict):
-    """One answer per document."""
-
-    documents: list[TransformOut]
 
 
 class ExplainOut(TypedDict):
@@ -113,12 +114,6 @@ class ExplainOut(TypedDict):
     spans: list[tuple[int, int, int]]  # start, stop (code points) and place in `words`
 
 
-class ExplainAnswer(TypedDict):
-    """One answer per document."""
-
-    documents: list[ExplainOut]
-
-
 class RecommendedTag(TypedDict):
     """A recommended tag, and the words that suggest it."""
 
@@ -129,24 +124,12 @@ class RecommendedTag(TypedDict):
     found: list[str]  # pieces of the text that are names of the tag
 
 
-class RecommendAnswer(TypedDict):
-    """One list per document, best first."""
-
-    documents: list[list[RecommendedTag]]
-
-
 class RelatedOut(TypedDict):
     """A document of the collection that resembles a new one."""
 
     id: str
     row: int
     score: float  # 1 for the same topics, 0 for none in common
-
-
-class RelatedAnswer(TypedDict):
-    """One list per document, most similar first."""
-
-    documents: list[list[RelatedOut]]
 
 
 class Failure(TypedDict):
