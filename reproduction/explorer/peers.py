@@ -114,19 +114,16 @@ def prepare(folder: Path, n_docs: int) -> dict[str, Any]:
     import tagtopics as tt
     from tagtopics.explore import ReportOptions, write_report
     from tagtopics.explore.map.terrain import terrain_of
-    from tagtopics.explore.record.offline import offline_model
     from tagtopics.explore.record.to_topic_data import topic_data
 
     corpus = large_corpus(n_docs)
     model = tt.TTM(n_topics=50, max_iter=15, random_state=0).fit(corpus)
     began = time.perf_counter()
-    data, offline = topic_data(model, corpus, f"{n_docs:,} generated documents"), offline_model(model)
+    data = topic_data(model, corpus, f"{n_docs:,} generated documents")
     recorded, facts = time.perf_counter() - began, {}
     for name, most in (("ours", 15.0), ("ours-all", 100.0)):
         began = time.perf_counter()
-        size = write_report(
-            data, folder / f"{name}.html", options=ReportOptions(max_mb=most, offline=offline)
-        )
+        size = write_report(data, folder / f"{name}.html", options=ReportOptions(max_mb=most, offline=model))
         seconds = recorded + time.perf_counter() - began
         facts[name] = {"version": tt.__version__, "seconds": seconds, "n_texts": size.n_bodies}
     common = folder / "common"

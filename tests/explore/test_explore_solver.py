@@ -11,7 +11,7 @@ import pytest
 
 import tagtopics as tt
 from tagtopics.explore import write_report
-from tagtopics.explore.report import bench
+from tagtopics.explore.record import workbench
 from tagtopics.recommend.ridge import RIDGE, documents_of, kernel_of
 
 pytest_plugins = ("explore_fixtures",)
@@ -31,7 +31,7 @@ SOLVED = """async right => {
 def test_weights_solve_the_regression_on_all_documents(
     browser: Any, model: tt.TTM, corpus: tt.Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bench, "_MOST_COEFFICIENTS", 0)
+    monkeypatch.setattr(workbench, "_MOST_COEFFICIENTS", 0)
     path = tmp_path / "report.html"
     write_report(model, path, corpus=corpus)
     text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", path.read_text(encoding="utf-8"))

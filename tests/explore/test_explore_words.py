@@ -15,8 +15,8 @@ from tagtopics.corpus.spans import SpanFinder
 from tagtopics.corpus.text import analyzer
 from tagtopics.datasets.docstrings import docstring_recipe
 from tagtopics.explore import write_report
-from tagtopics.explore.record.offline import offline_model
 from tagtopics.explore.record.page_words import page_obstacle, word_settings
+from tagtopics.explore.record.workbench import workbench
 
 pytest_plugins = ("explore_fixtures",)
 
@@ -112,7 +112,7 @@ def test_a_model_with_a_pattern_of_its_own_has_a_workbench(browser: Any, tmp_pat
     recipe = tt.TextRecipe(token_pattern=r"[a-z]+\d?", min_length=1)
     corpus = tt.read_corpus(rows, text="text", tags="tags", id="id", recipe=recipe)
     model = tt.TTM(n_topics=3, random_state=0, max_iter=20).fit(corpus)
-    assert offline_model(model) is not None
+    assert workbench(model, tt.topic_data(model)) is not None
     write_report(model, tmp_path / "report.html", corpus=corpus)
     page = browser.new_page()
     page.goto((tmp_path / "report.html").as_uri() + "#/workbench")

@@ -76,7 +76,6 @@ def report_command(
     audit: AuditOption = None,
 ) -> None:
     """Write topics, tags, tag groups and documents to one HTML file that opens without a network."""
-    from tagtopics.explore.record.offline import offline_model
     from tagtopics.explore.report.audit_page import read_findings
     from tagtopics.explore.report.html_report import ReportOptions, check_report_target, write_report
 
@@ -87,9 +86,7 @@ def report_command(
     clock.begin("record")
     data = _record(loaded, documents, model, title, images)
     clock.begin("render")
-    options = ReportOptions(
-        max_mb=max_mb, overwrite=overwrite, offline=offline_model(loaded), findings=findings
-    )
+    options = ReportOptions(max_mb=max_mb, overwrite=overwrite, offline=loaded, findings=findings)
     size = write_report(data, out, options=options)
     clock.begin("load")
     _note_missing(data, size, max_mb)

@@ -13,13 +13,12 @@ from tagtopics._blas import single_thread
 from tagtopics._typing import Int64
 from tagtopics.errors import InputError
 from tagtopics.explore.map.terrain import MOST_TAGS, map_index, terrain_of
-from tagtopics.explore.record.offline import OfflineModel
 from tagtopics.explore.record.page_words import page_obstacle
 from tagtopics.explore.record.topic_data import TopicData
+from tagtopics.explore.record.workbench import workbench
 from tagtopics.explore.report.audit_page import AuditFinding, audit_block
-from tagtopics.explore.report.bench import bench_block
 from tagtopics.explore.report.bodies import CHUNK, Bodies
-from tagtopics.explore.report.page import packed, report_page
+from tagtopics.explore.report.page import base64_size, packed, report_page
 from tagtopics.explore.report.prepare import documents_of, fixed_index, index_of, posted, ragged, tag_rows
 from tagtopics.files import atomic_file, check_target
 
@@ -38,15 +37,15 @@ class ReportOptions:
         title: of the collection; if None, the name of the model's class. A record has its own title.
         max_mb: maximum size in millions of bytes. Texts are left out first.
         overwrite: replace an existing file even if it is not a report.
-        offline: adds a workbench for new texts to the report of a record; that of a model always has one if
-            a browser can read texts as the model does.
+        offline: the model of a record, for a workbench for new texts; the report of a model always has one
+            if a browser can read texts as the model does.
         findings: of an audit (`read_findings`), for a page to accept or refuse them.
     """
 
     title: str | None = None
     max_mb: float = 15.0
     overwrite: bool = False
-    offline: OfflineModel | None = None
+    offline: Any = None
     findings: list[AuditFinding] | None = None
 
 
@@ -81,10 +80,9 @@ def write_report(
     target = check_report_target(path, overwrite=options.overwrite)
     data, offline = source, options.offline
     if not isinstance(source, TopicData):
-        from tagtopics.explore.record.offline import offline_model
         from tagtopics.explore.record.to_topic_data import topic_data
 
-        data, offline = topic_data(source, corpus, options.title), offline_model(source)
+        data, offline = topic_data(source, corpus, options.title), source
     html, size = render_report(data, options.max_mb, offline, options.findings)
     with atomic_file(target) as temporary:
         temporary.write_bytes(html)
@@ -109,7 +107,7 @@ def _is_report(path: Path) -> bool:
 def render_report(
     data: TopicData,
     max_mb: float = ReportOptions.max_mb,
-    offline: OfflineModel | None = None,
+    offline: Any = None,
     findings: list[AuditFinding] | None = None,
 ) -> tuple[bytes, ReportSize]:
     """Return a report as bytes, and what it contains; with a model, it has a workbench for new texts."""
@@ -125,8 +123,9 @@ def render_report(
 
     with ThreadPoolExecutor(1) as thread:
         terrain = thread.submit(terrain_of, data)  # the longest step: a quarter of the time of a report
-        bench = None if offline is None else bench_block(data, offline)
-        if bench is None or base64_size(len(bench)) > _FOR_BENCH * space:
+        possible = None if offline is None else workbench(offline, data)
+        bench = possible or b""
+        if base64_size(len(bench)) > _FOR_BENCH * space:
             bench = b""
         space -= base64_size(len(bench))
         docs, index = fitting_index(data, space)
@@ -135,7 +134,7 @@ def render_report(
 
     settings |= {"bodies": n_bodies, "bench": bool(bench)}
     missing = "photos" if data.picture_of else page_obstacle(data.recipe)
-    settings["benchless"] = None if bench else missing if offline is None else "size"  # for *How to read*
+    settings["benchless"] = None if bench else missing if possible is None else "size"  # for *How to read*
     blocks = {"index": index, "map-data": places} | ({"bench": bench} if bench else {})
     html = report_page(data.title, settings, blocks | audit | bodies)
     return html, ReportSize(len(html), len(data.documents.ids), len(docs), n_bodies)
@@ -156,11 +155,6 @@ def _fitting_bodies(data: TopicData, docs: Int64, space: int) -> tuple[dict[str,
         blocks[f"bodies-{i}"] = pack
         n_bodies += len(rows)
     return blocks, n_bodies
-
-
-def base64_size(n_bytes: int) -> int:
-    """Return how many characters bytes take as base64."""
-    return -(-n_bytes // 3) * 4
 
 
 def fitting_index(data: TopicData, space: int) -> tuple[Int64, bytes]:

@@ -194,6 +194,11 @@ def compact_json(value: Any) -> bytes:
     return text.encode("utf-8", "replace")
 
 
+def base64_size(n_bytes: int) -> int:
+    """Return how many characters bytes take as base64."""
+    return -(-n_bytes // 3) * 4
+
+
 def packed(value: Any) -> bytes:
     """Return compressed JSON; equal values give equal bytes."""
     return gzip.compress(compact_json(value), LEVEL, mtime=0)
