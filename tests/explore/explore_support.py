@@ -12,7 +12,10 @@ import numpy as np
 import uvicorn
 
 import tagtopics as tt
+from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.server.engine import ModelEngine
+from tagtopics.explore.server.middleware import Limits
+from tagtopics.explore.server.server import Served, create_server
 from tagtopics.recommend.recommender import Recommendation
 
 FLAGS = (
@@ -63,6 +66,15 @@ def make_hostile_corpus() -> tt.Corpus:
 
 def _read(rows: list[dict[str, Any]], **recipe: Any) -> tt.Corpus:
     return tt.read_corpus(rows, text="text", tags="tags", id="id", recipe=tt.TextRecipe(**recipe))
+
+
+def create_app(
+    data: TopicData, engine: Any, limits: Limits | None = None, hosts: Any = None, **options: Any
+) -> Any:
+    """Return the server of one model as an ASGI application."""
+    app, models = create_server(limits, hosts, **options)
+    models.replace([Served("model", data, engine)])
+    return app
 
 
 def serving(app: Any) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from explore_support import Recommending, serving
+from explore_support import Recommending, create_app, serving
 
 import tagtopics as tt
 from tagtopics.errors import CorpusWarning
@@ -18,7 +18,6 @@ from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.server.annif import falling_scores
 from tagtopics.explore.server.engine import ModelEngine
 from tagtopics.explore.server.middleware import Limits
-from tagtopics.explore.server.server import create_app
 
 pytest_plugins = ("explore_fixtures",)
 

@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from explore_support import Watched, serving
+from explore_support import Watched, create_app, serving
 
 import tagtopics as tt
 from tagtopics.explore import ReportOptions, write_report
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.server.engine import ModelEngine
-from tagtopics.explore.server.server import create_app
 
 pytest_plugins = ("explore_fixtures",)
 

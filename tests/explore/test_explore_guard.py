@@ -9,11 +9,11 @@ from typing import Any
 
 import httpx
 import pytest
+from explore_support import create_app
 
 import tagtopics as tt
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.server.engine import ModelEngine
-from tagtopics.explore.server.server import create_app
 
 pytest_plugins = ("explore_fixtures",)
 

@@ -18,6 +18,7 @@ from explore_support import (
     HOSTILE,
     Recommending,
     Watched,
+    create_app,
     make_hostile_corpus,
     serving,
     wait_until,
@@ -26,7 +27,6 @@ from explore_support import (
 
 import tagtopics as tt
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.server.server import create_app
 
 pytest_plugins = ("explore_fixtures",)
 

@@ -13,7 +13,7 @@ from unittest import mock
 import httpx
 import numpy as np
 import pytest
-from explore_support import HOSTILE, Recommending
+from explore_support import HOSTILE, Recommending, create_app
 from hypothesis import HealthCheck, given, settings
 
 import tagtopics as tt
@@ -22,7 +22,7 @@ from tagtopics.explore.server.collection import Collection
 from tagtopics.explore.server.engine import ModelEngine
 from tagtopics.explore.server.middleware import Gate, Limits
 from tagtopics.explore.server.schemas import NewDocument, TransformOut
-from tagtopics.explore.server.server import allowed_hosts, create_app
+from tagtopics.explore.server.server import allowed_hosts
 
 pytest_plugins = ("explore_fixtures",)
 

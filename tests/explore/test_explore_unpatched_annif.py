@@ -19,7 +19,7 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from explore_support import serving
+from explore_support import create_app, serving
 
 import tagtopics as tt
 from tagtopics.corpus.splits import train_test
@@ -27,7 +27,6 @@ from tagtopics.evaluation.named_tags import named_answer
 from tagtopics.evaluation.recommendation import per_document
 from tagtopics.explore.record.to_topic_data import topic_data
 from tagtopics.explore.server.engine import ModelEngine
-from tagtopics.explore.server.server import create_app
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "docs/examples"

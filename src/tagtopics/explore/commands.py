@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from tagtopics.corpus import Corpus
     from tagtopics.explore.record.topic_data import TopicData
-    from tagtopics.explore.report.html_report import ReportSize
     from tagtopics.explore.server.server import Models, Served
     from tagtopics.models.base import TopicModel
 
@@ -89,8 +88,25 @@ def report_command(
     options = ReportOptions(max_mb=max_mb, overwrite=overwrite, offline=loaded, findings=findings)
     size = write_report(data, out, options=options)
     clock.begin("load")
-    _note_missing(data, size, max_mb)
-    _show_report(data, size, out, clock, output)
+    left = size.n_docs - size.n_bodies
+    if data.documents.has_words and left:
+        note(f"{left:,} of {size.n_docs:,} texts were left out to stay below {max_mb:g} MB; raise --max-mb")
+    payload = {
+        "path": out,
+        "bytes": size.n_bytes,
+        "n_docs": size.n_docs,
+        "n_listed": size.n_listed,
+        "n_texts": size.n_bodies,
+        "n_topics": data.n_topics,
+        "n_tags": len(data.tags.names),
+        "seconds": clock.seconds,
+    }
+    facts = {
+        "report": out,
+        "size": f"{size.n_bytes / 1e6:.1f} MB",
+        "documents": f"{size.n_listed:,} listed, {size.n_bodies:,} with their words",
+    }
+    show(output.json, payload, lambda console: console.print(fact_table(facts)))
 
 
 def _record(
@@ -104,33 +120,6 @@ def _record(
 
     data = topic_data(loaded, documents, title or Path(path).resolve().stem)
     return data if images is None else with_pictures(data, loaded, images)
-
-
-def _show_report(
-    data: TopicData, size: ReportSize, path: str, clock: StepClock, output: OutputOptions
-) -> None:
-    payload = {
-        "path": path,
-        "bytes": size.n_bytes,
-        "n_docs": size.n_docs,
-        "n_listed": size.n_listed,
-        "n_texts": size.n_bodies,
-        "n_topics": data.n_topics,
-        "n_tags": len(data.tags.names),
-        "seconds": clock.seconds,
-    }
-    facts = {
-        "report": path,
-        "size": f"{size.n_bytes / 1e6:.1f} MB",
-        "documents": f"{size.n_listed:,} listed, {size.n_bodies:,} with their words",
-    }
-    show(output.json, payload, lambda console: console.print(fact_table(facts)))
-
-
-def _note_missing(data: TopicData, size: ReportSize, max_mb: float) -> None:
-    left = size.n_docs - size.n_bodies
-    if data.documents.has_words and left:
-        note(f"{left:,} of {size.n_docs:,} texts were left out to stay below {max_mb:g} MB; raise --max-mb")
 
 
 def serve_command(

@@ -21,10 +21,8 @@ from tagtopics.jit.threads import run_ranges
 from tagtopics.jit.top import largest_in_rows
 
 NEIGHBOURS = 15  # documents that attract a document
+# How many of them attract more at the end, how many times as much, and for how many steps (decision 252).
 _NEAREST, _STRONGER, _FINAL = 4, 4.0, 100
-"""How many of them attract more than the others at the end, how many times as much, and for how many of the
-last steps (decision 252)."""
-
 STEPS = (100, 200)  # steps with exaggerated attraction, which form the groups, and steps after that
 _EXAGGERATION = 12.0
 _MOMENTUM = (0.5, 0.8)
@@ -33,8 +31,6 @@ _PROBES = 12  # nearest groups in which the neighbours of a document are searche
 _BLOCK = 1 << 24  # pairs of documents compared at a time
 _CELL = 0.5  # preferred size of a cell of the grid; repulsion has a width of about 1
 _GRID = (32, 384)  # least and most cells on a side
-
-
 _MARGIN = 2 * EDGE + 2  # cells on a side that no document is in
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from tagtopics._typing import Float32, Float64, Int64
+from tagtopics._typing import CSR, Float32, Float64, Int64
 from tagtopics.bp import holdout
 from tagtopics.bp.checkpoint import plain_value
 from tagtopics.bp.graph import build_graph
@@ -28,10 +26,7 @@ from tagtopics.tag_prior.mixture_loops import first_claims
 from tagtopics.tag_prior.tag_word_loops import credited_tokens
 
 WORDS_OF_A_TAG = 40  # credited words kept for each tag
-_CHUNK = 8000  # documents explained at a time
-_CREDITS = 1 << 20  # words of tags ranked at a time, about
-_SCORED = 1000
-"""Maximum number of documents, evenly spread, on which the perplexity in the record is measured."""
+_SCORED = 1000  # documents, evenly spread, at most, on which the perplexity in the record is measured
 
 
 def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | None = None) -> TopicData:
@@ -77,31 +72,21 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
     )
 
 
-def _credits(model: TopicModel, corpus: Corpus) -> tuple[Float32, Any]:
+def _credits(model: Any, corpus: Corpus) -> tuple[Float32, CSR]:
     """Return p(tag | word, document), flat, and the tokens of each word credited to each tag, CSR (T, W)."""
     shape = (corpus.n_tags, corpus.n_words)
     nothing = np.empty(0, dtype=np.float32), sp.csr_array(shape)
     if not corpus.n_tags or not hasattr(model, "explain"):
         return nothing
     graph = build_graph(corpus.counts, corpus.tags)
-    shares, done = np.empty(int(first_claims(graph)[-1]), dtype=np.float32), 0
-    for part in _shares(model, corpus):
-        if done + len(part) <= len(shares):
-            shares[done : done + len(part)] = part
-        done += len(part)
-    if done != len(shares):  # the model has another kind of credit table
+    if isinstance(model, TTM):
+        shares = np.concatenate(list(model.credit_shares(corpus)), dtype=np.float32)
+    else:
+        shares = np.asarray(model.explain(corpus).credit, dtype=np.float32)
+    if len(shares) != first_claims(graph)[-1]:  # the model has another kind of credit table
         return nothing
     offsets, words, tokens = credited_tokens(graph, shares)
     return shares, sp.csr_array((tokens, words, offsets), shape=shape)
-
-
-def _shares(model: Any, corpus: Corpus) -> Iterator[Float32]:
-    """Yield p(tag | word, document) of documents in the columns of the model, some at a time."""
-    if isinstance(model, TTM):
-        yield from model.credit_shares(corpus)
-        return
-    for rows in np.array_split(np.arange(corpus.n_docs), max(1, -(-corpus.n_docs // _CHUNK))):
-        yield np.asarray(model.explain(corpus.select(rows)).credit, dtype=np.float32)
 
 
 def _facts(model: TopicModel, corpus: Corpus) -> dict[str, float]:
@@ -120,12 +105,14 @@ def _facts(model: TopicModel, corpus: Corpus) -> dict[str, float]:
     return facts | {"perplexity_without_topics": alone}
 
 
-def _tag_table(model: TopicModel, credited: Any, weights: Float64) -> TagTable:
+def _tag_table(model: TopicModel, credited: CSR, weights: Float64) -> TagTable:
     T, K = len(model.tag_names_), model.components_.shape[0]
     n_docs = np.asarray(model.tag_docs_, dtype=np.int64)
     means = np.asarray(model.tag_means() if T else np.empty((0, K)), dtype=np.float64)
     totals = means.sum(1, keepdims=True)
     means = np.where(totals > 0, means / np.maximum(totals, 1e-300), 1.0 / K)
+    thesaurus = None if model.names_ is None else model.names_.thesaurus
+    labels = () if thesaurus is None else tuple(map(thesaurus.name_of, model.tag_names_))
     best = _telling_words(credited, weights / max(weights.sum(), 1e-300))
     return TagTable(
         names=tuple(model.tag_names_),
@@ -134,54 +121,44 @@ def _tag_table(model: TopicModel, credited: Any, weights: Float64) -> TagTable:
         word_offsets=np.cumsum([0, *np.minimum(np.diff(credited.indptr), WORDS_OF_A_TAG)], dtype=np.int64),
         word_index=credited.indices[best].astype(np.int32),
         word_credit=credited.data[best].astype(np.float32),
-        labels=_tag_labels(model),
+        labels=labels if any(labels) else None,
     )
 
 
-def _tag_labels(model: TopicModel) -> tuple[str | None, ...] | None:
-    """Return the names of tags in the thesaurus of a model; None if it has none."""
-    if model.names_ is None:
-        return None
-    labels = tuple(map(model.names_.thesaurus.name_of, model.tag_names_))
-    return labels if any(labels) else None
-
-
-def _telling_words(credited: Any, probability: Float64) -> Int64:
+def _telling_words(credited: CSR, probability: Float64) -> Int64:
     """Return where the words that tell most about each tag are in the credits, CSR (T, W), tag by tag.
 
     The words of a tag are ordered by their share of the divergence from all words.
     """
-    offsets, found = credited.indptr.astype(np.int64), [np.empty(0, dtype=np.int64)]
-    blocks = np.unique(np.searchsorted(offsets, np.arange(0, offsets[-1], _CREDITS)))
-    for first, last in pairwise([*blocks.tolist(), len(offsets) - 1]):
-        own = offsets[first : last + 1]
-        tokens, words = (part[own[0] : own[-1]] for part in (credited.data, credited.indices))
-        tag = np.repeat(np.arange(last - first), np.diff(own))
-        share = tokens / np.maximum(np.bincount(tag, tokens, last - first), 1e-300)[tag]
-        lift = np.log(np.maximum(share, 1e-300) / np.maximum(probability[words], 1e-300))
-        best = largest_of_rows(own - own[0], share * lift, WORDS_OF_A_TAG)
-        found.append(own[0] + best[best >= 0])
-    return np.concatenate(found)
+    offsets, tokens = credited.indptr.astype(np.int64), credited.data
+    tag = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    share = tokens / np.maximum(np.bincount(tag, tokens, len(offsets) - 1), 1e-300)[tag]
+    lift = np.log(np.maximum(share, 1e-300) / np.maximum(probability[credited.indices], 1e-300))
+    best = largest_of_rows(offsets, share * lift, WORDS_OF_A_TAG, resolve_threads(None))
+    return np.asarray(best[best >= 0])
 
 
 def _document_table(
     model: TopicModel, corpus: Corpus | None, credit: Float32, recipe: TextRecipe | None
 ) -> DocumentTable:
-    D, texts = len(model.doc_ids_), None if corpus is None else corpus.texts
+    shapes = [(len(model.doc_ids_), len(names)) for names in (model.tag_names_, model.vocabulary_)]
+    tags, counts = map(sp.csr_array, shapes) if corpus is None else (corpus.tags, corpus.counts)
+    texts, titles, dates, urls = (
+        (None,) * 4 if corpus is None else (corpus.texts, corpus.titles, corpus.dates, corpus.urls)
+    )
     if texts is not None:
         texts = tuple(normalised_text(text, recipe or ANY_WORDS) for text in texts)
-    none, empty = np.zeros(D + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
     return DocumentTable(
         ids=tuple(model.doc_ids_),
         topics=np.asarray(model.doc_topic_, dtype=np.float32),
-        tag_offsets=none if corpus is None else corpus.tags.indptr.astype(np.int64),
-        tag_index=empty if corpus is None else corpus.tags.indices.astype(np.int32),
-        word_offsets=none if corpus is None else corpus.counts.indptr.astype(np.int64),
-        word_index=empty if corpus is None else corpus.counts.indices.astype(np.int32),
-        word_count=(empty if corpus is None else corpus.counts.data).astype(np.float32),
+        tag_offsets=tags.indptr.astype(np.int64),
+        tag_index=tags.indices.astype(np.int32),
+        word_offsets=counts.indptr.astype(np.int64),
+        word_index=counts.indices.astype(np.int32),
+        word_count=counts.data.astype(np.float32),
         credit=credit,
         texts=texts,
-        titles=None if corpus is None else corpus.titles,
-        dates=None if corpus is None else corpus.dates,
-        urls=None if corpus is None else corpus.urls,
+        titles=titles,
+        dates=dates,
+        urls=urls,
     )

@@ -215,16 +215,6 @@ def _add_operation(app: FastAPI, models: Models, registry: CollectorRegistry, to
         return PlainTextResponse(generate_latest(registry))
 
 
-def create_app(
-    data: TopicData, engine: ModelEngine, limits: Limits | None = None, hosts: Sequence[str] | None = None,
-    *, token: str | None = None, origins: Sequence[str] = (),
-) -> ASGIApp:  # fmt: skip
-    """Return the server of one model as an ASGI application; see `create_server`."""
-    app, models = create_server(limits, hosts, token=token, origins=origins)
-    models.replace([Served("model", data, engine)])
-    return app
-
-
 def allowed_hosts(host: str) -> tuple[str, ...] | None:
     """Return the host names that a server on an address accepts; None for any.
 
