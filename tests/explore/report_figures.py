@@ -12,12 +12,12 @@ import numpy as np
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Int64
 from tagtopics.corpus.tags import MOST_KINDS, kind_of
-from tagtopics.explore.record.ranking import RELEVANCE, relevant_words, typical_tags
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.groups import suggested_groups
 from tagtopics.explore.report.page import rounded, significant
 from tagtopics.explore.report.prepare import (
     LEAST_SHARE,
+    RELEVANCE,
     TOPIC_TAGS,
     TOPIC_WORDS,
     WORD_TOPICS,
@@ -26,7 +26,9 @@ from tagtopics.explore.report.prepare import (
     lengths,
     near_topics,
     posted,
+    relevant_words,
     shown_words,
+    typical_tags,
     word_docs,
     word_topics,
 )

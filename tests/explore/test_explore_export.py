@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 import tagtopics as tt
-from tagtopics.explore.record.export import FORMATS
-from tagtopics.explore.record.network import Edge, Node, graphml, tag_network
+from tagtopics.explore.record.export import FORMATS, Edge, Node, graphml, tag_network
 
 pytest_plugins = ("explore_fixtures",)
 

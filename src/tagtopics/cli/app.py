@@ -35,7 +35,7 @@ PANELS: Mapping[str, Mapping[str, str]] = {
         "tags": "cli.topics.tags_command",
         "report": "explore.commands.report_command",
         "serve": "explore.commands.serve_command",
-        "export": "explore.record.commands.command",
+        "export": "explore.commands.export_command",
     },
     "Ask": {
         "explain": "cli.explain.command",

@@ -1,4 +1,4 @@
-"""`tagtopics report` and `tagtopics serve`: a model as one HTML file, or as pages with a JSON API."""
+"""The commands `report`, `serve` and `export`: a model as one HTML file, as a server, for other programs."""
 
 from __future__ import annotations
 
@@ -61,6 +61,15 @@ CorsOption = Annotated[
 SecondsOption = Annotated[
     float, option("Maximum time for one answer.", "--timeout", metavar="SECONDS", min=0.1)
 ]
+ExportOption = Annotated[
+    str, option("Folder (csv parquet topicwizard mallet) or file to write.", "--out", "-o", metavar="PATH")
+]
+FormatOption = Annotated[
+    str | None,
+    option("csv, parquet, graphml, pyldavis, topicwizard or mallet.", "--format", "-f",
+           default="graphml if PATH ends so, else csv", metavar="NAME"),
+]  # fmt: skip
+ReplaceOption = Annotated[bool, flag("Replace an existing file.", "--overwrite")]
 
 
 def report_command(
@@ -226,3 +235,26 @@ def _load_both(path: str, corpus: str | None, output: OutputOptions) -> tuple[To
     if documents is None:
         note(f"{path} was saved without its corpus, so texts and credits are missing; give --corpus")
     return model, documents
+
+
+def export_command(
+    model: ModelArgument,
+    output: OutputOptions,
+    out: ExportOption = "export",
+    format: FormatOption = None,
+    overwrite: ReplaceOption = False,
+) -> None:
+    """Write topics, documents, tags and credits as tables, networks, or for other programs."""
+    from tagtopics.explore.record.export import check_export, export
+
+    format = format or ("graphml" if out.lower().endswith(".graphml") else "csv")
+    check_export(out, format, overwrite=overwrite, option="--out")
+    loaded, corpus = load_with_documents(model)
+    if corpus is None:
+        note(f"{model} was saved without its documents: no credits, no edges between tags")
+    target = export(loaded, out, format, corpus=corpus, overwrite=overwrite)
+    files = sorted(path for path in target.iterdir()) if target.is_dir() else [target]
+    sizes = {str(path): path.stat().st_size for path in files}
+    payload = {"path": str(target), "format": format, "files": sizes}
+    facts = {name: f"{size:,} bytes" for name, size in sizes.items()}
+    show(output.json, payload, lambda console: console.print(fact_table(facts)))

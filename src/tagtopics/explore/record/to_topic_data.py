@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,10 @@ from tagtopics.bp.graph import build_graph
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.splits import completion
-from tagtopics.explore.record.spans import ANY_WORDS, normalised_text
+from tagtopics.corpus.text import fold_case
 from tagtopics.explore.record.tables import matching
-from tagtopics.explore.record.topic_data import DocumentTable, TagTable, TopicData
+from tagtopics.explore.record.topic_data import ANY_WORDS, DocumentTable, TagTable, TopicData
+from tagtopics.jit.threads import resolve_threads
 from tagtopics.jit.top import largest_of_rows
 from tagtopics.models.base import TopicModel
 from tagtopics.models.ttm import TTM
@@ -136,6 +138,15 @@ def _telling_words(credited: CSR, probability: Float64) -> Int64:
     lift = np.log(np.maximum(share, 1e-300) / np.maximum(probability[credited.indices], 1e-300))
     best = largest_of_rows(offsets, share * lift, WORDS_OF_A_TAG, resolve_threads(None))
     return np.asarray(best[best >= 0])
+
+
+def normalised_text(text: str, recipe: TextRecipe) -> str:
+    """Return a text as `SpanFinder` returns it."""
+    if text.isascii():
+        return text
+    text = unicodedata.normalize("NFC", text)
+    folded = fold_case(text) if recipe.lowercase else text
+    return text if len(folded) == len(text) else folded
 
 
 def _document_table(

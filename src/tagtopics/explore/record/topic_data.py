@@ -15,8 +15,8 @@ from tagtopics.bp.graph import joint_profile
 from tagtopics.corpus.recipe import TextRecipe, recipe_to_json
 from tagtopics.corpus.spans import SpanFinder
 from tagtopics.errors import InputError
-from tagtopics.explore.record.spans import ANY_WORDS
 
+ANY_WORDS = TextRecipe(min_length=1, stop_words=None, min_df=1)  # for texts whose own recipe is unknown
 VERSION = 4  # of the layout of the record
 
 

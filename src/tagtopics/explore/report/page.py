@@ -18,32 +18,10 @@ from tagtopics._typing import Float32, Float64
 
 LEVEL = 5  # of compression; 6 saves 1 % of the bytes and takes half as long again
 _SCRIPTS = (
-    "dom",
-    "address",
-    "data",
-    "charts",
-    "widgets",
-    "search",
-    "filter",
-    "points",
-    "labels",
-    "map",
-    "overview",
-    "topic",
-    "tag",
-    "document",
-    "time",
-    "names",
-    "about",
-    "share",
-    "view",
-    "network",
-    "solver",
-    "offline",
-    "workbench",
-    "batch",
-)
-
+    "dom", "address", "data", "charts", "widgets", "search", "filter", "points", "labels", "map", "overview",
+    "topic", "tag", "document", "time", "names", "about", "share", "view", "network", "solver", "offline",
+    "workbench", "batch", "app", "audit",
+)  # fmt: skip
 _FIRST_LETTER = 35
 _EXACT = 22
 _POWERS = np.array([float(f"1e{i}") for i in range(_EXACT + 1)])  # powers of ten that a float holds exactly
@@ -58,8 +36,7 @@ ICON = (
 @lru_cache(maxsize=1)
 def script() -> str:
     """Return the script; its parts share one function scope."""
-    names = (*_SCRIPTS, "app", "audit")
-    parts = "\n".join(_asset("static", f"{name}.js") for name in names)
+    parts = "\n".join(_asset("static", f"{name}.js") for name in _SCRIPTS)
     return f'(() => {{\n"use strict";\n{parts}\nstart();\n}})();\n'
 
 
