@@ -108,12 +108,7 @@ def test_pyldavis_accepts_its_export(model: tt.TTM, corpus: tt.Corpus, tmp_path:
     assert len(prepared.topic_coordinates) == 5
 
 
-def test_topicwizard_and_mallet(model: tt.TTM, corpus: tt.Corpus, tmp_path: Path) -> None:
-    folder = tt.export(model, tmp_path / "w", "topicwizard", corpus=corpus)
-    record = json.loads((folder / "topic_data.json").read_text(encoding="utf-8"))
-    arrays = np.load(folder / "topic_data.npz", allow_pickle=False)
-    assert arrays["topic_term_matrix"].shape == (5, len(record["vocab"]))
-    assert arrays["document_topic_matrix"].shape == (len(record["corpus"]), len(record["topic_names"]))
+def test_mallet(model: tt.TTM, corpus: tt.Corpus, tmp_path: Path) -> None:
     folder = tt.export(model, tmp_path / "mallet", "mallet")
     lines = (folder / "doc-topics.txt").read_text(encoding="utf-8").splitlines()
     assert len(lines) == corpus.n_docs
@@ -139,10 +134,9 @@ def test_foreign_files_are_never_replaced(model: tt.TTM, tmp_path: Path) -> None
     tt.export(model, file, "graphml", overwrite=True)
     with pytest.raises(tt.InputError, match="unknown format"):
         tt.export(model, tmp_path / "y", "docx")
-    for format in ("pyldavis", "topicwizard"):
-        with pytest.raises(tt.InputError, match="needs the documents"):
-            tt.export(model, tmp_path / "z", format)
-        assert not (tmp_path / "z").exists()
+    with pytest.raises(tt.InputError, match="needs the documents"):
+        tt.export(model, tmp_path / "z", "pyldavis")
+    assert not (tmp_path / "z").exists()
 
 
 def test_another_corpus_is_refused(model: tt.TTM, corpus: tt.Corpus, tmp_path: Path) -> None:

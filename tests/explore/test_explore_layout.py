@@ -7,7 +7,14 @@ import pytest
 from sklearn.manifold import trustworthiness
 
 from tagtopics.explore.map import layout
-from tagtopics.explore.map.layout import attraction, document_layout, nearest, nearest_first, repulsion
+from tagtopics.explore.map.layout import (
+    attraction,
+    document_layout,
+    nearest,
+    nearest_first,
+    neighbours_of,
+    repulsion,
+)
 from tagtopics.explore.map.terrain import agreement_of, hues_around, regions
 
 
@@ -77,11 +84,11 @@ def test_repulsion_on_the_grid_is_that_of_all_pairs(
 
 
 def test_map_keeps_neighbours_and_groups(theta: np.ndarray) -> None:
-    places = document_layout(theta)
+    places = document_layout(theta, neighbours_of(theta))
     assert places.shape == (400, 2)
     assert places.min() >= 0
     assert places.max() <= 1
-    figures = agreement_of(theta, places)
+    figures = agreement_of(theta, places, neighbours_of(theta))
     assert figures["trustworthiness"] == pytest.approx(
         trustworthiness(np.sqrt(theta), places, n_neighbors=12), abs=1e-6
     )
@@ -97,15 +104,16 @@ def test_equal_documents_give_equal_bits_with_any_number_of_threads(theta: np.nd
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     with threadpool_limits(1):
-        one = document_layout(theta)
+        one = document_layout(theta, neighbours_of(theta))
     with threadpool_limits(2):
-        two = document_layout(theta)
+        two = document_layout(theta, neighbours_of(theta))
     assert one.tobytes() == two.tobytes()
 
 
 @pytest.mark.parametrize("n", [0, 1, 3, 4, 9])
 def test_few_or_equal_documents_have_places(n: int) -> None:
-    places = document_layout(np.full((n, 3), 1 / 3, dtype=np.float32))
+    theta = np.full((n, 3), 1 / 3, dtype=np.float32)
+    places = document_layout(theta, neighbours_of(theta))
     assert places.shape == (n, 2)
     assert np.isfinite(places).all()
 

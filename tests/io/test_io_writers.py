@@ -44,7 +44,7 @@ KNOWN = {
     "analysis/audit/changes.py": {"write_bytes"},
     "analysis/plots.py": {"savefig"},
     "analysis/audit/rewrite.py": {"GzipFile", "open", "save_npz", "copy"},
-    "explore/record/export.py": {"open", "savez_compressed", "write_text"},
+    "explore/record/export.py": {"open", "write_text"},
     "scale/format.py": {"write_text"},
     "scale/writer.py": {"write_bytes", "save"},
     "explore/record/heat_maps.py": {"save", "savez_compressed"},

@@ -62,11 +62,11 @@ SecondsOption = Annotated[
     float, option("Maximum time for one answer.", "--timeout", metavar="SECONDS", min=0.1)
 ]
 ExportOption = Annotated[
-    str, option("Folder (csv parquet topicwizard mallet) or file to write.", "--out", "-o", metavar="PATH")
+    str, option("Folder (csv parquet mallet) or file to write.", "--out", "-o", metavar="PATH")
 ]
 FormatOption = Annotated[
     str | None,
-    option("csv, parquet, graphml, pyldavis, topicwizard or mallet.", "--format", "-f",
+    option("csv, parquet, graphml, pyldavis or mallet.", "--format", "-f",
            default="graphml if PATH ends so, else csv", metavar="NAME"),
 ]  # fmt: skip
 ReplaceOption = Annotated[bool, flag("Replace an existing file.", "--overwrite")]

@@ -49,18 +49,17 @@ class Grid(NamedTuple):
 
 @single_thread()
 @np.errstate(under="ignore")  # the smallest parts of a transform vanish in single precision
-def document_layout(topics: Float32, near: Int64 | None = None) -> Float64:
+def document_layout(topics: Float32, near: Int64) -> Float64:
     """Return (D, 2): a place in the unit square for each document.
 
     Args:
         topics: (D, K) topic proportions.
-        near: from `neighbours_of`, if it is known.
+        near: from `neighbours_of`.
     """
     D = len(topics)
     if D < 4:
         return np.stack([(np.arange(D) + 1) / (D + 1), np.full(D, 0.5)], axis=1)
     roots = _roots(topics)
-    near = neighbours_of(topics) if near is None else near
     pulls = attraction(near), attraction(near, nearest_first(roots, near))
     return _fitted(_optimised(principal_plane(roots), pulls))
 
@@ -89,7 +88,7 @@ def nearest(roots: Float32, n: int) -> Int64:
     found = np.empty((D, n), dtype=np.int64)
     if D <= _EXACT:
         everything = np.arange(D)
-        for rows in np.array_split(everything, -(-D * D // _BLOCK)):
+        for rows in np.array_split(everything, max(1, -(-D * D // _BLOCK))):
             found[rows] = _best(roots, rows, everything, n)
         return found
     centres, group = _groups(roots)

@@ -43,7 +43,7 @@ class Terrain:
 def terrain_of(data: TopicData) -> Terrain:
     """Return the map of a collection; equal records give equal bits."""
     theta = data.documents.topics
-    near = neighbours_of(theta) if len(theta) > 1 else None
+    near = neighbours_of(theta)
     places = document_layout(theta, near)
     region = regions(theta, data.topic_share)
     every = np.arange(len(places))
@@ -81,7 +81,7 @@ def hues_around(topics: Float64) -> Float64:
     return hues
 
 
-def agreement_of(theta: Float32, places: Float64, near: Int64 | None = None) -> dict[str, float]:
+def agreement_of(theta: Float32, places: Float64, near: Int64) -> dict[str, float]:
     """Return how well the map preserves the neighbours of documents.
 
     `kept`: the share of the nearest documents in topics (Hellinger distance) that are also the nearest on the
@@ -92,12 +92,11 @@ def agreement_of(theta: Float32, places: Float64, near: Int64 | None = None) -> 
     n = min(NEIGHBOURS, D - 1)
     if n < 1 or D < 4:
         return {}
-    of_topics = neighbours_of(theta) if near is None else near
     around = cKDTree(places).query(places, k=n + 1)[1]
     own = around == np.arange(D)[:, np.newaxis]
     own[~own.any(1), -1] = True  # among equal places the document itself may be missing
     of_map = around[~own].reshape(D, n)
-    kept = sum(int((of_map == column[:, np.newaxis]).sum()) for column in of_topics.T) / of_map.size
+    kept = sum(int((of_map == column[:, np.newaxis]).sum()) for column in near.T) / of_map.size
     some = np.unique(np.linspace(0, D - 1, min(D, _SAMPLE)).astype(np.int64))
     figures = {"neighbours": float(n), "kept": kept, "chance": n / (D - 1)}
     if len(some) > 2 * 12 + 2:

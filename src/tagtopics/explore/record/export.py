@@ -40,18 +40,18 @@ def export(
 
     Args:
         model: fitted.
-        path: a folder for "csv", "parquet" (tables), "topicwizard" and "mallet"; a file for "graphml" (the
-            network of tags and topics) and "pyldavis" (the arguments of `pyLDAvis.prepare`, as JSON). A
-            folder that an export wrote is replaced.
+        path: a folder for "csv", "parquet" (tables) and "mallet"; a file for "graphml" (the network of tags
+            and topics) and "pyldavis" (the arguments of `pyLDAvis.prepare`, as JSON). A folder that an export
+            wrote is replaced.
         format: one of these.
-        corpus: the documents the model was fitted to. "pyldavis" and "topicwizard" need it; tables have
-            credits with it, networks edges between tags.
+        corpus: the documents the model was fitted to. "pyldavis" needs it; tables have credits with it,
+            networks edges between tags.
         overwrite: whether an existing file may be replaced.
     """
     target = check_export(path, format, overwrite=overwrite)
     documents = None if corpus is None else matching(model, corpus)
-    if documents is None and format in ("pyldavis", "topicwizard"):
-        raise InputError(f"export: {format} needs the documents that the model was fitted to")
+    if documents is None and format == "pyldavis":
+        raise InputError("export: pyldavis needs the documents that the model was fitted to")
     if format in _FILES:
         text = _FILES[format](model, documents)
         with atomic_file(target) as place:
@@ -209,25 +209,6 @@ def _rows_of_one(values: Any) -> list[list[float]]:
     return [[float(f"{v:.9g}") for v in row] for row in (wide / wide.sum(1, keepdims=True)).tolist()]
 
 
-def _write_topicwizard(model: TopicModel, corpus: Any, folder: Path) -> None:
-    record = {
-        "corpus": list(corpus.texts or corpus.ids),
-        "vocab": list(model.vocabulary_),
-        "topic_names": list(model.topic_names()),
-    }
-    text = json.dumps(record, ensure_ascii=False, allow_nan=False)
-    (folder / "topic_data.json").write_text(text, encoding="utf-8")
-    np.savez_compressed(
-        folder / "topic_data.npz",
-        document_topic_matrix=model.doc_topic_,
-        topic_term_matrix=model.components_,
-        data=corpus.counts.data,
-        indices=corpus.counts.indices,
-        indptr=corpus.counts.indptr,
-        shape=np.array(corpus.counts.shape),
-    )
-
-
 _FILES: dict[str, Callable[[TopicModel, Corpus | None], str]] = {
     "graphml": lambda model, corpus: graphml(*tag_network(model, corpus)),
     "pyldavis": _pyldavis_text,
@@ -235,7 +216,6 @@ _FILES: dict[str, Callable[[TopicModel, Corpus | None], str]] = {
 _FOLDERS: dict[str, Callable[[TopicModel, Corpus | None, Path], None]] = {
     "csv": _write_csv,
     "parquet": _write_parquet,
-    "topicwizard": _write_topicwizard,
     "mallet": _write_mallet,
 }
-FORMATS = ("csv", "parquet", "graphml", "pyldavis", "topicwizard", "mallet")
+FORMATS = ("csv", "parquet", "graphml", "pyldavis", "mallet")
