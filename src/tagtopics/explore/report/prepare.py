@@ -13,7 +13,6 @@ from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.groups import suggested_groups
 from tagtopics.explore.report.page import numerals, root_planes, rounded, short_floats
 from tagtopics.explore.report.timeline import periods_of, time_of
-from tagtopics.jit.threads import resolve_threads
 from tagtopics.jit.top import largest, largest_in_rows, largest_of_rows
 
 # Weight of p(word | topic) in the order of words; Sievert and Shirley (2014) found it the best.
