@@ -15,7 +15,7 @@ import tagtopics
 
 SOURCE = Path(tagtopics.__file__).parent
 LAYERS = [
-    {"errors", "_typing", "files", "_locks", "_lazy", "_blas", "_html", "_processes"},
+    {"errors", "_typing", "files", "_lazy", "_blas", "_html", "_processes"},
     {"jit"},
     {"corpus"},
     {"bp"},

@@ -3,18 +3,16 @@
 Every output of tagtopics goes through this module. A file or folder is written under a temporary name next to
 its target, flushed to disk, and moved into place in one step, so a reader finds the old content or the new,
 never a mixture. Existing content is replaced only if tagtopics wrote it. Writers hold locks on files, which
-other containers see too: what nobody has locked is a leftover of a killed process.
+end with the process and which other containers see too: what nobody has locked is a leftover.
 """
 
 from __future__ import annotations
 
 import ctypes
 import errno
-import functools
 import glob
 import hashlib
 import io
-import operator
 import os
 import re
 import secrets
@@ -22,7 +20,6 @@ import shutil
 import stat
 import sys
 import tempfile
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -31,25 +28,23 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tagtopics._locks import is_at, lock_file, lock_open
 from tagtopics.errors import InputError
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+# Names of unfinished folders, `.NAME.PID-RANDOM.tmp`, of folders moved aside, `.old`, and of their locks.
 _TEMPORARY = re.compile(r"(?P<stem>\.(?P<name>.+)\.\d+-[0-9a-f]{8})\.(?:tmp|old|lock)")
-"""Names of unfinished folders, `.NAME.PID-RANDOM.tmp`, of folders moved aside, `.old`, and of their locks."""
 
+# In place of `PID-RANDOM.lock`: the lock that a writer of NAME holds while it replaces a folder.
 _EXCHANGE_LOCK = "0-00000000.lock"
-"""In place of `PID-RANDOM.lock`: the lock that a writer of NAME holds while it replaces a folder."""
-
-_RECENT = 86400.0
-"""Seconds for which leftovers stay where the file system cannot lock files."""
-
-BLANK = "0" * 64
-"""In place of the digest of a text when the text itself is digested."""
 
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
-_PATIENCE, _PAUSE = 10.0, 0.005
-"""Seconds that a writer waits for readers of the folder it has replaced, and between two looks."""
+BLANK = "0" * 64
+"""In place of the digest of a text when the text itself is digested."""
 
 
 def cache_folder() -> Path:
@@ -60,25 +55,20 @@ def cache_folder() -> Path:
 
 @cache
 def code_folder() -> Path | None:
-    """Return a folder for cached code, in which only this user can write; None if there is none.
+    """Return a folder for cached code, in which only this user can write; None, with a warning, without one.
 
     Cached code is executable, so it never shares a folder with data, and what others may have written is not
-    used. The folder is in `NUMBA_CACHE_DIR`, else in the user's cache. If it cannot be there, a warning says
-    so, and it is in the temporary folder.
+    used. The folder is in `NUMBA_CACHE_DIR`, else in the user's cache.
     """
     named = os.environ.get("NUMBA_CACHE_DIR")
     try:
         return _private_folder(Path(named).absolute() if named else _user_cache().parent)
     except OSError as error:
         reason = f"{error.filename or 'no folder'}: {error.strerror or error}"
-    try:
-        folder = _private_folder(_system_folder())
-        instead = f"cached in {folder}, which may not be kept"
-    except OSError:
-        folder, instead = None, "not cached, so each run compiles it again"
     remedy = "set XDG_CACHE_HOME or NUMBA_CACHE_DIR to a folder in which you can write"
-    warnings.warn(f"compiled code is {instead} ({reason}); {remedy}", RuntimeWarning, stacklevel=2)
-    return folder
+    message = f"compiled code is not cached, so each run compiles it again ({reason}); {remedy}"
+    warnings.warn(message, RuntimeWarning, stacklevel=2)
+    return None
 
 
 def _user_cache() -> Path:
@@ -94,26 +84,14 @@ def _user_cache() -> Path:
 
 def _private_folder(parent: Path) -> Path:
     """Return this user's folder for code, created if need be; an `OSError` if others can write there."""
-    if not hasattr(os, "geteuid"):  # on Windows, all of these places belong to the user
-        folder = parent / "tagtopics-kernels"
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder
-    folder = parent / f"tagtopics-kernels-{os.geteuid()}"
+    user = os.geteuid() if hasattr(os, "geteuid") else None
+    folder = parent / ("tagtopics-kernels" if user is None else f"tagtopics-kernels-{user}")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = folder.lstat()
     private = stat.S_ISDIR(found.st_mode) and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    if not private or found.st_uid != os.geteuid():
+    if user is not None and not (private and found.st_uid == user):  # on Windows, the place is the user's
         raise PermissionError(errno.EPERM, "is not a folder in which only you can write", str(folder))
     tempfile.TemporaryFile(dir=folder).close()
-    return folder
-
-
-def _system_folder() -> Path:
-    """Return the temporary folder; an `OSError` if others could replace a folder in it, or have filled it."""
-    folder = Path(tempfile.gettempdir())
-    mode = folder.stat().st_mode
-    if not mode & stat.S_ISVTX and (mode & (stat.S_IWGRP | stat.S_IWOTH) or folder.samefile(os.curdir)):
-        raise PermissionError(errno.EPERM, "is not safe", str(folder))
     return folder
 
 
@@ -128,10 +106,13 @@ def atomic_file(path: str | Path, *, like: Path | None = None) -> Iterator[Path]
     """
     target = Path(path)
     # In a folder that only the user can read, since libraries may write temporary files of their own.
-    with _as_input_error(target), _temporary_folder(target, mode=0o700) as folder:
+    with _temporary_folder(target, mode=0o700) as folder:
         temporary = folder / target.name
         yield temporary
-        _copy_modes(temporary, *filter(None, (target, like)))
+        modes = [other.stat().st_mode & 0o777 for other in (target, like) if other and other.is_file()]
+        if modes:
+            with suppress(PermissionError):  # a file system without permissions
+                temporary.chmod(modes[0] & modes[-1])
         _flush(temporary)
         os.replace(temporary, target)
         _flush(target.parent)
@@ -152,7 +133,7 @@ def atomic_folder(path: str | Path, check: Callable[[], None] = lambda: None) ->
         InputError: if the folder cannot be written; an older one stays as it is.
     """
     target = Path(path)
-    with _as_input_error(target), _temporary_folder(target) as folder:
+    with _temporary_folder(target) as folder:
         yield folder
         for place in sorted(folder.rglob("*")):
             _flush(place)
@@ -161,24 +142,6 @@ def atomic_folder(path: str | Path, check: Callable[[], None] = lambda: None) ->
             check()
             _put_in_place(folder, target)
         _flush(target.parent)
-
-
-@contextmanager
-def snapshot(path: str | Path) -> Iterator[Path]:
-    """Yield a path under which a folder keeps its present content while another process may replace it.
-
-    The content is that of one `atomic_folder`. The process that replaces it waits before it removes the old
-    one, for at most `_PATIENCE` seconds. Where the system has no such path, the folder itself is yielded.
-    """
-    target = Path(path)
-    descriptor = _open_shared(target)
-    if descriptor is None:
-        yield target
-        return
-    try:
-        yield Path(f"/proc/self/fd/{descriptor}")
-    finally:
-        os.close(descriptor)
 
 
 def check_target(
@@ -209,17 +172,29 @@ def check_target(
     target = Path(path)
     if not str(path) or target.name in ("", "..") or "\0" in str(path):
         raise InputError(f"{option} {str(path)!r}: not a usable path")
-    if target.is_symlink() or target.exists():
-        if target.is_dir() or target.is_symlink() or not overwrite:
-            _require_ours(target, what, is_ours, option, overwrite is not None)
-        elif not target.is_file():
-            raise InputError(f"{option} {target}: is neither a file nor a folder; choose another path")
+    if (target.is_symlink() or target.exists()) and not _may_replace(target, is_ours, overwrite):
+        kind = "folder" if target.is_dir() else "file"
+        reason = f"this {kind} is not a {what} written by tagtopics"
+        if kind == "folder":
+            reason += ", or holds other files"
+        elif is_ours is None:
+            reason = "this file already exists"
+        remedy = "choose another path"
+        if kind == "file" and overwrite is not None:
+            remedy += ", or give --overwrite" if option.startswith("--") else ", or set overwrite=True"
+        raise InputError(f"{option} {target}: {reason}; {remedy}")
     parent = next(place for place in target.absolute().parents if place.exists())
     if not parent.is_dir():
         raise InputError(f"{option} {target}: {parent} is a file, not a folder")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise InputError(f"{option} {target}: {parent} is not writable")
     return target
+
+
+def _may_replace(target: Path, is_ours: Callable[[Path], bool] | None, overwrite: bool | None) -> bool:
+    if target.is_symlink():
+        return False
+    return bool(overwrite and target.is_file()) or (is_ours is not None and is_ours(target))
 
 
 def check_apart(**targets: str | Path) -> None:
@@ -240,20 +215,52 @@ def check_space(path: str | Path, n_bytes: int) -> None:
 
 
 def sweep_leftovers(path: str | Path) -> None:
-    """Remove what a killed process left next to a path; a folder that it had moved aside is put back."""
+    """Remove what a killed process left next to a path; a folder that it had moved aside is put back.
+
+    Where files cannot be locked, unfinished folders stay: their writer may be alive.
+    """
     target = Path(path)
     found = target.parent.glob(f".{glob.escape(target.name)}.*")
     matches = [match for place in found if (match := _TEMPORARY.fullmatch(place.name))]
     for stem in sorted({match["stem"] for match in matches if match["name"] == target.name}):
         new, old, lock = (target.with_name(f"{stem}.{kind}") for kind in ("tmp", "old", "lock"))
         with suppress(OSError), lock_file(lock) as held:
-            if held is False:  # its writer is alive
-                continue
-            if old.is_dir() and not target.exists():
+            if held is not False and old.is_dir() and not target.exists():
                 os.rename(old, target)
-            for folder in (new, old):
-                if held or _seconds_since_change(folder) > _RECENT:
-                    _remove(folder)
+            if held:
+                shutil.rmtree(new, ignore_errors=True)
+                shutil.rmtree(old, ignore_errors=True)
+
+
+@contextmanager
+def lock_file(path: Path, *, wait: bool = False) -> Iterator[bool | None]:
+    """Lock a file, which is created and removed with the lock; yield whether it is locked.
+
+    Yields False if another process has locked it (never with `wait`), None where files cannot be locked.
+    """
+    if fcntl is None:
+        yield None
+        return
+    locked: bool | None = True
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)  # NFS locks only such files
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            locked = False if isinstance(error, BlockingIOError) else None
+        with suppress(FileNotFoundError):
+            if locked is False or os.path.samestat(os.fstat(descriptor), os.stat(path)):
+                break
+        os.close(descriptor)  # the process that had locked it has removed it
+    try:
+        yield locked
+    finally:
+        if locked is not False:
+            with suppress(OSError):
+                path.unlink()
+        if locked:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)  # forked processes may have the descriptor as well
+        os.close(descriptor)
 
 
 def utc_now() -> str:
@@ -323,62 +330,26 @@ def digest_arrays(*arrays: Any) -> str:
     return str(state.hexdigest())
 
 
-def _require_ours(
-    target: Path, what: str, is_ours: Callable[[Path], bool] | None, option: str, may_overwrite: bool
-) -> None:
-    if is_ours is not None and not target.is_symlink() and is_ours(target):
-        return
-    kind = "folder" if target.is_dir() else "file"
-    reason = f"this {kind} is not a {what} written by tagtopics"
-    if kind == "folder":
-        reason += ", or holds other files"
-    elif is_ours is None:
-        reason = "this file already exists"
-    remedy = "choose another path"
-    if kind == "file" and may_overwrite:
-        remedy += ", or give --overwrite" if option.startswith("--") else ", or set overwrite=True"
-    raise InputError(f"{option} {target}: {reason}; {remedy}")
-
-
 @contextmanager
 def _temporary_folder(target: Path, *, mode: int = 0o777) -> Iterator[Path]:
-    """Yield a new folder next to a target, locked against `sweep_leftovers`, and remove it afterwards."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    sweep_leftovers(target)
+    """Yield a new folder next to a target, locked against `sweep_leftovers`, and remove it afterwards.
+
+    What goes wrong on disk is an `InputError`.
+    """
     stem = f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}"
-    with lock_file(target.with_name(f"{stem}.lock"), wait=True):
-        folder = target.with_name(f"{stem}.tmp")
-        folder.mkdir(mode)
-        try:
-            yield folder
-        finally:
-            _remove(folder)
-
-
-def _seconds_since_change(folder: Path) -> float:
-    """Return how long ago a folder, or anything in it, was last changed."""
-    times = [place.stat().st_mtime for place in (folder, *folder.rglob("*")) if place.exists()]
-    return time.time() - max(times, default=0.0)
-
-
-def _remove(folder: Path) -> None:
-    """Remove a folder when no process reads from it any more, or after `_PATIENCE` seconds."""
-    if sys.platform != "win32" and folder.is_dir():
-        descriptor = os.open(folder, os.O_RDONLY)
-        for _ in range(round(_PATIENCE / _PAUSE)):
-            if lock_open(descriptor) is not False:
-                break
-            time.sleep(_PAUSE)
-        os.close(descriptor)
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def _copy_modes(path: Path, *others: Path) -> None:
-    """Give a file the permissions that all other files have, of those that exist."""
-    modes = [other.stat().st_mode & 0o777 for other in others if other.is_file()]
-    if modes:
-        with suppress(PermissionError):  # a file system without permissions
-            path.chmod(functools.reduce(operator.and_, modes))
+    folder = target.with_name(f"{stem}.tmp")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        sweep_leftovers(target)
+        with lock_file(target.with_name(f"{stem}.lock"), wait=True):
+            folder.mkdir(mode)
+            try:
+                yield folder
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"{target}: cannot be written ({reason}); nothing was changed") from error
 
 
 def _flush(path: Path) -> None:
@@ -398,29 +369,12 @@ def _flush(path: Path) -> None:
 def _put_in_place(new: Path, target: Path) -> None:
     """Put folder `new` at `target`; afterwards an older folder is at `new`, for the caller to remove."""
     if not target.exists():
-        try:
-            os.rename(new, target)
-            return
-        except OSError as error:  # another process has just put a folder there
-            if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
-                raise
-    if not _exchange(new, target):
+        os.rename(new, target)
+    elif not _exchange(new, target):
         aside = new.with_suffix(".old")
         os.rename(target, aside)
         os.rename(new, target)
         os.rename(aside, new)
-
-
-def _open_shared(folder: Path) -> int | None:
-    """Open a folder and mark it as being read; return None where the system cannot read through it."""
-    if not Path("/proc/self/fd").is_dir():
-        return None
-    while True:
-        descriptor = os.open(folder, os.O_RDONLY)
-        lock_open(descriptor, shared=True, wait=True)
-        if is_at(descriptor, folder):
-            return descriptor
-        os.close(descriptor)  # replaced since it was opened
 
 
 def _exchange(left: Path, right: Path) -> bool:
@@ -435,13 +389,3 @@ def _exchange(left: Path, right: Path) -> bool:
     if code in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):
         return False
     raise OSError(code, os.strerror(code), str(right))
-
-
-@contextmanager
-def _as_input_error(target: Path) -> Iterator[None]:
-    """Turn what goes wrong on disk into an `InputError`."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(f"{target}: cannot be written ({reason}); nothing was changed") from error

@@ -11,7 +11,6 @@ import pytest
 from cli_running import run, write_rows
 
 import tagtopics as tt
-from tagtopics.files import snapshot
 from tagtopics.models import persistence
 
 WORDS = {
@@ -150,7 +149,7 @@ def test_a_recommender_that_fails_costs_nothing_else(place: Path, tmp_path: Path
 
 def test_a_model_and_its_texts_are_of_one_save(place: Path) -> None:
     """They are read together, so no other process can replace the model in between."""
-    with mock.patch.object(persistence, "snapshot", wraps=snapshot) as reading:
+    with mock.patch.object(persistence, "_read_save", wraps=persistence._read_save) as reading:
         given = ("--given", "bread and a lighthouse", "--tag-names", place / "n.tsv")
         assert run("recommend", place / "plain.tt", *given).code == 0
     assert reading.call_count == 1

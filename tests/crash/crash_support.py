@@ -57,20 +57,6 @@ def save(folder: Path, seed: int) -> None:
     fitted(seed).save(folder / "m.tt", corpus=corpus(seed))
 
 
-def save_again(folder: Path) -> None:
-    """Save another model of the same documents, whose files are taken over."""
-    from tagtopics.models.persistence import save_model
-
-    saved = json.loads((folder / "m.tt" / "model.json").read_text())["save_id"]
-    save_model(refitted(), folder / "m.tt", corpus(0), after=saved)
-
-
-@cache
-def refitted() -> tt.TTM:
-    """Return another model of the documents of `fitted(0)`."""
-    return tt.TTM(4, max_iter=2, random_state=7, n_jobs=1).fit(corpus(0))
-
-
 def model_state(folder: Path) -> Any:
     """Return what identifies a saved model, all parts of it."""
     from tagtopics.models.persistence import load_with_corpus
@@ -144,7 +130,6 @@ def command(*arguments: str) -> None:
 
 WRITERS = {
     "save": Writer(lambda folder: save(folder, 0), lambda folder: save(folder, 1), model_state),
-    "save again": Writer(lambda folder: save(folder, 0), save_again, model_state),
     "update": Writer(prepare_update, update, model_state),
     "checkpoint": Writer(
         lambda folder: checkpoint(folder, 0, 2), lambda folder: checkpoint(folder, 0, 3), checkpoint_state

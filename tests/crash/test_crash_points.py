@@ -29,7 +29,7 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return library
 
 
-@pytest.mark.parametrize("writer", ["save", "save again", "update", "checkpoint", "shard", "report"])
+@pytest.mark.parametrize("writer", ["save", "update", "checkpoint", "shard", "report"])
 def test_every_crash_leaves_the_old_or_the_new(writer: str, shim: Path) -> None:
     in_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # no waiting for the disk
     with tempfile.TemporaryDirectory(dir=in_memory) as place:

@@ -32,15 +32,14 @@ CALLS = {
 
 KNOWN = {
     # The rule itself.
-    "files.py": {"mkdir", "replace", "rename", "rmtree"},
-    "_locks.py": {"open", "unlink"},  # files of its own
+    "files.py": {"mkdir", "replace", "rename", "rmtree", "open", "unlink"},
     # Inside `atomic_file` or `atomic_folder`, after `check_target`.
     "corpus/write.py": {"write_text", "write_bytes", "open", "ZipFile", "GzipFile"},
     "datasets/scenes.py": {"save", "write_text"},
     "datasets/registry.py": {"open"},
     "explore/report/html_report.py": {"write_bytes"},
     "bp/checkpoint.py": {"save_file"},
-    "models/persistence.py": {"write_bytes", "write_text", "save", "mkdir", "rmtree"},
+    "models/persistence.py": {"write_bytes", "write_text", "save", "mkdir"},
     "analysis/audit/changes.py": {"write_bytes"},
     "analysis/plots.py": {"savefig"},
     "analysis/audit/rewrite.py": {"GzipFile", "open", "save_npz", "copy"},

@@ -20,9 +20,7 @@ from tagtopics.datasets.synthetic import SyntheticCorpus
 from tagtopics.files import digest_bytes, digest_file
 from tagtopics.models.persistence import (
     check_model_target,
-    is_model_folder,
     load_with_corpus,
-    save_model,
 )
 
 
@@ -60,46 +58,6 @@ def test_round_trip(model: Any, saved: Path, planted: SyntheticCorpus) -> None:
     ours, theirs = model.explain(planted.corpus), loaded.explain(planted.corpus)
     np.testing.assert_array_equal(ours.credit, theirs.credit)
     assert sorted(path.name for path in saved.iterdir()) == ["arrays.safetensors", "model.json"]
-
-
-def test_a_second_save_takes_over_the_files_of_the_corpus(
-    tiny: tuple[Any, tt.Corpus], tmp_path: Path
-) -> None:
-    model, corpus = tiny
-    place = tmp_path / "m.tt"
-    first = save_model(model, place, corpus)
-    texts = (place / "corpus" / "texts.jsonl.gz").stat()
-    second = save_model(model, place, corpus, after=first)
-    assert first != second == json.loads((place / "model.json").read_text())["save_id"]
-    assert (place / "corpus" / "texts.jsonl.gz").stat().st_ino == texts.st_ino
-    assert is_model_folder(place)
-    loaded, documents = load_with_corpus(place)
-    assert documents is not None
-    assert (documents.texts, loaded.doc_ids_) == (corpus.texts, model.doc_ids_)
-
-
-def test_a_save_that_is_gone_is_no_source(
-    tiny: tuple[Any, tt.Corpus], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another process has replaced it, or removed it, or the file system has no links."""
-    model, corpus = tiny
-    place = tmp_path / "m.tt"
-    first = save_model(model, place, corpus)
-    model.save(place)  # without documents
-    second = save_model(model, place, corpus, after=first)
-    assert load_with_corpus(place)[1] is not None
-    shutil.rmtree(place)
-    third = save_model(model, place, corpus, after=second)
-    assert load_with_corpus(place)[1] is not None
-
-    def refuse(*paths: Any) -> None:
-        raise OSError(errno.EPERM, "no links here")
-
-    monkeypatch.setattr(os, "link", refuse)
-    save_model(model, place, corpus, after=third)
-    documents = load_with_corpus(place)[1]
-    assert documents is not None
-    assert documents.texts == corpus.texts
 
 
 def test_text_models_keep_their_recipe(tmp_path: Path) -> None:
@@ -311,7 +269,7 @@ def test_a_missing_file_of_the_corpus_is_told(tiny: tuple[Any, tt.Corpus], tmp_p
     with pytest.raises(tt.InputError, match="corpus cannot be read: No such file"):
         load_with_corpus(tmp_path / "m")
     shutil.rmtree(tmp_path / "m" / "corpus")
-    with pytest.raises(tt.InputError, match="its corpus is missing"):
+    with pytest.raises(tt.InputError, match="corpus cannot be read: No such file"):
         load_with_corpus(tmp_path / "m")
 
 

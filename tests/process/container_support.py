@@ -21,14 +21,11 @@ as_root = pytest.mark.skipif(
 )
 
 
-def container(tmp_path: Path, sticky: bool = True) -> dict[str, str]:
-    """Return the variables of a container, with a temporary folder of its own.
-
-    Without the sticky bit, others could replace what is in the temporary folder.
-    """
+def container(tmp_path: Path) -> dict[str, str]:
+    """Return the variables of a container, with a temporary folder of its own."""
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    temporary.chmod(0o1777 if sticky else 0o777)
+    temporary.chmod(0o1777)
     return {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "TMPDIR": str(temporary)}
 
 

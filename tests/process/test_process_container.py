@@ -1,4 +1,4 @@
-"""Every command as a container runs it: a user without a home, who can write only in the working folder."""
+"""Every command as a container runs it: a user without a home, with a folder for cached code."""
 
 from __future__ import annotations
 
@@ -75,7 +75,11 @@ def fill(base: Path) -> Place:
     chinese = [{"text": text, "tags": [tag]} for tag, text in texts.items()]
     (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (folder / "chinese.jsonl").write_text("".join(json.dumps(row) + "\n" for row in chinese * 4))
-    return Place(folder, container(base) | {"NUMBA_OPT": "0", "PYTHONUNBUFFERED": "1"})
+    cache = base / "cache"
+    cache.mkdir()
+    cache.chmod(0o1777)
+    more = {"NUMBA_OPT": "0", "PYTHONUNBUFFERED": "1", "XDG_CACHE_HOME": str(cache)}
+    return Place(folder, container(base) | more)
 
 
 @pytest.mark.parametrize("line", [line.strip() for line in LINES.strip().splitlines()])

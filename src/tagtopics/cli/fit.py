@@ -69,9 +69,7 @@ def command(
     from tagtopics.bp.propagation import Start
     from tagtopics.models import precompile
     from tagtopics.models.inputs import without_words
-    from tagtopics.models.persistence import check_model_target, save_model
-    from tagtopics.models.saving import SaveTopics
-    from tagtopics.scale.format import holds_shards
+    from tagtopics.models.persistence import SaveTopics, check_model_target, save_model
 
     estimator = build_model(model)
     target = check_model_target(out)
@@ -101,17 +99,17 @@ def command(
         if journal is not None:
             documents = without_words(documents, journal.banned)
             estimator = fit_with_journal(estimator, documents, journal, model.topics, callbacks)
-        with SaveTopics(estimator, target, documents if keep else None) as saving:
-            if journal is None and recommender:
-                estimator.fit(documents, start=start, callbacks=[saving, *callbacks])
-            elif journal is None:
-                estimator.fit_topics(documents, start=start and Start(resumed=start), callbacks=callbacks)
-            elif recommender:
-                estimator.learn_recommender(documents, [saving, *callbacks])
+        kept = documents if keep else None
+        saving = SaveTopics(estimator, target, kept)
+        if journal is None and recommender:
+            estimator.fit(documents, start=start, callbacks=[saving, *callbacks])
+        elif journal is None:
+            estimator.fit_topics(documents, start=start and Start(resumed=start), callbacks=callbacks)
+        elif recommender:
+            estimator.learn_recommender(documents, [saving, *callbacks])
         clock.begin("save")
-        save_model(estimator, target, saving.corpus, after=saving.saved)
-        sizes = {name: getattr(documents, name) for name in ("n_docs", "n_words", "n_tags")}
-        sizes["n_tokens"] = int(documents.counts.sum(dtype="int64"))
+        save_model(estimator, target, kept)
+        sizes = _sizes_of(documents)
     clock.begin("read")
     payload = _payload(estimator, sizes, model, target, clock.seconds)
     show(output.json, payload, lambda console: _draw(console, payload))

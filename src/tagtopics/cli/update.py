@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tagtopics.cli.estimators import name_of_model, progress_bar
+from tagtopics.cli.estimators import model_bytes, name_of_model, progress_bar
 from tagtopics.cli.options import ColumnOptions, InputArgument, ModelArgument, OutputOptions, option
 from tagtopics.cli.output import fact_table, note, show
 from tagtopics.cli.sources import load_with_documents, read_more
 from tagtopics.errors import InputError
-from tagtopics.files import check_space, snapshot
+from tagtopics.files import check_space
 
 if TYPE_CHECKING:
     from tagtopics.corpus import Corpus
@@ -39,8 +39,7 @@ def command(
 ) -> None:
     """Update a model with new documents; their words and tags may be new."""
     from tagtopics.models.online import update_model
-    from tagtopics.models.persistence import check_model_target, save_model
-    from tagtopics.models.saved_files import refuse_changes
+    from tagtopics.models.persistence import check_model_target, refuse_changes, save_model
 
     if forgetting is not None and not 0 < forgetting < float("inf"):
         raise InputError(f"--forgetting must be a number of documents above 0, not {forgetting:g}")
@@ -49,8 +48,7 @@ def command(
     target = check_model_target(model if out is None else out)
     began = time.perf_counter()
     corpus = read_more(input, columns, loaded, output)
-    with snapshot(model) as folder:
-        check_space(target, sum(file.stat().st_size for file in folder.rglob("*")))
+    check_space(target, model_bytes(loaded, corpus if old is None else old, old is not None))
     read = time.perf_counter()
     _note_repeats(corpus, loaded)
     updated = update_model(

@@ -60,9 +60,7 @@ def command(
     """Edit the topics of a model: rename, merge, split, pin, delete, ban or seed words; undo; fit again."""
     from tagtopics.curation.edits import curate, undo
     from tagtopics.models.online import OnlineModel
-    from tagtopics.models.persistence import check_model_target, save_model
-    from tagtopics.models.rankings import topic_rows
-    from tagtopics.models.saved_files import refuse_changes
+    from tagtopics.models.persistence import check_model_target, refuse_changes, save_model
 
     given = list(what or [])
     if action not in ACTIONS:

@@ -1,29 +1,27 @@
 """Saved models: a folder with `model.json`, `arrays.safetensors` and optionally the corpus. Never pickle.
 
-`model.json` has the SHA-256 of every other file and of itself. A folder is written in one step, so a reader
-sees one save or another; what it reads is checked against the digests, so it never gets a mixture.
+`model.json` has the SHA-256 of every other file and of itself. A folder is written in one step. A reader that
+finds another `model.json` after it has read the files reads them again, so it never gets a mixture of saves.
 """
 
 from __future__ import annotations
 
 import json
-import os
+import re
 import secrets
-import shutil
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from importlib import metadata
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
+from tagtopics.bp.callbacks import Callback
 from tagtopics.bp.checkpoint import plain_value
 from tagtopics.corpus import Corpus, read_corpus, write_matrix_folder
 from tagtopics.corpus.columns import Columns
@@ -36,28 +34,26 @@ from tagtopics.files import (
     digest_bytes,
     digest_file,
     is_sealed,
+    read_regular,
     sealed,
-    snapshot,
     sweep_leftovers,
 )
-from tagtopics.models.base import TopicModel
+from tagtopics.models.base import RECOMMENDER_STAGE, TopicModel
 from tagtopics.models.journal import Curation
 from tagtopics.models.saved_arrays import NAMES, arrays_of, arrays_to_save, check_arrays, layer_of
-from tagtopics.models.saved_files import (
-    ARRAYS_FILE,
-    BASE,
-    CORPUS,
-    DESCRIPTION,
-    NAMES_FILE,
-    check_files,
-    checked_bytes,
-    description_bytes,
-)
 from tagtopics.models.validation import Preset, check_parameters
 from tagtopics.recommend.arrays import matrix_from, recommender_from, recommender_to_json
 
 FORMAT, SCHEMA = "tagtopics model", 3
 """Mark and version of the layout; files of a newer version are refused."""
+
+NAMES_FILE = "names.tsv"
+"""The names of tags, of models with a thesaurus."""
+
+_DESCRIPTION, _ARRAYS, _CORPUS, _BASE = "model.json", "arrays.safetensors", "corpus", "base"
+
+# Names of files: in the folder of the model or in one of its two folders, and nowhere else.
+_FILE = re.compile(rf"(?:{_CORPUS}/|{_BASE}/)?(?!\.{{1,2}}$)[^/\\:\0]+")
 
 _Result = TypeVar("_Result")
 
@@ -94,7 +90,7 @@ class Description(BaseModel):
     names: _Names
     phrases: list[str]
     curation: Curation
-    numbers: dict[str, FiniteFloat]
+    numbers: dict[str, Annotated[FiniteFloat, Field(ge=0)]]
     history: list[_Step]
     stop_reason: str
     fitted: str | None = Field(max_length=40)
@@ -115,15 +111,39 @@ def check_model_target(path: str | Path, *, option: str = "--out") -> Path:
 
 def is_model_folder(path: Path) -> bool:
     """Return whether a folder is a model of tagtopics and holds no other files."""
+
+    def holds_its_files_only(folder: Path, content: bytes) -> bool:
+        known = {_DESCRIPTION, *_sealed_content(content)["files"]}
+        found = {place.relative_to(folder).as_posix(): place.is_dir() for place in folder.rglob("*")}
+        return all(name in ({_CORPUS, _BASE} if is_dir else known) for name, is_dir in found.items())
+
     try:
-        if path.is_symlink() or not path.is_dir():
-            return False
-        with snapshot(path) as folder:
-            known = {DESCRIPTION, *_sealed_content(description_bytes(folder))["files"]}
-            found = {place.relative_to(folder).as_posix(): place.is_dir() for place in folder.rglob("*")}
-            return all(name in ({CORPUS, BASE} if is_dir else known) for name, is_dir in found.items())
-    except (OSError, InputError, KeyError, TypeError):
+        return not path.is_symlink() and _read_save(path, holds_its_files_only)
+    except InputError:
         return False
+
+
+def refuse_changes(folder: str | Path) -> Callable[[], None]:
+    """Return a function that raises an `InputError` once a folder holds another save of a model than now.
+
+    Call this before the model is read, and the function just before it is replaced.
+    """
+
+    def digest() -> str | None:
+        try:
+            return digest_bytes(_description_bytes(Path(folder)))  # the description has the name of the save
+        except InputError:
+            return None
+
+    read = digest()
+
+    def check() -> None:
+        if digest() != read:
+            raise InputError(
+                f"{folder}: the model was changed by another process since it was read; run the command again"
+            )
+
+    return check
 
 
 def save_model(
@@ -131,86 +151,67 @@ def save_model(
     path: str | Path,
     corpus: Corpus | None = None,
     *,
-    after: str | None = None,
     check: Callable[[], None] = lambda: None,
-) -> str:
+) -> None:
     """Write a fitted model, with its documents if given, to a new folder or in place of an older model.
 
     Args:
         model: the model.
         path: the folder.
         corpus: the documents it was fitted to.
-        after: the save that is replaced, if it has the same corpus: its files are linked, not written again.
         check: called just before an older model is replaced, as in `atomic_folder`; see `refuse_changes`.
-
-    Returns:
-        The name of this save, for `after`.
     """
     content = _checked_content(model)
     base = None if model.base_ is None else _checked_content(model.base_)
-    target = check_model_target(path, option="save")
-    with atomic_folder(target, check) as folder:
+    with atomic_folder(check_model_target(path, option="save"), check) as folder:
         if base is not None:
-            (folder / BASE).mkdir()
-            _write(*base, folder / BASE)
-        known = {} if corpus is None or after is None else _linked_corpus(target, after, folder)
-        if corpus is not None and not known:
-            write_matrix_folder(corpus, folder / CORPUS)
-        return _write(*content, folder, known)
+            (folder / _BASE).mkdir()
+            _write(*base, folder / _BASE)
+        if corpus is not None:
+            write_matrix_folder(corpus, folder / _CORPUS)
+        _write(*content, folder)
 
 
-def _linked_corpus(target: Path, save_id: str, folder: Path) -> dict[str, str]:
-    """Give a new folder the corpus of an earlier save; return its digests, none if that save is gone."""
-    try:
-        with snapshot(target) as place:
-            raw = _parsed(description_bytes(place))
-            names = [name for name in raw["files"] if name.startswith(f"{CORPUS}/")]
-            if raw["save_id"] != save_id or not names:
-                return {}
-            (folder / CORPUS).mkdir()
-            for name in names:
-                os.link(place / name, folder / name)
-            return {name: str(raw["files"][name]) for name in names}
-    except (OSError, InputError):  # a file system without links, or another process has replaced the save
-        shutil.rmtree(folder / CORPUS, ignore_errors=True)
-        return {}
+class SaveTopics(Callback[Any]):
+    """Saves the topics before the recommender is trained, so that they are safe whatever happens then.
+
+    Args:
+        model: the model that is being fitted.
+        path: the folder of the model.
+        corpus: the documents, to save them with the model.
+    """
+
+    def __init__(self, model: TopicModel, path: str | Path, corpus: Corpus | None = None) -> None:
+        self.model, self.path, self.corpus = model, path, corpus
+
+    def on_stage(self, name: str) -> None:
+        """Save when the stage of the recommender begins."""
+        if name == RECOMMENDER_STAGE:
+            save_model(self.model, self.path, self.corpus)
 
 
 def _checked_content(model: TopicModel) -> tuple[Description, str, dict[str, Any]]:
     """Return the description of a model, the names of its tags and its arrays, if `load` takes them."""
     try:
-        description, arrays = _description(model), arrays_to_save(model)
-        text = (
-            layer_of("names_").names_to_text(model.names_) if model.names_ and description.thesaurus else ""
-        )
+        description, arrays, text = _description(model), arrays_to_save(model), ""
+        if description.thesaurus is not None:
+            text = layer_of("names_").names_to_text(model.names_)
         _parts(description, text, arrays, model)
-    except ValidationError as error:
-        raise InputError(f"save: {one_line(error)}; the model cannot be saved") from None
-    except InputError as error:
-        raise InputError(f"save: {error}; the model cannot be saved") from None
+    except (InputError, ValidationError) as error:
+        problem = one_line(error) if isinstance(error, ValidationError) else error
+        raise InputError(f"save: {problem}; the model cannot be saved") from None
     return description, text, arrays
 
 
-def _write(
-    description: Description,
-    text: str,
-    arrays: dict[str, Any],
-    folder: Path,
-    known: Mapping[str, str] = MappingProxyType({}),
-) -> str:
-    """Write arrays, and a description with the digests of all files, some of them known; return its id."""
-    (folder / ARRAYS_FILE).write_bytes(save(arrays))
+def _write(description: Description, text: str, arrays: dict[str, Any], folder: Path) -> None:
+    """Write arrays, and a description with the digests of all files."""
+    (folder / _ARRAYS).write_bytes(save(arrays))
     if text:
         (folder / NAMES_FILE).write_bytes(text.encode())
-    places = {place.relative_to(folder).as_posix(): place for place in sorted(folder.rglob("*"))}
-    description.files |= {
-        name: known[name] if name in known else digest_file(place)
-        for name, place in places.items()
-        if place.is_file()
-    }
+    places = [place for place in sorted(folder.rglob("*")) if place.is_file()]
+    description.files |= {place.relative_to(folder).as_posix(): digest_file(place) for place in places}
     content = description.model_dump_json(by_alias=True, indent=1)
-    (folder / DESCRIPTION).write_text(sealed(content), encoding="utf-8")
-    return description.save_id
+    (folder / _DESCRIPTION).write_text(sealed(content), encoding="utf-8")
 
 
 def _description(model: TopicModel) -> Description:
@@ -219,6 +220,8 @@ def _description(model: TopicModel) -> Description:
     seed = parameters["random_state"]
     if not (seed is None or isinstance(seed, int | np.integer)):
         parameters["random_state"] = None  # a generator cannot be saved; the result is
+    named, visual = model.names_ if model.recommender_ else None, model.visual_
+    packages = ("tagtopics", "numpy", "scipy", "scikit-learn", "numba")
     content = {
         "format": FORMAT,
         "schema": SCHEMA,
@@ -229,11 +232,9 @@ def _description(model: TopicModel) -> Description:
         "parameters": {name: plain_value(value) for name, value in parameters.items()},
         "recipe": None if model.recipe_ is None else recipe_to_json(model.recipe_),
         "columns": model.columns_,
-        "visual": None if model.visual_ is None else layer_of("visual_").visual_to_json(model.visual_),
+        "visual": None if visual is None else layer_of("visual_").visual_to_json(visual),
         "recommender": recommender_to_json(model.recommender_),
-        "thesaurus": layer_of("names_").names_to_json(model.names_)
-        if model.names_ and model.recommender_
-        else None,
+        "thesaurus": None if named is None else layer_of("names_").names_to_json(named),
         "names": {name: list(getattr(model, name)) for name in NAMES},
         "phrases": list(model.phrases_),
         "curation": model.curation_.to_json(),
@@ -241,16 +242,9 @@ def _description(model: TopicModel) -> Description:
         "history": model.history_,
         "stop_reason": model.stop_reason_,
         "fitted": model.fitted_,
-        "made_with": _made_with(),
+        "made_with": {name: metadata.version(name) for name in packages},
     }
     return Description.model_validate(content)
-
-
-@cache
-def _made_with() -> dict[str, str]:
-    """Return the versions of the packages that a fit depends on."""
-    packages = ("tagtopics", "numpy", "scipy", "scikit-learn", "numba")
-    return {name: metadata.version(name) for name in packages}
 
 
 # ---------------------------------------------------------------------------------- loading
@@ -264,33 +258,50 @@ def load_model(path: str | Path) -> TopicModel:
     Raises:
         InputError: if there is no model, it is damaged, or it was written by a newer version.
     """
-    return _consistently(Path(path), _read_model)
+    return _read_save(path, lambda folder, content: _read_model(folder, _parsed(content)))
 
 
 def load_with_corpus(path: str | Path) -> tuple[TopicModel, Corpus | None]:
     """Return a model and its corpus, both of the same save; None if the model was saved without."""
 
-    def read(*save: Any) -> tuple[TopicModel, Corpus | None]:
+    def read(folder: Path, content: bytes) -> tuple[TopicModel, Corpus | None]:
+        raw = _parsed(content)
         with ThreadPoolExecutor(1) as thread:  # digests and gzip need no lock
-            corpus = thread.submit(_read_corpus, *save)
-            return _read_model(*save), corpus.result()
+            corpus = thread.submit(_read_corpus, folder, raw)
+            return _read_model(folder, raw), corpus.result()
 
-    return _consistently(Path(path), read)
+    return _read_save(path, read)
 
 
-def _consistently(folder: Path, read: Callable[[Path, dict[str, Any]], _Result]) -> _Result:
-    """Read from a model folder, all of one save, even if another process replaces the folder meanwhile."""
+def _read_save(path: str | Path, read: Callable[[Path, bytes], _Result]) -> _Result:
+    """Read from the folder of a model, all of one save; if another process replaces it, read again."""
+    folder = Path(path)
     if not folder.exists():
-        sweep_leftovers(folder)
+        sweep_leftovers(folder)  # puts back what a killed process had moved aside
     if not folder.exists():
         raise InputError(f"no such model: {folder}")
     if not folder.is_dir():
         raise InputError(f"{folder} is not a model: it is a file, and a model is a folder that `fit` saved")
-    with snapshot(folder) as place:
+    while True:
+        content = b""
         try:
-            return read(place, _parsed(description_bytes(place)))
-        except InputError as error:
-            raise InputError(f"{folder}: {str(error).replace(str(place), str(folder))}") from None
+            content = _description_bytes(folder)
+            found = read(folder, content)
+            if _description_bytes(folder) == content:
+                return found
+        except (InputError, OSError) as error:
+            if not content or _description_bytes(folder) == content:
+                raise InputError(f"{folder}: {error}") from None
+
+
+def _description_bytes(folder: Path) -> bytes:
+    """Return the content of `model.json`."""
+    try:
+        return read_regular(folder / _DESCRIPTION)
+    except FileNotFoundError:
+        raise InputError("not a model: it has no model.json; name a folder that `fit` saved") from None
+    except OSError as error:
+        raise InputError(f"not a model: model.json cannot be read ({error.strerror})") from None
 
 
 def _parsed(content: bytes) -> dict[str, Any]:
@@ -304,44 +315,44 @@ def _parsed(content: bytes) -> dict[str, Any]:
 def _sealed_content(content: bytes) -> dict[str, Any]:
     """Return the content of a `model.json` of this or an older schema, its own digest checked."""
     try:
-        raw = json.loads(content.decode("utf-8"))
+        raw: Any = json.loads(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise InputError(f"model.json cannot be read: {error}") from None
-    if not isinstance(raw, dict) or "schema" not in raw:
-        raise InputError("model.json is damaged: it is not the description of a model")
-    schema = raw["schema"]
+    schema = raw.get("schema") if isinstance(raw, dict) else None
     if isinstance(schema, int) and schema > SCHEMA:
         raise InputError(f"written by a newer tagtopics (schema {schema}); upgrade tagtopics to read it")
-    if raw.get("format") != FORMAT or not isinstance(schema, int):
+    if not isinstance(schema, int) or raw.get("format") != FORMAT:
         raise InputError("model.json is damaged: it is not the description of a model")
     if not is_sealed(content):
         raise InputError("model.json is damaged: its content does not match its digest")
-    check_files(raw.get("files"))
-    return raw
+    files = raw.get("files")
+    if not isinstance(files, dict) or not all(map(_FILE.fullmatch, files)):
+        raise InputError("model.json is damaged: its list of files is not that of a model")
+    return dict(raw)
 
 
 def _read_model(folder: Path, raw: dict[str, Any]) -> TopicModel:
     try:
-        description = Description.model_validate(raw)
-        arrays = _read_arrays(folder, description.files)
-        named = description.thesaurus is not None
-        text = checked_bytes(folder, NAMES_FILE, description.files).decode("utf-8") if named else ""
+        description, text = Description.model_validate(raw), ""
+        arrays = load(_checked_bytes(folder, _ARRAYS, description.files))
+        if description.thesaurus is not None:
+            text = _checked_bytes(folder, NAMES_FILE, description.files).decode("utf-8")
         model = _restored(description, text, arrays)
         if description.curation.edits:
-            model.base_ = _read_base(folder / BASE, description.files)
+            model.base_ = _read_base(folder / _BASE, description.files)
         return model
+    except InputError:
+        raise
     except ValidationError as error:
         raise InputError(f"model.json is damaged: {one_line(error)}") from None
-    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
-        if isinstance(error, InputError):
-            raise
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError, SafetensorError) as error:
         raise InputError(f"the model is damaged: {type(error).__name__} {error}") from None
 
 
 def _read_base(folder: Path, files: dict[str, str]) -> TopicModel:
     """Return the model as it was before the edits of its journal."""
-    content = description_bytes(folder)
-    if digest_bytes(content) != files.get(f"{BASE}/{DESCRIPTION}"):
+    content = _description_bytes(folder)
+    if digest_bytes(content) != files.get(f"{_BASE}/{_DESCRIPTION}"):
         raise InputError("base/model.json is damaged: its content does not match its digest")
     raw = _parsed(content)
     if raw.get("curation", {}).get("edits"):
@@ -349,21 +360,22 @@ def _read_base(folder: Path, files: dict[str, str]) -> TopicModel:
     return _read_model(folder, raw)
 
 
-def _read_arrays(folder: Path, files: dict[str, str]) -> dict[str, Any]:
+def _checked_bytes(folder: Path, name: str, files: dict[str, str]) -> bytes:
+    """Return the content of a file of a model, its digest checked."""
     try:
-        arrays: dict[str, Any] = load(checked_bytes(folder, ARRAYS_FILE, files))
-    except (SafetensorError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"arrays.safetensors is damaged: {error}") from None
-    return arrays
+        content = read_regular(folder / name)
+    except FileNotFoundError:
+        raise InputError(f"{name} is missing") from None
+    except OSError as error:
+        raise InputError(f"{name} cannot be read: {error.strerror}") from None
+    if digest_bytes(content) != files[name]:
+        raise InputError(f"{name} is damaged: its content does not match its digest")
+    return content
 
 
 def _read_corpus(folder: Path, raw: dict[str, Any]) -> Corpus | None:
-    files = {name: digest for name, digest in raw["files"].items() if name.startswith(f"{CORPUS}/")}
-    if not files or not (folder / CORPUS).is_dir():
-        if files:
-            raise InputError("its corpus is missing")
+    files = {name: digest for name, digest in raw["files"].items() if name.startswith(f"{_CORPUS}/")}
+    if not files:
         return None
     try:
         for name, digest in files.items():
@@ -371,7 +383,7 @@ def _read_corpus(folder: Path, raw: dict[str, Any]) -> Corpus | None:
                 raise InputError(f"{name} is damaged: its content does not match its digest")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CorpusWarning)  # the user saw them when the corpus was first read
-            return read_corpus(folder / CORPUS)
+            return read_corpus(folder / _CORPUS)
     except OSError as error:
         raise InputError(f"its corpus cannot be read: {error.strerror}") from None
 
@@ -380,40 +392,22 @@ def _parts(description: Description, text: str, arrays: dict[str, Any], model: T
     """Return the attributes of a model that are made of arrays, all of them checked."""
     names = {name: tuple(getattr(description.names, name)) for name in NAMES}
     sizes = {axis: len(names[name]) for name, axis in NAMES.items()}
-    T, W = sizes["T"], sizes["W"]
-    K = model.count_topics(T)
+    T, W, K = sizes["T"], sizes["W"], model.count_topics(sizes["T"])
     check_arrays(arrays, sizes | {"K": K, "K + 1": K + 1}, model)
+    parts = names | {name: arrays[name] for name in arrays_of(model)}
     recommender = recommender_from(description.recommender, arrays, W, K)
-    tags = () if recommender is None else recommender.tag_names
-    found = {
-        "visual_": None
-        if description.visual is None
-        else layer_of("visual_").visual_from(description.visual, arrays),
-        "recommender_": recommender,
-        "names_": None
-        if description.thesaurus is None
-        else layer_of("names_").names_from(description.thesaurus, text, arrays, tags),
-        "tag_words_": matrix_from(arrays, "tag_words_", (T, W)) if "tag_words_.data" in arrays else None,
-    }
-    return found | names | {name: arrays[name] for name in arrays_of(model)}
+    parts |= {"recommender_": recommender, "visual_": None, "names_": None, "tag_words_": None}
+    if description.visual is not None:
+        parts["visual_"] = layer_of("visual_").visual_from(description.visual, arrays)
+    if description.thesaurus is not None:
+        tags = () if recommender is None else recommender.tag_names
+        parts["names_"] = layer_of("names_").names_from(description.thesaurus, text, arrays, tags)
+    if "tag_words_.data" in arrays:
+        parts["tag_words_"] = matrix_from(arrays, "tag_words_", (T, W))
+    return parts
 
 
 def _restored(description: Description, text: str, arrays: dict[str, Any]) -> TopicModel:
-    model = _unfitted(description)
-    for name, value in _parts(description, text, arrays, model).items():
-        setattr(model, name, value)
-    model.components_ = np.asfortranarray(model.components_)  # the layout that `fit` leaves
-    model._set_numbers({name: _number(value, name) for name, value in description.numbers.items()})
-    model.recipe_ = None if description.recipe is None else recipe_from_json(description.recipe)
-    model.columns_, model.curation_ = description.columns, description.curation
-    model.phrases_, model.n_features_in_ = tuple(description.phrases), len(model.vocabulary_)
-    model.history_ = [step.model_dump() for step in description.history]
-    model.n_iter_ = model.history_[-1]["iteration"] if model.history_ else 0
-    model.stop_reason_, model.fitted_ = description.stop_reason, description.fitted
-    return model
-
-
-def _unfitted(description: Description) -> TopicModel:
     if description.class_ not in TopicModel.registry:
         raise InputError(f"unknown kind of model {description.class_[:80]!r}")
     parameters = dict(description.parameters)
@@ -421,10 +415,14 @@ def _unfitted(description: Description) -> TopicModel:
         parameters["preset"] = Preset(**parameters["preset"])
     model = TopicModel.registry[description.class_](**parameters)
     check_parameters(model)
+    for name, value in _parts(description, text, arrays, model).items():
+        setattr(model, name, value)
+    model.components_ = np.asfortranarray(model.components_)  # the layout that `fit` leaves
+    model._set_numbers(description.numbers)
+    model.recipe_ = None if description.recipe is None else recipe_from_json(description.recipe)
+    model.columns_, model.curation_ = description.columns, description.curation
+    model.phrases_, model.n_features_in_ = tuple(description.phrases), len(model.vocabulary_)
+    model.history_ = [step.model_dump() for step in description.history]
+    model.n_iter_ = model.history_[-1]["iteration"] if model.history_ else 0
+    model.stop_reason_, model.fitted_ = description.stop_reason, description.fitted
     return model
-
-
-def _number(value: float, name: str) -> float:
-    if not 0 <= value < float("inf"):
-        raise InputError(f"{name} must be a number, 0 or more")
-    return value

@@ -14,6 +14,7 @@ from tagtopics.recommend.arrays import matrix_to_arrays, recommender_to_arrays
 NAMES = {"vocabulary_": "W", "tag_names_": "T", "doc_ids_": "D"}
 """The names that every model has, and the axis of arrays that they belong to."""
 
+# The arrays that every model has, with their axes.
 _ARRAYS: dict[str, tuple[str, ...]] = {
     "components_": ("K", "W"),
     "doc_topic_": ("D", "K"),
@@ -21,20 +22,15 @@ _ARRAYS: dict[str, tuple[str, ...]] = {
     "tag_docs_": ("T",),
     "doc_topic_prior_": ("K",),
 }
-"""The arrays that every model has, with their axes."""
 
+# Types of arrays; all others are of type float64.
 _DTYPES = {"components_": "f4", "doc_topic_": "f4", "doc_topic_prior_": "f4", "tag_docs_": "i8"}
-"""Types of arrays; all others are of type float64."""
 
-_DISTRIBUTIONS = ("components_", "doc_topic_")
-"""Arrays whose rows add up to one."""
-
+# Largest number in an array: more tokens than a model can be fitted to.
 _LARGEST = 1e15
-"""Largest number in an array; more tokens than a model can be fitted to."""
 
+# Least prior of the largest topic; a fit takes 1e-9 or more.
 _LEAST_PRIOR = 1e-12
-"""Least prior of the largest topic; a fit takes 1e-9 or more."""
-
 
 _LAYERS = {"visual_": "tagtopics.images.vocabulary", "names_": "tagtopics.subjects.saved_names"}
 
@@ -70,12 +66,9 @@ def check_arrays(arrays: dict[str, Any], sizes: dict[str, int], model: TopicMode
             raise InputError(f"{name} is {array.dtype} {array.shape}, but should be {dtype} {shape}")
         if array.size and not (array.min() >= 0 and array.max() <= _LARGEST):
             raise InputError(f"{name} holds numbers that are not finite, negative or too large")
-        if name in _DISTRIBUTIONS and array.size and not _add_up_to_one(array):
+    for name in ("components_", "doc_topic_"):
+        if (np.abs(arrays[name].sum(1, dtype=np.float64) - 1) > 1e-3).any():
             raise InputError(f"{name} is damaged: its rows do not add up to one")
     prior = arrays["doc_topic_prior_"]
     if prior.size and not (prior.min() > 0 and prior.max() >= _LEAST_PRIOR):
         raise InputError("doc_topic_prior_ holds numbers that are not positive, or too small")
-
-
-def _add_up_to_one(rows: Any) -> bool:
-    return bool((np.abs(rows.sum(1, dtype=np.float64) - 1) <= 1e-3).all())

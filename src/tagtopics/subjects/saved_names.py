@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from tagtopics.errors import InputError
-from tagtopics.models.saved_files import NAMES_FILE
+from tagtopics.models.persistence import NAMES_FILE
 from tagtopics.subjects.name_features import FEATURES
 from tagtopics.subjects.tag_names import TagNames, all_tags
 from tagtopics.subjects.thesaurus import Thesaurus
