@@ -10,17 +10,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._blas import single_thread
-from tagtopics._typing import Float32, Float64, Int64
+from tagtopics._typing import Bool, Float32, Float64, Int64
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.evaluation.fitted_split import FittedSplit, fit_split, result
-from tagtopics.evaluation.recommendation import Marks, all_measures, check_recommendation
+from tagtopics.evaluation.recommendation import all_measures, check_recommendation
 from tagtopics.jit.top import largest_in_rows
 from tagtopics.models.base import TopicModel
 from tagtopics.recommend.calibration import best_threshold
 from tagtopics.recommend.ridge import PART, solve_part
 
-_Answer = tuple[Int64, Int64, Marks]
+_Answer = tuple[Int64, Int64, Bool]
 _LIST, _RANKS = 5, 20
 
 

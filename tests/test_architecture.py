@@ -172,8 +172,8 @@ def test_public_names_exist_and_are_sorted() -> None:
     names = tagtopics.__all__
     assert names == sorted(names, key=lambda name: (name != name.upper(), name[0].islower(), name))
     assert len(names) <= 20
-    assert set(names) <= {*tagtopics._HOMES, "load"}
-    for name in {*names, *tagtopics._HOMES}:
+    assert set(names) <= {name for home in tagtopics._HOMES.values() for name in home} | {"load"}
+    for name in {*names, *tagtopics.LAYER_NAMES}:
         assert getattr(tagtopics, name).__doc__
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = tagtopics.nothing

@@ -8,7 +8,7 @@ import numpy as np
 
 import tagtopics as tt
 from reproduction.analysis.workflow import load, note
-from tagtopics.models.inputs import without_tags
+from tagtopics.models.documents import without_tags
 
 PLANTED = [(300, 150, 6, 10, 40, 0.8), (600, 500, 10, 20, 60, 0.85), (1000, 1000, 20, 40, 60, 0.85),
            (500, 300, 10, 20, 30, 0.7)]  # fmt: skip

@@ -26,8 +26,8 @@ import numpy as np
 import reproduction
 import tagtopics as tt
 from tagtopics.corpus.splits import train_test
-from tagtopics.evaluation.named_tags import NamedAnswer, named_answer, unseen_precision
-from tagtopics.evaluation.recommendation import all_measures, calibration_error
+from tagtopics.evaluation import recommendation
+from tagtopics.evaluation.recommendation import all_measures, named_answer
 from tagtopics.models.persistence import save_model
 from tagtopics.subjects.tag_names import fit_tag_names
 
@@ -75,16 +75,9 @@ class Silent:
         return np.zeros_like(self._own.leave_one_out(docs))
 
 
-def measures_of(answer: NamedAnswer) -> dict[str, float]:
+def measures_of(answer: recommendation.Answer) -> dict[str, float]:
     """Return all measures of the answers of a model with names."""
-    ranked = answer.ranked
-    hits = np.take_along_axis(answer.truth, ranked[:, :LIST], axis=1)
-    return {
-        **all_measures(answer.truth, ranked[:, :LIST], ranked, answer.predicted),
-        "calibration_error": calibration_error(answer.probabilities[:, :LIST], hits),
-        **unseen_precision(answer),
-        **unseen_ranked(answer.truth, ranked, answer.unseen),
-    }
+    return recommendation.measures_of(answer) | unseen_ranked(answer.truth, answer.ranked, answer.unseen)
 
 
 def unseen_ranked(truth: Any, ranked: Any, unseen: Any) -> dict[str, float]:
@@ -117,13 +110,13 @@ def measured(corpus: tt.Corpus, known: dict[str, str], seed: str) -> dict[str, d
     for part, documents in (("train", train), ("test", test)):
         write_part(documents, folder / f"{part}.jsonl")
     spent = {"seconds": seconds, "cpu_seconds": cpu, "megabytes": megabytes(folder / "model.tt")}
-    found = {"ours": measures_of(named_answer(model, test, RANKS)) | spent, "plain": plain(model, test)}
+    found = {"ours": measures_of(named_answer(model, test)) | spent, "plain": plain(model, test)}
     silent: Any = Silent(model.recommender_)
     assert train.thesaurus is not None
     assert train.texts is not None
     model.names_ = fit_tag_names(silent, train.thesaurus, train.texts)
     model.recommender_ = silent
-    return found | {"names": measures_of(named_answer(model, test, RANKS))}
+    return found | {"names": measures_of(named_answer(model, test))}
 
 
 def plain(model: tt.TTM, test: tt.Corpus) -> dict[str, Any]:

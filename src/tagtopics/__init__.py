@@ -12,7 +12,9 @@ Names are imported on first use, so that `import tagtopics` and `tagtopics --hel
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from tagtopics._lazy import lazy
 
 __version__ = "0.1.0"
 
@@ -74,38 +76,34 @@ if TYPE_CHECKING:
     from tagtopics.subjects.thesaurus import with_thesaurus as with_thesaurus
 
 _HOMES = {
-    name: f"tagtopics.{home}"
-    for home, names in {
-        "analysis.audit.audit": ("audit",),
-        "analysis.choose.choose": ("choose_topics",),
-        "analysis.choose.compare": ("compare",),
-        "analysis.effects.effects": ("effects",),
-        "analysis.effects.trends": ("trends",),
-        "baselines": ("ATM", "GibbsLDA", "LabeledLDA", "RTM", "SML", "VBLDA"),
-        "corpus": ("Corpus", "TextRecipe", "read_corpus", "write_jsonl", "write_matrix_folder"),
-        "images.vocabulary": ("VisualVocabulary",),
-        "subjects.thesaurus": ("Thesaurus", "read_thesaurus", "with_thesaurus"),
-        "corpus.tokenizers": ("register_tokenizer",),
-        "datasets": ("list_datasets", "load_dataset", "make_tagged_corpus"),
-        "errors": ("CorpusWarning", "InputError"),
-        "explore": ("ReportOptions", "write_report"),
-        "bp.callbacks": ("Progress",),
-        "bp.checkpoint": ("Checkpoint", "load_checkpoint"),
-        "models": ("LDA", "MarkovTTM", "Preset", "TTM", "TopicFit", "TopicSettings", "fit_topics"),
-        "curation.edits": ("curate", "undo"),
-        "curation.guided": ("fit_curated",),
-        "models.journal": ("Curation",),
-        "scale": ("fit_shards", "shard_corpus"),
-        "evaluation": ("evaluate",),
-        "explore.record.export": ("export",),
-        "explore.record.heat_maps": ("tag_maps",),
-        "explore.record.notebook": ("plot_tags", "plot_topic", "plot_topics"),
-        "explore.record.tables": ("export_tables",),
-        "explore.record.to_topic_data": ("topic_data",),
-    }.items()
-    for name in names
+    "analysis.audit.audit": ("audit",),
+    "analysis.choose.choose": ("choose_topics",),
+    "analysis.choose.compare": ("compare",),
+    "analysis.effects.effects": ("effects",),
+    "analysis.effects.trends": ("trends",),
+    "baselines": ("ATM", "GibbsLDA", "LabeledLDA", "RTM", "SML", "VBLDA"),
+    "corpus": ("Corpus", "TextRecipe", "read_corpus", "write_jsonl", "write_matrix_folder"),
+    "images.vocabulary": ("VisualVocabulary",),
+    "subjects.thesaurus": ("Thesaurus", "read_thesaurus", "with_thesaurus"),
+    "corpus.tokenizers": ("register_tokenizer",),
+    "datasets": ("list_datasets", "load_dataset", "make_tagged_corpus"),
+    "errors": ("CorpusWarning", "InputError"),
+    "explore": ("ReportOptions", "write_report"),
+    "bp.callbacks": ("Progress",),
+    "bp.checkpoint": ("Checkpoint", "load_checkpoint"),
+    "models": ("LDA", "MarkovTTM", "Preset", "TTM", "TopicFit", "TopicSettings", "fit_topics"),
+    "curation.edits": ("curate", "undo"),
+    "curation.guided": ("fit_curated",),
+    "models.journal": ("Curation",),
+    "scale": ("fit_shards", "shard_corpus"),
+    "evaluation": ("evaluate",),
+    "explore.record.export": ("export",),
+    "explore.record.heat_maps": ("tag_maps",),
+    "explore.record.notebook": ("plot_tags", "plot_topic", "plot_topics"),
+    "explore.record.tables": ("export_tables",),
+    "explore.record.to_topic_data": ("topic_data",),
 }
-"""The module of each public name; `load` is defined here."""
+"""The public names of each module; `load` is defined here."""
 
 __all__ = [
     "LDA",
@@ -131,7 +129,7 @@ __all__ = [
 ]
 """The names of the core."""
 
-LAYER_NAMES = tuple(name for name in _HOMES if name not in __all__)
+LAYER_NAMES = tuple(name for names in _HOMES.values() for name in names if name not in __all__)
 """The names of layers, which are found here as well."""
 
 
@@ -150,12 +148,7 @@ def load(path: str | Path) -> TopicModel:
     return load_model(path)
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'tagtopics' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy("tagtopics", _HOMES)
 
 
 def __dir__() -> list[str]:

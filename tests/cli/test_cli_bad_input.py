@@ -368,7 +368,7 @@ def test_text_for_a_model_of_counts(tmp_path: Path) -> None:
     question.write_text('{"text": "bread and wine"}\n')
     result = run("related", tmp_path / "m.tt", question)
     assert result.code == 2
-    assert "fitted on counts" in result.err
+    assert "fitted to counts" in result.err
     assert run("related", tmp_path / "m.tt", counts, "--json").code == 0
 
 

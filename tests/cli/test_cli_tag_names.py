@@ -118,7 +118,7 @@ def test_wrong_names_are_one_line(place: Path, tmp_path: Path, content: str) -> 
 
 def test_topics_are_saved_before_the_recommender_is_trained(place: Path, tmp_path: Path) -> None:
     """A process that dies while the recommender is trained leaves a model with topics."""
-    stopped = mock.patch("tagtopics.models.recommending.fit_recommender", side_effect=SystemExit(9))
+    stopped = mock.patch("tagtopics.models.base.fit_recommender", side_effect=SystemExit(9))
     fit = "fit", place / "d.jsonl", *COLUMNS, "--topics", 3, "--iterations", 3, "--out", tmp_path / "m.tt"
     with stopped, contextlib.suppress(SystemExit):
         assert run(*fit).code != 0
@@ -129,7 +129,7 @@ def test_topics_are_saved_before_the_recommender_is_trained(place: Path, tmp_pat
 
 @pytest.mark.parametrize("error", [MemoryError("no memory"), ValueError("bad")])
 def test_a_recommender_that_fails_costs_nothing_else(place: Path, tmp_path: Path, error: Exception) -> None:
-    with mock.patch("tagtopics.models.recommending.fit_recommender", side_effect=error):
+    with mock.patch("tagtopics.models.base.fit_recommender", side_effect=error):
         done = run(
             "fit",
             place / "d.jsonl",

@@ -51,8 +51,8 @@ def test_profiles_of_tags_show_shares(model: tt.TTM) -> None:
 
 
 def test_notebook_shows_topics_of_fitted_models_only(model: tt.TTM) -> None:
-    assert "<th>share</th>" in model._repr_mimebundle_()["text/html"]
-    assert "<th>share</th>" not in tt.TTM(n_topics=5)._repr_mimebundle_()["text/html"]
+    assert ">share</th>" in model._repr_mimebundle_()["text/html"]
+    assert ">share</th>" not in tt.TTM(n_topics=5)._repr_mimebundle_()["text/html"]
 
 
 def test_figures_hold_the_models_numbers(model: tt.TTM) -> None:

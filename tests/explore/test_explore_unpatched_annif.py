@@ -23,8 +23,7 @@ from explore_support import create_app, serving
 
 import tagtopics as tt
 from tagtopics.corpus.splits import train_test
-from tagtopics.evaluation.named_tags import named_answer
-from tagtopics.evaluation.recommendation import per_document
+from tagtopics.evaluation.recommendation import named_answer, per_document
 from tagtopics.explore.record.to_topic_data import topic_data
 from tagtopics.explore.server.engine import ModelEngine
 
@@ -61,7 +60,7 @@ class Case:
         return done.stdout
 
     def asked_directly(self) -> dict[str, float]:
-        answer = named_answer(self.model, self.test, 20)
+        answer = named_answer(self.model, self.test)
         return per_document(answer.truth, answer.ranked)
 
 

@@ -196,7 +196,7 @@ def test_a_recommender_that_fails_does_not_lose_the_topics(
     def fail(*arguments: Any, **options: Any) -> None:
         raise np.linalg.LinAlgError("not positive definite")
 
-    monkeypatch.setattr("tagtopics.models.recommending.fit_recommender", fail)
+    monkeypatch.setattr("tagtopics.models.base.fit_recommender", fail)
     with pytest.warns(tt.CorpusWarning, match="could not be trained .LinAlgError: not positive definite"):
         fitted = small(model).fit(planted.corpus)
     assert_distributions(fitted.doc_topic_)

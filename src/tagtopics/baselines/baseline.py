@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from tagtopics._typing import CSR, Float64
-from tagtopics.bp.executor import Executor
 from tagtopics.bp.graph import Priors
-from tagtopics.bp.loop import Callback, TopicAlgorithm
-from tagtopics.bp.propagation import Start
+from tagtopics.bp.loop import TopicAlgorithm
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.models.base import TopicModel
-from tagtopics.models.topics import run_algorithm
+from tagtopics.models.topics import Run, run_algorithm
 
 
 class Baseline(TopicModel):
@@ -29,24 +25,12 @@ class Baseline(TopicModel):
         """Return the algorithm that `fit` iterates."""
         raise NotImplementedError
 
-    def _learn(
-        self,
-        corpus: Corpus,
-        executor: Executor | None,
-        start: Start | None,
-        callbacks: Sequence[Callback[Any]],
-    ) -> None:
-        if executor is not None:
+    def _learn(self, corpus: Corpus, run: Run) -> None:
+        if run.executor is not None:
             raise InputError(f"{type(self).__name__} keeps all documents in memory; LDA and TTM fit shards")
-        self._run(corpus, self._algorithm(corpus), start, callbacks)
+        self._run(corpus, self._algorithm(corpus), run)
 
-    def _run(
-        self,
-        corpus: Corpus,
-        algorithm: TopicAlgorithm[Any],
-        start: Start | None,
-        callbacks: Sequence[Callback[Any]],
-    ) -> None:
+    def _run(self, corpus: Corpus, algorithm: TopicAlgorithm[Any], run: Run) -> None:
         """Iterate an algorithm and store what it learned."""
         has_words = np.diff(corpus.counts.indptr) > 0
         topics = run_algorithm(
@@ -55,8 +39,8 @@ class Baseline(TopicModel):
             tag_docs=np.asarray(corpus.tags[has_words].sum(0), dtype=np.int64).ravel(),
             max_iter=self.max_iter,
             tol=self.tol,
-            callbacks=callbacks,
-            resumed=None if start is None else start.resumed,
+            callbacks=run.callbacks,
+            resumed=None if run.start is None else run.start.resumed,
         )
         self._store(corpus, topics)
 

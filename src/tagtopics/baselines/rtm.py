@@ -15,7 +15,7 @@ from tagtopics.bp.loop import Callback, Step, TopicAlgorithm
 from tagtopics.bp.propagation import Start
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
-from tagtopics.models.validation import check_parameters
+from tagtopics.models.topics import Run
 
 
 class RTM(GibbsModel):
@@ -117,10 +117,9 @@ class RTM(GibbsModel):
         """Learn topics only, as `fit` does, without a recommender."""
         if links is None:
             return super().fit_topics(X, y, executor=executor, start=start, callbacks=callbacks)
-        check_parameters(self)
         corpus = self.training_corpus(X, y)
-        pairs = Links(_read_links(links, corpus.n_docs), float(self.negative_ratio))
-        self._run(corpus, self._algorithm(corpus, pairs), start, callbacks)
+        algorithm = self._linked(corpus, _read_links(links, corpus.n_docs))
+        self._run(corpus, algorithm, Run(start=start, callbacks=callbacks))
         return self
 
     def _algorithm(self, corpus: Corpus, links: Links | None = None) -> TopicAlgorithm[Any]:

@@ -68,7 +68,7 @@ def command(
     """Learn topics from a corpus, or from a folder of shards, and save them as a model."""
     from tagtopics.bp.propagation import Start
     from tagtopics.models import precompile
-    from tagtopics.models.inputs import without_words
+    from tagtopics.models.documents import without_words
     from tagtopics.models.persistence import SaveTopics, check_model_target, save_model
 
     estimator = build_model(model)

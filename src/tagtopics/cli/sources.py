@@ -7,9 +7,9 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from tagtopics.cli.options import ColumnOptions, ImageOptions, OutputOptions, TextOptions
 from tagtopics.cli.output import clean_line, error_console, note
@@ -17,7 +17,6 @@ from tagtopics.errors import CorpusWarning, InputError, json_problem
 
 if TYPE_CHECKING:
     from tagtopics.corpus import Corpus, TextRecipe
-    from tagtopics.corpus.columns import Columns
     from tagtopics.models.base import TopicModel
     from tagtopics.models.ttm import TTM
 
@@ -64,10 +63,14 @@ def read_training(
     on_stage: Callable[[str], None] = lambda stage: None,
 ) -> Corpus:
     """Read the corpus to fit a model to, and note what the reader reports."""
+    from tagtopics.corpus import read_corpus
+
     recipe = text_recipe(text)
     if is_path(source):
-        with _stages(output, on_stage) as begin:
-            corpus = _read(source, columns, recipe=recipe, visual=visual, on_stage=begin)
+        with _stages(output, on_stage) as begin, warnings.catch_warnings():
+            warnings.simplefilter("ignore", CorpusWarning)  # the corpus has them as notices
+            settings = column_settings(columns)
+            corpus = read_corpus(source, **settings, recipe=recipe, visual=visual, on_stage=begin)
     else:
         if columns != ColumnOptions() or text != TextOptions():
             note(f"{source} is a data set: input and text options have no effect")
@@ -93,52 +96,49 @@ def read_asked(
     """
     if (source is None) == (not given):
         raise InputError("name the documents: either INPUT, or --given TEXT")
-    name = source or "--given"
-    if source and source != "-" and not is_path(source):
-        corpus = _in_columns_of(load_named(source, output), model)
+    if source is None:
+        from tagtopics.models.documents import read_documents
+
+        corpus = read_documents(model, list(given or ()))
     else:
-        reuse = model.columns_ if tagged or model.columns_ is None else model.columns_.without_tags()
-        corpus = _read(
-            list(given or ()) or (_standard_input() if source == "-" else source),
-            ColumnOptions() if given else columns,
-            recipe=model.recipe_,
-            vocabulary=model.vocabulary_,
-            tag_names=model.tag_names_ or None,
-            reuse=None if given else reuse,
-            visual=None if given else _visual_of(model, name),
-        )
-        _require_counts(corpus, model, name)
-        if not given:
-            _note_all(corpus)
+        corpus = _read_new(source, columns, model, output, "query", tagged=tagged)
     if known and corpus.counts.nnz == 0:
-        raise InputError(f"{name}: has no word that the model knows; is it the right model?")
-    if not model.tag_names_:
-        corpus = replace(corpus, tags=corpus.tags[:, :0], tag_names=())
+        raise InputError(f"{source or '--given'}: has no word that the model knows; is it the right model?")
     return corpus
 
 
 def read_more(source: str, columns: ColumnOptions, model: TopicModel, output: OutputOptions) -> Corpus:
     """Read documents to update a model with: its recipe, but with new words and tags."""
-    from tagtopics.corpus.align import admit_words
-
-    recipe = model.recipe_
-    if source != "-" and not is_path(source):
-        corpus = load_named(source, output)
-    else:
-        corpus = _read(
-            _standard_input() if source == "-" else source,
-            columns,
-            recipe=None if recipe is None else replace(recipe, min_df=1, max_df=1.0, max_words=None),
-            vocabulary=None if model.visual_ is None else model.vocabulary_,
-            reuse=model.columns_,
-            visual=_visual_of(model, source),
-        )
-        _require_counts(corpus, model, source)
-        if recipe is not None and corpus.texts is not None:
-            corpus = admit_words(corpus, model.vocabulary_, recipe)
-        _note_all(corpus)
+    corpus = _read_new(source, columns, model, output, "update")
     if not set(corpus.vocabulary) & set(model.vocabulary_):
         note(f"{source} has no word that the model knew; is it the right model?")
+    return corpus
+
+
+def _read_new(
+    source: str,
+    columns: ColumnOptions,
+    model: TopicModel,
+    output: OutputOptions,
+    purpose: Literal["query", "update"],
+    *,
+    tagged: bool = True,
+) -> Corpus:
+    """Read new documents for a model; standard input is "-"."""
+    from tagtopics.images.decode import holds_images
+    from tagtopics.models import documents
+
+    if source != "-" and not is_path(source):
+        corpus = load_named(source, output)
+        return documents.in_model_columns(model, corpus) if purpose == "query" else corpus
+    if model.visual_ is None and source != "-" and holds_images(Path(source)):
+        raise InputError(f"{source}: holds images, but the model was not fitted on images")
+    reading = column_settings(columns)
+    if not tagged and model.columns_ is not None:
+        reading["columns"] = model.columns_.without_tags()
+    place = _standard_input() if source == "-" else Path(source)
+    corpus = documents.read_documents(model, place, None, purpose, **reading)
+    _note_all(corpus)
     return corpus
 
 
@@ -187,22 +187,11 @@ def text_recipe(options: TextOptions) -> TextRecipe:
     """Return the recipe that the options describe."""
     from tagtopics.corpus import TextRecipe
 
-    given = {
-        "min_df": options.min_df,
-        "max_df": options.max_df,
-        "max_words": options.max_words,
-        "lowercase": options.lowercase,
-        "token_pattern": options.token_pattern,
-        "ngram_range": None if options.ngrams is None else (1, options.ngrams),
-        "strip_html": options.strip_html,
-        "min_length": options.min_length,
-        "tokenizer": options.tokenizer,
-        "lemmas": options.lemmas,
-        "phrases": options.phrases,
-    }
-    chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    if options.stop_words is not None:
-        chosen["stop_words"] = _stop_words(options.stop_words)
+    chosen: dict[str, Any] = {name: value for name, value in asdict(options).items() if value is not None}
+    if "ngrams" in chosen:
+        chosen["ngram_range"] = (1, chosen.pop("ngrams"))
+    if "stop_words" in chosen:
+        chosen["stop_words"] = _stop_words(chosen["stop_words"])
     return TextRecipe(**chosen)
 
 
@@ -228,16 +217,11 @@ def visual_vocabulary(source: str, images: ImageOptions, seed: int, output: Outp
 
 
 def column_settings(columns: ColumnOptions) -> dict[str, Any]:
-    """Return the column options as `read_corpus` and `shard_corpus` take them."""
-    return {
+    """Return the column options as `read_corpus` takes them."""
+    return asdict(columns) | {
         "text": _one_or_list(columns.text),
         "tags": _one_or_list(columns.tags),
-        "id": columns.id,
-        "format": columns.format,
-        "tag_separator": columns.tag_separator,
         "delimiter": "\t" if columns.delimiter in ("\\t", "tab") else columns.delimiter,
-        "encoding": columns.encoding,
-        "query": columns.query,
     }
 
 
@@ -267,16 +251,6 @@ def _stop_words(value: str) -> str | tuple[str, ...] | None:
 # ------------------------------------------------------------------------------------------ helpers
 
 
-def _read(source: Any, columns: ColumnOptions, *, reuse: Columns | None = None, **settings: Any) -> Corpus:
-    """Read a corpus; `reuse` are the columns of the model, for what the options do not name."""
-    from tagtopics.corpus import read_corpus
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CorpusWarning)  # the corpus has them as notices
-        named = {name: getattr(columns, name) for name in ("label", "title", "date", "url")}
-        return read_corpus(source, **named, **column_settings(columns), columns=reuse, **settings)
-
-
 @contextmanager
 def _stages(output: OutputOptions, on_stage: Callable[[str], None]) -> Iterator[Callable[[str], None]]:
     """Yield `on_stage`; on a terminal, show the name of the stage, too, until the context ends."""
@@ -297,60 +271,22 @@ def _note_all(corpus: Corpus) -> None:
         note(line)
 
 
-def _require_counts(corpus: Corpus, model: TopicModel, source: str) -> None:
-    if model.recipe_ is None and corpus.texts is not None and not Path(source).is_dir():
-        raise InputError(
-            f"{source}: is text, but the model was fitted on counts and has no text recipe; "
-            "give words with their counts"
-        )
-
-
-def _visual_of(model: TopicModel, source: str) -> Any:
-    """Return the visual vocabulary of the model; images are an error for a model without one."""
-    from tagtopics.images.decode import holds_images
-
-    if model.visual_ is None and source != "-" and holds_images(Path(source)):
-        raise InputError(f"{source}: holds images, but the model was not fitted on images")
-    return model.visual_
-
-
 def _standard_input() -> list[dict[str, Any]] | list[str]:
     """Return the JSON objects on standard input, one per line; or its lines, if the first is no JSON."""
     lines = [(number, line) for number, line in enumerate(sys.stdin.buffer, start=1) if line.strip()]
     if not lines:
         raise InputError("standard input: no documents")
-    if not lines[0][1].lstrip().startswith((b"{", b"[")):
-        return [_decoded(number, line) for number, line in lines]
-    rows = []
+    is_json = lines[0][1].lstrip().startswith((b"{", b"["))
+    rows: list[Any] = []
     for number, line in lines:
         try:
-            row = json.loads(line)
+            rows.append(json.loads(line) if is_json else line.decode("utf-8").strip())
+        except UnicodeDecodeError:
+            raise InputError(f"standard input, line {number}: not UTF-8 text") from None
         except (ValueError, RecursionError) as error:
             raise InputError(
                 f"standard input, line {number}: not valid JSON ({json_problem(error)})"
             ) from None
-        if not isinstance(row, dict):
+        if is_json and not isinstance(rows[-1], dict):
             raise InputError(f"standard input, line {number}: expected a JSON object")
-        rows.append(row)
     return rows
-
-
-def _decoded(number: int, line: bytes) -> str:
-    try:
-        return line.decode("utf-8").strip()
-    except UnicodeDecodeError:
-        raise InputError(f"standard input, line {number}: not UTF-8 text") from None
-
-
-def _in_columns_of(corpus: Corpus, model: TopicModel) -> Corpus:
-    """Return a corpus with the word and tag columns of a model."""
-    from tagtopics.models.inputs import align_tags, align_words
-
-    tag_names = model.tag_names_ or corpus.tag_names
-    return replace(
-        corpus,
-        counts=align_words(corpus, model.vocabulary_),
-        tags=align_tags(corpus, tag_names),
-        vocabulary=model.vocabulary_,
-        tag_names=tag_names,
-    )

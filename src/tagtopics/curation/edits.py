@@ -18,6 +18,7 @@ from tagtopics._typing import Float32, Float64
 from tagtopics.corpus.align import in_columns
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
+from tagtopics.models.documents import training_documents
 from tagtopics.models.journal import CuratedTopic, Curation, Edit, make_edit
 from tagtopics.models.lda import LDA
 from tagtopics.models.online import OnlineModel
@@ -170,16 +171,9 @@ def _ban(model: OnlineModel, words: Sequence[str]) -> None:
 
 def _split(model: OnlineModel, topic: int, corpus: Corpus | None) -> None:
     """Divide the tokens of a topic by a model of two topics, and add the second part as the last topic."""
-    if corpus is None or tuple(corpus.ids) != tuple(model.doc_ids_):
+    if corpus is None:
         raise InputError("split: give the documents that the model was fitted to")
-
-    def divided(values: Any, shares: Any) -> Any:
-        grown = np.concatenate([values, values[:, [topic]] * shares[:, [1]]], axis=1)
-        grown[:, topic] = values[:, topic] * shares[:, 0]
-        return grown
-
-    # (1) The two parts of the topic.
-    own = in_columns(corpus, model.vocabulary_, model.tag_names_)
+    own = training_documents(model, corpus)
     tokens = _tokens_of(model, own, topic)
     parts = LDA(2, doc_topic_prior=_SPLIT_PRIOR, random_state=0, n_jobs=model.n_jobs).fit_topics(tokens)
     # (2) The share of each part in every word, document and tag, and in all.

@@ -16,7 +16,7 @@ from tagtopics.bp.propagation import Start
 from tagtopics.corpus.core import Corpus
 from tagtopics.curation.edits import topic_record
 from tagtopics.errors import InputError
-from tagtopics.models.inputs import without_words
+from tagtopics.models.documents import without_words
 from tagtopics.models.journal import CuratedTopic, Curation
 from tagtopics.models.online import OnlineModel
 from tagtopics.models.topics import TopicSettings, memory_executor

@@ -10,9 +10,9 @@ and is imported on first use.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tagtopics._lazy import lazy
 from tagtopics.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,13 +35,18 @@ __all__ = [
 ]
 
 TASKS: Mapping[str, str] = {
-    "perplexity": "tagtopics.evaluation.perplexity",
-    "links": "tagtopics.evaluation.prediction",
-    "classification": "tagtopics.evaluation.prediction",
-    "recommendation": "tagtopics.evaluation.recommendation",
-    "credit": "tagtopics.evaluation.credit",
+    "perplexity": "perplexity",
+    "links": "prediction",
+    "classification": "prediction",
+    "recommendation": "recommendation",
+    "credit": "credit",
 }
 """The tasks, and the module of each; its function is `evaluate_<name>`."""
+
+__getattr__ = lazy(
+    __name__,
+    {home: [f"evaluate_{task}" for task in TASKS if TASKS[task] == home] for home in TASKS.values()},
+)
 
 
 def evaluate(
@@ -73,13 +78,5 @@ def find_task(name: str) -> Callable[..., dict[str, Any]]:
     """Return the function of a task; a name that is not in `TASKS` is an `InputError`."""
     if name not in TASKS:
         raise InputError(f"unknown task {name[:40]!r}; choose from {', '.join(TASKS)}")
-    task: Callable[..., dict[str, Any]] = getattr(import_module(TASKS[name]), f"evaluate_{name}")
+    task: Callable[..., dict[str, Any]] = __getattr__(f"evaluate_{name}")
     return task
-
-
-def __getattr__(name: str) -> Any:
-    """Import the module of a public name on first use."""
-    task = name.removeprefix("evaluate_")
-    if task == name or task not in TASKS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return find_task(task)

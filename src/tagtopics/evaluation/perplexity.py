@@ -48,7 +48,12 @@ def evaluate_perplexity(
         list of `seen`, `tags` and `perplexity`.
     """
     began = time.perf_counter()
-    _check(seen, tags)
+    for percent in seen:
+        if not 0 <= percent <= 80:
+            raise InputError(f"seen must be per cent from 0 to 80, not {percent:g}; a fifth is held out")
+    for name in tags:
+        if name not in TAGS:
+            raise InputError(f"tags must be {', '.join(TAGS)}, not {name[:40]!r}")
     train, test, seconds = fit_train_part(corpus, model, seed)
     known = test if tags_known and model.tag_names_ else None
     metrics = {
@@ -59,15 +64,6 @@ def evaluate_perplexity(
         return result(metrics, seconds, began)
     curve = _curve(model, train, test, seed, seen or (80,), tags or ("hidden",))
     return result(metrics, seconds, began) | {"curve": curve}
-
-
-def _check(seen: Sequence[float], tags: Sequence[str]) -> None:
-    for percent in seen:
-        if not 0 <= percent <= 80:
-            raise InputError(f"seen must be per cent from 0 to 80, not {percent:g}; a fifth is held out")
-    for name in tags:
-        if name not in TAGS:
-            raise InputError(f"tags must be {', '.join(TAGS)}, not {name[:40]!r}")
 
 
 def _curve(

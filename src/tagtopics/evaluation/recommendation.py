@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from tagtopics._typing import Int64
+from tagtopics._typing import Bool, Int64
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.evaluation.fitted_split import fit_train_part, result
-from tagtopics.evaluation.named_tags import named_answer, unseen_precision
 from tagtopics.models.base import TopicModel
+from tagtopics.models.documents import texts_of
 from tagtopics.tag_prior.prior import kinds_of
 
-Marks = npt.NDArray[np.bool_]
 _LIST, _RANKS = 5, 20
+
+
+class Answer(NamedTuple):
+    """Recommended tags of D documents, with the columns of `tags`; the last one may stand for no tag, ""."""
+
+    tags: Sequence[str]
+    truth: Bool  # (D, C)
+    lists: Int64  # (D, 5) columns, of balanced lists
+    ranked: Int64  # (D, 20) columns, best first; all tags if there are fewer
+    probabilities: Any  # (D, 20) of the ranked tags
+    predicted: Bool  # (D, C)
+    unseen: Bool | None = None  # (C,) with a thesaurus: no training document carries the tag
 
 
 def evaluate_recommendation(
@@ -44,9 +54,8 @@ def evaluate_recommendation(
     began = time.perf_counter()
     train, test, seconds = fit_train_part(corpus, model, seed)
     model.fit_recommender(train)
-    measured = _without_names if model.names_ is None else _with_names
-    names, truth, ranked, metrics = measured(model, test)
-    return result(metrics, seconds, began) | _per_kind(names, truth, ranked)
+    answer = plain_answer(model, test) if model.names_ is None else named_answer(model, test)
+    return result(measures_of(answer), seconds, began) | _per_kind(answer)
 
 
 def check_recommendation(corpus: Corpus, tags_known: bool = False) -> None:
@@ -57,29 +66,51 @@ def check_recommendation(corpus: Corpus, tags_known: bool = False) -> None:
         raise InputError("recommendation: no document has a tag")
 
 
-_Measured = tuple[Sequence[str], Marks, Int64, dict[str, float]]
-"""Names of tags (T,), which documents carry them (D, T), ranks (D, 20), and the measures."""
-
-
-def _without_names(model: TopicModel, test: Corpus) -> _Measured:
+def plain_answer(model: TopicModel, test: Corpus) -> Answer:
+    """Return the recommendations of a model for test documents, from words and topics."""
     recommender = model.recommender_
-    assert recommender is not None  # trained above
+    assert recommender is not None  # the caller has trained it
     likely, truth = model.tag_probabilities(test), test.tags.toarray().astype(bool)
-    balanced, ranked = recommender.pick_tags(likely, _LIST, True), recommender.pick_tags(likely, _RANKS)
-    metrics = all_measures(truth, balanced, ranked, recommender.predict_tags(likely))
-    first = ranked[:, :_LIST]
-    p, hits = (np.take_along_axis(of, first, axis=1) for of in (likely, truth))
-    return test.tag_names, truth, ranked, metrics | {"calibration_error": calibration_error(p, hits)}
+    lists, ranked = recommender.pick_tags(likely, _LIST, True), recommender.pick_tags(likely, _RANKS)
+    probabilities = np.take_along_axis(likely, ranked, axis=1)
+    return Answer(test.tag_names, truth, lists, ranked, probabilities, recommender.predict_tags(likely))
 
 
-def _with_names(model: TopicModel, test: Corpus) -> _Measured:
-    """Return the measures of a model that uses the names of tags."""
-    found = named_answer(model, test, _RANKS)
-    first = found.ranked[:, :_LIST]
-    metrics = all_measures(found.truth, first, found.ranked, found.predicted)
-    hits = np.take_along_axis(found.truth, first, axis=1)
-    metrics["calibration_error"] = calibration_error(found.probabilities[:, :_LIST], hits)
-    return found.tags, found.truth, found.ranked, metrics | unseen_precision(found)
+def named_answer(model: TopicModel, test: Corpus) -> Answer:
+    """Return the same of a model that uses the names of tags, also of tags without training documents."""
+    names, recommender = model.names_, model.recommender_
+    assert names is not None  # the caller asked
+    assert recommender is not None
+    counts, _ = model.new_documents(test, None)
+    rows = names.candidates(recommender, counts, model.infer(counts, None), texts_of(test))
+    found = [(row.tags, row.probabilities, row.probabilities >= names.threshold) for row in rows]
+    # (1) The columns: all tags that documents carry or get, and one for no tag.
+    used = {names.tags[t] for tags, _, likely in found for t in (*tags[:_RANKS], *tags[likely])}
+    columns = {tag: c for c, tag in enumerate(sorted(used | set(test.tag_names)))}
+    D, none = test.n_docs, len(columns)
+    truth, predicted = np.zeros((D, none + 1), dtype=bool), np.zeros((D, none + 1), dtype=bool)
+    ranked, probabilities = np.full((D, _RANKS), none), np.zeros((D, _RANKS))
+    # (2) The rows.
+    for d, (tags, p, likely) in enumerate(found):
+        truth[d, [columns[tag] for tag in test.tags_of(d)]] = True
+        predicted[d, [columns[names.tags[t]] for t in tags[likely]]] = True
+        first = [columns[names.tags[t]] for t in tags[:_RANKS]]
+        ranked[d, : len(first)], probabilities[d, : len(first)] = first, p[: len(first)]
+    seen = {tag for tag, n in zip(recommender.tag_names, recommender.tag_docs, strict=True) if n}
+    unseen = np.array([tag not in seen for tag in columns] + [False])
+    return Answer([*columns, ""], truth, ranked[:, :_LIST], ranked, probabilities, predicted, unseen)
+
+
+def measures_of(answer: Answer) -> dict[str, float]:
+    """Return all measures of answers, by name."""
+    hits = np.take_along_axis(answer.truth, answer.ranked[:, :_LIST], axis=1)
+    found = all_measures(answer.truth, answer.lists, answer.ranked, answer.predicted)
+    found["calibration_error"] = calibration_error(answer.probabilities[:, :_LIST], hits)
+    if answer.unseen is not None:
+        given = answer.predicted & answer.unseen
+        found["n_unseen"] = float(given.sum())
+        found["unseen_precision"] = float((given & answer.truth).sum() / max(given.sum(), 1))
+    return found
 
 
 def calibration_error(probabilities: Any, hits: Any, n_bins: int = 10) -> float:
@@ -90,8 +121,9 @@ def calibration_error(probabilities: Any, hits: Any, n_bins: int = 10) -> float:
     return float(np.abs(gaps).sum() / max(len(p), 1))
 
 
-def _per_kind(tags: Sequence[str], truth: Marks, ranked: Int64) -> dict[str, Any]:
+def _per_kind(answer: Answer) -> dict[str, Any]:
     """Return the measures per document of each kind of tags; nothing if there are fewer than two."""
+    tags, truth, ranked = answer.tags, answer.truth, answer.ranked
     kinds, number = kinds_of([tag for tag in tags if tag])
     if len(kinds) < 2:
         return {}
@@ -107,7 +139,7 @@ def _per_kind(tags: Sequence[str], truth: Marks, ranked: Int64) -> dict[str, Any
     return {"kinds": measures}
 
 
-def per_tag(truth: Marks, lists: Int64) -> dict[str, float]:
+def per_tag(truth: Bool, lists: Int64) -> dict[str, float]:
     """Return recall, precision and Rate+ of the paper, as fractions, averaged over tags.
 
     For a tag, N_h test documents carry it, by `truth` (D, T); N_s get it recommended, by `lists` (D, n) of
@@ -128,7 +160,7 @@ def per_tag(truth: Marks, lists: Int64) -> dict[str, float]:
     }
 
 
-def per_document(truth: Marks, ranked: Int64) -> dict[str, float]:
+def per_document(truth: Bool, ranked: Int64) -> dict[str, float]:
     """Return precision@1, precision@5, F1@5, nDCG@5 and nDCG@20, averaged over documents with tags.
 
     Args:
@@ -152,7 +184,7 @@ def per_document(truth: Marks, ranked: Int64) -> dict[str, float]:
     return {name: float(value) for name, value in zip(names, values, strict=True)}
 
 
-def f_measures(truth: Marks, predicted: Marks) -> dict[str, float]:
+def f_measures(truth: Bool, predicted: Bool) -> dict[str, float]:
     """Return F1 over all pairs of document and tag, and the mean F1 of the tags of the test part."""
     from sklearn.metrics import f1_score
 
@@ -166,7 +198,7 @@ def f_measures(truth: Marks, predicted: Marks) -> dict[str, float]:
     return {"micro_f1": float(micro), "macro_f1": float(np.mean(per_tag))}
 
 
-def all_measures(truth: Any, lists: Int64, ranked: Int64, predicted: Marks) -> dict[str, float]:
+def all_measures(truth: Any, lists: Int64, ranked: Int64, predicted: Bool) -> dict[str, float]:
     """Return all measures of recommendation, of lists of five tags, ranked tags and predicted tags."""
     truth = np.asarray(truth, dtype=bool)
     return per_tag(truth, lists) | per_document(truth, ranked) | f_measures(truth, predicted)

@@ -25,12 +25,12 @@ from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.files import utc_now
 from tagtopics.jit.threads import limit_threads, thread_limit
 from tagtopics.models import precompile
-from tagtopics.models.inputs import inferred_tags, without_tags
+from tagtopics.models.documents import align_words, inferred_tags, read_documents, without_tags
 from tagtopics.models.naming import find_topic_phrases
 from tagtopics.models.queries import Queries
-from tagtopics.models.recommending import trained_recommender
-from tagtopics.models.topics import TopicFit
+from tagtopics.models.topics import Run, TopicFit
 from tagtopics.models.validation import check_parameters
+from tagtopics.recommend.recommender import fit_recommender
 from tagtopics.tag_prior.neighbours import Near
 
 RECOMMENDER_STAGE = "Training the recommender"
@@ -84,7 +84,6 @@ class TopicModel(Queries):
             start: a state to resume from, from `load_checkpoint`; the result has the same bits as an
                 uninterrupted fit.
         """
-        check_parameters(self)
         corpus = self.training_corpus(X, y)
         self.fit_topics(corpus, callbacks=callbacks, start=None if start is None else Start(resumed=start))
         self.learn_recommender(corpus, callbacks)
@@ -108,15 +107,15 @@ class TopicModel(Queries):
             start: where belief propagation begins; see `bp.propagation.Start`.
             callbacks: called at every stage and iteration.
         """
-        check_parameters(self)
         if not isinstance(start, Start | None):
             raise InputError("fit_topics: start must be a Start, such as Start(resumed=load_checkpoint(...))")
         corpus = self.training_corpus(X, y)
         if precompile.begin():
             announce(callbacks, "Compiling, once after an installation")
             precompile.finish()
+        corpus = without_tags(corpus) if self._ignores_tags else corpus
         with thread_limit(self.n_jobs):
-            self._learn(without_tags(corpus) if self._ignores_tags else corpus, executor, start, callbacks)
+            self._learn(corpus, Run(executor, start, callbacks))
         return self
 
     def fit_recommender(self, X: Any, y: Any = None, *, callbacks: Sequence[Callback[Any]] = ()) -> Self:
@@ -128,10 +127,10 @@ class TopicModel(Queries):
             callbacks: called with the progress.
         """
         check_is_fitted(self)
-        corpus = self._tagged_documents(X, y)
+        corpus = read_documents(self, X, y, "recommender")
         if corpus.tags.nnz == 0:
             raise InputError("fit_recommender: the documents have no tags to learn from")
-        self.recommender_, self.names_ = trained_recommender(self, corpus, callbacks)
+        self._train_recommender(corpus, callbacks)
         return self
 
     @limit_threads
@@ -230,15 +229,14 @@ class TopicModel(Queries):
 
     # ------------------------------------------------------------------ for subclasses
 
-    def _learn(
-        self,
-        corpus: Corpus,
-        executor: Executor | None,
-        start: Start | None,
-        callbacks: Sequence[Callback[Any]],
-    ) -> None:
+    def _learn(self, corpus: Corpus, run: Run) -> None:
         """Learn topics from documents, and what else a model knows but the recommender."""
         raise NotImplementedError
+
+    def training_corpus(self, X: Any, y: Any) -> Corpus:
+        """Return the documents to fit a model to; its parameters are checked first."""
+        check_parameters(self)
+        return read_documents(self, X, y, "fit")
 
     @property
     def infers_tags(self) -> bool:
@@ -343,11 +341,28 @@ class TopicModel(Queries):
             return
         announce(callbacks, RECOMMENDER_STAGE)
         try:
-            self.recommender_, self.names_ = trained_recommender(self, corpus, callbacks)
+            self._train_recommender(corpus, callbacks)
         except Exception as error:  # whatever it is, the topics must not be lost
             what = f"{type(error).__name__}: {error}"
             message = f"the recommender could not be trained ({what}); the topics are not affected"
             warnings.warn(message, CorpusWarning, stacklevel=3)
+
+    @limit_threads
+    def _train_recommender(self, corpus: Corpus, callbacks: Sequence[Callback[Any]]) -> None:
+        """Train the recommender, and the names of tags if the documents or the model have a thesaurus."""
+
+        def on_progress(share: float) -> None:
+            for callback in callbacks:
+                callback.on_progress(share)
+
+        counts = align_words(self, corpus)
+        data = counts, corpus.tags, self.infer(counts, None), corpus.tag_names
+        recommender = fit_recommender(*data, on_progress=on_progress)
+        thesaurus, names = corpus.thesaurus or (self.names_.thesaurus if self.names_ else None), None
+        if thesaurus is not None and corpus.texts is not None:
+            announce(callbacks, "Looking for tag names")
+            names = thesaurus.learn_names(recommender, corpus.texts, on_progress)
+        self.recommender_, self.names_ = recommender, names
 
     def fit_facts(self) -> dict[str, float]:
         """Return figures about the fit by name, for reports."""

@@ -1,33 +1,121 @@
-"""How estimators read documents: corpora, raw text, tables with text, and matrices of counts."""
+"""What users give as documents, as a `Corpus`: estimators and commands read documents here.
+
+A corpus, the path of a file or folder, texts, tables with text, and matrices of counts become a `Corpus` in
+`read_documents`. Words and tags are then matched by name to those of a model.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tagtopics.corpus.align import admit_words
-from tagtopics.corpus.columns import Columns
+from tagtopics._typing import CSR, Float32
+from tagtopics.corpus.align import admit_words, align_columns, in_columns
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.read import read_corpus
-from tagtopics.corpus.recipe import TextRecipe
-from tagtopics.corpus.tags import tags_of_labels
+from tagtopics.corpus.tags import is_indicator, tags_of_labels
 from tagtopics.errors import CorpusWarning, InputError
-from tagtopics.models.inputs import (
-    align_tags,
-    align_words,
-    canonical,
-    check_codebooks,
-    corpus_from_matrices,
-    is_unnamed,
-)
-from tagtopics.models.journal import Curation
-from tagtopics.models.validation import INFERRED
+
+_MOST_TOKENS = 2**31 - 1  # the largest entry of a matrix of counts, as in a corpus
+_MOST_INFERRED, _LEAST_PROBABILITY = 20, 0.01  # of the inferred tags of a document
+
+Purpose = Literal["fit", "update", "recommender", "query"]
+"""What documents are for. Those of a fit have their own words and tags, and so have those of an update, with
+the recipe of the model. Those of a recommender have the model's words, those of a query also its tags."""
+
+
+def read_documents(model: Any, X: Any, y: Any = None, purpose: Purpose = "query", **reading: Any) -> Corpus:
+    """Return documents and their tags as a corpus.
+
+    Args:
+        model: the estimator; fitted, except for a fit.
+        X: a `Corpus`, which keeps its columns; a path, texts, dictionaries or a data frame, which are read as
+            `read_corpus` does, by a fitted model with its recipe and columns of tables; or counts (D, W).
+        y: tags of texts or counts: None, one label per document, lists of strings, or an indicator (D, T).
+        purpose: see `Purpose`.
+        reading: further arguments of `read_corpus`.
+    """
+    if isinstance(X, Corpus):
+        if y is not None and purpose != "query":
+            raise InputError("a corpus has its own tags; omit y")
+        visual = None if purpose == "fit" else model.visual_
+        if X.visual is not None and visual is not None and not visual.same_words(X.visual):
+            raise InputError("these images have other visual words; read them with visual=model.visual_")
+        return X
+    if not is_raw(X):
+        return _count_documents(model, validated(model, X, reset=purpose == "fit"), y, purpose)
+    source = [X] if isinstance(X, str) else X
+    if hasattr(X, "to_list") and not hasattr(X, "columns"):  # a series of pandas or polars
+        source = X.to_list()
+    if purpose == "fit":
+        corpus = read_corpus(source, **reading)
+    else:
+        check_is_fitted(model)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CorpusWarning)  # what is usual for new documents
+            corpus = _read_more(model, source, purpose, reading)
+    if y is None:
+        return corpus
+    if corpus.tags.nnz:
+        raise InputError("the table has a column of tags, so y cannot be given; drop one of them")
+    tags, names = tags_of_labels(y, corpus.n_docs)
+    return replace(corpus, tags=tags, tag_names=names)
+
+
+def _read_more(model: Any, source: Any, purpose: Purpose, reading: Mapping[str, Any]) -> Corpus:
+    """Read texts or tables as those that a model was fitted to."""
+    recipe, is_path = model.recipe_, isinstance(source, Path)
+    settings = {"recipe": recipe, "columns": model.columns_, "visual": model.visual_ if is_path else None}
+    if purpose == "update" and recipe is not None:  # `admit_words` applies the limits
+        settings["recipe"] = replace(recipe, min_df=1, max_df=1.0, max_words=None)
+    if purpose != "update" or model.visual_ is not None:
+        settings["vocabulary"] = model.vocabulary_
+    if purpose == "query":
+        settings["tag_names"] = model.tag_names_ or None
+    corpus = read_corpus(source, **(settings | dict(reading)))
+    if recipe is None and corpus.texts is not None and not (is_path and source.is_dir()):
+        raise InputError(
+            "the model was fitted to counts, so it cannot read text; give counts, or words with their counts"
+        )
+    if purpose == "query" and not model.tag_names_:
+        return without_tags(corpus)
+    if purpose == "update":
+        if recipe is not None and corpus.texts is not None:
+            corpus = admit_words(corpus, model.vocabulary_, recipe)
+        if corpus.ids == tuple(map(str, range(corpus.n_docs))):  # row numbers continue
+            n = len(model.doc_ids_)
+            corpus = replace(corpus, ids=tuple(map(str, range(n, n + corpus.n_docs))))
+    return corpus
+
+
+def _count_documents(model: Any, counts: Any, y: Any, purpose: Purpose) -> Corpus:
+    """Return scikit-learn's X and y as a corpus; weights that are no whole numbers stay as they are.
+
+    Words without names are word0, word1, ...; an indicator without names has the tags of the model.
+    """
+    D, W = counts.shape
+    if counts.size and counts.max() > _MOST_TOKENS:
+        raise InputError(f"counts: an entry of {counts.max():g} is too large; at most {_MOST_TOKENS:,}")
+    words, known_tags, first = getattr(model, "feature_names_in_", None), None, 0
+    if purpose != "fit":
+        words, first = model.vocabulary_, len(model.doc_ids_) if purpose == "update" else 0
+        if y is not None and is_indicator(y) and not hasattr(y, "columns"):
+            known_tags = model.tag_names_ or None
+    tags, names = tags_of_labels(y, D, known_tags)
+    return Corpus(
+        counts=canonical(counts),
+        tags=tags,
+        vocabulary=tuple(f"word{w}" for w in range(W)) if words is None else tuple(words),
+        tag_names=names,
+        ids=tuple(map(str, range(first, first + D))),
+    )
 
 
 def is_raw(X: Any) -> bool:
@@ -49,137 +137,103 @@ def _is_numeric(dtype: Any) -> bool:
     return kind in "biufc" if kind is not None else bool(dtype.is_numeric())
 
 
-class DocumentReader:
-    """The part of `TopicModel` that turns what users give as X and tags into counts and tags."""
+def validated(model: Any, X: Any, reset: bool) -> Any:
+    """Check a matrix as scikit-learn does: finite, non-negative, as many columns as in the fit."""
+    named = isinstance(X, Mapping) and not hasattr(X, "shape")  # some sparse matrices are mappings
+    first = X[0] if isinstance(X, list | tuple) and len(X) else None
+    if named or (isinstance(first, list | tuple) and any(isinstance(word, str) for word in first)):
+        what = "a dictionary" if named else "lists of words"
+        raise InputError(f"documents must be texts, a table, a corpus or counts (D, W), not {what}")
+    dtypes = [np.float64, np.float32, np.int64, np.int32]
+    rules = {"accept_sparse": "csr", "dtype": dtypes, "ensure_non_negative": True}
+    return validate_data(model, X, reset=reset, **rules)
 
-    vocabulary_: tuple[str, ...]
-    tag_names_: tuple[str, ...]
-    doc_ids_: tuple[str, ...]
-    recipe_: TextRecipe | None
-    visual_: Any
-    curation_: Curation
-    columns_: Columns | None = None  # of the table that the documents came from
 
-    def training_corpus(self, X: Any, y: Any) -> Corpus:
-        """Return the documents to fit a model to."""
-        if isinstance(X, Corpus):
-            if y is not None:
-                raise InputError("fit: a corpus has its own tags; omit y")
-            return X
-        if is_raw(X):
-            return _with_tags(read_corpus(_as_list(X)), y)
-        X = self._validated(X, reset=True)
-        return corpus_from_matrices(X, y, vocabulary=getattr(self, "feature_names_in_", None))
+def canonical(counts: Any) -> CSR:
+    """Return non-negative weights of any dtype as sorted CSR without zeros or duplicates."""
+    csr = sp.csr_array(counts)
+    if csr is counts or np.shares_memory(csr.data, getattr(counts, "data", np.empty(0))):
+        csr = csr.copy()
+    csr.sum_duplicates()
+    csr.eliminate_zeros()
+    csr.sort_indices()
+    return csr
 
-    def _tagged_documents(self, X: Any, y: Any) -> Corpus:
-        """Return documents with tags, which may be new, in the words of the model."""
-        if isinstance(X, Corpus):
-            return X
-        if is_raw(X):
-            return _with_tags(self._read(X, vocabulary=self.vocabulary_), y)
-        counts = self._validated(X, reset=False)
-        return corpus_from_matrices(counts, y, vocabulary=self.vocabulary_, tag_names=self._columns_of(y))
 
-    def _more_documents(self, X: Any, y: Any) -> Corpus:
-        """Return more documents to learn from, in their own columns; they continue the numbering."""
-        if isinstance(X, Corpus):
-            if y is not None:
-                raise InputError("partial_fit: a corpus has its own tags; omit y")
-            check_codebooks(X.visual, self.visual_)
-            return X
-        if is_raw(X):
-            recipe = self._text_recipe()
-            new = self._read(X, recipe=replace(recipe, min_df=1, max_df=1.0, max_words=None))
-            if new.ids == tuple(map(str, range(new.n_docs))):
-                n = len(self.doc_ids_)
-                new = replace(new, ids=tuple(map(str, range(n, n + new.n_docs))))
-            return _with_tags(admit_words(new, self.vocabulary_, recipe), y)
-        counts = self._validated(X, reset=False)
-        return corpus_from_matrices(
-            counts,
-            y,
-            vocabulary=self.vocabulary_,
-            tag_names=self._columns_of(y),
-            first_id=len(self.doc_ids_),
+# ---------------------------------------------------------------------------------- columns of a model
+
+
+def align_words(model: Any, corpus: Corpus) -> CSR:
+    """Return counts in the columns of a model; a warning tells of unknown words, not of banned ones."""
+    corpus = without_words(corpus, model.curation_.banned)
+    return _align(corpus.counts, corpus.vocabulary, model.vocabulary_, "word")
+
+
+def align_tags(model: Any, corpus: Corpus) -> CSR:
+    """Return the tags of a corpus in the columns of a model; unknown tags are dropped with a warning."""
+    return _align(corpus.tags, corpus.tag_names, model.tag_names_, "tag")
+
+
+def in_model_columns(model: Any, corpus: Corpus) -> Corpus:
+    """Return a corpus in the columns of a model; unknown words and tags are dropped with a warning."""
+    corpus = corpus if model.tag_names_ else without_tags(corpus)
+    return replace(
+        corpus,
+        counts=align_words(model, corpus),
+        tags=align_tags(model, corpus),
+        vocabulary=model.vocabulary_,
+        tag_names=model.tag_names_,
+    )
+
+
+def _align(matrix: CSR, have: Sequence[str], want: Sequence[str], what: str) -> CSR:
+    if tuple(have) == tuple(want):
+        return matrix
+    aligned, lost = align_columns(matrix, have, want)
+    if lost:
+        message = f"{lost:,} {what}(s) of the new documents unknown to the model left out"
+        warnings.warn(message, CorpusWarning, stacklevel=5)
+    return aligned
+
+
+def training_documents(model: Any, corpus: Corpus) -> Corpus:
+    """Return the corpus that a model was fitted to in its columns; any other corpus is an `InputError`."""
+    if tuple(corpus.ids) != tuple(model.doc_ids_):
+        raise InputError(
+            f"this corpus ({corpus.n_docs} documents) is not the one the model was fitted to "
+            f"({len(model.doc_ids_)} documents); give that one"
         )
-
-    def _as_corpus(self, X: Any) -> Any:
-        """Return raw documents as a corpus in the columns of the model; anything else as it is."""
-        if not is_raw(X):
-            return X
-        return self._read(X, vocabulary=self.vocabulary_, tag_names=self.tag_names_)
-
-    def new_documents(self, X: Any, tags: Any) -> tuple[Any, Any]:
-        """Return new documents and their tags, as CSR in the columns of the fit; None or "inferred" stay."""
-        check_is_fitted(self)
-        if isinstance(X, str) and tags is not X and tags is not None:
-            tags = _of_one_text(tags)
-        if isinstance(tags, str) and tags != INFERRED and tags is not X:
-            raise InputError(f"tags must be the tags of each document, or {INFERRED!r}, not {tags[:40]!r}")
-        documents = self._as_corpus(X)
-        if isinstance(documents, Corpus):
-            check_codebooks(documents.visual, self.visual_)
-            counts = align_words(documents, self.vocabulary_, self.curation_.banned)
-            if tags is X:
-                return counts, align_tags(documents, self.tag_names_)
-        else:
-            counts = canonical(self._validated(X, reset=False))
-        if isinstance(tags, str):
-            return counts, tags
-        return counts, None if tags is None else tags_of_labels(tags, counts.shape[0], self.tag_names_)[0]
-
-    def _text_recipe(self) -> TextRecipe:
-        if self.recipe_ is None:
-            raise InputError("the model was fitted to counts, so it cannot read text; give counts (D, W)")
-        return self.recipe_
-
-    def _read(self, X: Any, *, recipe: TextRecipe | None = None, **columns: Any) -> Corpus:
-        """Read raw documents as those of the fit; what is usual for new documents is not a warning."""
-        check_is_fitted(self)
-        recipe = recipe or self._text_recipe()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", CorpusWarning)
-            return read_corpus(_as_list(X), recipe=recipe, columns=self.columns_, **columns)
-
-    def _columns_of(self, y: Any) -> tuple[str, ...] | None:
-        """Return the tags that the columns of an indicator without names stand for."""
-        return (self.tag_names_ or None) if is_unnamed(y) else None
-
-    def _validated(self, X: Any, reset: bool) -> Any:
-        """Check a matrix as scikit-learn does: finite, non-negative, as many columns as in the fit."""
-        named = isinstance(X, Mapping) and not hasattr(X, "shape")  # some sparse matrices are mappings
-        if named or (isinstance(X, list | tuple) and len(X) and _are_words(X[0])):
-            what = "a dictionary" if named else "lists of words"
-            raise InputError(f"documents must be texts, a table, a corpus or counts (D, W), not {what}")
-        dtypes = [np.float64, np.float32, np.int64, np.int32]
-        rules = {"accept_sparse": "csr", "dtype": dtypes, "ensure_non_negative": True}
-        return validate_data(self, X, reset=reset, **rules)
+    return in_columns(corpus, model.vocabulary_, model.tag_names_)
 
 
-def _are_words(document: Any) -> bool:
-    return isinstance(document, list | tuple) and any(isinstance(word, str) for word in document)
+def texts_of(X: Any) -> Sequence[str]:
+    """Return the texts of documents, which names of tags are looked for in."""
+    if not isinstance(X, Corpus) or X.texts is None:
+        raise InputError(
+            "recommend: this model looks for the names of tags; give a corpus that was read from texts"
+        )
+    return X.texts
 
 
-def _as_list(X: Any) -> Any:
-    """Return one text as a list of one; a series of texts as a list; anything else as it is."""
-    if isinstance(X, str):
-        return [X]
-    return X.to_list() if hasattr(X, "to_list") and not hasattr(X, "columns") else X
+def without_words(corpus: Corpus, banned: Sequence[str]) -> Corpus:
+    """Return a corpus without some words."""
+    gone = set(banned) & set(corpus.vocabulary) if banned else set()
+    kept = tuple(word for word in corpus.vocabulary if word not in gone) if gone else ()
+    return in_columns(corpus, kept, corpus.tag_names) if gone else corpus
 
 
-def _of_one_text(tags: Any) -> Any:
-    """Return the tags of a single text as those of one document."""
-    if isinstance(tags, str):
-        return tags if tags == INFERRED else [[tags]]
-    plain = isinstance(tags, list | tuple | set) and all(isinstance(tag, str) for tag in tags)
-    return [list(tags)] if plain else tags
+def without_tags(corpus: Corpus) -> Corpus:
+    """Return a corpus without its tags."""
+    return replace(corpus, tags=sp.csr_array((corpus.n_docs, 0), dtype=np.int8), tag_names=())
 
 
-def _with_tags(corpus: Corpus, y: Any) -> Corpus:
-    """Return raw documents with the tags that were given with them."""
-    if y is None:
-        return corpus
-    if corpus.tags.nnz:
-        raise InputError("the table has a column of tags, so y cannot be given; drop one of them")
-    tags, names = tags_of_labels(y, corpus.n_docs)
-    return replace(corpus, tags=tags, tag_names=names)
+def inferred_tags(probabilities: Float32, have: Sequence[str], want: Sequence[str]) -> CSR:
+    """Return CSR (D, T): the most probable of the tags `have`, given (D, T'), in the columns `want`."""
+    n = min(_MOST_INFERRED, probabilities.shape[1])
+    rows = np.arange(len(probabilities))[:, np.newaxis]
+    best = np.sort(np.argsort(-probabilities, axis=1, kind="stable")[:, :n], axis=1)
+    values = np.where(probabilities[rows, best] >= _LEAST_PROBABILITY, probabilities[rows, best], 0.0)
+    offsets = n * np.arange(len(probabilities) + 1)
+    tags = sp.csr_array((values.ravel().astype(np.float64), best.ravel(), offsets), probabilities.shape)
+    tags.eliminate_zeros()
+    return align_columns(tags, have, want)[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
@@ -10,14 +11,19 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from tagtopics.errors import InputError, one_line
 
-Kind = Literal["rename", "pin", "merge", "split", "delete", "ban", "seed"]
 _Topic = Annotated[int, Field(ge=0)]
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
-_Word = str
-"""Any word that a vocabulary may have, of any length."""
 
-_ONE_TOPIC = ("rename", "split")
-_MANY_TOPICS = ("pin", "merge", "delete")
+# Of each kind of edit: least and largest number of topics, both in words, whether it has words, and a name.
+_KINDS: dict[str, tuple[int, float, str, bool, bool]] = {
+    "rename": (1, 1, "one topic", False, True),
+    "pin": (1, math.inf, "different topics", False, False),
+    "merge": (2, math.inf, "two or more different topics", False, False),
+    "split": (1, 1, "one topic", False, False),
+    "delete": (1, math.inf, "different topics", False, False),
+    "ban": (0, 0, "no topics", True, False),
+    "seed": (0, 0, "no topics", True, True),
+}
 
 
 class _Record(BaseModel):
@@ -34,24 +40,20 @@ class Edit(_Record):
         name: of the renamed or seeded topic.
     """
 
-    kind: Kind
+    kind: Literal["rename", "pin", "merge", "split", "delete", "ban", "seed"]
     topics: tuple[_Topic, ...] = ()
-    words: tuple[_Word, ...] = ()
+    words: tuple[str, ...] = ()
     name: _Name | None = None
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> Self:
-        n = len(self.topics)
-        least = {"merge": 2, "pin": 1, "delete": 1, "rename": 1, "split": 1}.get(self.kind, 0)
-        most = 1 if self.kind in _ONE_TOPIC else n if self.kind in _MANY_TOPICS else 0
-        if not least <= n <= most or len(set(self.topics)) != n:
-            wanted = {1: "one topic", 2: "two or more different topics", 0: "no topics"}
-            plural = "different topics" if self.kind in _MANY_TOPICS and least == 1 else wanted[least]
-            raise ValueError(f"{self.kind} takes {plural}")
-        if bool(self.words) != (self.kind in ("ban", "seed")):
-            raise ValueError(f"{self.kind} takes {'words' if not self.words else 'no words'}")
-        if (self.name is not None) != (self.kind in ("rename", "seed")):
-            raise ValueError(f"{self.kind} takes {'a name' if self.name is None else 'no name'}")
+        least, most, wanted, has_words, has_name = _KINDS[self.kind]
+        if not least <= len(self.topics) <= most or len(set(self.topics)) != len(self.topics):
+            raise ValueError(f"{self.kind} takes {wanted}")
+        if bool(self.words) != has_words:
+            raise ValueError(f"{self.kind} takes {'words' if has_words else 'no words'}")
+        if (self.name is not None) != has_name:
+            raise ValueError(f"{self.kind} takes {'a name' if has_name else 'no name'}")
         return self
 
     def __str__(self) -> str:
@@ -75,7 +77,7 @@ class CuratedTopic(_Record):
     name: _Name | None = None
     curated: bool = True
     share: Annotated[float, Field(ge=0, le=1)] = 0.0
-    words: dict[_Word, Annotated[float, Field(ge=0, le=1)]]
+    words: dict[str, Annotated[float, Field(ge=0, le=1)]]
 
 
 class Curation(_Record):
@@ -93,7 +95,7 @@ class Curation(_Record):
     edits: tuple[Edit, ...] = ()
     earlier: tuple[Edit, ...] = ()
     topics: tuple[CuratedTopic, ...] = ()
-    banned: tuple[_Word, ...] = ()
+    banned: tuple[str, ...] = ()
 
     @property
     def names(self) -> dict[int, str]:

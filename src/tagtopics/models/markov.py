@@ -9,13 +9,12 @@ from typing import Any, Self
 import numpy as np
 
 from tagtopics._typing import Float32
-from tagtopics.bp.executor import Executor
 from tagtopics.bp.loop import Callback
-from tagtopics.bp.propagation import Start
+from tagtopics.corpus.align import in_columns
 from tagtopics.corpus.core import Corpus
 from tagtopics.jit.threads import limit_threads
 from tagtopics.models.tagged import TaggedModel
-from tagtopics.models.topics import TopicSettings
+from tagtopics.models.topics import Run, TopicSettings
 from tagtopics.models.validation import Preset
 from tagtopics.tag_prior.learn import default_settings
 from tagtopics.tag_prior.prior import kinds_of
@@ -89,22 +88,17 @@ class MarkovTTM(TaggedModel):
             order=int(self.order),
         )
 
-    def _learn(
-        self,
-        corpus: Corpus,
-        executor: Executor | None,
-        start: Start | None,
-        callbacks: Sequence[Callback[Any]],
-    ) -> None:
-        super()._learn(corpus, executor, start, callbacks)
-        self.learn_tag_prior(corpus, callbacks)
+    def _learn(self, corpus: Corpus, run: Run) -> None:
+        super()._learn(corpus, run)
+        self.learn_tag_prior(corpus, run.callbacks)
 
     @limit_threads
     def learn_tag_prior(self, corpus: Corpus, callbacks: Sequence[Callback[Any]] = ()) -> None:
         """Credit words to tags; the strength of tags is given, not learned."""
         n_kinds = len(kinds_of(self.tag_names_)[0])
         settings = default_settings(self.doc_topic_prior_, n_kinds, float(self.tag_pseudo_count))
-        self._credit_words(corpus, settings, callbacks)
+        own = in_columns(corpus, self.vocabulary_, self.tag_names_)
+        self._credit_words(own, settings, callbacks)
 
     def _tag_pseudo_counts(self, tags: Any) -> Float32 | None:
         """Spread `tag_pseudo_count` tokens over the mean profile of the known tags of each document."""

@@ -10,47 +10,38 @@ and the effective number of its documents is at least half of all. Decision 254.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from tagtopics._typing import Bool, Float64, Int64
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.patterns import compile_pattern
+from tagtopics.corpus.patterns import WordPattern, compile_pattern
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.tags import bare_name
 from tagtopics.corpus.text import default_pattern, fold_case
+from tagtopics.jit.top import largest
 
-_TERMS = 3
-"""Words or phrases of a name."""
+_TERMS = 3  # words or phrases of a name
+_CANDIDATES = 12  # most telling words of a topic that may form phrases
 
-_CANDIDATES = 12
-"""Most telling words of a topic that may form phrases."""
-
+# Phrases are looked for in 20 documents of each topic, in about 1,000 of all topics together, and in the
+# first 2,000 characters of each: a small part of the time of a fit.
 _PHRASE_DOCS, _MOST_PHRASE_DOCS, _PHRASE_CHARACTERS = 20, 1000, 2000
-"""Documents of each topic in which phrases are looked for, about how many of all topics together, and how
-much of each text: a small part of the time of a fit."""
 
-_BETWEEN = " \n-"
-"""What may stand between the two words of a phrase: one of these characters."""
+_BETWEEN = (" ", "\n", "-")  # one of these stands between two words of a phrase
+_LONGEST = 4  # the most words of a phrase
 
-_GAP = "\0"
-"""Stands between words that are not side by side; no word equals it."""
-
+# A phrase occurs at least four times; a pair makes up this share of the occurrences of one of its words.
 _LEAST_TOGETHER, _LEAST_SHARE = 4, 0.2
-"""A phrase occurs so often; a pair makes up this share of the occurrences of one of its words."""
 
-_LONGEST = 4
-"""The most words of a phrase."""
-
+# Least effective share of the documents, and least size relative to the mean, of a background topic.
 _SPREAD, _SIZE = 0.5, 2.0
-"""Least effective share of the documents, and least size relative to the mean, of a background topic."""
 
+# A tag singles out a topic if this share of its tokens is in the topic, and of the topic's in the tag.
 _SINGLE_OUT = 0.5
-"""A tag singles out a topic if this share of its tokens is in the topic, and of the topic's in the tag."""
 
 
 def background_topics(topic_share: Float64, doc_topic: Any) -> Bool:
@@ -84,11 +75,9 @@ def telling_words(topic_word: Any, topic_share: Float64, n: int) -> list[Int64]:
     """
     phi = np.asarray(topic_word, dtype=np.float64)
     overall = np.zeros(phi.shape[1])
-    for share, row in zip(
-        topic_share, phi, strict=True
-    ):  # no matrix product: the same bits at any thread count
+    for share, row in zip(topic_share, phi, strict=True):  # a matrix product would depend on threads
         overall += share * row
-    return [_first(row * np.log(np.maximum(row, 1e-300) / np.maximum(overall, 1e-300)), n) for row in phi]
+    return [largest(row * np.log(np.maximum(row, 1e-300) / np.maximum(overall, 1e-300)), n) for row in phi]
 
 
 def name_topics(
@@ -123,22 +112,33 @@ def name_topics(
     return distinct(names)
 
 
-def name_by_tags(tag_sums: Any, topic_share: Float64, tag_names: Sequence[str]) -> tuple[str, ...]:
+def name_by_tags(tag_sums: Any, tag_names: Sequence[str]) -> tuple[str, ...]:
     """Return names made of the tags that are most typical of each topic: for words that people cannot read.
 
     Args:
         tag_sums: (T, K) how much of each topic the documents of each tag have.
-        topic_share: (K,) share of all tokens.
         tag_names: the T tags.
     """
+    typical = typical_tags(tag_sums, _TERMS)
+    return distinct(", ".join(bare_name(tag_names[t]) for t, _ in tags) or "no tags" for tags in typical)
+
+
+def typical_tags(tag_sums: Any, n: int) -> list[list[tuple[int, float]]]:
+    """Return for each topic the columns of its n most typical tags, with p(topic | tag).
+
+    Tags are ranked by their contribution to the mutual information of tags and topics,
+    p(t, k) log(p(k | t) / p(k)), which favours neither frequent nor rare tags as such.
+
+    Args:
+        tag_sums: (T, K) how much of each topic the documents of each tag have.
+        n: the number of tags, at most.
+    """
     sums = np.asarray(tag_sums, dtype=np.float64)
-    means = sums / np.maximum(sums.sum(1, keepdims=True), 1e-300)
-    scores = sums * np.log(np.maximum(means, 1e-300) / np.maximum(topic_share, 1e-300))
-    typical = [
-        [t for t in _first(scores[:, k], _TERMS).tolist() if scores[t, k] > 0] for k in range(sums.shape[1])
-    ]
-    short = [bare_name(name) for name in tag_names]
-    return distinct(", ".join(short[t] for t in tags) or "no tags" for tags in typical)
+    of_tag = sums / np.maximum(sums.sum(1, keepdims=True), 1e-300)
+    expected = sums.sum(0) / max(float(sums.sum()), 1e-300)
+    scores = sums * np.log(np.where(of_tag > 0, of_tag, 1.0) / np.maximum(expected, 1e-300))
+    best = [largest(column, n).tolist() for column in scores.T]
+    return [[(t, float(of_tag[t, k])) for t in tags if scores[t, k] > 0] for k, tags in enumerate(best)]
 
 
 def distinct(names: Iterable[str]) -> tuple[str, ...]:
@@ -174,7 +174,7 @@ def find_topic_phrases(
         return ()
     theta = np.asarray(doc_topic)
     each = min(_PHRASE_DOCS, -(-_MOST_PHRASE_DOCS // theta.shape[1]))
-    docs = np.unique([_first(theta[:, k], each) for k in range(theta.shape[1])])
+    docs = np.unique([largest(theta[:, k], each) for k in range(theta.shape[1])])
     telling = telling_words(topic_word, topic_share, _CANDIDATES)
     wanted = {corpus.vocabulary[w] for words in telling for w in words.tolist()}
     counts, of_docs = _count_runs((corpus.texts[d] for d in docs.tolist()), wanted, corpus.recipe)
@@ -193,45 +193,28 @@ def _count_runs(
 ) -> tuple[Counter[tuple[str, ...]], Counter[tuple[str, ...]]]:
     """Count runs of one to `_LONGEST` different words side by side, and the texts with each."""
     recipe = recipe or TextRecipe()
-    words_of = _word_finder(recipe.token_pattern)
+    pattern = recipe.token_pattern
+    find = WordPattern(default_pattern(), False) if pattern is None else compile_pattern(pattern)
     counts: Counter[tuple[str, ...]] = Counter()
     of_docs: Counter[tuple[str, ...]] = Counter()
     for text in texts:
-        folded = text[:_PHRASE_CHARACTERS]
-        words = words_of(fold_case(folded) if recipe.lowercase else folded)
+        part = text[:_PHRASE_CHARACTERS]
+        part = fold_case(part) if recipe.lowercase else part
         found: list[tuple[str, ...]] = []
-        last: list[tuple[str, ...]] = []  # the runs that end at the word before
-        for word in words:
+        runs: list[tuple[str, ...]] = []  # those that end at the word before
+        last = 0
+        for start, stop in find.spans(part):
+            word, between = part[start:stop], part[last:start]
+            last = stop
             if word not in wanted:  # most words
-                last = []
+                runs = []
                 continue
-            last = [(word,), *((*run, word) for run in last if len(run) < _LONGEST and word not in run)]
-            found += last
+            longer = [run for run in runs if len(run) < _LONGEST and word not in run and between in _BETWEEN]
+            runs = [(word,), *((*run, word) for run in longer)]
+            found += runs
         counts.update(found)
         of_docs.update(set(found))
     return counts, of_docs
-
-
-def _word_finder(pattern: str | None) -> Callable[[str], list[str]]:
-    """Return the function that finds the words of a text, with gaps where `_BETWEEN` does not separate."""
-    if pattern is None:
-        word = default_pattern().pattern  # has none of `_BETWEEN`, so runs of words can be cut at them
-        runs = re.compile(f"{word}(?:[{_BETWEEN}]{word})*")
-        blanks = str.maketrans(_BETWEEN, " " * len(_BETWEEN))
-        return lambda text: f" {_GAP} ".join(runs.findall(text)).translate(blanks).split(" ")
-    find, single = compile_pattern(pattern), tuple(_BETWEEN)
-
-    def words_of(text: str) -> list[str]:
-        words: list[str] = []
-        last = 0
-        for start, stop in find.spans(text):
-            if text[last:start] not in single:
-                words.append(_GAP)
-            words.append(text[start:stop])
-            last = stop
-        return words
-
-    return words_of
 
 
 def _terms(words: Sequence[str], phrases: frozenset[str]) -> list[str]:
@@ -288,17 +271,6 @@ def _name(terms: Sequence[str], tag: str) -> str:
     name = ", ".join(terms) or "no words"
     plain = tag.casefold()
     return name if not tag or any(plain in term.casefold() for term in terms) else f"{name} ({tag})"
-
-
-def _first(scores: Any, n: int) -> Int64:
-    """Return the places of the n largest scores, largest first, the first of equals first."""
-    values = np.asarray(scores)
-    n = min(n, len(values))
-    if not n:
-        return np.empty(0, dtype=np.int64)
-    least = np.partition(values, len(values) - n)[len(values) - n]
-    large = np.flatnonzero(values >= least)
-    return np.asarray(large[np.argsort(-values[large], kind="stable")[:n]], dtype=np.int64)
 
 
 def foreground(proportions: Any, background: Bool) -> Any:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from tagtopics._typing import Float64
-from tagtopics.bp.executor import Executor, MemoryExecutor
+from tagtopics.bp.executor import MemoryExecutor
 from tagtopics.bp.graph import CorpusSums, build_graph
 from tagtopics.bp.loop import Callback
 from tagtopics.bp.propagation import Start
@@ -24,9 +24,9 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.jit.threads import limit_threads, thread_limit
 from tagtopics.models.base import TopicModel
-from tagtopics.models.inputs import align_words, without_tags, without_words
-from tagtopics.models.topics import TopicFit, TopicSettings, fit_topics
-from tagtopics.models.validation import Preset, check_online, check_parameters, resolve_preset
+from tagtopics.models.documents import align_words, read_documents, without_tags, without_words
+from tagtopics.models.topics import Run, TopicFit, TopicSettings, fit_topics
+from tagtopics.models.validation import PRESETS, Preset, check_parameters, is_real, is_whole
 
 BATCH_SIZE = 4000
 """Documents of a mini-batch. The first one should be large: topics come from it. Decision 282."""
@@ -44,7 +44,7 @@ class OnlineModel(TopicModel):
         """Return the parameters as `fit_topics` takes them."""
         return TopicSettings(
             n_topics=int(self.n_topics),
-            preset=resolve_preset(self.preset),
+            preset=PRESETS[self.preset] if isinstance(self.preset, str) else self.preset,
             doc_topic_prior=self.doc_topic_prior,
             topic_word_prior=self.topic_word_prior,
             max_iter=self.max_iter,
@@ -53,15 +53,8 @@ class OnlineModel(TopicModel):
             seed=self._seed(),
         )
 
-    def _learn(
-        self,
-        corpus: Corpus,
-        executor: Executor | None,
-        start: Start | None,
-        callbacks: Sequence[Callback[Any]],
-    ) -> None:
-        settings = self.topic_settings()
-        self._store(corpus, fit_topics(corpus, settings, executor=executor, start=start, callbacks=callbacks))
+    def _learn(self, corpus: Corpus, run: Run) -> None:
+        self._store(corpus, fit_topics(corpus, self.topic_settings(), **run._asdict()))
 
     def learn_tag_prior(self, corpus: Corpus, callbacks: Sequence[Callback[Any]] = ()) -> None:
         """Learn again how much tags say, with the topics as they are; of models with `explain`."""
@@ -92,7 +85,12 @@ class OnlineModel(TopicModel):
             callbacks: called at every sweep of every mini-batch.
         """
         check_parameters(self)
-        check_online(batch_size, forgetting)
+        if not (is_whole(batch_size) and batch_size >= 1):
+            raise InputError(f"partial_fit: batch_size must be a whole number, 1 or more, not {batch_size!r}")
+        if not (forgetting is None or (is_real(forgetting) and forgetting > 0)):
+            raise InputError(
+                f"partial_fit: forgetting must be a number of documents above 0, not {forgetting!r}"
+            )
         if hasattr(self, "components_"):
             if isinstance(X, Corpus) and X.n_docs == 0:
                 return self
@@ -105,17 +103,17 @@ class OnlineModel(TopicModel):
                 raise InputError("partial_fit: there are no documents to start from")
             first, *batches = _batches(without_tags(corpus) if self._ignores_tags else corpus, batch_size)
             with thread_limit(self.n_jobs):
-                self._learn(first, None, None, callbacks)
+                self._learn(first, Run(callbacks=callbacks))
         for batch in batches:
             self._learn_more(batch, forgetting, callbacks)
         return self
 
     def _more_documents(self, X: Any, y: Any) -> Corpus:
-        """Return more documents in their own columns; documents of a matrix continue the numbering."""
+        """Return more documents in their own columns, without banned words."""
         if len(self.components_) != self.n_topics:
             found = f"the model has {len(self.components_)} topics, n_topics is {self.n_topics}"
             raise InputError(f"partial_fit: {found}; call fit to change the number")
-        corpus = without_words(super()._more_documents(X, y), self.curation_.banned)
+        corpus = without_words(read_documents(self, X, y, "update"), self.curation_.banned)
         return without_tags(corpus) if self._ignores_tags else corpus
 
     @limit_threads
@@ -222,7 +220,9 @@ def update_model(
     if old is not None and (old.ids != model.doc_ids_ or old.vocabulary != model.vocabulary_):
         old = None
     words, tags = model.vocabulary_, {*model.tag_names_, *(() if old is None else old.tag_names)}
-    known = _known_counts(corpus, words)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CorpusWarning)  # new words are expected
+        known = align_words(model, corpus).copy()
     measured = bool((known.sum(1) > 1).any())
     before = model.perplexity(known) if measured else None
     model.partial_fit(corpus, batch_size=batch_size, forgetting=forgetting, callbacks=callbacks)
@@ -238,13 +238,6 @@ def update_model(
         perplexity_after=model.perplexity(known) if measured else None,
         corpus=joined,
     )
-
-
-def _known_counts(corpus: Corpus, words: Sequence[str]) -> Any:
-    """Return a copy of the counts of the words that a model knows, in its columns."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CorpusWarning)  # new words are expected
-        return align_words(corpus, words).copy()
 
 
 def _batches(corpus: Corpus, size: int) -> Iterator[Corpus]:

@@ -7,7 +7,6 @@ for each group of kernels; they put the machine code into the cache, where the f
 from __future__ import annotations
 
 import contextlib
-import gc
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -36,7 +35,9 @@ def begin() -> bool:
         quiet = subprocess.DEVNULL
         with contextlib.suppress(OSError):  # no further process is allowed here
             for i in range(n):
-                code = f"from tagtopics.models.precompile import compile_part; compile_part({names[i::n]})"
+                code = (
+                    f"from tagtopics.models.precompile import compile_groups; compile_groups({names[i::n]})"
+                )
                 _processes.append(start_python(code, stdin=quiet, stdout=quiet, stderr=quiet))
     return bool(_processes)
 
@@ -48,18 +49,12 @@ def finish() -> None:
         _processes.pop().wait()
 
 
-def compile_part(names: Sequence[str]) -> None:
-    """Compile some groups: what a process of `begin` does, and nothing else."""
-    gc.disable()  # nothing that is compiled is ever released
-    for name in names:
-        compile_group(name)
-
-
-def compile_group(name: str) -> None:
-    """Compile a group of kernels in this process: call them with a few documents and three topics."""
+def compile_groups(names: Sequence[str]) -> None:
+    """Compile groups of kernels in this process: call them with a few documents and three topics."""
     counts = sp.csr_array(np.arange(1, 61, dtype=np.int32).reshape(6, 10) % 4)
     tags = sp.csr_array((np.arange(24).reshape(6, 4) % 3 == 0).astype(np.int8))
-    GROUPS[name](build_graph(counts, tags), 3)
+    for name in names:
+        GROUPS[name](build_graph(counts, tags), 3)
 
 
 def _is_python() -> bool:
@@ -69,12 +64,11 @@ def _is_python() -> bool:
 
 
 def _sweeps(graph: FactorGraph, K: int) -> None:
-    """Do two sweeps: the second one has sums of the first to move away from."""
     sums, shares = CorpusSums.zeros(graph.n_words, graph.n_tags, K), np.full(K, 1 / K, dtype=np.float32)
     messages = graph.edge_count[:, np.newaxis] * shares
     docs = DocState(messages, _ones(graph.n_docs, K), _ones(graph.n_slots, K))
     priors, previous = Priors(0.1 * _ones(K), 0.01, relaxation=1.0), _ones(0, K)
-    for _ in range(2):
+    for _ in range(2):  # the second one has sums of the first to move away from
         given = sweep.sweep_input(sums, graph.totals.tag_docs, previous, priors, False)
         sums.clear()
         sweep.sweep(graph, docs, given, priors, False, sums)

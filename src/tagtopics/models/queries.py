@@ -9,36 +9,68 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._blas import single_thread
-from tagtopics._typing import Bool, Float32, Float64
+from tagtopics._typing import CSR, Bool, Float32, Float64
 from tagtopics.bp.graph import normalised
 from tagtopics.bp.holdout import topic_coherence
+from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.recipe import TextRecipe
+from tagtopics.corpus.tags import tags_of_labels
 from tagtopics.errors import InputError, similar_names
 from tagtopics.jit.threads import limit_threads
 from tagtopics.jit.top import largest
-from tagtopics.models.documents import DocumentReader
-from tagtopics.models.journal import Curation
-from tagtopics.models.naming import (
-    background_topics,
-    distinct,
-    foreground,
-    name_by_tags,
-    name_topics,
+from tagtopics.models.documents import (
+    align_tags,
+    align_words,
+    canonical,
+    is_raw,
+    read_documents,
+    texts_of,
+    validated,
 )
-from tagtopics.models.recommending import texts_of
+from tagtopics.models.journal import Curation
+from tagtopics.models.naming import background_topics, distinct, foreground, name_by_tags, name_topics
 from tagtopics.models.results import RelatedDocument, TopicTable, top_weighted
+from tagtopics.models.validation import INFERRED
 from tagtopics.recommend.recommender import Choice, Recommendation, TagRecommender
 
 
-class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """The queries of `TopicModel`; none of them changes the model."""
 
+    vocabulary_: tuple[str, ...]
+    tag_names_: tuple[str, ...]
+    doc_ids_: tuple[str, ...]
+    recipe_: TextRecipe | None
+    visual_: Any
+    columns_: Columns | None = None  # of the table that the documents came from
     recommender_: TagRecommender | None = None
     names_: Any = None  # a `subjects.TagNames`: finds the names of tags in texts, if there is a thesaurus
     phrases_: tuple[str, ...] = ()  # words that form phrases in the training texts
     curation_: Curation = Curation()  # the journal of edits
     base_: Any = None  # the model as it was fitted, if there are edits since
     fitted_: str | None = None  # when its topics were learned, UTC; None if that is unknown
+
+    def new_documents(self, X: Any, tags: Any) -> tuple[CSR, Any]:
+        """Return new documents and their tags, as CSR in the columns of the fit; None or "inferred" stay."""
+        check_is_fitted(self)
+        own = tags is X  # a corpus or a table that has tags
+        if isinstance(X, str) and not own and tags != INFERRED:  # one text
+            tags = [[tags]] if isinstance(tags, str) else tags
+            if isinstance(tags, list | tuple | set) and all(isinstance(tag, str) for tag in tags):
+                tags = [list(tags)]
+        if isinstance(tags, str) and not own and tags != INFERRED:
+            raise InputError(f"tags must be the tags of each document, or {INFERRED!r}, not {tags[:40]!r}")
+        if isinstance(X, Corpus) or is_raw(X):
+            documents = read_documents(self, X)
+            counts = align_words(self, documents)
+            if own:
+                return counts, align_tags(self, documents)
+        else:
+            counts = canonical(validated(self, X, reset=False))
+        if tags is None or isinstance(tags, str):
+            return counts, tags
+        return counts, tags_of_labels(tags, counts.shape[0], self.tag_names_)[0]
 
     def top_words(self, n: int = 10) -> list[list[tuple[str, float]]]:
         """Return for each topic its n most probable words with their probabilities."""
@@ -66,7 +98,7 @@ class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         """
         tags = getattr(self, "tag_sums_", None), getattr(self, "tag_names_", ())
         if self.visual_ is not None and tags[0] is not None and len(tags[1]):
-            names = name_by_tags(tags[0], self.topic_shares(), tags[1])
+            names = name_by_tags(*tags)
         else:
             names = name_topics(self.components_, self.topic_shares(), self.vocabulary_, self.phrases_, *tags)
         given = self.curation_.names
@@ -175,7 +207,8 @@ class Queries(DocumentReader, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     def _recommended(self, X: Any, n_words: int, choice: Choice) -> list[list[Recommendation]]:
         choice.check()
         check_is_fitted(self)
-        X = X if self.names_ is None else self._as_corpus(X)  # names are looked for in the texts
+        if self.names_ is not None and is_raw(X):
+            X = read_documents(self, X)  # names are looked for in the texts
         recommender, counts, theta = self._recommender_for(X)
         if self.names_ is None:
             return recommender.recommend(counts, theta, choice, self.vocabulary_, n_words)

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from tagtopics.models import naming
+
 if TYPE_CHECKING:
     from tagtopics.models.base import TopicModel
     from tagtopics.models.ttm import TTM
@@ -31,33 +35,14 @@ def topic_rows(model: TopicModel, n_words: int, n_tags: int = 3) -> list[dict[st
 
 
 def typical_tags(model: TopicModel, n: int) -> list[list[dict[str, Any]]]:
-    """Return for each topic its most typical tags, with p(topic | tag).
-
-    Tags are ranked by their contribution to the mutual information of tags and topics,
-    p(t, k) log(p(k | t) / p(k)), which favours neither frequent nor rare tags as such.
-    """
-    import numpy as np
-
-    n_topics = model.components_.shape[0]
-    sums = np.asarray(getattr(model, "tag_sums_", np.empty((0, n_topics))), dtype=np.float64)
-    total = float(sums.sum())
-    if total <= 0:
-        return [[] for _ in range(n_topics)]
-    of_tag = sums / np.maximum(sums.sum(1, keepdims=True), 1e-300)
-    expected = sums.sum(0) / total
-    ratio = np.where(of_tag > 0, of_tag, 1.0) / np.maximum(expected, 1e-300)
-    scores = sums * np.log(ratio)
-    rows = []
-    for k in range(sums.shape[1]):
-        best = [t for t in np.argsort(-scores[:, k], kind="stable")[:n] if scores[t, k] > 0]
-        rows.append([{"tag": model.tag_names_[t], "share": float(of_tag[t, k])} for t in best])
-    return rows
+    """Return for each topic its n most typical tags, with p(topic | tag)."""
+    tag_sums = getattr(model, "tag_sums_", np.empty((0, len(model.components_))))
+    found = naming.typical_tags(tag_sums, n)
+    return [[{"tag": model.tag_names_[t], "share": share} for t, share in tags] for tags in found]
 
 
 def profile_row(model: TTM, tags: Sequence[str], n_words: int, n_topics: int = 3) -> dict[str, Any]:
     """Return the words and topics of a tag, or of several tags together; background topics are left out."""
-    import numpy as np
-
     profile = model.tag_profile(*tags, n_words=n_words)
     background = model.background_topics()
     best = [k for k in np.argsort(-profile.topics, kind="stable") if not background[k]][:n_topics]

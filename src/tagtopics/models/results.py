@@ -11,6 +11,7 @@ import numpy as np
 
 from tagtopics._html import html_table
 from tagtopics._typing import Float32, Float64
+from tagtopics.jit.top import largest
 
 
 @dataclass(frozen=True)
@@ -88,18 +89,13 @@ class TopicTable:
 
     def _repr_html_(self) -> str:
         columns = zip(self.topic, self.share, self.name, self.words, self.background, strict=True)
-        rows = "".join(
-            f"<tr><td>{k}</td><td>{share:.1%}</td>"
-            f"<td style='text-align:left'>{escape(name)}{' <em>background</em>' if background else ''}</td>"
-            f"<td style='text-align:left'>{escape(' '.join(words))}</td></tr>"
+        rows = [
+            (k, f"{share:.1%}", f"{name} (background)" if background else name, " ".join(words))
             for k, share, name, words, background in columns
-        )
-        left = "<th style='text-align:left'>"
-        head = f"<tr><th>topic</th><th>share</th>{left}name</th>{left}words</th></tr>"
-        return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+        ]
+        return html_table(["topic", "share", "name", "words"], rows)
 
 
 def top_weighted(names: Sequence[str], weights: Float32 | Float64, n: int) -> list[tuple[str, float]]:
     """Return the n names with the largest weights, largest first, ties in column order."""
-    best = np.argsort(-weights, kind="stable")[:n]
-    return [(names[i], float(weights[i])) for i in best]
+    return [(names[i], float(weights[i])) for i in largest(weights, n)]

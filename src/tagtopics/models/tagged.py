@@ -16,7 +16,7 @@ from tagtopics.bp.loop import Callback
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.jit.threads import limit_threads
-from tagtopics.models.inputs import align_tags, align_words
+from tagtopics.models.documents import is_raw, read_documents
 from tagtopics.models.online import OnlineModel
 from tagtopics.models.results import TagProfile, top_weighted
 from tagtopics.tag_prior.credit import CreditTable
@@ -50,7 +50,7 @@ class TaggedModel(OnlineModel):
                 table with a column of tags, has its own.
         """
         if tags is None:
-            found = self._as_corpus(X)
+            found = read_documents(self, X) if is_raw(X) else X
             if not isinstance(found, Corpus) or (found is not X and not found.tags.nnz):
                 raise InputError("explain: the tags of each document are missing; give tags=...")
             X = tags = found
@@ -100,13 +100,13 @@ class TaggedModel(OnlineModel):
     def _credit_words(
         self, corpus: Corpus, settings: TagSettings, callbacks: Sequence[Callback[Any]]
     ) -> None:
-        """Credit words to tags with these settings, and build `tag_prior_`."""
+        """Credit words to tags with these settings, and build `tag_prior_`; the columns are the model's."""
         announce(callbacks, "Crediting words to tags")
-        counts, tags = align_words(corpus, self.vocabulary_), align_tags(corpus, self.tag_names_)
         self.settings_, self.tag_kinds_ = settings, kinds_of(self.tag_names_)[0]
-        alpha, tokens = self.doc_topic_prior_, np.asarray(counts.sum(1), dtype=np.float32)[:, np.newaxis]
+        alpha = self.doc_topic_prior_
+        tokens = np.asarray(corpus.counts.sum(1), dtype=np.float32)[:, np.newaxis]
         doc_sums = np.maximum(self.doc_topic_ * (tokens + alpha.sum()) - alpha, np.float32(0))
-        fitted = PilotTopics(counts, tags, doc_sums, self.phi(), self._profiles())
+        fitted = PilotTopics(corpus.counts, corpus.tags, doc_sums, self.phi(), self._profiles())
         self.tag_words_ = tag_words_of(fitted, settings)
         self.refresh_tag_prior()
 

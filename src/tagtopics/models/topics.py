@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics._typing import Float32, Float64, Int64
-from tagtopics.bp.executor import Executor, MemoryExecutor, is_lean
+from tagtopics._typing import CSR, Float32, Float64, Int64
+from tagtopics.bp.executor import Executor, MemoryExecutor, Take, is_lean
 from tagtopics.bp.graph import FactorGraph, Priors, Totals, build_graph
 from tagtopics.bp.learn_priors import default_alpha, default_beta, learn_alpha
 from tagtopics.bp.loop import Callback, Step, TopicAlgorithm, run
@@ -51,6 +51,14 @@ class TopicFit:
     more: Mapping[str, Any] = field(default_factory=dict)
     history: tuple[Step, ...] = ()
     stop_reason: str = "max_iter"
+
+
+class Run(NamedTuple):
+    """How a fit runs: the further arguments of `fit_topics`."""
+
+    executor: Executor | None = None
+    start: Start | None = None
+    callbacks: Sequence[Callback[Any]] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,7 +196,12 @@ def run_algorithm(
 
 def make_pilot(corpus: Corpus, settings: TopicSettings, executor: Executor) -> Pilot:
     """Fit the pilot of a fit: one that it starts from, or a shorter one, for the strengths of tags only."""
-    priors, n_docs, take = settings.priors(executor.totals), corpus.n_docs, rows_of(corpus)
+    priors, n_docs = settings.priors(executor.totals), corpus.n_docs
+
+    def take_rows(rows: Int64) -> tuple[CSR, CSR]:
+        return sp.csr_array(corpus.counts[rows]), sp.csr_array(corpus.tags[rows])
+
+    take: Take = take_rows
     if settings.starts_from_pilot(executor.totals.n_docs):
         sweeps, most = SWEEPS_BEFORE, most_documents(settings.n_topics)
         n_docs, take = executor.totals.n_docs, executor.take or take
@@ -214,8 +227,3 @@ def graph_executor(graph: FactorGraph, settings: TopicSettings) -> MemoryExecuto
     """Return an executor of a graph in memory."""
     lean = is_lean(settings.memory, graph, settings.n_topics)
     return MemoryExecutor(graph, lean)
-
-
-def rows_of(corpus: Corpus) -> Callable[[Int64], tuple[Any, Any]]:
-    """Return a function that returns counts and tags of documents by their rows."""
-    return lambda rows: (sp.csr_array(corpus.counts[rows]), sp.csr_array(corpus.tags[rows]))

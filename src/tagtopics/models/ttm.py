@@ -8,19 +8,18 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics._typing import Float32, Float64
+from tagtopics._typing import CSR, Float32, Float64
 from tagtopics.bp.callbacks import announce
 from tagtopics.bp.executor import Executor
 from tagtopics.bp.fold_in import FoldIn
 from tagtopics.bp.graph import normalised
 from tagtopics.bp.loop import Callback
 from tagtopics.bp.pilot import Pilot
-from tagtopics.bp.propagation import Start
 from tagtopics.corpus.align import in_columns
 from tagtopics.corpus.core import Corpus
 from tagtopics.jit.threads import limit_threads
 from tagtopics.models.tagged import TaggedModel
-from tagtopics.models.topics import TopicSettings, fit_topics, make_pilot, memory_executor
+from tagtopics.models.topics import Run, TopicSettings, fit_topics, make_pilot, memory_executor
 from tagtopics.models.validation import Preset
 from tagtopics.recommend.ridge import documents_of, nearest_documents
 from tagtopics.tag_prior.inference import Mixture, TagPrior
@@ -35,8 +34,7 @@ from tagtopics.tag_prior.learn import (
 from tagtopics.tag_prior.neighbours import Near, trusted
 from tagtopics.tag_prior.prior import Profiles, kinds_of
 
-_TAG_TOKENS = 5.0
-"""Tokens that the tags of a document are worth where there is too little to learn from."""
+_TAG_TOKENS = 5.0  # that the tags of a document are worth where there is too little to learn from
 
 
 class TTM(TaggedModel):
@@ -95,65 +93,54 @@ class TTM(TaggedModel):
 
     # ------------------------------------------------------------------ the method
 
-    def _learn(
-        self,
-        corpus: Corpus,
-        executor: Executor | None,
-        start: Start | None,
-        callbacks: Sequence[Callback[Any]],
-    ) -> None:
-        """Learn topics and the tag prior; `fit` then trains the recommender."""
+    def _learn(self, corpus: Corpus, run: Run) -> None:
+        """Learn topics and what tags say about them; `fit` then trains (5) the recommender."""
         settings = self.topic_settings()
-        executor = memory_executor(corpus, settings) if executor is None else executor
-        settings = settings.resolve(corpus, executor.totals)
-        # (1) A pilot: topics of a part of the documents. (2) How much tags say, on documents it has not seen.
-        strengths, scores = self._default_strengths(corpus, settings), None
-        if can_learn(corpus.counts, corpus.tags):
-            announce(callbacks, "Fitting the tag prior")
-            pilot = make_pilot(corpus, settings, executor)
-            strengths, scores = self._learn_strengths(pilot, corpus.tag_names, settings)
+        executor = memory_executor(corpus, settings) if run.executor is None else run.executor
+        settings, start = settings.resolve(corpus, executor.totals), run.start
+        # (1) A pilot: topics of a part of the documents. (2) The strengths of tags, on documents held out.
+        strengths, scores, pilot = self._learn_strengths(corpus, settings, executor, run.callbacks)
+        if pilot is not None:
             if start is None and settings.starts_from_pilot(executor.totals.n_docs):
                 start = pilot.start()
             del pilot  # frees its documents
-            announce(callbacks, "Drawing the first messages")
+            announce(run.callbacks, "Drawing the first messages")
         # (3) Topics, by belief propagation over all documents.
-        topics = fit_topics(corpus, settings, executor=executor, start=start, callbacks=callbacks)
+        topics = fit_topics(corpus, settings, executor=executor, start=start, callbacks=run.callbacks)
         self._store(corpus, topics)
         # (4) The words of tags, with topics and strengths as they are.
         self.pilot_ = scores
-        self._credit_words(corpus, strengths, callbacks)
+        self._credit_words(corpus, strengths, run.callbacks)
 
     @limit_threads
     def learn_tag_prior(self, corpus: Corpus, callbacks: Sequence[Callback[Any]] = ()) -> None:
         """Learn again how much tags say, and their words, with the topics as they are."""
-        settings, scores = self.fitted_settings(), None
-        strengths = self._default_strengths(corpus, settings)
-        aligned = in_columns(corpus, self.vocabulary_, self.tag_names_)
-        if can_learn(aligned.counts, aligned.tags):
-            announce(callbacks, "Fitting the tag prior")
-            pilot = make_pilot(aligned, settings, memory_executor(aligned, settings))
-            strengths, scores = self._learn_strengths(pilot, self.tag_names_, settings)
-        self.pilot_ = scores
-        self._credit_words(aligned, strengths, callbacks)
-
-    def _default_strengths(self, corpus: Corpus, settings: TopicSettings) -> TagSettings:
-        """Return the strengths for corpora that are too small to learn them."""
-        return default_settings(settings.alpha(), len(kinds_of(corpus.tag_names)[0]), _TAG_TOKENS)
+        own, settings = in_columns(corpus, self.vocabulary_, self.tag_names_), self.fitted_settings()
+        executor = memory_executor(own, settings)
+        strengths, self.pilot_, _ = self._learn_strengths(own, settings, executor, callbacks)
+        self._credit_words(own, strengths, callbacks)
 
     def _learn_strengths(
-        self, pilot: Pilot, tag_names: Sequence[str], settings: TopicSettings
-    ) -> tuple[TagSettings, PilotScores | None]:
-        """Learn the strengths of tags from documents that a pilot was made without."""
-        topics, alpha = pilot_topics(pilot, tag_names), settings.alpha()
+        self, corpus: Corpus, settings: TopicSettings, executor: Executor, callbacks: Sequence[Callback[Any]]
+    ) -> tuple[TagSettings, PilotScores | None, Pilot | None]:
+        """Make a pilot and learn the strengths of tags on the documents that it was made without."""
+        alpha = settings.alpha()
+        if not can_learn(corpus.counts, corpus.tags):
+            n_kinds = len(kinds_of(corpus.tag_names)[0])
+            return default_settings(alpha, n_kinds, _TAG_TOKENS), None, None
+        announce(callbacks, "Fitting the tag prior")
+        pilot = make_pilot(corpus, settings, executor)
+        topics = pilot_topics(pilot, corpus.tag_names)
 
-        def nearest(seen: Any) -> Near:
+        def nearest(seen: CSR) -> Near:
             raised = topics.doc_sums + alpha
             theta = raised / raised.sum(1, keepdims=True)
             of_seen = FoldIn(topics.phi, alpha).doc_topic(seen)
             index = documents_of(topics.counts, theta)
             return nearest_documents(seen, of_seen, index, (topics.counts, theta))
 
-        return learn_settings(topics, *pilot.held_out, pilot.seed, nearest, joint=self.order > 1)
+        learned = learn_settings(topics, *pilot.held_out, pilot.seed, nearest, joint=self.order > 1)
+        return *learned, pilot
 
     # ------------------------------------------------------------------ new documents
 
@@ -163,24 +150,29 @@ class TTM(TaggedModel):
         return sum(self.settings_.known.mean) + self.settings_.known.joint > 0
 
     @limit_threads
-    def infer(self, counts: Any, tags: Any) -> Float32:
+    def infer(self, counts: CSR, tags: CSR | None) -> Float32:
         """Return the topic proportions (D, K) of new documents, CSR (D, W), whose tags are CSR or None."""
         if tags is None:
             return super().infer(counts, None)
         return self._prior().doc_topic(counts, tags, self.doc_topic_prior_)
 
+    @limit_threads
+    def topics_and_shares(self, counts: CSR, tags: CSR | None) -> tuple[Float32, Float32]:
+        """Return theta, (D, K), and the shares of `explain`, of documents in the columns of the model."""
+        return self._prior().topics_and_shares(counts, tags, self.doc_topic_prior_)
+
     def _credit_strengths(self) -> tuple[float, ...]:
         return self.settings_.credit_strengths
 
-    def _log_likelihoods(self, seen: Any, held_out: Any, tags: Any, near: Near | None) -> Float64:
+    def _log_likelihoods(self, seen: CSR, held_out: CSR, tags: CSR | None, near: Near | None) -> Float64:
         prior, mixture = self._mixture(seen, tags, near)
         return prior.log_likelihoods(mixture, held_out)
 
-    def _word_probabilities(self, counts: Any, tags: Any, near: Near | None) -> Float32:
+    def _word_probabilities(self, counts: CSR, tags: CSR | None, near: Near | None) -> Float32:
         prior, mixture = self._mixture(counts, tags, near)
         return prior.word_probabilities(mixture)
 
-    def _mixture(self, counts: Any, tags: Any, near: Near | None) -> tuple[TagPrior, Mixture]:
+    def _mixture(self, counts: CSR, tags: CSR | None, near: Near | None) -> tuple[TagPrior, Mixture]:
         """Return the mixture of documents, and what predicts words from it."""
         prior = self._prior()
         known = sp.csr_array((counts.shape[0], len(self.tag_names_))) if tags is None else tags
@@ -188,7 +180,7 @@ class TTM(TaggedModel):
             return prior, prior.infer(counts, known)
         return prior.infer_near(counts, known, near)
 
-    def _near(self, counts: Any) -> Near:
+    def _near(self, counts: CSR) -> Near:
         recommender = self._needed_recommender("similar documents")
         documents, theta = (recommender.counts, recommender.topics), self.infer(counts, None)
         near = nearest_documents(counts, theta, recommender.index, documents)

@@ -49,7 +49,8 @@ def command(
     check_shard_target(out, overwrite=force)
     if columns.label is not None:
         raise InputError("--label: shards cannot hold labels; leave it out")
-    settings = column_settings(columns) | {name: getattr(columns, name) for name in ("title", "date", "url")}
+    settings = column_settings(columns)
+    del settings["label"]
     if max_candidates is not None:
         settings["max_candidates"] = max_candidates
     began = time.perf_counter()

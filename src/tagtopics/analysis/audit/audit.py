@@ -19,7 +19,7 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.jit.threads import thread_limit
 from tagtopics.models.base import TopicModel
-from tagtopics.models.inputs import align_words
+from tagtopics.models.documents import align_words
 from tagtopics.recommend.recommender import TagRecommender, fit_recommender
 
 _WIDE = 0.2  # share of the documents that a tag must have to be called broad
@@ -57,7 +57,7 @@ def audit(
     _check(kinds, min_score, n_words)
     if not corpus.n_tags or not corpus.tags.nnz:
         return []
-    counts = align_words(corpus, model.vocabulary_)
+    counts = align_words(model, corpus)
     doc_topic = model.transform(corpus)
     search: dict[str, Callable[[], Scored]] = {
         "duplicate": lambda: duplicate_tags(corpus),

@@ -16,9 +16,11 @@ import scipy.sparse as sp
 from tagtopics.corpus.cooccurrence import tags_together
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError, MissingExtraError
-from tagtopics.explore.record.tables import export_tables, matching
+from tagtopics.explore.record.network import gexf, graphml, tag_network
+from tagtopics.explore.record.tables import export_tables
 from tagtopics.files import atomic_file, atomic_folder, check_target, digest_file
 from tagtopics.models.base import TopicModel
+from tagtopics.models.documents import training_documents
 
 _MANIFEST, _MARK = "export.json", "tagtopics export"
 _LEAST_SHARE = 0.05  # smallest p(topic | tag) of an edge between a tag and a topic
@@ -49,9 +51,7 @@ def export(
         overwrite: whether an existing file may be replaced.
     """
     target = check_export(path, format, overwrite=overwrite)
-    documents = None if corpus is None else matching(model, corpus)
-    if documents is None and format == "pyldavis":
-        raise InputError("export: pyldavis needs the documents that the model was fitted to")
+    documents = None if corpus is None else training_documents(model, corpus)
     if format in _FILES:
         text = _FILES[format](model, documents)
         with atomic_file(target) as place:

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from tagtopics.corpus.align import in_columns
 from tagtopics.corpus.core import Corpus
-from tagtopics.errors import InputError
 from tagtopics.models.base import TopicModel
+from tagtopics.models.documents import training_documents
 from tagtopics.models.rankings import typical_tags
 
 Table = dict[str, Any]
@@ -39,18 +38,8 @@ def export_tables(model: TopicModel, corpus: Corpus | None = None, *, n_words: i
         "words": _words(model),
     }
     if corpus is not None and model.tag_names_ and hasattr(model, "explain"):
-        tables["credits"] = _credits(model, matching(model, corpus))
+        tables["credits"] = _credits(model, training_documents(model, corpus))
     return tables
-
-
-def matching(model: TopicModel, corpus: Corpus) -> Corpus:
-    """Return the training corpus in the columns of the model; raise `InputError` for another corpus."""
-    if tuple(corpus.ids) != tuple(model.doc_ids_):
-        raise InputError(
-            f"this corpus ({corpus.n_docs} documents) is not the one the model was fitted to "
-            f"({len(model.doc_ids_)} documents); give that one, or omit it"
-        )
-    return in_columns(corpus, model.vocabulary_, model.tag_names_)
 
 
 def _topics(model: TopicModel) -> Table:

@@ -16,12 +16,11 @@ from tagtopics.bp.graph import build_graph
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.splits import completion
-from tagtopics.corpus.text import fold_case
-from tagtopics.explore.record.tables import matching
-from tagtopics.explore.record.topic_data import ANY_WORDS, DocumentTable, TagTable, TopicData
-from tagtopics.jit.threads import resolve_threads
+from tagtopics.explore.record.spans import ANY_WORDS, normalised_text
+from tagtopics.explore.record.topic_data import DocumentTable, TagTable, TopicData
 from tagtopics.jit.top import largest_of_rows
 from tagtopics.models.base import TopicModel
+from tagtopics.models.documents import training_documents
 from tagtopics.models.ttm import TTM
 from tagtopics.models.validation import Preset
 from tagtopics.tag_prior.mixture_loops import first_claims
@@ -44,7 +43,7 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
     weights = np.asarray(model.topic_sums_ @ model.components_.astype(np.float64), dtype=np.float64)
     credit, tag_words = np.empty(0, dtype=np.float32), sp.csr_array((len(model.tag_names_), len(weights)))
     if corpus is not None:
-        corpus = matching(model, corpus)
+        corpus = training_documents(model, corpus)
         weights = np.asarray(corpus.counts.sum(0, dtype=np.float64)).ravel()
         credit, tag_words = _credits(model, corpus)
     facts = {"iterations": float(model.n_iter_)} | model.fit_facts()
@@ -74,7 +73,7 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
     )
 
 
-def _credits(model: Any, corpus: Corpus) -> tuple[Float32, CSR]:
+def _credits(model: TopicModel, corpus: Corpus) -> tuple[Float32, Any]:
     """Return p(tag | word, document), flat, and the tokens of each word credited to each tag, CSR (T, W)."""
     shape = (corpus.n_tags, corpus.n_words)
     nothing = np.empty(0, dtype=np.float32), sp.csr_array(shape)
