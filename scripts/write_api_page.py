@@ -41,9 +41,9 @@ EXTRA = (
 """Names that no `__all__` lists: what calls return and raise, and callbacks."""
 
 FOR_LAYERS = {
-    "count_topics", "credit_shares", "fit_facts", "fitted_settings", "foreground_roots", "infer",
-    "learn_recommender", "learn_tag_prior", "leave_one_out_tags", "n_threads", "new_documents", "phi",
-    "refresh_tag_prior", "related_among", "set_topics", "tag_column", "topic_settings",
+    "count_topics", "credit_shares", "fitted_settings", "foreground_roots", "infer",
+    "learn_recommender", "learn_tag_prior", "leave_one_out_tags", "new_documents", "phi",
+    "refresh_tag_prior", "set_topics", "tag_column", "topic_settings", "topics_and_shares",
     "topics_given_tags", "training_corpus", "word_sums",
 }  # fmt: skip
 """Methods of models that layers call; most programs do not need them."""

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._blas import single_thread
-from tagtopics._typing import Float32, Float64
+from tagtopics._typing import CSR, Float32, Float64
 from tagtopics.bp import holdout
 from tagtopics.bp.callbacks import announce
 from tagtopics.bp.executor import Executor
@@ -25,7 +25,7 @@ from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.files import utc_now
 from tagtopics.jit.threads import limit_threads, thread_limit
 from tagtopics.models import precompile
-from tagtopics.models.documents import align_words, inferred_tags, read_documents, without_tags
+from tagtopics.models.documents import align_words, are_whole, inferred_tags, read_documents, without_tags
 from tagtopics.models.naming import find_topic_phrases
 from tagtopics.models.queries import Queries
 from tagtopics.models.topics import Run, TopicFit
@@ -33,8 +33,7 @@ from tagtopics.models.validation import check_parameters
 from tagtopics.recommend.recommender import fit_recommender
 from tagtopics.tag_prior.neighbours import Near
 
-RECOMMENDER_STAGE = "Training the recommender"
-"""The stage of a fit that comes last, for callbacks."""
+RECOMMENDER_STAGE = "Training the recommender"  # the last stage of a fit, for callbacks
 
 
 class TopicModel(Queries):
@@ -182,7 +181,7 @@ class TopicModel(Queries):
         Measured by document completion, or on all tokens if the weights are no whole numbers.
         """
         counts, _ = self.new_documents(X, None)
-        return float(-np.log(self.perplexity(X, completed=_are_whole(counts))))
+        return float(-np.log(self.perplexity(X, completed=are_whole(counts))))
 
     @limit_threads
     def perplexity(
@@ -207,7 +206,7 @@ class TopicModel(Queries):
             similar: as in `predict_words`.
         """
         counts, indicator = self.new_documents(X, tags)
-        if completed and not _are_whole(counts):
+        if completed and not are_whole(counts):
             raise InputError("perplexity: document completion needs whole counts; use completed=False")
         known, held_out = seen_part(counts, seed, seen) if completed else (counts, counts)
         inputs = self._prediction_inputs(known, indicator, similar)
@@ -248,35 +247,34 @@ class TopicModel(Queries):
         return self.n_topics
 
     @limit_threads
-    def infer(self, counts: Any, tags: Any) -> Float32:
+    def infer(self, counts: CSR, tags: CSR | None) -> Float32:
         """Return the topic proportions (D, K) of new documents, CSR (D, W), whose tags are CSR or None."""
         return FoldIn(self.phi(), self.doc_topic_prior_).doc_topic(counts, self._tag_pseudo_counts(tags))
 
-    def _log_likelihoods(self, seen: Any, held_out: Any, tags: Any, near: Near | None) -> Float64:
+    def _log_likelihoods(self, seen: CSR, held_out: CSR, tags: CSR | None, near: Near | None) -> Float64:
         """Return the log probability of the held-out words of each document, (D,)."""
         return holdout.log_likelihoods(held_out, self.infer(seen, tags), self.phi())
 
-    def _word_probabilities(self, counts: Any, tags: Any, near: Near | None) -> Float32:
+    def _word_probabilities(self, counts: CSR, tags: CSR | None, near: Near | None) -> Float32:
         """Return p(word | document), (D, W)."""
         with single_thread():
             return np.asarray(self.infer(counts, tags) @ self.components_)
 
-    def _prediction_inputs(self, counts: Any, tags: Any, similar: bool) -> tuple[Any, Near | None]:
+    def _prediction_inputs(self, counts: CSR, tags: Any, similar: bool) -> tuple[CSR | None, Near | None]:
         """Return what words are predicted from besides those seen: tags, and similar documents."""
         return self._resolve_tags(counts, tags), self._near(counts) if similar else None
 
-    def _resolve_tags(self, counts: Any, tags: Any) -> Any:
+    def _resolve_tags(self, counts: CSR, tags: Any) -> CSR | None:
         """Replace `tags="inferred"` by tag probabilities; any other tags stay."""
         if not isinstance(tags, str):
             return tags
         recommender = self._needed_recommender("inferred tags")
-        return self._weighed(counts, recommender.probabilities(counts, self.infer(counts, None)))
+        return self._weigh(counts, recommender.probabilities(counts, self.infer(counts, None)))
 
-    def _near(self, counts: Any) -> Near:
-        """Return the training documents that are similar to documents, CSR (D, W)."""
+    def _near(self, counts: CSR) -> Near:
         raise InputError(f"{type(self).__name__} does not learn how much similar documents say; TTM does")
 
-    def _weighed(self, counts: Any, probabilities: Float32) -> Any:
+    def _weigh(self, counts: CSR, probabilities: Float32) -> CSR:
         """Return inferred tags as CSR (D, T): their probabilities (D, T'), as far as they are trusted."""
         assert self.recommender_ is not None  # the caller asked
         probabilities *= self._trust(np.asarray(counts.sum(1), dtype=np.float64))[:, np.newaxis]
@@ -297,13 +295,13 @@ class TopicModel(Queries):
     def topics_given_tags(self, corpus: Corpus, likely: Float32) -> Float32:
         """Return the proportions (D, K) of documents whose tags have the probabilities `likely`, (D, T')."""
         counts, _ = self.new_documents(corpus, None)
-        return self.infer(counts, self._weighed(counts, likely.copy()))
+        return self.infer(counts, self._weigh(counts, likely.copy()))
 
     def _trust(self, n_tokens: Float64) -> Float32:
         """Return the trust in tags inferred from N tokens, from 0 to 1; 0 without tokens."""
         return (n_tokens > 0).astype(np.float32)
 
-    def _tag_pseudo_counts(self, tags: Any) -> Float32 | None:
+    def _tag_pseudo_counts(self, tags: CSR | None) -> Float32 | None:
         """Return what known tags (CSR (D, T) or None) add to the prior of new documents, (D, K) or None."""
         return None
 
@@ -364,10 +362,6 @@ class TopicModel(Queries):
             names = thesaurus.learn_names(recommender, corpus.texts, on_progress)
         self.recommender_, self.names_ = recommender, names
 
-    def fit_facts(self) -> dict[str, float]:
-        """Return figures about the fit by name, for reports."""
-        return {}
-
     def _numbers(self) -> dict[str, float]:
         """Return the fitted numbers that are saved, by name."""
         return {"topic_word_prior_": self.topic_word_prior_}
@@ -402,7 +396,3 @@ class TopicModel(Queries):
         tags.input_tags.positive_only = True
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
-
-
-def _are_whole(counts: Any) -> bool:
-    return bool(np.array_equal(counts.data, np.rint(counts.data)))

@@ -28,8 +28,7 @@ from tagtopics.models.documents import align_words, read_documents, without_tags
 from tagtopics.models.topics import Run, TopicFit, TopicSettings, fit_topics
 from tagtopics.models.validation import PRESETS, Preset, check_parameters, is_real, is_whole
 
-BATCH_SIZE = 4000
-"""Documents of a mini-batch. The first one should be large: topics come from it. Decision 282."""
+BATCH_SIZE = 4000  # documents of a mini-batch; topics come from the first one (decision 282)
 
 
 class OnlineModel(TopicModel):
@@ -127,19 +126,11 @@ class OnlineModel(TopicModel):
         share = 1.0 if forgetting is None else float(0.5 ** (corpus.n_docs / forgetting))
         earlier, beta = self._earlier(len(words), len(tags), share), self.topic_word_prior_
         settings = self.fitted_settings()
-        settings = replace(
-            settings,
-            max_iter=max(settings.most_sweeps(), 1),
-            seed=len(self.doc_ids_),  # independent of random_state: a loaded model continues the same
-        )
-        graph = build_graph(grown.counts, grown.tags)
-        topics = fit_topics(
-            grown,
-            settings,
-            executor=MemoryExecutor(graph),
-            start=Start((earlier.words + beta).astype(np.float32), 0.0, earlier),
-            callbacks=callbacks,
-        )
+        sweeps, seed = max(settings.most_sweeps(), 1), len(self.doc_ids_)  # a loaded model continues the same
+        settings = replace(settings, max_iter=sweeps, seed=seed)
+        executor = MemoryExecutor(build_graph(grown.counts, grown.tags))
+        start = Start((earlier.words + beta).astype(np.float32), 0.0, earlier)
+        topics = fit_topics(grown, settings, executor=executor, start=start, callbacks=callbacks)
         self._store_more(grown, topics)
         self._store_history(topics)
         self._credit_more(grown.counts, grown.tags)
@@ -155,8 +146,12 @@ class OnlineModel(TopicModel):
         A document's slot means add up to one for each tag, so the sums of a tag tell how many documents they
         are worth. Squares stand for pairs of a document with itself, so the share is applied twice.
         """
-        words, tags = _with_rows(self.word_sums(), n_words), _with_rows(self.tag_sums_, n_tags)
-        squares = _with_rows(self.tag_squares_, n_tags)
+
+        def grow(sums: Float64, n_rows: int) -> Float64:
+            return np.pad(sums, ((0, n_rows - len(sums)), (0, 0)))
+
+        words, tags = grow(self.word_sums(), n_words), grow(self.tag_sums_, n_tags)
+        squares = grow(self.tag_squares_, n_tags)
         return CorpusSums(words * share, tags * share, squares * share**2, tags.sum(1) * share)
 
     def word_sums(self) -> Float64:
@@ -248,8 +243,3 @@ def _batches(corpus: Corpus, size: int) -> Iterator[Corpus]:
         starts.pop()
     for first, last in zip(starts, [*starts[1:], D], strict=True):
         yield corpus if last - first == D else corpus.select(np.arange(first, last))
-
-
-def _with_rows(sums: Float64, n_rows: int) -> Float64:
-    """Return sums (N, K) extended to n_rows with zeros, for words or tags that are new."""
-    return np.vstack([sums, np.zeros((n_rows - len(sums), sums.shape[1]))]) if n_rows > len(sums) else sums

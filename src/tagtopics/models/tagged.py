@@ -131,10 +131,8 @@ class TaggedModel(OnlineModel):
     def _known_words(self) -> sp.csr_array:
         """Return CSR (T, W): the tokens credited to each tag; for new words and tags, none."""
         shape = (len(self.tag_names_), len(self.vocabulary_))
-        if self.tag_words_ is None:
-            return sp.csr_array(shape, dtype=np.float32)
-        if self.tag_words_.shape == shape:
-            return self.tag_words_
+        if self.tag_words_ is None or self.tag_words_.shape == shape:
+            return sp.csr_array(shape, dtype=np.float32) if self.tag_words_ is None else self.tag_words_
         grown = self.tag_words_.copy()
         grown.resize(shape)
         return grown

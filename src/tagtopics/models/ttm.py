@@ -198,11 +198,6 @@ class TTM(TaggedModel):
             hidden, known, documents = (numbers[f"pilot.{name}"] for name in PilotScores._fields)
             self.pilot_ = PilotScores(hidden, known, int(documents))
 
-    def fit_facts(self) -> dict[str, float]:
-        """Return figures about the fit by name, for reports."""
-        scores = {} if self.pilot_ is None else self.pilot_._asdict()
-        return {f"pilot_{name}": float(value) for name, value in scores.items()}
-
 
 def pilot_topics(pilot: Pilot, tag_names: Sequence[str]) -> PilotTopics:
     """Return the topics of a pilot and the profiles of its tags."""

@@ -46,7 +46,9 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
         corpus = training_documents(model, corpus)
         weights = np.asarray(corpus.counts.sum(0, dtype=np.float64)).ravel()
         credit, tag_words = _credits(model, corpus)
-    facts = {"iterations": float(model.n_iter_)} | model.fit_facts()
+    scores = getattr(model, "pilot_", None)  # of a fit with tags
+    facts = {"iterations": float(model.n_iter_)}
+    facts |= {f"pilot_{name}": float(value) for name, value in (scores._asdict() if scores else {}).items()}
     facts |= {} if corpus is None else _facts(model, corpus)
     given = model.get_params(deep=False)
     parameters = {name: repr(v) if isinstance(v, Preset) else plain_value(v) for name, v in given.items()}
