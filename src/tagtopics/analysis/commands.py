@@ -349,7 +349,7 @@ def draw_table(
     title: str | None,
     columns: Sequence[str],
     rows: Iterable[Sequence[object]],
-    caption: str | None = None,
+    caption: str = "",
 ) -> None:
     """Print a table; see `make_table`."""
     table = make_table(title, columns, caption)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tagtopics._typing import CSR, Float64
 from tagtopics.bp.graph import Priors
 from tagtopics.bp.loop import TopicAlgorithm
 from tagtopics.corpus.core import Corpus

@@ -118,8 +118,8 @@ class RTM(GibbsModel):
         if links is None:
             return super().fit_topics(X, y, executor=executor, start=start, callbacks=callbacks)
         corpus = self.training_corpus(X, y)
-        algorithm = self._linked(corpus, _read_links(links, corpus.n_docs))
-        self._run(corpus, algorithm, Run(start=start, callbacks=callbacks))
+        pairs = Links(_read_links(links, corpus.n_docs), float(self.negative_ratio))
+        self._run(corpus, self._algorithm(corpus, pairs), Run(start=start, callbacks=callbacks))
         return self
 
     def _algorithm(self, corpus: Corpus, links: Links | None = None) -> TopicAlgorithm[Any]:

@@ -70,6 +70,7 @@ def command(
     from tagtopics.models import precompile
     from tagtopics.models.documents import without_words
     from tagtopics.models.persistence import SaveTopics, check_model_target, save_model
+    from tagtopics.scale.format import holds_shards
 
     estimator = build_model(model)
     target = check_model_target(out)
@@ -109,7 +110,8 @@ def command(
             estimator.learn_recommender(documents, [saving, *callbacks])
         clock.begin("save")
         save_model(estimator, target, kept)
-        sizes = _sizes_of(documents)
+        sizes = {name: getattr(documents, name) for name in ("n_docs", "n_words", "n_tags")}
+        sizes["n_tokens"] = int(documents.counts.sum(dtype="int64"))
     clock.begin("read")
     payload = _payload(estimator, sizes, model, target, clock.seconds)
     show(output.json, payload, lambda console: _draw(console, payload))

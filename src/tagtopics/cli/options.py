@@ -171,9 +171,7 @@ class ImageOptions:
     """How images become visual words; None keeps the default of `VisualVocabulary`."""
 
     on_error: str | None = _image("What to do with an unreadable image.", "skip", "skip|raise")
-    codebook: int | None = _image(
-        "Number of words for patterns, and the same number for colours.", "64"
-    )
+    codebook: int | None = _image("Number of words for patterns, and the same number for colours.", "64")
     working_pixels: int | None = _image("Scale images to this area in pixels.", "192 x 128")
 
 

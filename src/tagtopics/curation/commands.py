@@ -61,6 +61,7 @@ def command(
     from tagtopics.curation.edits import curate, undo
     from tagtopics.models.online import OnlineModel
     from tagtopics.models.persistence import check_model_target, refuse_changes, save_model
+    from tagtopics.models.rankings import topic_rows
 
     given = list(what or [])
     if action not in ACTIONS:

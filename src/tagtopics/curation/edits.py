@@ -173,6 +173,13 @@ def _split(model: OnlineModel, topic: int, corpus: Corpus | None) -> None:
     """Divide the tokens of a topic by a model of two topics, and add the second part as the last topic."""
     if corpus is None:
         raise InputError("split: give the documents that the model was fitted to")
+
+    def divided(values: Any, shares: Any) -> Any:
+        grown = np.concatenate([values, values[:, [topic]] * shares[:, [1]]], axis=1)
+        grown[:, topic] = values[:, topic] * shares[:, 0]
+        return grown
+
+    # (1) The two parts of the topic.
     own = training_documents(model, corpus)
     tokens = _tokens_of(model, own, topic)
     parts = LDA(2, doc_topic_prior=_SPLIT_PRIOR, random_state=0, n_jobs=model.n_jobs).fit_topics(tokens)

@@ -156,11 +156,6 @@ class TTM(TaggedModel):
             return super().infer(counts, None)
         return self._prior().doc_topic(counts, tags, self.doc_topic_prior_)
 
-    @limit_threads
-    def topics_and_shares(self, counts: CSR, tags: CSR | None) -> tuple[Float32, Float32]:
-        """Return theta, (D, K), and the shares of `explain`, of documents in the columns of the model."""
-        return self._prior().topics_and_shares(counts, tags, self.doc_topic_prior_)
-
     def _credit_strengths(self) -> tuple[float, ...]:
         return self.settings_.credit_strengths
 

@@ -196,7 +196,7 @@ class TagPrior:
             graph, prior = query_graph(_rows(counts, first, last), some), self._tag_prior(some)
             said = self._said(graph)
             topics, weights = self._mixed(graph, said, prior, self.credit_strengths)
-            arguments = (said, topics, weights, self.profiles.means, self.n_threads)
+            arguments = (said, topics, weights, self.profiles.means)
             yield mixture.credit_claims(graph, self.phi, *arguments)
 
     def _proportions(self, topics: Float32, tags: Any) -> Float32:

@@ -34,7 +34,9 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.curation.edits import topic_origins
 from tagtopics.curation.guided import STRENGTH
 from tagtopics.errors import CorpusWarning, InputError
+from tagtopics.jit.threads import run_lanes, thread_limit
 from tagtopics.models.documents import align_words
+from tagtopics.models.online import OnlineModel
 
 _ROUNDS, _ROUND_SWEEPS = 5, 10  # updates of the concentration, and sweeps before each
 _SWEEPS, _TOLERANCE = 20, 2e-3  # most sweeps of a refit, and the change at which it ends
@@ -104,8 +106,7 @@ def measure(
     if not 0 < level < 1:
         raise InputError(f"level must be between 0 and 1, not {level:g}")
     base = model if model.base_ is None else model.base_
-    part = corpus if rows is None else corpus.select(rows)
-    counts = align_words(base, part)
+    counts = align_words(base, corpus.select(rows))
     place = {word: w for w, word in enumerate(base.vocabulary_)}
     words = np.array([place[word] for word in model.vocabulary_], dtype=np.int64)
     if len(model.doc_topic_) == corpus.n_docs and tuple(corpus.ids) == tuple(model.doc_ids_):

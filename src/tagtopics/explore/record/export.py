@@ -16,7 +16,6 @@ import scipy.sparse as sp
 from tagtopics.corpus.cooccurrence import tags_together
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError, MissingExtraError
-from tagtopics.explore.record.network import gexf, graphml, tag_network
 from tagtopics.explore.record.tables import export_tables
 from tagtopics.files import atomic_file, atomic_folder, check_target, digest_file
 from tagtopics.models.base import TopicModel
@@ -52,6 +51,8 @@ def export(
     """
     target = check_export(path, format, overwrite=overwrite)
     documents = None if corpus is None else training_documents(model, corpus)
+    if documents is None and format == "pyldavis":
+        raise InputError("export: pyldavis needs the documents that the model was fitted to")
     if format in _FILES:
         text = _FILES[format](model, documents)
         with atomic_file(target) as place:

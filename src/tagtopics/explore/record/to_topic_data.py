@@ -16,8 +16,8 @@ from tagtopics.bp.graph import build_graph
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.splits import completion
-from tagtopics.explore.record.spans import ANY_WORDS, normalised_text
-from tagtopics.explore.record.topic_data import DocumentTable, TagTable, TopicData
+from tagtopics.corpus.text import fold_case
+from tagtopics.explore.record.topic_data import ANY_WORDS, DocumentTable, TagTable, TopicData
 from tagtopics.jit.top import largest_of_rows
 from tagtopics.models.base import TopicModel
 from tagtopics.models.documents import training_documents
@@ -75,7 +75,7 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
     )
 
 
-def _credits(model: TopicModel, corpus: Corpus) -> tuple[Float32, Any]:
+def _credits(model: Any, corpus: Corpus) -> tuple[Float32, CSR]:
     """Return p(tag | word, document), flat, and the tokens of each word credited to each tag, CSR (T, W)."""
     shape = (corpus.n_tags, corpus.n_words)
     nothing = np.empty(0, dtype=np.float32), sp.csr_array(shape)
@@ -137,7 +137,7 @@ def _telling_words(credited: CSR, probability: Float64) -> Int64:
     tag = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     share = tokens / np.maximum(np.bincount(tag, tokens, len(offsets) - 1), 1e-300)[tag]
     lift = np.log(np.maximum(share, 1e-300) / np.maximum(probability[credited.indices], 1e-300))
-    best = largest_of_rows(offsets, share * lift, WORDS_OF_A_TAG, resolve_threads(None))
+    best = largest_of_rows(offsets, share * lift, WORDS_OF_A_TAG)
     return np.asarray(best[best >= 0])
 
 

@@ -132,7 +132,7 @@ def _line(recommender: TagRecommender) -> tuple[float, float]:
     N = recommender.counts.shape[0]
     some = np.unique(np.linspace(0, N - 1, min(N, _PAIRS_OF)).astype(np.int64))
     docs = documents_of(sp.csr_array(recommender.counts[some], dtype=np.float32), recommender.topics[some])
-    kernel = kernel_of(docs, docs, recommender.bandwidth, 1)[np.triu_indices(len(some), 1)].astype(np.float64)
+    kernel = kernel_of(docs, docs, recommender.bandwidth)[np.triu_indices(len(some), 1)].astype(np.float64)
     if not len(kernel):
         return 0.0, 1.0
     alike = np.log(np.maximum(kernel, 1e-30)) / recommender.bandwidth + 1
