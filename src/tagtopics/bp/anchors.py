@@ -148,12 +148,15 @@ def _farthest(rows, n):
     """Choose rows by Gram-Schmidt, overwriting `rows`; stop where all that is left is rounding."""
     n_rows, n_dims = rows.shape
     chosen = np.empty(n, dtype=np.int64)
-    directions = np.zeros((n + 1, n_dims), dtype=np.float32)  # the first two stay zero
-    removed = np.zeros(n_rows, dtype=np.int64)  # how many directions were removed from each row,
-    lengths = np.full(n_rows, np.inf, dtype=np.float32)  # and its squared length since then
+    direction = np.zeros(n_dims, dtype=np.float32)
+    lengths = np.empty(n_rows, dtype=np.float32)
     largest = 0.0
     for i in range(n):
-        at = _longest(i + 1, directions, removed, lengths, rows)
+        for r in range(n_rows):
+            lengths[r] = _project_out(r, direction, rows)
+        if i > 1:
+            lengths[chosen[1:i]] = 0
+        at = np.argmax(lengths)
         best = np.float64(lengths[at])
         largest = max(largest, best)
         if not best > 1e-10 * largest:
@@ -164,41 +167,11 @@ def _farthest(rows, n):
             for r in range(n_rows):
                 for j in range(n_dims):
                     rows[r, j] -= corner[j]
-            lengths[:] = np.inf
         else:
             scale = np.float32(1.0 / np.sqrt(best))
             for j in range(n_dims):
-                directions[i + 1, j] = scale * rows[at, j]
-            lengths[at] = 0
+                direction[j] = scale * rows[at, j]
     return chosen
-
-
-@inner
-def _longest(n_removed, directions, removed, lengths, rows):
-    """Return the longest row after the removal of the first directions; the first of equally long ones.
-
-    Rows only become shorter, so a row that was shorter than the longest before needs no update. This passes
-    over most rows, and removes several directions at once from the others, which then stay in the cache.
-    """
-    at = 0
-    for r in range(rows.shape[0]):
-        if lengths[r] > lengths[at]:
-            at = r
-    _remove(at, n_removed, directions, removed, lengths, rows)
-    for r in range(rows.shape[0]):
-        if lengths[r] >= lengths[at] and r != at:
-            _remove(r, n_removed, directions, removed, lengths, rows)
-            if lengths[r] > lengths[at] or (lengths[r] == lengths[at] and r < at):
-                at = r
-    return at
-
-
-@inner
-def _remove(r, n_removed, directions, removed, lengths, rows):
-    """Bring a row up to date."""
-    for i in range(removed[r], n_removed):
-        lengths[r] = _project_out(r, directions[i], rows)
-    removed[r] = n_removed
 
 
 @inner

@@ -15,18 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tagtopics._typing import Float32, Float64, Int64
-from tagtopics.bp.constants import (
-    CREDIT_STREAM,
-    FOLD_RELAXATION,
-    LEAST,
-    NOISE_STREAM,
-    PATTERNS,
-    READ_PRIOR,
-    READS,
-    RECALLS,
-    ROOTS,
-    SIGN_STREAM,
-)
+from tagtopics.bp import constants as const
 from tagtopics.bp.graph import (
     CorpusSums,
     DocState,
@@ -47,15 +36,8 @@ def edge_message(
 
     At most `own_tokens` are excluded, in the paper all (decision 208). The topic's total keeps the own part,
     a token in thousands, and a word's message is raised to an exponent, in the paper one (decision 206).
-
-    Args:
-        own: (K,) the edge's contribution to the sums, count times its last message.
-        count: how often the word occurs in the document.
-        doc_sum: (K,) sum of the document's messages.
-        word_sum: (K,) sum of the word's messages.
-        word_share: (K,) from `word_shares`.
-        mix: (K,) weighted pairwise and hyperedge messages, from `tag_mixture`.
-        priors: alpha, beta and the weights.
+    `own` (K,) is count times the last message, `word_share` (K,) is from `word_shares`, `mix` (K,) from
+    `tag_mixture`.
     """
     alpha, beta = priors.doc_topic.astype(np.float64), priors.topic_word
     excluded = min(count, priors.own_tokens) / count
@@ -66,31 +48,22 @@ def edge_message(
 
 
 def relaxed_sums(sums: Float64, previous: Float32, relaxation: float) -> Float64:
-    """Return the word sums (W, K) that a sweep uses, moved further in the direction of their last move.
-
-    Args:
-        sums: (W, K) sums of the messages.
-        previous: (W, K) those that the messages were computed from; (0, K) if from none.
-        relaxation: how much further, in units of the last move.
-    """
-    return np.maximum(sums + relaxation * (sums - previous), LEAST * sums) if len(previous) else sums.copy()
+    """Return the word sums (W, K) that a sweep uses, moved further in the direction of their last move."""
+    return np.maximum(sums + relaxation * (sums - previous), const.LEAST * sums) if len(previous) else sums.copy()
 
 
 def word_shares(used: Float64, priors: Priors) -> Float64:
     """Return (W, K): phi to the power of the word exponent less one, divided by the topic's total."""
     topic_sum = used.sum(0) + len(used) * priors.topic_word
-    parts = round((1.0 - priors.word_exponent) * 2**ROOTS)
-    return np.asarray(((used + priors.topic_word) / topic_sum) ** (-parts / 2**ROOTS) / topic_sum)
+    parts = round((1.0 - priors.word_exponent) * 2**const.ROOTS)
+    return np.asarray(((used + priors.topic_word) / topic_sum) ** (-parts / 2**const.ROOTS) / topic_sum)
 
 
 def credit(messages: Any, profiles: Any) -> Float64:
     """Return p(x_wd = t), (E_d, T_d): how much of each word each tag of a document accounts for [credit].
 
-    Args:
-        messages: (E_d, K) messages of the document's edges, on any scale.
-        profiles: (T_d, K) the tags' means over other documents, from `slot_profile`. The paper uses the tags'
-            messages here; those are cubes of the profiles, and let one of several tags that share a topic
-            take all of it (decision 223).
+    `profiles` (T_d, K) are from `slot_profile`. The paper uses the tags' messages here; those are cubes of the
+    profiles, and let one of several tags that share a topic take all of it (decision 223).
     """
     likelihood = np.asarray(messages, dtype=np.float64) @ np.asarray(profiles, dtype=np.float64).T
     total = likelihood.sum(1, keepdims=True)
@@ -140,10 +113,7 @@ def hyperedge_factor(slot_means_of_tags: Sequence[Any], order: int) -> Float64:
 def hyperedge_message(slot_means_of_tags: Sequence[Any], me: Sequence[int], order: int) -> Float64:
     """Return the message (K,) of hyperedge d: factor times sum over tuples of the other documents [delta2z].
 
-    Args:
-        slot_means_of_tags: for each tag of the document, (n_t, K): the slot means of all its documents.
-        me: for each tag, the row of the document itself.
-        order: the largest number of tags that a factor connects.
+    For each tag of the document, `me` is its row among the slot means (n_t, K).
     """
     m = min(order, len(slot_means_of_tags))
     total = np.zeros(slot_means_of_tags[0].shape[1])
@@ -186,12 +156,7 @@ def sweep_input(sums: CorpusSums, tag_docs: Any, previous: Float32, priors: Prio
 
 
 def sweep(
-    graph: FactorGraph,
-    docs: DocState,
-    given: SweepInput,
-    priors: Priors,
-    lean: bool,
-    sums: CorpusSums,
+    graph: FactorGraph, docs: DocState, given: SweepInput, priors: Priors, lean: bool, sums: CorpusSums
 ) -> float:
     """Update every message once, in place, and add the documents to `sums`; return how far messages moved.
 
@@ -231,7 +196,7 @@ def recall(graph: FactorGraph, docs: DocState, given: SweepInput, priors: Priors
         for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
             count, w = float(graph.edge_count[e]), graph.edge_word[e]
             sums = (docs.doc_sums[d].astype(np.float64), words.sums[w], words.shares[w])
-            for i in range(RECALLS):
+            for i in range(const.RECALLS):
                 step = 1.0 if i == 0 else 0.5
                 messages[e] += step * (edge_message(messages[e], count, *sums, mix, priors) - messages[e])
     return messages
@@ -293,36 +258,41 @@ def _narrow(array: Float64) -> Float32:
 
 
 def fold_in(graph: FactorGraph, phi: Float32, prior: Float32, max_iter: int, tol: float) -> Float32:
-    """Return sums of messages (D, K) of new documents under fixed topics.
+    """Return sums of messages (D, K) of new documents under fixed topics, phi (W, K).
 
-    All words of a document are updated at once, each excluding what one of its tokens contributes, and theta
-    is over-relaxed. The first messages follow from the prior alone (decision 207).
-
-    Args:
-        graph: the new documents; tags are ignored.
-        phi: (W, K) p(word | topic).
-        prior: (D, K) pseudo-counts of each document: alpha, plus those of its known tags.
-        max_iter: largest number of steps of a document, after the first messages.
-        tol: stop a document when the mean change of a token's message in a step falls below.
+    `prior` (D, K) has the pseudo-counts of each document: alpha, plus those of its known tags.
     """
     sums = np.zeros((graph.n_docs, phi.shape[1]))
     for d in range(graph.n_docs):
         edges = slice(graph.doc_edges[d], graph.doc_edges[d + 1])
-        counts, words = graph.edge_count[edges].astype(np.float64), phi[graph.edge_word[edges]]
-        alpha = prior[d].astype(np.float64)
-        for e in range(len(counts)):
-            sums[d] += counts[e] * normalised(alpha * words[e])
-        theta = sums[d] + alpha
-        for _ in range(max_iter):
-            sums[d] = 0
-            for e in range(len(counts)):
-                others = np.maximum(theta - normalised(theta * words[e]), alpha)
-                sums[d] += counts[e] * normalised(others * words[e])
-            fresh = sums[d] + alpha
-            if np.abs(fresh - theta).sum() < tol * counts.sum():
-                break
-            theta = np.maximum(fresh + FOLD_RELAXATION * (fresh - theta), alpha)
+        words, counts = phi[graph.edge_word[edges]].astype(np.float64), graph.edge_count[edges]
+        sums[d] = mix_components(words, counts.astype(np.float64), prior[d], max_iter, tol)
     return _narrow(sums)
+
+
+def mix_components(words: Float64, counts: Float64, prior: Any, max_iter: int, tol: float) -> Float64:
+    """Return (C,): the tokens that a document gives to each component; `words` (E, C) is p(word | component).
+
+    All words are updated at once, each excluding what one of its tokens contributes, and theta is
+    over-relaxed. The first messages follow from the prior alone (decision 207). A document has converged when
+    the mean change of a token's message in a step falls below `tol`.
+    """
+    prior = np.asarray(prior, dtype=np.float64)
+    theta, sums = prior, np.zeros(len(prior))
+    for iteration in range(max_iter + 1):
+        sums = np.zeros(len(prior))
+        for count, word in zip(counts, words, strict=True):
+            joint = theta * word
+            own = normalised(joint) if iteration > 0 and joint.any() else 0.0
+            message = np.maximum(theta - own, prior) * word if joint.any() else np.ones(len(prior))
+            if message.any():
+                sums += count * normalised(message)
+        fresh = sums + prior
+        if iteration > 0 and np.abs(fresh - theta).sum() < tol * counts.sum():
+            break
+        step = const.FOLD_RELAXATION if iteration > 0 else 0.0
+        theta = np.maximum(fresh + step * (fresh - theta), prior)
+    return sums
 
 
 def start(graph: FactorGraph, word_topics: Float32, seed: int, lean: bool, sums: CorpusSums) -> DocState:
@@ -332,8 +302,8 @@ def start(graph: FactorGraph, word_topics: Float32, seed: int, lean: bool, sums:
     `word_topics` make the state entirely random; see `anchors` for a better choice.
     """
     K = word_topics.shape[1]
-    patterns = 0.5 + mixed(hashed(seed, NOISE_STREAM + np.arange(PATTERNS)), K)
-    choice = hashed(seed, graph.first_edge + np.arange(graph.n_edges)) % np.uint64(PATTERNS)
+    patterns = 0.5 + mixed(hashed(seed, const.NOISE_STREAM + np.arange(const.PATTERNS)), K)
+    choice = hashed(seed, graph.first_edge + np.arange(graph.n_edges)) % np.uint64(const.PATTERNS)
     drawn = _readings(graph, word_topics) * patterns[choice]
     messages = np.array([normalised(row) for row in drawn]).reshape(-1, K)
     messages *= graph.edge_count[:, np.newaxis]
@@ -342,7 +312,7 @@ def start(graph: FactorGraph, word_topics: Float32, seed: int, lean: bool, sums:
         edges = slice(graph.doc_edges[d], graph.doc_edges[d + 1])
         for s in range(graph.doc_slots[d], graph.doc_slots[d + 1]):
             if edges.stop > edges.start:
-                counter = CREDIT_STREAM + graph.first_slot + s
+                counter = const.CREDIT_STREAM + graph.first_slot + s
                 draws = mixed(hashed(seed, np.array([counter])), edges.stop - edges.start)
                 slot_means[s] = slot_mean(messages[edges], draws[0])
     sizes = (0 if lean else graph.n_edges, graph.n_docs, graph.n_slots)
@@ -359,9 +329,9 @@ def _readings(graph: FactorGraph, word_topics: Float32) -> Float64:
     for d in range(graph.n_docs):
         edges = slice(graph.doc_edges[d], graph.doc_edges[d + 1])
         theta = np.ones(words.shape[1])
-        for _ in range(READS):
+        for _ in range(const.READS):
             rows = zip(graph.edge_count[edges], words[edges], strict=True)
-            theta = np.sum([n * normalised(theta * row) for n, row in rows], axis=0) + READ_PRIOR
+            theta = np.sum([n * normalised(theta * row) for n, row in rows], axis=0) + const.READ_PRIOR
         readings[edges] = theta * words[edges]
     return readings
 
@@ -405,7 +375,7 @@ def cooccurrence_profiles(graph: FactorGraph, n_dims: int, seed: int) -> Float64
             cooccurrence += (np.outer(x, x) - np.diag(x)) / (n * (n - 1))
     mass = cooccurrence.sum(1, keepdims=True)
     profiles = np.divide(cooccurrence, mass, out=np.zeros_like(cooccurrence), where=mass > 0)
-    bits = hashed(seed, SIGN_STREAM + np.arange(graph.n_words))
+    bits = hashed(seed, const.SIGN_STREAM + np.arange(graph.n_words))
     signs = np.where(mixed(bits, n_dims) > 0.5, 1.0, -1.0) / np.sqrt(n_dims)
     return np.asarray(profiles @ signs)
 

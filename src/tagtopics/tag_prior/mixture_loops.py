@@ -44,14 +44,7 @@ def first_claims(graph: FactorGraph) -> Int64:
 
 
 def claim_probabilities(graph: FactorGraph, pairs: Pairs, profiles: Float32, phi: Float32) -> Float32:
-    """Return psi_tw of every claim, (P,).
-
-    Args:
-        graph: documents with their tags.
-        pairs: the tag words.
-        profiles: (T, K) p(topic | tag).
-        phi: (W, K) p(word | topic).
-    """
+    """Return psi_tw of every claim, (P,), from profiles (T, K) and phi (W, K)."""
     claims = first_claims(graph)
     values = np.empty(int(claims[-1]), dtype=np.float32)
     arguments = (graph, claims, pairs, profiles, phi, values)
@@ -67,38 +60,28 @@ def _claim_probabilities(first, last, graph, claims, pairs, profiles, phi, value
         n_edges, n_tags = graph.doc_edges[d + 1] - start, graph.doc_slots[d + 1] - first_slot
         for j in range(n_tags):
             t = graph.slot_tag[first_slot + j]
-            total, u, before = pairs.totals[t] + pairs.shrinkage[t], pairs.offsets[t], -1
+            total = pairs.totals[t] + pairs.shrinkage[t]
             for i in range(n_edges):
                 w = graph.edge_word[start + i]
                 predicted = np.float32(0)
                 for k in range(K):
                     predicted += profiles[t, k] * phi[w, k]
-                u = next_pair(u if w > before else pairs.offsets[t], t, w, pairs)
-                before = w
-                found = u < pairs.offsets[t + 1] and pairs.words[u] == w
-                known = pairs.tokens[u] if found else np.float32(0)
+                known = _tokens_of_pair(t, w, pairs)
                 values[claims[d] + i * n_tags + j] = (known + pairs.shrinkage[t] * predicted) / total
 
 
 @inner
-def next_pair(low, t, w, pairs):
-    """Return the first pair of a tag, from `low` on, whose word is not before w; the words ascend.
-
-    The words of a document ascend, too, so each search begins where the one before has ended, and few steps
-    lead to its goal.
-    """
-    last, step = pairs.offsets[t + 1], 1
-    while low + step <= last and pairs.words[low + step - 1] < w:
-        low += step
-        step *= 2
-    high = min(low + step, last)
+def _tokens_of_pair(t, w, pairs):
+    """Return the tokens of word w credited to tag t; the words of a tag ascend."""
+    low, high = pairs.offsets[t], pairs.offsets[t + 1]
     while low < high:
         middle = (low + high) // 2
         if pairs.words[middle] < w:
             low = middle + 1
         else:
             high = middle
-    return low
+    found = low < pairs.offsets[t + 1] and pairs.words[low] == w
+    return pairs.tokens[low] if found else np.float32(0)
 
 
 def fold_in_mixture(
@@ -112,14 +95,8 @@ def fold_in_mixture(
 ) -> tuple[Float32, Float32]:
     """Return the tokens of new documents given to topics, (D, K), and to their tags, (S,).
 
-    Args:
-        graph: documents with their tags.
-        phi: (W, K) p(word | topic).
-        claim_values: (P,) p(word | tag) of every claim.
-        prior: (D, K) pseudo-counts of the topics of each document.
-        slot_prior: (S,) pseudo-counts of the tags of each document.
-        max_iter: the largest number of iterations.
-        tol: a document has converged when less than this share of its tokens moves.
+    `claim_values` (P,) is p(word | tag) of every claim; `prior` (D, K) and `slot_prior` (S,) are pseudo-counts
+    of topics and tags. A document has converged when less than `tol` of its tokens move.
     """
     sums = np.empty((graph.n_docs, phi.shape[1]), dtype=np.float32)
     slot_sums = np.empty(graph.n_slots, dtype=np.float32)
@@ -200,17 +177,9 @@ def _iterate(words, counts, prior, settings, sums, theta, part):
 
 
 def expected_tokens(doc: Int64, word: Int32, sums: Float32, phi: Float32) -> Float64:
-    """Return (N,): sum_k n_dk phi_kw of pairs of a document and a word, in double precision.
-
-    Args:
-        doc: (N,) the documents.
-        word: (N,) the words.
-        sums: (D, K) n_dk.
-        phi: (W, K) p(word | topic).
-    """
+    """Return (N,): sum_k n_dk phi_kw of N documents and words, in double precision; `sums` (D, K) is n."""
     found = np.empty(len(doc))
-    every = np.arange(len(doc) + 1)
-    run_ranges(_expected_tokens, every, phi.shape[1], doc, word, sums, phi, found)
+    run_ranges(_expected_tokens, np.arange(len(doc) + 1), phi.shape[1], doc, word, sums, phi, found)
     return found
 
 
@@ -233,15 +202,8 @@ def credit_claims(
 ) -> tuple[Float32, Float32]:
     """Return for every claim the share of its edge credited to the tag, and the share owed to its own words.
 
-    What the topics of a document say of a word is divided among its tags by p(topic | tag).
-
-    Args:
-        graph: documents with their tags.
-        phi: (W, K) p(word | topic).
-        claim_values: (P,) p(word | tag) of every claim.
-        topics: (D, K) tokens of topics, prior included.
-        weights: (S,) tokens of tags, prior included.
-        profiles: (T, K) p(topic | tag).
+    What the topics of a document predict of a word is divided among its tags by p(topic | tag), `profiles`
+    (T, K). `topics` (D, K) and `weights` (S,) are tokens of topics and tags, priors included.
     """
     claims = first_claims(graph)
     shares, own = np.empty(int(claims[-1]), np.float32), np.empty(int(claims[-1]), np.float32)

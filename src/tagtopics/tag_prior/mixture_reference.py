@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tagtopics._typing import Float64, Int64
-from tagtopics.bp.constants import FOLD_RELAXATION
 from tagtopics.bp.graph import FactorGraph
+from tagtopics.bp.reference import mix_components
 
 
 class Document(NamedTuple):
@@ -76,29 +76,9 @@ def fold_in_mixture(
         said = np.reshape(claim_values[doc.claims], doc.shape)
         words = np.hstack([phi[doc.words], said]).astype(np.float64)
         given = np.concatenate([prior[d], slot_prior[doc.slots]]).astype(np.float64)
-        found = _tokens_of_components(words, doc.counts, given, max_iter, tol)
+        found = mix_components(words, doc.counts, given, max_iter, tol)
         sums[d], slot_sums[doc.slots] = found[:K], found[K:]
     return sums, slot_sums
-
-
-def _tokens_of_components(words: Float64, counts: Float64, prior: Float64, max_iter: int, tol: float) -> Any:
-    """Return (C,): the tokens that a document gives to each component; `words` (E, C) is p(word | c)."""
-    theta = prior.copy()
-    for iteration in range(max_iter + 1):
-        joint = theta * words
-        total = joint.sum(1, keepdims=True)
-        own = np.divide(joint, total, out=np.zeros_like(joint), where=total > 0) * (iteration > 0)
-        message = np.maximum(theta - own, prior) * words
-        norm = message.sum(1, keepdims=True)
-        share = np.divide(message, norm, out=np.zeros_like(message), where=norm > 0)
-        share = np.where(total > 0, share, 1.0 / len(prior))
-        sums = counts @ share
-        fresh = sums + prior
-        if iteration > 0 and np.abs(fresh - theta).sum() < tol * counts.sum():
-            break
-        step = FOLD_RELAXATION if iteration > 0 else 0.0
-        theta = np.maximum(fresh + step * (fresh - theta), prior)
-    return sums
 
 
 def expected_tokens(doc: Any, word: Any, sums: Any, phi: Any) -> Float64:
@@ -129,16 +109,6 @@ def credit_claims(
         shares.append(all_of_tag / norm)
         own.append(words / norm)
     return _joined(shares), _joined(own)
-
-
-def words_of_tags(graph: FactorGraph) -> tuple[Int64, Int64]:
-    """Return offsets (T + 1,) of the tags, and the words that occur with each, ascending."""
-    words: list[set[int]] = [set() for _ in range(graph.n_tags)]
-    for doc in documents(graph):
-        for t in doc.tags:
-            words[t].update(doc.words.tolist())
-    offsets = np.cumsum([0, *map(len, words)])
-    return offsets, np.array([w for of_tag in words for w in sorted(of_tag)], dtype=np.int64)
 
 
 def pair_predictions(offsets: Any, words: Any, profiles: Any, phi: Any) -> Float64:

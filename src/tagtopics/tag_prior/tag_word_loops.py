@@ -1,8 +1,13 @@
-"""Compiled loops that learn the words of tags by expectation maximisation; see `mixture` for the model."""
+"""Compiled loops that learn the words of tags by expectation maximisation; see `mixture_loops` for the model.
+
+Claims are numbered tag by tag within a document here, so that loops run over edges: claim
+`first_claim[d] + j E_d + i` is edge i and tag j of document d.
+"""
 
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int32, Int64
 from tagtopics.bp.graph import FactorGraph
@@ -12,70 +17,17 @@ from tagtopics.tag_prior.mixture_loops import Pairs, first_claims
 
 
 def words_of_tags(graph: FactorGraph) -> tuple[Int64, Int32]:
-    """Return the pairs of a tag and a word that occur together.
-
-    Args:
-        graph: documents with their tags.
-
-    Returns:
-        Offsets (T + 1,) of the tags, and the words of each, ascending.
-    """
-    slot_doc = _slot_doc(graph)
-    ranges, sizes = _edges_of_tags(graph, slot_doc), np.zeros(graph.n_tags + 1, dtype=np.int64)
-    run_ranges(_count_words, ranges, 2, graph, slot_doc, sizes)
-    offsets = np.cumsum(sizes)
-    words = np.empty(offsets[-1], dtype=np.int32)
-    run_ranges(_list_words, ranges, 8, graph, slot_doc, offsets, words)
-    return offsets, words
-
-
-def _edges_of_tags(graph: FactorGraph, slot_doc: Int64) -> Int64:
-    """Return (T + 1,): the number of edges of the documents of each tag, added up."""
-    work = np.concatenate([[0], np.cumsum(np.diff(graph.doc_edges)[slot_doc[graph.tag_slots.members]])])
-    return work[graph.tag_slots.offsets].astype(np.int64)
-
-
-@kernel
-def _list_words(first, last, graph, slot_doc, offsets, words):
-    """Set `words`, from `offsets[t]` on, to the different words of the documents of tag t, ascending."""
-    seen = np.zeros(_n_cells(graph), dtype=np.uint64)
-    for t in range(first, last):
-        _mark_words(t, graph, slot_doc, seen)
-        free = offsets[t]
-        for i in range(len(seen)):
-            rest, w = seen[i], 64 * i
-            seen[i] = 0
-            while rest:
-                while not rest & np.uint64(0xFF):
-                    rest >>= np.uint64(8)
-                    w += 8
-                while not rest & np.uint64(1):
-                    rest >>= np.uint64(1)
-                    w += 1
-                words[free] = w
-                free += 1
-                rest >>= np.uint64(1)
-                w += 1
-
-
-@inner
-def _n_cells(graph):
-    """Return how many numbers of 64 bits have a bit for each word."""
-    return (len(graph.totals.word_docs) + 63) // 64
-
-
-@inner
-def _mark_words(t, graph, slot_doc, seen):
-    """Set the bits of all words of the documents of tag t."""
-    for m in range(graph.tag_slots.offsets[t], graph.tag_slots.offsets[t + 1]):
-        d = slot_doc[graph.tag_slots.members[m]]
-        for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
-            w = graph.edge_word[e]
-            seen[w >> 6] |= np.uint64(1) << np.uint64(w & 63)
+    """Return the words that occur with each tag, ascending: offsets (T + 1,) of the tags, and the words."""
+    slots = (np.ones(graph.n_slots, bool), graph.slot_tag, graph.doc_slots)
+    edges = (np.ones(graph.n_edges, bool), graph.edge_word, graph.doc_edges)
+    tags = sp.csr_array(slots, shape=(graph.n_docs, graph.n_tags))
+    together = tags.T.tocsr() @ sp.csr_array(edges, shape=(graph.n_docs, graph.n_words))
+    together.sort_indices()
+    return together.indptr.astype(np.int64), together.indices.astype(np.int32)
 
 
 def pair_predictions(offsets: Int64, words: Int32, profiles: Float32, phi: Float32) -> Float32:
-    """Return b_tw of every pair, (U,)."""
+    """Return b_tw of every pair, (U,), from profiles (T, K) and phi (W, K)."""
     values = np.empty(len(words), dtype=np.float32)
     run_ranges(_pair_predictions, offsets, phi.shape[1], offsets, words, profiles, phi, values)
     return values
@@ -94,11 +46,7 @@ def _pair_predictions(first, last, offsets, words, profiles, phi, values):
 def topic_probabilities(graph: FactorGraph, phi: Float32, doc_sums: Float32, prior: Float32) -> Float32:
     """Return p(word | topics of its document) of every edge, (E,), without a token's own part.
 
-    Args:
-        graph: training documents.
-        phi: (W, K) p(word | topic).
-        doc_sums: (D, K) tokens of each topic.
-        prior: (K,) pseudo-counts.
+    `doc_sums` (D, K) are the tokens of each topic, `prior` (K,) pseudo-counts.
     """
     values = np.empty(graph.n_edges, dtype=np.float32)
     arguments = (graph, phi, doc_sums, prior, values)
@@ -130,10 +78,7 @@ def _topic_probabilities(first, last, graph, phi, doc_sums, prior, values):
 
 
 def claim_pairs(graph: FactorGraph, offsets: Int64, words: Int32) -> Int32:
-    """Return (P,): the pair of every claim. Claims are numbered tag by tag within a document here.
-
-    Claim `first_claim[d] + j E_d + i` is edge i and tag j of document d, so that loops run over edges.
-    """
+    """Return (P,): the pair of every claim."""
     numbers = np.zeros(int(first_claims(graph)[-1]), dtype=np.int32)
     arguments = (graph, first_claims(graph), _slot_doc(graph), offsets, words, numbers)
     run_ranges(_claim_pairs, offsets, 8, *arguments)
@@ -169,19 +114,16 @@ def share_claims(
     shares: Float32,
     n_iter: int,
 ) -> None:
-    """Divide the tokens of training documents between their topics and their tags; sets `shares` (P,).
+    """Divide the tokens of training documents between their topics and their tags, `n_iter` times.
 
     What a document itself has credited to its tags is subtracted from the tag words.
 
     Args:
-        graph: training documents with their tags.
+        graph, pairs: training documents with their tags, and the tag words.
         numbers: (P,) from `claim_pairs`.
-        pairs: the tag words.
         topics: (E,) from `topic_probabilities`.
-        topic_prior: pseudo-count of the topics together.
-        slot_prior: (S,) pseudo-counts of the tags of each document.
+        topic_prior, slot_prior: pseudo-counts of the topics together, and of the tags of each document, (S,).
         shares: (P,) the share of each claim's edge that its tag has; changed in place.
-        n_iter: iterations of each document.
     """
     claims = first_claims(graph)
     settings = (np.float32(topic_prior), n_iter)
@@ -244,14 +186,7 @@ def _share_once(counts, topics, topic_prior, slot_prior, said, own, mine, total)
 
 
 def collect_claims(graph: FactorGraph, numbers: Int32, pairs: Pairs, shares: Float32) -> Pairs:
-    """Return the pairs with the tokens that the claims credit to each; one thread adds up a tag, in order.
-
-    Args:
-        graph: training documents with their tags.
-        numbers: (P,) from `claim_pairs`.
-        pairs: the tag words; `tokens` and `totals` are replaced.
-        shares: (P,) from `share_claims`.
-    """
+    """Return the pairs with the tokens that the claims credit to each; one thread adds up a tag, in order."""
     tokens, totals = np.zeros(len(pairs.words), np.float32), np.zeros(len(pairs.totals), np.float32)
     arguments = (graph, first_claims(graph), _slot_doc(graph), numbers, shares, tokens, totals)
     run_ranges(_collect_claims, pairs.offsets, 8, *arguments)
@@ -275,44 +210,16 @@ def _collect_claims(first, last, graph, claims, slot_doc, numbers, shares, token
 
 
 def credited_tokens(graph: FactorGraph, shares: Float32) -> tuple[Int64, Int32, Float64]:
-    """Return the tokens of each word that documents credit to each tag.
+    """Return the tokens of each word that documents credit to each tag, as offsets, words and tokens.
 
-    Args:
-        graph: documents with their tags.
-        shares: (P,) p(tag | word, document), word by word within a document, as `mixture.credit_claims` has.
-
-    Returns:
-        Offsets (T + 1,) of the tags, and the words and tokens of each; words in the order in which the
-        documents of the tag have them first.
+    `shares` (P,) are numbered as in `mixture_loops.credit_claims`. The words of a tag are in the order in
+    which its documents have them first.
     """
-    T, claims, slot_doc = graph.n_tags, first_claims(graph), _slot_doc(graph)
-    ranges = _edges_of_tags(graph, slot_doc)
-    sizes = np.zeros(T + 1, dtype=np.int64)
-    run_ranges(_count_words, ranges, 2, graph, slot_doc, sizes)
-    offsets = np.cumsum(sizes)
+    offsets = words_of_tags(graph)[0]
     words, tokens = np.empty(offsets[-1], dtype=np.int32), np.zeros(offsets[-1])
-    run_ranges(_add_tokens, ranges, 4, graph, claims, slot_doc, shares, offsets, words, tokens)
+    arguments = (graph, first_claims(graph), _slot_doc(graph), shares, offsets, words, tokens)
+    run_ranges(_add_tokens, offsets, 4, *arguments)
     return offsets, words, tokens
-
-
-@kernel
-def _count_words(first, last, graph, slot_doc, sizes):
-    """Set `sizes[t + 1]` to the number of different words of the documents of tag t."""
-    seen = np.zeros(_n_cells(graph), dtype=np.uint64)
-    for t in range(first, last):
-        _mark_words(t, graph, slot_doc, seen)
-        for i in range(len(seen)):
-            sizes[t + 1] += _n_bits(seen[i])
-            seen[i] = 0
-
-
-@inner
-def _n_bits(x):
-    """Return the number of bits that are set, added up in ever wider fields."""
-    x -= x >> np.uint64(1) & np.uint64(0x5555555555555555)
-    x = (x & np.uint64(0x3333333333333333)) + (x >> np.uint64(2) & np.uint64(0x3333333333333333))
-    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64(x * np.uint64(0x0101010101010101) >> np.uint64(56))
 
 
 @kernel
