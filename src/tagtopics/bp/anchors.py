@@ -200,52 +200,33 @@ def _products(left, right, out):
 
 @kernel
 def _weigh(first, last, profiles, across, gram, rate, steps, weights):
-    """Iterate from equal weights; `across` (dims, n) holds the corners, `gram` (n, n) their products.
-
-    Four words share each load of a corner; the last ones of a range share it with copies of themselves.
-    """
+    """Iterate from equal weights; `across` (dims, n) holds the corners, `gram` (n, n) their products."""
     n = gram.shape[0]
-    targets = np.empty((4, n), dtype=np.float32)
-    slopes = np.empty((4, n), dtype=np.float32)
-    for group in range(first, last, 4):
-        words = (group, min(group + 1, last - 1), min(group + 2, last - 1), min(group + 3, last - 1))
-        targets[:] = 0
-        _add_rows(words, profiles, across, targets)
-        for w in range(group, min(group + 4, last)):
-            weights[w, :] = np.float32(1) / np.float32(n)
+    target, slope = np.empty(n, dtype=np.float32), np.empty(n, dtype=np.float32)
+    for w in range(first, last):
+        target[:] = 0
+        _add_rows(w, profiles, across, target)
+        weights[w, :] = np.float32(1) / np.float32(n)
         for _ in range(steps):
             for i in range(n):
-                for g in range(4):
-                    slopes[g, i] = -targets[g, i]
-            _add_rows(words, weights, gram, slopes)
-            for w in range(group, min(group + 4, last)):
-                _step(w, rate, slopes[w - group], weights)
+                slope[i] = -target[i]
+            _add_rows(w, weights, gram, slope)
+            _step(w, rate, slope, weights)
 
 
 @inner
-def _add_rows(words, scales, rows, totals):
-    """Add all rows, times their scales in four rows of `scales`, to four rows of `totals`, four at a time."""
-    a, b, c, d = words
+def _add_rows(w, scales, rows, total):
+    """Add all rows, times their scales in row w of `scales`, to a vector, four at a time."""
     n = rows.shape[0]
     j = 0
     while j + 4 <= n:
-        a0, a1, a2, a3 = scales[a, j], scales[a, j + 1], scales[a, j + 2], scales[a, j + 3]
-        b0, b1, b2, b3 = scales[b, j], scales[b, j + 1], scales[b, j + 2], scales[b, j + 3]
-        c0, c1, c2, c3 = scales[c, j], scales[c, j + 1], scales[c, j + 2], scales[c, j + 3]
-        d0, d1, d2, d3 = scales[d, j], scales[d, j + 1], scales[d, j + 2], scales[d, j + 3]
-        for i in range(totals.shape[1]):
-            p, q, r, s = rows[j, i], rows[j + 1, i], rows[j + 2, i], rows[j + 3, i]
-            totals[0, i] += (a0 * p + a1 * q) + (a2 * r + a3 * s)
-            totals[1, i] += (b0 * p + b1 * q) + (b2 * r + b3 * s)
-            totals[2, i] += (c0 * p + c1 * q) + (c2 * r + c3 * s)
-            totals[3, i] += (d0 * p + d1 * q) + (d2 * r + d3 * s)
+        a, b, c, d = scales[w, j], scales[w, j + 1], scales[w, j + 2], scales[w, j + 3]
+        for i in range(len(total)):
+            total[i] += (a * rows[j, i] + b * rows[j + 1, i]) + (c * rows[j + 2, i] + d * rows[j + 3, i])
         j += 4
     while j < n:
-        for i in range(totals.shape[1]):
-            totals[0, i] += scales[a, j] * rows[j, i]
-            totals[1, i] += scales[b, j] * rows[j, i]
-            totals[2, i] += scales[c, j] * rows[j, i]
-            totals[3, i] += scales[d, j] * rows[j, i]
+        for i in range(len(total)):
+            total[i] += scales[w, j] * rows[j, i]
         j += 1
 
 
