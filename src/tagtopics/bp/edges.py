@@ -19,15 +19,9 @@ from tagtopics.bp.constants import RECALLS
 from tagtopics.bp.tags import mix_tags, update_slots
 from tagtopics.jit.compiling import allocator, inner, kernel
 
-RUN = 64
-"""Edges of a document that are added up in single precision before they are added in double."""
-
-AHEAD = 2
-"""Edges between prefetching rows and using them; one to three measured alike."""
-
-
-LINE = 16
-"""Single-precision numbers in a cache line on most machines."""
+RUN = 64  # edges of a document that are added up in single precision before they are added in double
+AHEAD = 2  # edges between prefetching rows and using them; one to three measured alike
+LINE = 16  # single-precision numbers in a cache line on most machines
 
 
 class Scratch(NamedTuple):
@@ -48,67 +42,45 @@ class Scratch(NamedTuple):
 def update_documents(first, last, graph, given, priors, messages, doc_sums, slot_means, change, partial):
     """Update messages, sums and slot means of documents first to last; without sums of tags, no slot means.
 
-    `change` (D,) is set to how far each document's messages moved; `partial` (W, K) gets the new word sums.
+    Without stored messages, those of a document are recomputed, updated and discarded. `change` (D,) is set
+    to how far each document's messages moved, or then its sums: its last messages are only approximate.
+    `partial` (W, K) gets the new word sums.
     """
-    scratch = _scratch(first, last, graph, priors.order, messages.shape[1])
-    for d in range(first, last):
-        if graph.doc_edges[d] < graph.doc_edges[d + 1]:
-            w0 = mix_tags(d, graph, given, priors, slot_means, scratch)
-            change[d] = _update_edges(
-                d, 0, graph, given.words, priors, w0, messages, doc_sums, partial, scratch
-            )
-            if given.tag_sums.shape[0] > 0:
-                update_slots(d, 0, graph, messages, doc_sums, slot_means, scratch)
-
-
-@kernel
-def update_documents_lean(first, last, graph, given, priors, doc_sums, slot_means, change, partial):
-    """Do the same without stored messages: recompute those of a document, update them, discard them.
-
-    `change` (D,) is set to how far each document's sums moved: its last messages are only approximate.
-    """
-    K = doc_sums.shape[1]
-    scratch = _scratch(first, last, graph, priors.order, K)
-    messages = np.empty((longest_of(first, last, graph), K), dtype=np.float32)
+    K, lean = doc_sums.shape[1], given.previous.sums.shape[0] > 0
+    scratch = _scratch(longest_of(first, last, graph.doc_slots), priors.order, K)
+    rows = np.empty((longest_of(first, last, graph.doc_edges), K), dtype=np.float32) if lean else messages
     before = np.empty(K, dtype=np.float32)
     for d in range(first, last):
-        base = graph.doc_edges[d]
-        if base < graph.doc_edges[d + 1]:
+        if graph.doc_edges[d] == graph.doc_edges[d + 1]:
+            continue
+        base = graph.doc_edges[d] if lean else 0
+        w0 = mix_tags(d, graph, given, priors, slot_means, scratch)
+        if lean:
             for k in range(K):
                 before[k] = doc_sums[d, k]
-            w0 = mix_tags(d, graph, given, priors, slot_means, scratch)
-            _recall(d, graph, given.previous, priors, w0, messages, doc_sums, scratch)
-            _update_edges(d, base, graph, given.words, priors, w0, messages, doc_sums, partial, scratch)
-            if given.tag_sums.shape[0] > 0:
-                update_slots(d, base, graph, messages, doc_sums, slot_means, scratch)
+            _recall(d, graph, given.previous, priors, w0, rows, doc_sums, scratch)
+        change[d] = _update_edges(d, base, graph, given.words, priors, w0, rows, doc_sums, partial, scratch)
+        if lean:
             change[d] = _distance(d, before, doc_sums)
+        if given.tag_sums.shape[0] > 0:
+            update_slots(d, base, graph, rows, doc_sums, slot_means, scratch)
 
 
 @allocator
-def _scratch(first, last, graph, order, K):
-    """Return buffers for any of the documents first to last; see `Scratch`."""
-    widest = 0
-    for d in range(first, last):
-        widest = max(widest, graph.doc_slots[d + 1] - graph.doc_slots[d])
+def _scratch(n_tags, order, K):
+    f = np.float32
     return Scratch(
-        np.empty(K, dtype=np.float32),
-        np.empty(K, dtype=np.float32),
-        np.empty(K, dtype=np.float32),
-        np.empty(K, dtype=np.float32),
-        np.empty(K),
-        np.empty((widest, K), dtype=np.float32),
-        np.empty((widest, 4), dtype=np.float32),
-        np.empty((order + 1, K)),
-        np.empty((order + 1, K)),
-    )
+        np.empty(K, f), np.empty(K, f), np.empty(K, f), np.empty(K, f), np.empty(K),
+        np.empty((n_tags, K), f), np.empty((n_tags, 4), f), np.empty((order + 1, K)), np.empty((order + 1, K)),
+    )  # fmt: skip
 
 
 @inner
-def longest_of(first, last, graph):
-    """Return the number of edges of the longest of the documents first to last."""
+def longest_of(first, last, offsets):
+    """Return the largest difference of neighbouring offsets, first to last."""
     longest = 0
     for d in range(first, last):
-        longest = max(longest, graph.doc_edges[d + 1] - graph.doc_edges[d])
+        longest = max(longest, offsets[d + 1] - offsets[d])
     return longest
 
 

@@ -14,19 +14,15 @@ from tagtopics.bp.edges import longest_of, overlap, sum_rows
 from tagtopics.bp.graph import CorpusSums, DocState, FactorGraph
 from tagtopics.bp.sums import add_in_blocks, add_tags
 from tagtopics.bp.tags import normalise_row
-from tagtopics.jit.compiling import allocator, inner, kernel
+from tagtopics.jit.compiling import inner, kernel
 from tagtopics.jit.randomness import hashed, mixed
 
 
 def start(graph: FactorGraph, word_topics: Float32, seed: int, lean: bool, sums: CorpusSums) -> DocState:
     """Return the initial state of a corpus, or of a part of one, and add its sums to `sums`.
 
-    Args:
-        graph: the documents.
-        word_topics: (W, K) initial p(topic | word), up to a factor for each word.
-        seed: of the noise and the credits; the result does not depend on the parts.
-        lean: leave the messages out.
-        sums: added to.
+    `word_topics` (W, K) is p(topic | word), up to a factor for each word. The result does not depend on the
+    parts. A lean state has no messages.
     """
     K = word_topics.shape[1]
     messages = np.empty((0 if lean else graph.n_edges, K), dtype=np.float32)
@@ -35,10 +31,8 @@ def start(graph: FactorGraph, word_topics: Float32, seed: int, lean: bool, sums:
     noise = np.empty((PATTERNS, K), dtype=np.float32)
     _draw_noise(np.uint64(seed), noise)
     likelihoods = _word_likelihoods(word_topics, graph.totals.word_docs)
-    loop = _initialise_lean if lean else _initialise
-    arrays = (doc_sums, slot_means) if lean else (messages, doc_sums, slot_means)
-    arguments = (likelihoods, noise, np.uint64(seed), *arrays)
-    add_in_blocks(loop, graph, graph.totals.token_grid, sums.words, *arguments)
+    arguments = (likelihoods, noise, np.uint64(seed), messages, doc_sums, slot_means)
+    add_in_blocks(_initialise, graph, graph.totals.token_grid, sums.words, *arguments)
     add_tags(graph, slot_means, sums)
     return DocState(messages, doc_sums, slot_means)
 
@@ -55,25 +49,17 @@ def _word_likelihoods(word_topics: Float32, word_docs: Int64) -> Float32:
 def _initialise(first, last, graph, likelihoods, noise, seed, messages, doc_sums, slot_means, partial):
     """Draw messages, and random credits, for documents first to last.
 
-    `likelihoods` (W, K) are p(w | k); messages are multiplied by rows of `noise` (PATTERNS, K).
+    `likelihoods` (W, K) are p(w | k); messages are multiplied by rows of `noise` (PATTERNS, K). Without rows
+    for them, the messages of a document are discarded once they are in the sums.
     """
-    theta, gain, wide = _scratch(messages.shape[1])
+    K, lean = doc_sums.shape[1], messages.shape[0] == 0
+    theta, gain, wide = np.empty(K, dtype=np.float32), np.empty(K, dtype=np.float32), np.empty(K)
+    rows = np.empty((longest_of(first, last, graph.doc_edges), K), dtype=np.float32) if lean else messages
     for d in range(first, last):
+        base = graph.doc_edges[d] if lean else 0
         _read_document(d, graph, likelihoods, theta, gain)
-        _draw_messages(d, 0, graph, likelihoods, noise, seed, theta, messages, partial)
-        _draw_credits(d, 0, graph, seed, messages, doc_sums, slot_means, wide)
-
-
-@kernel
-def _initialise_lean(first, last, graph, likelihoods, noise, seed, doc_sums, slot_means, partial):
-    """Do the same, and discard the messages of a document once they are in the sums."""
-    theta, gain, wide = _scratch(doc_sums.shape[1])
-    messages = np.empty((longest_of(first, last, graph), doc_sums.shape[1]), dtype=np.float32)
-    for d in range(first, last):
-        base = graph.doc_edges[d]
-        _read_document(d, graph, likelihoods, theta, gain)
-        _draw_messages(d, base, graph, likelihoods, noise, seed, theta, messages, partial)
-        _draw_credits(d, base, graph, seed, messages, doc_sums, slot_means, wide)
+        _draw_messages(d, base, graph, likelihoods, noise, seed, theta, rows, partial)
+        _draw_credits(d, base, graph, seed, rows, doc_sums, slot_means, wide)
 
 
 @kernel
@@ -83,11 +69,6 @@ def _draw_noise(seed, noise):
         bits = hashed(seed, NOISE_STREAM + i)
         for k in range(noise.shape[1]):
             noise[i, k] = np.float32(0.5) + mixed(bits, k)
-
-
-@allocator
-def _scratch(K):
-    return np.empty(K, dtype=np.float32), np.empty(K, dtype=np.float32), np.empty(K)
 
 
 @inner

@@ -77,10 +77,8 @@ def sweep(
     `given` has no sums of tags, slot means stay as they are, and nothing is added to the sums of the tags.
     """
     change = np.zeros(graph.n_docs)
-    loop = edges.update_documents_lean if lean else edges.update_documents
-    arrays = (*(docs[1:] if lean else docs), change)
-    grid = graph.totals.token_grid
-    add_in_blocks(loop, graph, grid, sums.words, given, _scalars(priors), *arrays)
+    grid, arguments = graph.totals.token_grid, (given, _scalars(priors), *docs, change)
+    add_in_blocks(edges.update_documents, graph, grid, sums.words, *arguments)
     if len(given.tag_sums):
         add_tags(graph, docs.slot_means, sums)
     return float((np.rint(change / grid) * grid).sum())
