@@ -25,17 +25,11 @@ from tagtopics.jit.compiling import inner, kernel
 from tagtopics.jit.randomness import hashed, mixed
 from tagtopics.jit.threads import run_ranges
 
+# Anchors are chosen among the K times this many commonest words: rare words have noisy profiles.
 CANDIDATES_PER_TOPIC = 8
-"""Anchors are chosen among the K times this many commonest words: rare words have noisy profiles."""
-
-MIN_DOCS = 3
-"""Words in fewer documents are never anchors."""
-
-WEIGHT_STEPS = 3
-"""Steps of exponentiated gradient for the mixture weights; a start need not be exact."""
-
-STEP_SIZE = 80.0
-"""Length of a step, in units of the largest squared corner."""
+MIN_DOCS = 3  # words in fewer documents are never anchors
+WEIGHT_STEPS = 3  # steps of exponentiated gradient for the mixture weights; a start need not be exact
+STEP_SIZE = 80.0  # length of a step, in units of the largest squared corner
 
 
 def anchored_topics(profile_sums: Float64, word_docs: Int64, n_topics: int) -> Float32:

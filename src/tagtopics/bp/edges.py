@@ -71,7 +71,8 @@ def _scratch(n_tags, order, K):
     f = np.float32
     return Scratch(
         np.empty(K, f), np.empty(K, f), np.empty(K, f), np.empty(K, f), np.empty(K),
-        np.empty((n_tags, K), f), np.empty((n_tags, 4), f), np.empty((order + 1, K)), np.empty((order + 1, K)),
+        np.empty((n_tags, K), f), np.empty((n_tags, 4), f),
+        np.empty((order + 1, K)), np.empty((order + 1, K)),
     )  # fmt: skip
 
 

@@ -10,16 +10,16 @@ results never depend on the machine.
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from types import ModuleType
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from tagtopics._typing import Bool, Float32, Float64, Int64
+from tagtopics._typing import CSR, Bool, Float32, Float64, Int64
 from tagtopics.bp import sweep as compiled
 from tagtopics.bp.anchors import add_profiles, anchored_topics, no_profiles
 from tagtopics.bp.constants import NOISE
@@ -36,59 +36,13 @@ from tagtopics.bp.graph import (
 from tagtopics.bp.loop import proportions
 from tagtopics.errors import CorpusWarning, InputError
 
-_TOLERANCE = 1e-3
-"""Largest relative error of the sums of a restored state; rounding stays far below."""
-
+_TOLERANCE = 1e-3  # largest relative error of the sums of a restored state; rounding stays far below
+# `memory="auto"` stores up to 8 GiB of messages: 4 bytes for each topic of each edge.
 MAX_STORED_BYTES = 8 * 2**30
-"""`memory="auto"` stores up to 8 GiB of messages: 4 bytes for each topic of each edge."""
+_CGROUP = Path("/sys/fs/cgroup")  # what a container sees of its own limits
 
-_UNLIMITED = 1 << 60
-_CGROUP = Path("/sys/fs/cgroup")
-_OWN_CGROUP = Path("/proc/self/cgroup")
-_VERSION_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
-_VERSION_2 = ("memory.max", "memory.current", "inactive_file")
-
-
-Take = Callable[[Int64], tuple[Any, Any]]
-"""Returns the counts and tags, CSR, of documents by their rows, ascending."""
-
-
-class Kernels(Protocol):
-    """The functions of a sweep: the module `bp.sweep`, or `bp.reference` to check it."""
-
-    def sweep_input(
-        self,
-        sums: CorpusSums,
-        tag_docs: Int64 | Float64,
-        previous: Float32,
-        priors: Priors,
-        lean: bool,
-    ) -> SweepInput:
-        """Return what a sweep reads about words and tags."""
-        ...
-
-    def start(
-        self,
-        graph: FactorGraph,
-        word_topics: Float32,
-        seed: int,
-        lean: bool,
-        sums: CorpusSums,
-    ) -> DocState:
-        """Return the initial state of documents, and add its sums to `sums`."""
-        ...
-
-    def sweep(
-        self,
-        graph: FactorGraph,
-        docs: DocState,
-        given: SweepInput,
-        priors: Priors,
-        lean: bool,
-        sums: CorpusSums,
-    ) -> float:
-        """Update documents in place and add their sums to `sums`; return how far messages moved."""
-        ...
+Take = Callable[[Int64], tuple[CSR, CSR]]  # returns counts and tags of documents by their rows, ascending
+Kernels = ModuleType  # `bp.sweep`, or `bp.reference` to check it: `sweep_input`, `start` and `sweep`
 
 
 class Sweep(NamedTuple):
@@ -105,33 +59,27 @@ class Executor(Protocol):
     @property
     def totals(self) -> Totals:
         """Statistics of the corpus."""
-        ...
 
     @property
     def lean(self) -> bool:
         """Whether messages are recomputed in each sweep instead of stored."""
-        ...
 
     @property
     def kernels(self) -> Kernels:
         """The functions of a sweep."""
-        ...
 
     @property
     def take(self) -> Take | None:
         """Reads documents by their rows; None if all documents are in memory."""
-        ...
 
     def profiles(self, n_topics: int, seed: int) -> Float64:
         """Return the sums of the words' profiles over all documents; see `bp.anchors`."""
-        ...
 
     def start(self, word_topics: Float32, seed: int, sums: CorpusSums) -> DocState | None:
         """Draw the initial state of all documents and add its sums to `sums`, which are zero.
 
         Return the state, or None if it is kept elsewhere.
         """
-        ...
 
     def sweep(self, sweep: Sweep, docs: DocState | None, sums: CorpusSums) -> float:
         """Update all documents, `docs` in place, and add their sums to `sums`, which are zero.
@@ -139,15 +87,12 @@ class Executor(Protocol):
         If the input has no sums of tags, the sums of the tags stay as they are. Return how far messages
         moved, in tokens.
         """
-        ...
 
     def doc_topic(self, belief: Belief) -> Float32:
         """Return the topic proportions of the documents that a model keeps, (D, K)."""
-        ...
 
     def check(self, sums: CorpusSums, docs: DocState | None) -> None:
         """Raise `InputError` if a restored state does not fit the documents."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -157,16 +102,12 @@ class MemoryExecutor:
     graph: FactorGraph
     lean: bool = False  # recompute messages in each sweep instead of storing them; see `reference.recall`
     kernels: Kernels = compiled
+    take: ClassVar[None] = None
 
     @property
     def totals(self) -> Totals:
         """Statistics of the corpus."""
         return self.graph.totals
-
-    @property
-    def take(self) -> None:
-        """None: all documents are in memory."""
-        return None
 
     def profiles(self, n_topics: int, seed: int) -> Float64:
         """Return the sums of the words' profiles."""
@@ -176,13 +117,12 @@ class MemoryExecutor:
 
     def start(self, word_topics: Float32, seed: int, sums: CorpusSums) -> DocState:
         """Return the initial state of all documents."""
-        return self.kernels.start(self.graph, word_topics, seed, self.lean, sums)
+        docs: DocState = self.kernels.start(self.graph, word_topics, seed, self.lean, sums)
+        return docs
 
     def sweep(self, sweep: Sweep, docs: DocState | None, sums: CorpusSums) -> float:
         """Update all documents in place."""
-        assert docs is not None
-        arguments = (sweep.given, sweep.priors, self.lean, sums)
-        return self.kernels.sweep(self.graph, docs, *arguments)
+        return float(self.kernels.sweep(self.graph, docs, sweep.given, sweep.priors, self.lean, sums))
 
     def doc_topic(self, belief: Belief) -> Float32:
         """Return the topic proportions of all documents, (D, K)."""
@@ -237,31 +177,16 @@ def check_array(array: object, shape: tuple[int, ...], dtype: type, what: str) -
         raise InputError(f"{what} is damaged: it has negative or infinite numbers; start again without it")
 
 
-class MemoryEstimate(NamedTuple):
-    """Bytes that belief propagation needs in addition to the corpus."""
-
-    messages: int  # of the messages alone: K numbers for each word of each document
-    stored: int  # with messages stored
-    lean: int  # with messages recomputed: K numbers for each document, word and slot
-
-
-def estimate_memory(graph: FactorGraph, n_topics: int) -> MemoryEstimate:
-    """Return what each mode needs for a graph and a number of topics."""
-    narrow = 4 * (graph.n_docs + graph.n_slots)
-    wide = 8 * (2 * graph.n_words + 2 * graph.n_tags) + 4 * (3 * graph.n_words + 2 * graph.n_tags)
-    base = n_topics * (narrow + wide)
-    messages = 4 * n_topics * graph.n_edges
-    return MemoryEstimate(messages, base + messages, base + 8 * n_topics * graph.n_words)
-
-
 def is_lean(memory: str, graph: FactorGraph, n_topics: int) -> bool:
     """Return whether messages are recomputed: for "lean", and for "auto" above `MAX_STORED_BYTES`.
 
     A fit that needs more memory than is available gets a warning.
     """
-    estimate = estimate_memory(graph, n_topics)
-    lean = memory == "lean" or (memory == "auto" and estimate.messages > MAX_STORED_BYTES)
-    needed, available = estimate.lean if lean else estimate.stored, available_memory()
+    messages = 4 * n_topics * graph.n_edges
+    lean = memory == "lean" or (memory == "auto" and messages > MAX_STORED_BYTES)
+    rows = 4 * (graph.n_docs + graph.n_slots) + 28 * graph.n_words + 24 * graph.n_tags
+    needed = n_topics * rows + (8 * n_topics * graph.n_words if lean else messages)
+    available = available_memory()
     if available is not None and needed > available:
         remedy = "use shards (tagtopics shard) or fewer topics" if lean else 'use memory="lean"'
         sizes = f"{needed / 2**30:.1f} GiB of memory, {available / 2**30:.1f} GiB are available"
@@ -270,47 +195,14 @@ def is_lean(memory: str, graph: FactorGraph, n_topics: int) -> bool:
 
 
 def available_memory() -> int | None:
-    """Return the bytes that this process may still use, control groups included; None if unknown."""
-    amounts = [amount for amount in (_free_on_machine(), _free_in_cgroup()) if amount is not None]
-    return min(amounts, default=None)
-
-
-def _free_on_machine() -> int | None:
+    """Return the bytes that this process may still use, here or in its container; None if unknown."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
-        return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
-    except (OSError, ValueError, StopIteration, IndexError):
-        pass
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
+        free = 1024 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration):
         return None
-
-
-def _free_in_cgroup() -> int | None:
-    """Return what is left of the limits of this process's control groups; None if there is no limit."""
     try:
-        lines = _OWN_CGROUP.read_text().splitlines()
-    except OSError:
-        lines = []
-    amounts: list[int] = []
-    for line in (*lines, "0::/", "1:memory:/"):
-        _, controllers, path = line.split(":", 2)
-        if controllers not in ("", "memory"):
-            continue
-        files, base = (_VERSION_1, _CGROUP / "memory") if controllers else (_VERSION_2, _CGROUP)
-        folder = base / path.strip("/")
-        places = [place for place in (folder, *folder.parents) if place.is_relative_to(base)]
-        amounts += [amount for place in places if (amount := _free_in(place, *files)) is not None]
-    return min(amounts, default=None)
-
-
-def _free_in(folder: Path, limit: str, usage: str, cache: str) -> int | None:
-    """Return the limit of a control group minus its usage; page cache that can be dropped counts as free."""
-    try:
-        bound, used = int((folder / limit).read_text()), int((folder / usage).read_text())
-        rows = (line.split() for line in (folder / "memory.stat").read_text().splitlines())
-        cached = next((int(row[1]) for row in rows if row[0] == cache), 0)
-    except (OSError, ValueError, IndexError):
-        return None  # "max" is not a number: no limit
-    return max(0, bound - used + cached) if bound < _UNLIMITED else None
+        limit, used = (int((_CGROUP / f"memory.{name}").read_text()) for name in ("max", "current"))
+    except (OSError, ValueError):  # "max" is not a number: no limit
+        return free
+    return min(free, max(0, limit - used))

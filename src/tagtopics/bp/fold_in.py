@@ -11,8 +11,7 @@ from tagtopics._typing import Float32
 from tagtopics.bp.fold import fold_in
 from tagtopics.bp.graph import build_graph
 
-_BATCH_EDGES = 1 << 22
-"""Edges of a batch; large enough to keep all threads busy."""
+_BATCH_EDGES = 1 << 22  # edges of a batch; large enough to keep all threads busy
 
 
 class FoldIn(NamedTuple):

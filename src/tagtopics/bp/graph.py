@@ -19,8 +19,8 @@ import scipy.sparse as sp
 from tagtopics._typing import Float32, Float64, Int32, Int64
 
 _ENOUGH_BLOCKS, _MAX_BLOCKS = 8, 128
+# Bounds of `cut_blocks`: more blocks than most machines have cores, none too small for a thread.
 _MIN_EDGES = 4096
-"""Bounds of `cut_blocks`: more blocks than most machines have cores, none too small for a thread."""
 
 
 class Groups(NamedTuple):

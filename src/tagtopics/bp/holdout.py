@@ -13,8 +13,7 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import completion
 from tagtopics.errors import InputError
 
-_BATCH = 1 << 20
-"""Probabilities of held-out words computed at a time, times topics."""
+_BATCH = 1 << 20  # probabilities of held-out words computed at a time, times topics
 
 
 class Holdout(NamedTuple):

@@ -29,26 +29,15 @@ from tagtopics.bp.holdout import Holdout, set_aside
 from tagtopics.bp.loop import run
 from tagtopics.bp.propagation import BeliefPropagation
 
-MIN_DOCS = 200
-"""Corpora with fewer documents keep the priors they were given."""
-
-_ALPHA_SHARE, _ALPHA_DOCS = 10, 500
-"""For alpha, one document in 10 is set aside, at most 500."""
-
+MIN_DOCS = 200  # corpora with fewer documents keep the priors they were given
+_ALPHA_SHARE, _ALPHA_DOCS = 10, 500  # for alpha, one document in 10 is set aside, at most 500
+# Topics are learned for 20 sweeps; alpha is improved from sweep 4 on, in every second sweep.
 _ALPHA_SWEEPS, _FIRST, _EVERY = 20, 4, 2
-"""Topics are learned for 20 sweeps; alpha is improved from sweep 4 on, in every second sweep."""
-
-_ALPHA, _BETA = 0.1, 0.05
-"""The priors of the paper, and of models with few topics."""
-
+_ALPHA, _BETA = 0.1, 0.05  # the priors of the paper, and of models with few topics
+# Most that the scaled priors add up to: tokens of a document, and a share of the tokens of a mean topic.
 _DOC_TOKENS, _TOPIC_SHARE = 5.0, 0.125
-"""Most that the scaled priors add up to: tokens of a document, and a share of the tokens of a mean topic."""
-
-_MIN_ALPHA, _MAX_ALPHA = 1e-3, 10.0
-"""Bounds of a learned alpha."""
-
-_RELAXATION = 1.0
-"""Largest relaxation while priors are learned; with more, so few sweeps end in mid-swing."""
+_MIN_ALPHA, _MAX_ALPHA = 1e-3, 10.0  # bounds of a learned alpha
+_RELAXATION = 1.0  # largest relaxation while priors are learned; with more, so few sweeps end in mid-swing
 
 
 def default_alpha(n_topics: int, scaled: bool) -> float:

@@ -18,20 +18,12 @@ from tagtopics.bp.graph import FactorGraph, build_graph
 from tagtopics.bp.loop import run
 from tagtopics.bp.propagation import AFTER_PILOT, BeliefPropagation, Start
 
-SWEEPS, RELAXATION = 40, 1.0
-"""Most sweeps of the pilot, and its largest over-relaxation."""
-
+SWEEPS, RELAXATION = 40, 1.0  # most sweeps of the pilot, and its largest over-relaxation
+# Most sweeps of a pilot that a fit starts from, with the relaxation of that fit, and of the fit itself.
 SWEEPS_BEFORE, SWEEPS_AFTER = 60, 25
-"""Most sweeps of a pilot that a fit starts from, with the relaxation of that fit, and of the fit itself."""
-
-MOST_HELD_OUT = 1000
-"""Most documents held out."""
-
-_SHARE = 5
-"""One document in five is held out, at most `MOST_HELD_OUT`."""
-
-_MOST, _DOCS_PER_TOPIC = 20_000, 200
-"""Pilot size: 20,000 documents, or 200 per topic if more."""
+MOST_HELD_OUT = 1000  # most documents held out
+_SHARE = 5  # one document in five is held out, at most `MOST_HELD_OUT`
+_MOST, _DOCS_PER_TOPIC = 20_000, 200  # pilot size: 20,000 documents, or 200 per topic if more
 
 
 @dataclass(frozen=True, eq=False)

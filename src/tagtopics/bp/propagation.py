@@ -17,22 +17,16 @@ from tagtopics.errors import InputError
 
 __all__ = ["Belief", "BeliefPropagation", "Start"]
 
+# Relaxation is multiplied by this after each sweep: a long fit ends with plain sweeps and converges.
 _FADING, _LATE_FADING = 0.95, 0.97
-"""Relaxation is multiplied by this after each sweep: a long fit ends with plain sweeps and converges."""
-
-AFTER_PILOT = 1.0
-"""Largest over-relaxation of a fit that starts from the topics of a pilot."""
-
+AFTER_PILOT = 1.0  # largest over-relaxation of a fit that starts from the topics of a pilot
+# Over-relaxation above 1 oscillates. It starts after `_PLAIN` sweeps, if the change exceeds `_SLOW`.
 _PLAIN, _SLOW = 15, 0.02
-"""Over-relaxation above 1 oscillates. It starts after `_PLAIN` sweeps, if the change exceeds `_SLOW`."""
-
+# Sweeps credit words to tags. Where tags do not act on topics and there are at least `_MANY` slots, only the
+# first four sweeps and every fifth one do (decision 223).
 _EVERY, _MANY = 5, 5_000
-"""Sweeps credit words to tags. Where tags do not act on topics and there are at least `_MANY` slots, only the
-first four sweeps and every fifth one do (decision 223)."""
-
-
+# Numbers of `Priors` that stay the same in all sweeps of a fit.
 _LASTING = ("topic_word", "pairwise_weight", "higher_order_weight", "order", "word_exponent", "own_tokens")
-"""Numbers of `Priors` that stay the same in all sweeps of a fit."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -49,7 +49,9 @@ def edge_message(
 
 def relaxed_sums(sums: Float64, previous: Float32, relaxation: float) -> Float64:
     """Return the word sums (W, K) that a sweep uses, moved further in the direction of their last move."""
-    return np.maximum(sums + relaxation * (sums - previous), const.LEAST * sums) if len(previous) else sums.copy()
+    if not len(previous):
+        return sums.copy()
+    return np.maximum(sums + relaxation * (sums - previous), const.LEAST * sums)
 
 
 def word_shares(used: Float64, priors: Priors) -> Float64:
@@ -62,8 +64,8 @@ def word_shares(used: Float64, priors: Priors) -> Float64:
 def credit(messages: Any, profiles: Any) -> Float64:
     """Return p(x_wd = t), (E_d, T_d): how much of each word each tag of a document accounts for [credit].
 
-    `profiles` (T_d, K) are from `slot_profile`. The paper uses the tags' messages here; those are cubes of the
-    profiles, and let one of several tags that share a topic take all of it (decision 223).
+    `profiles` (T_d, K) are from `slot_profile`. The paper uses the tags' messages here; those are cubes of
+    the profiles, and let one of several tags that share a topic take all of it (decision 223).
     """
     likelihood = np.asarray(messages, dtype=np.float64) @ np.asarray(profiles, dtype=np.float64).T
     total = likelihood.sum(1, keepdims=True)

@@ -33,8 +33,8 @@ from tagtopics.jit.threads import run_ranges
 
 __all__ = ["start", "sweep", "sweep_input"]
 
+# Words that are added up before they are added to the totals; independent of the number of threads.
 _ROWS = 256
-"""Words that are added up before they are added to the totals; independent of the number of threads."""
 
 
 def sweep_input(

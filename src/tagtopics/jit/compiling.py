@@ -47,8 +47,7 @@ _INNER_OPTIONS: dict[str, Any] = _OPTIONS | {
 _ALLOCATOR_OPTIONS: dict[str, Any] = _OPTIONS | _UNWRAPPED
 
 
-_KERNELS = ("jit/*.py", "bp/*.py", "**/*_loops.py", "**/loops.py")
-"""The files that kernels are in."""
+_KERNELS = ("jit/*.py", "bp/*.py", "**/*_loops.py", "**/loops.py")  # the files that kernels are in
 
 
 def kernel(function: Any) -> Any:

@@ -27,14 +27,10 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-_RANGES_PER_THREAD = 4
-"""Enough to even out what the weights do not predict, few enough to cost nothing."""
-
-_MIN_WORK = 1 << 15
-"""Work, in multiply-adds, below which starting a second thread costs more than it saves."""
-
+_RANGES_PER_THREAD = 4  # enough to even out what the weights do not predict, few enough to cost nothing
+_MIN_WORK = 1 << 15  # work, in multiply-adds, below which starting a second thread costs more than it saves
+# Upper bound of `n_jobs`: each thread has buffers of its own, and more threads than cores gain nothing.
 _MAX_THREADS_PER_CORE = 4
-"""Upper bound of `n_jobs`: each thread has buffers of its own, and more threads than cores gain nothing."""
 
 _lane = threading.local()
 _limit: ContextVar[int | None] = ContextVar("tagtopics_threads", default=None)

@@ -11,8 +11,7 @@ from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.jit.compiling import kernel
 from tagtopics.jit.threads import run_lanes, run_ranges
 
-_FEW = 64
-"""Up to this n, the kernel keeps a sorted list of the largest values so far."""
+_FEW = 64  # up to this n, the kernel keeps a sorted list of the largest values so far
 
 
 def largest(values: Any, n: int) -> Int64:

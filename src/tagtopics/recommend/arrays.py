@@ -16,15 +16,9 @@ from tagtopics.recommend.ridge import HALVED_FROM, LEAST, uses_all
 _PREFIX = "recommender."
 _MATRICES = ("counts", "tags")
 _ARRAYS = ("topics", "rows", "coefficients", "own")
-
-_LARGEST = 1e9
-"""Largest number in the arrays of a loaded recommender; those of a fit stay far below."""
-
-_WIDEST = 1e4
-"""Largest bandwidth; that of a fit is at most a tenth."""
-
-_MOST_TOKENS = 1e15
-"""Largest entry of a matrix; more tokens than a model can be fitted to."""
+_LARGEST = 1e9  # largest number in the arrays of a loaded recommender; those of a fit stay far below
+_WIDEST = 1e4  # largest bandwidth; that of a fit is at most a tenth
+_MOST_TOKENS = 1e15  # largest entry of a matrix; more tokens than a model can be fitted to
 
 
 def recommender_to_arrays(recommender: TagRecommender | None) -> dict[str, Any]:

@@ -11,24 +11,15 @@ import scipy.special
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.jit.top import largest_in_rows
 
-N_FEATURES = 6
-"""The last axis of `calibration_features`."""
-
+N_FEATURES = 6  # the last axis of `calibration_features`
+# Added to scores before the logarithm. A score is a share of documents, so this is close to zero.
 _FLOOR = np.float32(3e-3)
-"""Added to scores before the logarithm. A score is a share of documents, so this is close to zero."""
-
-_CANDIDATES = 20
-"""Tags of a document that calibration uses: the best ones, which decide about lists."""
-
+_CANDIDATES = 20  # tags of a document that calibration uses: the best ones, which decide about lists
 _BALANCES = tuple(0.05 * i for i in range(21))
-_KEPT_PRECISION = 0.95
-"""Share of the precision of the most probable tags that balanced lists must keep."""
-
+_KEPT_PRECISION = 0.95  # share of the precision of the most probable tags that balanced lists must keep
+# What thresholds that favour rare tags may cost of the F-measure over all pairs, and what share of it.
 _LOST_F_MEASURE, _LOST_SHARE = 0.002, 0.004
-"""What thresholds that favour rare tags may cost of the F-measure over all pairs, and what share of it."""
-
-LIST = 5
-"""Length of the lists that popularity penalties are chosen for, as in the paper."""
+LIST = 5  # length of the lists that popularity penalties are chosen for, as in the paper
 
 
 class Calibration(NamedTuple):

@@ -9,8 +9,8 @@ import numpy as np
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float64
 
+# Largest entry of the gradient, per unit of the rows' weight, at which the weights are final.
 _TOLERANCE = 1e-8
-"""Largest entry of the gradient, per unit of the rows' weight, at which the weights are final."""
 
 
 @single_thread()

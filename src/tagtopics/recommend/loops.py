@@ -9,8 +9,7 @@ import numpy as np
 from tagtopics._typing import Float32, Int32, Int64
 from tagtopics.jit.compiling import inner, kernel
 
-_BLOCK = 64
-"""Tags that are tested at a time for a score that is large enough."""
+_BLOCK = 64  # tags that are tested at a time for a score that is large enough
 
 
 class KernelDocuments(NamedTuple):

@@ -42,29 +42,16 @@ from tagtopics.recommend.ridge import (
     votes_of,
 )
 
+# Up to 1,000 tags, training documents are sampled so that the table of coefficients stays below 2^24.
 _FEW_TAGS, _MOST_COEFFICIENTS = 1000, 1 << 24
-"""Up to 1,000 tags, training documents are sampled so that the table of coefficients stays below 2^24."""
-
-_PAIRS_FOR_WIDTH = 300
-"""Documents whose mean distance sets the width of the kernel."""
-
-MOST_DOCS = 1 << 16
-"""Training documents that are kept; of more, a random sample."""
-
+_PAIRS_FOR_WIDTH = 300  # documents whose mean distance sets the width of the kernel
+MOST_DOCS = 1 << 16  # training documents that are kept; of more, a random sample
+# Training documents that calibration uses, with scores of all documents, and of the nearest ones.
 _CALIBRATED_DOCS, _CALIBRATED_BY_NEIGHBOURS = 2000, 1000
-"""Training documents that calibration uses, with scores of all documents, and of the nearest ones."""
-
-_CALIBRATED_PAIRS = 1 << 24
-"""Most document-tag pairs that calibration uses."""
-
-_BALANCED_PAIRS = 1 << 21
-"""Document-tag pairs that the balance of lists is learned from."""
-
-_BATCH_PAIRS = 1 << 22
-"""Document-tag pairs in memory at a time."""
-
-_IMPROBABLE = 0.01
-"""Less probable pairs are left out when thresholds are learned."""
+_CALIBRATED_PAIRS = 1 << 24  # most document-tag pairs that calibration uses
+_BALANCED_PAIRS = 1 << 21  # document-tag pairs that the balance of lists is learned from
+_BATCH_PAIRS = 1 << 22  # document-tag pairs in memory at a time
+_IMPROBABLE = 0.01  # less probable pairs are left out when thresholds are learned
 
 
 class Recommendation(NamedTuple):

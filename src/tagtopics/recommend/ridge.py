@@ -15,27 +15,19 @@ from tagtopics.recommend import loops
 from tagtopics.recommend.loops import KernelDocuments
 from tagtopics.tag_prior.neighbours import NEAREST, Near
 
+# Share of the topics in the similarity of two documents; the other share is that of the words.
 TOPIC_WEIGHT = np.float32(0.1)
-"""Share of the topics in the similarity of two documents; the other share is that of the words."""
-
+# Added to the diagonal of the kernel. Good from photographs to news: decision 230.
 RIDGE = np.float32(0.1)
-"""Added to the diagonal of the kernel. Good from photographs to news: decision 230."""
-
-PART = 8000
-"""Documents whose kernel is factorised at a time; the scores of several parts are averaged."""
-
+PART = 8000  # documents whose kernel is factorised at a time; the scores of several parts are averaged
+# Training documents times tags up to which all documents are used; above, the nearest ones.
 _LARGEST_TABLE = 1 << 26
-"""Training documents times tags up to which all documents are used; above, the nearest ones."""
-
+# Coefficients from which they are rounded to half precision, and saved in it: decision 230.
 HALVED_FROM = 1 << 23
-"""Coefficients from which they are rounded to half precision, and saved in it: decision 230."""
-
-NEIGHBOURS = 200
-"""Training documents that a document is regressed on: decision 230."""
-
+NEIGHBOURS = 200  # training documents that a document is regressed on: decision 230
+# Smallest weight or share of a word that counts. One over a smaller one may be infinite, and the mean of two
+# shares that round to zero is not a number.
 LEAST = np.finfo(np.float32).tiny
-"""Smallest weight or share of a word that counts. One over a smaller one may be infinite, and the mean of two
-shares that round to zero is not a number."""
 
 
 class Neighbours(NamedTuple):

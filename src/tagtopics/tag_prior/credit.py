@@ -11,9 +11,7 @@ import numpy.typing as npt
 from tagtopics._html import html_table
 from tagtopics._typing import Float64, Int64
 
-_SHOWN_DOCS = 5
-"""Documents that a notebook shows."""
-
+_SHOWN_DOCS = 5  # documents that a notebook shows
 _SHOWN_WORDS = 8
 
 

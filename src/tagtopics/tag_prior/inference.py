@@ -19,8 +19,7 @@ from tagtopics.tag_prior.mixture_loops import Pairs
 from tagtopics.tag_prior.neighbours import Near, side_by_side, with_documents, words_and_documents
 from tagtopics.tag_prior.prior import Profiles, claims_of, combined, pairs_of
 
-_BATCH = 1 << 22
-"""Numbers of a batch of documents: edges times topics, and claims."""
+_BATCH = 1 << 22  # numbers of a batch of documents: edges times topics, and claims
 
 
 class Mixture(NamedTuple):

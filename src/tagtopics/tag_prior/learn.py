@@ -39,30 +39,19 @@ from tagtopics.tag_prior.tag_words import (
     training_of,
 )
 
-MIN_DOCS = 50
-"""Corpora with fewer documents keep the default settings."""
-
+MIN_DOCS = 50  # corpora with fewer documents keep the default settings
 _SHRINKAGES = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0)
-_FIRST = 2
-"""Values of M that are tried, beginning with 10 and going on in the direction that is better."""
-
+_FIRST = 2  # values of M that are tried, beginning with 10 and going on in the direction that is better
+# The largest strength of a saved model, in tokens: far above all that is learned, far below an overflow.
 _MOST_STRENGTH = 1e12
-"""The largest strength of a saved model, in tokens: far above all that is learned, far below an overflow."""
-
-_LEAST = 1e-4
-"""Tokens from which on a word is one of a tag's own; half of all pairs have less (decision 222)."""
-
-_PSEUDO_COUNT = 2.0
-"""Pseudo-count of the words of tags before it is learned."""
-
+_LEAST = 1e-4  # tokens from which on a word is one of a tag's own; half of all pairs have less (decision 222)
+_PSEUDO_COUNT = 2.0  # pseudo-count of the words of tags before it is learned
+# The same for credit if the words of tags do not help to predict documents: which of two tags a word is due
+# to is still to be answered (decision 223).
 _CREDIT_TOKENS = 10.0
-"""The same for credit if the words of tags do not help to predict documents: which of two tags a word is due
-to is still to be answered (decision 223)."""
-
-
+# While the words of tags are learned, their pseudo-counts are ten times those of prediction: from almost
+# none, words that are due to a tag are found slowly, and most stay with the topics (decision 222).
 _CLAIM = 10.0
-"""While the words of tags are learned, their pseudo-counts are ten times those of prediction: from almost
-none, words that are due to a tag are found slowly, and most stay with the topics (decision 222)."""
 
 
 class TagSettings(NamedTuple):

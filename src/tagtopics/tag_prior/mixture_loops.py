@@ -95,8 +95,8 @@ def fold_in_mixture(
 ) -> tuple[Float32, Float32]:
     """Return the tokens of new documents given to topics, (D, K), and to their tags, (S,).
 
-    `claim_values` (P,) is p(word | tag) of every claim; `prior` (D, K) and `slot_prior` (S,) are pseudo-counts
-    of topics and tags. A document has converged when less than `tol` of its tokens move.
+    `claim_values` (P,) is p(word | tag) of every claim; `prior` (D, K) and `slot_prior` (S,) are the
+    pseudo-counts of topics and tags. A document has converged when less than `tol` of its tokens move.
     """
     sums = np.empty((graph.n_docs, phi.shape[1]), dtype=np.float32)
     slot_sums = np.empty(graph.n_slots, dtype=np.float32)

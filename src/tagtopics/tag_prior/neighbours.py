@@ -24,14 +24,10 @@ from tagtopics.bp.graph import build_graph
 from tagtopics.tag_prior.prior import Profiles, Strengths
 from tagtopics.tag_prior.strengths import Fit, Rows, gains, maximise, seen_words, words_of
 
-NEAREST = 20
-"""Training documents that count as similar to a document."""
-
-_FEW_TOKENS = 4.0
-"""Inferred tags count for half if a document has this many times the tokens of its prior."""
-
+NEAREST = 20  # training documents that count as similar to a document
+_FEW_TOKENS = 4.0  # inferred tags count for half if a document has this many times the tokens of its prior
+# Values of M that are tried, which one first, and rounds of inference for each.
 _SHRINKAGES, _FIRST, _ROUNDS = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0), 2, 1
-"""Values of M that are tried, which one first, and rounds of inference for each."""
 
 
 class Near(NamedTuple):

@@ -27,15 +27,9 @@ from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.corpus.tags import MOST_KINDS, kind_of
 from tagtopics.tag_prior.mixture_loops import Pairs
 
-SHRINK = 3.0
-"""Documents that a tag needs to count for half."""
-
-
-_LEAST = 1e-9
-"""Prior of every topic, so that none is ruled out."""
-
-_CELLS = 2**20
-"""Numbers that are added up at once, to bound memory."""
+SHRINK = 3.0  # documents that a tag needs to count for half
+_LEAST = 1e-9  # prior of every topic, so that none is ruled out
+_CELLS = 2**20  # numbers that are added up at once, to bound memory
 
 
 class Strengths(NamedTuple):

@@ -27,22 +27,14 @@ from tagtopics.corpus.splits import completion
 from tagtopics.tag_prior import mixture_loops as mixture
 from tagtopics.tag_prior.prior import Profiles, claims_of, pairs_of
 
+# Shares of the tokens of a document that are seen; each document set aside gets one of them per draw.
 SEEN = (0.05, 0.1, 0.2, 0.4, 0.8)
-"""Shares of the tokens of a document that are seen; each document set aside gets one of them per draw."""
-
-_ROWS = MOST_HELD_OUT
-"""How many draws of their tokens few documents have together."""
-
+_ROWS = MOST_HELD_OUT  # how many draws of their tokens few documents have together
 _MOST_DRAWS = 5
-_ROUNDS, _STEPS = 8, 3
-"""Rounds of inference, and steps of the fixed point in each."""
-
+_ROUNDS, _STEPS = 8, 3  # rounds of inference, and steps of the fixed point in each
 _ITERATIONS, _TOL = 30, 1e-2
-_LEAST, _MOST = 1e-4, 1e4
-"""Bounds of a strength; the lowest one counts as zero."""
-
-_ERRORS = 2.0
-"""A gain counts if it exceeds this many standard errors."""
+_LEAST, _MOST = 1e-4, 1e4  # bounds of a strength; the lowest one counts as zero
+_ERRORS = 2.0  # A gain counts if it exceeds this many standard errors
 
 
 class Rows(NamedTuple):

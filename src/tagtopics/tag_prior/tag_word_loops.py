@@ -116,14 +116,10 @@ def share_claims(
 ) -> None:
     """Divide the tokens of training documents between their topics and their tags, `n_iter` times.
 
-    What a document itself has credited to its tags is subtracted from the tag words.
-
-    Args:
-        graph, pairs: training documents with their tags, and the tag words.
-        numbers: (P,) from `claim_pairs`.
-        topics: (E,) from `topic_probabilities`.
-        topic_prior, slot_prior: pseudo-counts of the topics together, and of the tags of each document, (S,).
-        shares: (P,) the share of each claim's edge that its tag has; changed in place.
+    What a document itself has credited to its tags is subtracted from the tag words. `numbers` (P,) are from
+    `claim_pairs`, `topics` (E,) from `topic_probabilities`; `topic_prior` is the pseudo-count of the topics
+    together, `slot_prior` (S,) that of the tags of each document. `shares` (P,), the share of each claim's
+    edge that its tag has, is changed in place.
     """
     claims = first_claims(graph)
     settings = (np.float32(topic_prior), n_iter)

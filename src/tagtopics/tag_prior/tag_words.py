@@ -13,15 +13,12 @@ from tagtopics.corpus.core import INT32_MAX
 from tagtopics.tag_prior import tag_word_loops as loops
 from tagtopics.tag_prior.mixture_loops import Pairs
 
+# Rounds of expectation maximisation while settings are learned, most rounds at the end, and iterations of
+# each document in a round.
 ROUNDS, MOST_ROUNDS, ITERATIONS = 6, 24, 5
-"""Rounds of expectation maximisation while settings are learned, most rounds at the end, and iterations of
-each document in a round."""
-
-CONVERGED = 0.02
-"""Change of the number of tokens credited to tags, as a share, at which the last rounds end."""
-
+CONVERGED = 0.02  # change of the number of tokens credited to tags, as a share, at which the last rounds end
+# Pairs of a word of a document and a tag of it; above that, every n-th document is used.
 _MOST_CLAIMS = 1 << 26
-"""Pairs of a word of a document and a tag of it; above that, every n-th document is used."""
 
 
 class Training(NamedTuple):
