@@ -23,12 +23,7 @@ class FoldIn(NamedTuple):
     tol: float = 2e-2
 
     def doc_topic(self, counts: Any, tag_counts: Any | None = None) -> Float32:
-        """Return theta (D, K) of documents, computed in batches.
-
-        Args:
-            counts: the documents, CSR (D, W).
-            tag_counts: (D, K) pseudo-counts of known tags, added to the prior, or None.
-        """
+        """Return theta (D, K) of counts (D, W); pseudo-counts of known tags (D, K) are added to the prior."""
         theta = np.empty((counts.shape[0], len(self.doc_topic_prior)), dtype=np.float32)
         for first, last in document_ranges(np.diff(counts.indptr), _BATCH_EDGES):
             graph = build_graph(counts[first:last])
@@ -36,8 +31,7 @@ class FoldIn(NamedTuple):
             if tag_counts is not None:
                 prior = prior + tag_counts[first:last]
             prior = np.ascontiguousarray(prior, dtype=np.float32)
-            arguments = (self.max_iter, self.tol)
-            batch = fold_in(graph, self.phi, prior, *arguments) + prior
+            batch = fold_in(graph, self.phi, prior, self.max_iter, self.tol) + prior
             theta[first:last] = batch / batch.sum(1, keepdims=True, dtype=np.float64)
         return theta
 

@@ -13,10 +13,9 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
-from tagtopics._typing import Float32, Float64, Int32, Int64
+from tagtopics._typing import CSR, Bool, Float32, Float64, Int32, Int64
 
 _ENOUGH_BLOCKS, _MAX_BLOCKS = 8, 128
 # Bounds of `cut_blocks`: more blocks than most machines have cores, none too small for a thread.
@@ -97,36 +96,29 @@ def grid_of(bound: float) -> float:
     return float(2.0 ** (math.ceil(math.log2(bound + 1.0)) - 51))
 
 
-def build_graph(counts: Any, tags: Any | None = None) -> FactorGraph:
-    """Return the factor graph of a corpus.
-
-    Args:
-        counts: CSR (D, W).
-        tags: CSR (D, T); None gives the graph of plain LDA.
-    """
+def build_graph(counts: CSR, tags: CSR | None = None) -> FactorGraph:
+    """Return the factor graph of a corpus: counts (D, W) and tags (D, T), or None for plain LDA."""
     D, W = counts.shape
     tags = sp.csr_array((D, 0), dtype=np.int8) if tags is None else tags
     n_tokens = float(counts.data.sum(dtype=np.float64))
     word_docs = np.bincount(counts.indices, minlength=W).astype(np.int64)
     has_words = np.repeat(np.diff(counts.indptr) > 0, np.diff(tags.indptr))
     tag_docs = np.bincount(tags.indices[has_words], minlength=tags.shape[1]).astype(np.int64)
-    edges = (counts.indptr.astype(np.int64), counts.indices.astype(np.int32), counts.data.astype(np.float32))
-    slots = (tags.indptr.astype(np.int64), tags.indices.astype(np.int32))
-    blocks = cut_blocks(edges[0], W)
-    return wire(*edges, *slots, blocks, Totals(D, n_tokens, word_docs, tag_docs))
+    arrays, blocks = _arrays(counts, tags), cut_blocks(counts.indptr.astype(np.int64), W)
+    return wire(*arrays, blocks, Totals(D, n_tokens, word_docs, tag_docs))
 
 
-def query_graph(counts: Any, tags: Any) -> FactorGraph:
-    """Return the edges and slots of new documents; groups and totals, which only fits use, are empty.
-
-    Args:
-        counts: CSR (D, W).
-        tags: CSR (D, T).
-    """
-    edges = (counts.indptr.astype(np.int64), counts.indices.astype(np.int32), counts.data.astype(np.float32))
-    slots = (tags.indptr.astype(np.int64), tags.indices.astype(np.int32))
+def query_graph(counts: CSR, tags: CSR) -> FactorGraph:
+    """Return the edges and slots of new documents; groups and totals, which only fits use, are empty."""
     none = np.empty(0, dtype=np.int64)
-    return FactorGraph(*edges, *slots, Groups(none, none), none, Totals(counts.shape[0], 0.0, none, none))
+    totals = Totals(counts.shape[0], 0.0, none, none)
+    return FactorGraph(*_arrays(counts, tags), Groups(none, none), none, totals)
+
+
+def _arrays(counts: CSR, tags: CSR) -> tuple[Int64, Int32, Float32, Int64, Int32]:
+    """Return the edges of counts (D, W) and the slots of tags (D, T) as the kernels read them."""
+    edges = (counts.indptr.astype(np.int64), counts.indices.astype(np.int32), counts.data.astype(np.float32))
+    return *edges, tags.indptr.astype(np.int64), tags.indices.astype(np.int32)
 
 
 def wire(
@@ -166,21 +158,12 @@ def cut_blocks(doc_edges: Int64, n_words: int) -> Int64:
     return np.unique(np.concatenate([[0], inner, [len(doc_edges) - 1]])).astype(np.int64)
 
 
-def group_by(keys: npt.NDArray[Any], n_groups: int, keep: npt.NDArray[np.bool_] | None = None) -> Groups:
-    """Group the positions of `keys` by key, ascending within a group.
-
-    Args:
-        keys: (N,) whole numbers from 0 to n_groups - 1.
-        n_groups: the number of groups, G.
-        keep: (N,) False for the positions to leave out; None keeps all.
-    """
-    chosen = None if keep is None else np.flatnonzero(keep)
-    keys = keys if chosen is None else keys[chosen]
+def group_by(keys: Any, n_groups: int, keep: Bool | None = None) -> Groups:
+    """Group the positions of keys (N,), from 0 to n_groups - 1, by key; only those to keep, (N,), if given."""
+    chosen = np.arange(len(keys)) if keep is None else np.flatnonzero(keep)
     offsets = np.zeros(n_groups + 1, dtype=np.int64)
-    np.cumsum(np.bincount(keys, minlength=n_groups), out=offsets[1:])
-    order = np.argsort(keys, kind="stable")
-    members = order if chosen is None else chosen[order]
-    return Groups(offsets, members.astype(np.int64, copy=False))
+    np.cumsum(np.bincount(keys[chosen], minlength=n_groups), out=offsets[1:])
+    return Groups(offsets, chosen[np.argsort(keys[chosen], kind="stable")].astype(np.int64))
 
 
 class Priors(NamedTuple):
@@ -294,12 +277,8 @@ def joint_profile(profiles: Any) -> Float64:
     """
     profiles = np.asarray(profiles, dtype=np.float64)
     product = np.prod(profiles, axis=0)
-    total = product.sum()
-    if total < 1e-250:  # many factors: without logarithms the product would underflow
+    if product.sum() < 1e-250:  # many factors: without logarithms the product would underflow
         with np.errstate(divide="ignore"):
             logs = np.log(profiles).sum(0)
-        if not np.isfinite(logs).any():
-            return np.full(profiles.shape[1], 1.0 / profiles.shape[1])
-        product = np.exp(logs - logs.max())
-        total = product.sum()
-    return np.asarray(product / total)
+        product = np.exp(logs - logs.max()) if np.isfinite(logs).any() else np.zeros(len(logs))
+    return normalised(product)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tagtopics._typing import Float32, Float64, Int64
+from tagtopics._typing import CSR, Float32, Float64, Int64
 from tagtopics.bp.graph import FactorGraph, build_graph
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import completion
@@ -24,11 +24,10 @@ class Holdout(NamedTuple):
     hidden: Any  # CSR (D, W): tokens to predict
 
 
-def set_aside(counts: Any, tags: Any, chosen: Int64, seed: int) -> Holdout:
+def set_aside(counts: CSR, tags: CSR, chosen: Int64, seed: int) -> Holdout:
     """Set the chosen documents aside, and hide a fifth of the tokens of each."""
     others = np.setdiff1d(np.arange(counts.shape[0]), chosen)
-    aside = np.sort(chosen)
-    seen, hidden = completion(counts[aside], seed)
+    seen, hidden = completion(counts[np.sort(chosen)], seed)
     return Holdout(build_graph(counts[others], tags[others]), seen, hidden)
 
 
@@ -74,13 +73,7 @@ def topic_coherence(corpus: Corpus, top_words: Sequence[Sequence[str]]) -> Float
         npmi(v, w) = log(p(v, w) / (p(v) p(w))) / -log p(v, w),
 
     which is -1 for words that never co-occur, 0 for independent words, 1 for words that always co-occur.
-
-    Args:
-        corpus: where co-occurrence is counted: a reference corpus, or the one the topics come from.
-        top_words: the top words of each topic; words that are not in the corpus co-occur with none.
-
-    Returns:
-        (K,) the coherence of each topic; NaN for a topic of fewer than two words.
+    Words that are not in the corpus co-occur with none. A topic of fewer than two words has NaN.
     """
     docs_of = _documents_of(corpus, {word for topic in top_words for word in topic})
     coherence = np.full(len(top_words), np.nan)

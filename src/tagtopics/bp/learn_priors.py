@@ -17,11 +17,10 @@ is the fixed point of the derivative of the held-out likelihood.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from tagtopics._typing import Float32, Float64
+from tagtopics._typing import CSR, Float32, Float64
 from tagtopics.bp.executor import MemoryExecutor
 from tagtopics.bp.fold_in import FoldIn
 from tagtopics.bp.graph import Belief, Priors
@@ -51,24 +50,14 @@ def default_beta(n_topics: int, n_tokens: float, n_words: int, scaled: bool) -> 
     return max(min(_BETA, most), 1e-4) if scaled else _BETA
 
 
-def can_learn(counts: Any) -> bool:
-    """Return whether there are enough documents (CSR (D, W)), and whole counts that can be split."""
-    return counts.shape[0] >= MIN_DOCS and bool(np.array_equal(counts.data, np.rint(counts.data)))
+def learn_alpha(counts: CSR, tags: CSR, priors: Priors, seed: int, anchored: bool) -> Priors:
+    """Return priors with a symmetric alpha that suits held-out tokens of counts (D, W).
 
-
-def learn_alpha(counts: Any, tags: Any, priors: Priors, seed: int, anchored: bool) -> Priors:
-    """Return priors with a symmetric alpha that suits held-out tokens; as given for small corpora.
-
-    Args:
-        counts: training documents, CSR (D, W).
-        tags: their tags, CSR (D, T).
-        priors: where to start.
-        seed: of the choice of documents and tokens, and of the start.
-        anchored: whether the fit starts from anchor words.
+    Those of small corpora, and of counts that are no whole numbers, stay as given.
     """
-    if not can_learn(counts):
-        return priors
     n_docs = counts.shape[0]
+    if n_docs < MIN_DOCS or not np.array_equal(counts.data, np.rint(counts.data)):
+        return priors
     n = min(n_docs // _ALPHA_SHARE, _ALPHA_DOCS)
     chosen = np.random.default_rng(seed).choice(n_docs, n, replace=False)
     holdout = set_aside(counts, tags, chosen, seed)
@@ -101,8 +90,8 @@ class _AlphaLearning:
 
 def _improved_alpha(belief: Belief, holdout: Holdout) -> Float32:
     """Return alpha (K,) after a few steps of the fixed point, with topics and seen counts as they are."""
-    priors = belief.priors
-    phi = _word_probabilities(belief, priors)
+    priors, raised = belief.priors, belief.sums.words + belief.priors.topic_word
+    phi = raised / raised.sum(0)
     fold_in = FoldIn(phi.astype(np.float32), priors.doc_topic, max_iter=20)
     alpha, K = float(priors.doc_topic.mean()), len(priors.doc_topic)
     theta = fold_in.doc_topic(holdout.seen).astype(np.float64)
@@ -112,23 +101,11 @@ def _improved_alpha(belief: Belief, holdout: Holdout) -> Float32:
     return np.full_like(priors.doc_topic, alpha)
 
 
-def alpha_step(alpha: float, phi: Float64, doc_sums: Float64, hidden: Any) -> float:
-    """Return alpha after one step of the equation in the module docstring.
-
-    Args:
-        alpha: where to start.
-        phi: (W, K) p(word | topic).
-        doc_sums: (D, K) counts of the seen tokens.
-        hidden: the tokens to predict, CSR (D, W).
-    """
+def alpha_step(alpha: float, phi: Float64, doc_sums: Float64, hidden: CSR) -> float:
+    """Return alpha after one step of the equation above, with the sums (D, K) of the seen tokens."""
     docs = np.repeat(np.arange(hidden.shape[0]), np.diff(hidden.indptr))
     raised = doc_sums[docs] + alpha  # (E, K)
     words = phi[hidden.indices]
     up = (hidden.data * words.mean(1) / (raised * words).sum(1)).sum()
     down = (hidden.data / raised.sum(1)).sum()
     return float(min(max(alpha * up / down, _MIN_ALPHA), _MAX_ALPHA)) if down > 0 else alpha
-
-
-def _word_probabilities(belief: Belief, priors: Priors) -> Float64:
-    raised = belief.sums.words + priors.topic_word
-    return np.asarray(raised / raised.sum(0))

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from tagtopics._typing import Float32, Float64, Int64
+from tagtopics._typing import CSR, Float32, Float64, Int64
 from tagtopics.bp.executor import Take
 from tagtopics.bp.graph import FactorGraph, build_graph
 from tagtopics.bp.loop import run
@@ -28,27 +27,16 @@ _MOST, _DOCS_PER_TOPIC = 20_000, 200  # pilot size: 20,000 documents, or 200 per
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """Topics learned from a part of the documents, and documents that were held out.
+    """Topics learned from a part of the documents, and documents that were held out."""
 
-    Attributes:
-        counts: its documents, CSR (D, W).
-        tags: their tags, CSR (D, T).
-        held_out: counts and tags of the documents held out.
-        doc_sums: (D, K) sums of the messages of its documents.
-        word_sums: (W, K) sums of the messages of the words.
-        tag_sums: (T, K) sums of the slot means of the tags.
-        topic_word_prior: pseudo-count of a word in a topic.
-        seed: of the choice of documents.
-    """
-
-    counts: Any
-    tags: Any
-    held_out: tuple[Any, Any]
-    doc_sums: Float32
-    word_sums: Float64
-    tag_sums: Float64
-    topic_word_prior: float
-    seed: int
+    counts: CSR  # (D, W) its documents
+    tags: CSR  # (D, T)
+    held_out: tuple[CSR, CSR]  # counts and tags of the documents held out
+    doc_sums: Float32  # (D, K) sums of the messages of its documents
+    word_sums: Float64  # (W, K) sums of the messages of the words
+    tag_sums: Float64  # (T, K) sums of the slot means of the tags
+    topic_word_prior: float  # pseudo-count of a word in a topic
+    seed: int  # of the choice of documents
 
     @property
     def tag_docs(self) -> Float64:
@@ -72,33 +60,14 @@ def fit_pilot(
     max_iter: int,
     tol: float,
 ) -> Pilot:
-    """Learn topics from a part of the documents.
-
-    Args:
-        n_docs: the number of all documents.
-        take: returns documents.
-        propagation: returns the algorithm for a graph.
-        seed: of the choice of documents.
-        most: largest number of documents to learn from.
-        max_iter: most sweeps.
-        tol: smallest change worth another sweep.
-    """
+    """Learn topics from at most `most` of `n_docs` documents; `propagation` returns the algorithm of a graph."""
     rest, held_out = choose_held_out(n_docs, seed)
     counts, tags = take(rest[:: 1 + len(rest) // most])
     algorithm = propagation(build_graph(counts, tags))
     belief = run(algorithm, max_iter=max_iter, tol=tol).state
     assert belief.docs is not None
-    sums = belief.sums
-    return Pilot(
-        counts,
-        tags,
-        take(held_out),
-        belief.docs.doc_sums,
-        sums.words,
-        sums.tags,
-        belief.priors.topic_word,
-        seed,
-    )
+    sums = belief.docs.doc_sums, belief.sums.words, belief.sums.tags
+    return Pilot(counts, tags, take(held_out), *sums, belief.priors.topic_word, seed)
 
 
 def choose_held_out(n_docs: int, seed: int) -> tuple[Int64, Int64]:

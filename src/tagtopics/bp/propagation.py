@@ -31,21 +31,13 @@ _LASTING = ("topic_word", "pairwise_weight", "higher_order_weight", "order", "wo
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Where a fit begins: by default, at topics around anchor words.
+    """Where a fit begins: by default, at topics around anchor words."""
 
-    Attributes:
-        topics: (W, K) first p(topic | word), up to a factor for each word; None for anchor words or noise.
-        relaxation: largest over-relaxation of the fit.
-        earlier: sums of documents that were learned before. Sweeps read them; the result includes them.
-        word_counts: (W, K) pseudo-counts of the words of known topics. Sweeps read them.
-        resumed: the belief and history of an interrupted fit, from `load_checkpoint`.
-    """
-
-    topics: Float32 | None = None
-    relaxation: float = np.inf
-    earlier: CorpusSums | None = None
-    word_counts: Float64 | None = None
-    resumed: tuple[Belief, Sequence[Step]] | None = None
+    topics: Float32 | None = None  # (W, K) p(topic | word), up to a factor; None for anchor words or noise
+    relaxation: float = np.inf  # largest over-relaxation of the fit
+    earlier: CorpusSums | None = None  # of documents learned before; sweeps read them, the result has them
+    word_counts: Float64 | None = None  # (W, K) pseudo-counts of known topics; sweeps read them
+    resumed: tuple[Belief, Sequence[Step]] | None = None  # an interrupted fit, from `load_checkpoint`
 
 
 @dataclass(frozen=True)

@@ -38,20 +38,12 @@ _ROWS = 256
 
 
 def sweep_input(
-    sums: CorpusSums,
-    tag_docs: Int64 | Float64,
-    previous: Float32,
-    priors: Priors,
-    lean: bool,
+    sums: CorpusSums, tag_docs: Int64 | Float64, previous: Float32, priors: Priors, lean: bool
 ) -> SweepInput:
     """Return what a sweep over a corpus, or over its parts, reads about words and tags.
 
-    Args:
-        sums: of the whole corpus.
-        tag_docs: (T,) n_t.
-        previous: (W, K) word sums that the messages were computed from; (0, K) if from none.
-        priors: beta, word exponent and relaxation.
-        lean: whether the sweep recomputes messages and needs the words of the previous sweep, too.
+    `previous` (W, K) are the word sums that the messages were computed from; (0, K) if from none. A lean
+    sweep recomputes messages and reads them, too.
     """
     used = relaxed_sums(sums.words, previous, priors.relaxation)
     narrow, factors = (np.empty(sums.tags.shape, dtype=np.float32) for _ in range(2))
@@ -64,12 +56,7 @@ def sweep_input(
 
 
 def sweep(
-    graph: FactorGraph,
-    docs: DocState,
-    given: SweepInput,
-    priors: Priors,
-    lean: bool,
-    sums: CorpusSums,
+    graph: FactorGraph, docs: DocState, given: SweepInput, priors: Priors, lean: bool, sums: CorpusSums
 ) -> float:
     """Update every message of a corpus, or of a part of one, once; return how far they moved, in tokens.
 
@@ -110,10 +97,7 @@ def _scalars(priors: Priors) -> _Scalars:
 def relaxed_sums(sums: Float64, previous: Float32, relaxation: float) -> Float32:
     """Return the word sums (W, K) that a sweep uses, in single precision.
 
-    Args:
-        sums: (W, K) of the present messages.
-        previous: (W, K) those that the messages were computed from; (0, K) if from none.
-        relaxation: how much further the sums move, in units of their last move.
+    They move further by `relaxation`, in units of their last move from `previous`, which may have no rows.
     """
     if len(previous) == 0:
         return sums.astype(np.float32)
@@ -124,28 +108,15 @@ def relaxed_sums(sums: Float64, previous: Float32, relaxation: float) -> Float32
 
 
 def word_shares(used: Float32, beta: float, exponent: float) -> Float32:
-    """Return the shares (W, K) of the words.
-
-    Args:
-        used: (W, K) the sums that the sweep uses.
-        beta: the pseudo-count of each word in each topic.
-        exponent: of a word's message, from 0 to 1.
-    """
-    totals = _topic_totals(used)
-    weights = (1.0 / (totals + len(used) * beta)).astype(np.float32)
-    parts = round((1.0 - exponent) * 2**ROOTS)
-    shares = np.empty(used.shape, dtype=np.float32)
-    arguments = (used, weights, np.float32(beta), parts, shares)
-    run_ranges(_share, np.arange(len(used) + 1), 4 * used.shape[1], *arguments)
-    return shares
-
-
-def _topic_totals(used: Float32) -> Float64:
-    """Return (K,): the sums over all words, in double precision."""
+    """Return the shares (W, K) of the words, from the sums that the sweep uses and the exponent."""
     parts = np.zeros((-(-len(used) // _ROWS), used.shape[1]))
     run_ranges(_add_rows, np.arange(len(parts) + 1), _ROWS * used.shape[1], used, parts)
     totals: Float64 = parts.sum(0)
-    return totals
+    weights = (1.0 / (totals + len(used) * beta)).astype(np.float32)
+    shares = np.empty(used.shape, dtype=np.float32)
+    arguments = (used, weights, np.float32(beta), round((1.0 - exponent) * 2**ROOTS), shares)
+    run_ranges(_share, np.arange(len(used) + 1), 4 * used.shape[1], *arguments)
+    return shares
 
 
 @kernel
