@@ -159,7 +159,7 @@ def cut_blocks(doc_edges: Int64, n_words: int) -> Int64:
 
 
 def group_by(keys: Any, n_groups: int, keep: Bool | None = None) -> Groups:
-    """Group the positions of keys (N,), from 0 to n_groups - 1, by key; only those to keep, (N,), if given."""
+    """Group the positions of keys (N,), from 0 to n_groups - 1, by key; `keep` (N,) leaves some out."""
     chosen = np.arange(len(keys)) if keep is None else np.flatnonzero(keep)
     offsets = np.zeros(n_groups + 1, dtype=np.int64)
     np.cumsum(np.bincount(keys[chosen], minlength=n_groups), out=offsets[1:])

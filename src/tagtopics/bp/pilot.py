@@ -60,7 +60,7 @@ def fit_pilot(
     max_iter: int,
     tol: float,
 ) -> Pilot:
-    """Learn topics from at most `most` of `n_docs` documents; `propagation` returns the algorithm of a graph."""
+    """Learn topics from at most `most` of the documents; `propagation` returns the algorithm of a graph."""
     rest, held_out = choose_held_out(n_docs, seed)
     counts, tags = take(rest[:: 1 + len(rest) // most])
     algorithm = propagation(build_graph(counts, tags))

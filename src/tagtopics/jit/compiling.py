@@ -39,11 +39,7 @@ _OPTIONS: dict[str, Any] = {
 }
 _INTEGER_OPTIONS: dict[str, Any] = {"nogil": True, "_nrt": False}
 _UNWRAPPED: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-_INNER_OPTIONS: dict[str, Any] = _OPTIONS | {
-    "forceinline": True,
-    "_nrt": False,
-    "no_cpython_wrapper": True,
-}
+_INNER_OPTIONS: dict[str, Any] = _OPTIONS | {"forceinline": True, "_nrt": False, "no_cpython_wrapper": True}
 _ALLOCATOR_OPTIONS: dict[str, Any] = _OPTIONS | _UNWRAPPED
 
 

@@ -99,10 +99,7 @@ def neighbours(
 
 
 def nearest_documents(
-    counts: Any,
-    doc_topic: Float32,
-    index: KernelDocuments,
-    of_index: tuple[Any, Float32],
+    counts: Any, doc_topic: Float32, index: KernelDocuments, of_index: tuple[Any, Float32]
 ) -> Near:
     """Return the training documents that are most similar to others, all with the same weight.
 

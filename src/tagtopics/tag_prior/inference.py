@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._blas import single_thread
-from tagtopics._typing import Float32, Float64, Int64
+from tagtopics._typing import CSR, Float32, Float64, Int64
 from tagtopics.bp.fold_in import document_ranges
 from tagtopics.bp.graph import FactorGraph, query_graph
 from tagtopics.tag_prior import mixture_loops as mixture
@@ -51,86 +51,62 @@ class _DocumentPriors(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TagPrior:
-    """Topics, tag words and the strengths of tags, to infer new documents from.
+    """Topics, tag words and the strengths of tags, to infer new documents from."""
 
-    Attributes:
-        phi: (W, K) p(word | topic).
-        profiles: the topics of tags.
-        settings: how much tags say.
-        tag_words: CSR (T, W) tokens credited to each tag.
-        pairs: the same, as the kernels read it.
-        credit_strengths: of the words of each kind of tag when words are credited to tags.
-        max_iter: the largest number of iterations of a document.
-        tol: the share of its tokens that may still move.
-    """
-
-    phi: Float32
+    phi: Float32  # (W, K) p(word | topic)
     profiles: Profiles
     settings: TagSettings
-    tag_words: Any
-    pairs: Pairs
-    credit_strengths: tuple[float, ...]
-    max_iter: int = 100
-    tol: float = 2e-2
+    tag_words: CSR  # (T, W) tokens credited to each tag
+    pairs: Pairs  # the same, as the kernels read it
+    credit_strengths: tuple[float, ...]  # of the words of each kind of tag when words are credited to tags
+    max_iter: int = 100  # the largest number of iterations of a document
+    tol: float = 2e-2  # the share of its tokens that may still move
 
     def hidden_prior(self) -> Float32:
         """Return the prior (K,) of a document whose tags are not known."""
         hidden, base = self.settings.hidden, self.profiles.base
         return np.asarray(hidden.flat / len(base) + hidden.base * base + 1e-9, dtype=np.float32)
 
-    def infer(self, counts: Any, tags: Any, plain_prior: Float32 | None = None) -> Mixture:
+    def infer(self, counts: CSR, tags: CSR, plain_prior: Float32 | None = None) -> Mixture:
         """Return the mixture of documents.
 
         Args:
-            counts: the words seen, CSR (D, W); a document may have none.
-            tags: CSR (D, T), weights from 0 to 1: one for a known tag, its probability for an inferred one.
+            counts: the words seen, (D, W); a document may have none.
+            tags: (D, T), weights from 0 to 1: one for a known tag, its probability for an inferred one.
             plain_prior: (K,) in place of the learned flat and base parts.
         """
-        tags = sp.csr_array(tags, dtype=np.float64)
-        topics = np.empty((counts.shape[0], self.phi.shape[1]), dtype=np.float32)
-        weights = np.empty(tags.nnz, dtype=np.float32)
-        for first, last in _batches(counts, tags, self.phi.shape[1]):
-            slots = slice(tags.indptr[first], tags.indptr[last])
-            some = _rows(tags, first, last)
-            graph = query_graph(_rows(counts, first, last), some)
-            strengths = self.settings.known.words
-            found = self._mixed(graph, self._said(graph), self._tag_prior(some), strengths, plain_prior)
-            topics[first:last], weights[slots] = found
-        return Mixture(topics, sp.csr_array((weights, tags.indices, tags.indptr), shape=tags.shape))
+        return self._infer(counts, tags, self, None, plain_prior)
 
-    def infer_near(self, counts: Any, tags: Any, near: Near) -> tuple[TagPrior, Mixture]:
+    def infer_near(self, counts: CSR, tags: CSR, near: Near) -> tuple[TagPrior, Mixture]:
         """Return the mixture of documents with the words of similar ones, and what predicts words from it.
 
         In the mixture, T tags are followed by N training documents.
-
-        Args:
-            counts: the words seen, CSR (D, W).
-            tags: as in `infer`.
-            near: the training documents that are similar to what is seen.
         """
-        tags, wide, strengths = sp.csr_array(tags, dtype=np.float64), self._with(near), self.settings.similar
-        slots = side_by_side(tags, near.weights)
+        words, n = words_and_documents(self.tag_words, near), near.counts.shape[0]
+        shrinkage = np.concatenate([self.pairs.shrinkage, np.full(n, self.settings.similar.shrinkage)])
+        profiles, pairs = with_documents(self.profiles, near), pairs_of(words, shrinkage)
+        wide = replace(self, profiles=profiles, tag_words=words, pairs=pairs)
+        return wide, self._infer(counts, tags, wide, near.weights)
+
+    def _infer(
+        self, counts: CSR, tags: CSR, wide: TagPrior, near: CSR | None, plain: Float32 | None = None
+    ) -> Mixture:
+        """Return the mixture of documents; `wide` also has the similar documents, of weights (D, N)."""
+        tags, similar = sp.csr_array(tags, dtype=np.float64), self.settings.similar
+        slots = tags if near is None else side_by_side(tags, near)
         topics = np.empty((counts.shape[0], self.phi.shape[1]), dtype=np.float32)
         weights = np.empty(slots.nnz, dtype=np.float32)
         for first, last in _batches(counts, slots, self.phi.shape[1]):
             some, of_tags = _rows(slots, first, last), self._tag_prior(_rows(tags, first, last))
-            of_words = np.array(self.settings.known.words)[of_tags.kinds] * of_tags.slot_weights
-            of_near = of_tags.certain * strengths.known + (1 - of_tags.certain) * strengths.hidden
-            given = some.data * np.repeat(of_near.ravel(), np.diff(some.indptr))
-            given[some.indices < tags.shape[1]] = of_words
-            graph = query_graph(_rows(counts, first, last), some)
-            found = self._folded(
-                graph, wide._said(graph), self._topic_prior(of_tags), given.astype(np.float32)
-            )
+            given = _slot_prior(of_tags, self.settings.known.words)
+            if near is not None:
+                of_near = of_tags.certain * similar.known + (1 - of_tags.certain) * similar.hidden
+                of_words, given = given, some.data * np.repeat(of_near.ravel(), np.diff(some.indptr))
+                given[some.indices < tags.shape[1]] = of_words
+            graph, prior = query_graph(_rows(counts, first, last), some), self._topic_prior(of_tags, plain)
+            found = self._fold_in(graph, wide._said(graph), prior, given)
             topics[first:last], weights[slots.indptr[first] : slots.indptr[last]] = found
-        return wide, Mixture(topics, sp.csr_array((weights, slots.indices, slots.indptr), shape=slots.shape))
-
-    def _with(self, near: Near) -> TagPrior:
-        """Return the same with training documents after the tags."""
-        words, n = words_and_documents(self.tag_words, near), near.counts.shape[0]
-        shrinkage = np.concatenate([self.pairs.shrinkage, np.full(n, self.settings.similar.shrinkage)])
-        profiles, pairs = with_documents(self.profiles, near), pairs_of(words, shrinkage)
-        return replace(self, profiles=profiles, tag_words=words, pairs=pairs)
+        return Mixture(topics, sp.csr_array((weights, slots.indices, slots.indptr), shape=slots.shape))
 
     def doc_topic(self, counts: Any, tags: Any, alpha: Float32) -> Float32:
         """Return the topic proportions (D, K); the words of a tag count for the topics of the tag.
@@ -168,35 +144,29 @@ class TagPrior:
         values += (scaled @ self.tag_words).toarray()
         return np.asarray(values / values.sum(1, keepdims=True), dtype=np.float32)
 
-    def credit(self, counts: Any, tags: Any) -> Credit:
-        """Return how much of each word each tag of its document accounts for.
-
-        Args:
-            counts: CSR (D, W).
-            tags: CSR (D, T); every one counts in full.
-        """
+    def credit(self, counts: CSR, tags: CSR) -> Credit:
+        """Return how much of each word each tag of its document accounts for; every tag counts in full."""
         (edge, slot), (shares, own) = claims_of(counts, tags), self.credit_shares(counts, tags)
         return Credit(edge, tags.indices[slot], counts.indices[edge], counts.data[edge], shares, own)
 
-    def credit_shares(self, counts: Any, tags: Any) -> tuple[Float32, Float32]:
+    def credit_shares(self, counts: CSR, tags: CSR) -> tuple[Float32, Float32]:
         """Return `shares` and `own` of `credit` alone: of many documents, the rest takes much memory."""
-        parts = zip(*self._explained(counts, tags), strict=True)
+        parts = zip(*self._explain(counts, tags), strict=True)
         shares, own = (np.concatenate([np.empty(0, np.float32), *part]) for part in parts)
         return shares, own
 
-    def shares(self, counts: Any, tags: Any) -> Iterator[Float32]:
+    def shares(self, counts: CSR, tags: CSR) -> Iterator[Float32]:
         """Yield `shares` of `credit`, some documents at a time."""
-        return (shares for shares, _ in self._explained(counts, tags))
+        return (shares for shares, _ in self._explain(counts, tags))
 
-    def _explained(self, counts: Any, tags: Any) -> Iterator[tuple[Float32, Float32]]:
+    def _explain(self, counts: CSR, tags: CSR) -> Iterator[tuple[Float32, Float32]]:
         """Yield shares and own words of documents, some at a time."""
         for first, last in _batches(counts, tags, self.phi.shape[1]):
             some = _rows(tags, first, last)
-            graph, prior = query_graph(_rows(counts, first, last), some), self._tag_prior(some)
-            said = self._said(graph)
-            topics, weights = self._mixed(graph, said, prior, self.credit_strengths)
-            arguments = (said, topics, weights, self.profiles.means)
-            yield mixture.credit_claims(graph, self.phi, *arguments)
+            graph, of_tags = query_graph(_rows(counts, first, last), some), self._tag_prior(some)
+            said, given = self._said(graph), _slot_prior(of_tags, self.credit_strengths)
+            found = self._fold_in(graph, said, self._topic_prior(of_tags), given)
+            yield mixture.credit_claims(graph, self.phi, said, *found, self.profiles.means)
 
     def _proportions(self, topics: Float32, tags: Any) -> Float32:
         """Return topic proportions (D, K), of topics and tags of a mixture."""
@@ -213,21 +183,6 @@ class TagPrior:
             profiles.parts(tags), certain, profiles.slot_weights(tags), profiles.kinds[tags.indices]
         )
 
-    def _mixed(
-        self,
-        graph: FactorGraph,
-        said: Float32,
-        of_tags: _DocumentPriors,
-        of_words: tuple[float, ...],
-        plain: Float32 | None = None,
-    ) -> tuple[Float32, Float32]:
-        """Return the topics (D, K) and the weight of each tag, (S,), of a few documents.
-
-        `said` is p(word | tag) of their claims, `of_words` the strength of the words of each kind of tag.
-        """
-        slots = np.array(of_words)[of_tags.kinds] * of_tags.slot_weights
-        return self._folded(graph, said, self._topic_prior(of_tags, plain), slots.astype(np.float32))
-
     def _topic_prior(self, of_tags: _DocumentPriors, plain: Float32 | None = None) -> Float32:
         """Return the prior (D, K) of topics; `plain` (K,) is in place of its flat and base parts.
 
@@ -238,17 +193,26 @@ class TagPrior:
         untagged = (1 - certain) * self.hidden_prior() if plain is None else plain
         return np.asarray(combined(parts, self.settings.known) + untagged.astype(np.float32))
 
-    def _folded(
-        self, graph: FactorGraph, said: Float32, prior: Float32, slots: Float32
+    def _fold_in(
+        self, graph: FactorGraph, said: Float32, prior: Float32, given: Float64
     ) -> tuple[Float32, Float32]:
-        """Return the topics (D, K) and the weight of each slot, (S,), priors included."""
+        """Return the topics (D, K) and the weight of each slot, (S,), their priors included.
+
+        `said` is p(word | tag) of the claims, `given` (S,) the prior of the slots.
+        """
+        slots = given.astype(np.float32)
         settings = (self.max_iter, self.tol)
         sums, slot_sums = mixture.fold_in_mixture(graph, self.phi, said, prior, slots, *settings)
         return sums + prior, slot_sums + slots
 
-    def _said(self, graph: Any) -> Float32:
+    def _said(self, graph: FactorGraph) -> Float32:
         """Return p(word | tag) of every claim of documents."""
         return mixture.claim_probabilities(graph, self.pairs, self.profiles.means, self.phi)
+
+
+def _slot_prior(of_tags: _DocumentPriors, strengths: tuple[float, ...]) -> Float64:
+    """Return (S,): the pseudo-counts of tags, from the strength of the words of each kind."""
+    return np.asarray(np.array(strengths)[of_tags.kinds] * of_tags.slot_weights)
 
 
 def _rows(matrix: Any, first: int, last: int) -> Any:

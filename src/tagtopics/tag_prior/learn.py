@@ -1,50 +1,51 @@
-"""Learn the tag prior: the strengths of its parts, and the shrinkage of tag words.
+"""Learn the tag prior: the strengths of its parts, the words that tags own, and the shrinkage of these words.
 
 A pilot fit learns topics from four fifths of the documents, or all but 1000; the others are set aside, and
-their held-out words are predicted (`bp.pilot`).
+their held-out words are predicted (`bp.pilot`). The words of tags are learned by expectation maximisation
+with the topics fixed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._blas import single_thread
-from tagtopics._typing import Float32, Float64
+from tagtopics._typing import CSR, Bool, Float32, Float64, Int32, Int64
+from tagtopics.bp.graph import FactorGraph, build_graph
 from tagtopics.bp.holdout import perplexity
+from tagtopics.corpus.core import INT32_MAX
 from tagtopics.corpus.splits import MOST_TOKENS
 from tagtopics.errors import InputError
-from tagtopics.tag_prior import strengths as fixed_point
+from tagtopics.tag_prior import tag_word_loops as loops
+from tagtopics.tag_prior.mixture_loops import Pairs
 from tagtopics.tag_prior.neighbours import Given, Near, SimilarStrengths, learn_similar, trusted
 from tagtopics.tag_prior.prior import Profiles, Strengths
 from tagtopics.tag_prior.strengths import (
+    SEEN,
     Fit,
     Rows,
-    cross_fitted,
+    Words,
+    climb,
+    cross_fit,
     draw_rows,
     gains,
     maximise,
     seen_words,
     words_of,
-)
-from tagtopics.tag_prior.tag_words import (
-    CONVERGED,
-    MOST_ROUNDS,
-    Credited,
-    Training,
-    learn_tag_words,
-    training_of,
-)
+)  # fmt: skip
 
 MIN_DOCS = 50  # corpora with fewer documents keep the default settings
-_SHRINKAGES = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0)
-_FIRST = 2  # values of M that are tried, beginning with 10 and going on in the direction that is better
-# The largest strength of a saved model, in tokens: far above all that is learned, far below an overflow.
-_MOST_STRENGTH = 1e12
+_SHRINKAGES = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0)  # values of M that are tried
+_FIRST = 2  # the one to begin with
+_ROUNDS, _ITERATIONS = 24, 5  # most rounds of expectation maximisation, and iterations of a document in each
+_CONVERGED = 0.02  # change of the number of tokens credited to tags, as a share, at which the rounds end
+_MOST_CLAIMS = 1 << 26  # words of documents times their tags; above that, every n-th document is used
 _LEAST = 1e-4  # tokens from which on a word is one of a tag's own; half of all pairs have less (decision 222)
+_MOST_STRENGTH = 1e12  # of a saved model, in tokens: far above all that is learned, far below an overflow
 _PSEUDO_COUNT = 2.0  # pseudo-count of the words of tags before it is learned
 # The same for credit if the words of tags do not help to predict documents: which of two tags a word is due
 # to is still to be answered (decision 223).
@@ -89,8 +90,8 @@ class PilotScores(NamedTuple):
 class PilotTopics(NamedTuple):
     """Topics learned without the documents set aside."""
 
-    counts: Any  # CSR (D, W), the documents learned from
-    tags: Any  # CSR (D, T)
+    counts: CSR  # (D, W), the documents learned from
+    tags: CSR  # (D, T)
     doc_sums: Float32  # (D, K)
     phi: Float32  # (W, K) p(word | topic)
     profiles: Profiles
@@ -104,7 +105,7 @@ def default_settings(alpha: Float32, n_kinds: int, tag_tokens: float) -> TagSett
     return TagSettings(hidden, hidden._replace(mean=means), _SHRINKAGES[_FIRST])
 
 
-def can_learn(counts: Any, tags: Any) -> bool:
+def can_learn(counts: CSR, tags: CSR) -> bool:
     """Return whether there are enough documents, tags, and whole counts that can be split."""
     enough = counts.shape[0] >= MIN_DOCS and tags.nnz > 0
     whole = enough and bool(np.array_equal(counts.data, np.rint(counts.data)))
@@ -112,22 +113,20 @@ def can_learn(counts: Any, tags: Any) -> bool:
 
 
 class _Learned(NamedTuple):
-    """What was learned of tags."""
-
     settings: TagSettings
     scores: PilotScores | None
     hidden: Fit
     known: Fit  # the same as `hidden` if tags do not help
-    credited: tuple[Any, Float64]  # the words of tags, CSR (T, W), and the shrinkage of each
+    credited: tuple[CSR, Float64]  # the words of tags, (T, W), and the shrinkage of each
 
 
 @single_thread()
 def learn_settings(
     pilot: PilotTopics,
-    counts: Any,
-    tags: Any,
+    counts: CSR,
+    tags: CSR,
     seed: int,
-    nearest: Callable[[Any], Near] | None = None,
+    nearest: Callable[[CSR], Near] | None = None,
     *,
     joint: bool = True,
 ) -> tuple[TagSettings, PilotScores | None]:
@@ -138,10 +137,10 @@ def learn_settings(
 
     Args:
         pilot: topics learned without them.
-        counts: the documents set aside, CSR (D, W).
-        tags: their tags, CSR (D, T).
+        counts: the documents set aside, (D, W).
+        tags: their tags, (D, T).
         seed: of the choice of the words that are held out.
-        nearest: returns the documents of the pilot that are similar to others, CSR (D, W); None if similar
+        nearest: returns the documents of the pilot that are similar to others, (D, W); None if similar
             documents are not to be used.
         joint: whether to use what the tags of a document say together.
     """
@@ -151,10 +150,7 @@ def learn_settings(
         return default_settings(alpha, pilot.profiles.n_kinds, 5.0), None
     order = np.random.default_rng(seed).permutation(counts.shape[0])
     learned = _learn_tags(
-        pilot,
-        rows,
-        lambda: draw_rows(counts, tags[order], pilot.profiles, pilot.phi, seed),
-        _Used(len(rows.parts), pilot.profiles.n_kinds, joint),
+        pilot, rows, lambda: draw_rows(counts, tags[order], pilot.profiles, pilot.phi, seed), joint
     )
     if nearest is None:
         return learned.settings, learned.scores
@@ -164,38 +160,50 @@ def learn_settings(
     return learned.settings._replace(similar=similar), learned.scores
 
 
-def _learn_tags(pilot: PilotTopics, rows: Rows, mixed_rows: Callable[[], Rows], parts: _Used) -> _Learned:
+def _learn_tags(pilot: PilotTopics, rows: Rows, mixed_rows: Callable[[], Rows], joint: bool) -> _Learned:
     """Learn the strengths of tags; `mixed_rows` returns the rows with the tags of other documents."""
-    n_kinds, (T, W) = parts.n_kinds, (pilot.tags.shape[1], pilot.counts.shape[1])
-    plain, tagged, worded = parts.plain, parts.tagged, parts.worded
+    phi, profiles, n, n_kinds = pilot.phi, pilot.profiles, len(rows.parts), pilot.profiles.n_kinds
+    # (1) Without tags.
+    number = np.arange(n + n_kinds)
+    wanted = joint | (number != n - 1)  # the joint part is the last one over topics
+    plain, tagged, worded = ((wanted & (number < last)).astype(float) for last in (2, n, n + n_kinds))
     has_tags = _have_tags(pilot, rows)
-    hidden = maximise(rows, None, pilot.phi, plain)
+    hidden = maximise(rows, None, phi, plain)
     of_plain = _strengths(hidden.values, n_kinds)
     if not has_tags.any():
-        settings = TagSettings(of_plain, of_plain, _SHRINKAGES[_FIRST])
-        return _Learned(settings, None, hidden, hidden, (sp.csr_array((T, W), dtype=np.float32), np.ones(T)))
-    known = maximise(rows, None, pilot.phi, tagged, has_tags)
+        settings, T = TagSettings(of_plain, of_plain, _SHRINKAGES[_FIRST]), pilot.tags.shape[1]
+        nothing = sp.csr_array((T, pilot.counts.shape[1]), dtype=np.float32), np.ones(T)
+        return _Learned(settings, None, hidden, hidden, nothing)
+    # (2) With the profiles of tags, and with their words as well.
+    known = maximise(rows, None, phi, tagged, has_tags)
     shrinkage, credited, best = _learn_words(pilot, rows, hidden, known, worded, has_tags)
-    words = words_of(rows, *credited, pilot.profiles, pilot.phi)
-    without = _tested(rows, None, pilot.phi, plain, hidden, np.ones_like(has_tags))
 
-    def tested(of_rows: Rows, of_tags: Any, used: Float64, start: Fit) -> Float64:
-        tagged_rows = _have_tags(pilot, of_rows)
-        found = _tested(of_rows, of_tags, pilot.phi, used, start, tagged_rows)
-        return np.where(tagged_rows, found, without)
+    def test(of_rows: Rows, words: Words | None, used: Float64, start: Fit, learn_from: Bool) -> Float64:
+        """Return the likelihood (D,) of each row under strengths learned from other documents."""
+        return cross_fit(
+            lambda half: maximise(of_rows, words, phi, used, half & learn_from, start.values, 4), of_rows
+        )
 
-    with_tags, with_words = tested(rows, None, tagged, known), tested(rows, words, worded, best)
-    plainer = with_tags if gains(with_tags, without, rows) else without
-    use_words = gains(with_words, plainer, rows)
+    without = test(rows, None, plain, hidden, np.ones_like(has_tags))
+
+    def test_tags(of_rows: Rows, words: Words | None, used: Float64, start: Fit) -> Float64:
+        with_tags = _have_tags(pilot, of_rows)
+        return np.where(with_tags, test(of_rows, words, used, start, with_tags), without)
+
+    with_tags = test_tags(rows, None, tagged, known)
+    with_words = test_tags(rows, words_of(rows, *credited, profiles, phi), worded, best)
+    # (3) They must help other documents, and more than the tags of other documents do.
     none = _Learned(
         TagSettings(of_plain, of_plain, shrinkage), _scores(rows, without, without), hidden, hidden, credited
     )
+    plainer = with_tags if gains(with_tags, without, rows) else without
+    use_words = gains(with_words, plainer, rows)
     if not use_words and plainer is without:
         return none
     used, found, better = (worded, best, with_words) if use_words else (tagged, known, with_tags)
     mixed = mixed_rows()
-    others = words_of(mixed, *credited, pilot.profiles, pilot.phi) if use_words else None
-    if not gains(better, tested(mixed, others, used, found), rows):
+    others = words_of(mixed, *credited, profiles, phi) if use_words else None
+    if not gains(better, test_tags(mixed, others, used, found), rows):
         return none
     settings = TagSettings(of_plain, _strengths(found.values, n_kinds), shrinkage)
     return _Learned(settings, _scores(rows, without, better), hidden, found, credited)
@@ -204,7 +212,7 @@ def _learn_tags(pilot: PilotTopics, rows: Rows, mixed_rows: Callable[[], Rows], 
 def _scores(rows: Rows, hidden: Float64, known: Float64) -> PilotScores | None:
     """Return the scores of the rows that have most of their tokens seen, as in document completion."""
     tokens = np.bincount(rows.edge_doc, rows.hidden.data, len(rows.share))
-    scored = (rows.share == fixed_point.SEEN[-1]) & (tokens > 0)
+    scored = (rows.share == SEEN[-1]) & (tokens > 0)
     if not scored.any():
         return None
     n = float(tokens[scored].sum())
@@ -212,108 +220,113 @@ def _scores(rows: Rows, hidden: Float64, known: Float64) -> PilotScores | None:
     return PilotScores(unknown, tagged, len(np.unique(rows.document[scored])))
 
 
-def _have_tags(pilot: PilotTopics, rows: Rows) -> Any:
-    """Return (D,) booleans: which rows have a tag of the documents learned from."""
-    return np.asarray(pilot.profiles.known(rows.tags).sum(1)).ravel() > 0
+def _have_tags(pilot: PilotTopics, rows: Rows) -> Bool:
+    """Return (D,): which rows have a tag of the documents learned from."""
+    return np.asarray(np.asarray(pilot.profiles.known(rows.tags).sum(1)).ravel() > 0)
 
 
-def _tested(rows: Rows, words: Any, phi: Float32, used: Float64, start: Fit, learn_from: Any) -> Float64:
-    """Return the likelihood (D,) of each row under strengths learned from other documents."""
-    return cross_fitted(
-        lambda half: maximise(rows, words, phi, used, half & learn_from, start.values, 4), rows
-    )
+class _Training(NamedTuple):
+    """What the words of tags are learned from: documents, and the tags and words that occur together."""
+
+    graph: FactorGraph
+    topics: Float32  # (E,) p(word | topics of its document)
+    numbers: Int32  # (P,) the pair of every claim
+    pairs: Pairs
+    slot_shares: Float32  # (S,) see `Profiles.slot_shares`
+    slot_kinds: Int64  # (S,)
 
 
-def training_of_pilot(pilot: PilotTopics, hidden: Strengths) -> Training:
-    """Return what the words of tags are learned from."""
-    profiles, K = pilot.profiles, len(pilot.profiles.base)
-    prior = hidden.flat / K + hidden.base * profiles.base
-    shares = profiles.slot_shares(pilot.tags)
-    return training_of(pilot.counts, pilot.tags, shares, pilot.doc_sums, prior, profiles.means, pilot.phi)
+class _Credited(NamedTuple):
+    words: CSR  # (T, W) tokens of each word credited to each tag
+    totals: Float32  # (T,) tokens credited to each tag
+    shares: Float32  # (P,) share of each claim's edge that its tag has
 
 
-def tag_words_of(pilot: PilotTopics, settings: TagSettings) -> Any:
-    """Return CSR (T, W): the tokens of each word that documents credit to each tag, from `_LEAST` on."""
-    training = training_of_pilot(pilot, settings.hidden)
-    strengths = settings.slot_strengths[pilot.profiles.kinds[training.graph.slot_tag]]
-    slot_prior = (strengths * training.slot_shares).astype(np.float32)
-    shrinkage = np.full(len(pilot.profiles.kinds), settings.shrinkage)
-    topic_prior = float(settings.known.topics.sum())
-    words = learn_tag_words(
-        training, shrinkage, topic_prior, slot_prior, rounds=MOST_ROUNDS, tol=CONVERGED
-    ).words
+def _training_of(pilot: PilotTopics, hidden: Strengths) -> _Training:
+    counts, tags, doc_sums, phi, profiles = pilot
+    n_claims = int(np.diff(counts.indptr).astype(np.int64) @ np.diff(tags.indptr))
+    step = 1 + n_claims // _MOST_CLAIMS
+    if step > 1:
+        counts, tags, doc_sums = counts[::step], tags[::step], doc_sums[::step]
+    graph, T = build_graph(counts, tags), tags.shape[1]
+    offsets, words = loops.words_of_tags(graph)
+    predicted = loops.pair_predictions(offsets, words, profiles.means, phi)
+    none = np.zeros(len(words), np.float32)
+    pairs = Pairs(offsets, words, none, predicted, np.zeros(T, np.float32), np.ones(T, np.float32))
+    prior = hidden.flat / phi.shape[1] + hidden.base * profiles.base
+    at_least = (prior + 1e-9).astype(np.float32)  # without its own part a document may have nothing else
+    topics = loops.topic_probabilities(graph, phi, doc_sums, at_least)
+    numbers, shares = loops.claim_pairs(graph, offsets, words), profiles.slot_weights(tags)
+    return _Training(graph, topics, numbers, pairs, shares.astype(np.float32), profiles.kinds[graph.slot_tag])
+
+
+def _credit_words(
+    training: _Training,
+    shrinkage: float,
+    topic_prior: float,
+    strengths: Float64,
+    start: _Credited | None = None,
+) -> _Credited:
+    """Return the tokens of each word credited to each tag.
+
+    `topic_prior` is the pseudo-count of all topics together, `strengths` that of each kind of tag. Without a
+    start, no word is credited to any tag.
+    """
+    graph, topics, numbers, pairs, slot_shares, kinds = training
+    slot_prior = (strengths[kinds] * slot_shares).astype(np.float32)
+    pairs = pairs._replace(shrinkage=np.full(len(pairs.totals), shrinkage, dtype=np.float32))
+    shares = np.zeros(len(numbers), np.float32)
+    if start is not None:
+        shares, pairs = start.shares.copy(), pairs._replace(tokens=start.words.data, totals=start.totals)
+    for _ in range(_ROUNDS):
+        before = pairs.totals.sum(dtype=np.float64)
+        loops.share_claims(graph, numbers, pairs, topics, topic_prior, slot_prior, shares, _ITERATIONS)
+        pairs = loops.collect_claims(graph, numbers, pairs, shares)
+        credited = pairs.totals.sum(dtype=np.float64)
+        if abs(credited - before) < _CONVERGED * credited:
+            break
+    narrow = pairs.offsets[-1] <= INT32_MAX  # wide offsets would make scipy widen the words, too
+    offsets = pairs.offsets.astype(np.int32) if narrow else pairs.offsets
+    words = sp.csr_array((pairs.tokens, pairs.words, offsets), shape=(len(pairs.totals), graph.n_words))
+    return _Credited(words, pairs.totals, shares)
+
+
+def tag_words_of(pilot: PilotTopics, settings: TagSettings) -> CSR:
+    """Return (T, W): the tokens of each word that documents credit to each tag, from `_LEAST` on."""
+    training, topic_prior = _training_of(pilot, settings.hidden), float(settings.known.topics.sum())
+    words = _credit_words(training, settings.shrinkage, topic_prior, settings.slot_strengths).words
     words.data[words.data < _LEAST] = 0
     words.eliminate_zeros()
     return words
 
 
 def _learn_words(
-    pilot: PilotTopics, rows: Rows, hidden: Fit, known: Fit, used: Float64, has_tags: Any
-) -> tuple[float, tuple[Any, Float64], Fit]:
+    pilot: PilotTopics, rows: Rows, hidden: Fit, known: Fit, used: Float64, has_tags: Bool
+) -> tuple[float, tuple[CSR, Float64], Fit]:
     """Return the best shrinkage, the words credited to tags with the shrinkage of each, and the strengths."""
     n, profiles, phi = len(rows.parts), pilot.profiles, pilot.phi
-    training = training_of_pilot(pilot, _strengths(hidden.values, profiles.n_kinds))
-    kinds = profiles.kinds[training.graph.slot_tag]
+    training = _training_of(pilot, _strengths(hidden.values, profiles.n_kinds))
     topic_prior = float(known.values[:n].sum())
 
     def attempt(
-        index: int, before: Credited | None, start: Float64
-    ) -> tuple[float, Fit, Credited, tuple[Any, Float64]]:
-        shrinkage = np.full(len(profiles.kinds), _SHRINKAGES[index])
-        slot_prior = (_CLAIM * start[n:][kinds] * training.slot_shares).astype(np.float32)
-        credited = learn_tag_words(
-            training, shrinkage, topic_prior, slot_prior, before, MOST_ROUNDS, CONVERGED
-        )
-        words = words_of(rows, credited.words, shrinkage, profiles, phi)
-        fit = maximise(rows, words, phi, used, has_tags, start, 4)
-        return float(fit.likelihoods[has_tags].sum()), fit, credited, (credited.words, shrinkage)
+        index: int, before: _Credited | None, start: Float64
+    ) -> tuple[float, Fit, _Credited, tuple[CSR, Float64]]:
+        credited = _credit_words(training, _SHRINKAGES[index], topic_prior, _CLAIM * start[n:], before)
+        found = credited.words, np.full(len(profiles.kinds), _SHRINKAGES[index])
+        fit = maximise(rows, words_of(rows, *found, profiles, phi), phi, used, has_tags, start, 4)
+        return float(fit.likelihoods[has_tags].sum()), fit, credited, found
 
     start = np.concatenate([known.values[:n], np.full(profiles.n_kinds, _PSEUDO_COUNT)])
-    tried = {_FIRST: attempt(_FIRST, None, start)}
-    for step in (1, -1):
-        index = _FIRST + step
-        while 0 <= index < len(_SHRINKAGES):
-            tried[index] = attempt(index, tried[index - step][2], start)
-            if tried[index][0] < tried[index - step][0]:
-                break
-            index += step
-    best = max(tried, key=lambda i: tried[i][0])
-    _, fit, _, credited = attempt(best, tried[best][2], tried[best][1].values)
-    words = words_of(rows, *credited, profiles, phi)
-    fit = maximise(rows, words, phi, used, has_tags, fit.values)
+    best, tried = climb(
+        lambda index, last: attempt(index, None if last is None else last[2], start), len(_SHRINKAGES), _FIRST
+    )
+    _, fit, _, credited = attempt(best, tried[2], tried[1].values)
+    fit = maximise(rows, words_of(rows, *credited, profiles, phi), phi, used, has_tags, fit.values)
     return _SHRINKAGES[best], credited, fit
 
 
-class _Used(NamedTuple):
-    """Which parts of a prior are used: masks (n + G,) of the parts over topics and of the words of tags."""
-
-    n_topic_parts: int
-    n_kinds: int
-    joint: bool  # whether the joint part is wanted
-
-    @property
-    def plain(self) -> Float64:
-        """Without tags."""
-        return self._first(2)
-
-    @property
-    def tagged(self) -> Float64:
-        """With the profiles of tags."""
-        return self._first(self.n_topic_parts)
-
-    @property
-    def worded(self) -> Float64:
-        """With the words of tags as well."""
-        return self._first(self.n_topic_parts + self.n_kinds)
-
-    def _first(self, n_used: int) -> Float64:
-        number = np.arange(self.n_topic_parts + self.n_kinds)
-        used = (number < n_used) & (self.joint | (number != self.n_topic_parts - 1))
-        return np.asarray(used, dtype=np.float64)
-
-
 def _strengths(values: Float64, n_kinds: int) -> Strengths:
-    flat, base, *others = (float(value) for value in values)
+    flat, base, *others = values.tolist()
     return Strengths(flat, base, tuple(others[:n_kinds]), others[n_kinds], tuple(others[n_kinds + 1 :]))
 
 

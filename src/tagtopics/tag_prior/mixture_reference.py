@@ -61,13 +61,7 @@ def claim_probabilities(graph: FactorGraph, pairs: Any, profiles: Any, phi: Any)
 
 
 def fold_in_mixture(
-    graph: FactorGraph,
-    phi: Any,
-    claim_values: Any,
-    prior: Any,
-    slot_prior: Any,
-    max_iter: int,
-    tol: float,
+    graph: FactorGraph, phi: Any, claim_values: Any, prior: Any, slot_prior: Any, max_iter: int, tol: float
 ) -> tuple[Float64, Float64]:
     """Return the tokens of new documents given to topics, (D, K), and to their tags, (S,)."""
     K = phi.shape[1]
@@ -87,12 +81,7 @@ def expected_tokens(doc: Any, word: Any, sums: Any, phi: Any) -> Float64:
 
 
 def credit_claims(
-    graph: FactorGraph,
-    phi: Any,
-    claim_values: Any,
-    topics: Any,
-    weights: Any,
-    profiles: Any,
+    graph: FactorGraph, phi: Any, claim_values: Any, topics: Any, weights: Any, profiles: Any
 ) -> tuple[Float64, Float64]:
     """Return for every claim the share of its edge credited to the tag, and the share owed to its own words.
 

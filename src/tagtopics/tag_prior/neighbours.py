@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from tagtopics._typing import Bool, Float32, Float64
 from tagtopics.bp.graph import build_graph
 from tagtopics.tag_prior.prior import Profiles, Strengths
-from tagtopics.tag_prior.strengths import Fit, Rows, gains, maximise, seen_words, words_of
+from tagtopics.tag_prior.strengths import Fit, Rows, climb, gains, maximise, seen_words, words_of
 
 NEAREST = 20  # training documents that count as similar to a document
 _FEW_TOKENS = 4.0  # inferred tags count for half if a document has this many times the tokens of its prior
@@ -128,18 +128,10 @@ def learn_similar(rows: Rows, near: Near, profiles: Profiles, phi: Float32, give
         better = np.where(learn_from, found.likelihoods, fit.likelihoods)
         return float(found.values[-1]) if gains(better, fit.likelihoods, rows) else 0.0
 
-    tried = {_FIRST: attempt(_FIRST, plain, given.hidden, every)}
-    for step in (1, -1):
-        index = _FIRST + step
-        while 0 <= index < len(_SHRINKAGES):
-            tried[index] = attempt(index, plain, given.hidden, every)
-            if tried[index][0] < tried[index - step][0]:
-                break
-            index += step
-        if len(tried) > 2:  # larger values are better, so smaller ones are not
-            break
-    best = max(tried, key=lambda i: tried[i][0])
-    hidden = known = strength(given.hidden, every, tried[best][1])
+    best, (_, found) = climb(
+        lambda index, _: attempt(index, plain, given.hidden, every), len(_SHRINKAGES), _FIRST, both=False
+    )
+    hidden = known = strength(given.hidden, every, found)
     if use_tags:
         found = attempt(best, tagged, given.known, given.tagged)[1]
         known = strength(given.known, given.tagged, found)

@@ -15,7 +15,7 @@ strengths were not learned from are left out: first the words, then all that tag
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -207,10 +207,35 @@ def _predicted(rows: Rows, words: Words | None, phi: Float32, values: Float64, n
     return known
 
 
-def cross_fitted(learn: Callable[[Any], Fit], rows: Rows) -> Float64:
+def cross_fit(learn: Callable[[Any], Fit], rows: Rows) -> Float64:
     """Return the likelihood (D,) of each row under strengths learned from the other half of the documents."""
     even = rows.document % 2 == 0
     return np.where(even, learn(~even).likelihoods, learn(even).likelihoods)
+
+
+Attempt = TypeVar("Attempt", bound=tuple[Any, ...])
+
+
+def climb(
+    attempt: Callable[[int, Attempt | None], Attempt], n: int, first: int, *, both: bool = True
+) -> tuple[int, Attempt]:
+    """Return the best of n settings and what was found with it; the score is the first part of that.
+
+    From `first` on, settings are tried in each direction as long as they are better; downwards only if `both`
+    or if the next one upwards is worse. An attempt gets what was found with the setting before.
+    """
+    tried = {first: attempt(first, None)}
+    for step in (1, -1):
+        index = first + step
+        while 0 <= index < n:
+            tried[index] = attempt(index, tried[index - step])
+            if tried[index][0] < tried[index - step][0]:
+                break
+            index += step
+        if not both and len(tried) > 2:
+            break
+    best = max(tried, key=lambda i: tried[i][0])
+    return best, tried[best]
 
 
 def gains(better: Float64, plain: Float64, rows: Rows) -> bool:
