@@ -9,8 +9,6 @@ import numpy as np
 from tagtopics._typing import Float32, Int32, Int64
 from tagtopics.jit.compiling import inner, kernel
 
-_BLOCK = 64  # tags that are tested at a time for a score that is large enough
-
 
 class KernelDocuments(NamedTuple):
     """N documents as the kernel needs them, by document and by word."""
@@ -45,13 +43,13 @@ def weigh(first, last, new, own, index, settings, rows, weights):
     topic_weight, bandwidth, ridge = settings
     n_docs, n = index.topics.shape[0], rows.shape[1]
     alike, parts = np.empty(n_docs, dtype=np.float32), np.empty(n_docs, dtype=np.float32)
-    gram, heap = np.empty((n, n), dtype=np.float32), np.empty(n, dtype=np.float32)
+    gram = np.empty((n, n), dtype=np.float32)
     ends = np.empty(len(index.word_offsets), dtype=np.int64)
     for d in range(first, last):
         _compare(d, new, index, topic_weight, parts, alike)
         if own[d] >= 0:
             alike[own[d]] = -1
-        _take(d, alike, _least(alike, heap), rows)
+        _take(d, alike, np.partition(alike, n_docs - n)[n_docs - n], rows)
         n_entries = 0
         for a in range(n):
             n_entries += index.doc_offsets[rows[d, a] + 1] - index.doc_offsets[rows[d, a]]
@@ -63,47 +61,6 @@ def weigh(first, last, new, own, index, settings, rows, weights):
                 gram[a, b] = np.exp(bandwidth * (gram[a, b] - np.float32(1)))
             gram[a, a] = np.float32(1) + ridge
         _solve(d, gram, ridge, weights)
-
-
-@kernel
-def best_without(first, last, coefficients, rows, scale, tag_offsets, tags, places):
-    """Set `places` (D, n) of documents first to last to the tags with the largest positive scores, in order.
-
-    The score of a tag is `coefficients[rows[d]] * scale[d]`, and 1 more for a tag of the document; these are
-    `tags[tag_offsets[d] : tag_offsets[d + 1]]`, in order. The first of equals is first; -1 fills up the rest.
-    """
-    n, n_tags = places.shape[1], coefficients.shape[1]
-    top = np.empty(n, dtype=np.float32)
-    for d in range(first, last):
-        row, x, size, least = coefficients[rows[d]], scale[d], 0, np.float32(0)
-        own = tag_offsets[d]
-        for start in range(0, n_tags, _BLOCK):
-            block = row[start : min(start + _BLOCK, n_tags)]
-            found = own < tag_offsets[d + 1] and tags[own] < start + len(block)
-            for i in range(len(block)):
-                found += block[i] * x > least
-            if not found:
-                continue
-            for i in range(len(block)):
-                value = block[i] * x
-                if own < tag_offsets[d + 1] and tags[own] == start + i:
-                    value += np.float32(1)
-                    own += 1
-                if value > least:
-                    size = _insert(d, value, start + i, size, top, places)
-                    least = top[n - 1] if size == n else np.float32(0)
-
-
-@inner
-def _insert(d, value, column, size, top, places):
-    """Put a value into `top`, behind its equals, and its column into `places`; return how many there are."""
-    size = min(size + 1, len(top))
-    at = size - 1
-    while at > 0 and value > top[at - 1]:
-        top[at], places[d, at] = top[at - 1], places[d, at - 1]
-        at -= 1
-    top[at], places[d, at] = value, column
-    return size
 
 
 @inner
@@ -129,26 +86,6 @@ def _compare(d, new, index, topic_weight, parts, alike):
         for k in range(index.topics.shape[1]):
             total += new.topics[d, k] * index.topics[i, k]
         alike[i] = (one - topic_weight) * alike[i] + topic_weight * total
-
-
-@inner
-def _least(values, heap):
-    """Return the n-th largest value; `heap` (n,) is scratch: the largest so far, the least of them first."""
-    n = len(heap)
-    heap[:] = -np.inf
-    for value in values:
-        if value > heap[0]:
-            place = 0
-            while 2 * place + 1 < n:
-                child = 2 * place + 1
-                if child + 1 < n and heap[child + 1] < heap[child]:
-                    child += 1
-                if heap[child] >= value:
-                    break
-                heap[place] = heap[child]
-                place = child
-            heap[place] = value
-    return heap[0]
 
 
 @inner

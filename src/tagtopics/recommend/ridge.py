@@ -9,8 +9,9 @@ import scipy.sparse as sp
 from scipy.linalg import lapack
 
 from tagtopics._blas import single_thread
-from tagtopics._typing import Float32, Float64, Int64
+from tagtopics._typing import CSR, Bool, Float32, Float64, Int64
 from tagtopics.jit.threads import run_ranges
+from tagtopics.jit.top import largest_in_rows
 from tagtopics.recommend import loops
 from tagtopics.recommend.loops import KernelDocuments
 from tagtopics.tag_prior.neighbours import NEAREST, Near
@@ -24,6 +25,7 @@ PART = 8000  # documents whose kernel is factorised at a time; the scores of sev
 _LARGEST_TABLE = 1 << 26
 # Coefficients from which they are rounded to half precision, and saved in it: decision 230.
 HALVED_FROM = 1 << 23
+_CELLS = 1 << 22  # scores in memory at a time
 NEIGHBOURS = 200  # training documents that a document is regressed on: decision 230
 # Smallest weight or share of a word that counts. One over a smaller one may be infinite, and the mean of two
 # shares that round to zero is not a number.
@@ -81,12 +83,7 @@ def neighbours(
 ) -> Neighbours:
     """Return the neighbours of new documents with their weights (K + ridge I)^-1 k; see `reference.weigh`.
 
-    Args:
-        new: D documents.
-        index: N training documents.
-        bandwidth: of the kernel exp(-bandwidth (1 - similarity)).
-        own: (D,) rows of the index, one for each document that it must not use; None to use all rows.
-        most: how many neighbours, if there are enough documents.
+    `own` (D,) is the row of the index that each document must not use, or -1.
     """
     D, N = len(new.topics), len(index.topics)
     n = min(most, N if own is None else N - 1)
@@ -103,11 +100,8 @@ def nearest_documents(
 ) -> Near:
     """Return the training documents that are most similar to others, all with the same weight.
 
-    Args:
-        counts: the other documents, CSR (D, W).
-        doc_topic: (D, K) their topic proportions.
-        index: N training documents.
-        of_index: their words, CSR (N, W), and topic proportions, (N, K).
+    `counts` (D, W) and `doc_topic` (D, K) are of the others, `of_index` words (N, W) and topics (N, K) of the
+    training documents.
     """
     new = documents_of(sp.csr_array(counts, dtype=np.float32), doc_topic)
     rows = np.sort(neighbours(new, index, 1.0, most=NEAREST).rows, axis=1)
@@ -142,11 +136,7 @@ def solve_part(kernel: Float32, targets: Float32) -> tuple[Float32, Float32]:
     """Return A (N, T) with (K + ridge I) A = Y, and (N,) what each document adds to its own score.
 
     With C the inverse of K + ridge I, the score of document i without itself is
-    f_i - a_i (1 - ridge C_ii) / C_ii = y_i - a_i / C_ii.
-
-    Args:
-        kernel: (N, N) symmetric; it is overwritten.
-        targets: (N, T) Y.
+    f_i - a_i (1 - ridge C_ii) / C_ii = y_i - a_i / C_ii. The kernel (N, N) is overwritten.
     """
     kernel[np.diag_indices_from(kernel)] += RIDGE
     factor, failed = lapack.spotrf(kernel.T, lower=1, overwrite_a=1)
@@ -187,44 +177,31 @@ def fit_coefficients(
     return coefficients, own
 
 
-def leave_one_out_scores(coefficients: Float32, own: Float32, carried: Any) -> Float32:
+def leave_one_out_scores(coefficients: Float32, own: Float32, carried: Bool) -> Float32:
     """Return (P,): the scores of pairs of document and tag, each without the document, in closed form.
 
-    All documents must be in one regression; see `solve_part`.
-
-    Args:
-        coefficients: (P,) of the document and the tag.
-        own: (P,) what the document adds to its own score, per coefficient.
-        carried: (P,) whether the document has the tag.
+    All documents must be in one regression; see `solve_part`. Coefficients, `own` and whether the document
+    has the tag are (P,).
     """
-    scores = coefficients * _own_scale(own)
+    scores = coefficients * -(own + RIDGE)  # -1 / C_ii
     return np.asarray(scores + carried.astype(np.float32), dtype=np.float32)
 
 
-def leave_one_out_best(coefficients: Float32, own: Float32, tags: Any, docs: Int64, n: int) -> Int64:
-    """Return (D, n): the tags with the largest positive `leave_one_out_scores`, largest first.
+def leave_one_out_best(coefficients: Float32, own: Float32, tags: CSR, docs: Int64, n: int) -> Int64:
+    """Return (D, n): the tags with the largest positive `leave_one_out_scores` of documents, largest first.
 
-    The first of equals is first; -1 fills up the rest. Nothing is compared, and there is no table of scores.
-
-    Args:
-        coefficients: (N, T) of one regression.
-        own: (N,) what each document adds to its own score, per coefficient.
-        tags: CSR (N, T).
-        docs: (D,) numbers of documents.
-        n: how many tags.
+    The first of equals is first; -1 fills up the rest. `coefficients` (N, T) and `own` (N,) are of one
+    regression.
     """
-    carried, places = tags[docs], np.full((len(docs), n), -1, dtype=np.int64)
-    offsets, columns = carried.indptr.astype(np.int64), carried.indices.astype(np.int64)
-    run_ranges(
-        loops.best_without, np.arange(len(docs) + 1), coefficients.shape[1],
-        coefficients, docs, _own_scale(own[docs]), offsets, columns, places,
-    )  # fmt: skip
+    places, step = np.full((len(docs), n), -1, dtype=np.int64), max(1, _CELLS // tags.shape[1])
+    for first in range(0, len(docs), step):
+        some = docs[first : first + step]
+        carried = tags[some].toarray() > 0
+        scores = leave_one_out_scores(coefficients[some], own[some, np.newaxis], carried)
+        best = largest_in_rows(scores, n)
+        found = np.where(np.take_along_axis(scores, best, axis=1) > 0, best, -1)
+        places[first : first + step, : best.shape[1]] = found
     return places
-
-
-def _own_scale(own: Float32) -> Float32:
-    """Return -1 / C_ii of `solve_part`, from what documents add to their own scores."""
-    return np.asarray(-(own + RIDGE), dtype=np.float32)
 
 
 def bandwidth_of(counts: Any, theta: Float32, some: Int64) -> float:
