@@ -43,11 +43,7 @@ def recommender_to_json(recommender: TagRecommender | None) -> dict[str, Any] | 
 def recommender_from(
     description: Any, arrays: dict[str, Any], n_words: int, n_topics: int
 ) -> TagRecommender | None:
-    """Return the recommender that the two functions above converted; None for None.
-
-    Raises:
-        InputError: if its parts do not fit together.
-    """
+    """Return the recommender that the two functions above converted; an `InputError` if it is damaged."""
     own = {name[len(_PREFIX) :]: array for name, array in arrays.items() if name.startswith(_PREFIX)}
     if description is None:
         return None
@@ -63,14 +59,11 @@ def recommender_from(
     _check(own, T, n_topics)
     return TagRecommender(
         counts=matrix_from(own, "counts", (N, n_words)),
-        topics=own["topics"],
         tags=matrix_from(own, "tags", (N, T)),
-        rows=own["rows"],
-        coefficients=own["coefficients"],
-        own=own["own"],
         bandwidth=bandwidth,
         calibration=Calibration(*(own[name] for name in Calibration._fields)),
         tag_names=tuple(names),
+        **{name: own[name] for name in _ARRAYS},
     )
 
 
@@ -92,17 +85,17 @@ def _check(own: dict[str, Any], n_tags: int, n_topics: int) -> None:
             raise InputError(f"the recommender's {name} is {found}, not {np.dtype(dtype)} {shape}")
         if not (np.abs(own[name]) <= _LARGEST).all():
             raise InputError(f"the recommender's {name} holds numbers that are not finite or too large")
-    sums = own["topics"].sum(1, dtype=np.float64)
-    if (own["topics"] < 0).any() or (np.abs(sums - 1) > 1e-3).any():
-        raise InputError("the recommender's topics are not proportions")
-    if (np.diff(own["rows"], prepend=-1) <= 0).any():
-        raise InputError("the recommender's rows do not ascend")
-    if (own["popularity_penalty"] <= 0).any():
-        raise InputError("the recommender's popularity_penalty holds numbers that are not positive")
-    if not N or (np.diff(own["counts.indptr"]) <= 0).any() or (own["counts.data"] < LEAST).any():
-        raise InputError("the recommender's documents must have words")
-    if (own["tags.data"] != 1).any():
-        raise InputError("the recommender's tags must be 1 where a document has a tag")
+    sums, penalty = own["topics"].sum(1, dtype=np.float64), own["popularity_penalty"]
+    no_words = not N or (np.diff(own["counts.indptr"]) <= 0).any() or (own["counts.data"] < LEAST).any()
+    for wrong, what in (
+        ((own["topics"] < 0).any() or (np.abs(sums - 1) > 1e-3).any(), "topics are not proportions"),
+        ((np.diff(own["rows"], prepend=-1) <= 0).any(), "rows do not ascend"),
+        ((penalty <= 0).any(), "popularity_penalty holds numbers that are not positive"),
+        (no_words, "documents must have words"),
+        ((own["tags.data"] != 1).any(), "tags must be 1 where a document has a tag"),
+    ):
+        if wrong:
+            raise InputError(f"the recommender's {what}")
 
 
 def matrix_to_arrays(matrix: Any, name: str) -> dict[str, Any]:

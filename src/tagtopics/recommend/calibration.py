@@ -33,11 +33,8 @@ class Calibration(NamedTuple):
 def calibration_features(scores: Float32, n_docs: Any, n_all: int, cooccurrence: Any) -> Float32:
     """Return (D, T, N_FEATURES): the features of each pair of document and tag that calibration uses.
 
-    Args:
-        scores: (D, T) of the regression.
-        n_docs: (T,) or (D, T) the number of training documents with each tag.
-        n_all: the number of training documents.
-        cooccurrence: CSR (T, T), row t: the share of the documents of t with each other tag.
+    `scores` (D, T) are of the regression; `n_docs`, (T,) or (D, T), of `n_all` training documents have each
+    tag; row t of `cooccurrence` (T, T) is the share of the documents of t with each other tag.
     """
     positive = np.maximum(scores, 0)
     together = np.log(np.asarray(positive @ cooccurrence) + _FLOOR)
@@ -77,12 +74,7 @@ def popularity_penalty(likely: Float32, truth: Any, frequency: Float64) -> Float
     penalty = sqrt(reach) * frequency ** balance. The reach of a tag that n documents carry is its mean
     probability over the n documents for which it is most probable; it counts as 1 if there are fewer
     documents than tags. The balance is the largest one whose lists keep most of the precision of the most
-    probable tags.
-
-    Args:
-        likely: (D, T) leave-one-out probabilities.
-        truth: (D, T) which tags the documents carry.
-        frequency: (T,) share of all training documents that carry each tag.
+    probable tags. `likely` (D, T) are leave-one-out probabilities; frequencies (T,) are of all documents.
     """
     even = np.ones(len(frequency))
     reach = np.sqrt(_reach(likely, truth.sum(0))) if len(likely) >= len(frequency) else even
@@ -122,12 +114,8 @@ def fair_thresholds(tags: Int64, likely: Float32, truth: Any, expected: Float64,
     the probabilities alone, so a rare tag needs no outcomes of its own. The thresholds lie between the best
     single one and those of the tags, as near to the latter as the F-measure over all pairs allows.
 
-    Args:
-        tags: (N,) the tags of the pairs of document and tag that are not improbable.
-        likely: (N,) their probabilities.
-        truth: (N,) whether the document carries the tag.
-        expected: (T,) sum of the probabilities of each tag over all documents.
-        n_true: pairs of document and tag that are true, those not given included.
+    `tags`, `likely` and `truth` (N,) are of the pairs of document and tag that are not improbable; `expected`
+    (T,) adds up the probabilities of all pairs, `n_true` of which are true.
     """
     if not len(likely):
         return np.full(len(expected), 0.5)

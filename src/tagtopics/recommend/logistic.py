@@ -20,12 +20,7 @@ def logistic_weights(
     """Return the weights (C + 1,) of a logistic regression, that of the constant first.
 
     If all outcomes are equal, the constant is the log odds of their smoothed share and the others are zero.
-
-    Args:
-        columns: (N, C), without a constant.
-        outcomes: (N,) booleans.
-        sample_weight: (N,) of the rows; None for one each.
-        inverse_penalty: scikit-learn's `C`; the constant is not penalised.
+    `columns` (N, C) have no constant, which is not penalised; `inverse_penalty` is scikit-learn's `C`.
     """
     from sklearn.linear_model import LogisticRegression
 

@@ -11,12 +11,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._blas import single_thread
-from tagtopics._typing import Float32, Float64, Int64
+from tagtopics._typing import CSR, Float32, Float64, Int64
 from tagtopics.corpus.cooccurrence import tags_together
 from tagtopics.corpus.tags import kind_of
 from tagtopics.errors import InputError
 from tagtopics.jit.threads import results_of
 from tagtopics.jit.top import largest_in_rows
+from tagtopics.recommend import ridge
 from tagtopics.recommend.calibration import (
     N_FEATURES,
     Calibration,
@@ -29,18 +30,6 @@ from tagtopics.recommend.calibration import (
 )
 from tagtopics.recommend.logistic import logistic_weights
 from tagtopics.recommend.loops import KernelDocuments
-from tagtopics.recommend.ridge import (
-    LEAST,
-    NEIGHBOURS,
-    Votes,
-    at_least,
-    bandwidth_of,
-    documents_of,
-    fit_coefficients,
-    kernel_of,
-    neighbours,
-    votes_of,
-)
 
 # Up to 1,000 tags, training documents are sampled so that the table of coefficients stays below 2^24.
 _FEW_TAGS, _MOST_COEFFICIENTS = 1000, 1 << 24
@@ -95,44 +84,26 @@ class Choice(NamedTuple):
 class TagRecommender:
     """A fitted recommender; users call `TopicModel.recommend`.
 
-    Attributes:
-        counts: CSR (N, W) the training documents that have words and tags.
-        topics: (N, K) their topic proportions, tags hidden.
-        tags: CSR (N, T) their tags, 0 or 1.
-        rows: (N,) their places among the documents of the fit.
-        coefficients: (N, T) of the regression on all documents; (0, T) if tags are many.
-        own: (N,) what each document adds to its own score, per coefficient; (0,) likewise.
-        bandwidth: of the kernel exp(-bandwidth (1 - similarity)).
-        calibration: from scores to probabilities, predictions and lists.
-        tag_names: the T tags.
+    New documents are counts (D, W) in the columns of the model and topic proportions (D, K), tags hidden.
     """
 
-    counts: Any
-    topics: Float32
-    tags: Any
-    rows: Int64
-    coefficients: Float32
-    own: Float32
-    bandwidth: float
-    calibration: Calibration
-    tag_names: tuple[str, ...]
+    counts: CSR  # (N, W) the training documents that have words and tags
+    topics: Float32  # (N, K) their topic proportions, tags hidden
+    tags: CSR  # (N, T) 0 or 1
+    rows: Int64  # (N,) their places among the documents of the fit
+    coefficients: Float32  # (N, T) of the regression on all documents; (0, T) if tags are many
+    own: Float32  # (N,) what each document adds to its own score, per coefficient; (0,) likewise
+    bandwidth: float  # of the kernel exp(-bandwidth (1 - similarity))
+    calibration: Calibration  # from scores to probabilities, predictions and lists
+    tag_names: tuple[str, ...]  # the T tags
 
-    def probabilities(self, counts: Any, doc_topic: Float32) -> Float32:
-        """Return (D, T): the probability of each tag; that of all documents for one without words.
-
-        Args:
-            counts: CSR (D, W) in the columns of the model.
-            doc_topic: (D, K) topic proportions, tags hidden.
-        """
+    def probabilities(self, counts: CSR, doc_topic: Float32) -> Float32:
+        """Return (D, T): the probability of each tag; that of all documents for one without words."""
         parts = [likely for _, _, likely in self._batch_probabilities(counts, doc_topic)]
         return np.concatenate(parts) if parts else np.zeros((0, len(self.tag_names)), dtype=np.float32)
 
     def leave_one_out(self, rows: Any) -> Float32:
-        """Return (D, T): the probabilities of tags of training documents, each scored without itself.
-
-        Args:
-            rows: (D,) numbers of the documents, from 0 to N - 1; `rows` tells which of the fit they are.
-        """
+        """Return (D, T): the probabilities of tags of training documents (D,), each scored without itself."""
         likely = np.zeros((len(rows), len(self.tag_names)), dtype=np.float32)
         for batch in self._batches(len(rows)):
             own = np.asarray(rows)[batch]
@@ -140,24 +111,19 @@ class TagRecommender:
             likely[batch] = probabilities(features, self.calibration.weights)
         return likely
 
-    def leave_one_out_scores(self, counts: Any, doc_topic: Float32, own: Int64) -> Float32:
+    def leave_one_out_scores(self, counts: CSR, doc_topic: Float32, own: Int64) -> Float32:
         """Return (D, T): what the regression predicts for documents, each without itself.
 
         All are compared with the training documents; `ridge.leave_one_out_scores` is faster for those that
-        are in one regression.
-
-        Args:
-            counts: CSR (D, W) in the columns of the model.
-            doc_topic: (D, K) topic proportions, tags hidden.
-            own: (D,) the number of each document among the training documents, -1 for any other.
+        are in one regression. `own` (D,) is the number among the training documents, -1 for any other.
         """
-        return self._scores(documents_of(sp.csr_array(counts, dtype=np.float32), doc_topic), own)
+        return self._scores(ridge.documents_of(sp.csr_array(counts, dtype=np.float32), doc_topic), own)
 
-    def leave_one_out_votes(self, counts: Any, doc_topic: Float32, own: Int64, most: int) -> Votes:
+    def leave_one_out_votes(self, counts: CSR, doc_topic: Float32, own: Int64, most: int) -> ridge.Votes:
         """Return the scores by at most `most` nearest documents; arguments as in `leave_one_out_scores`."""
-        new = documents_of(sp.csr_array(counts, dtype=np.float32), doc_topic)
-        found = neighbours(new, self.index, self.bandwidth, own, most)
-        return votes_of(found, self.tags)
+        new = ridge.documents_of(sp.csr_array(counts, dtype=np.float32), doc_topic)
+        found = ridge.neighbours(new, self.index, self.bandwidth, own, most)
+        return ridge.votes_of(found, self.tags)
 
     def predict_tags(self, likely: Float32) -> Any:
         """Return (D, T) booleans: the tags that are probable enough, given their probabilities."""
@@ -165,15 +131,13 @@ class TagRecommender:
 
     def pick_tags(self, likely: Float32, top: int, balanced: bool = False) -> Int64:
         """Return (D, top): the tags recommended, given their probabilities (D, T), most probable first."""
-        return (
-            pick_tags(likely, self.calibration.popularity_penalty, top)
-            if balanced
-            else largest_in_rows(likely, top)
-        )
+        if balanced:
+            return pick_tags(likely, self.calibration.popularity_penalty, top)
+        return largest_in_rows(likely, top)
 
     def recommend(
         self,
-        counts: Any,
+        counts: CSR,
         doc_topic: Float32,
         choice: Choice,
         vocabulary: Sequence[str] = (),
@@ -203,7 +167,7 @@ class TagRecommender:
         return answers
 
     def reasons(
-        self, counts: Any, doc_topic: Float32, tags: Sequence[str], vocabulary: Sequence[str], n_words: int
+        self, counts: CSR, doc_topic: Float32, tags: Sequence[str], vocabulary: Sequence[str], n_words: int
     ) -> list[tuple[tuple[str, float], ...]]:
         """Return for each tag the words of one document that suggest it; none for a tag without documents.
 
@@ -211,22 +175,21 @@ class TagRecommender:
         that of all neighbours; words with a negative weight are omitted.
         """
         columns = np.array([self._column.get(tag, -1) for tag in tags], dtype=np.int64)
-        answers: list[tuple[tuple[str, float], ...]] = [()] * len(tags)
-        known = np.flatnonzero(columns >= 0)
-        for i, why in zip(
-            known, self._reasons(counts, doc_topic, columns[known], vocabulary, n_words), strict=True
-        ):
-            answers[i] = why
-        return answers
+        found = iter(self._reasons(counts, doc_topic, columns[columns >= 0], vocabulary, n_words))
+        return [next(found) if column >= 0 else () for column in columns]
 
     def _reasons(
-        self, counts: Any, doc_topic: Float32, tags: Int64, vocabulary: Sequence[str], n_words: int
+        self, counts: CSR, doc_topic: Float32, tags: Int64, vocabulary: Sequence[str], n_words: int
     ) -> list[tuple[tuple[str, float], ...]]:
         row = sp.csr_array(counts)
         if not (n_words and len(tags) and row.nnz):
             return [()] * len(tags)
-        strength = self._word_contributions(row, doc_topic, tags)
-        return [_strongest_words(row.indices, part, vocabulary, n_words) for part in strength]
+        answers = []
+        for strength in self._word_contributions(row, doc_topic, tags):
+            best = np.argsort(-strength, kind="stable")[:n_words]
+            chosen = [i for i in best if strength[i] > 0]
+            answers.append(tuple((vocabulary[row.indices[i]], float(strength[i])) for i in chosen))
+        return answers
 
     @cached_property
     def _column(self) -> dict[str, int]:
@@ -235,12 +198,12 @@ class TagRecommender:
 
     def _word_contributions(self, document: sp.csr_array, theta: Float32, tags: Int64) -> Float64:
         """Return (tags, words of the document): how much more of each word the carriers of each tag share."""
-        alike = kernel_of(documents_of(document, theta), self.index, self.bandwidth)
-        rows = largest_in_rows(alike, NEIGHBOURS)[0]
+        alike = ridge.kernel_of(ridge.documents_of(document, theta), self.index, self.bandwidth)
+        rows = largest_in_rows(alike, ridge.NEIGHBOURS)[0]
         near = sp.csr_array(self.counts[rows])
         x = document.data / document.data.sum()
         y = near[:, document.indices].toarray() / near.sum(1)[:, np.newaxis]
-        shared = 2 * x * y / np.maximum(x + y, LEAST)
+        shared = 2 * x * y / np.maximum(x + y, ridge.LEAST)
         carried = self.tags[rows][:, tags].toarray()
         mean = carried.T @ shared / np.maximum(carried.sum(0), 1)[:, np.newaxis]
         return np.asarray(np.where(carried.any(0)[:, np.newaxis], mean - shared.mean(0), 0), dtype=np.float64)
@@ -262,19 +225,19 @@ class TagRecommender:
     @cached_property
     def index(self) -> KernelDocuments:
         """The training documents as the kernel needs them, computed once."""
-        return documents_of(self.counts, self.topics)
+        return ridge.documents_of(self.counts, self.topics)
 
     def _batches(self, n: int) -> Iterator[slice]:
         step = max(1, min(256, _BATCH_PAIRS // (2 * N_FEATURES * max(len(self.tag_names), 1))))
         return (slice(first, min(first + step, n)) for first in range(0, n, step))
 
     def _batch_probabilities(
-        self, counts: Any, doc_topic: Float32
+        self, counts: CSR, doc_topic: Float32
     ) -> Iterator[tuple[Any, KernelDocuments, Float32]]:
         """Yield documents in batches, each with the probabilities of all tags."""
         for batch in self._batches(counts.shape[0]):
             part = sp.csr_array(counts[batch])
-            new = documents_of(part, doc_topic[batch])
+            new = ridge.documents_of(part, doc_topic[batch])
             features = calibration_features(
                 self._scores(new), self.tag_docs, len(self.rows), self._cooccurrence
             )
@@ -284,7 +247,7 @@ class TagRecommender:
 
     def _leave_one_out_features(self, own: Int64) -> tuple[Float32, Any]:
         """Return the evidence of training documents, each without itself, and (D, T) the tags they carry."""
-        new = documents_of(sp.csr_array(self.counts[own]), self.topics[own])
+        new = ridge.documents_of(sp.csr_array(self.counts[own]), self.topics[own])
         truth = self.tags[own].toarray() > 0
         n_docs = self.tag_docs - truth
         return calibration_features(
@@ -297,51 +260,44 @@ class TagRecommender:
         N = len(self.rows)
         share = (self.tag_docs / N).astype(np.float32)
         if len(self.coefficients):
-            scores = kernel_of(new, self.index, self.bandwidth) @ self.coefficients + share
+            scores = ridge.kernel_of(new, self.index, self.bandwidth) @ self.coefficients + share
             if own is not None:
                 known = own >= 0
                 scores[known] -= self.own[own[known], np.newaxis] * self.coefficients[own[known]]
             return np.asarray(scores, dtype=np.float32)
-        votes = votes_of(neighbours(new, self.index, self.bandwidth, own), self.tags)
+        votes = ridge.votes_of(ridge.neighbours(new, self.index, self.bandwidth, own), self.tags)
         return np.asarray(votes.table.toarray() + votes.rest[:, np.newaxis] * share, dtype=np.float32)
 
 
 def fit_recommender(
-    counts: Any,
-    tags: Any,
+    counts: CSR,
+    tags: CSR,
     doc_topic: Float32,
     tag_names: tuple[str, ...],
     seed: int = 0,
     on_progress: Callable[[float], None] = lambda share: None,
 ) -> TagRecommender:
-    """Train a recommender on tagged documents; the result does not depend on the number of threads.
+    """Train a recommender on counts (D, W) and tags (D, T); a weight below 1.2e-38 is no word.
 
-    Args:
-        counts: CSR (D, W); a weight below 1.2e-38 is no word.
-        tags: CSR (D, T).
-        doc_topic: (D, K) topic proportions inferred with tags hidden, as those of new documents will be.
-        tag_names: the T tags.
-        seed: for drawing documents for the bandwidth and calibration where there are many.
-        on_progress: called with the share of the work done, from 0 to 1.
+    Topic proportions (D, K) are inferred with tags hidden, as those of new documents will be. The seed is for
+    drawing documents where there are many. `on_progress` is called with the share of the work done.
     """
-    counts = at_least(counts, LEAST)
+    counts = ridge.at_least(counts, ridge.LEAST)
     used = np.flatnonzero((np.diff(counts.indptr) > 0) & (np.diff(tags.indptr) > 0))
     if not len(used):
         raise InputError("fit_recommender: no document has both words and tags")
     generator = np.random.default_rng(seed)
     few = _MOST_COEFFICIENTS // len(tag_names) if len(tag_names) <= _FEW_TAGS else MOST_DOCS
     used = used[_draw(generator, len(used), min(MOST_DOCS, few))]
-    counts, theta = (
-        sp.csr_array(counts[used], dtype=np.float32),
-        np.asarray(doc_topic[used], dtype=np.float32),
-    )
+    counts = sp.csr_array(counts[used], dtype=np.float32)
+    theta = np.asarray(doc_topic[used], dtype=np.float32)
     carried = sp.csr_array(tags[used], dtype=np.float32)
     for matrix in (counts, carried):
         matrix.sum_duplicates()
     carried.data[:] = 1
-    bandwidth = bandwidth_of(counts, theta, _draw(generator, len(used), _PAIRS_FOR_WIDTH))
+    bandwidth = ridge.bandwidth_of(counts, theta, _draw(generator, len(used), _PAIRS_FOR_WIDTH))
     T = len(tag_names)
-    coefficients, own = fit_coefficients(counts, carried, theta, bandwidth, generator)
+    coefficients, own = ridge.fit_coefficients(counts, carried, theta, bandwidth, generator)
     on_progress(0.5)
     unset = Calibration(np.zeros(N_FEATURES), np.ones(T), np.full(T, 0.5))
     trained = TagRecommender(counts, theta, carried, used, coefficients, own, bandwidth, unset, tag_names)
@@ -388,10 +344,3 @@ def _calibrate(
 
 def _draw(generator: np.random.Generator, n: int, most: int) -> Int64:
     return np.arange(n) if n <= most else np.sort(generator.permutation(n)[:most])
-
-
-def _strongest_words(
-    words: Int64, strength: Float64, vocabulary: Sequence[str], n: int
-) -> tuple[tuple[str, float], ...]:
-    best = np.argsort(-strength, kind="stable")[:n]
-    return tuple((vocabulary[words[i]], float(strength[i])) for i in best if strength[i] > 0)
