@@ -18,7 +18,6 @@ from tagtopics.bp.executor import Kernels, MemoryExecutor, initial_topics
 from tagtopics.bp.fold import fold_in
 from tagtopics.bp.graph import Belief, CorpusSums, FactorGraph, Priors, build_graph, invariant_error
 from tagtopics.bp.propagation import BeliefPropagation
-from tagtopics.bp.tags import hyperedge_factor, symmetric
 from tagtopics.jit.threads import thread_limit
 
 # One sweep in single precision against double: roundings of 6e-8, relative to the tokens of a document or
@@ -190,29 +189,6 @@ def test_pairwise_factors(graph: FactorGraph) -> None:
     for t in range(graph.n_tags):
         rows = belief.docs.slot_means[members[offsets[t] : offsets[t + 1]]].astype(np.float64)
         np.testing.assert_allclose(found[t], reference.pairwise_factor(rows), rtol=1e-6, atol=1e-9)
-
-
-@st.composite
-def tagged_neighbourhoods(draw: st.DrawFn) -> tuple[list[Any], list[int]]:
-    """Draw for each of 2 to 5 tags the slot means of its documents, and which of them is the document."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    sizes = draw(st.lists(st.integers(1, 3), min_size=2, max_size=5))
-    return [rng.dirichlet(np.ones(4), n) for n in sizes], [int(rng.integers(n)) for n in sizes]
-
-
-@orders
-@quick
-@given(tagged_neighbourhoods())
-def test_hyperedges_in_closed_form(order: int, drawn: tuple[list[Any], list[int]]) -> None:
-    rows, me = drawn
-    means = np.array([r.mean(0) for r in rows])
-    np.testing.assert_allclose(
-        hyperedge_factor(means, order), reference.hyperedge_factor(rows, order), rtol=1e-10
-    )
-    others = np.array([r.sum(0) - r[i] for r, i in zip(rows, me, strict=True)])
-    m = min(order, len(rows))
-    message = symmetric(means, m) * symmetric(np.maximum(others, 0), m - 1)
-    np.testing.assert_allclose(message, reference.hyperedge_message(rows, me, order), rtol=1e-9, atol=1e-12)
 
 
 @quick

@@ -61,7 +61,10 @@ def update_documents(first, last, graph, given, priors, messages, doc_sums, slot
             _recall(d, graph, given.previous, priors, w0, rows, doc_sums, scratch)
         change[d] = _update_edges(d, base, graph, given.words, priors, w0, rows, doc_sums, partial, scratch)
         if lean:
-            change[d] = _distance(d, before, doc_sums)
+            moved = np.float32(0)
+            for k in range(K):
+                moved += abs(before[k] - doc_sums[d, k])
+            change[d] = moved
         if given.tag_sums.shape[0] > 0:
             update_slots(d, base, graph, rows, doc_sums, slot_means, scratch)
 
@@ -221,15 +224,6 @@ def _fetch_ahead(e, r, graph, words, messages, partial):
         prefetch(words.shares, w, k)
         prefetch(partial, w, k)
         prefetch(messages, r + ahead, k)
-
-
-@inner
-def _distance(i, vector, rows):
-    """Return the L1 distance between a vector and row i."""
-    total = np.float32(0)
-    for k in range(vector.shape[0]):
-        total += abs(vector[k] - rows[i, k])
-    return total
 
 
 @inner

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from tagtopics._typing import Float32, Float64
 from tagtopics.bp.callbacks import Callback, Step
 from tagtopics.errors import InputError
 
-__all__ = ["Algorithm", "Callback", "FitResult", "Learned", "Step", "TopicAlgorithm", "proportions", "run"]
+__all__ = ["Callback", "FitResult", "Learned", "Step", "TopicAlgorithm", "proportions", "run"]
 
 State = TypeVar("State")
-_Checked = TypeVar("_Checked", contravariant=True)
 
 
 class Algorithm(Protocol[State]):
@@ -21,20 +20,9 @@ class Algorithm(Protocol[State]):
 
     def init(self) -> State:
         """Return the state before the first iteration."""
-        ...
 
     def step(self, state: State) -> tuple[State, float]:
         """Return the next state and how much changed; the arrays of the old state may be reused."""
-        ...
-
-
-@runtime_checkable
-class Resumable(Protocol[_Checked]):
-    """An algorithm that can continue from a state that was restored."""
-
-    def check(self, state: _Checked) -> None:
-        """Raise `InputError` if a restored state does not belong to this algorithm and its corpus."""
-        ...
 
 
 class FitResult(NamedTuple, Generic[State]):
@@ -62,7 +50,16 @@ def run(
         callbacks: called in order.
         start: a state and its history, to continue from a checkpoint. It is checked first.
     """
-    state, history = (algorithm.init(), list[Step]()) if start is None else _restored(algorithm, start)
+    check = getattr(algorithm, "check", None)  # of an algorithm that can continue from a restored state
+    if start is None:
+        state, history = algorithm.init(), list[Step]()
+    elif check is None:
+        raise InputError(
+            "fit: this model cannot continue from a checkpoint; only belief propagation (LDA, TTM) can"
+        )
+    else:
+        check(start[0])
+        state, history = start[0], list(start[1])
     if history and history[-1].change < tol:
         return FitResult(state, history, "converged")
     reason = "max_iter"
@@ -89,15 +86,6 @@ def run(
     return FitResult(state, history, reason)
 
 
-def _restored(algorithm: Algorithm[State], start: tuple[State, Sequence[Step]]) -> tuple[State, list[Step]]:
-    if not isinstance(algorithm, Resumable):
-        raise InputError(
-            "fit: this model cannot continue from a checkpoint; only belief propagation (LDA, TTM) can"
-        )
-    algorithm.check(start[0])
-    return start[0], list(start[1])
-
-
 class Learned(NamedTuple):
     """Topics as sums of tokens, and the topic proportions of the training documents."""
 
@@ -113,11 +101,9 @@ class TopicAlgorithm(Algorithm[State], Protocol[State]):
     @property
     def converges(self) -> bool:
         """Whether its change goes to zero, so that a tolerance may stop it; that of a sampler does not."""
-        ...
 
     def learned(self, state: State) -> Learned:
         """Return what a model keeps of a state."""
-        ...
 
 
 def proportions(sums: Any, prior: Float32) -> Float32:

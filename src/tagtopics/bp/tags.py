@@ -5,19 +5,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from tagtopics._typing import Float64
 from tagtopics.jit.compiling import inner, kernel
-
-
-def hyperedge_factor(tag_means: Any, order: int) -> Float64:
-    """Return f_delta (K,) = e_m of the tags' mean slot means (T_d, K), m = min(order, T_d)."""
-    means = np.asarray(tag_means, dtype=np.float64)
-    factor: Float64 = symmetric(means, min(order, len(means)))
-    return factor
 
 
 @kernel
@@ -125,16 +115,6 @@ def _add_product(scale, a, b, vector):
     """Add a multiple of the element-wise product of two rows."""
     for k in range(vector.shape[0]):
         vector[k] += np.float32(scale * (a[k] * b[k]))
-
-
-@kernel
-def symmetric(rows, m):
-    """Return e_m of the rows, element-wise: m accumulators, one pass. e_0 is one."""
-    e = np.empty((m + 1, rows.shape[1]))
-    _no_rows(e)
-    for i in range(rows.shape[0]):
-        _join_row(i, 1.0, i, rows, m, e)
-    return e[m].copy()
 
 
 @inner
