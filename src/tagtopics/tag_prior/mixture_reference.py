@@ -1,4 +1,4 @@
-"""The specification of `mixture` and `tag_words`: plain NumPy in double precision, one document at a time.
+"""The specification of `mixture_loops` and `tag_word_loops`: NumPy in double precision, one document at a time.
 
 Signatures and symbols are those of the compiled kernels. A document's claims are a matrix (E_d, T_d), its
 words by its tags.
@@ -46,9 +46,7 @@ def documents(graph: FactorGraph) -> Iterator[Document]:
 def matrix_of(offsets: Any, words: Any, values: Any, n_words: int) -> Float64:
     """Return the values of pairs as a matrix (T, W); zero where a tag and a word do not occur together."""
     matrix = np.zeros((len(offsets) - 1, n_words))
-    for t in range(len(offsets) - 1):
-        own = slice(offsets[t], offsets[t + 1])
-        matrix[t, words[own]] = values[own]
+    matrix[np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)), words] = values
     return matrix
 
 
@@ -119,11 +117,9 @@ def topic_probabilities(graph: FactorGraph, phi: Any, doc_sums: Any, prior: Any)
 
 def claim_pairs(graph: FactorGraph, offsets: Any, words: Any) -> Int64:
     """Return (P,): the pair of every claim. Claims are numbered tag by tag within a document here."""
-    numbers = [np.empty(0, dtype=np.int64)]
-    for doc in documents(graph):
-        for t in doc.tags:
-            numbers.append(offsets[t] + np.searchsorted(words[offsets[t] : offsets[t + 1]], doc.words))
-    return np.concatenate(numbers)
+    pairs = [(t, doc.words) for doc in documents(graph) for t in doc.tags]
+    found = [offsets[t] + np.searchsorted(words[offsets[t] : offsets[t + 1]], own) for t, own in pairs]
+    return np.concatenate([np.empty(0, dtype=np.int64), *found])
 
 
 def share_claims(
@@ -171,12 +167,9 @@ def collect_claims(graph: FactorGraph, numbers: Any, pairs: Any, shares: Any) ->
 def credited_tokens(graph: FactorGraph, shares: Any) -> Float64:
     """Return (T, W): the tokens of each word that documents credit to each tag."""
     tokens = np.zeros((graph.n_tags, graph.n_words))
-    done = 0
-    for document in documents(graph):
-        for word, count in zip(document.words, document.counts, strict=True):
-            for tag in document.tags:
-                tokens[tag, word] += float(count) * float(shares[done])
-                done += 1
+    for doc in documents(graph):
+        mine = np.reshape(shares[doc.claims], doc.shape).astype(np.float64) * doc.counts[:, np.newaxis]
+        tokens[np.ix_(doc.tags, doc.words)] += mine.T
     return tokens
 
 

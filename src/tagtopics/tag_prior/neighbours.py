@@ -47,11 +47,9 @@ class SimilarStrengths(NamedTuple):
 
 
 def trust(n_tokens: Float64, hidden: Strengths) -> Float32:
-    """Return the trust in tags and neighbours inferred from N tokens, from 0 to 1 (decision 224).
+    """Return the trust, from 0 to 1, in tags and neighbours inferred from tokens (D,) (decision 224).
 
-    Args:
-        n_tokens: (D,) tokens seen.
-        hidden: strengths of the parts of a document's prior if its tags are not known.
+    `hidden` has the strengths of a document's prior if its tags are not known.
     """
     few = (_FEW_TOKENS * (hidden.flat + hidden.base)) ** 3
     return np.asarray(n_tokens**3 / np.maximum(n_tokens**3 + few, 1e-300), dtype=np.float32)
@@ -101,13 +99,6 @@ def learn_similar(rows: Rows, near: Near, profiles: Profiles, phi: Float32, give
 
     All other strengths stay as they are, and the shrinkage is learned without tags. One number is learned
     from all documents set aside, so they need not be divided into two halves to see whether it helps.
-
-    Args:
-        rows: documents set aside.
-        near: training documents that are similar to what is seen of them.
-        profiles: topics of tags, learned without these documents.
-        phi: (W, K) likewise.
-        given: what is learned already.
     """
     untagged = rows._replace(tags=sp.csr_array(rows.tags.shape))
     plain, tagged = (_widened(some, near, profiles) for some in (untagged, rows))

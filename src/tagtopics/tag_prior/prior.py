@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics._typing import Float32, Float64, Int64
+from tagtopics._typing import CSR, Float32, Float64, Int64
 from tagtopics.corpus.tags import MOST_KINDS, kind_of
 from tagtopics.tag_prior.mixture_loops import Pairs
 
@@ -52,10 +52,7 @@ def kinds_of(tag_names: Sequence[str], kinds: tuple[str, ...] | None = None) -> 
 
     Tags written `kind:name` have kinds if all have one and kinds are few; else all tags are of one kind.
 
-    Args:
-        tag_names: T names.
-        kinds: the kinds that strengths were learned for; tags of other kinds count as the first one. None
-            finds them.
+    Given the kinds that strengths were learned for, tags of other kinds count as the first one.
     """
     found = [kind_of(name) for name in tag_names]
     if kinds is None:
@@ -68,27 +65,22 @@ def kinds_of(tag_names: Sequence[str], kinds: tuple[str, ...] | None = None) -> 
 
 @dataclass(frozen=True, eq=False)
 class Profiles:
-    """The topics of tags.
+    """The topics of tags."""
 
-    Attributes:
-        base: (K,) p(topic).
-        means: (T, K) p(topic | tag).
-        tag_docs: (T,) number of training documents of each tag.
-        kinds: (T,) the kind of each tag.
-        n_kinds: the number of kinds.
-    """
-
-    base: Float64
-    means: Float32
-    tag_docs: Float64
-    kinds: Int64
+    base: Float64  # (K,) p(topic)
+    means: Float32  # (T, K) p(topic | tag)
+    tag_docs: Float64  # (T,) number of training documents of each tag
+    kinds: Int64  # (T,) the kind of each tag
     n_kinds: int
 
-    def known(self, tags: Any) -> sp.csr_array:
-        """Return tags (CSR (D, T), weights from 0 to 1) without those that no training document has."""
-        return _masked(tags, self.tag_docs > 0)
+    def known(self, tags: CSR) -> CSR:
+        """Return tags (D, T), weights from 0 to 1, without those that no training document has."""
+        part = sp.csr_array(tags, dtype=np.float64, copy=True)
+        part.data *= self.tag_docs[part.indices] > 0
+        part.eliminate_zeros()
+        return part
 
-    def parts(self, tags: Any) -> Float64:
+    def parts(self, tags: CSR) -> Float64:
         """Return (n_kinds + 3, D, K): flat, base, mean of each kind, joint; see the module docstring."""
         D, docs, kinds = tags.shape[0], self.tag_docs[tags.indices], self.kinds[tags.indices]
         doc, count = np.repeat(np.arange(D), np.diff(tags.indptr)), np.asarray(tags.data, dtype=np.float64)
@@ -109,11 +101,11 @@ class Profiles:
         parts[-1] = joint * trust / _at_least_one(np.bincount(doc, count, D))
         return parts
 
-    def slot_shares(self, tags: Any) -> sp.csr_array:
+    def slot_shares(self, tags: CSR) -> CSR:
         """Return CSR (D, T): how the words' pseudo-count of a kind is divided among a document's tags."""
         return sp.csr_array((self.slot_weights(tags), tags.indices, tags.indptr), shape=tags.shape)
 
-    def slot_weights(self, tags: Any) -> Float64:
+    def slot_weights(self, tags: CSR) -> Float64:
         """Return the entries of `slot_shares`, (S,)."""
         rows = np.repeat(np.arange(tags.shape[0]), np.diff(tags.indptr))
         keys = rows * self.n_kinds + self.kinds[tags.indices]
@@ -141,19 +133,11 @@ def combined(parts: Float64, strengths: Strengths) -> Float32:
     return np.asarray(np.einsum("p,pdk->dk", strengths.topics[:n], parts) + _LEAST, dtype=np.float32)
 
 
-def _masked(tags: Any, columns: Any) -> sp.csr_array:
-    """Return the tags of some columns, (T,) of truth values, and zeros in place of the others."""
-    part = sp.csr_array(tags, dtype=np.float64, copy=True)
-    part.data *= columns[part.indices]
-    part.eliminate_zeros()
-    return part
-
-
 def _at_least_one(totals: Any) -> Float64:
     return np.maximum(np.asarray(totals, dtype=np.float64).reshape(-1, 1), 1.0)
 
 
-def pairs_of(tag_words: Any, shrinkage: Float64) -> Pairs:
+def pairs_of(tag_words: CSR, shrinkage: Float64) -> Pairs:
     """Return tag words, CSR (T, W), as the kernels read them; `shrinkage` is M_t, (T,)."""
     words = sp.csr_array(tag_words)
     return Pairs(
@@ -166,7 +150,7 @@ def pairs_of(tag_words: Any, shrinkage: Float64) -> Pairs:
     )
 
 
-def claims_of(counts: Any, tags: Any) -> tuple[Int64, Int64]:
+def claims_of(counts: CSR, tags: CSR) -> tuple[Int64, Int64]:
     """Return the edge and the slot of every claim, (P,) each: positions in counts, CSR (D, W), and tags."""
     doc = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
     width = np.diff(tags.indptr)[doc]

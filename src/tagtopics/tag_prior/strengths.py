@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics._typing import Float32, Float64, Int64
+from tagtopics._typing import CSR, Float32, Float64, Int64
 from tagtopics.bp.graph import FactorGraph, build_graph
 from tagtopics.bp.pilot import MOST_HELD_OUT
 from tagtopics.corpus.splits import completion
@@ -42,14 +42,14 @@ class Rows(NamedTuple):
 
     seen: FactorGraph  # with the tags as slots
     seen_tokens: Float64  # (D,)
-    hidden: Any  # CSR (D, W)
+    hidden: CSR  # CSR (D, W)
     edge_doc: Int64  # (E,) document of each held-out word
     slot_kind: Int64  # (S,)
     slot_shares: Float32  # (S,)
     parts: Float64  # (n, D, K) parts over topics
     topic_terms: Float64  # (n, E) part . phi of each held-out word
     document: Int64  # (D,) number of the document behind each row
-    tags: Any  # CSR (D, T)
+    tags: CSR  # CSR (D, T)
     share: Float64  # (D,) share of the tokens of each document that is seen
 
 
@@ -63,15 +63,10 @@ class Words(NamedTuple):
     terms: Float64  # (G, E) the part of each kind
 
 
-def draw_rows(counts: Any, tags: Any, profiles: Profiles, phi: Float32, seed: int) -> Rows:
-    """Return rows of documents set aside; a few documents are drawn several times.
+def draw_rows(counts: CSR, tags: CSR, profiles: Profiles, phi: Float32, seed: int) -> Rows:
+    """Return rows of documents set aside, counts (D, W) and tags (D, T); a few are drawn several times.
 
-    Args:
-        counts: documents set aside, CSR (D, W).
-        tags: their tags, CSR (D, T).
-        profiles: topics of the tags, learned without these documents.
-        phi: (W, K) likewise.
-        seed: of the choice of tokens.
+    Profiles and phi (W, K) are learned without these documents.
     """
     D = counts.shape[0]
     draws = int(np.clip(_ROWS // max(D, 1), 1, _MOST_DRAWS))
@@ -81,9 +76,8 @@ def draw_rows(counts: Any, tags: Any, profiles: Profiles, phi: Float32, seed: in
         for i, share in enumerate(SEEN):
             chosen = np.flatnonzero((np.arange(D) + draw) % len(SEEN) == i)
             part = large[chosen]
-            seen_rows.append(
-                part if share == SEEN[-1] else completion(part, seed + draw, share / SEEN[-1])[0]
-            )
+            less = share < SEEN[-1]
+            seen_rows.append(completion(part, seed + draw, share / SEEN[-1])[0] if less else part)
             hidden_rows.append(hidden[chosen])
             documents.append(chosen)
             shares.append(np.full(len(chosen), share))
@@ -150,9 +144,9 @@ def maximise(
     Args:
         rows: documents set aside.
         words: of their tags, or None.
-        phi: (W, K) p(word | topic).
+        phi: (W, K).
         used: (n + G,) ones for the parts to use, zeros for the others.
-        learn_from: the rows that strengths are learned from; a mask (D,).
+        learn_from: (D,) the rows that strengths are learned from.
         start: (n + G,) where to start; by default one token each.
         rounds: rounds of inference.
         moving: (n + G,) which strengths are learned; the others stay at `start`.
@@ -164,18 +158,22 @@ def maximise(
     counts = np.zeros(rows.hidden.shape[0])
     counts[learn_from] = 1.0
     weight = rows.hidden.data * counts[rows.edge_doc]
+
+    def fraction(known: Float64) -> tuple[Float64, Float64]:
+        """Return the numerator and the denominator of p(e) of all held-out words, (E,)."""
+        denominator = (rows.seen_tokens + values @ sizes + 1e-300)[rows.edge_doc]
+        return known + values @ terms + 1e-300, denominator
+
     for step in range(rounds + 1):
-        known = _predicted(rows, words, phi, values, n)
+        known = _predict(rows, words, phi, values, n)
         if step == rounds:
             break
         for _ in range(_STEPS):
-            numerator = known + values @ terms + 1e-300
-            denominator = (rows.seen_tokens + values @ sizes + 1e-300)[rows.edge_doc]
+            numerator, denominator = fraction(known)
             up, down = terms @ (weight / numerator), sizes[:, rows.edge_doc] @ (weight / denominator)
             ratio = np.where(down > 0, up / np.maximum(down, 1e-300), 0.0)
             values = np.where(moving, np.clip(values * ratio, _LEAST, _MOST), values) * used
-    numerator = known + values @ terms + 1e-300
-    denominator = (rows.seen_tokens + values @ sizes + 1e-300)[rows.edge_doc]
+    numerator, denominator = fraction(known)
     logs = rows.hidden.data * np.log(numerator / denominator)
     likelihoods = np.bincount(rows.edge_doc, logs, rows.hidden.shape[0]).astype(np.float64)
     return Fit(np.where(values > _LEAST, values, 0.0), likelihoods)
@@ -189,17 +187,14 @@ def _slot_totals(rows: Rows, n_kinds: int) -> Float64:
     return totals.reshape(n_kinds, D)
 
 
-def _predicted(rows: Rows, words: Words | None, phi: Float32, values: Float64, n: int) -> Float64:
+def _predict(rows: Rows, words: Words | None, phi: Float32, values: Float64, n: int) -> Float64:
     """Return (E,): what the seen tokens of each row say of its held-out words."""
     prior = (np.tensordot(values[:n], rows.parts, 1) + 1e-9).astype(np.float32)
     slot_prior = (values[n:][rows.slot_kind] * rows.slot_shares).astype(np.float32)
+    graph, said = rows.seen, np.empty(0, np.float32) if words is None else words.seen
     if words is None:
-        graph = rows.seen._replace(
-            doc_slots=np.zeros_like(rows.seen.doc_slots), slot_tag=rows.seen.slot_tag[:0]
-        )
-        said, slot_prior = np.empty(0, np.float32), slot_prior[:0]
-    else:
-        graph, said = rows.seen, words.seen
+        graph = graph._replace(doc_slots=np.zeros_like(graph.doc_slots), slot_tag=graph.slot_tag[:0])
+        slot_prior = slot_prior[:0]
     sums, slot_sums = mixture.fold_in_mixture(graph, phi, said, prior, slot_prior, _ITERATIONS, _TOL)
     known = mixture.expected_tokens(rows.edge_doc, rows.hidden.indices, sums, phi)
     if words is not None:
