@@ -132,9 +132,7 @@ def load_checkpoint(path: str | Path, identity: Mapping[str, Any] | None = None)
         previous, alpha = arrays.pop("previous"), arrays.pop("doc_topic_prior")
         docs = None if record.memory == "shards" else DocState(**arrays)
         history = [Step(*step) for step in record.history]
-        if record.sweep != len(history) or [step.iteration for step in history] != [
-            *range(1, record.sweep + 1)
-        ]:
+        if [step.iteration for step in history] != [*range(1, record.sweep + 1)]:
             raise ValueError("its history does not have one entry for each sweep")
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: damaged checkpoint ({one_line(error)}); start again without it") from None
@@ -203,14 +201,14 @@ def write_arrays(path: Path, arrays: _Arrays, metadata: Mapping[str, str]) -> No
 
 def read_arrays(path: str | Path, format: str) -> tuple[_Arrays, dict[str, str]]:
     """Return the arrays and the metadata of a file of `write_arrays`, if mark and digest are right."""
-    from safetensors import SafetensorError, safe_open
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
 
     metadata = read_metadata(path)
     if metadata.get("format") != format:
         raise InputError(f"{path}: not a {format.removeprefix('tagtopics ')} written by tagtopics")
     try:
-        with safe_open(path, "numpy") as file:
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        arrays = load_file(path)
     except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: damaged ({one_line(error)}); start again without it") from None
     if metadata.pop("digest", None) != _digest(arrays, metadata):

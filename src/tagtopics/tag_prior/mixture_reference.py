@@ -1,4 +1,4 @@
-"""The specification of `mixture_loops` and `tag_word_loops`: NumPy in double precision, one document at a time.
+"""The specification of `mixture_loops` and `tag_word_loops`, in NumPy and double precision.
 
 Signatures and symbols are those of the compiled kernels. A document's claims are a matrix (E_d, T_d), its
 words by its tags.
