@@ -122,7 +122,7 @@ def hand_made_rows() -> Rows:
 def test_strengths_are_where_the_held_out_likelihood_peaks(monkeypatch: pytest.MonkeyPatch) -> None:
     """By hand: p(word 1) = (4 0.2 + 0.5 A) / (4 + A), which is 7 / 20 for A = 4."""
     seen = np.array([4 * 0.8, 4 * 0.2])
-    monkeypatch.setattr(strengths, "_predicted", lambda *arguments: seen)
+    monkeypatch.setattr(strengths, "_predict", lambda *arguments: seen)
     monkeypatch.setattr(strengths, "_STEPS", 500)
     phi = np.array([[0.8, 0.2], [0.2, 0.8]], np.float32)
     fit = maximise(hand_made_rows(), None, phi, np.ones(1), rounds=1)
