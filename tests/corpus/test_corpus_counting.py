@@ -76,11 +76,10 @@ def test_equal_to_the_plain_way(texts: list[str], recipe: TextRecipe) -> None:
 
 
 @pytest.mark.compiled
-def test_tables_grow_and_threads_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_and_threads_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     texts = [" ".join(f"w{n}é" for n in rng.zipf(1.3, size=50) % 5000) for _ in range(400)]
     recipe = TextRecipe(ngram_range=(1, 2))
-    monkeypatch.setattr(terms, "_FIRST_ROOM", 1)
     monkeypatch.setattr(terms, "_CHUNK", 2000)
     found = []
     for threads in (1, 2, 5):
@@ -95,8 +94,8 @@ def test_tables_grow_and_threads_do_not_matter(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_equal_hashes_are_not_equal_terms(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a multiplier of 2^32 + 1, many short words have the same hash or the same slot."""
-    monkeypatch.setattr(terms, "_MULTIPLIER", 2**32 + 1)
+    """With a factor of 2^32 + 1, many short words have the same hash or the same slot."""
+    monkeypatch.setattr(terms, "_SECRET", 2**32 + 1)
     texts = [" ".join(f"{a}{b}{c}" for a in "abcdefgh" for b in "stuvwxyz" for c in "aeiou")]
     recipe = TextRecipe(stop_words=None)
     assert CompiledCounter(recipe).count(texts)[1] == text.count_all(texts, recipe)[1]

@@ -1,7 +1,7 @@
 """Counting the terms of many texts in compiled code, on several threads.
 
-The counts are those of `tagtopics.corpus.text.analyzer` with the default pattern. Each thread has a table of
-the terms it has met; all terms are sorted at the end, so nothing depends on the number of threads.
+The counts are those of `tagtopics.corpus.text.analyzer` with the default pattern. Texts are counted in
+chunks, each with its own table of terms; terms are sorted at the end, so threads make no difference.
 """
 
 from __future__ import annotations
@@ -9,32 +9,25 @@ from __future__ import annotations
 import re
 import secrets
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import compress
-from typing import NamedTuple
+from itertools import pairwise
+from threading import Lock
 from unicodedata import normalize
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from tagtopics._typing import Int32, Int64
+from tagtopics._typing import CSR, Int32, Int64
 from tagtopics.corpus.core import INT32_MAX
-from tagtopics.corpus.counting_loops import JOINER, LETTER, MARK, WORD, count_terms, place_terms
+from tagtopics.corpus.counting_loops import JOINER, LETTER, MARK, WORD, count_terms
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.text import combining_marks, fold_case, stop_words
-from tagtopics.jit.threads import run_lanes
+from tagtopics.jit.threads import results_of
 
-_CHUNK = 1 << 19
-"""The approximate number of characters that a thread counts at a time."""
-
-_FIRST_ROOM = 1 << 13
-"""The number of terms that a new table has room for; it grows."""
-
-_MULTIPLIER = secrets.randbits(62) | 1
-
-Uint8 = npt.NDArray[np.uint8]
+_CHUNK = 1 << 20  # characters that a thread counts at a time
+_SECRET = secrets.randbits(62) | 1
 
 
 class CompiledCounter:
@@ -46,72 +39,89 @@ class CompiledCounter:
     """
 
     def __init__(self, recipe: TextRecipe, vocabulary: Sequence[str] | None = None) -> None:
-        self._vocabulary, self._lower = vocabulary, recipe.lowercase
-        stop = [word for word in stop_words(recipe) if word.split() == [word]]  # no others occur in texts
-        terms = list(dict.fromkeys([*stop, *(vocabulary or ())]))
-        self._recipe = (recipe.min_length, *recipe.ngram_range, len(stop), vocabulary is not None)
-        self._table = _table_of(terms)
-        column = {word: w for w, word in enumerate(vocabulary or ())}
-        self._columns = np.array([column.get(term, -1) for term in terms], dtype=np.int32)
+        self._recipe, self._vocabulary = recipe, vocabulary
+        stop = stop_words(recipe)
+        self._stop = [_bytes(word) for word in stop if word.split() == [word]]  # no others occur in texts
+        self._column = {_bytes(word): w for w, word in enumerate(vocabulary or ())}
 
-    def count(self, texts: Sequence[str]) -> tuple[sp.csr_array, Sequence[str], int]:
+    def count(self, texts: Sequence[str]) -> tuple[CSR, Sequence[str], int]:
         """Return the counts (D, W) of D texts, the W terms, and the number of terms outside the vocabulary.
 
         The columns are those of the vocabulary, or else all terms in sorted order.
         """
-        ends = np.cumsum(np.fromiter(map(len, texts), dtype=np.int64, count=len(texts)))
-        goals = np.arange(_CHUNK, ends[-1] if len(texts) else 0, _CHUNK)
+        ends = np.cumsum([0, *map(len, texts)])
+        goals = np.arange(_CHUNK, ends[-1], _CHUNK)
         cuts = np.unique([0, *np.searchsorted(ends, goals), len(texts)]).tolist()
-        parts: dict[int, _Part] = {}
-        lanes: list[tuple[_Table, list[int]]] = []
+        column, words, lock = dict(self._column), self._vocabulary, Lock()
 
-        def lane(waiting: Iterator[int]) -> None:
-            known = self._vocabulary is not None
-            table, mine = self._table if known else _with_room(self._table, _FIRST_ROOM, 8 * _FIRST_ROOM), []
-            for i in waiting:
-                parts[i], table = self._count(texts[cuts[i] : cuts[i + 1]], table)
-                mine.append(i)
-            lanes.append((table, mine))
+        def count(chunk: tuple[int, int]) -> tuple[Int32, Int32, Int64]:
+            terms, counts, sizes, names = self._count(texts[slice(*chunk)])
+            with lock:
+                if words is None:
+                    columns = [column.setdefault(name, len(column)) for name in names]
+                else:
+                    columns = [column.get(name, -1) for name in names]
+            return np.array(columns, dtype=np.int32)[terms], counts, sizes
 
-        run_lanes(lane, range(len(cuts) - 1))
-        words = self._vocabulary
+        parts = results_of(count, list(pairwise(cuts)))
+        none = (np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32), np.zeros(1, dtype=np.int64))
+        columns, counts, sizes = map(np.concatenate, zip(none, *parts, strict=True))
         if words is None:
-            words = _sort_terms(parts, lanes)
-        else:
-            parts = {i: part._replace(terms=self._columns[part.terms]) for i, part in parts.items()}
-        ordered = [parts[i] for i in sorted(parts)]
-        return _matrix(ordered, len(words)), words, sum(part.unknown for part in ordered)
+            names = sorted(column)
+            rank = np.empty(len(names), dtype=np.int32)
+            rank[[column[name] for name in names]] = np.arange(len(names))
+            columns, words = rank[columns], [name.decode("utf-8", "surrogatepass") for name in names]
+        known = columns >= 0
+        indptr = np.concatenate([[0], np.cumsum(known)])[np.cumsum(sizes)]
+        indptr = indptr.astype(np.int32 if indptr[-1] <= INT32_MAX else np.int64)
+        matrix = sp.csr_array((counts[known], columns[known], indptr), shape=(len(texts), len(words)))
+        matrix.sort_indices()
+        matrix.has_canonical_format = True
+        return matrix, words, int(counts[~known].sum(dtype=np.int64))
 
-    def _count(self, texts: Sequence[str], table: _Table) -> tuple[_Part, _Table]:
-        """Return the counts of some texts, and the table, which is a larger one if it had to grow."""
-        fold = fold_case if self._lower else str
-        pieces = [
-            (text if text.isascii() else fold(normalize("NFC", text))).encode("utf-8", "surrogatepass")
-            for text in texts
-        ]
-        lengths = np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces))
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
-        whole = b"".join(pieces)
-        text = np.frombuffer(bytearray(whole.lower() if self._lower else whole), dtype=np.uint8)
-        longest, most = int(lengths.max()), lengths // 2 + 1
-        words, letters = np.empty(int(most.max()), dtype=np.int64), np.empty(longest + 1, dtype=np.uint8)
-        _, smallest, largest, *_ = self._recipe
-        terms, counts = np.empty((2, (largest - smallest + 1) * int(most.sum())), dtype=np.int32)
-        ends = np.empty(len(texts), dtype=np.int64)
-        done = unknown = 0
-        while True:
-            out = (terms, counts, ends, np.zeros(len(table.starts), dtype=np.int64))
-            done, missing = count_terms(
-                done, text, offsets, character_classes(), self._recipe, table, letters, words, out
-            )
-            unknown += missing
-            if done == len(texts):
-                return _Part(terms[: ends[-1]].copy(), counts[: ends[-1]].copy(), ends, unknown), table
-            table = _with_room(table, 2 * len(table.starts), 2 * len(table.stored) + longest)
+    def _count(self, texts: Sequence[str]) -> tuple[Int32, Int32, Int64, list[bytes]]:
+        """Return numbers and counts of the terms of each text, how many each has, and all terms."""
+        recipe, (smallest, largest), stop = self._recipe, self._recipe.ngram_range, self._stop
+        # (1) The texts in UTF-8, their case folded; that of ASCII at once.
+        fold = fold_case if recipe.lowercase else str
+        pieces = [_bytes(text if text.isascii() else fold(normalize("NFC", text))) for text in texts]
+        whole = b"".join(pieces).lower() if recipe.lowercase else b"".join(pieces)
+        offsets = np.cumsum([0, *map(len, pieces)])
+        # (2) Room for all terms there may be; pages that are not used take no memory.
+        most = np.diff(offsets) // (recipe.min_length + 1) + 1
+        room = (largest - smallest + 1) * int(most.sum()) + len(stop)
+        letters = np.empty(sum(map(len, stop)) + len(stop) + len(whole) + len(texts), dtype=np.uint8)
+        before = b"".join(word + b" " for word in stop)
+        letters[: len(before)] = np.frombuffer(before, dtype=np.uint8)
+        slots = np.zeros(1 << (2 * room).bit_length(), dtype=np.int64)
+        starts, stops = np.empty((2, room), dtype=np.int64)
+        stops[: len(stop)] = np.cumsum([len(word) + 1 for word in stop]) - 1
+        starts[: len(stop)] = stops[: len(stop)] - [len(word) for word in stop]
+        # (3) Count, and cut the terms out of `letters`.
+        terms, counts = np.empty((2, room), dtype=np.int32)
+        ends, words = np.empty(len(texts), dtype=np.int64), np.empty(int(most.max()), dtype=np.int64)
+        n_terms = count_terms(
+            np.frombuffer(whole, dtype=np.uint8),
+            offsets,
+            character_classes(),
+            (recipe.min_length, smallest, largest, len(stop), _SECRET),
+            letters,
+            words,
+            (slots, starts, stops),
+            (terms, counts, ends, np.zeros(room, dtype=np.int64)),
+        )
+        found = letters.tobytes()
+        places = zip(starts[len(stop) : n_terms].tolist(), stops[len(stop) : n_terms].tolist(), strict=True)
+        names, n = [found[a:b] for a, b in places], int(ends[-1])
+        return terms[:n] - np.int32(len(stop)), counts[:n].copy(), np.diff(ends, prepend=0), names
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 @lru_cache(maxsize=1)
-def character_classes() -> Uint8:
+def character_classes() -> npt.NDArray[np.uint8]:
     """Return the class of each code point, (0x110000,), as `corpus.counting_loops` numbers them."""
     kinds = np.zeros(sys.maxunicode + 1, dtype=np.uint8)
     every = np.arange(len(kinds), dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
@@ -121,85 +131,3 @@ def character_classes() -> Uint8:
     kinds[combining_marks()] |= MARK
     kinds[[0x200C, 0x200D]] = JOINER
     return kinds
-
-
-class _Table(NamedTuple):
-    """The hash table of `corpus.counting_loops`."""
-
-    slots: Int64
-    starts: Int64
-    stored: Uint8
-    size: Int64
-
-
-class _Part(NamedTuple):
-    """The counts of some documents; see `corpus.counting_loops.count_terms`."""
-
-    terms: Int32
-    counts: Int32
-    ends: Int64
-    unknown: int
-
-
-def _table_of(terms: Sequence[str]) -> _Table:
-    """Return a table of distinct terms without room for more."""
-    pieces = [term.encode("utf-8", "surrogatepass") for term in terms]
-    stored = np.frombuffer(b"".join(piece + b"\n" for piece in pieces), dtype=np.uint8)
-    starts = np.cumsum([0, *(len(piece) + 1 for piece in pieces)])
-    bare = _Table(np.empty(0, dtype=np.int64), starts, stored, np.array([len(pieces), _MULTIPLIER]))
-    return _with_room(bare, len(pieces), len(stored))
-
-
-def _with_room(table: _Table, n_terms: int, n_bytes: int) -> _Table:
-    """Return a copy of a table with room for more terms and bytes."""
-    w = int(table.size[0])
-    used = int(table.starts[w])
-    larger = _Table(
-        slots=np.zeros(1 << (2 * (w + n_terms)).bit_length(), dtype=np.int64),
-        starts=np.zeros(w + n_terms + 1, dtype=np.int64),
-        stored=np.empty(used + n_bytes, dtype=np.uint8),
-        size=table.size.copy(),
-    )
-    larger.starts[: w + 1], larger.stored[:used] = table.starts[: w + 1], table.stored[:used]
-    place_terms(*larger)
-    return larger
-
-
-def _sort_terms(parts: dict[int, _Part], lanes: Sequence[tuple[_Table, list[int]]]) -> list[str]:
-    """Return the terms that occur in any part, sorted, and change the parts to their numbers."""
-    found: list[list[str]] = []
-    words: set[str] = set()
-    for table, mine in lanes:
-        occurs = np.zeros(table.size[0], dtype=bool)
-        for i in mine:
-            occurs[parts[i].terms] = True
-        found.append(_terms_of(table))
-        words.update(compress(found[-1], occurs.tolist()))
-    ordered = sorted(words)
-    rank = {word: w for w, word in enumerate(ordered)}
-    for terms, (_, mine) in zip(found, lanes, strict=True):
-        ranks = np.array([rank.get(term, -1) for term in terms], dtype=np.int32)
-        for i in mine:
-            parts[i] = parts[i]._replace(terms=ranks[parts[i].terms])
-    return ordered
-
-
-def _terms_of(table: _Table) -> list[str]:
-    """Return the terms of a table."""
-    used = int(table.starts[table.size[0]])
-    return table.stored[:used].tobytes().decode("utf-8", "surrogatepass").split("\n")[:-1]
-
-
-def _matrix(parts: Sequence[_Part], n_terms: int) -> sp.csr_array:
-    """Return the counts of all parts as a canonical matrix."""
-    terms, counts = (
-        np.concatenate([np.empty(0, dtype=np.int32), *arrays])
-        for arrays in ([part.terms for part in parts], [part.counts for part in parts])
-    )
-    before = np.cumsum([0, *(len(part.terms) for part in parts)])
-    indptr = np.concatenate([[0], *(part.ends + n for part, n in zip(parts, before, strict=False))])
-    index_type = np.int32 if len(terms) <= INT32_MAX else np.int64
-    matrix = sp.csr_array((counts, terms, indptr.astype(index_type)), shape=(len(indptr) - 1, n_terms))
-    matrix.sort_indices()
-    matrix.has_canonical_format = True
-    return matrix
