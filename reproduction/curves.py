@@ -14,7 +14,7 @@ from reproduction.claims import DATASET_NAMES
 from reproduction.paper import Table, summary
 from reproduction.spec import ExperimentSpec, Record
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.notices import number_of
+from tagtopics.corpus.read import number_of
 from tagtopics.corpus.splits import train_test
 
 SEEN = (0, 5, 10, 20, 50, 80)

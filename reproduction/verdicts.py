@@ -22,7 +22,7 @@ from reproduction.paper import (
     topics_text,
 )
 from reproduction.spec import MODELS, Record
-from tagtopics.corpus.notices import number_of
+from tagtopics.corpus.read import number_of
 
 HOLDS, SMALLER, IN_PART = "holds", "right sign, smaller", "holds in part"
 UNCERTAIN, FAILS, UNKNOWN = "right sign, not certain", "does not hold", "not measured"

@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tagtopics.corpus import Corpus, read_corpus
-from tagtopics.corpus.cells import MISSING, list_in
-from tagtopics.corpus.columns import Columns
-from tagtopics.corpus.tags import read_tags
+from tagtopics.corpus.cells import MISSING, list_in, read_tags
+from tagtopics.corpus.recipe import Columns
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.scale import shard_corpus
 

@@ -10,7 +10,7 @@ import pytest
 
 import tagtopics as tt
 from tagtopics.cli import main
-from tagtopics.corpus.columns import Columns
+from tagtopics.corpus.recipe import Columns
 
 
 def read(path: Path, **options: Any) -> tt.Corpus:

@@ -210,6 +210,9 @@ def test_numbers_among_the_texts_of_a_workbook(tmp_path: Path) -> None:
     assert corpus.texts == ("bread oven", "1984")
     assert corpus.tag_names == ("7", "a")
     assert corpus.dates == ("2020", "2021")
+    again = read(tmp_path / "a.xlsx", {"columns": corpus.columns})
+    assert again.texts == corpus.texts
+    assert again.tag_names == corpus.tag_names
 
 
 def test_xml_that_defines_entities_is_refused(tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import tagtopics as tt
 from tagtopics.corpus import TextRecipe, read_corpus, recipe_from_json, recipe_to_json
-from tagtopics.corpus.languages import LANGUAGES, guess_language, spaceless_language, words_of_language
 from tagtopics.corpus.phrases import learn_phrases, merger, npmi
+from tagtopics.corpus.recipe import LANGUAGES, guess_language, spaceless_language, words_of_language
 from tagtopics.corpus.spans import SpanFinder
 from tagtopics.corpus.text import analyzer
 from tagtopics.errors import CorpusWarning, InputError, MissingExtraError
@@ -222,6 +222,6 @@ def test_phrases_in_shards(tmp_path: Path) -> None:
 def test_english_stop_words_are_those_of_scikit_learn() -> None:
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-    from tagtopics.corpus.languages import words_of_language
+    from tagtopics.corpus.recipe import words_of_language
 
     assert words_of_language("english") == ENGLISH_STOP_WORDS

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tagtopics.corpus import TextRecipe, read_corpus
-from tagtopics.corpus.markup import has_html, plain_texts, without_html
+from tagtopics.corpus.text import has_html, plain_texts, without_html
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import tagtopics as tt
 from tagtopics.corpus.align import join_corpora
-from tagtopics.corpus.metadata import iso_date, link_of, title_of
+from tagtopics.corpus.cells import iso_date, link_of, title_of
 from tagtopics.models.persistence import load_with_corpus
 
 ROWS: list[dict[str, Any]] = [

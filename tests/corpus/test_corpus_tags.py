@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tagtopics.corpus import read_corpus
-from tagtopics.corpus.cells import MISSING
-from tagtopics.corpus.tags import distinct_tags, read_tags
+from tagtopics.corpus.cells import MISSING, read_tags
+from tagtopics.corpus.tags import distinct_tags
 from tagtopics.errors import CorpusWarning, InputError
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tagtopics as tt
-from tagtopics.corpus.languages import LANGUAGES, language_code
+from tagtopics.corpus.recipe import LANGUAGES, language_code
 from tagtopics.corpus.stems import RULES, stem_word
 from tagtopics.subjects.thesaurus import in_tags, thesaurus_of, without_cycles
 

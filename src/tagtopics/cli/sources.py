@@ -232,7 +232,7 @@ def _one_or_list(names: Sequence[str] | None) -> str | list[str] | None:
 
 
 def _stop_words(value: str) -> str | tuple[str, ...] | None:
-    from tagtopics.corpus.languages import LANGUAGES
+    from tagtopics.corpus.recipe import LANGUAGES
 
     if value in LANGUAGES:
         return value

@@ -1,27 +1,43 @@
-"""What the cells of a table mean: missing values, and in columns of tags separators, lists, decimal points.
+"""What the cells of a table mean: missing values, names, tags, titles, dates and addresses.
 
-A column is read in one way, whatever its single cells look like. `TagStyle` collects what occurs in all of
-its cells, part by part, and says what was decided.
+Names are cleaned the same way everywhere: white space is trimmed, text is NFC, a whole number has no decimal
+point, and a missing value (None, NaN, an empty string) is no name.
+
+A column of tags is read in one way, whatever its single cells look like; the same holds for a list of strings
+given as tags. A list holds one tag per element. A string holds all tags of a document. It is split at the
+separator if one is given; else at `;` and `|` if either occurs anywhere in the column; else at `,`, with a
+warning. So `Doe, Jane; Roe, Richard` are two authors, and `Doe, Jane` in the same column is one. Lists
+written as text, such as `['a', 'b']`, are lists; `nan` and `None` are missing.
+
+A date is an ISO string of a year, a month or a day: `2020`, `2020-05`, `2020-05-03`. An address is an http or
+https link.
 """
 
 from __future__ import annotations
 
 import ast
+import datetime
 import json
 import math
+import numbers
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+import numpy as np
+
+from tagtopics.corpus.core import Where, document_number
+from tagtopics.corpus.text import clean_name
 from tagtopics.errors import InputError
 
+TagLists = list[list[str]]  # the tags of each document, in the order given, with repetitions
+NotedTags = tuple[TagLists, list[str], list[str]]  # with lines on decisions, and those of them to warn of
+
+# The separators of a column that no one has named: those of `STRONG` that occur in it, else `WEAK`.
 STRONG, WEAK = (";", "|"), ","
-"""The separators of a column that no one has named: those of `STRONG` that occur in it, else `WEAK`."""
-
-MISSING = frozenset({"nan", "NaN", "NAN", "None", "null", "NULL", "<NA>", "NaT"})
-"""Strings by which programs write that a cell is empty."""
-
+MISSING = frozenset({"nan", "NaN", "NAN", "None", "null", "NULL", "<NA>", "NaT"})  # what programs write
 _LONGEST = max(map(len, MISSING))
 
 _DECIMAL, _WHOLE = re.compile(r"-?\d+\.0"), re.compile(r"-?\d+")
@@ -30,30 +46,57 @@ _BARE = r"-?\d+(?:\.\d*)?|nan|NaN|None|null|<NA>"
 _ITEM = re.compile(rf"(?:({_QUOTED})|({_BARE}))(?:\s*,\s*|\s+|$)", re.DOTALL)
 _ARRAY = re.compile(r"array\((.*?)(?:,\s*dtype=[\w<>']+)?\)", re.DOTALL)
 _MARKS = re.compile(r"[;|,]")
-_SHOWN = 60
+
+
+def is_missing(value: Any) -> bool:
+    """Tell whether a value is None, NaN, or a missing value of pandas."""
+    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
+        return True
+    return isinstance(value, float) and math.isnan(value)
+
+
+def is_missing_text(value: Any) -> bool:
+    """Tell whether a value is a string that stands for a missing one."""
+    if not isinstance(value, str):
+        return False
+    if len(value) > _LONGEST and not (value[0].isspace() or value[-1].isspace()):
+        return False  # most texts: nothing to copy
+    return value.strip() in MISSING
+
+
+def name_of(value: Any, where: Callable[[], str], what: str = "tag") -> str | None:
+    """Return one tag, id or label, a string, number or date, as a clean string; None for a missing value."""
+    if isinstance(value, str):
+        return clean_name(value) or None
+    if isinstance(value, np.generic):
+        value = value.item()
+    if is_missing(value):
+        return None
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, numbers.Number) and value == value and abs(value) != math.inf:  # type: ignore[arg-type]
+        return str(value)
+    kinds: dict[type, str] = {dict: "an object", list: "a list", tuple: "a list", bytes: "bytes"}
+    found = kinds.get(type(value)) or f"{type(value).__name__} {repr(value)[:40]}"
+    raise InputError(f"{where()}: each {what} must be a string or a number, not {found}")
+
+
+# --------------------------------------------------------------------------------------------------- tags
 
 
 @dataclass(frozen=True)
 class TagStyle:
-    """How the strings of a column of tags are read.
+    """How the strings of a column of tags are read: what occurs in its cells, part by part."""
 
-    Attributes:
-        given: separators that the user named, or that a model was fitted with; None to find them.
-        marks: the separators that occur.
-        decimals: whether whole numbers are written as 1999.0.
-        numeric: whether all strings are whole numbers.
-        listed: the first string that is a list.
-        missing: the first string that stands for a missing value.
-        parted: the first string with a comma.
-    """
-
-    given: tuple[str, ...] | None = None
-    marks: frozenset[str] = frozenset()
-    decimals: bool = False
-    numeric: bool = True
-    listed: str | None = None
-    missing: str | None = None
-    parted: str | None = None
+    given: tuple[str, ...] | None = None  # separators that the user named, or a model was fitted with
+    marks: frozenset[str] = frozenset()  # the separators that occur
+    decimals: bool = False  # whether whole numbers are written as 1999.0
+    numeric: bool = True  # whether all strings are whole numbers
+    listed: str | None = None  # the first string that is a list
+    missing: str | None = None  # the first string that stands for a missing value
+    parted: str | None = None  # the first string with a comma
 
     @classmethod
     def of(cls, cells: Sequence[Any], separator: str | tuple[str, ...] | None = None) -> TagStyle:
@@ -99,7 +142,7 @@ class TagStyle:
         """Return the function from a string to the values in it, which are still to be cleaned."""
         separators = self.separators
         divide = re.compile("|".join(map(re.escape, separators))).split if separators else None
-        decimals = self.numeric and self.decimals
+        decimals = self.meaning[1]
 
         def split(cell: str) -> list[Any]:
             if (values := list_in(cell)) is not None:
@@ -111,32 +154,28 @@ class TagStyle:
 
         return split
 
-    def commas(self, column: str) -> list[str]:
-        """Return a line if strings are divided at commas, without being asked to."""
-        if self.given is not None or self.separators != (WEAK,) or self.parted is None:
-            return []
-        parts = " | ".join(part.strip() for part in self.parted.split(WEAK) if part.strip())
-        return [
-            f"{column}: tags are split at commas, such as {_short(parts)!r}; "
-            "name another separator with tag_separator (--tag-separator)"
-        ]
-
-    def notices(self, column: str) -> list[str]:
-        """Return a line on each other decision."""
-        lines = []
-        if self.given is None and self.separators and self.separators != (WEAK,):
+    def notices(self, column: str) -> tuple[list[str], list[str]]:
+        """Return a line on each decision, and those of them to warn of: division at commas."""
+        lines, warned = list[str](), list[str]()
+        if self.given is None and self.separators == (WEAK,) and self.parted is not None:
+            parts = " | ".join(part.strip() for part in self.parted.split(WEAK) if part.strip())
+            warned.append(
+                f"{column}: tags are split at commas, such as {_short(parts)!r}; "
+                "name another separator with tag_separator (--tag-separator)"
+            )
+        elif self.given is None and self.separators:
             lines.append(f"{column}: tags are split at {' and '.join(map(repr, self.separators))}")
-        if self.given is not None and self.marks.intersection(STRONG).difference("".join(self.given)):
-            other = next(mark for mark in STRONG if mark in self.marks and mark not in "".join(self.given))
+        elif self.given is not None:
+            others = [mark for mark in STRONG if mark in self.marks and mark not in "".join(self.given)]
             named = " and ".join(map(repr, self.given)) or "nothing"
-            lines.append(f"{column}: tags contain {other!r}, but are split at {named}")
+            lines += [f"{column}: tags contain {mark!r}, but are split at {named}" for mark in others[:1]]
         if self.listed is not None:
             lines.append(f"{column}: strings such as {_short(self.listed)!r} are read as lists of tags")
         if self.missing is not None:
             lines.append(f"{column}: {self.missing!r} is read as a missing value")
         if self.numeric and self.decimals:
             lines.append(f"{column}: whole numbers lose their decimal point, 1999.0 is 1999")
-        return lines
+        return [*warned, *lines], warned
 
 
 def given_separators(separator: str | tuple[str, ...] | None) -> tuple[str, ...] | None:
@@ -171,22 +210,6 @@ def list_in(cell: str) -> list[Any] | None:
     return values
 
 
-def is_missing(value: Any) -> bool:
-    """Tell whether a value is None, NaN, or a missing value of pandas."""
-    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
-        return True
-    return isinstance(value, float) and math.isnan(value)
-
-
-def is_missing_text(value: Any) -> bool:
-    """Tell whether a value is a string that stands for a missing one."""
-    if not isinstance(value, str):
-        return False
-    if len(value) > _LONGEST and not (value[0].isspace() or value[-1].isspace()):
-        return False  # most texts: nothing to copy
-    return value.strip() in MISSING
-
-
 def _value(quoted: str | None, bare: str) -> Any:
     """Return an item of a list, None if it is not valid."""
     if quoted is None:
@@ -200,4 +223,210 @@ def _value(quoted: str | None, bare: str) -> Any:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def read_tags(
+    cells: Sequence[Any],
+    *,
+    separator: str | None = None,
+    style: TagStyle | None = None,
+    kind: str | None = None,
+    where: Where = document_number,
+) -> TagLists:
+    """Return the tags of one column.
+
+    Args:
+        cells: what was given for each of D documents.
+        separator: what divides the tags of a string; None for the default.
+        style: how strings are read, if these cells are a part of a column for which that was decided.
+        kind: put before each tag, as in `author:Jane Doe`; None for plain tags.
+        where: names a row in errors.
+    """
+    split = (style or TagStyle.of(cells, separator)).splitter()
+    lists = tags_of_cells(cells, split, where)
+    return lists if kind is None else [[f"{kind}:{tag}" for tag in tags] for tags in lists]
+
+
+def tags_of_cells(cells: Sequence[Any], split: Callable[[str], list[Any]], where: Where) -> TagLists:
+    """Return the tags of cells, of which strings are split in the same way."""
+    clean: dict[str, str] = {}  # most tags occur often
+    found = []
+    for row, cell in enumerate(cells):
+        if isinstance(cell, str):
+            values = split(cell)
+        elif isinstance(cell, set | frozenset):
+            values = sorted(cell, key=str)
+        elif isinstance(cell, np.ndarray) and cell.ndim == 1:
+            values = cell.tolist()
+        else:
+            values = list(cell) if isinstance(cell, list | tuple) else [cell]
+        tags = []
+        for value in values:
+            name = clean.get(value) if type(value) is str else name_of(value, partial(where, row))
+            if name is None and type(value) is str:
+                name = clean[value] = clean_name(value)
+            if name:
+                tags.append(name)
+        found.append(tags)
+    return found
+
+
+def noted_tags(cells: Sequence[Any], separator: str | None, where: Where = document_number) -> NotedTags:
+    """Return the tags of a whole column, and what was decided."""
+    style = TagStyle.of(cells, separator)
+    return read_tags(cells, style=style, where=where), *style.notices("tags")
+
+
+# ----------------------------------------------------------------------------------------------- metadata
+
+METADATA = {"title": "titles", "date": "dates", "url": "urls"}  # and the field of `Corpus` with each
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = re.compile(
+    r"jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sep(t|tember)?|oct(ober)?"
+    r"|nov(ember)?|dec(ember)?"
+)
+_ISO = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?(?:[T ]\d{1,2}(?::[^\n]*)?)?Z?")
+_COMPACT = re.compile(r"(\d{4})(\d\d)(\d\d)")
+_POINTS = re.compile(r"(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})")
+_SLASHES = re.compile(r"(\d{1,2})[/-](\d{1,2})[/-](\d{4})")
+_WORDS = re.compile(r"[a-z]+|\d+", re.IGNORECASE)
+_LONE_YEAR = re.compile(r"(?<!\d)([12]\d{3})(?!\d)")
+_DOI = re.compile(r"(?:doi:\s*|(?:https?://)?(?:dx\.)?doi\.org/)?(10\.\d{4,9}/\S+)", re.IGNORECASE)
+_LINK = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
+
+
+def iso_date(value: Any) -> str | None:
+    """Return a date as an ISO string, None if it cannot be read as one.
+
+    A day and a month whose order is unknown, as in `03/05/2020`, are left out: the year is kept.
+
+    Args:
+        value: a date; a number such as 2020 or 2020.0; or a string in a usual form, month names in English.
+    """
+    if isinstance(value, np.datetime64):
+        value = value.astype("datetime64[s]").item()
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, datetime.date):
+        return _date(value.year, value.month, value.day)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str):
+        return None
+    text = value.strip().removesuffix(".0")
+    return _iso(text) or _day_first(text) or _named_month(text) or _lone_year(text)
+
+
+def link_of(value: Any) -> str | None:
+    """Return an address as an http or https link, None if it is none; a DOI becomes a link, too."""
+    if not isinstance(value, str):
+        return None
+    text = value.strip()
+    if doi := _DOI.fullmatch(text):
+        return f"https://doi.org/{doi[1]}"
+    if text.lower().startswith("www."):
+        text = f"https://{text}"
+    return text if _LINK.fullmatch(text) and len(text) <= 2000 else None
+
+
+def title_of(value: Any) -> str | None:
+    """Return a title on one line, None if there is none."""
+    if isinstance(value, list | tuple) and value:
+        value = value[0]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = f"{value:g}"
+    return (clean_name(value) or None) if isinstance(value, str) else None
+
+
+_PARSERS = {
+    "title": (title_of, "titles that are no text"),
+    "date": (iso_date, "dates that cannot be read"),
+    "url": (link_of, "addresses that are no http link"),
+}
+
+
+def read_metadata(cells: Mapping[str, Sequence[Any]]) -> tuple[dict[str, list[str | None] | None], list[str]]:
+    """Return fields of documents, None for one that none has, and a line for each kind of values left out.
+
+    Args:
+        cells: for "title", "date" and "url", or some of them, what was given for each document.
+    """
+    fields: dict[str, list[str | None] | None] = {}
+    notices = []
+    for what, values in cells.items():
+        parse, problem = _PARSERS[what]
+        found = [parse(value) for value in values]
+        fields[METADATA[what]] = found if any(value is not None for value in found) else None
+        left = [value for value, kept in zip(values, found, strict=True) if kept is None and _given(value)]
+        if left:
+            first = repr(left[0])[:60]
+            notices.append(f"{len(left):,} {problem} left out, the first is {first}")
+    return fields, notices
+
+
+def _given(value: Any) -> bool:
+    """Tell whether a cell is not empty."""
+    if isinstance(value, str):
+        return bool(value.strip()) and not is_missing_text(value)
+    return not is_missing(value) and value not in ([], ())
+
+
+def _date(year: int, month: int | None = None, day: int | None = None) -> str | None:
+    """Return the ISO string of a date, None if there is no such date."""
+    if not 1000 <= year < 3000:
+        return None
+    if not month:
+        return f"{year}"
+    if not 1 <= month <= 12:
+        return None
+    if not day:
+        return f"{year}-{month:02d}"
+    try:
+        return datetime.date(year, month, day).isoformat()
+    except ValueError:
+        return None
+
+
+def _iso(text: str) -> str | None:
+    match = _COMPACT.fullmatch(text) or _ISO.fullmatch(text)
+    return _date(*(int(part) if part else None for part in match.groups())) if match else None  # type: ignore[arg-type]
+
+
+def _day_first(text: str) -> str | None:
+    """Read `3.5.2020`; and `13/05/2020` or `05/13/2020`, where one number must be the day."""
+    if match := _POINTS.fullmatch(text):
+        day, month, year = map(int, match.groups())
+        return _date(year, month, day)
+    if not (match := _SLASHES.fullmatch(text)):
+        return None
+    first, second, year = map(int, match.groups())
+    if first > 12:
+        return _date(year, second, first)
+    if second > 12 or first == second:
+        return _date(year, first, second)
+    return _date(year) if first and second else None
+
+
+def _named_month(text: str) -> str | None:
+    """Read `May 2020`, `3 May 2020`, `May 3, 2020` and `Sun, 03 May 2020 12:00:00 GMT`."""
+    words = [word.lower() for word in _WORDS.findall(text)[:5]]
+    months = [at for at, word in enumerate(words) if _MONTH.fullmatch(word)]
+    if len(months) != 1:
+        return None
+    month = 1 + _MONTHS.index(words[months[0]][:3])
+    years = [word for word in words if word.isdecimal() and len(word) == 4]
+    days = [word for word in words[: months[0] + 2] if word.isdecimal() and len(word) < 3]
+    if len(years) != 1 or len(days) > 1:
+        return None
+    return _date(int(years[0]), month, int(days[0]) if days else None)
+
+
+def _lone_year(text: str) -> str | None:
+    """Read `Spring 2020` and `[c1998]`: text with one number that is a year."""
+    if len(text) > 40 or len(re.findall(r"\d+", text)) != 1:
+        return None
+    match = _LONE_YEAR.search(text)
+    return match[1] if match else None

@@ -5,25 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from tagtopics._html import html_table
-from tagtopics.corpus.columns import Columns
-from tagtopics.corpus.recipe import TextRecipe
+from tagtopics._typing import CSR, Bool, Int64
+from tagtopics.corpus.recipe import Columns, TextRecipe
 from tagtopics.errors import InputError
 
 INT32_MAX = int(np.iinfo(np.int32).max)
 Tokenizer = Callable[[str], Iterable[str]]
-Where = Callable[[int], str]
-"""Names a row of a source in errors."""
-
-
-_PER_DOCUMENT = ("labels", "texts", "split", "titles", "dates", "urls")
-"""The optional fields of a corpus with one value for each document."""
+Where = Callable[[int], str]  # names a row of a source in errors
+PER_DOCUMENT = ("labels", "texts", "split", "titles", "dates", "urls")  # optional fields of a corpus
 
 
 def document_number(row: int) -> str:
@@ -81,7 +77,7 @@ class Corpus:
         n, n_names, n_tags = len(self.vocabulary), len(self.tag_names), self.tags.shape[1]
         _require(n == W, f"vocabulary has {n} words, counts have {W} columns")
         _require(n_names == n_tags, f"{n_names} tag names for {n_tags} columns of tags")
-        for name in ("ids", *_PER_DOCUMENT):
+        for name in ("ids", *PER_DOCUMENT):
             n = D if getattr(self, name) is None else len(getattr(self, name))
             _require(n == D, f"{name} has {n} entries for {D} documents")
         _require(self.links is None or self.links.shape == (D, D), "links must be documents x documents")
@@ -137,7 +133,7 @@ class Corpus:
             ids=_pick(self.ids, rows),
             links=None if self.links is None else sp.csr_array(self.links[rows][:, rows]),
             notices=(),
-            **{name: _pick(getattr(self, name), rows) for name in _PER_DOCUMENT},
+            **{name: _pick(getattr(self, name), rows) for name in PER_DOCUMENT},
         )
 
     def _repr_html_(self) -> str:
@@ -161,6 +157,29 @@ class Corpus:
         )
 
 
+class ReadKeywords(TypedDict, total=False):
+    """The keyword arguments of `read_corpus`, which says what they mean, and of `shard_corpus`."""
+
+    text: str | Sequence[str] | None
+    tags: Any
+    id: Any
+    label: Any
+    title: Any
+    date: Any
+    url: Any
+    recipe: TextRecipe | None
+    tokenizer: Tokenizer | None
+    vocabulary: Sequence[str] | None
+    tag_names: Sequence[str] | None
+    tag_separator: str | None
+    format: str | None
+    delimiter: str | None
+    encoding: str | None
+    query: str | None
+    columns: Columns | None
+    visual: Any
+
+
 @dataclass(frozen=True, kw_only=True)
 class FileOptions:
     """How to read a file of documents; None where that is to be detected."""
@@ -168,31 +187,42 @@ class FileOptions:
     delimiter: str | None = None  # between the values of a line
     encoding: str | None = None  # of text
     query: str | None = None  # to a database
-    formats: Mapping[str, str] = field(default_factory=dict)  # suffix of the file: format that the user named
-    earlier: Columns | None = None  # of a file before, for what is None here
+    columns: Columns | None = None  # of an earlier file, for what is None here
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReadOptions:
-    """What the caller of `read_corpus` or `shard_corpus` asked for.
+class ReadOptions(FileOptions):
+    """The keyword arguments of `read_corpus` and `shard_corpus`, with their defaults.
 
-    Where the source is a table, `text`, `tags`, `id`, `label` and `metadata` name columns; elsewhere `tags`,
-    `id`, `label` and `metadata` are the values themselves.
+    Where the source is a table, `text`, `tags`, `id`, `label`, `title`, `date` and `url` name columns;
+    elsewhere all but `text` are the values themselves.
     """
 
     text: Any = None
     tags: Any = None
     id: Any = None
     label: Any = None
-    separator: str | None = None
+    title: Any = None
+    date: Any = None
+    url: Any = None
     recipe: TextRecipe = field(default_factory=TextRecipe)
     tokenizer: Tokenizer | None = None
     vocabulary: Sequence[str] | None = None
     tag_names: Sequence[str] | None = None
+    tag_separator: str | None = None
+    format: str | None = None
     visual: Any = None
-    columns: Columns | None = None  # of an earlier table, for what is None here
-    file: FileOptions = FileOptions()
-    metadata: Mapping[str, Any] | None = None  # "title", "date", "url"; None if the caller cannot keep them
+
+    @classmethod
+    def of(cls, given: ReadKeywords) -> ReadOptions:
+        """Return keyword arguments as options; a recipe of None is the default one."""
+        return cls(**{**given, "recipe": given.get("recipe") or TextRecipe()})  # type: ignore[arg-type]
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """Titles, dates and addresses, where they are given."""
+        given = {"title": self.title, "date": self.date, "url": self.url}
+        return {what: value for what, value in given.items() if value is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,7 +245,7 @@ class Documents:
     titles: Sequence[str | None] | None = None
     dates: Sequence[str | None] | None = None  # ISO
     urls: Sequence[str | None] | None = None
-    links: sp.csr_array | None = None  # documents x documents
+    links: CSR | None = None  # documents x documents
     recipe: TextRecipe | None = None  # how text became `counts`
     columns: Columns | None = None  # of a table
     visual: Any = None  # the `VisualVocabulary` that made `counts`
@@ -228,12 +258,12 @@ class Documents:
         """Whether the words are still to be counted in `texts`."""
         return self.counts is None and self.bags is None
 
-    def noting(self, lines: Sequence[str], warned: Sequence[str] = ()) -> Documents:
+    def with_notices(self, lines: Sequence[str], warned: Sequence[str] = ()) -> Documents:
         """Return the documents with more notices, and warnings, before those there are."""
         return replace(self, notices=[*lines, *self.notices], warnings=[*warned, *self.warnings])
 
 
-def canonical_counts(matrix: Any, what: str = "counts") -> sp.csr_array:
+def canonical_counts(matrix: Any, what: str = "counts") -> CSR:
     """Return a documents x words matrix of any kind as the CSR array that a `Corpus` holds.
 
     Duplicate entries are added, explicit zeros dropped, columns sorted.
@@ -258,7 +288,7 @@ def canonical_counts(matrix: Any, what: str = "counts") -> sp.csr_array:
     return csr
 
 
-def canonical_tags(matrix: Any, what: str = "tags") -> sp.csr_array:
+def canonical_tags(matrix: Any, what: str = "tags") -> CSR:
     """Return a documents x tags indicator of any kind as the CSR array that a `Corpus` holds: int8 ones."""
     csr = canonical_counts(matrix, what)
     csr.data = np.ones(csr.nnz, dtype=np.int8)
@@ -267,19 +297,11 @@ def canonical_tags(matrix: Any, what: str = "tags") -> sp.csr_array:
 
 def checked_csr(
     data: Any, indices: Any, indptr: Any, shape: tuple[int, ...], what: str, *, canonical: bool = False
-) -> sp.csr_array:
-    """Return a CSR array of parts from a file, after checking every index.
+) -> CSR:
+    """Return the CSR array of data (nnz,), columns (nnz,) and row pointers (rows + 1,) from a file.
 
-    Args:
-        data: the values, (nnz,) of numbers.
-        indices: the columns, (nnz,) of whole numbers.
-        indptr: the row pointers, (rows + 1,) of whole numbers.
-        shape: rows and columns; fewer than 2^31 columns.
-        what: names the matrix in errors.
-        canonical: whether columns must ascend within each row.
-
-    Raises:
-        InputError: if the parts are not those of such a matrix.
+    Parts that do not make up a matrix are an `InputError` about `what`, and so are columns that do not ascend
+    within each row, if the matrix must be canonical.
     """
     flat = all(part.ndim == 1 for part in (data, indices, indptr))
     whole = all(part.dtype.kind in "iu" for part in (indices, indptr))
@@ -297,9 +319,7 @@ def checked_csr(
     return csr
 
 
-def tag_matrix(
-    doc_tags: Iterable[Iterable[str]], tag_names: Sequence[str] | Mapping[str, int]
-) -> sp.csr_array:
+def tag_matrix(doc_tags: Iterable[Iterable[str]], tag_names: Sequence[str] | Mapping[str, int]) -> CSR:
     """Return the (D, T) indicator of lists of tag names; repeats count once, unknown names are left out.
 
     Args:
@@ -319,7 +339,7 @@ def tag_matrix(
     return sp.csr_array((ones, indices, indptr), shape=(len(lists), n_tags))
 
 
-def _csr(matrix: Any, what: str) -> sp.csr_array:
+def _csr(matrix: Any, what: str) -> CSR:
     """Return a matrix as CSR, duplicates kept apart."""
     if sp.issparse(matrix) and matrix.format == "coo" and matrix.ndim == 2:
         order = np.argsort(matrix.row, kind="stable")
@@ -335,7 +355,7 @@ def _csr(matrix: Any, what: str) -> sp.csr_array:
     return sp.csr_array(array)
 
 
-def _refuse(csr: sp.csr_array, bad: npt.NDArray[np.bool_], what: str, problem: str) -> None:
+def _refuse(csr: CSR, bad: Bool, what: str, problem: str) -> None:
     """Raise an `InputError` that names the first bad entry, if there is one."""
     if not bad.any():
         return
@@ -344,7 +364,7 @@ def _refuse(csr: sp.csr_array, bad: npt.NDArray[np.bool_], what: str, problem: s
     raise InputError(f"{what}: row {row}, column {csr.indices[at]}, value {csr.data[at]} {problem}")
 
 
-def _pick(values: tuple[Any, ...] | None, rows: npt.NDArray[np.int64]) -> Any:
+def _pick(values: tuple[Any, ...] | None, rows: Int64) -> Any:
     return None if values is None else tuple(values[i] for i in rows)
 
 

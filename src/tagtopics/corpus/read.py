@@ -8,70 +8,51 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import scipy.sparse as sp
 
+from tagtopics._typing import CSR, Int64
 from tagtopics.corpus.align import align_columns
-from tagtopics.corpus.columns import Columns
+from tagtopics.corpus.cells import name_of, noted_tags, read_metadata
 from tagtopics.corpus.core import (
+    INT32_MAX,
+    PER_DOCUMENT,
     Corpus,
     Documents,
-    FileOptions,
+    ReadKeywords,
     ReadOptions,
-    Tokenizer,
     canonical_counts,
     canonical_tags,
     tag_matrix,
 )
-from tagtopics.corpus.formats.registry import FORMATS, find_source, is_table, read_table, sample_table
+from tagtopics.corpus.formats.registry import FORMATS, SAMPLE, find_source, is_table, read_table
 from tagtopics.corpus.formats.tables import (
+    SAMPLE_ROWS,
     Table,
     TableLayout,
     documents_of_table,
+    first_repeated,
     frame_of,
+    no_tags,
     table_of_frame,
     table_of_rows,
     texts_of,
 )
-from tagtopics.corpus.languages import language_notices
-from tagtopics.corpus.markup import HTML_REMOVED, plain_texts
-from tagtopics.corpus.metadata import read_metadata
-from tagtopics.corpus.notices import SAMPLE_ROWS, Findings, no_tags, number_of, repeated_ids, single_tags
-from tagtopics.corpus.recipe import TextRecipe
-from tagtopics.corpus.tags import distinct_tags, name_of, noted_tags, tags_of_file
-from tagtopics.corpus.text import TermCounter, count_bags, learn
+from tagtopics.corpus.recipe import TextRecipe, language_notices
+from tagtopics.corpus.tags import tags_of_file
+from tagtopics.corpus.text import HTML_REMOVED, TermCounter, learn, plain_texts
 from tagtopics.errors import CorpusWarning, InputError
 
 CUSTOM_TOKENIZER = "words come from a custom tokenizer, which cannot be saved: give new texts as counts"
 
 
 def read_corpus(
-    source: Any,
-    *,
-    text: str | Sequence[str] | None = None,
-    tags: Any = None,
-    id: Any = None,
-    label: Any = None,
-    title: Any = None,
-    date: Any = None,
-    url: Any = None,
-    recipe: TextRecipe | None = None,
-    tokenizer: Tokenizer | None = None,
-    vocabulary: Sequence[str] | None = None,
-    tag_names: Sequence[str] | None = None,
-    tag_separator: str | None = None,
-    format: str | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    query: str | None = None,
-    columns: Columns | None = None,
-    visual: Any = None,
-    on_stage: Callable[[str], None] | None = None,
+    source: Any, *, on_stage: Callable[[str], None] | None = None, **options: Unpack[ReadKeywords]
 ) -> Corpus:
     """Read a corpus from a file, a folder, a table, texts, images, or a matrix of counts.
 
@@ -84,6 +65,8 @@ def read_corpus(
     Args:
         source: a path; a pandas, polars or Arrow table; a list of texts or of dictionaries; or a matrix of
             counts, documents x words.
+        on_stage: called with the name of each stage when it begins: "Reading", then "Counting words".
+        options: keyword arguments, all optional, as follows.
         text: the column of the text, or several to be joined. Objects `{word: count}` in the column are
             read as counts.
         tags: the column of the tags; several columns give tags of several kinds, `author:Jane Doe`. For
@@ -109,7 +92,6 @@ def read_corpus(
             tags; used for what is not named here.
         visual: for images, the `VisualVocabulary` of a model (`model.visual_`), or a new one that learns its
             codebooks from the images; None for one with the settings of the paper.
-        on_stage: called with the name of each stage when it begins: "Reading", then "Counting words".
 
     Returns:
         The corpus, with a notice for each decision that was made.
@@ -117,39 +99,17 @@ def read_corpus(
     Raises:
         InputError: if the source cannot be read; the message says where and what to do.
     """
-    source = _path_of(source)
-    options = ReadOptions(
-        text=text,
-        tags=tags,
-        id=id,
-        label=label,
-        separator=tag_separator,
-        recipe=recipe or TextRecipe(),
-        tokenizer=tokenizer,
-        vocabulary=vocabulary,
-        tag_names=tag_names,
-        visual=visual,
-        columns=columns,
-        file=FileOptions(
-            delimiter=delimiter,
-            encoding=encoding,
-            query=query,
-            formats=_named_format(source, format),
-            earlier=columns,
-        ),
-        metadata={"title": title, "date": date, "url": url},
-    )
+    given = ReadOptions.of(options)
     begin = on_stage or (lambda stage: None)
     begin("Reading")
-    if isinstance(source, str | Path):
-        known = {} if columns is None else columns.formats
-        documents = _read_path(*find_source(source, format or known.get(_suffix(source))), options)
-    else:
-        documents = _read_memory(source, options)
-    if documents.are_texts and tokenizer is None and vocabulary is None:
-        documents = documents.noting(*language_notices(documents.texts or (), options.recipe))
+    if hasattr(source, "read") and not hasattr(source, "columns"):
+        source = _path_of(source)
+    read = _read_path if isinstance(source, str | Path) else _read_memory
+    documents = read(source, given)
+    if documents.are_texts and given.tokenizer is None and given.vocabulary is None:
+        documents = documents.with_notices(*language_notices(documents.texts or (), given.recipe))
     begin("Counting words")
-    corpus, warned = _with_notices(documents, *assemble(documents, options), options)
+    corpus, warned = _with_notices(documents, *assemble(documents, given), given)
     if warned:
         warnings.warn("; ".join(warned), CorpusWarning, stacklevel=2)
     return corpus
@@ -163,51 +123,37 @@ def assemble(
     Return the corpus, without notices, and what is unusual about it. The documents are all, or a part of them
     if `options` names the vocabulary, which `counter` then counts, and the tags.
     """
-    used, rare = options.recipe, list[str]()
+    used, rare = documents.recipe, list[str]()
     if documents.are_texts:
         counts, vocabulary, n_unknown, used, rare = _count_texts(documents, options, counter)
     else:
-        counts, vocabulary, n_unknown = _place_counts(documents, options)
+        if documents.bags is not None:
+            documents = count_bags(documents)
+        counts, vocabulary, n_unknown = _place(
+            canonical_counts(documents.counts, documents.source),
+            documents.vocabulary,
+            options.vocabulary,
+            "word",
+            f"{documents.source}: vocabulary",
+        )
     if 0 in counts.shape:
         raise InputError(f"{documents.source}: no {'words' if counts.shape[0] else 'documents'}")
     tags, tag_names, unknown_tags, repeated = _place_tags(documents, counts.shape[0], options.tag_names)
-    recipe = None if options.tokenizer is not None else used
+    values = {name: getattr(documents, name) for name in PER_DOCUMENT}
     corpus = Corpus(
         counts=counts,
         tags=tags,
         vocabulary=vocabulary,
         tag_names=tag_names,
-        ids=_tuple(documents.ids) or tuple(str(row) for row in range(counts.shape[0])),
-        labels=_tuple(documents.labels),
+        ids=tuple(documents.ids or map(str, range(counts.shape[0]))),
         links=documents.links,
-        texts=_tuple(documents.texts),
-        split=_tuple(documents.split),
-        titles=_tuple(documents.titles),
-        dates=_tuple(documents.dates),
-        urls=_tuple(documents.urls),
-        recipe=recipe if documents.are_texts else documents.recipe,
+        recipe=None if documents.are_texts and options.tokenizer is not None else used,
         columns=documents.columns,
         visual=documents.visual,
+        **{name: None if column is None else tuple(column) for name, column in values.items()},  # type: ignore[arg-type]
     )
-    return corpus, replace(
-        Findings.of(corpus, n_unknown, unknown_tags, repeated), rare="; ".join(rare) or None
-    )
-
-
-def _with_notices(
-    documents: Documents, corpus: Corpus, findings: Findings, options: ReadOptions
-) -> tuple[Corpus, list[str]]:
-    """Return a corpus with its notices, and those of them that deserve a warning."""
-    unusual = findings.lines() + repeated_ids(corpus.ids)
-    usual = [CUSTOM_TOKENIZER] if options.tokenizer is not None and documents.are_texts else []
-    usual += [findings.rare] if findings.rare else []
-    if options.tag_names is None:
-        usual += single_tags(np.bincount(corpus.tags.indices, minlength=corpus.n_tags))
-    n_blank = sum(label is None for label in corpus.labels or ())
-    usual += [f"{number_of(n_blank, 'document')} with a blank label"] if n_blank else []
-    if documents.tags is not None or options.columns is None or options.columns.tags is not None:
-        (unusual if corpus.tags.nnz else usual).extend(findings.untagged_lines())
-    return replace(corpus, notices=(*documents.notices, *unusual, *usual)), [*documents.warnings, *unusual]
+    found = Findings.of(corpus, n_unknown, unknown_tags, repeated)
+    return corpus, replace(found, rare="; ".join(rare) or None)
 
 
 # ------------------------------------------------------------------------------------------------ columns
@@ -215,39 +161,55 @@ def _with_notices(
 
 def _count_texts(
     documents: Documents, options: ReadOptions, counter: TermCounter | None
-) -> tuple[sp.csr_array, tuple[str, ...], int, TextRecipe, list[str]]:
+) -> tuple[CSR, tuple[str, ...], int, TextRecipe, list[str]]:
     """Return counts, words, tokens of other words, the recipe that was used, and a line on rare words."""
     texts = documents.texts or ()
     if not len(texts):
         raise InputError(f"{documents.source}: no documents")
     if options.vocabulary is None:
-        learned = learn(texts, options.recipe, options.tokenizer)
-        return learned.counts, learned.vocabulary, 0, learned.recipe, learned.notices
+        counts, words, recipe, rare = learn(texts, options.recipe, options.tokenizer)
+        return counts, words, 0, recipe, rare
     counter = counter or TermCounter(options.vocabulary, options.recipe, options.tokenizer)
     counts, n_unknown = counter.count(texts)
     recipe = replace(options.recipe, min_df=1) if options.recipe.min_df is None else options.recipe
     return counts, tuple(options.vocabulary), n_unknown, recipe, []
 
 
-def _place_counts(documents: Documents, options: ReadOptions) -> tuple[sp.csr_array, tuple[str, ...], int]:
-    names: Sequence[str] | None
-    if documents.bags is not None:
-        counts, names = count_bags(documents.bags, documents.where)
-    else:
-        counts, names = canonical_counts(documents.counts, documents.source), documents.vocabulary
-    return _place(counts, names, options.vocabulary, "word", f"{documents.source}: vocabulary")
+def count_bags(documents: Documents) -> Documents:
+    """Return documents that came as words with counts with a matrix of counts; the words are sorted."""
+    bags = documents.bags or ()
+    vocabulary = tuple(sorted({word for bag in bags for word in bag}))
+    column = {word: w for w, word in enumerate(vocabulary)}
+    indices, values, indptr = [], [], [0]
+    for row, bag in enumerate(bags):
+        for word, n in bag.items():
+            if n is None:
+                continue
+            whole = isinstance(n, int | np.integer) or (isinstance(n, float) and n.is_integer())
+            if isinstance(n, bool) or not whole or not 0 <= n <= INT32_MAX:
+                raise InputError(
+                    f"{documents.where(row)}: the count of {word[:40]!r} is {repr(n)[:40]}; "
+                    "counts are 0, 1, 2, ..."
+                )
+            indices.append(column[word])
+            values.append(int(n))
+        indptr.append(len(indices))
+    parts = (np.array(values, dtype=np.int64), np.array(indices, dtype=np.int64), indptr)
+    return replace(
+        documents, counts=sp.csr_array(parts, shape=(len(bags), len(vocabulary))), vocabulary=vocabulary
+    )
 
 
 def _place_tags(
     documents: Documents, n_docs: int, tag_names: Sequence[str] | None
-) -> tuple[sp.csr_array, tuple[str, ...], int, int]:
+) -> tuple[CSR, tuple[str, ...], int, int]:
     """Return tags (D, T), the T names, how many tags were left out, and how many were repeated."""
     tags = documents.tags
     if tags is None:
         names = tuple(tag_names or ())
         return sp.csr_array((n_docs, len(names)), dtype=np.int8), names, 0, 0
     if isinstance(tags, list):
-        names = distinct_tags(tags) if tag_names is None else tuple(tag_names)
+        names = tuple(sorted({tag for of_doc in tags for tag in of_doc}) if tag_names is None else tag_names)
         matrix = tag_matrix(tags, names)
         n_distinct = matrix.nnz if tag_names is None else sum(len(set(of_doc)) for of_doc in tags)
         return matrix, names, n_distinct - matrix.nnz, sum(map(len, tags)) - n_distinct
@@ -256,8 +218,8 @@ def _place_tags(
 
 
 def _place(
-    matrix: sp.csr_array, have: Sequence[str] | None, want: Sequence[str] | None, stem: str, what: str
-) -> tuple[sp.csr_array, tuple[str, ...], int]:
+    matrix: CSR, have: Sequence[str] | None, want: Sequence[str] | None, stem: str, what: str
+) -> tuple[CSR, tuple[str, ...], int]:
     """Return a matrix in the columns wanted, their names, and the sum of what was left out."""
     if want is None:
         return matrix, tuple(f"{stem}{i}" for i in range(matrix.shape[1])) if have is None else tuple(have), 0
@@ -269,50 +231,38 @@ def _place(
     return aligned, tuple(want), n_lost
 
 
-def _tuple(values: Sequence[Any] | None) -> tuple[Any, ...] | None:
-    return None if values is None else tuple(values)
-
-
 # ------------------------------------------------------------------------------------------------ sources
 
 
-def _read_path(path: Path, kind: str, options: ReadOptions) -> Documents:
+def _path_of(file: Any) -> str:
+    """Return the path of an open file."""
+    name = getattr(file, "name", None)
+    if isinstance(name, str) and Path(name).is_file():
+        return name
+    raise InputError(
+        f"cannot read a corpus from {type(file).__name__}, which is not a file on disk; "
+        "save it to a file, or give its documents as a list"
+    )
+
+
+def _read_path(source: str | Path, options: ReadOptions) -> Documents:
+    suffix = Path(source).suffix.lower()
+    known = {} if options.columns is None else options.columns.formats
+    path, kind = find_source(source, options.format or known.get(suffix))
     if is_table(kind):
-        table = read_table(path, kind, TableLayout(options).wanted(), options.file)
-        return _of_table(table, options, partial(sample_table, path, kind, options=options.file))
-    _refuse_file_options(path, kind, options)
+        table = read_table(path, kind, TableLayout(options).wanted(), options)
+        documents = _of_table(table, options, partial(read_table, path, kind, options=options, size=SAMPLE))
+        if options.format is None or documents.columns is None:
+            return documents
+        formats = {"formats": {suffix: options.format}}
+        return replace(documents, columns=documents.columns.model_copy(update=formats))
+    for name in ("delimiter", "encoding", "query"):
+        if getattr(options, name) is not None:
+            raise InputError(f"{path}: {name} is not an option for {kind}; leave it out")
     read = FORMATS[kind].documents
     assert read is not None
     documents = read(path, options)
     return _with_values(documents, options) if FORMATS[kind].takes_values else documents
-
-
-def _refuse_file_options(path: Path, kind: str, options: ReadOptions) -> None:
-    named = [name for name in ("delimiter", "encoding", "query") if getattr(options.file, name) is not None]
-    if named:
-        raise InputError(f"{path}: {named[0]} is not an option for {kind}; leave it out")
-
-
-def _named_format(source: Any, format: str | None) -> dict[str, str]:
-    """Return the format that the user named by the suffix of the file, for later files."""
-    return {_suffix(source): format} if format is not None and isinstance(source, str | Path) else {}
-
-
-def _suffix(source: str | Path) -> str:
-    return Path(source).suffix.lower()
-
-
-def _path_of(source: Any) -> Any:
-    """Return the path of an open file; anything else as it is."""
-    if not hasattr(source, "read") or hasattr(source, "columns"):
-        return source
-    name = getattr(source, "name", None)
-    if isinstance(name, str) and Path(name).is_file():
-        return name
-    raise InputError(
-        f"cannot read a corpus from {type(source).__name__}, which is not a file on disk; "
-        "save it to a file, or give its documents as a list"
-    )
 
 
 def _read_memory(source: Any, options: ReadOptions) -> Documents:
@@ -332,19 +282,6 @@ def _read_memory(source: Any, options: ReadOptions) -> Documents:
     if rows and isinstance(rows[0], Mapping):
         table = table_of_rows(rows, TableLayout(options).wanted())
         return _of_table(table, options, partial(table_of_rows, rows[:SAMPLE_ROWS]))
-    return _documents_of_texts(rows, options)
-
-
-def _of_table(table: Table, options: ReadOptions, sample: Callable[[Sequence[str]], Table]) -> Documents:
-    """Return the documents of a table; if it has no tags, note columns of a sample that look like it."""
-    documents = documents_of_table(table, TableLayout(options))
-    if documents.tags is not None or options.columns is not None or documents.columns is None:
-        return documents
-    return documents.noting(no_tags(sample(table.names).columns, documents.columns.used()))
-
-
-def _documents_of_texts(rows: list[Any], options: ReadOptions) -> Documents:
-    """Return a list of texts as documents, with the tags, ids and labels given with it."""
     if options.text is not None:
         raise InputError("text: names a column, but the source is a list of texts; leave it out")
     texts, n_html = texts_of(rows, "list, row {}".format, "a text"), 0
@@ -357,44 +294,120 @@ def _documents_of_texts(rows: list[Any], options: ReadOptions) -> Documents:
     return documents
 
 
+def _of_table(table: Table, options: ReadOptions, sample: Callable[[Sequence[str]], Table]) -> Documents:
+    """Return the documents of a table; if it has no tags, note columns of a sample that look like it."""
+    documents = documents_of_table(table, TableLayout(options))
+    if documents.tags is not None or options.columns is not None or documents.columns is None:
+        return documents
+    return documents.with_notices(no_tags(sample(table.names).columns, documents.columns.used()))
+
+
 def _with_values(documents: Documents, options: ReadOptions) -> Documents:
     """Return documents with the tags, ids and labels that the user gave as values."""
     tags = options.tags
     if isinstance(tags, str | Path):
-        tags, *lines = tags_of_file(Path(tags), options.separator)
-        documents = documents.noting(*lines)
+        tags, *lines = tags_of_file(Path(tags), options.tag_separator)
+        documents = documents.with_notices(*lines)
     elif tags is not None and not (sp.issparse(tags) or (isinstance(tags, np.ndarray) and tags.ndim == 2)):
-        tags, *lines = noted_tags(list(tags), options.separator)
-        documents = documents.noting(*lines)
+        tags, *lines = noted_tags(list(tags), options.tag_separator)
+        documents = documents.with_notices(*lines)
     if tags is not None:
         documents = replace(documents, tags=tags, tag_names=None)
-    ids, labels = _values(options.id, "id"), _values(options.label, "label")
-    if ids is not None:
-        documents = replace(documents, ids=[name or str(row) for row, name in enumerate(ids)])
-    if labels is not None:
-        documents = replace(documents, labels=labels)
-    return _with_metadata(documents, options)
-
-
-def _with_metadata(documents: Documents, options: ReadOptions) -> Documents:
-    """Return documents with the titles, dates and addresses that the user gave as values."""
-    given = {what: values for what, values in (options.metadata or {}).items() if values is not None}
+    given = {"id": options.id, "label": options.label, **options.metadata}
     for what, values in given.items():
-        _refuse_column(values, what)
-    fields, left_out = read_metadata({what: list(values) for what, values in given.items()})
+        if isinstance(values, str):
+            raise InputError(
+                f"{what}: {values[:40]!r} names a column, but the source is not a table; give the values"
+            )
+    if options.id is not None:
+        ids = [name or str(row) for row, name in enumerate(_names_of(options.id, "id"))]
+        documents = replace(documents, ids=ids)
+    if options.label is not None:
+        documents = replace(documents, labels=_names_of(options.label, "label"))
+    fields, left_out = read_metadata({what: list(values) for what, values in options.metadata.items()})
     more = {"warnings": (*documents.warnings, *left_out), "notices": (*documents.notices, *left_out)}
-    return replace(documents, **fields, **more) if given else documents  # type: ignore[arg-type]
+    return replace(documents, **fields, **more)  # type: ignore[arg-type]
 
 
-def _values(values: Any, what: str) -> list[str | None] | None:
-    if values is None:
-        return None
-    _refuse_column(values, what)
+def _names_of(values: Any, what: str) -> list[str | None]:
     return [name_of(value, partial("{}, row {}".format, what, row), what) for row, value in enumerate(values)]
 
 
-def _refuse_column(values: Any, what: str) -> None:
-    if isinstance(values, str):
-        raise InputError(
-            f"{what}: {values[:40]!r} names a column, but the source is not a table; give the values"
-        )
+# ------------------------------------------------------------------------------------------------ notices
+
+
+def _with_notices(
+    documents: Documents, corpus: Corpus, findings: Findings, options: ReadOptions
+) -> tuple[Corpus, list[str]]:
+    """Return a corpus with its notices, and those of them that deserve a warning."""
+    unusual = findings.lines()
+    if (first := first_repeated(corpus.ids)) is not None:
+        n = number_of(corpus.n_docs - len(set(corpus.ids)), "document")
+        unusual.append(f"{n} with the id of an earlier one, the first is {first[:60]!r}")
+    usual = [CUSTOM_TOKENIZER] if options.tokenizer is not None and documents.are_texts else []
+    usual += [findings.rare] if findings.rare else []
+    if options.tag_names is None:
+        usual += single_tags(np.bincount(corpus.tags.indices, minlength=corpus.n_tags))
+    n_blank = sum(label is None for label in corpus.labels or ())
+    usual += [f"{number_of(n_blank, 'document')} with a blank label"] if n_blank else []
+    if documents.tags is not None or options.columns is None or options.columns.tags is not None:
+        (unusual if corpus.tags.nnz else usual).extend(findings.untagged_lines())
+    return replace(corpus, notices=(*documents.notices, *unusual, *usual)), [*documents.warnings, *unusual]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the user may not expect of some documents; the findings of the parts of a corpus add up."""
+
+    wordless: int = 0
+    first_wordless: str | None = None  # the id of the first document without a word
+    untagged: int = 0
+    first_untagged: str | None = None
+    unknown_words: int = 0  # tokens of words outside a given vocabulary
+    unknown_tags: int = 0  # tags of documents that are not among the given ones
+    repeated: int = 0  # tags that a document repeats
+    rare: str | None = None  # a line on the rare words that were left out
+
+    @classmethod
+    def of(cls, corpus: Corpus, unknown_words: int, unknown_tags: int, repeated: int) -> Findings:
+        """Return the findings of a corpus."""
+        empty, bare = (np.flatnonzero(np.diff(m.indptr) == 0) for m in (corpus.counts, corpus.tags))
+        first_empty, first_bare = (corpus.ids[rows[0]] if len(rows) else None for rows in (empty, bare))
+        return cls(len(empty), first_empty, len(bare), first_bare, unknown_words, unknown_tags, repeated)
+
+    def __add__(self, later: Findings) -> Findings:
+        def total(mine: Any, others: Any) -> Any:
+            return mine + others if isinstance(mine, int) else others if mine is None else mine
+
+        return Findings(*(total(getattr(self, f.name), getattr(later, f.name)) for f in fields(self)))
+
+    def lines(self) -> list[str]:
+        """Return one line for each finding, except for missing tags."""
+        lines = []
+        if self.wordless:
+            first = (self.first_wordless or "")[:60]
+            lines.append(f"kept {number_of(self.wordless, 'document')} without words; the first is {first!r}")
+        if self.unknown_words:
+            lines.append(f"{number_of(self.unknown_words, 'token')} of words outside the vocabulary left out")
+        if self.unknown_tags:
+            lines.append(f"{number_of(self.unknown_tags, 'tagging')} with unknown tags left out")
+        if self.repeated:
+            lines.append(f"{number_of(self.repeated, 'repeated tag')} within a document counted once")
+        return lines
+
+    def untagged_lines(self) -> list[str]:
+        """Return one line if there are documents without tags."""
+        first = (self.first_untagged or "")[:60]
+        what = f"kept {number_of(self.untagged, 'document')} without tags; the first is {first!r}"
+        return [what] if self.untagged else []
+
+
+def single_tags(tag_docs: Int64) -> list[str]:
+    """Return one line if some of T tags, with (T,) documents each, are on a single document."""
+    n_single = int((tag_docs == 1).sum())
+    return [f"{n_single:,} of {number_of(len(tag_docs), 'tag')} on a single document"] if n_single else []
+
+
+def number_of(n: int, what: str) -> str:
+    """Return a number with its noun, in the plural if needed."""
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"

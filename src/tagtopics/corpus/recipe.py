@@ -1,16 +1,36 @@
-"""The settings with which text becomes words."""
+"""The settings of reading that a model keeps: how text becomes words, and which columns hold what.
+
+Languages are settings, too. The lists of stop words come from the package `stopwordsiso`, the extra
+`languages`; the English one from scikit-learn. The guess which language texts are in needs neither: it counts
+a few frequent words of each.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Annotated, Any, get_type_hints
+from functools import lru_cache
+from typing import Annotated, Any, Literal, get_type_hints
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from tagtopics.corpus.languages import LANGUAGES
 from tagtopics.corpus.patterns import compile_pattern
-from tagtopics.errors import InputError, one_line
+from tagtopics.errors import InputError, MissingExtraError, one_line
+
+# The languages with stop words, and their ISO 639-1 codes.
+LANGUAGES = {
+    "afrikaans": "af", "arabic": "ar", "armenian": "hy", "basque": "eu", "bengali": "bn", "bulgarian": "bg",
+    "catalan": "ca", "chinese": "zh", "croatian": "hr", "czech": "cs", "danish": "da", "dutch": "nl",
+    "english": "en", "estonian": "et", "finnish": "fi", "french": "fr", "galician": "gl", "german": "de",
+    "greek": "el", "hebrew": "he", "hindi": "hi", "hungarian": "hu", "indonesian": "id", "irish": "ga",
+    "italian": "it", "japanese": "ja", "korean": "ko", "latin": "la", "latvian": "lv", "lithuanian": "lt",
+    "malay": "ms", "marathi": "mr", "norwegian": "no", "persian": "fa", "polish": "pl", "portuguese": "pt",
+    "romanian": "ro", "russian": "ru", "slovak": "sk", "slovenian": "sl", "spanish": "es", "swahili": "sw",
+    "swedish": "sv", "thai": "th", "turkish": "tr", "ukrainian": "uk", "urdu": "ur", "vietnamese": "vi",
+}  # fmt: skip
 
 
 def _check_pattern(pattern: str) -> str:
@@ -106,13 +126,9 @@ def recipe_from_json(value: Any) -> TextRecipe:
     return TextRecipe(**settings)
 
 
-def _settings_model() -> type[BaseModel]:
-    hints = get_type_hints(TextRecipe, include_extras=True)
-    settings: dict[str, Any] = {f.name: (hints[f.name], f.default) for f in fields(TextRecipe)}
-    return create_model("TextRecipe", __config__=ConfigDict(strict=True, extra="forbid"), **settings)
-
-
-_SETTINGS = _settings_model()
+_HINTS = get_type_hints(TextRecipe, include_extras=True)
+_FIELDS: dict[str, Any] = {f.name: (_HINTS[f.name], f.default) for f in fields(TextRecipe)}
+_SETTINGS = create_model("TextRecipe", __config__=ConfigDict(strict=True, extra="forbid"), **_FIELDS)
 
 
 def _validate(settings: Mapping[str, Any]) -> None:
@@ -120,3 +136,183 @@ def _validate(settings: Mapping[str, Any]) -> None:
         _SETTINGS.model_validate(dict(settings))
     except ValidationError as error:
         raise InputError(f"text recipe: {one_line(error)}") from None
+
+
+class Columns(BaseModel):
+    """The columns that a corpus was read from; `read_corpus(..., columns=model.columns_)` uses them again.
+
+    Attributes:
+        text: the column of the text, or several.
+        tags: the column of the tags; several if tags have kinds; None without tags.
+        id: the column of the documents' names, None if there was none.
+        label: the column of the classes, likewise.
+        title: the column of the titles, likewise.
+        date: the column of the dates, likewise.
+        url: the column of the addresses, likewise.
+        separators: what divides tags, by column of tags: any of these strings. A column without an entry has
+            one tag per cell, or lists.
+        delimiter: what divided the values of a line, if the file was delimited text.
+        quoting: how quotes inside quotes were written there: "doubled", "backslash", or "none" if quotes
+            are ordinary characters.
+        encoding: of the file, if it was text but not UTF-8; used for later files that are not UTF-8.
+        formats: formats that the user named, by the suffix of the file; used for the same suffix.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str | tuple[str, ...] | None = None
+    tags: str | tuple[str, ...] | None = None
+    id: str | None = None
+    label: str | None = None
+    title: str | None = None
+    date: str | None = None
+    url: str | None = None
+    separators: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    delimiter: str | None = None
+    quoting: Literal["doubled", "backslash", "none"] | None = None
+    encoding: str | None = None
+    formats: dict[str, str] = Field(default_factory=dict)
+
+    def separators_of(self, column: str) -> tuple[str, ...] | None:
+        """Return what divides the tags of a column; a new name stands for the only column there was."""
+        if column not in self.separators and len(self.separators) == 1:
+            return next(iter(self.separators.values()))
+        return self.separators.get(column)
+
+    def without_tags(self) -> Columns:
+        """Return the columns for a question that needs no tags: that they are missing is no notice."""
+        return self.model_copy(update={"tags": None, "separators": {}})
+
+    def used(self) -> frozenset[str]:
+        """Return the columns that hold something else than tags; dates may well be tags, too."""
+        text = (self.text,) if isinstance(self.text, str) else self.text or ()
+        return frozenset(name for name in (*text, self.id, self.label, self.title, self.url) if name)
+
+
+# ---------------------------------------------------------------------------------------------- languages
+
+# Ten of the most frequent words of each language that the guess knows.
+_FREQUENT = {
+    "english": "the of and to in is that for with are",
+    "german": "der die und das ist nicht mit den von ein",
+    "french": "le les des est dans une pour que du et",
+    "spanish": "el los las del que una por con es y",
+    "italian": "il di che della per una sono gli nel è",
+    "portuguese": "o os que uma para com não do da em",
+    "dutch": "de het een van dat niet met voor zijn en",
+    "swedish": "och att det som är för på inte med av",
+    "danish": "og det er af til ikke som med på den",
+    "norwegian": "og det er av til ikke som med på jeg",
+    "finnish": "ja on ei että se oli mutta kun joka ovat",
+    "polish": "w i na nie się że do jest z od",
+    "czech": "je se na že v s o to jsou není",
+    "slovak": "je sa na že v s o to sú nie",
+    "hungarian": "a az és hogy nem is egy van ez meg",
+    "romanian": "și în de care este cu nu o din pentru",
+    "turkish": "ve bir bu da de için ile olarak çok gibi",
+    "croatian": "je i u na se da su za od nije",
+    "russian": "и в не на что с по это как из",
+    "ukrainian": "і в не на що з до це як та",
+    "bulgarian": "и на да се е за от не със това",
+    "greek": "και το να του της για με είναι που τη",
+    "arabic": "في من على أن إلى عن هذا التي الذي ما",
+    "persian": "و در به از که این را با است برای",
+    "hebrew": "של את על לא הוא זה עם כי היא גם",
+    "hindi": "के की है में से को का और पर यह",
+    "indonesian": "yang dan di untuk dengan tidak ini dari dalam pada",
+    "vietnamese": "và của là có cho không được trong một với",
+}
+_SPACELESS = (
+    ("japanese", re.compile(r"[\u3041-\u30ff]")),
+    ("chinese", re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")),
+    ("thai", re.compile(r"[\u0e01-\u0e5b]")),
+)
+_SEGMENTED_SHARE, _KANA_SHARE = 0.3, 0.1
+_SAMPLE, _LEAST_WORDS, _LEAST_SHARE, _MARGIN = 200_000, 50, 0.06, 1.5
+_WORD = re.compile(r"[^\W\d_]+(?:[\u0300-\u036f\u0900-\u0963]+[^\W\d_]*)*")
+
+
+@lru_cache(maxsize=4)
+def words_of_language(language: str) -> frozenset[str]:
+    """Return the stop words of a language of `LANGUAGES`, in lower case, NFC."""
+    if language == "english":
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        return frozenset(ENGLISH_STOP_WORDS)
+    try:
+        import stopwordsiso
+    except ImportError:
+        raise MissingExtraError(f"the list of {language} stop words", "languages") from None
+    words = stopwordsiso.stopwords(LANGUAGES[language])
+    return frozenset(unicodedata.normalize("NFC", word.lower()) for word in words)
+
+
+def spaceless_language(texts: Sequence[str]) -> str | None:
+    """Return "chinese", "japanese" or "thai" if texts are written so, without spaces between words."""
+    sample = _sample(texts)
+    n_letters = 0 if sample.isascii() else sum(map(str.isalpha, sample))
+    if not n_letters:
+        return None
+    shares = {name: len(pattern.findall(sample)) / n_letters for name, pattern in _SPACELESS}
+    if shares["japanese"] + shares["chinese"] >= _SEGMENTED_SHARE:
+        return "japanese" if shares["japanese"] >= _KANA_SHARE else "chinese"
+    return "thai" if shares["thai"] >= _SEGMENTED_SHARE else None
+
+
+def guess_language(texts: Sequence[str], known: str | None = None) -> str | None:
+    """Return the language whose frequent words are the largest share of the words of texts.
+
+    None if there are few words, or if no language has a share that is clearly above those of unrelated ones.
+    The `known` language is returned unless another one clearly fits better.
+    """
+    shares, n_words = _shares(texts)
+    best = max(shares, key=lambda name: shares[name])
+    if n_words < _LEAST_WORDS or shares[best] < _LEAST_SHARE:
+        return None
+    close = known is not None and (known not in shares or shares[best] < _MARGIN * shares[known])
+    return known if close else best
+
+
+def language_code(texts: Sequence[str]) -> str:
+    """Return the ISO 639-1 code of the most likely language of texts, however few; English if unclear."""
+    shares, _ = _shares(texts)
+    return LANGUAGES[max(shares, key=lambda name: (shares[name], name == "english"))]
+
+
+def language_notices(texts: Sequence[str], recipe: TextRecipe) -> tuple[list[str], list[str]]:
+    """Return lines if a recipe does not fit the language of texts, and those of them to warn of."""
+    if recipe.token_pattern is None and recipe.tokenizer is None:
+        language = spaceless_language(texts)
+        if language is not None:
+            line = (
+                f"the texts look {language.title()}, which has no spaces between words: sentences become "
+                f"words; use tokenizer={language!r} (--tokenizer {language})"
+            )
+            return [line], [line]
+    if not isinstance(recipe.stop_words, str):
+        return [], []
+    language = guess_language(texts, recipe.stop_words)
+    if language in (None, recipe.stop_words):
+        return [], []
+    line = (
+        f"the texts look {str(language).title()}, but the stop words are {recipe.stop_words.title()}; "
+        f"use stop_words={language!r} (--stop-words {language})"
+    )
+    return [line], []
+
+
+def _shares(texts: Sequence[str]) -> tuple[dict[str, float], int]:
+    """Return the share of frequent words of each language among the words of a sample, and their number."""
+    words = Counter(_WORD.findall(unicodedata.normalize("NFC", _sample(texts).lower())))
+    n_words = words.total()
+    return {
+        name: sum(words[word] for word in set(frequent.split())) / max(n_words, 1)
+        for name, frequent in _FREQUENT.items()
+    }, n_words
+
+
+def _sample(texts: Sequence[str]) -> str:
+    """Return the beginnings of texts, of all if there are few, about 200,000 characters in total."""
+    each = max(_SAMPLE // max(len(texts), 1), 200)
+    step = max(len(texts) * min(each, 200) // _SAMPLE, 1)
+    return " ".join(text[:each] for text in texts[::step])

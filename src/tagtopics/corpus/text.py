@@ -9,53 +9,42 @@ Scripts without spaces (Chinese, Japanese, Thai) need a tokenizer; see `tagtopic
 
 from __future__ import annotations
 
+import html
 import itertools
 import re
 import unicodedata
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics._typing import Int64
-from tagtopics.corpus.core import INT32_MAX, Tokenizer, Where, canonical_counts
-from tagtopics.corpus.languages import words_of_language
+from tagtopics._typing import CSR, Int64
+from tagtopics.corpus.core import INT32_MAX, Tokenizer, canonical_counts
 from tagtopics.corpus.patterns import compile_pattern
-from tagtopics.corpus.recipe import TextRecipe
+from tagtopics.corpus.recipe import TextRecipe, words_of_language
 from tagtopics.errors import InputError
 
-_COMPILED_FROM = 1 << 21
-"""Characters of text from which compiled code is used; loading or compiling it takes longer for fewer."""
+_COMPILED_FROM = 1 << 21  # characters; for fewer, loading compiled code takes longer than it saves
+_RARE = ((1000, 3), (100, 2))  # documents of a corpus, and in how many a word must occur by default
 
-
-_RARE = ((1000, 3), (100, 2))
-"""From how many documents on a word must occur in how many of them, by default."""
-
-
+# Characters of names that cannot be seen; joiners only where there is nothing to join.
 _INVISIBLE = re.compile(
     "[\u00ad\u200b\u200e\u200f\u2060-\u2064\u202a-\u202e\u2066-\u2069]"
     "|(?<![\u0590-\u1fff\u2600-\u27bf\ufe0f\U0001f000-\U0001ffff])[\u200c\u200d]"
     "|[\u200c\u200d](?![\u0590-\u1fff\u2600-\u27bf\U0001f000-\U0001ffff])"
 )
-"""Characters of names that cannot be seen; joiners only where there is nothing to join."""
 
 
-class Learned(NamedTuple):
-    """The vocabulary of D texts, and their counts."""
-
-    counts: sp.csr_array  # (D, W)
-    vocabulary: tuple[str, ...]  # the W words, sorted
-    recipe: TextRecipe  # with the `min_df` that was used
-    notices: list[str]
+Learned = tuple[CSR, tuple[str, ...], TextRecipe, list[str]]
 
 
 def learn(texts: Sequence[str], recipe: TextRecipe, tokenizer: Tokenizer | None = None) -> Learned:
-    """Learn the vocabulary of D texts, and count them.
+    """Return the counts (D, W) of D texts, their W words, sorted, the recipe that was used, and notices.
 
     A tokenizer replaces the recipe's pattern, case, length and stop words; n-grams and the choice of the
     vocabulary are still those of the recipe.
@@ -67,7 +56,7 @@ def learn(texts: Sequence[str], recipe: TextRecipe, tokenizer: Tokenizer | None 
     kept = choose_words(*found, len(texts), used)
     if len(kept) < len(words):
         counts, words = counts[:, kept], [words[w] for w in kept.tolist()]
-    return Learned(canonical_counts(counts), tuple(words), used, notices + rare)
+    return canonical_counts(counts), tuple(words), used, notices + rare
 
 
 def with_phrases(
@@ -113,7 +102,7 @@ def with_min_df(
 
 def count_all(
     texts: Sequence[str], recipe: TextRecipe, tokenizer: Tokenizer | None = None
-) -> tuple[sp.csr_array, Sequence[str]]:
+) -> tuple[CSR, Sequence[str]]:
     """Return the counts (D, W) of all terms of D texts, and the W terms, sorted."""
     if _is_large(texts, recipe, tokenizer):
         from tagtopics.corpus.counting import CompiledCounter
@@ -130,7 +119,7 @@ def count_all(
     return counts, terms
 
 
-def frequencies(counts: sp.csr_array) -> tuple[Int64, Int64]:
+def frequencies(counts: CSR) -> tuple[Int64, Int64]:
     """Return in how many documents each word of counts (D, W) occurs, and how often; both of shape (W,)."""
     return np.bincount(counts.indices, minlength=counts.shape[1]), np.asarray(counts.sum(axis=0)).ravel()
 
@@ -148,7 +137,7 @@ class TermCounter:
         self._analyze = analyzer(recipe, tokenizer)
         self._compiled: Any = None
 
-    def count(self, texts: Sequence[str]) -> tuple[sp.csr_array, int]:
+    def count(self, texts: Sequence[str]) -> tuple[CSR, int]:
         """Return the counts (D, W) of D texts, and the number of tokens outside the vocabulary."""
         if _is_large(texts, self._recipe, self._tokenizer):
             from tagtopics.corpus.counting import CompiledCounter
@@ -179,7 +168,7 @@ def has_steps(recipe: TextRecipe) -> bool:
     return bool(recipe.tokenizer or recipe.lemmas or recipe.phrases)
 
 
-def _csr_of(documents: Iterable[list[int]], columns: Collection[str]) -> sp.csr_array:
+def _csr_of(documents: Iterable[list[int]], columns: Collection[str]) -> CSR:
     """Return the counts (D, W) of D documents that are lists of column numbers."""
     indices, indptr = array("i"), [0]
     for of_doc in documents:
@@ -188,21 +177,6 @@ def _csr_of(documents: Iterable[list[int]], columns: Collection[str]) -> sp.csr_
     offsets = np.array(indptr, dtype=np.int32 if len(indices) <= INT32_MAX else np.int64)
     parts = (np.ones(len(indices), dtype=np.int32), np.asarray(indices), offsets)
     return canonical_counts(sp.csr_array(parts, shape=(len(indptr) - 1, len(columns))))
-
-
-def count_bags(bags: Sequence[Mapping[str, Any]], where: Where) -> tuple[sp.csr_array, tuple[str, ...]]:
-    """Return the counts (D, W) of D documents that came as words with counts, and the words, sorted."""
-    vocabulary = tuple(sorted({word for bag in bags for word in bag}))
-    column = {word: w for w, word in enumerate(vocabulary)}
-    indices, values, indptr = [], [], [0]
-    for row, bag in enumerate(bags):
-        for word, count in bag.items():
-            if count is not None:
-                indices.append(column[word])
-                values.append(_check_count(count, word, where(row)))
-        indptr.append(len(indices))
-    parts = (np.array(values, dtype=np.int64), np.array(indices, dtype=np.int64), indptr)
-    return canonical_counts(sp.csr_array(parts, shape=(len(bags), len(vocabulary)))), vocabulary
 
 
 def passes(word_docs: Int64, word_tokens: Int64, n_docs: int, recipe: TextRecipe, limit: int | None) -> Int64:
@@ -283,15 +257,10 @@ def fold_case(text: str) -> str:
 @lru_cache(maxsize=1)
 def default_pattern() -> re.Pattern[str]:
     r"""Return the pattern of one word; `\w` alone would cut words at combining marks."""
-    word = rf"[\w{_mark_ranges()}]*"
-    return re.compile(rf"\w{word}(?:[\u200c\u200d]+\w{word})*")
-
-
-def _mark_ranges() -> str:
-    """Return the combining marks of Unicode as ranges of a character class."""
     marks = combining_marks()
     runs = np.split(marks, np.flatnonzero(np.diff(marks) > 1) + 1)
-    return "".join(f"{chr(run[0])}-{chr(run[-1])}" for run in runs)
+    word = rf"[\w{''.join(f'{chr(run[0])}-{chr(run[-1])}' for run in runs)}]*"
+    return re.compile(rf"\w{word}(?:[\u200c\u200d]+\w{word})*")
 
 
 @lru_cache(maxsize=1)
@@ -347,20 +316,18 @@ def _reader(recipe: TextRecipe) -> Callable[[str], list[str | None]]:
 def token_keeper(recipe: TextRecipe) -> Callable[[str], str | None]:
     """Return the function from a token to the word that is counted; None if it is left out."""
     any_kind = recipe.token_pattern is not None and recipe.tokenizer is None
-    stop, lemma, shortest = stop_words(recipe), _lemmas(recipe), recipe.min_length
+    stop, shortest = stop_words(recipe), recipe.min_length
 
     def keep(token: str) -> str | None:
-        if len(token) < shortest or token in stop or not (any_kind or _has_letter(token)):
-            return None
-        return token
+        has_letter = any_kind or token.isalpha() or any(map(str.isalpha, token))
+        return token if has_letter and len(token) >= shortest and token not in stop else None
 
-    def keep_lemma(token: str) -> str | None:
-        if keep(fold(token)) is None:
-            return None
-        return keep(fold(lemma(token))) if lemma else token
+    if recipe.lemmas is None:
+        return keep
+    from tagtopics.corpus.tokenizers import lemmatizer
 
-    fold = fold_case if recipe.lowercase else str
-    return keep if lemma is None else keep_lemma
+    fold, lemma = fold_case if recipe.lowercase else str, lemmatizer(recipe.lemmas)
+    return lambda token: None if keep(fold(token)) is None else keep(fold(lemma(token)))
 
 
 def token_finder(recipe: TextRecipe) -> Callable[[str], Iterable[str]]:
@@ -374,14 +341,6 @@ def token_finder(recipe: TextRecipe) -> Callable[[str], Iterable[str]]:
     return default_pattern().findall
 
 
-def _lemmas(recipe: TextRecipe) -> Callable[[str], str] | None:
-    if recipe.lemmas is None:
-        return None
-    from tagtopics.corpus.tokenizers import lemmatizer
-
-    return lemmatizer(recipe.lemmas)
-
-
 def _custom_reader(tokenizer: Tokenizer) -> Callable[[str], list[str]]:
     def read(text: str) -> list[str]:
         tokens = list(tokenizer(text))
@@ -391,10 +350,6 @@ def _custom_reader(tokenizer: Tokenizer) -> Callable[[str], list[str]]:
         return [word for word in map(clean_name, tokens) if word]
 
     return read
-
-
-def _has_letter(token: str) -> bool:
-    return token.isalpha() or any(character.isalpha() for character in token)
 
 
 def stop_words(recipe: TextRecipe) -> frozenset[str]:
@@ -407,10 +362,77 @@ def stop_words(recipe: TextRecipe) -> frozenset[str]:
     return frozenset(fold_case(word) if recipe.lowercase else word for word in words)
 
 
-def _check_count(value: Any, word: str, where: str) -> int:
-    whole = isinstance(value, int | np.integer) or (isinstance(value, float) and value.is_integer())
-    if isinstance(value, bool) or not whole or not 0 <= value <= INT32_MAX:
-        raise InputError(
-            f"{where}: the count of {word[:40]!r} is {repr(value)[:40]}; counts are 0, 1, 2, ..."
-        )
-    return int(value)
+# -------------------------------------------------------------------------------------------------- HTML
+
+# Only text that surely is HTML is changed: it has a known element in the form of one, or an entity. A
+# comparison such as `a <b and c> d` or a type such as `List<String>` stays. The time is linear in the length.
+HTML_REMOVED = "HTML in the texts is removed; keep it with strip_html=False (--keep-html)"
+_INLINE = {
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "bold", "cite", "code", "del", "dfn", "em", "font",
+    "i", "ins", "italic", "kbd", "label", "mark", "q", "s", "samp", "small", "span", "strike", "strong",
+    "sub", "sup", "tt", "u", "var", "wbr",
+}  # fmt: skip
+_HIDDEN = {"script", "style"}
+_NAMES = _INLINE | _HIDDEN | {
+    "address", "article", "aside", "blockquote", "body", "br", "button", "caption", "center", "dd", "div",
+    "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6",
+    "head", "header", "hr", "html", "iframe", "img", "input", "li", "link", "main", "meta", "nav",
+    "noscript", "object", "ol", "option", "p", "pre", "section", "select", "svg", "table", "tbody", "td",
+    "textarea", "tfoot", "th", "thead", "title", "tr", "ul", "video",
+}  # fmt: skip
+# Elements without an end that are HTML by their name alone, in lower case; `<EM>` may be a company.
+_TELLING = {"p", "br", "hr", "script", "style"}
+_ATTRIBUTE = r"""\s+[\w:-]+\s?=\s?(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+)"""
+_SURE = re.compile(rf"<(?:/([\w:]+)\s?|([\w:]+)((?:{_ATTRIBUTE})*)\s?/?)>", re.ASCII)
+_ELEMENT = re.compile(
+    r"<!--|<!doctype[^<>]*>|</?([a-z][a-z0-9:]*)(?:[\s/][^<>]*)?>", re.ASCII | re.IGNORECASE
+)
+_ENTITY = re.compile(r"&(?:[a-z]{2,8}[0-9]{0,2}|#[0-9]{1,6}|#x[0-9a-f]{1,5});", re.ASCII | re.IGNORECASE)
+
+
+def has_html(text: str) -> bool:
+    """Tell whether a text contains an HTML element or an entity."""
+    for closed, opened, attributes in _SURE.findall(text) if "<" in text else ():
+        if _name(closed or opened) in _NAMES if closed or attributes else opened in _TELLING:
+            return True
+    return "&" in text and any(html.unescape(one[0]) != one[0] for one in _ENTITY.finditer(text))
+
+
+def without_html(text: str) -> str:
+    """Return the text that a browser would show of HTML; a text without HTML is returned as it is.
+
+    Scripts, styles and comments are left out. Elements that begin a line become a line feed.
+    """
+    if not has_html(text):
+        return text
+    parts, at = [], 0
+    while (found := _ELEMENT.search(text, at)) is not None:
+        name = _name(found[1] or "")
+        end = found.end()
+        if found[0] == "<!--":
+            close = text.find("-->", end)
+            end = len(text) if close < 0 else close + 3
+        elif name in _HIDDEN and not found[0].startswith("</"):
+            closing = re.compile(rf"</{name}[^<>]*>", re.IGNORECASE).search(text, end)
+            end = len(text) if closing is None else closing.end()
+        elif found[1] and name not in _NAMES:
+            parts.append(text[at:end])
+            at = end
+            continue
+        parts.append(text[at : found.start()])
+        parts.append("" if name in _INLINE else "\n")
+        at = end
+    parts.append(text[at:])
+    return html.unescape("".join(parts)).replace("\xa0", " ").strip()
+
+
+def plain_texts(texts: Sequence[str]) -> tuple[list[str], int]:
+    """Return texts without HTML, and the number of those that had some."""
+    plain = [without_html(text) for text in texts]
+    return plain, sum(new is not old for new, old in zip(plain, texts, strict=True))
+
+
+def _name(found: str) -> str:
+    """Return the name of an element; those of JATS, the markup of publishers, without their prefix."""
+    name = found.lower().removeprefix("jats:")
+    return name if name in _NAMES or name == found.lower() else "p"

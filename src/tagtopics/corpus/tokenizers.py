@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
-from tagtopics.corpus.languages import LANGUAGES
+from tagtopics.corpus.recipe import LANGUAGES
 from tagtopics.errors import InputError, MissingExtraError
 from tagtopics.files import code_folder
 

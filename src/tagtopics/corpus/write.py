@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from tagtopics.corpus.cells import METADATA
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.metadata import METADATA
 from tagtopics.corpus.recipe import recipe_to_json
 from tagtopics.errors import InputError
 from tagtopics.files import atomic_file, atomic_folder, check_target

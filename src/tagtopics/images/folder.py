@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from tagtopics.corpus.cells import TagLists, name_of, read_tags
 from tagtopics.corpus.core import Documents, ReadOptions
 from tagtopics.corpus.formats.registry import read_table
 from tagtopics.corpus.formats.tables import Table, table_of_rows
@@ -99,7 +100,7 @@ def _from_table(table: Table, source: str, names: Sequence[str], options: ReadOp
     """Match the rows of a table to images; several rows may name one image."""
     images = table.column(options.id or _first(table, IMAGE_COLUMNS, "images"), "the images")
     cells = table.column(_first(table, TAG_COLUMNS, "tags"), "the tags")
-    found = read_tags(cells, separator=options.separator, where=table.where)
+    found = read_tags(cells, separator=options.tag_separator, where=table.where)
     place = _places(names)
     rows: list[list[int]] = [[] for _ in names]
     strangers = []
@@ -173,7 +174,7 @@ def _from_sidecars(sidecars: Sequence[Path | None], options: ReadOptions) -> Ima
                 )
             value = value["tags"]
         cells.append(value)
-    tags = read_tags(cells, separator=options.separator, where=lambda row: str(sidecars[row]))
+    tags = read_tags(cells, separator=options.tag_separator, where=lambda row: str(sidecars[row]))
     bare = sum(path is None for path in sidecars)
     unusual = [f"{bare:,} image(s) without a sidecar, kept without tags"] if bare else []
     return ImageTags(tags=tags, unusual=unusual)
@@ -198,7 +199,7 @@ def read_images(path: Path, options: ReadOptions) -> Documents:
     `options.visual` learns its codebooks here if it is not fitted; `image_tags` finds the tags. Images that
     cannot be read are left out, each with a notice, or refused if the vocabulary has `on_error="raise"`.
     """
-    if any(value is not None for value in (options.metadata or {}).values()):
+    if options.metadata:
         raise InputError(f"{path}: title, date and url are not read for images; leave them out")
     paths = sorted(images_in(path)) if path.is_dir() else [path]
     if not paths:

@@ -24,8 +24,7 @@ from safetensors.numpy import load, save
 from tagtopics.bp.callbacks import Callback
 from tagtopics.bp.checkpoint import plain_value
 from tagtopics.corpus import Corpus, read_corpus, write_matrix_folder
-from tagtopics.corpus.columns import Columns
-from tagtopics.corpus.recipe import recipe_from_json, recipe_to_json
+from tagtopics.corpus.recipe import Columns, recipe_from_json, recipe_to_json
 from tagtopics.errors import CorpusWarning, InputError, one_line
 from tagtopics.files import (
     BLANK,

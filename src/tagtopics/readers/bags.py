@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+from tagtopics.corpus.cells import read_tags
 from tagtopics.corpus.core import Documents, ReadOptions
 from tagtopics.corpus.formats.text_files import (
     MAX_UNNAMED,
@@ -108,7 +109,7 @@ def read_ldac(path: Path, options: ReadOptions) -> Documents:
     width = max(columns, default=-1) + 1 if known is None else n_words
     parts = (np.asarray(values), np.asarray(columns), starts)
     tagged = companion(path, ".tags")
-    tags, notices, warned = (None, [], []) if tagged is None else tags_of_file(tagged, options.separator)
+    tags, notices, warned = (None, [], []) if tagged is None else tags_of_file(tagged, options.tag_separator)
     return Documents(
         source=str(path),
         counts=sp.csr_array(parts, shape=(len(starts) - 1, width)),

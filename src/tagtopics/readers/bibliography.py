@@ -12,10 +12,10 @@ from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import FileOptions
 from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import read_text
+from tagtopics.corpus.recipe import Columns
 from tagtopics.corpus.text import clean_name
 from tagtopics.errors import InputError, MissingExtraError, one_line
 

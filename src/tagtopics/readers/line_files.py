@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import FileOptions
 from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import find_encoding, open_bytes, text_lines
+from tagtopics.corpus.recipe import Columns
 from tagtopics.errors import InputError
 
 _INSTANCE = re.compile(r"(\S+)[\s,]+(\S+)[\s,]+(.*)", re.DOTALL)

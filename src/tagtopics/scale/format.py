@@ -35,9 +35,8 @@ from safetensors.numpy import load
 
 from tagtopics._typing import CSR, Int64
 from tagtopics.bp.graph import FactorGraph, Totals, wire
-from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import INT32_MAX, Corpus, checked_csr
-from tagtopics.corpus.recipe import TextRecipe, recipe_from_json, recipe_to_json
+from tagtopics.corpus.recipe import Columns, TextRecipe, recipe_from_json, recipe_to_json
 from tagtopics.errors import InputError, one_line
 from tagtopics.files import BLANK, digest_bytes, is_sealed, read_regular, sealed
 from tagtopics.scale.packing import TEXTS, Arrays, unpack

@@ -14,66 +14,40 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from tagtopics._typing import Int64
-from tagtopics.corpus.core import Corpus, Documents, FileOptions, ReadOptions, Tokenizer
-from tagtopics.corpus.formats.registry import find_source, is_table, sample_table, stream_table
-from tagtopics.corpus.formats.tables import Table, TableLayout
-from tagtopics.corpus.languages import language_notices
-from tagtopics.corpus.notices import Findings, no_tags, single_tags
-from tagtopics.corpus.read import CUSTOM_TOKENIZER, assemble, read_corpus
-from tagtopics.corpus.recipe import TextRecipe
+from tagtopics.corpus.core import Corpus, Documents, ReadKeywords, ReadOptions
+from tagtopics.corpus.formats.registry import SAMPLE, find_source, is_table, read_table, stream_table
+from tagtopics.corpus.formats.tables import Table, TableLayout, no_tags
+from tagtopics.corpus.read import CUSTOM_TOKENIZER, Findings, assemble, read_corpus, single_tags
+from tagtopics.corpus.recipe import language_notices
 from tagtopics.corpus.text import TermCounter, choose_words, count_all, frequencies, with_min_df
 from tagtopics.errors import InputError
 from tagtopics.scale.format import ShardFolder
 from tagtopics.scale.packing import metadata_of
 from tagtopics.scale.writer import ShardWriter, check_shard_target
 
-MAX_CANDIDATES = 1_000_000
-"""The default number of distinct words, and of distinct tags, that are held while counting."""
+MAX_CANDIDATES = 1_000_000  # distinct words, and distinct tags, that are held while counting
+PART_SIZE = 4 * 2**20  # characters of a table that are held at a time, about
+COUNTING, WRITING = "Counting words", "Writing shards"  # the two passes in `Progress`
+_RUN = 10_000  # documents of a corpus in memory that are written at a time
 
-PART_SIZE = 4 * 2**20
-"""The approximate number of characters of a table that are held at a time."""
-
-COUNTING, WRITING = "Counting words", "Writing shards"
-"""The titles of the two passes in `Progress`."""
-
-_RUN = 10_000
-"""The number of documents of a corpus in memory that are written at a time."""
-
-Progress = Callable[[str, int, int], None]
-"""Called with the name of the pass, the bytes read so far, and the bytes of the file."""
-
-MakeWriter = Callable[..., ShardWriter]
-"""Makes the writer, once the vocabulary and the tags are known."""
+Progress = Callable[[str, int, int], None]  # of the pass, the bytes read so far, and the bytes of the file
+MakeWriter = Callable[..., ShardWriter]  # makes the writer, once the vocabulary and the tags are known
 
 
 def shard_corpus(
     source: str | Path | Corpus,
     out: str | Path,
     *,
-    text: str | Sequence[str] | None = None,
-    tags: Any = None,
-    id: str | None = None,
-    title: str | None = None,
-    date: str | None = None,
-    url: str | None = None,
-    recipe: TextRecipe | None = None,
-    tokenizer: Tokenizer | None = None,
-    vocabulary: Sequence[str] | None = None,
-    tag_names: Sequence[str] | None = None,
-    tag_separator: str | None = None,
-    format: str | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    query: str | None = None,
     shard_edges: int | None = None,
     overwrite: bool = False,
     max_candidates: int = MAX_CANDIDATES,
     progress: Progress | None = None,
+    **options: Unpack[ReadKeywords],
 ) -> ShardFolder:
     """Write a corpus of any size as a folder of shards.
 
@@ -84,27 +58,13 @@ def shard_corpus(
     Args:
         source: a path, or a corpus.
         out: the folder to write.
-        text: the column of the text, or several; as in `read_corpus`.
-        tags: the column of the tags, or several; as in `read_corpus`.
-        id: the column of the documents' names.
-        title: the column of their titles; as in `read_corpus`.
-        date: the column of their dates, likewise.
-        url: the column of their web addresses, likewise.
-        recipe: how text becomes words; None for `TextRecipe()`.
-        tokenizer: a custom function from text to words that replaces the recipe's; it cannot be saved.
-        vocabulary: the words to count, if they are known.
-        tag_names: the tags to keep, if they are known.
-        tag_separator: what divides the tags of one string; as in `read_corpus`.
-        format: the format of a path; None to tell it from the name.
-        delimiter: what divides the values of a line of CSV; as in `read_corpus`.
-        encoding: of text files; as in `read_corpus`.
-        query: to an SQLite database; as in `read_corpus`.
         shard_edges: distinct words summed over the documents of a shard; None for four times the
             vocabulary, at least 1,000,000.
         overwrite: replace the shards in the folder.
         max_candidates: distinct words, and distinct tags, that may be held while counting. If there are
             more, rare ones are dropped, and a notice says how rare.
         progress: called with the pass, the bytes read so far, and the bytes of the file.
+        options: those of `read_corpus`, such as `text`, `tags` and `recipe`.
 
     Returns:
         The folder, open for reading; its manifest has a notice for each decision that was made.
@@ -116,38 +76,18 @@ def shard_corpus(
     if max_candidates < 2:
         raise InputError(f"max_candidates must be at least 2, not {max_candidates}")
     make = partial(ShardWriter, target, shard_edges=shard_edges, overwrite=overwrite)
-    options = ReadOptions(
-        text=text,
-        tags=tags,
-        id=id,
-        separator=tag_separator,
-        recipe=recipe or TextRecipe(),
-        tokenizer=tokenizer,
-        vocabulary=vocabulary,
-        tag_names=tag_names,
-        file=FileOptions(delimiter=delimiter, encoding=encoding, query=query),
-        metadata={"title": title, "date": date, "url": url},
-    )
-    if options.recipe.phrases is True:
+    given = ReadOptions.of(options)
+    if given.recipe.phrases is True:
         raise InputError(
             "text recipe: phrases=True needs all texts at once, but shards are read in parts; find them in a "
             "sample, and give its recipe: read_corpus(sample, recipe=TextRecipe(phrases=True)).recipe"
         )
     if isinstance(source, Corpus):
         return _write_corpus(source, make)
-    path, kind = find_source(source, format)
+    path, kind = find_source(source, given.format)
     if is_table(kind):
-        return _Stream(path, kind, options, progress).write(make, max_candidates)
-    corpus = read_corpus(
-        path,
-        tags=tags,
-        id=id,
-        vocabulary=vocabulary,
-        tag_names=tag_names,
-        tag_separator=tag_separator,
-        format=kind,
-    )
-    return _write_corpus(corpus, make)
+        return _Stream(path, kind, given, progress).write(make, max_candidates)
+    return _write_corpus(read_corpus(path, **options), make)
 
 
 def _write_corpus(corpus: Corpus, make: MakeWriter) -> ShardFolder:
@@ -180,7 +120,7 @@ class _Stream:
         findings, n_docs = Findings(), 0
         keeps_recipe = not layout.counted and options.tokenizer is None
         recipe = options.recipe if keeps_recipe else None
-        columns = layout.columns()
+        columns = layout.columns
         with make(options.vocabulary, options.tag_names, recipe=recipe, columns=columns) as writer:
             for table in self._parts(layout, WRITING):
                 part, found = assemble(layout.documents(table), options, counter)
@@ -219,10 +159,10 @@ class _Stream:
     def _chosen(self, layout: TableLayout, counts: _Candidates) -> tuple[ReadOptions, list[str]]:
         """Return the options with the vocabulary and the tags that were chosen, and notices."""
         options = self.options
-        columns = layout.columns()
+        columns = layout.columns
         sample: Mapping[str, Any] = {}
         if not columns.tags:
-            sample = sample_table(self.path, self.kind, layout.names, options.file).columns
+            sample = read_table(self.path, self.kind, layout.names, options, SAMPLE).columns
         notices = [
             *layout.notices()[0],
             *no_tags(sample, columns.used()),
@@ -256,7 +196,7 @@ class _Stream:
             if self.progress is not None:
                 self.progress(reading, n_bytes, size)
 
-        yield from stream_table(self.path, self.kind, layout.wanted(), PART_SIZE, watch, self.options.file)
+        yield from stream_table(self.path, self.kind, layout.wanted(), PART_SIZE, watch, self.options)
         watch(size)
 
 

@@ -17,7 +17,7 @@ from safetensors.numpy import save
 from tagtopics._typing import CSR
 from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import canonical_counts, canonical_tags
-from tagtopics.corpus.recipe import TextRecipe
+from tagtopics.corpus.recipe import Columns, TextRecipe
 from tagtopics.corpus.write import check_folder, write_names
 from tagtopics.errors import InputError
 from tagtopics.files import atomic_folder, digest_bytes

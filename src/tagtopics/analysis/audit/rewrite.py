@@ -27,10 +27,16 @@ import scipy.sparse as sp
 from tagtopics.analysis.audit.changes import Change, apply_changes, edit_tags
 from tagtopics.corpus.cells import STRONG, TagStyle, list_in
 from tagtopics.corpus.core import Corpus, FileOptions
-from tagtopics.corpus.formats.delimited import Dialect, find_dialect, long_fields
 from tagtopics.corpus.formats.registry import find_source, read_table, stream_table
 from tagtopics.corpus.formats.tables import Table
-from tagtopics.corpus.formats.text_files import is_wide, open_bytes, text_lines
+from tagtopics.corpus.formats.text_files import (
+    Dialect,
+    find_dialect,
+    is_wide,
+    long_fields,
+    open_bytes,
+    text_lines,
+)
 from tagtopics.corpus.read import read_corpus
 from tagtopics.corpus.tags import name_of, read_tags
 from tagtopics.corpus.write import write_names

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from tagtopics.corpus.cells import METADATA, read_metadata
 from tagtopics.corpus.core import Documents, ReadOptions, canonical_tags, checked_csr
 from tagtopics.corpus.formats.registry import read_table
 from tagtopics.corpus.formats.text_files import (
@@ -23,7 +24,6 @@ from tagtopics.corpus.formats.text_files import (
     name_lines,
     read_json,
 )
-from tagtopics.corpus.metadata import METADATA, read_metadata
 from tagtopics.corpus.recipe import TextRecipe, recipe_from_json
 from tagtopics.corpus.text import clean_text
 from tagtopics.errors import InputError

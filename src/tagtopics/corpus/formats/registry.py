@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -17,26 +17,23 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import Documents, FileOptions, ReadOptions
-from tagtopics.corpus.formats.delimited import stream_delimited
 from tagtopics.corpus.formats.jsonl import stream_jsonl
 from tagtopics.corpus.formats.parquet import stream_parquet
 from tagtopics.corpus.formats.sandbox import read_in_sandbox
 from tagtopics.corpus.formats.tables import Table
-from tagtopics.corpus.formats.text_files import Watch, encoding_as_before
+from tagtopics.corpus.formats.text_files import Watch, encoding_as_before, stream_delimited
 from tagtopics.corpus.formats.text_folders import SUFFIXES, holds_texts, read_pdf, read_text_folder
 from tagtopics.corpus.formats.workbooks import read_workbook
+from tagtopics.corpus.recipe import Columns
 from tagtopics.errors import InputError
 
-LAYERS = ("tagtopics.readers", "tagtopics.images")
-"""Packages that register formats when they are imported."""
+LAYERS = ("tagtopics.readers", "tagtopics.images")  # they register formats when they are imported
+SAMPLE = 200_000  # characters of the first rows of a table
+_FILE_OPTIONS = ("delimiter", "query", "encoding")
 
-_SAMPLE = 200_000
-"""Characters of a sample."""
-
+# Yields the wanted columns of a file in tables of about N characters, its third argument.
 Stream = Callable[[Path, Collection[str], float, Watch | None, FileOptions], Iterator[Table]]
-"""Yields the wanted columns of a file in tables of about N characters, its third argument."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +48,7 @@ class Format:
             or take any memory or time.
         suffixes: of the files that have this format.
         options: names of the `FileOptions` that apply.
-        holds: tells whether a file or folder has this format, whatever its suffix.
+        holds: tells whether a folder has this format, or a file with such a suffix or one that is unknown.
         takes_values: whether tags, ids and labels of `documents` are values that the user gives.
     """
 
@@ -65,11 +62,8 @@ class Format:
     takes_values: bool = True
 
 
-FORMATS: dict[str, Format] = {}
-"""The formats by name, as `read_corpus` accepts them."""
-
-BY_CONTENT: dict[str, Callable[[Path], str]] = {}
-"""For a suffix that several formats share: returns the name of the format of a file."""
+FORMATS: dict[str, Format] = {}  # by name, as `read_corpus` accepts them
+BY_CONTENT: dict[str, Callable[[Path], str]] = {}  # for a suffix of several formats: returns that of a file
 
 
 def register(name: str, format: Format) -> None:
@@ -83,8 +77,7 @@ def _read_folder(path: Path, options: ReadOptions) -> Documents:
     return read_folder(path, options)
 
 
-_TEXT = ("encoding",)
-register("jsonl", Format(stream=stream_jsonl, suffixes=(".jsonl", ".ndjson"), options=_TEXT))
+register("jsonl", Format(stream=stream_jsonl, suffixes=(".jsonl", ".ndjson"), options=("encoding",)))
 for _name, _usual, _suffixes in (("csv", ",", (".csv",)), ("tsv", "\t", (".tsv", ".tab"))):
     _stream = partial(stream_delimited, usual=_usual)
     register(_name, Format(stream=_stream, suffixes=_suffixes, options=("delimiter", "encoding")))
@@ -92,7 +85,7 @@ register("parquet", Format(stream=stream_parquet, suffixes=(".parquet", ".pq")))
 _BOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 register("xlsx", Format(table=read_workbook, sandbox="a workbook", suffixes=_BOOKS))
 register("pdf", Format(table=read_pdf, sandbox="PDF", suffixes=(".pdf",)))
-register("texts", Format(table=read_text_folder, options=_TEXT))
+register("texts", Format(table=read_text_folder, options=("encoding",)))
 register("folder", Format(documents=_read_folder))
 
 
@@ -108,15 +101,15 @@ def is_table(name: str) -> bool:
     return FORMATS[name].documents is None
 
 
-def read_table(path: Path, kind: str, wanted: Collection[str], options: FileOptions | None = None) -> Table:
-    """Read a file of a format of tables as one table."""
-    with closing(stream_table(path, kind, wanted, math.inf, options=options)) as parts:  # type: ignore[type-var]
-        return next(parts)
-
-
-def sample_table(path: Path, kind: str, wanted: Collection[str], options: FileOptions | None = None) -> Table:
-    """Read the first rows of such a file, of about `_SAMPLE` characters."""
-    with closing(stream_table(path, kind, wanted, _SAMPLE, None, options)) as parts:  # type: ignore[type-var]
+def read_table(
+    path: Path,
+    kind: str,
+    wanted: Collection[str],
+    options: FileOptions | None = None,
+    size: float = math.inf,
+) -> Table:
+    """Read a file of a format of tables as one table, or its first rows of about `size` characters."""
+    with closing(stream_table(path, kind, wanted, size, options=options)) as parts:
         return next(parts)
 
 
@@ -127,38 +120,32 @@ def stream_table(
     size: float,
     watch: Watch | None = None,
     options: FileOptions | None = None,
-) -> Iterator[Table]:
+) -> Generator[Table, None, None]:
     """Yield the wanted columns of a file in tables of about `size` characters, at least one table.
 
     `kind` is a format of tables; `watch` is called now and then with the bytes read so far.
     """
     options, format = options or FileOptions(), FORMATS[kind]
-    _check_options(path, kind, options)
-    before = options.earlier and options.earlier.encoding
+    for name in _FILE_OPTIONS:
+        if getattr(options, name) is not None and name not in format.options:
+            kinds = [other for other, its in FORMATS.items() if name in its.options]
+            raise InputError(f"{path}: {name} is an option for {', '.join(kinds)}, not for {kind}")
+    before = options.columns and options.columns.encoding
     if before and options.encoding is None and "encoding" in format.options and path.is_file():
         options = replace(options, encoding=encoding_as_before(path, before))
     if isinstance(wanted, list | tuple):
         wanted = dict.fromkeys(wanted)  # in order; a list would be searched for each name of a header
     if format.stream is not None:
-        return format.stream(path, wanted, size, watch, options)
-    return _one_part(path, kind, options)
-
-
-def _one_part(path: Path, kind: str, options: FileOptions) -> Iterator[Table]:
-    """Yield a file with all its columns as one table."""
-    yield _whole_table(path, kind, options)
-
-
-def _whole_table(path: Path, kind: str, options: FileOptions) -> Table:
-    """Read a file with all its columns, in a separate process if its parser is not safe."""
-    format = FORMATS[kind]
-    assert format.table is not None
-    if format.sandbox is None:
-        return format.table(path, options)
-    given = (kind, str(path), json.dumps(vars(options)))
-    parts = read_in_sandbox("tagtopics.corpus.formats.registry:table_as_json", format.sandbox, path, *given)
-    roles = None if parts["roles"] is None else Columns.model_validate(parts["roles"])
-    return Table(**parts | {"roles": roles})
+        yield from format.stream(path, wanted, size, watch, options)
+    elif format.sandbox is None:
+        assert format.table is not None
+        yield format.table(path, options)
+    else:
+        given = json.dumps({name: getattr(options, name) for name in _FILE_OPTIONS})
+        function = "tagtopics.corpus.formats.registry:table_as_json"
+        parts = read_in_sandbox(function, format.sandbox, path, kind, str(path), given)
+        roles = None if parts["roles"] is None else Columns.model_validate(parts["roles"])
+        yield Table(**parts | {"roles": roles})
 
 
 def table_as_json(kind: str, path: str, options: str) -> dict[str, Any]:
@@ -169,13 +156,6 @@ def table_as_json(kind: str, path: str, options: str) -> dict[str, Any]:
     table = read(Path(path), FileOptions(**json.loads(options)))
     roles = None if table.roles is None else table.roles.model_dump(mode="json")
     return vars(table) | {"roles": roles}
-
-
-def _check_options(path: Path, kind: str, options: FileOptions) -> None:
-    for name in ("delimiter", "query", "encoding"):
-        if getattr(options, name) is not None and name not in FORMATS[kind].options:
-            kinds = [other for other, format in FORMATS.items() if name in format.options]
-            raise InputError(f"{path}: {name} is an option for {', '.join(kinds)}, not for {kind}")
 
 
 def find_source(source: str | Path, format: str | None) -> tuple[Path, str]:
@@ -199,26 +179,27 @@ def find_source(source: str | Path, format: str | None) -> tuple[Path, str]:
 
 def _guess_format(path: Path) -> str:
     """Return the name of the format of a file or folder."""
-    for name, format in FORMATS.items():
-        if format.holds is not None and format.holds(path):
-            return name
-    if path.is_dir():
-        if not (path / "vocab.txt").exists() and holds_texts(path):
-            return "texts"
-        if not any((path / name).exists() for name in ("words.npz", "vocab.txt", "manifest.json")):
-            raise InputError(
-                f"{path}: no documents in this folder; it may hold texts ({' '.join(SUFFIXES)}), images, "
-                "or a matrix (words.npz, vocab.txt)"
-            )
-        return "folder"
     bare = path.with_suffix("") if path.suffix == ".gz" else path
-    suffix = bare.suffix.lower()
+    suffix = "" if path.is_dir() else bare.suffix.lower()
     if suffix in BY_CONTENT:
         return BY_CONTENT[suffix](path)
-    for name, format in FORMATS.items():
-        if suffix in format.suffixes:
+    likely = [name for name, format in FORMATS.items() if suffix in format.suffixes]
+    for name in likely or FORMATS:
+        holds = FORMATS[name].holds
+        if holds is not None and holds(path):
             return name
-    raise InputError(
-        f"{path}: cannot tell the format from the name; name it with --format (format=), "
-        f"one of {', '.join(FORMATS)}"
-    )
+    if likely:
+        return likely[0]
+    if not path.is_dir():
+        raise InputError(
+            f"{path}: cannot tell the format from the name; name it with --format (format=), "
+            f"one of {', '.join(FORMATS)}"
+        )
+    if not (path / "vocab.txt").exists() and holds_texts(path):
+        return "texts"
+    if not any((path / name).exists() for name in ("words.npz", "vocab.txt", "manifest.json")):
+        raise InputError(
+            f"{path}: no documents in this folder; it may hold texts ({' '.join(SUFFIXES)}), images, "
+            "or a matrix (words.npz, vocab.txt)"
+        )
+    return "folder"

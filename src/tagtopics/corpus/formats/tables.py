@@ -1,4 +1,4 @@
-"""Tables of documents: files (see `streams`), data frames, dictionaries.
+"""Tables of documents: files, data frames, dictionaries.
 
 Some things cannot be seen in one cell: what separates tags, whether text is counted words. `TableLayout`
 decides them for all parts of a table, so that a table in parts gives the same documents as the table in one
@@ -7,24 +7,44 @@ piece.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from typing import Any
 
-from tagtopics.corpus.cells import TagStyle, given_separators, is_missing, is_missing_text
-from tagtopics.corpus.columns import Columns
+from tagtopics.corpus.cells import (
+    METADATA,
+    TagLists,
+    TagStyle,
+    given_separators,
+    is_missing,
+    is_missing_text,
+    list_in,
+    name_of,
+    read_metadata,
+    read_tags,
+)
 from tagtopics.corpus.core import Documents, ReadOptions, Where
-from tagtopics.corpus.markup import HTML_REMOVED, plain_texts
-from tagtopics.corpus.metadata import DEFAULT_COLUMNS, METADATA, read_metadata
-from tagtopics.corpus.tags import TagLists, name_of, read_tags
-from tagtopics.corpus.text import clean_text
+from tagtopics.corpus.recipe import Columns
+from tagtopics.corpus.text import HTML_REMOVED, clean_text, plain_texts
 from tagtopics.errors import InputError, similar_names
 
-_DEFAULTS = ("text", "words", "tags", "id", "label", "split")
-_NAMED = ("id", "label")
+# The columns that are used if the user names none; the first that exists.
+_DEFAULTS = {
+    "id": ("id",),
+    "label": ("label",),
+    "title": ("title",),
+    "date": ("date", "year"),
+    "url": ("url",),
+}
+_ONE_NAME = tuple(_DEFAULTS)
 _USUAL_TEXTS = ("abstract", "body", "content", "description", "full_text", "message", "summary", "title")
+SAMPLE_ROWS, _LONGEST_TAG = 200, 60  # of a column that may hold tags
+_USUAL_TAGS = re.compile(
+    r"(tag|keyword|author|creator|category|categorie|subject|topic|label|genre|venue|journal|mesh|year)s?"
+)
 
 
 @dataclass(frozen=True)
@@ -107,7 +127,8 @@ def table_of_rows(rows: Sequence[Mapping[str, Any]], wanted: Collection[str], so
         if not isinstance(value, Mapping):
             raise InputError(f"{source}, row {row}: expected a dictionary, got {type(value).__name__}")
     names = list(dict.fromkeys(name for row in rows for name in row))
-    return Table(source, _columns_of_rows(rows, names, wanted), names, len(rows))
+    columns = {name: [row.get(name) for row in rows] for name in names if name in wanted}
+    return Table(source, columns, names, len(rows))
 
 
 class TableLayout:
@@ -118,183 +139,151 @@ class TableLayout:
             table had, else for the default, if there is such a column.
 
     Attributes:
+        names: of all columns found so far.
+        columns: those that are used, for later tables.
         counted: whether the text is words with counts.
     """
 
     def __init__(self, options: ReadOptions) -> None:
-        metadata = options.metadata or {}
-        for name, value in {"id": options.id, "label": options.label, **metadata}.items():
+        for what in _ONE_NAME:
+            value = getattr(options, what)
             if not (value is None or isinstance(value, str)):
-                raise InputError(f"{name}: expected the name of a column, got {type(value).__name__}")
-        self._text, self._tags = _listed(options.text, "text"), _listed(options.tags, "tags")
+                raise InputError(f"{what}: expected the name of a column, got {type(value).__name__}")
+        for what in ("text", "tags"):
+            value = getattr(options, what)
+            several = isinstance(value, list | tuple) and value and all(isinstance(one, str) for one in value)
+            if not (value is None or isinstance(value, str) or several):
+                raise InputError(f"{what}: expected the name of a column, or a list of names")
         self._options = options
         self._earlier = options.columns or Columns()
-        self._names: dict[str, None] = {}
         self._styles: dict[str, TagStyle] = {}
         self._html = False
         self._file_notices: tuple[list[str], list[str]] | None = None
-        self._dialect: dict[str, Any] = {"encoding": options.file.encoding}
+        self.names: dict[str, None] = {}
+        self.columns = Columns()
         self.counted = False
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of all columns found so far."""
-        return tuple(self._names)
 
     def wanted(self) -> frozenset[str]:
         """Return the names of the columns to read."""
-        metadata = self._options.metadata
-        named = {self._options.id, self._options.label, *(metadata or {}).values()}
-        named |= {getattr(self._earlier, name) for name in (*_NAMED, *METADATA)}
-        earlier = {*_listed(self._earlier.text, "text"), *_listed(self._earlier.tags, "tags")}
-        defaults = () if metadata is None else chain.from_iterable(DEFAULT_COLUMNS.values())
-        return frozenset({*_DEFAULTS, *defaults, *named, *self._text, *self._tags, *earlier} - {None})
+        usual = ("text", "words", "tags", "split", *chain.from_iterable(_DEFAULTS.values()))
+        named = (
+            _listed(getattr(given, what))
+            for given in (self._options, self._earlier)
+            for what in ("text", "tags", *_ONE_NAME)
+        )
+        return frozenset({*usual, *chain.from_iterable(named)})
 
     def update(self, table: Table) -> bool:
         """Take one more part of the table into account; return whether earlier parts must be read again."""
-        before = self._text_columns(), self.counted, self._meanings()
-        self._names |= dict.fromkeys(table.names)
-        earlier = _listed(self._earlier.text, "text")
-        if table.roles is not None and not any(name in self._names for name in earlier):
+        before = self._meaning()
+        self.names |= dict.fromkeys(table.names)
+        if table.roles is not None and not self._any_there(self._earlier.text):
             self._earlier = table.roles
         self._file_notices = self._file_notices or (list(table.notices), list(table.warnings))
-        self._dialect |= table.dialect
-        text = self._text_columns()
+        text, tags = self._text_column(), self._tags_column()
+        for name in _listed(tags):
+            given = given_separators(self._options.tag_separator) or self._earlier.separators_of(name)
+            self._styles[name] = self._styles.get(name, TagStyle(given)).updated(table.columns.get(name, ()))
+        found: dict[str, Any] = {
+            "text": text[0] if len(text) == 1 else text,
+            "tags": tags,
+            "separators": {
+                name: style.separators for name, style in self._styles.items() if style.separators
+            },
+            "encoding": self._options.encoding,
+            **table.dialect,
+        }
+        used = {*_listed(tags), *(text if len(text) == 1 else ())}
+        for what in _ONE_NAME:
+            usual = (name for name in _DEFAULTS[what] if name in self.names)
+            default = next((name for name in usual if what not in METADATA or name not in used), None)
+            found[what] = self._named_column(what) or default
+        self.columns = Columns(**found)
         cells = table.columns.get(text[0], ()) if len(text) == 1 else ()
         self.counted = self.counted or any(isinstance(cell, Mapping) for cell in cells)
-        for name in self._tag_columns():
-            style = self._styles.get(name) or TagStyle(self._given(name))
-            self._styles[name] = style.updated(table.columns.get(name, ()))
-        after = text, self.counted, self._meanings()
-        return before != after
+        return before != self._meaning()
 
     def check(self, source: str, *, only_text: bool = False) -> None:
         """Check that the columns of the text, and all that the user named, exist."""
-        texts = "the text" if self._text or self._earlier.text is None else "the text, as in the fit"
-        wanted = [(name, texts) for name in self._text_columns()]
+        fitted = self._options.text is None and self._earlier.text is not None
+        wanted = [(name, "the text, as in the fit" if fitted else "the text") for name in self._text_column()]
         if not only_text:
-            wanted += [(name, "the tags") for name in self._tags]
-            wanted += [(self._options.id, "the ids")] if self._options.id else []
-            wanted += [(self._options.label, "the labels")] if self._options.label else []
-            metadata = self._options.metadata or {}
-            wanted += [(name, f"the {METADATA[what]}") for what, name in metadata.items() if name]
+            wanted += [(name, "the tags") for name in _listed(self._options.tags)]
+            named = [(getattr(self._options, what), METADATA.get(what, f"{what}s")) for what in _ONE_NAME]
+            wanted += [(name, f"the {what}") for name, what in named if name is not None]
         for name, what in wanted:
-            if name not in self._names:
-                raise _no_column(source, name, what, self._names)
+            if name not in self.names:
+                raise _no_column(source, name, what, self.names)
 
     def documents(self, table: Table) -> Documents:
         """Return the documents of a part of the table."""
-        ids = _names(table, self._column("id"), "id") or table.ids or [None] * table.n_rows
-        bags = _bags(table, self._text_columns()[0]) if self.counted else None
-        columns, by_default = self._metadata_columns()
-        metadata, left_out = read_metadata({what: table.cells(name) for what, name in columns.items()})
+        columns = self.columns
+        ids = _names(table, columns.id, "id") or table.ids or [None] * table.n_rows
+        kept = {what: getattr(columns, what) for what in METADATA if getattr(columns, what)}
+        metadata, left_out = read_metadata({what: table.cells(name) for what, name in kept.items()})
+        found = [f"{METADATA[what]} from {kept[what]!r}" for what in kept if not self._named_column(what)]
+        by_default = [f"not tags, but kept with the documents: {', '.join(found)}"] if found else []
+        split = table.columns.get("split", ())
+        is_split = len(split) and all(part in ("train", "test") for part in split)
         return Documents(
             source=table.source,
             texts=None if self.counted else self._read_texts(table),
-            bags=bags,
+            bags=_bags(table, _listed(columns.text)[0]) if self.counted else None,
             tags=self._read_tags(table),
             ids=[name or str(table.first_row + row) for row, name in enumerate(ids)],
-            labels=_names(table, self._column("label"), "label"),
-            split=_split(table),
+            labels=_names(table, columns.label, "label"),
+            split=list(split) if is_split else None,
             where=replace(table, columns={}).where,  # the cells are not needed any more
-            columns=self.columns(),
+            columns=columns,
             warnings=left_out,
             notices=[*by_default, *left_out],
             **metadata,  # type: ignore[arg-type]
         )
 
-    def columns(self) -> Columns:
-        """Return the columns that were used, for later tables."""
-        tags = self._tags_named() if self._tagged() else None
-        divided = {name: style.separators for name, style in self._styles.items() if style.separators}
-        names: dict[str, Any] = {
-            name: self._column(name) or (name if name in self._names else None) for name in _NAMED
-        }
-        names |= self._metadata_columns()[0]
-        text = self._text_columns()
-        return Columns(
-            text=text[0] if len(text) == 1 else text,
-            tags=tags if tags is None or isinstance(tags, str) else tuple(tags),
-            separators=divided if tags is not None else {},
-            formats={**self._options.file.formats},
-            **names,
-            **self._dialect,
-        )
-
     def notices(self) -> tuple[list[str], list[str]]:
         """Return lines on what was decided for all parts of the table, and those of them to warn of."""
-        styles = self._styles.items() if self._tagged() else ()
-        warned = [line for name, style in styles for line in style.commas(name)]
-        lines = [line for name, style in styles for line in style.notices(name)]
+        of_file, warned_of_file = self._file_notices or ([], [])
+        of_tags = [style.notices(name) for name, style in self._styles.items()]
+        lines = [*of_file, *chain.from_iterable(said for said, _ in of_tags)]
         if self._html:
             lines.append(HTML_REMOVED)
-        lost = [name for name in _listed(self._earlier.tags, "tags") if name not in self._names]
+        lost = [name for name in _listed(self._earlier.tags) if name not in self.names]
         if lost and self._options.tags is None:
             names = ", ".join(map(repr, lost))
             lines.append(f"no column {names}, which had the tags when the model was fitted")
-        of_file, warned_of_file = self._file_notices or ([], [])
-        return [*of_file, *warned, *lines], [*warned_of_file, *warned]
+        return lines, [*warned_of_file, *chain.from_iterable(warned for _, warned in of_tags)]
 
-    def _text_columns(self) -> tuple[str, ...]:
-        earlier = _listed(self._earlier.text, "text")
-        if self._text or any(name in self._names for name in earlier):
-            return self._text or earlier
-        if "words" in self._names and "text" not in self._names:
+    def _meaning(self) -> tuple[Any, ...]:
+        """Return what the documents of earlier parts depend on."""
+        return self.columns.text, self.counted, {name: style.meaning for name, style in self._styles.items()}
+
+    def _any_there(self, names: Any) -> bool:
+        return any(name in self.names for name in _listed(names))
+
+    def _named_column(self, what: str) -> str | None:
+        """Return the column that the user named, or that the earlier table had, if this one has it, too."""
+        earlier = getattr(self._earlier, what)
+        return getattr(self._options, what) or (earlier if earlier in self.names else None)
+
+    def _text_column(self) -> tuple[str, ...]:
+        named, earlier = _listed(self._options.text), _listed(self._earlier.text)
+        if named or self._any_there(earlier):
+            return named or earlier
+        if "words" in self.names and "text" not in self.names:
             return ("words",)
-        return ("text",) if "text" in self._names else earlier or ("text",)
+        return ("text",) if "text" in self.names else earlier or ("text",)
 
-    def _tag_columns(self) -> tuple[str, ...]:
-        return _listed(self._tags_named(), "tags")
-
-    def _tags_named(self) -> Any:
-        """Return the columns of the tags in the form that the user named them: one, or several with kinds."""
-        if self._options.tags is not None:
-            return self._options.tags
-        earlier = self._earlier.tags
-        there = any(name in self._names for name in _listed(earlier, "tags"))
-        return earlier if there else "tags"
-
-    def _tagged(self) -> bool:
-        return any(name in self._names for name in self._tag_columns())
-
-    def _column(self, what: str) -> str | None:
-        """Return the column of the ids or labels that was named, now or before; None for the default."""
-        return getattr(self._options, what) or self._before(what)
-
-    def _before(self, what: str) -> str | None:
-        """Return the column that the earlier table had, if this one has it, too."""
-        earlier: str | None = getattr(self._earlier, what)
-        return earlier if earlier in self._names else None
-
-    def _given(self, name: str) -> tuple[str, ...] | None:
-        """Return what divides the tags of a column, None if that is to be found."""
-        return given_separators(self._options.separator) or self._earlier.separators_of(name)
-
-    def _meanings(self) -> dict[str, tuple[bool, bool]]:
-        """Return what parts of the table read before depend on; for a new column, on nothing."""
-        return {name: style.meaning for name, style in self._styles.items()}
-
-    def _metadata_columns(self) -> tuple[dict[str, str], list[str]]:
-        """Return the columns of titles, dates and addresses, and a line on those that the user did not name.
-
-        A column of the tags, or the only one of the text, is not taken up unless the user says so.
-        """
-        if self._options.metadata is None:
-            return {}, []
-        text = self._text_columns()
-        used = {*self._tag_columns(), *(text if len(text) == 1 else ())}
-        columns, found = dict[str, str](), list[str]()
-        for what, defaults in DEFAULT_COLUMNS.items():
-            named = self._options.metadata.get(what) or self._before(what)
-            default = next((name for name in defaults if name in self._names and name not in used), None)
-            if named or default:
-                columns[what] = str(named or default)
-            if default and not named:
-                found.append(f"{METADATA[what]} from {default!r}")
-        return columns, [f"not tags, but kept with the documents: {', '.join(found)}"] if found else []
+    def _tags_column(self) -> str | tuple[str, ...] | None:
+        """Return the column of the tags, or several if tags have kinds; None if there is none."""
+        named = self._options.tags
+        if named is None:
+            named = self._earlier.tags if self._any_there(self._earlier.tags) else "tags"
+        if not self._any_there(named):
+            return None
+        return named if isinstance(named, str) else tuple(named)
 
     def _read_texts(self, table: Table) -> list[str]:
-        columns = [texts_of(table.cells(name), table.where, name) for name in self._text_columns()]
+        columns = [texts_of(table.cells(name), table.where, name) for name in _listed(self.columns.text)]
         if self._options.recipe.strip_html:
             plain = [plain_texts(column) for column in columns]
             self._html = self._html or any(n for _, n in plain)
@@ -302,17 +291,13 @@ class TableLayout:
         return columns[0] if len(columns) == 1 else ["\n".join(parts) for parts in zip(*columns, strict=True)]
 
     def _read_tags(self, table: Table) -> TagLists | None:
-        if not self._tagged():
+        tags = self.columns.tags
+        if tags is None:
             return None
-        named = self._tags_named()
+        kinds = {tags: None} if isinstance(tags, str) else {name: name for name in tags}
         columns = [
-            read_tags(
-                table.cells(name),
-                style=self._styles[name],
-                kind=None if isinstance(named, str) else name,
-                where=table.where,
-            )
-            for name in self._tag_columns()
+            read_tags(table.cells(name), style=self._styles[name], kind=kind, where=table.where)
+            for name, kind in kinds.items()
         ]
         if len(columns) == 1:
             return columns[0]
@@ -325,8 +310,7 @@ def documents_of_table(table: Table, layout: TableLayout) -> Documents:
         raise InputError(f"{table.source}: no documents; the table has no rows")
     layout.update(table)
     layout.check(table.source)
-    documents = layout.documents(table)
-    return documents.noting(*layout.notices())
+    return layout.documents(table).with_notices(*layout.notices())
 
 
 def texts_of(cells: Sequence[Any], where: Where, what: str) -> list[str]:
@@ -356,29 +340,16 @@ def _bags(table: Table, what: str) -> list[Mapping[str, Any]]:
 
 def _names(table: Table, column: str | None, what: str) -> list[str | None] | None:
     """Return a column of ids or labels, None if there is none."""
-    if column is None and what not in table.columns:
+    if column is None:
         return None
-    cells = table.cells(column or what)
     return [
         None if is_missing_text(cell) else name_of(cell, partial(table.where, row), what)
-        for row, cell in enumerate(cells)
+        for row, cell in enumerate(table.cells(column))
     ]
 
 
-def _split(table: Table) -> list[str] | None:
-    """Return the column `split` if it divides documents into training and test documents."""
-    parts = table.columns.get("split", ())
-    return list(parts) if len(parts) and all(part in ("train", "test") for part in parts) else None
-
-
-def _listed(names: Any, what: str) -> tuple[str, ...]:
-    if names is None:
-        return ()
-    if isinstance(names, str):
-        return (names,)
-    if not isinstance(names, list | tuple) or not names or not all(isinstance(name, str) for name in names):
-        raise InputError(f"{what}: expected the name of a column, or a list of names")
-    return tuple(names)
+def _listed(names: Any) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names or ())
 
 
 def _no_column(source: str, name: str, what: str, names: Iterable[str]) -> InputError:
@@ -396,7 +367,28 @@ def _name_the_text(names: Iterable[str]) -> str:
     return f"; name the one with the text, such as text={likely!r} (--text {likely})" if likely else ""
 
 
-def _columns_of_rows(
-    rows: Sequence[Mapping[str, Any]], names: Iterable[str], wanted: Collection[str]
-) -> dict[str, list[Any]]:
-    return {name: [row.get(name) for row in rows] for name in names if name in wanted}
+def no_tags(columns: Mapping[str, Sequence[Any]], used: Collection[str]) -> list[str]:
+    """Return a line for a table without tags if columns that are not used for something else look like it."""
+    names = [name for name, cells in columns.items() if name not in used and _is_tag_like(name, cells)]
+    if not names:
+        return []
+    example = f"tags={names[0]!r} (--tags {names[0]})"
+    return [f"no column of tags was named; these look like tags: {', '.join(names[:6])}; use {example}"]
+
+
+def _is_tag_like(name: str, cells: Sequence[Any]) -> bool:
+    """Tell whether cells are lists, or short strings or numbers, some with separators or equal."""
+    values = [cell for cell in cells[:SAMPLE_ROWS] if not (is_missing(cell) or cell == "")]
+    if not values or any(isinstance(value, Mapping) for value in values):
+        return False
+    found = (list_in(value) if isinstance(value, str) else value for value in values)
+    lists = [items for items in found if isinstance(items, list | tuple | set)]
+    if lists:
+        return all(len(str(item)) <= _LONGEST_TAG for items in lists for item in items)
+    texts = [str(value) for value in values]
+    divided = any(";" in text or "|" in text for text in texts)
+    if max(map(len, texts)) > _LONGEST_TAG * (11 if divided else 1):
+        return False
+    if _USUAL_TAGS.fullmatch(name.lower()) or divided:
+        return True
+    return len(texts) >= 10 and len(set(texts)) <= len(texts) / 2

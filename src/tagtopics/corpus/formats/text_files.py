@@ -1,49 +1,51 @@
-"""Text files: plain or gzip, in any encoding, which is found if it is not named; errors name the line."""
+"""Text files: plain or gzip, in any encoding, which is found if it is not named; errors name the line.
+
+Delimited text, CSV, TSV and their relatives, is read with delimiter and quoting detected and stated.
+"""
 
 from __future__ import annotations
 
 import codecs
+import csv
 import gzip
 import io
 import json
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
+from tagtopics.corpus.core import FileOptions
+from tagtopics.corpus.formats.tables import Table, first_repeated
+from tagtopics.corpus.recipe import Columns
 from tagtopics.errors import InputError
 
-LINE_LIMIT = 64 * 2**20
-"""The longest line of a text file, in bytes."""
+LINE_LIMIT = 64 * 2**20  # bytes of the longest line of a text file
 
-MAX_EXPANSION = 100
-FREE_EXPANSION = 64 * 2**20
-"""Packed files (gzip, npz, Parquet, MATLAB) may expand to 64 MiB, or to 100 times their size on disk."""
+# Packed files (gzip, npz, Parquet, MATLAB) may expand to 64 MiB, or to 100 times their size on disk. Each row
+# or line counts 64 bytes in addition: a short document takes memory, too.
+MAX_EXPANSION, FREE_EXPANSION, ROW_COST = 100, 64 * 2**20, 64
+MAX_UNNAMED = 2**24  # the most columns that a file may imply without naming them
 
-ROW_COST = 64
-"""Bytes that each row or line of a packed file counts in addition: a short document takes memory, too."""
+Watch = Callable[[int], None]  # called with the number of bytes of a file on disk that were read
 
-MAX_UNNAMED = 2**24
-"""The most columns that a file may imply without naming them."""
+_WATCH_EVERY, _CHUNK = 256, 2**20
+_MARKS = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")  # bytes that Windows-1252 does not use
+_WIDE_SHARE = 0.3  # least share of zero bytes in UTF-16 without a mark, if the text is Western
 
-Watch = Callable[[int], None]
-"""Called with the number of bytes of a file on disk that were read."""
-
-_WATCH_EVERY = 256
-_CHUNK = 2**20
-_MARKS = (
-    (b"\xff\xfe\0\0", "utf-32"),
-    (b"\0\0\xfe\xff", "utf-32"),
-    (b"\xff\xfe", "utf-16"),
-    (b"\xfe\xff", "utf-16"),
-)
-_UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
-"""Bytes that Windows-1252 does not use."""
-
-_WIDE_SHARE = 0.3
-"""UTF-16 without a mark has at least this share of zero bytes, if the text is Western."""
+_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+_SAMPLE_LINES, _SAMPLE_CHARS = 200, 2**20
+# How quotes are written, as `Columns.quoting` names it: arguments of `csv.reader`.
+_QUOTING: dict[str, dict[str, Any]] = {
+    "doubled": {"doublequote": True},
+    "backslash": {"doublequote": False, "escapechar": "\\"},
+    "none": {"quoting": csv.QUOTE_NONE},
+}
 
 
 def text_lines(path: Path, watch: Watch | None = None, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
@@ -52,22 +54,50 @@ def text_lines(path: Path, watch: Watch | None = None, encoding: str = "utf-8") 
     Memory is bounded by `LINE_LIMIT`. Anything but text in the encoding is an `InputError`, and so is an
     empty file. `watch` is called now and then with the bytes read so far.
     """
-    if is_wide(encoding):
-        yield from _wide_lines(path, encoding)
-        return
     number = 0
     with open_bytes(path) as file:
-        while raw := file.readline(LINE_LIMIT + 1):
-            number += 1
-            if len(raw) > LINE_LIMIT:
-                raise InputError(
-                    f"{path}, line {number}: longer than {LINE_LIMIT:,} bytes; is this a text file?"
-                )
+        for number, line in enumerate(_lines(file, path, encoding), start=1):
             if watch is not None and number % _WATCH_EVERY == 0:
-                watch(_position(file))
-            yield number, _decode(raw, path, number, encoding)
+                watch(int(getattr(file, "fileobj", file).tell()))  # for gzip, the packed bytes
+            yield number, line
     if number == 0:
         raise InputError(f"{path}: the file is empty")
+
+
+def _lines(file: IO[bytes], path: Path, encoding: str) -> Iterator[str]:
+    number = 0
+    if is_wide(encoding):
+        with io.TextIOWrapper(file, encoding=encoding, newline="\n") as text:
+            try:
+                while line := text.readline(LINE_LIMIT):
+                    number += 1
+                    yield line.removeprefix("\ufeff") if number == 1 else line
+            except UnicodeError as error:
+                reason = str(getattr(error, "reason", error))
+                raise InputError(f"{path}, line {number + 1}: not {encoding} ({reason})") from None
+        return
+    while raw := file.readline(LINE_LIMIT + 1):
+        number += 1
+        if len(raw) > LINE_LIMIT:
+            raise InputError(f"{path}, line {number}: longer than {LINE_LIMIT:,} bytes; is this a text file?")
+        yield _decode(raw, path, number, encoding)
+
+
+def _decode(raw: bytes, path: Path, number: int, encoding: str) -> str:
+    if number == 1:
+        if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise InputError(f"{path}: the file is UTF-16; save it as UTF-8")
+        raw = raw.removeprefix(b"\xef\xbb\xbf")
+    if b"\x00" in raw:
+        raise InputError(f"{path}, line {number}: contains a zero byte; this is a binary file, not text")
+    try:
+        return raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        name = "UTF-8" if encoding == "utf-8" else encoding
+        raise InputError(
+            f"{path}, line {number}: byte {error.start + 1} (0x{raw[error.start]:02x}) is not {name}; "
+            "save the file as UTF-8"
+        ) from None
 
 
 def is_wide(encoding: str) -> bool:
@@ -75,38 +105,19 @@ def is_wide(encoding: str) -> bool:
     return encoding.lower().replace("_", "-").startswith(("utf-16", "utf-32"))
 
 
-def _wide_lines(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
-    number = 0
-    with open_bytes(path) as file, io.TextIOWrapper(file, encoding=encoding, newline="\n") as text:
-        try:
-            while line := text.readline(LINE_LIMIT):
-                number += 1
-                yield number, line.removeprefix("\ufeff") if number == 1 else line
-        except UnicodeError as error:
-            reason = str(getattr(error, "reason", error))
-            raise InputError(f"{path}, line {number + 1}: not {encoding} ({reason})") from None
-    if number == 0:
-        raise InputError(f"{path}: the file is empty")
-
-
 def find_encoding(path: Path, named: str | None = None) -> tuple[str, list[str]]:
-    """Return the encoding of a text file, and a notice if it was guessed.
+    """Return the encoding of a text file, and a notice if the user has not named it and it was guessed.
 
     The whole file is read. It is UTF-8 if it is valid UTF-8; UTF-16 or UTF-32 if it begins with their mark,
     or every other byte is zero; else Windows-1252, or Latin-1 if it has bytes that Windows-1252 does not use.
     If most letters are outside ASCII, the text is not Western, and the user must name the encoding.
-
-    Args:
-        path: the file, which may be packed with gzip.
-        named: the encoding that the user named.
     """
     if named is not None:
         try:
             return codecs.lookup(named).name, []
         except (LookupError, ValueError):
-            raise InputError(
-                f"encoding: unknown {named[:40]!r}; use utf-8, cp1252, latin-1, utf-16 ..."
-            ) from None
+            known = "utf-8, cp1252, latin-1, utf-16 ..."
+            raise InputError(f"encoding: unknown {named[:40]!r}; use {known}") from None
     decoder = codecs.getincrementaldecoder("utf-8")()
     with open_bytes(path) as file:
         first = chunk = file.read(_CHUNK)
@@ -123,14 +134,11 @@ def find_encoding(path: Path, named: str | None = None) -> tuple[str, list[str]]
 
 
 def encoding_as_before(path: Path, before: str) -> str:
-    """Return the encoding of a text file if an earlier one had another than UTF-8, which a file may repeat.
-
-    A file that is UTF-8, or says what it is, is read as such.
-    """
+    """Return the encoding of a text file after one that was not UTF-8: the same, unless the bytes tell."""
     try:
         found, _ = find_encoding(path)
     except InputError:
-        return before  # it is not UTF-8, and the bytes do not tell
+        return before
     return before if found in ("cp1252", "iso8859-1", "latin-1") else found
 
 
@@ -142,7 +150,7 @@ def read_text(path: Path, named: str | None = None) -> tuple[str, list[str]]:
 
 
 def _wide(sample: bytes) -> str | None:
-    for mark, name in _MARKS:
+    for mark, name in _MARKS.items():
         if sample.startswith(mark):
             return name
     if len(sample) < 32 or (len(sample) % 2 and len(sample) < _CHUNK):
@@ -176,10 +184,7 @@ def read_json(path: Path) -> Any:
 
 
 def name_lines(path: Path) -> tuple[str, ...]:
-    """Return the lines of a file of names, split on line feeds alone.
-
-    Windows line ends are removed if every line has them.
-    """
+    """Return the lines of a file of names, without Windows line ends if every line has them."""
     lines = [line.removesuffix("\n") for _, line in text_lines(path)]
     if all(line.endswith("\r") for line in lines):
         lines = [line[:-1] for line in lines]
@@ -196,16 +201,16 @@ def distinct_names(path: Path) -> tuple[str, ...]:
     return names
 
 
-def names_beside(path: Path, suffix: str) -> tuple[str, ...] | None:
-    """Return the names of the companion of a file, None if there is none."""
-    beside = companion(path, suffix)
-    return None if beside is None else distinct_names(beside)
-
-
 def companion(path: Path, suffix: str) -> Path | None:
     """Return the file with another suffix that belongs to a file: `a.dat` has `a.vocab` or `a.dat.vocab`."""
     bare = path.with_suffix("") if path.suffix == ".gz" else path
     return existing(bare.with_suffix(suffix), bare.with_name(bare.name + suffix))
+
+
+def names_beside(path: Path, suffix: str) -> tuple[str, ...] | None:
+    """Return the names of the companion of a file, None if there is none."""
+    beside = companion(path, suffix)
+    return None if beside is None else distinct_names(beside)
 
 
 def existing(*candidates: Path) -> Path | None:
@@ -228,11 +233,12 @@ def max_expanded(path: Path) -> int:
 
 
 def check_expanded(path: Path, n_bytes: int, n_rows: int = 0) -> None:
-    """Raise `InputError` if the unpacked bytes and rows of a file are more than `max_expanded`."""
-    if n_bytes + ROW_COST * n_rows <= max_expanded(path):
+    """Raise `InputError` if the unpacked bytes and rows of a file are more than it may expand to."""
+    most = max_expanded(path)
+    if n_bytes + ROW_COST * n_rows <= most:
         return
     raise InputError(
-        f"{path}: expands to more than {max_expanded(path):,} bytes; the limit is {FREE_EXPANSION:,} bytes "
+        f"{path}: expands to more than {most:,} bytes; the limit is {FREE_EXPANSION:,} bytes "
         f"or {MAX_EXPANSION} times the size of the file; unpack or split it if you trust it"
     )
 
@@ -283,23 +289,157 @@ class _BoundedGzip(gzip.GzipFile):
         return data
 
 
-def _position(file: Any) -> int:
-    """Return the bytes read of the file on disk; for gzip, these are the packed bytes."""
-    return int(getattr(file, "fileobj", file).tell())
+# ---------------------------------------------------------------------------------------- delimited text
 
 
-def _decode(raw: bytes, path: Path, number: int, encoding: str) -> str:
-    if number == 1:
-        if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise InputError(f"{path}: the file is UTF-16; save it as UTF-8")
-        raw = raw.removeprefix(b"\xef\xbb\xbf")
-    if b"\x00" in raw:
-        raise InputError(f"{path}, line {number}: contains a zero byte; this is a binary file, not text")
+@dataclass(frozen=True)
+class Dialect:
+    """How the values of a file are divided, and what to tell the user."""
+
+    encoding: str
+    delimiter: str
+    quoting: str = "doubled"  # a key of `_QUOTING`
+    notices: tuple[str, ...] = ()
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of `csv.reader`."""
+        return {"delimiter": self.delimiter, "strict": True, **_QUOTING[self.quoting]}
+
+
+def find_dialect(path: Path, usual: str, options: FileOptions) -> Dialect:
+    """Find out encoding, delimiter and quoting of a file, whose format has a usual delimiter."""
+    encoding, notices = find_encoding(path, options.encoding)
+    lines, before = _sample(path, encoding), options.columns or Columns()
+    delimiter = options.delimiter
+    if delimiter is None:
+        delimiter = _find_delimiter(lines, usual, before.delimiter)
+        if delimiter not in (usual, before.delimiter):
+            notices.append(f"{path.name}: values are divided by {_DELIMITERS[delimiter]}")
+    elif len(delimiter) != 1 or delimiter in '"\r\n':
+        raise InputError(f"delimiter: expected one character, such as ';', got {delimiter[:20]!r}")
+    quoting = _find_quoting(lines, delimiter, before.quoting)
+    if quoting == "backslash" != before.quoting:
+        notices.append(f"{path.name}: quotes inside quotes are marked by a backslash")
+    if quoting == "none" != before.quoting:
+        notices.append(f"{path.name}: quotes are ordinary characters")
+    return Dialect(encoding, delimiter, quoting, tuple(notices))
+
+
+def stream_delimited(
+    path: Path, wanted: Collection[str], size: float, watch: Watch | None, options: FileOptions, usual: str
+) -> Iterator[Table]:
+    """Yield delimited values with a header line."""
+    with long_fields():
+        dialect = find_dialect(path, usual, options)
+        rows = _rows(path, dialect, watch)
+        _, header = next(rows, (0, []))
+        if (repeated := first_repeated(header)) is not None:
+            raise InputError(f"{path}, line 1: two columns are named {repeated!r}; rename one")
+        keep = [i for i, name in enumerate(header) if name in wanted]
+        encoding = None if dialect.encoding == "utf-8" else dialect.encoding
+        fields = {"delimiter": dialect.delimiter, "quoting": dialect.quoting, "encoding": encoding}
+        kept, lines = list[list[str]](), list[int]()
+        n_chars = n_before = 0
+
+        def part() -> Table:
+            columns = {header[i]: [row[at] for row in kept] for at, i in enumerate(keep)}
+            more: dict[str, Any] = {"notices": dialect.notices, "dialect": fields}
+            return Table(str(path), columns, header, len(kept), lines, n_before, **more)
+
+        for number, row in rows:
+            if len(row) != len(header):
+                raise InputError(
+                    f"{path}, line {number}: {len(row)} fields, but the header has {len(header)}; "
+                    "put quotes around a field that contains the separator"
+                )
+            lines.append(number)
+            kept.append([row[i] for i in keep])
+            n_chars += 1 + sum(map(len, kept[-1]))
+            if n_chars >= size:
+                yield part()
+                n_before += len(kept)
+                kept, lines, n_chars = [], [], 0
+        if kept or not n_before:
+            yield part()
+
+
+def _sample(path: Path, encoding: str) -> list[str]:
+    """Return the first lines of a file that are not blank."""
+    lines: list[str] = []
+    n_chars = 0
+    for _, line in islice(text_lines(path, None, encoding), _SAMPLE_LINES):
+        n_chars += len(line)
+        if n_chars > _SAMPLE_CHARS and lines:
+            break
+        if line.strip():
+            lines.append(line)
+    return lines
+
+
+def _find_delimiter(lines: Sequence[str], usual: str, before: str | None) -> str:
+    """Return the delimiter that gives the first rows the most columns, and all of them the same number.
+
+    That of an earlier file wins if it works, then the usual one.
+    """
+    first = (usual,) if before is None else (before, usual)
+    widths = {delimiter: _width(lines, delimiter) for delimiter in (*first, *_DELIMITERS)}
+    best = max(widths, key=lambda delimiter: widths[delimiter])
+    return next((delimiter for delimiter in (*first, best) if widths[delimiter] > 1), first[0])
+
+
+def _width(lines: Sequence[str], delimiter: str) -> int:
+    """Return the columns of all rows of a sample, 0 if they differ."""
+    if not lines or delimiter not in lines[0]:
+        return 0
     try:
-        return raw.decode(encoding)
-    except UnicodeDecodeError as error:
-        name = "UTF-8" if encoding == "utf-8" else encoding
-        raise InputError(
-            f"{path}, line {number}: byte {error.start + 1} (0x{raw[error.start]:02x}) is not {name}; "
-            "save the file as UTF-8"
-        ) from None
+        rows = [row for row in csv.reader(lines, delimiter=delimiter) if row]
+    except csv.Error:
+        return 0
+    widths = {len(row) for row in rows[:-1] or rows}
+    return widths.pop() if len(widths) == 1 else 0
+
+
+def _find_quoting(lines: Sequence[str], delimiter: str, before: str | None) -> str:
+    """Return how quotes are written, a key of `_QUOTING`; as in an earlier file, if that works."""
+    text = "".join(lines)
+    if '"' not in text:
+        return before or "doubled"
+    likely = ["doubled", *(["backslash"] if '\\"' in text else []), *(["none"] if delimiter == "\t" else [])]
+    for quoting in likely if before is None else [before, *likely]:
+        widths = set()
+        try:
+            for row in csv.reader(lines, delimiter=delimiter, strict=True, **_QUOTING[quoting]):
+                widths.add(len(row))
+        except csv.Error as error:
+            if len(lines) < _SAMPLE_LINES or "end of data" not in str(error):
+                continue  # else the sample cuts the last row
+        if len(widths - {0}) <= 1:
+            return quoting
+    return "doubled"
+
+
+def _rows(path: Path, dialect: Dialect, watch: Watch | None) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows that are not blank, each with the line it starts on."""
+    lines = (line for _, line in text_lines(path, watch, dialect.encoding))
+    reader = csv.reader(lines, **dialect.arguments)
+    while True:
+        start = reader.line_num + 1
+        try:
+            row = next(reader, None)
+        except csv.Error as error:
+            raise InputError(f"{path}, line {start}: not valid CSV ({error}); check the quotes") from None
+        if row is None:
+            return
+        if row:
+            yield start, row
+
+
+@contextmanager
+def long_fields() -> Iterator[None]:
+    """Let the csv module accept fields as long as a line may be; its default limit is 128 KiB."""
+    before = csv.field_size_limit(LINE_LIMIT)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)

@@ -13,12 +13,12 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from tagtopics.corpus.columns import Columns
+from tagtopics.corpus.cells import name_of
 from tagtopics.corpus.core import FileOptions
 from tagtopics.corpus.formats.sandbox import SandboxedReader
 from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import read_text
-from tagtopics.corpus.tags import name_of
+from tagtopics.corpus.recipe import Columns
 from tagtopics.errors import InputError, MissingExtraError, one_line
 
 SUFFIXES = (".txt", ".text", ".md", ".markdown", ".pdf")
