@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tagtopics.corpus.pair_keys import entry_keys, find_keys, has_entries, values_at
+from tagtopics.subjects.pair_keys import entry_keys, find_keys, has_entries, values_at
 
 Pair = tuple[int, int]
 PAIRS = st.tuples(st.integers(0, 4), st.integers(0, 6))

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 import tagtopics.corpus.formats.text_files
 from tagtopics.corpus import Corpus, TextRecipe, read_corpus
-from tagtopics.corpus.formats.jsonl import _json_object
+from tagtopics.corpus.formats.jsonl import json_object
 from tagtopics.errors import CorpusWarning, InputError, MissingExtraError
 
 ROWS: list[dict[str, Any]] = [
@@ -362,9 +362,9 @@ def test_lines_are_read_as_the_json_module_reads_them(
             expected = repr(json.loads(text))
         except ValueError:
             with pytest.raises(InputError, match="line 7"):
-                _json_object(text, Path("x.jsonl"), 7)
+                json_object(text, Path("x.jsonl"), 7)
         else:
-            assert repr(_json_object(text, Path("x.jsonl"), 7)) == expected
+            assert repr(json_object(text, Path("x.jsonl"), 7)) == expected
 
 
 @pytest.mark.parametrize(
@@ -380,4 +380,4 @@ def test_lines_are_read_as_the_json_module_reads_them(
     ],
 )
 def test_unusual_json(text: str) -> None:
-    assert repr(_json_object(text, Path("x"), 1)) == repr(json.loads(text))
+    assert repr(json_object(text, Path("x"), 1)) == repr(json.loads(text))

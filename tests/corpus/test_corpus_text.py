@@ -126,7 +126,7 @@ def test_custom_tokenizer() -> None:
         (
             ["cat", "dog"],
             TextRecipe(min_df=2, max_df=1),
-            r"max_df=1 allows fewer of the 2 documents than min_df=2",
+            r"no word occurs in enough and in few enough of the 2 documents \(min_df=2, max_df=1\)",
         ),
     ],
 )

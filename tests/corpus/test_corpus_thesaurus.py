@@ -10,7 +10,7 @@ import pytest
 
 import tagtopics as tt
 from tagtopics.corpus.recipe import LANGUAGES, language_code
-from tagtopics.corpus.stems import RULES, stem_word
+from tagtopics.subjects.stems import RULES, stem_word
 from tagtopics.subjects.thesaurus import in_tags, thesaurus_of, without_cycles
 
 pytestmark = pytest.mark.usefixtures("forked")

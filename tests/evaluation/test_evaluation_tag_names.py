@@ -11,10 +11,10 @@ import pytest
 import scipy.sparse as sp
 
 import tagtopics as tt
-from tagtopics.corpus.pair_keys import has_entries
 from tagtopics.evaluation.recommendation import calibration_error
 from tagtopics.subjects.name_features import FEATURES, group_matches, name_statistics, pair_features
 from tagtopics.subjects.name_index import NameIndex
+from tagtopics.subjects.pair_keys import has_entries
 from tagtopics.subjects.tag_names import fit_tag_names
 from tagtopics.subjects.thesaurus import Thesaurus, thesaurus_of
 

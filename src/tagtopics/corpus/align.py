@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from tagtopics._typing import CSR
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.recipe import TextRecipe
-from tagtopics.corpus.text import passes
+from tagtopics.corpus.text import frequencies, passes
 from tagtopics.errors import InputError
 
 
@@ -22,16 +22,10 @@ def extended(names: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*names, *more)))
 
 
-def align_columns(matrix: Any, have: Sequence[str], want: Sequence[str]) -> tuple[sp.csr_array, int]:
-    """Return a matrix with its columns matched by name to other columns.
+def align_columns(matrix: CSR, have: Sequence[str], want: Sequence[str]) -> tuple[CSR, int]:
+    """Return a matrix (D, N), with N columns named `have`, in M columns with other, distinct names.
 
-    Args:
-        matrix: CSR (D, N), N columns named `have`.
-        have: N names.
-        want: M distinct names.
-
-    Returns:
-        CSR (D, M), sorted, and the sum of the entries whose column is not in `want`, which are left out.
+    Return CSR (D, M), sorted, and the sum of the entries whose column is not in `want`, which are left out.
     """
     csr = sp.csr_array(matrix)
     if tuple(have) == tuple(want):
@@ -73,15 +67,12 @@ def join_corpora(first: Corpus, second: Corpus) -> Corpus:
         vocabulary=words,
         tag_names=tags,
         ids=first.ids + second.ids,
-        labels=_joined(first, second, "labels"),
-        titles=_joined(first, second, "titles"),
-        dates=_joined(first, second, "dates"),
-        urls=_joined(first, second, "urls"),
         links=_links(first, second),
         texts=None if first.texts is None or second.texts is None else (*first.texts, *second.texts),
         recipe=first.recipe,
         columns=first.columns,
         visual=first.visual,
+        **{name: _joined(first, second, name) for name in ("labels", "titles", "dates", "urls")},  # type: ignore[arg-type]
     )
 
 
@@ -94,8 +85,7 @@ def admit_words(corpus: Corpus, known: Sequence[str], recipe: TextRecipe) -> Cor
     old = set(known)
     is_known = np.array([word in old for word in corpus.vocabulary], dtype=bool)
     new = np.flatnonzero(~is_known)
-    docs = np.bincount(corpus.counts.indices, minlength=corpus.n_words)[new]
-    tokens = np.asarray(corpus.counts.sum(0)).ravel()[new]
+    docs, tokens = (found[new] for found in frequencies(corpus.counts))
     limit = None if recipe.max_words is None else max(recipe.max_words - len(old), 0)
     admitted = new[passes(docs, tokens, corpus.n_docs, recipe, limit)]
     kept = np.sort(np.concatenate([np.flatnonzero(is_known), admitted]))
@@ -105,13 +95,13 @@ def admit_words(corpus: Corpus, known: Sequence[str], recipe: TextRecipe) -> Cor
 
 def _joined(first: Corpus, second: Corpus, name: str) -> tuple[str | None, ...] | None:
     """Return a field of two corpora, None for the documents of one that lacks it."""
-    values: list[tuple[str | None, ...] | None] = [getattr(corpus, name) for corpus in (first, second)]
-    if values[0] is None and values[1] is None:
+    mine, others = getattr(first, name), getattr(second, name)
+    if mine is None and others is None:
         return None
-    return (values[0] or (None,) * first.n_docs) + (values[1] or (None,) * second.n_docs)
+    return (*(mine or (None,) * first.n_docs), *(others or (None,) * second.n_docs))
 
 
-def _links(first: Corpus, second: Corpus) -> sp.csr_array | None:
+def _links(first: Corpus, second: Corpus) -> CSR | None:
     if first.links is None and second.links is None:
         return None
     parts = [

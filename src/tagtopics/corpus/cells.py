@@ -140,8 +140,7 @@ class TagStyle:
 
     def splitter(self) -> Callable[[str], list[Any]]:
         """Return the function from a string to the values in it, which are still to be cleaned."""
-        separators = self.separators
-        divide = re.compile("|".join(map(re.escape, separators))).split if separators else None
+        divide = divider(self.separators).split if self.separators else None
         decimals = self.meaning[1]
 
         def split(cell: str) -> list[Any]:
@@ -176,6 +175,11 @@ class TagStyle:
         if self.numeric and self.decimals:
             lines.append(f"{column}: whole numbers lose their decimal point, 1999.0 is 1999")
         return [*warned, *lines], warned
+
+
+def divider(separators: Sequence[str]) -> re.Pattern[str]:
+    """Return the pattern of what divides the tags of a string."""
+    return re.compile("|".join(map(re.escape, separators)))
 
 
 def given_separators(separator: str | tuple[str, ...] | None) -> tuple[str, ...] | None:
@@ -317,7 +321,12 @@ def iso_date(value: Any) -> str | None:
     if not isinstance(value, str):
         return None
     text = value.strip().removesuffix(".0")
-    return _iso(text) or _day_first(text) or _named_month(text) or _lone_year(text)
+    if match := _COMPACT.fullmatch(text) or _ISO.fullmatch(text):
+        year, *rest = (int(part or 0) for part in match.groups())
+        if found := _date(year, *rest):
+            return found
+    lone = _LONE_YEAR.search(text) if len(text) <= 40 and len(re.findall(r"\d+", text)) == 1 else None
+    return _day_first(text) or _named_month(text) or (lone[1] if lone else None)  # `Spring 2020`, `[c1998]`
 
 
 def link_of(value: Any) -> str | None:
@@ -362,13 +371,11 @@ def read_metadata(cells: Mapping[str, Sequence[Any]]) -> tuple[dict[str, list[st
         fields[METADATA[what]] = found if any(value is not None for value in found) else None
         left = [value for value, kept in zip(values, found, strict=True) if kept is None and _given(value)]
         if left:
-            first = repr(left[0])[:60]
-            notices.append(f"{len(left):,} {problem} left out, the first is {first}")
+            notices.append(f"{len(left):,} {problem} left out, the first is {repr(left[0])[:60]}")
     return fields, notices
 
 
 def _given(value: Any) -> bool:
-    """Tell whether a cell is not empty."""
     if isinstance(value, str):
         return bool(value.strip()) and not is_missing_text(value)
     return not is_missing(value) and value not in ([], ())
@@ -388,11 +395,6 @@ def _date(year: int, month: int | None = None, day: int | None = None) -> str | 
         return datetime.date(year, month, day).isoformat()
     except ValueError:
         return None
-
-
-def _iso(text: str) -> str | None:
-    match = _COMPACT.fullmatch(text) or _ISO.fullmatch(text)
-    return _date(*(int(part) if part else None for part in match.groups())) if match else None  # type: ignore[arg-type]
 
 
 def _day_first(text: str) -> str | None:
@@ -422,11 +424,3 @@ def _named_month(text: str) -> str | None:
     if len(years) != 1 or len(days) > 1:
         return None
     return _date(int(years[0]), month, int(days[0]) if days else None)
-
-
-def _lone_year(text: str) -> str | None:
-    """Read `Spring 2020` and `[c1998]`: text with one number that is a year."""
-    if len(text) > 40 or len(re.findall(r"\d+", text)) != 1:
-        return None
-    match = _LONE_YEAR.search(text)
-    return match[1] if match else None

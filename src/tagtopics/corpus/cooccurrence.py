@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 
-MOST_TOGETHER = 256
-"""Documents with more tags do not count: n tags are n² pairs, and most of them mean little."""
+from tagtopics._typing import CSR, Int64
+
+MOST_TOGETHER = 256  # documents with more tags do not count: n tags are n² pairs, and most mean little
 
 
-def tags_together(tags: Any) -> sp.csr_array:
+def tags_together(tags: CSR) -> CSR:
     """Return CSR (T, T): how many documents have both tags; 0 for a tag and itself.
 
     The work is at most `MOST_TOGETHER` times the number of entries of `tags`.
@@ -27,7 +26,7 @@ def tags_together(tags: Any) -> sp.csr_array:
     return together
 
 
-def n_partners(tags: Any) -> Any:
+def n_partners(tags: CSR) -> Int64:
     """Return (D,): the number of other tags that each tag of a document is counted with, 0 for too many."""
     n = np.diff(tags.indptr)
-    return np.where(n <= MOST_TOGETHER, np.maximum(n - 1, 0), 0)
+    return np.asarray(np.where(n <= MOST_TOGETHER, np.maximum(n - 1, 0), 0))

@@ -137,17 +137,12 @@ class Corpus:
         )
 
     def _repr_html_(self) -> str:
-        rows = [
-            (self.ids[d], "; ".join(self.tags_of(d)), self._start_of(d)) for d in range(min(5, self.n_docs))
-        ]
+        rows = []
+        for d in range(min(5, self.n_docs)):
+            words = self.counts.indices[slice(*self.counts.indptr[d : d + 2])][:20].tolist()
+            shown = [self.vocabulary[w] for w in words] if self.texts is None else self.texts[d][:200].split()
+            rows.append((self.ids[d], "; ".join(self.tags_of(d)), " ".join(shown)))
         return html_table(["document", "tags", "text"], rows, repr(self))
-
-    def _start_of(self, doc: int) -> str:
-        """Return the beginning of a text, or the words of a document without one."""
-        if self.texts is not None:
-            return " ".join(self.texts[doc][:200].split())
-        words = self.counts.indices[slice(*self.counts.indptr[doc : doc + 2])]
-        return " ".join(self.vocabulary[w] for w in words[:20].tolist())
 
     def __repr__(self) -> str:
         s = self.statistics

@@ -20,21 +20,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-MOST_CHARACTERS = 1000
-"""The longest pattern."""
-
-MOST_COMPARISONS = 100_000
-"""The most comparisons per character of a text."""
-
-PIECE = 1000
-"""The longest piece of a text that is searched at a time, if a character may take as many comparisons."""
-
-_MOST_SETS = 100
-"""The most different sets of characters: finding the members of one takes milliseconds."""
-
+MOST_CHARACTERS = 1000  # of a pattern
+MOST_COMPARISONS = 100_000  # per character of a text
+PIECE = 1000  # characters that are searched at a time, if one may take as many comparisons
+_MOST_SETS = 100  # different sets of characters: finding the members of one takes milliseconds
 _N_CHARACTERS = 0x110000
-_END = 1 << _N_CHARACTERS
-"""Stands for the end of the pattern, as if it were a character: ways that only end are alike, too."""
+_END = 1 << _N_CHARACTERS  # the end of the pattern, as if it were a character: ways that only end are alike
 
 _REASON = (
     "would take too long on some texts: a part that repeats, or one of several alternatives, must not be "
@@ -80,13 +71,11 @@ def compile_pattern(pattern: str) -> WordPattern:
 
 
 def search_cost(pattern: str) -> tuple[float, float]:
-    """Return what the time of a pattern depends on; a `ValueError` says why another one is refused.
+    """Return choices, the ways to match that begin alike, and late, the most characters read in vain.
 
     From one start, the matcher makes at most `len(pattern) * choices` comparisons for each character that it
-    reads; these are the characters of the match, if there is one, `late` more, and the next one.
-
-    Returns:
-        choices, the ways to match that begin alike, and late, the most characters that are read in vain.
+    reads; these are the characters of the match, if there is one, `late` more, and the next one. A
+    `ValueError` says why a pattern is refused.
     """
     if len(pattern) > MOST_CHARACTERS:
         raise ValueError(f"longer than {MOST_CHARACTERS:,} characters")
@@ -119,13 +108,7 @@ class _Walk:
         self._firsts: dict[int, int] = {}
 
     def sequence(self, nodes: Any, follow: int, required: bool) -> _Part:
-        """Describe parts that come one after the other.
-
-        Args:
-            nodes: the parts.
-            follow: the characters that may come after them.
-            required: whether what comes after them may fail.
-        """
+        """Describe parts in a row; `follow` may come after them, and is `required` if it may fail."""
         choices, late, fails = 1.0, 0.0, False
         for kind, value in reversed(list(nodes)):
             part = self._part(str(kind), value, follow, required or fails)
@@ -136,19 +119,16 @@ class _Walk:
     def _part(self, kind: str, value: Any, follow: int, required: bool) -> _Part:
         if kind in ("LITERAL", "NOT_LITERAL", "ANY", "IN"):
             return _Part(self._characters(kind, value), 1.0, float(required), True)
-        if kind == "SUBPATTERN" and not (value[1] or value[2]):
-            return self.sequence(value[3], follow, required)
-        if kind == "ATOMIC_GROUP":
-            return self.sequence(value, follow, required)
+        if kind == "ATOMIC_GROUP" or (kind == "SUBPATTERN" and not (value[1] or value[2])):
+            return self.sequence(value if kind == "ATOMIC_GROUP" else value[3], follow, required)
         if kind == "BRANCH":
             return self._branch(value[1], follow, required)
         if kind in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
             return self._repeat(value, follow, required)
-        if kind in ("ASSERT", "ASSERT_NOT"):
-            if any(str(node[0]) not in ("LITERAL", "NOT_LITERAL", "ANY", "IN", "AT") for node in value[1]):
+        if kind in ("ASSERT", "ASSERT_NOT", "AT"):
+            looked = () if kind == "AT" else value[1]
+            if any(str(node[0]) not in ("LITERAL", "NOT_LITERAL", "ANY", "IN", "AT") for node in looked):
                 raise ValueError("a look at what is before or after must be for single characters")
-            return _Part(follow, 1.0, 0.0, True)
-        if kind == "AT":
             return _Part(follow, 1.0, 0.0, True)
         raise ValueError(f"uses a feature that is not supported here ({kind.lower()}); leave it out")
 

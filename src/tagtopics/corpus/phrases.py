@@ -16,13 +16,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import pairwise
 
-_LEAST, _NPMI = 10, 0.5
-_PASSES = 2
-LONGEST = 2**_PASSES
-"""The most words of a phrase."""
-
-Words = Sequence[str | None]
-"""The words of a text in order; None where a word is left out."""
+_LEAST, _NPMI, _PASSES = 10, 0.5, 2
+LONGEST = 2**_PASSES  # words of a phrase
+Words = Sequence[str | None]  # of a text in order; None where a word is left out
 
 
 def learn_phrases(documents: Iterable[Words]) -> tuple[str, ...]:
@@ -56,7 +52,7 @@ def merger(phrases: Collection[str]) -> Callable[[Words], list[str | None]]:
     return merge
 
 
-def longest_at(words: Words, i: int, longest: int, known: frozenset[str]) -> int:
+def longest_at(words: Words, i: int, longest: int, known: Collection[str]) -> int:
     """Return the number of words of the longest phrase that begins at a place, 1 if there is none."""
     for n in range(min(longest, len(words) - i), 1, -1):
         part = words[i : i + n]

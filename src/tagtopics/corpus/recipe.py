@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
 from typing import Annotated, Any, Literal, get_type_hints
@@ -33,38 +33,39 @@ LANGUAGES = {
 }  # fmt: skip
 
 
+def _rule(holds: Callable[[Any], bool], message: str) -> AfterValidator:
+    def check(value: Any) -> Any:
+        if not holds(value):
+            raise ValueError(message)
+        return value
+
+    return AfterValidator(check)
+
+
 def _check_pattern(pattern: str) -> str:
     compile_pattern(pattern)
     return pattern
 
 
-def _check_range(values: tuple[int, int]) -> tuple[int, int]:
-    if values[0] > values[1]:
-        raise ValueError("must ascend")
-    return values
+def _is_frequency(value: int | float) -> bool:
+    return value >= 1 if isinstance(value, int) else 0 <= value <= 1
 
 
-def _check_frequency(value: int | float) -> int | float:
-    if not (value >= 1 if isinstance(value, int) else 0 <= value <= 1):
-        raise ValueError("must be a whole number from 1, or a share from 0.0 to 1.0")
-    return value
-
-
-def _check_stop_words(words: tuple[str, ...] | str | None) -> tuple[str, ...] | str | None:
-    if isinstance(words, str) and words not in LANGUAGES:
-        raise ValueError("must be 'english' or another language, a tuple of words, or None")
-    return words
-
-
-def _check_language(name: str) -> str:
-    if name not in LANGUAGES:
-        raise ValueError(f"must be one of {', '.join(LANGUAGES)}")
-    return name
+def _is_list(words: Any) -> bool:
+    return not isinstance(words, str) or words in LANGUAGES
 
 
 Count = Annotated[int, Field(ge=1)]
 _Length = Annotated[int, Field(ge=1, le=10)]
-Frequency = Annotated[int | float, AfterValidator(_check_frequency)]
+_Range = Annotated[tuple[_Length, _Length], _rule(lambda ends: ends[0] <= ends[1], "must ascend")]
+Frequency = Annotated[
+    int | float, _rule(_is_frequency, "must be a whole number from 1, or a share from 0.0 to 1.0")
+]
+_StopWords = Annotated[
+    tuple[str, ...] | str | None,
+    _rule(_is_list, "must be 'english' or another language, a tuple of words, or None"),
+]
+_Language = Annotated[str, _rule(LANGUAGES.__contains__, f"must be one of {', '.join(LANGUAGES)}")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,14 +97,14 @@ class TextRecipe:
     lowercase: bool = True
     token_pattern: Annotated[str, AfterValidator(_check_pattern)] | None = None
     min_length: Count = 2
-    ngram_range: Annotated[tuple[_Length, _Length], AfterValidator(_check_range)] = (1, 1)
-    stop_words: Annotated[tuple[str, ...] | str | None, AfterValidator(_check_stop_words)] = "english"
+    ngram_range: _Range = (1, 1)
+    stop_words: _StopWords = "english"
     min_df: Frequency | None = None
     max_df: Frequency = 1.0
     max_words: Count | None = None
     strip_html: bool = True
     tokenizer: str | None = None
-    lemmas: Annotated[str, AfterValidator(_check_language)] | None = None
+    lemmas: _Language | None = None
     phrases: bool | tuple[str, ...] = False
 
     def __post_init__(self) -> None:

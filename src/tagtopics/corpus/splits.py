@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from tagtopics._typing import CSR, Int32, Int64
 from tagtopics.corpus.core import Corpus, canonical_counts
 from tagtopics.errors import InputError
 
-Rows = npt.NDArray[np.int64]
-MOST_TOKENS = 10**9
-"""The limit below which NumPy's hypergeometric draws are exact."""
-
-_LARGE = 0.8
-"""The largest share of seen tokens: the others are held out."""
+MOST_TOKENS = 10**9  # NumPy's hypergeometric draws are exact below
+_LARGE = 0.8  # the largest share of seen tokens: the others are held out
 
 
-def train_test(corpus: Corpus, seed: int, test_share: float = 0.2) -> tuple[Rows, Rows]:
+def train_test(corpus: Corpus, seed: int, test_share: float = 0.2) -> tuple[Int64, Int64]:
     """Split the documents of a corpus by its official split, else at random.
 
     Args:
@@ -29,9 +25,8 @@ def train_test(corpus: Corpus, seed: int, test_share: float = 0.2) -> tuple[Rows
         The rows of the training documents and of the test documents, each ascending.
     """
     if corpus.split is not None and {"train", "test"} <= set(corpus.split):
-        is_test = np.array(corpus.split) == "test"
-        is_train = np.array(corpus.split) == "train"
-        return np.flatnonzero(is_train), np.flatnonzero(is_test)
+        split = np.array(corpus.split)
+        return np.flatnonzero(split == "train"), np.flatnonzero(split == "test")
     _check_share(test_share, "test_share")
     if corpus.n_docs < 2:
         raise InputError("split: at least two documents are needed for a training and a test part")
@@ -40,7 +35,7 @@ def train_test(corpus: Corpus, seed: int, test_share: float = 0.2) -> tuple[Rows
     return np.sort(order[n_test:]), np.sort(order[:n_test])
 
 
-def completion(counts: sp.csr_array, seed: int, share: float = 0.8) -> tuple[sp.csr_array, sp.csr_array]:
+def completion(counts: CSR, seed: int, share: float = 0.8) -> tuple[CSR, CSR]:
     """Split the tokens of each document at random, for document completion.
 
     The seen tokens are drawn without replacement; all subsets are equally likely. A document of two tokens or
@@ -67,22 +62,15 @@ def completion(counts: sp.csr_array, seed: int, share: float = 0.8) -> tuple[sp.
     for d in np.flatnonzero(sizes):
         row = slice(counts.indptr[d], counts.indptr[d + 1])
         seen[row] = generator.multivariate_hypergeometric(counts.data[row], n_seen[d], method="marginals")
-    held_out = counts.data - seen
+    held_out = counts.data - seen  # before zeros are removed from `seen`
     return _with_data(counts, seen), _with_data(counts, held_out)
 
 
-def seen_part(counts: sp.csr_array, seed: int, seen: float) -> tuple[sp.csr_array, sp.csr_array]:
-    """Hold out a fifth of the tokens of each document, and show a share of all its tokens.
+def seen_part(counts: CSR, seed: int, seen: float) -> tuple[CSR, CSR]:
+    """Hold out a fifth of the tokens of each document, and show a share of all its tokens, from 0 to 0.8.
 
     The held-out tokens depend on the seed alone; with `seen` of 0.8 the split is that of `completion`.
-
-    Args:
-        counts: documents x words (D, W).
-        seed: seed of the draw.
-        seen: share of a document's tokens that is seen, from 0 to 0.8.
-
-    Returns:
-        Seen and held-out counts, (D, W) each.
+    Return seen and held-out counts, (D, W) each.
     """
     if not 0 <= seen <= _LARGE:
         raise InputError(f"split: the share of words seen must be from 0 to {_LARGE}, not {seen:g}")
@@ -94,7 +82,7 @@ def seen_part(counts: sp.csr_array, seed: int, seen: float) -> tuple[sp.csr_arra
     return completion(rest, seed, seen / _LARGE)[0], held_out
 
 
-def _with_data(like: sp.csr_array, data: npt.NDArray[np.int32]) -> sp.csr_array:
+def _with_data(like: CSR, data: Int32) -> CSR:
     matrix = sp.csr_array((data, like.indices.copy(), like.indptr.copy()), shape=like.shape)
     matrix.eliminate_zeros()
     return matrix

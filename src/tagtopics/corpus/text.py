@@ -38,8 +38,6 @@ _INVISIBLE = re.compile(
     "|(?<![\u0590-\u1fff\u2600-\u27bf\ufe0f\U0001f000-\U0001ffff])[\u200c\u200d]"
     "|[\u200c\u200d](?![\u0590-\u1fff\u2600-\u27bf\U0001f000-\U0001ffff])"
 )
-
-
 Learned = tuple[CSR, tuple[str, ...], TextRecipe, list[str]]
 
 
@@ -70,11 +68,8 @@ def with_phrases(
     from tagtopics.corpus.phrases import learn_phrases
 
     phrases = learn_phrases(map(_reader(recipe), texts))
-    shown = ", ".join(map(repr, phrases[:3]))
-    line = (
-        f"phrases counted as words: {len(phrases):,}, such as {shown}" if phrases else "no phrases were found"
-    )
-    return replace(recipe, phrases=phrases), [line]
+    line = f"phrases counted as words: {len(phrases):,}, such as {', '.join(map(repr, phrases[:3]))}"
+    return replace(recipe, phrases=phrases), [line if phrases else "no phrases were found"]
 
 
 def with_min_df(
@@ -189,18 +184,12 @@ def passes(word_docs: Int64, word_tokens: Int64, n_docs: int, recipe: TextRecipe
         recipe: `min_df`, 1 if it is None, and `max_df` decide which words may be kept.
         limit: keep at most this many of the most frequent ones; None for all.
     """
-    least, most = _limits(recipe, n_docs)
+    given = (1 if recipe.min_df is None else recipe.min_df, recipe.max_df)
+    least, most = (df if isinstance(df, int) else df * n_docs for df in given)
     kept = np.flatnonzero((word_docs <= most) & (word_docs >= least))
     if limit is not None and len(kept) > limit:
         kept = np.sort(kept[np.argsort(-word_tokens[kept])[:limit]])
     return kept
-
-
-def _limits(recipe: TextRecipe, n_docs: int) -> tuple[float, float]:
-    """Return the least and the most documents that a word may occur in."""
-    least = 1 if recipe.min_df is None else recipe.min_df
-    least, most = (df if isinstance(df, int) else df * n_docs for df in (least, recipe.max_df))
-    return least, most
 
 
 def choose_words(word_docs: Int64, word_tokens: Int64, n_docs: int, recipe: TextRecipe) -> Int64:
@@ -209,16 +198,10 @@ def choose_words(word_docs: Int64, word_tokens: Int64, n_docs: int, recipe: Text
         raise InputError(
             "text: no words found; all documents are empty or hold only stop words, numbers or short words"
         )
-    least, most = _limits(recipe, n_docs)
-    if most < least:
-        raise InputError(
-            f"text recipe: max_df={recipe.max_df} allows fewer of the {n_docs} documents than "
-            f"min_df={recipe.min_df} asks for; lower min_df or raise max_df"
-        )
     kept = passes(word_docs, word_tokens, n_docs, recipe, recipe.max_words)
     if not len(kept):
         raise InputError(
-            f"text: no word occurs in enough and in few enough documents "
+            f"text: no word occurs in enough and in few enough of the {n_docs} documents "
             f"(min_df={recipe.min_df}, max_df={recipe.max_df}); lower min_df or raise max_df"
         )
     return kept

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
+from tagtopics.corpus.core import Tokenizer
 from tagtopics.corpus.recipe import LANGUAGES
 from tagtopics.errors import InputError, MissingExtraError
 from tagtopics.files import code_folder
-
-Tokenizer = Callable[[str], Iterable[str]]
 
 _registered: dict[str, Tokenizer] = {}
 
@@ -31,10 +31,15 @@ def register_tokenizer(name: str, function: Tokenizer) -> None:
     _registered[name] = function
 
 
+@lru_cache(maxsize=3)
+def _segmenter(name: str) -> Tokenizer:
+    return SEGMENTERS[name]()
+
+
 def find_tokenizer(name: str) -> Tokenizer:
     """Return a tokenizer by its name."""
     if name in SEGMENTERS:
-        return SEGMENTERS[name]()
+        return _segmenter(name)
     if name not in _registered:
         known = ", ".join([*SEGMENTERS, *_registered])
         raise InputError(
@@ -60,9 +65,8 @@ def lemmatizer(language: str) -> Callable[[str], str]:
     return lemma
 
 
-@lru_cache(maxsize=1)
 def _chinese() -> Tokenizer:
-    jieba = _import("jieba", "Chinese text", "chinese")
+    jieba = _import("jieba", "chinese")
     jieba.setLogLevel(60)
     segmenter = jieba.Tokenizer()
     segmenter.tmp_dir = str(code_folder() or os.devnull)  # it loads what it finds there
@@ -70,32 +74,24 @@ def _chinese() -> Tokenizer:
     return lambda text: segmenter.cut(text)
 
 
-@lru_cache(maxsize=1)
 def _japanese() -> Tokenizer:
-    segmenter = _import("janome.tokenizer", "Japanese text", "japanese").Tokenizer()
+    segmenter = _import("janome.tokenizer", "japanese").Tokenizer()
     return lambda text: segmenter.tokenize(text, wakati=True)
 
 
-@lru_cache(maxsize=1)
 def _thai() -> Tokenizer:
-    tokenize = _import("pythainlp.tokenize", "Thai text", "thai").word_tokenize
+    tokenize = _import("pythainlp.tokenize", "thai").word_tokenize
     return lambda text: tokenize(text, engine="newmm")
 
 
-def _import(module: str, feature: str, extra: str) -> Any:
-    from importlib import import_module
-
+def _import(module: str, language: str) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return import_module(module)
     except ImportError:
-        raise MissingExtraError(feature, extra) from None
+        raise MissingExtraError(f"{language.title()} text", language) from None
 
 
-SEGMENTERS: dict[str, Callable[[], Tokenizer]] = {
-    "chinese": _chinese,
-    "japanese": _japanese,
-    "thai": _thai,
-}
-"""Tokenizers of languages without spaces between words."""
+# Tokenizers of languages without spaces between words.
+SEGMENTERS: dict[str, Callable[[], Tokenizer]] = {"chinese": _chinese, "japanese": _japanese, "thai": _thai}

@@ -25,14 +25,8 @@ FOLDER_FILES = (
     "words.npz", "tags.npz", "vocab.txt", "tags.txt", "ids.txt", "labels.txt", "split.txt", "links.npz",
     "titles.txt", "dates.txt", "urls.txt", "texts.jsonl.gz", "recipe.json",
 )  # fmt: skip
-"""All files that `write_matrix_folder` may write."""
-
-_MARK = b"tagtopics matrix folder"
-"""The comment of `words.npz`, a zip archive; a folder without it is not overwritten."""
-
-LEVEL = 1
-"""Of compression: 60 % of the time of level 4, whose files are 11 % smaller (docs/performance.md)."""
-
+_MARK = b"tagtopics matrix folder"  # comment of `words.npz`; a folder without it is not overwritten
+LEVEL = 1  # of compression: 60 % of the time of level 4, whose files are 11 % smaller
 _UNWRITABLE = frozenset("\n\r\0\ufeff")
 
 
@@ -78,20 +72,11 @@ def write_jsonl(corpus: Corpus, path: str | Path, *, overwrite: bool = False) ->
 
 
 def check_folder(
-    path: str | Path,
-    what: str,
-    is_ours: Callable[[str], bool],
-    mark: str,
-    is_marked: Callable[[Path], bool],
+    path: str | Path, what: str, is_ours: Callable[[str], bool], mark: str, is_marked: Callable[[Path], bool]
 ) -> Path:
-    """Return the path of a folder that may be written: nothing is there, or only files of such a folder.
+    """Return the path of a folder that may be written; an `InputError` if anything in it would be lost.
 
-    Args:
-        path: the folder that the user named; an `InputError` if anything in it would be lost.
-        what: the kind of folder, for errors.
-        is_ours: tells whether a file of this name belongs to such a folder.
-        mark: a file that an existing folder must contain, unless it is empty.
-        is_marked: tells whether tagtopics wrote this file.
+    Nothing may be there, or only files of such a folder (`is_ours`) with a `mark` that tagtopics wrote.
     """
     target = _resolved(path)
     if target.is_file():
@@ -141,12 +126,10 @@ def _write_parts(corpus: Corpus, folder: Path) -> None:
         (folder / "tags.npz").write_bytes(_npz(corpus.tags))
         write_names(corpus.tag_names, folder / "tags.txt")
     write_names(corpus.ids, folder / "ids.txt")
-    for name in ("labels", *METADATA.values()):
+    for name in ("labels", "split", *METADATA.values()):
         values = getattr(corpus, name)
         if values is not None:
             write_names([value or "" for value in values], folder / f"{name}.txt")
-    if corpus.split is not None:
-        write_names(corpus.split, folder / "split.txt")
     if corpus.links is not None:
         (folder / "links.npz").write_bytes(_npz(corpus.links))
     if corpus.texts is not None:
@@ -164,24 +147,15 @@ def _rows(corpus: Corpus) -> Iterator[dict[str, Any]]:
         if corpus.texts is not None:
             row["text"] = corpus.texts[d]
         else:
-            row["words"] = _bag(corpus, d)
+            entries = slice(*corpus.counts.indptr[d : d + 2])
+            words, counts = corpus.counts.indices[entries], corpus.counts.data[entries].tolist()
+            row["words"] = {corpus.vocabulary[w]: n for w, n in zip(words, counts, strict=True)}
         row["tags"] = corpus.tags_of(d)
-        if corpus.labels is not None:
-            row["label"] = corpus.labels[d]
-        if corpus.split is not None:
-            row["split"] = corpus.split[d]
-        for what, name in METADATA.items():
-            values = getattr(corpus, name)
+        for what, field in {"label": "labels", "split": "split", **METADATA}.items():
+            values = getattr(corpus, field)
             if values is not None:
                 row[what] = values[d]
         yield row
-
-
-def _bag(corpus: Corpus, doc: int) -> dict[str, int]:
-    start, stop = corpus.counts.indptr[doc : doc + 2]
-    words = corpus.counts.indices[start:stop]
-    counts = corpus.counts.data[start:stop].tolist()
-    return {corpus.vocabulary[w]: n for w, n in zip(words, counts, strict=True)}
 
 
 def write_names(names: Sequence[str], path: Path) -> None:

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from tagtopics._typing import CSR, Int64
 from tagtopics.corpus.stems import COMPOUNDING, stem_word
 from tagtopics.corpus.text import default_pattern, fold_case
+from tagtopics.subjects.stems import COMPOUNDING, stem_word
 from tagtopics.subjects.thesaurus import Thesaurus
 
 PREFERRED, ALTERNATIVE, SHORTENED = 0, 1, 2

@@ -37,6 +37,7 @@ from tagtopics.subjects.name_features import (
     title_lengths,
 )
 from tagtopics.subjects.name_index import Matches, NameIndex
+from tagtopics.subjects.pair_keys import has_entries
 from tagtopics.subjects.thesaurus import Thesaurus
 
 _LEARNED_DOCS, _COUNTED_DOCS = 2000, 10_000  # to learn weights from, and to search for names and count them

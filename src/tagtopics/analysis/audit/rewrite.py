@@ -11,7 +11,6 @@ import codecs
 import csv
 import gzip
 import json
-import re
 import shutil
 import warnings
 from collections.abc import Generator, Iterator, Mapping, Sequence

@@ -26,6 +26,7 @@ from tagtopics.jit.top import largest_in_rows, largest_of_rows
 from tagtopics.recommend.logistic import logistic_weights
 from tagtopics.recommend.recommender import TagRecommender
 from tagtopics.recommend.ridge import PART, leave_one_out_best, leave_one_out_scores
+from tagtopics.subjects.pair_keys import entry_keys, find_keys, values_at
 
 _FLOOR = 3e-3  # added to scores and shares before the logarithm, as in the recommender's calibration
 _NEAR = 1e-3  # added to mean products of documents before the logarithm

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +27,15 @@ def stream_jsonl(
     lines: list[int] = []
     names: dict[str, None] = {}
     n_chars = n_before = 0
+
+    def part() -> Table:
+        found = {name: columns[name] for name in names if name in columns}
+        return Table(str(path), found, list(names), len(lines), lines, n_before)
+
     for number, line in text_lines(path, watch, options.encoding or "utf-8"):
         if line.isspace():
             continue
-        row = _json_object(line, path, number)
+        row = json_object(line, path, number)
         if row.keys() != names.keys():
             names.update(dict.fromkeys(row))
             for name in row.keys() - columns.keys():
@@ -44,40 +49,28 @@ def stream_jsonl(
         lines.append(number)
         n_chars += len(line)
         if n_chars >= size:
-            yield _part(path, columns, names, lines, n_before)
+            yield part()
             n_before += len(lines)
             columns, lines, names, known, n_chars = {}, [], {}, {}, 0
     if lines or not n_before:
-        yield _part(path, columns, names, lines, n_before)
+        yield part()
 
 
-def _part(
-    path: Path, columns: Mapping[str, list[Any]], names: Mapping[str, None], lines: list[int], n_before: int
-) -> Table:
-    found = {name: columns[name] for name in names if name in columns}
-    return Table(str(path), found, list(names), len(lines), lines, n_before)
-
-
-def _json_object(line: str, path: Path, number: int) -> dict[str, Any]:
+def json_object(line: str, path: Path, number: int) -> dict[str, Any]:
+    """Return the object of one line."""
     try:
         value = from_json(line, cache_strings="keys")
     except ValueError:  # it refuses some JSON that the json module reads, and its messages differ
-        value = _read_json(line, path, number)
+        try:
+            value = json.loads(line)
+        except RecursionError:
+            raise InputError(f"{path}, line {number}: nested too deeply") from None
+        except ValueError as error:
+            problem = f"not valid JSON ({json_problem(error)})"
+            raise InputError(f"{path}, line {number}: {problem}; each line must be one JSON object") from None
     if not isinstance(value, dict):
         raise InputError(
             f"{path}, line {number}: expected one JSON object per line, got {type(value).__name__}; "
             "write each document on its own line"
         )
     return value
-
-
-def _read_json(line: str, path: Path, number: int) -> Any:
-    try:
-        return json.loads(line)
-    except RecursionError:
-        raise InputError(f"{path}, line {number}: nested too deeply") from None
-    except ValueError as error:
-        problem = json_problem(error)
-        raise InputError(
-            f"{path}, line {number}: not valid JSON ({problem}); each line must be one JSON object"
-        ) from None

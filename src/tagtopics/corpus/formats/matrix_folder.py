@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
+from tagtopics._typing import CSR
 from tagtopics.corpus.cells import METADATA, read_metadata
-from tagtopics.corpus.core import Documents, ReadOptions, canonical_tags, checked_csr
-from tagtopics.corpus.formats.registry import read_table
+from tagtopics.corpus.core import Documents, FileOptions, ReadOptions, canonical_tags, checked_csr
+from tagtopics.corpus.formats.jsonl import stream_jsonl
 from tagtopics.corpus.formats.text_files import (
     check_expanded,
     distinct_names,
@@ -28,11 +28,11 @@ from tagtopics.corpus.recipe import TextRecipe, recipe_from_json
 from tagtopics.corpus.text import clean_text
 from tagtopics.errors import InputError
 
+# What reading a damaged archive may raise.
 DAMAGE = (
     OSError, ValueError, KeyError, TypeError, EOFError, MemoryError, OverflowError, RuntimeError,
     zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
-"""What reading a damaged archive may raise."""
 
 
 def read_folder(folder: Path, options: ReadOptions) -> Documents:
@@ -44,29 +44,35 @@ def read_folder(folder: Path, options: ReadOptions) -> Documents:
     """
     counts = load_csr(_required(folder, "words.npz"))
     n_docs, n_words = counts.shape
-    tagged = existing(folder / "tags.npz")
-    tags = None if tagged is None else load_csr(tagged)
-    linked = existing(folder / "links.npz")
-    metadata, left_out = _metadata(folder, n_docs)
+    tags = load_csr(folder / "tags.npz") if (folder / "tags.npz").is_file() else None
+    links = folder / "links.npz"
+    lines = {name: _lines(folder / f"{name}.txt", n_docs) for name in ("ids", "labels", "split")}
+    for number, part in enumerate(lines["split"] or (), start=1):
+        if part not in ("train", "test"):
+            where = f"{folder / 'split.txt'}, line {number}"
+            raise InputError(f"{where}: expected train or test, got {part[:40]!r}")
+    given = {what: _lines(folder / f"{name}.txt", n_docs) for what, name in METADATA.items()}
+    metadata, left_out = read_metadata({what: values for what, values in given.items() if values is not None})
+    labels = lines["labels"]
     return Documents(
         source=str(folder),
         counts=counts,
         vocabulary=_names(_required(folder, "vocab.txt"), n_words, "words.npz"),
         tags=tags,
         tag_names=None if tags is None else _names(_required(folder, "tags.txt"), tags.shape[1], "tags.npz"),
-        ids=_lines(folder / "ids.txt", n_docs),
-        labels=_labels(folder / "labels.txt", n_docs),
-        links=None if linked is None else canonical_tags(load_csr(linked), str(linked)),
+        ids=lines["ids"],
+        labels=None if labels is None else tuple(line.strip() or None for line in labels),
+        links=canonical_tags(load_csr(links), str(links)) if links.is_file() else None,
         texts=_texts(folder, n_docs),
-        split=_split(folder / "split.txt", n_docs),
+        split=lines["split"],
         recipe=_recipe(folder / "recipe.json"),
         warnings=left_out,
         notices=left_out,
-        **metadata,
+        **metadata,  # type: ignore[arg-type]
     )
 
 
-def load_csr(path: Path) -> sp.csr_array:
+def load_csr(path: Path) -> CSR:
     """Load a sparse matrix written by `scipy.sparse.save_npz` from a file that may be damaged or hostile.
 
     Nothing is unpickled, and every index is checked; any problem is an `InputError`. So is a file that
@@ -137,30 +143,11 @@ def _lines(path: Path, n_docs: int) -> tuple[str, ...] | None:
     return lines
 
 
-def _labels(path: Path, n_docs: int) -> tuple[str | None, ...] | None:
-    lines = _lines(path, n_docs)
-    return None if lines is None else tuple(line.strip() or None for line in lines)
-
-
-def _metadata(folder: Path, n_docs: int) -> tuple[Any, list[str]]:
-    """Return titles, dates and addresses, and lines on those that were left out."""
-    lines = {what: _lines(folder / f"{name}.txt", n_docs) for what, name in METADATA.items()}
-    return read_metadata({what: values for what, values in lines.items() if values is not None})
-
-
-def _split(path: Path, n_docs: int) -> tuple[str, ...] | None:
-    lines = _lines(path, n_docs)
-    for number, part in enumerate(lines or (), start=1):
-        if part not in ("train", "test"):
-            raise InputError(f"{path}, line {number}: expected train or test, got {part[:40]!r}")
-    return lines
-
-
 def _texts(folder: Path, n_docs: int) -> tuple[str, ...] | None:
     path = existing(folder / "texts.jsonl.gz", folder / "texts.jsonl")
     if path is None:
         return None
-    table = read_table(path, "jsonl", ("text",))
+    table = next(stream_jsonl(path, ("text",), math.inf, None, FileOptions()))
     texts = table.column("text", "the texts")
     if len(texts) != n_docs:
         raise InputError(f"{path}: {len(texts)} texts for {n_docs} documents")

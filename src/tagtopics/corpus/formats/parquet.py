@@ -13,11 +13,8 @@ from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import ROW_COST, Watch, check_expanded
 from tagtopics.errors import InputError, MissingExtraError
 
-_FIRST_ROWS, _MOST_ROWS = 16, 4096
-"""Rows in the first request to a file, when their size is unknown, and in any request of a stream."""
-
-_SLICE = 64 * 2**20
-"""Bytes to unpack at a time."""
+_FIRST_ROWS, _MOST_ROWS = 16, 4096  # in the first request, when their size is unknown, and in any other
+_SLICE = 64 * 2**20  # bytes to unpack at a time
 
 
 def stream_parquet(

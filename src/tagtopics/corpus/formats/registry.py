@@ -19,6 +19,7 @@ from typing import Any
 
 from tagtopics.corpus.core import Documents, FileOptions, ReadOptions
 from tagtopics.corpus.formats.jsonl import stream_jsonl
+from tagtopics.corpus.formats.matrix_folder import read_folder
 from tagtopics.corpus.formats.parquet import stream_parquet
 from tagtopics.corpus.formats.sandbox import read_in_sandbox
 from tagtopics.corpus.formats.tables import Table
@@ -71,12 +72,6 @@ def register(name: str, format: Format) -> None:
     FORMATS[name] = format
 
 
-def _read_folder(path: Path, options: ReadOptions) -> Documents:
-    from tagtopics.corpus.formats.matrix_folder import read_folder  # it reads its texts with `read_table`
-
-    return read_folder(path, options)
-
-
 register("jsonl", Format(stream=stream_jsonl, suffixes=(".jsonl", ".ndjson"), options=("encoding",)))
 for _name, _usual, _suffixes in (("csv", ",", (".csv",)), ("tsv", "\t", (".tsv", ".tab"))):
     _stream = partial(stream_delimited, usual=_usual)
@@ -86,7 +81,7 @@ _BOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 register("xlsx", Format(table=read_workbook, sandbox="a workbook", suffixes=_BOOKS))
 register("pdf", Format(table=read_pdf, sandbox="PDF", suffixes=(".pdf",)))
 register("texts", Format(table=read_text_folder, options=("encoding",)))
-register("folder", Format(documents=_read_folder))
+register("folder", Format(documents=read_folder))
 
 
 @cache

@@ -4,12 +4,11 @@ The parsers of some formats can crash, and a file of a few kilobytes can make th
 In a separate process, that is an `InputError` here. The limits grow with the size of the file. The process
 cannot use the network.
 
-A job is a list of strings for a function; its result is a JSON value, in which dates are allowed.
+A job is a list of strings for a function; its result is a JSON value, in which dates become ISO strings.
 """
 
 from __future__ import annotations
 
-import datetime
 import importlib
 import json
 import os
@@ -23,17 +22,10 @@ from tagtopics._processes import start_python
 from tagtopics.corpus.formats.text_files import FREE_EXPANSION, MAX_EXPANSION
 from tagtopics.errors import InputError, MissingExtraError, one_line
 
-BASE_MEMORY = 2**30
-"""Address space of the process, in bytes, in addition to what its file may expand to."""
-
-BASE_SECONDS, SECONDS_PER_MEGABYTE = 5, 20
-"""Processor time for a file, and in addition for each megabyte of it."""
-
-_WAIT = 10
-"""How many times the processor time the clock may show until the process is ended."""
-
+BASE_MEMORY = 2**30  # bytes of addresses, in addition to what the file may expand to
+BASE_SECONDS, SECONDS_PER_MEGABYTE = 5, 20  # processor time for a file, and for each megabyte of it
+_WAIT = 10  # times the processor time that the clock may show until the process is ended
 _CODE = "from tagtopics.corpus.formats.sandbox import serve; serve()"
-_DATES: dict[str, Any] = {"datetime": datetime.datetime, "date": datetime.date, "time": datetime.time}
 
 
 class SandboxedReader:
@@ -62,17 +54,20 @@ class SandboxedReader:
             given: the arguments of the function, if they are others than the path.
             size: of the file in bytes, if it is packed.
         """
-        if self._process is None:
-            self._process = self._started()
         size = path.stat().st_size if size is None else size
         seconds = BASE_SECONDS + SECONDS_PER_MEGABYTE * size // 10**6
         memory = BASE_MEMORY + max(FREE_EXPANSION, MAX_EXPANSION * size)
         job = json.dumps({"given": given or (str(path),), "seconds": seconds, "memory": memory})
         answer = self._answer(job, _WAIT * seconds)
         if answer is None:
-            reason = self._reason(seconds, memory)
-            raise InputError(f"{path}: cannot be read as {self._what} ({reason})")
-        found = json.loads(answer, object_hook=_date)
+            status = self._end()
+            reason = f"the reader crashed, status {status}"
+            if status in (-24, -9):  # SIGXCPU, or the clock
+                reason = f"it takes more than {seconds:,} s; is it damaged?"
+            elif status == -6:  # what compiled parsers do without memory
+                reason = f"the reader crashed, or needs more than {memory / 2**30:.1f} GiB of memory"
+            answer = json.dumps({"failure": reason})
+        found = json.loads(answer)
         if "missing" in found:
             raise MissingExtraError(*found["missing"])
         if "error" in found:
@@ -93,38 +88,29 @@ class SandboxedReader:
 
     def _answer(self, job: str, wait: float) -> str | None:
         """Return the answer of the process to a job; None if it has ended."""
-        process = self._process
-        assert process is not None
-        assert process.stdin is not None
-        assert process.stdout is not None
-        watch = threading.Timer(wait, process.kill)
+        self._process = self._process or self._started()
+        jobs, answers = self._process.stdin, self._process.stdout
+        assert jobs is not None
+        assert answers is not None
+        watch = threading.Timer(wait, self._process.kill)
         watch.start()
         try:
-            process.stdin.write(job + "\n")
-            process.stdin.flush()
-            return process.stdout.readline() or None
+            jobs.write(job + "\n")
+            jobs.flush()
+            return answers.readline() or None
         except OSError:
             return None
         finally:
             watch.cancel()
 
-    def _reason(self, seconds: float, memory: int) -> str:
-        """Return why the process has ended."""
-        process = self._process
-        assert process is not None
-        self._end()
-        status = process.returncode
-        if status in (-24, -9):  # SIGXCPU, or the clock
-            return f"it takes more than {seconds:,} s; is it damaged?"
-        if status == -6:  # what compiled parsers do without memory
-            return f"the reader crashed, or needs more than {memory / 2**30:.1f} GiB of memory"
-        return f"the reader crashed, status {status}"
-
-    def _end(self) -> None:
+    def _end(self) -> int | None:
+        """End the process, and return its status."""
         process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            process.communicate()
+        if process is None:
+            return None
+        process.kill()
+        process.communicate()
+        return process.returncode
 
 
 def read_in_sandbox(function: str, what: str, path: Path, *given: str, size: int | None = None) -> Any:
@@ -146,17 +132,17 @@ def serve() -> None:
     for line in sys.stdin:
         job = json.loads(line)
         _limit(job["seconds"], job["memory"])
-        answers.write(_answered(function, job["given"]) + "\n")
+        answers.write(_run(function, job["given"]) + "\n")
         answers.flush()
 
 
 def _refuse_network(event: str, _: object) -> None:
-    """Raise an error if a parser is about to use the network."""
     if event.startswith("socket."):
         raise PermissionError("it refers to the network, from which nothing is read")
 
 
-def _answered(function: Any, given: list[str]) -> str:
+def _run(function: Any, given: list[str]) -> str:
+    """Return the answer to a job as JSON."""
     try:
         return json.dumps({"value": function(*given)}, default=_plain)
     except MissingExtraError as error:
@@ -169,6 +155,10 @@ def _answered(function: Any, given: list[str]) -> str:
         return json.dumps({"failure": "nested too deeply"})
     except Exception as error:  # parsers have no common class of errors
         return json.dumps({"failure": one_line(error) or type(error).__name__})
+
+
+def _plain(value: Any) -> str:
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
 def _limit(seconds: int, memory: int) -> None:
@@ -187,19 +177,3 @@ def _limit(seconds: int, memory: int) -> None:
             resource.setrlimit(kind, (soft, hard))
         except (ValueError, OSError):  # macOS has no limit of addresses
             continue
-
-
-def _plain(value: Any) -> Any:
-    """Return a value that JSON does not have as one that it has."""
-    for name, kind in _DATES.items():
-        if type(value) is kind:
-            return {f"\0{name}": value.isoformat()}
-    return str(value)
-
-
-def _date(found: dict[str, Any]) -> Any:
-    if len(found) == 1:
-        ((name, value),) = found.items()
-        if name[:1] == "\0" and name[1:] in _DATES:
-            return _DATES[name[1:]].fromisoformat(value)
-    return found

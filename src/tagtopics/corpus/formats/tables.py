@@ -104,21 +104,16 @@ def frame_of(source: Any) -> Any:
 
 
 def table_of_frame(frame: Any, wanted: Collection[str]) -> Table:
-    """Return the wanted columns of a frame of `frame_of`."""
-    names = list(frame.columns)
-    columns = {name: frame[name].to_list() for name in names if name in wanted}
-    return Table("table", columns, names, len(frame), ids=_index_of(frame))
-
-
-def _index_of(frame: Any) -> list[str] | None:
-    """Return the index of a pandas table as names of its rows; None if it only counts them, or repeats."""
+    """Return the wanted columns of a frame of `frame_of`; an index of distinct names has the ids."""
     import narwhals as nw
 
+    names = list(frame.columns)
+    columns = {name: frame[name].to_list() for name in names if name in wanted}
     index = nw.maybe_get_index(frame)
-    if index is None or getattr(index, "nlevels", 1) > 1:
-        return None
-    names = [str(value) for value in index]
-    return None if len(set(names)) < len(names) or names == list(map(str, range(len(names)))) else names
+    ids = None if index is None or getattr(index, "nlevels", 1) > 1 else [str(value) for value in index]
+    if ids is not None and (len(set(ids)) < len(ids) or ids == list(map(str, range(len(ids))))):
+        ids = None  # it repeats, or only counts
+    return Table("table", columns, names, len(frame), ids=ids)
 
 
 def table_of_rows(rows: Sequence[Mapping[str, Any]], wanted: Collection[str], source: str = "list") -> Table:
@@ -354,17 +349,13 @@ def _listed(names: Any) -> tuple[str, ...]:
 
 def _no_column(source: str, name: str, what: str, names: Iterable[str]) -> InputError:
     names = list(map(str, names))
+    advice = similar_names(name, names, n=1)
+    if (name, what) == ("text", "the text"):
+        by_usual = {name.lower(): name for name in reversed(names)}
+        likely = next((by_usual[usual] for usual in _USUAL_TEXTS if usual in by_usual), None)
+        advice = f"; name the one with the text, such as text={likely!r} (--text {likely})" if likely else ""
     there = ", ".join(names) or "none"
-    is_default = (name, what) == ("text", "the text")
-    advice = _name_the_text(names) if is_default else similar_names(name, names, n=1)
     return InputError(f"{source}: no column {name!r} for {what}; the columns are: {there[:500]}{advice}")
-
-
-def _name_the_text(names: Iterable[str]) -> str:
-    """Return how to name the column of the text, with one that is likely to have it as an example."""
-    by_usual = {name.lower(): name for name in reversed(list(names))}
-    likely = next((by_usual[usual] for usual in _USUAL_TEXTS if usual in by_usual), None)
-    return f"; name the one with the text, such as text={likely!r} (--text {likely})" if likely else ""
 
 
 def no_tags(columns: Mapping[str, Sequence[Any]], used: Collection[str]) -> list[str]:

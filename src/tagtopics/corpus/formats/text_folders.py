@@ -8,7 +8,6 @@ and label); else the names of sub-folders are tags.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -22,7 +21,7 @@ from tagtopics.corpus.recipe import Columns
 from tagtopics.errors import InputError, MissingExtraError, one_line
 
 SUFFIXES = (".txt", ".text", ".md", ".markdown", ".pdf")
-METADATA_FILES = {"csv": "csv", "tsv": "tsv", "jsonl": "jsonl", "json": "json", "xlsx": "xlsx"}
+METADATA_FILES = ("csv", "tsv", "jsonl", "json", "xlsx")
 _FILE_COLUMNS = ("file", "filename", "file_name", "path", "document", "name", "id")
 _SUBJECT = re.compile(r"<([^<>\s]+)>(?:\t(.*))?")
 _OURS = ("words.npz", "model.json", "manifest.json")
@@ -49,23 +48,26 @@ def read_text_folder(folder: Path, options: FileOptions) -> Table:
     if not paths:
         raise InputError(f"{folder}: no files {', '.join(SUFFIXES)}")
     names = [path.relative_to(folder).as_posix() for path in paths]
-    columns: dict[str, list[Any]] = {"id": names, "text": [], "title": []}
-    notices: list[str] = []
-    warned: list[str] = []
+    guessed, warned = list[str](), list[str]()
     with SandboxedReader("tagtopics.corpus.formats.text_folders:pdf_text", "PDF") as process:
-        for path in paths:
-            text, title = _read_document(path, options, notices, warned, process)
-            columns["text"].append(text)
-            columns["title"].append(title)
-    roles: dict[str, str] = {"text": "text", "id": "id", "title": "title"}
-    found, said = _known(folder, paths, names)
+        texts = [_read_document(path, options, guessed, warned, process) for path in paths]
+    columns: dict[str, list[Any]] = {"id": names}
+    columns["text"], columns["title"] = (list(column) for column in zip(*texts, strict=True))
+    found, notices = _known(folder, paths, names)
     columns |= found
-    roles |= {"tags": "tags"} if "tags" in columns else {}
-    shown = [*said, *_summed(folder, notices), *warned]
+    tags = "tags" if "tags" in columns else None
+    if len(guessed) > 1:
+        guessed = [f"{folder.name}: {len(guessed):,} files are not UTF-8; {guessed[0]}"]
     return Table(
-        str(folder), columns, list(columns), len(paths), None, ids=names,
-        roles=Columns(**roles), notices=shown, warnings=warned,  # type: ignore[arg-type]
-    )  # fmt: skip
+        str(folder),
+        columns,
+        list(columns),
+        len(paths),
+        ids=names,
+        roles=Columns(text="text", id="id", title="title", tags=tags),
+        notices=[*notices, *guessed, *warned],
+        warnings=warned,
+    )
 
 
 def read_pdf(path: Path, options: FileOptions) -> Table:
@@ -77,7 +79,7 @@ def read_pdf(path: Path, options: FileOptions) -> Table:
 
 
 def _read_document(
-    path: Path, options: FileOptions, notices: list[str], warned: list[str], process: SandboxedReader
+    path: Path, options: FileOptions, guessed: list[str], warned: list[str], process: SandboxedReader
 ) -> tuple[str, str]:
     """Return the text and the title of a file; an empty file is an empty document."""
     if path.suffix.lower() == ".pdf":
@@ -91,23 +93,12 @@ def _read_document(
         return text, title or path.stem
     if path.stat().st_size == 0:
         return "", path.stem
-    text, said = read_text(path, options.encoding)
-    notices += said
-    heading = _heading(text) if path.suffix.lower() in (".md", ".markdown") else None
-    return text, heading or path.stem
-
-
-def _heading(text: str) -> str | None:
-    """Return the first heading of a Markdown text."""
+    text, notices = read_text(path, options.encoding)
+    guessed += notices
+    if path.suffix.lower() not in (".md", ".markdown"):
+        return text, path.stem
     lines = (line[1:].rstrip() for line in text.split("\n") if line.startswith(("# ", "#\t")))
-    return next((title for line in lines if (title := line.rstrip("#").strip())), None)
-
-
-def _summed(folder: Path, notices: Sequence[str]) -> list[str]:
-    """Return one line for files with a guessed encoding."""
-    if len(notices) < 2:
-        return list(notices)
-    return [f"{folder.name}: {len(notices):,} files are not UTF-8; {notices[0]}"]
+    return text, next((title for line in lines if (title := line.rstrip("#").strip())), path.stem)
 
 
 def pdf_text(path: str) -> tuple[str, str | None]:
@@ -131,9 +122,9 @@ def pdf_text(path: str) -> tuple[str, str | None]:
 
 def _known(folder: Path, paths: list[Path], names: list[str]) -> tuple[dict[str, list[Any]], list[str]]:
     """Return the columns that are known of the documents besides their text."""
-    for suffix, kind in METADATA_FILES.items():
+    for suffix in METADATA_FILES:
         if (folder / f"metadata.{suffix}").is_file():
-            return _from_table(folder / f"metadata.{suffix}", kind, names)
+            return _from_table(folder / f"metadata.{suffix}", "json" if suffix == "jsonl" else suffix, names)
     subjects = [_subjects(path) for path in paths]
     if any(found is not None for found in subjects):
         return {"tags": [found or [] for found in subjects]}, []
@@ -143,23 +134,10 @@ def _known(folder: Path, paths: list[Path], names: list[str]) -> tuple[dict[str,
     return {}, []
 
 
-class _All:
-    """A collection of all column names."""
-
-    def __contains__(self, name: object) -> bool:
-        return True
-
-    def __iter__(self) -> Any:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0
-
-
 def _from_table(path: Path, kind: str, names: list[str]) -> tuple[dict[str, list[Any]], list[str]]:
     from tagtopics.corpus.formats.registry import read_table
 
-    table = _whole_table(path, kind, read_table)
+    table = read_table(path, kind, read_table(path, kind, ()).names)
     key = next((name for name in _FILE_COLUMNS if name in table.columns), None)
     if key is None:
         there = ", ".join(table.names)[:300]
@@ -175,16 +153,9 @@ def _from_table(path: Path, kind: str, names: list[str]) -> tuple[dict[str, list
         for name, cells in table.columns.items()
         if name not in (key, "text", "id")
     }
-    n_missing = sum(row is None for row in at)
-    said = [f"{n_missing:,} files without a line in {path.name}"] if n_missing else []
-    return columns, [*table.notices, *said]
-
-
-def _whole_table(path: Path, kind: str, read_table: Any) -> Table:
-    if kind == "jsonl":
-        kind = "json"
-    table: Table = read_table(path, kind, _All())
-    return table
+    n_missing = at.count(None)
+    missing = [f"{n_missing:,} files without a line in {path.name}"] if n_missing else []
+    return columns, [*table.notices, *missing]
 
 
 def _forms(name: str) -> list[str]:
