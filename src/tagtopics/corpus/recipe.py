@@ -55,17 +55,18 @@ def _is_list(words: Any) -> bool:
     return not isinstance(words, str) or words in LANGUAGES
 
 
+Pattern = Annotated[str, AfterValidator(_check_pattern)]
 Count = Annotated[int, Field(ge=1)]
 _Length = Annotated[int, Field(ge=1, le=10)]
-_Range = Annotated[tuple[_Length, _Length], _rule(lambda ends: ends[0] <= ends[1], "must ascend")]
+Range = Annotated[tuple[_Length, _Length], _rule(lambda ends: ends[0] <= ends[1], "must ascend")]
 Frequency = Annotated[
     int | float, _rule(_is_frequency, "must be a whole number from 1, or a share from 0.0 to 1.0")
 ]
-_StopWords = Annotated[
+StopWords = Annotated[
     tuple[str, ...] | str | None,
     _rule(_is_list, "must be 'english' or another language, a tuple of words, or None"),
 ]
-_Language = Annotated[str, _rule(LANGUAGES.__contains__, f"must be one of {', '.join(LANGUAGES)}")]
+Language = Annotated[str, _rule(LANGUAGES.__contains__, f"must be one of {', '.join(LANGUAGES)}")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,16 +96,16 @@ class TextRecipe:
     """
 
     lowercase: bool = True
-    token_pattern: Annotated[str, AfterValidator(_check_pattern)] | None = None
+    token_pattern: Pattern | None = None
     min_length: Count = 2
-    ngram_range: _Range = (1, 1)
-    stop_words: _StopWords = "english"
+    ngram_range: Range = (1, 1)
+    stop_words: StopWords = "english"
     min_df: Frequency | None = None
     max_df: Frequency = 1.0
     max_words: Count | None = None
     strip_html: bool = True
     tokenizer: str | None = None
-    lemmas: _Language | None = None
+    lemmas: Language | None = None
     phrases: bool | tuple[str, ...] = False
 
     def __post_init__(self) -> None:
