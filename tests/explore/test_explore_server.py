@@ -162,13 +162,6 @@ def test_a_batch_of_recommendations_is_that_of_the_model(ask: Client) -> None:
         assert np.allclose([one["score"] for one in row], [one["score"] for one in alone], rtol=1e-5)
 
 
-def test_unknown_words_of_strangers_are_not_kept(model: tt.TTM) -> None:
-    engine = ModelEngine(model)
-    for i in range(20):
-        engine.explain([NewDocument(text=f"wave unheard{i}", tags=["place:sea"])])
-    assert set(engine._spans._kept) <= set(model.vocabulary_)
-
-
 def test_large_answers_are_written_in_a_worker(data: TopicData, model: tt.TTM) -> None:
     """The event loop only sends the bytes: whatever takes long is computed elsewhere."""
     threads: set[str] = set()

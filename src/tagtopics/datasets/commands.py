@@ -73,7 +73,7 @@ def _list_all(output: OutputOptions) -> None:
 
 def _load_one(name: str, out: str | None, output: OutputOptions) -> None:
     from tagtopics.corpus import write_matrix_folder
-    from tagtopics.corpus.metadata import METADATA
+    from tagtopics.corpus.cells import METADATA
 
     corpus = load_named(name, output)
     for line in corpus.notices:

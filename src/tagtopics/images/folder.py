@@ -15,7 +15,6 @@ from tagtopics.corpus.core import Documents, ReadOptions
 from tagtopics.corpus.formats.registry import read_table
 from tagtopics.corpus.formats.tables import Table, table_of_rows
 from tagtopics.corpus.formats.text_files import existing, read_json
-from tagtopics.corpus.tags import TagLists, name_of, read_tags
 from tagtopics.errors import InputError
 from tagtopics.images.decode import SUFFIXES, display_name, images_in
 from tagtopics.images.vocabulary import VisualVocabulary

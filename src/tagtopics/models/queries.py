@@ -12,9 +12,8 @@ from tagtopics._blas import single_thread
 from tagtopics._typing import CSR, Bool, Float32, Float64
 from tagtopics.bp.graph import normalised
 from tagtopics.bp.holdout import topic_coherence
-from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.recipe import TextRecipe
+from tagtopics.corpus.recipe import Columns, TextRecipe
 from tagtopics.corpus.tags import tags_of_labels
 from tagtopics.errors import InputError, similar_names
 from tagtopics.jit.threads import limit_threads

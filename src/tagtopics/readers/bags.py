@@ -23,7 +23,7 @@ from tagtopics.corpus.formats.text_files import (
     open_bytes,
     text_lines,
 )
-from tagtopics.corpus.tags import read_tags, tags_of_file
+from tagtopics.corpus.tags import tags_of_file
 from tagtopics.errors import InputError, one_line
 
 _PAIR = re.compile(r"(\d{1,10}):(\d{1,10})")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tagtopics.corpus.metadata import METADATA
+from tagtopics.corpus.cells import METADATA
 from tagtopics.errors import InputError
 
 TEXTS = ("id", *METADATA.values())

@@ -15,7 +15,6 @@ import scipy.sparse as sp
 from safetensors.numpy import save
 
 from tagtopics._typing import CSR
-from tagtopics.corpus.columns import Columns
 from tagtopics.corpus.core import canonical_counts, canonical_tags
 from tagtopics.corpus.recipe import Columns, TextRecipe
 from tagtopics.corpus.write import check_folder, write_names

@@ -8,7 +8,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import CSR, Float32, Float64, Int64
-from tagtopics.corpus.pair_keys import entry_keys, find_keys, has_entries, values_at
 from tagtopics.jit.top import largest_in_rows
 from tagtopics.subjects.name_index import ALTERNATIVE, SHORTENED, Matches
 from tagtopics.subjects.pair_keys import entry_keys, find_keys, has_entries, values_at

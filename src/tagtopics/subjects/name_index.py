@@ -12,7 +12,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import CSR, Int64
-from tagtopics.corpus.stems import COMPOUNDING, stem_word
 from tagtopics.corpus.text import default_pattern, fold_case
 from tagtopics.subjects.stems import COMPOUNDING, stem_word
 from tagtopics.subjects.thesaurus import Thesaurus

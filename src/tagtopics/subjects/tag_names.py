@@ -19,8 +19,6 @@ import scipy.special
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import CSR, Bool, Float64, Int64
-from tagtopics.corpus.languages import language_code
-from tagtopics.corpus.pair_keys import has_entries
 from tagtopics.corpus.recipe import language_code
 from tagtopics.errors import InputError
 from tagtopics.recommend.calibration import best_threshold

@@ -14,8 +14,8 @@ from rapidfuzz.distance import OSA
 
 from tagtopics._typing import CSR
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.stems import stem_word
 from tagtopics.corpus.tags import bare_name, kind_of
+from tagtopics.subjects.stems import stem_word
 
 _WORD = re.compile(r"[^\W_]+")
 _MOST_ALIKE = 50  # tags with the same key that are compared; a key that more tags share means little

@@ -11,6 +11,7 @@ import codecs
 import csv
 import gzip
 import json
+import re
 import shutil
 import warnings
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ from typing import Any
 import scipy.sparse as sp
 
 from tagtopics.analysis.audit.changes import Change, apply_changes, edit_tags
-from tagtopics.corpus.cells import STRONG, TagStyle, list_in
+from tagtopics.corpus.cells import STRONG, TagStyle, divider, list_in, name_of, read_tags
 from tagtopics.corpus.core import Corpus, FileOptions
 from tagtopics.corpus.formats.registry import find_source, read_table, stream_table
 from tagtopics.corpus.formats.tables import Table
@@ -37,7 +38,6 @@ from tagtopics.corpus.formats.text_files import (
     text_lines,
 )
 from tagtopics.corpus.read import read_corpus
-from tagtopics.corpus.tags import name_of, read_tags
 from tagtopics.corpus.write import write_names
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.files import atomic_file, atomic_folder, check_apart, check_target
@@ -162,9 +162,9 @@ def _edit_cell(cell: Any, gone: set[str], added: list[str], prefix: str, separat
     if (listed := list_in(cell)) is not None:
         values = keep([value for value in listed if value is not None]) + added
         return json.dumps(values, ensure_ascii=False)
-    divider = re.compile("|".join(map(re.escape, separators)))
-    parts = keep([part.strip() for part in divider.split(cell) if part.strip()])
-    found = divider.search(cell)
+    dividing = divider(separators)
+    parts = keep([part.strip() for part in dividing.split(cell) if part.strip()])
+    found = dividing.search(cell)
     mark = found.group() if found else separators[0]
     space = " " if not found or cell[found.end() : found.end() + 1] == " " else ""
     return f"{mark}{space}".join(parts + added)

@@ -21,7 +21,6 @@ from tagtopics.analysis.audit.names import name_words
 from tagtopics.analysis.records import OnProgress
 from tagtopics.corpus.cooccurrence import n_partners, tags_together
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.pair_keys import entry_keys, find_keys, values_at
 from tagtopics.jit.top import largest_in_rows, largest_of_rows
 from tagtopics.recommend.logistic import logistic_weights
 from tagtopics.recommend.recommender import TagRecommender

@@ -13,9 +13,8 @@ import scipy.sparse as sp
 from fastapi import HTTPException
 
 from tagtopics.corpus.core import Corpus, tag_matrix
-from tagtopics.corpus.markup import without_html
 from tagtopics.corpus.spans import SpanFinder
-from tagtopics.corpus.text import TermCounter, clean_text
+from tagtopics.corpus.text import TermCounter, clean_text, without_html
 from tagtopics.errors import InputError
 from tagtopics.explore.record.heat_maps import PhotographAnswer, pictured
 from tagtopics.explore.server.schemas import (
