@@ -146,3 +146,54 @@ def test_relaxation_fades_or_never_starts(
     algorithm.check(state)
     with pytest.raises(InputError, match="another relaxation"):
         algorithm.check(state._replace(priors=state.priors._replace(relaxation=1.9)))
+
+
+@pytest.fixture(scope="module")
+def docstrings() -> tt.Corpus:
+    return tt.load_dataset("docstrings")
+
+
+def test_the_exponent_and_alpha_are_those_that_predict_held_out_words_best(docstrings: tt.Corpus) -> None:
+    train, test = train_test(docstrings, 0)
+    chosen = tt.LDA(n_topics=20, random_state=0).fit_topics(train)
+    fixed = tt.LDA(n_topics=20, random_state=0, preset=tt.Preset(word_exponent=1.0)).fit_topics(train)
+    assert chosen.word_exponent_ * 16 in range(12, 17)
+    assert chosen.perplexity(test) < fixed.perplexity(test)
+    again = tt.LDA(n_topics=20, random_state=0, n_jobs=1).fit_topics(train)
+    assert np.array_equal(again.components_, chosen.components_)
+
+
+def test_given_priors_are_kept(docstrings: tt.Corpus) -> None:
+    some = docstrings.select(range(600))
+    prior = np.float32(0.07)
+    assert tt.LDA(5, random_state=0, doc_topic_prior=0.07).fit_topics(some).doc_topic_prior_[0] == prior
+    preset = tt.Preset(word_exponent=0.75)
+    model = tt.LDA(5, random_state=0, preset=preset).fit_topics(some)
+    assert (model.word_exponent_, model.doc_topic_prior_[0]) == (0.75, np.float32(0.1))
+
+
+def test_few_documents_keep_the_defaults(docstrings: tt.Corpus) -> None:
+    model = tt.LDA(5, random_state=0).fit_topics(docstrings.select(range(400)))
+    assert (model.word_exponent_, model.doc_topic_prior_[0]) == (1.0, np.float32(0.1))
+
+
+def test_the_search_stops_where_no_neighbour_is_better(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a grid of known scores, each fit is made once and the peak is found."""
+    tried: list[tuple[float, float]] = []
+
+    def score(hidden: Any, theta: Any, phi: Any) -> Any:
+        exponent, alpha = tried[-1]
+        return np.array([-abs(exponent - 0.8125) - abs(np.log(alpha / 0.025))])
+
+    def note(executor: Any, priors: Priors, *_: Any) -> BeliefPropagation:
+        tried.append((priors.word_exponent, float(priors.doc_topic[0])))
+        return BeliefPropagation(executor, priors, 0)
+
+    monkeypatch.setattr(learn_priors, "log_likelihoods", score)
+    monkeypatch.setattr(learn_priors, "BeliefPropagation", note)
+    counts = sp.csr_array(np.random.default_rng(0).poisson(1.0, (600, 12)))
+    tags, priors = sp.csr_array((600, 0)), Priors(np.full(3, 0.1, dtype=np.float32), 0.05)
+    take = lambda rows: (counts[rows], tags[rows])  # noqa: E731
+    found = learn_priors.choose_priors(600, take, priors, 0, anchored=True, fixed_alpha=False)
+    assert (found.word_exponent, found.doc_topic[0]) == (0.8125, np.float32(0.025))
+    assert len(set(tried)) == len(tried)

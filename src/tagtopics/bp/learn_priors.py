@@ -12,21 +12,28 @@ token of word w:
     alpha <- alpha  mean_k sum_e phi_k(w) / tot_e  /  sum_e 1 / (n + K alpha)
 
 is the fixed point of the derivative of the held-out likelihood.
+
+**Exponent of the words and alpha** (`choose_priors`). No exponent and no alpha suit all collections, so short
+fits to some of the documents are compared by the likelihood of held-out tokens, from neighbour to neighbour
+on a grid, until none is better (decision 206).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from tagtopics._typing import CSR, Float32, Float64
-from tagtopics.bp.executor import MemoryExecutor
+from tagtopics.bp.executor import MemoryExecutor, Take
 from tagtopics.bp.fold_in import FoldIn
-from tagtopics.bp.graph import Belief, Priors
-from tagtopics.bp.holdout import Holdout, set_aside
+from tagtopics.bp.graph import Belief, Priors, build_graph
+from tagtopics.bp.holdout import Holdout, log_likelihoods, set_aside
 from tagtopics.bp.loop import run
+from tagtopics.bp.pilot import choose_held_out
 from tagtopics.bp.propagation import BeliefPropagation
+from tagtopics.corpus.splits import completion
 
 MIN_DOCS = 200  # corpora with fewer documents keep the priors they were given
 _ALPHA_SHARE, _ALPHA_DOCS = 10, 500  # for alpha, one document in 10 is set aside, at most 500
@@ -36,6 +43,9 @@ _ALPHA, _BETA = 0.1, 0.05  # the priors of the paper, and of models with few top
 # Most that the scaled priors add up to: tokens of a document, and a share of the tokens of a mean topic.
 _DOC_TOKENS, _TOPIC_SHARE = 5.0, 0.125
 _MIN_ALPHA, _MAX_ALPHA = 1e-3, 10.0  # bounds of a learned alpha
+_CHOICE_DOCS, _CHOICE_SWEEPS, _CHOICE_MIN_DOCS = 2_000, 30, 500  # of the fits that are compared
+_EXPONENTS = tuple(n / 16 for n in range(16, 11, -1))  # below 3/4 topics share most of their words
+_ALPHA_FACTORS = (1.0, 0.5, 0.25, 0.125)
 _RELAXATION = 1.0  # largest relaxation while priors are learned; with more, so few sweeps end in mid-swing
 
 
@@ -66,6 +76,45 @@ def learn_alpha(counts: CSR, tags: CSR, priors: Priors, seed: int, anchored: boo
     algorithm = _AlphaLearning(BeliefPropagation(executor, calm, seed, anchored), holdout)
     learned = run(algorithm, max_iter=_ALPHA_SWEEPS).state.priors
     return priors._replace(doc_topic=learned.doc_topic)
+
+
+def choose_priors(
+    n_docs: int, take: Take, priors: Priors, seed: int, *, anchored: bool, fixed_alpha: bool
+) -> Priors:
+    """Return priors with the exponent of the words, and alpha unless it is fixed, that suit held-out tokens.
+
+    Those of small corpora, and of counts that are no whole numbers, stay as given.
+    """
+    if n_docs < _CHOICE_MIN_DOCS:
+        return priors
+    rest, held_out = choose_held_out(n_docs, seed)
+    counts, tags = take(rest[:: 1 + len(rest) // _CHOICE_DOCS])
+    others = take(held_out)[0]
+    if not all(np.array_equal(part.data, np.rint(part.data)) for part in (counts, others)):
+        return priors
+    executor, (seen, hidden) = MemoryExecutor(build_graph(counts, tags[:, :0])), completion(others, seed)
+    calm, factors = min(priors.relaxation, _RELAXATION), (1.0,) if fixed_alpha else _ALPHA_FACTORS
+
+    def candidate(i: int, j: int) -> Priors:
+        alpha = priors.doc_topic * np.float32(factors[j])
+        return priors._replace(doc_topic=alpha, word_exponent=_EXPONENTS[i])
+
+    @cache
+    def score(i: int, j: int) -> float:
+        tried = candidate(i, j)._replace(relaxation=calm)
+        sums = run(BeliefPropagation(executor, tried, seed, anchored), max_iter=_CHOICE_SWEEPS).state.sums
+        raised = sums.words + tried.topic_word
+        phi = (raised / raised.sum(0)).astype(np.float32)
+        theta = FoldIn(phi, tried.doc_topic).doc_topic(seen)
+        return float(log_likelihoods(hidden, theta, phi).sum())
+
+    best, before = (2, len(factors) // 4), None
+    while best != before:
+        before, (i, j) = best, best
+        near = [(i, j), (i - 1, j), (i + 1, j), (i, j - 1), (i, j + 1)]
+        near = [(i, j) for i, j in near if 0 <= i < len(_EXPONENTS) and 0 <= j < len(factors)]
+        best = max(near, key=lambda place: score(*place))
+    return candidate(*best)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -99,7 +99,8 @@ class BeliefPropagation:
     def learned(self, belief: Belief) -> Learned:
         """Return topics, topic proportions and the profiles of the tags."""
         sums = self._with_earlier(belief.sums)
-        more = {"tag_sums_": sums.tags, "tag_squares_": sums.tag_squares}
+        more: dict[str, Any] = {"tag_sums_": sums.tags, "tag_squares_": sums.tag_squares}
+        more["word_exponent_"] = self.priors.word_exponent
         return Learned(sums.words, self.executor.doc_topic(belief), belief.priors.doc_topic, more)
 
     def check(self, belief: Belief) -> None:

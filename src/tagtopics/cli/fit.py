@@ -225,6 +225,8 @@ def _payload(
         "iterations": estimator.n_iter_,
         "change": history[-1]["change"] if history else None,
         "stop_reason": estimator.stop_reason_,
+        "word_exponent": getattr(estimator, "word_exponent_", None),
+        "doc_topic_prior": float(estimator.doc_topic_prior_.mean()),
         "weights": weights_of(estimator),
         "strengths": strengths_of(estimator),
         "seconds": seconds | {"fit": sum(seconds[step] for step in _OF_FIT)},
@@ -237,6 +239,9 @@ def _draw(console: Console, fitted: dict[str, Any]) -> None:
         "corpus": size_text(fitted),
         "model": f"{fitted['model']}, {fitted['n_topics']} topics, seed {fitted['seed']}",
     }
+    if (fitted["word_exponent"] or 1) < 1:
+        exponent, prior = fitted["word_exponent"], fitted["doc_topic_prior"]
+        facts["topics"] = f"word exponent {exponent:g}, document prior {prior:.3g}"
     weights = [(name.replace("_", " "), value) for name, value in (fitted["weights"] or {}).items() if value]
     if weights:
         facts["tags"] = ", ".join(f"{name} {value:g}" for name, value in weights)

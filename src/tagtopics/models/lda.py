@@ -16,9 +16,9 @@ class LDA(OnlineModel):
     Args:
         n_topics: the number of topics, K.
         preset: "default", "paper", "fast", or a `Preset`: exponent of the words, over-relaxation and start.
-        doc_topic_prior: pseudo-count of each topic in each document; in the paper, alpha. None is 0.1, or 5
-            over the number of topics if that is less. "auto" learns it on held-out documents, which takes
-            about twenty more sweeps.
+        doc_topic_prior: pseudo-count of each topic in each document; in the paper, alpha. None is at most
+            0.1, or 5 over the number of topics if that is less; with the default preset and 500 documents or
+            more, it is chosen on held-out documents. "auto" learns it on held-out documents, too.
         topic_word_prior: pseudo-count of each word in each topic; in the paper, beta. None is 0.05, or less
             if there are few tokens per topic, so that no more than an eighth of them are added.
         max_iter: maximum number of sweeps; None is 100, or 200 in the preset "paper". With None and more than
@@ -33,6 +33,7 @@ class LDA(OnlineModel):
     Attributes:
         components_: (K, W) p(word | topic), rows add up to one; in the paper, phi.
         doc_topic_: (D, K) topic proportions of the training documents; in the paper, theta.
+        doc_topic_prior_, word_exponent_: the prior and the exponent of the words that were used.
         n_iter_: number of sweeps.
         history_: iteration, change and seconds of each sweep.
         stop_reason_: converged, max_iter or stopped.

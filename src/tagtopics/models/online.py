@@ -35,6 +35,7 @@ class OnlineModel(TopicModel):
     """A model by belief propagation. It can learn from more documents, with the words and tags they bring."""
 
     preset: str | Preset
+    word_exponent_: float
     _saved_arrays: ClassVar[dict[str, tuple[str, ...]]] = {
         "tag_sums_": ("T", "K"), "tag_squares_": ("T", "K"),
     }  # fmt: skip
@@ -137,8 +138,16 @@ class OnlineModel(TopicModel):
 
     def fitted_settings(self) -> TopicSettings:
         """Return the settings with the priors of the fitted model."""
-        alpha, beta = self.doc_topic_prior_, self.topic_word_prior_
-        return replace(self.topic_settings(), doc_topic_prior=alpha, topic_word_prior=beta)
+        settings, alpha, beta = self.topic_settings(), self.doc_topic_prior_, self.topic_word_prior_
+        preset = replace(settings.preset, word_exponent=self.word_exponent_)
+        return replace(settings, preset=preset, doc_topic_prior=alpha, topic_word_prior=beta)
+
+    def _numbers(self) -> dict[str, float]:
+        return super()._numbers() | {"word_exponent_": self.word_exponent_}
+
+    def _set_numbers(self, numbers: dict[str, float]) -> None:
+        super()._set_numbers(numbers)
+        self.word_exponent_ = min(numbers["word_exponent_"], 1.0)
 
     def _earlier(self, n_words: int, n_tags: int, share: float) -> CorpusSums:
         """Return the sums of earlier documents, each of which counts for a share of a new one.

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics._typing import CSR, Float32, Float64, Int64
+from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.bp.executor import Executor, MemoryExecutor, Take, is_lean
 from tagtopics.bp.graph import FactorGraph, Priors, Totals, build_graph
-from tagtopics.bp.learn_priors import default_alpha, default_beta, learn_alpha
+from tagtopics.bp.learn_priors import choose_priors, default_alpha, default_beta, learn_alpha
 from tagtopics.bp.loop import Callback, Step, TopicAlgorithm, run
 from tagtopics.bp.pilot import (
     RELAXATION,
@@ -101,25 +101,34 @@ class TopicSettings:
             pairwise_weight=self.pairwise_weight,
             higher_order_weight=self.higher_order_weight,
             order=max(self.order, 2),
-            word_exponent=float(preset.word_exponent),
+            word_exponent=1.0 if preset.word_exponent is None else float(preset.word_exponent),
             relaxation=float(preset.relaxation),
             own_tokens=float(preset.own_tokens),
         )
 
-    def resolve(self, corpus: Corpus, totals: Totals) -> TopicSettings:
-        """Return the settings with the priors of a fit; an "auto" prior is learned from the corpus."""
-        priors = self.priors(totals)
-        if isinstance(self.doc_topic_prior, str) and self.doc_topic_prior == AUTO:
-            arguments = (priors, self.seed, self.anchored)
-            priors = learn_alpha(corpus.counts, corpus.tags, *arguments)
-        return replace(self, doc_topic_prior=priors.doc_topic, topic_word_prior=priors.topic_word)
+    @property
+    def tags_act(self) -> bool:
+        """Whether tags send messages to the topics of their documents."""
+        return self.pairwise_weight > 0 or self.higher_order_weight > 0
+
+    def resolve(self, corpus: Corpus, executor: Executor) -> TopicSettings:
+        """Return the settings with the priors and the exponent of a fit; what is not given is learned."""
+        priors, seed, alpha = self.priors(executor.totals), self.seed, self.doc_topic_prior
+        if isinstance(alpha, str) and alpha == AUTO:
+            priors = learn_alpha(corpus.counts, corpus.tags, priors, seed, self.anchored)
+        elif self.preset.word_exponent is None and not self.tags_act:
+            documents = executor.totals.n_docs, executor.take or _take_rows(corpus)
+            fixed = alpha is not None
+            priors = choose_priors(*documents, priors, seed, anchored=self.anchored, fixed_alpha=fixed)
+        preset = replace(self.preset, word_exponent=priors.word_exponent)
+        alpha, beta = priors.doc_topic, priors.topic_word
+        return replace(self, preset=preset, doc_topic_prior=alpha, topic_word_prior=beta)
 
     def starts_from_pilot(self, n_docs: int) -> bool:
         """Return whether a fit starts from a pilot: to many documents, with default settings."""
         if self.max_iter is not None or n_docs <= most_documents(self.n_topics):
             return False
-        tags_act = self.pairwise_weight > 0 or self.higher_order_weight > 0
-        return self.preset.relaxation > RELAXATION and self.anchored and not tags_act
+        return self.preset.relaxation > RELAXATION and self.anchored and not self.tags_act
 
     def most_sweeps(self, n_docs: int = 0) -> int:
         """Return the largest number of sweeps: as given, or 100, without over-relaxation 200."""
@@ -150,7 +159,7 @@ def fit_topics(
         callbacks: called after every sweep.
     """
     executor = memory_executor(corpus, settings) if executor is None else executor
-    settings = settings.resolve(corpus, executor.totals)
+    settings = settings.resolve(corpus, executor)
     n_docs = executor.totals.n_docs
     if start is None:
         piloted = settings.starts_from_pilot(n_docs)
@@ -197,11 +206,7 @@ def run_algorithm(
 def make_pilot(corpus: Corpus, settings: TopicSettings, executor: Executor) -> Pilot:
     """Fit the pilot of a fit: one that it starts from, or a shorter one, for the strengths of tags only."""
     priors, n_docs = settings.priors(executor.totals), corpus.n_docs
-
-    def take_rows(rows: Int64) -> tuple[CSR, CSR]:
-        return sp.csr_array(corpus.counts[rows]), sp.csr_array(corpus.tags[rows])
-
-    take: Take = take_rows
+    take = _take_rows(corpus)
     if settings.starts_from_pilot(executor.totals.n_docs):
         sweeps, most = SWEEPS_BEFORE, most_documents(settings.n_topics)
         n_docs, take = executor.totals.n_docs, executor.take or take
@@ -216,6 +221,10 @@ def make_pilot(corpus: Corpus, settings: TopicSettings, executor: Executor) -> P
     return fit_pilot(
         n_docs, take, propagation, seed=settings.seed, most=most, max_iter=sweeps, tol=settings.tol
     )
+
+
+def _take_rows(corpus: Corpus) -> Take:
+    return lambda rows: (sp.csr_array(corpus.counts[rows]), sp.csr_array(corpus.tags[rows]))
 
 
 def memory_executor(corpus: Corpus, settings: TopicSettings) -> MemoryExecutor:

@@ -97,7 +97,7 @@ class TTM(TaggedModel):
         """Learn topics and what tags say about them; `fit` then trains (5) the recommender."""
         settings = self.topic_settings()
         executor = memory_executor(corpus, settings) if run.executor is None else run.executor
-        settings, start = settings.resolve(corpus, executor.totals), run.start
+        settings, start = settings.resolve(corpus, executor), run.start
         # (1) A pilot: topics of a part of the documents. (2) The strengths of tags, on documents held out.
         strengths, scores, pilot = self._learn_strengths(corpus, settings, executor, run.callbacks)
         if pilot is not None:

@@ -27,9 +27,9 @@ class Preset:
     """Settings of belief propagation that are chosen together; the `preset` of `LDA`, `TTM` and `MarkovTTM`.
 
     Args:
-        word_exponent: exponent of a word's message, from 0 to 1, rounded to sixteenths; 1 in the paper. Below
-            1 topics often predict real documents better, but share more of their top words, are mostly less
-            coherent, and recover planted topics less exactly (decision 206).
+        word_exponent: exponent of a word's message, from 0 to 1, rounded to sixteenths; 1 in the paper. None
+            chooses it, and `doc_topic_prior` if that is None, by the likelihood of held-out words in short
+            fits to some of the documents; it is 1 for fewer than 500 (decision 206).
         relaxation: over-relaxation factor for the word sums, from 0 to 4, which decays. Above 1 it begins
             after 15 sweeps, if they leave much change: a long fit needs half the sweeps. With 0.8 the first
             sweeps learn more, which suits fits that end after 10 to 30 sweeps.
@@ -41,7 +41,7 @@ class Preset:
         scales_priors: whether default priors are smaller for many topics; 0.1 and 0.05 in the paper.
     """
 
-    word_exponent: float = 1.0
+    word_exponent: float | None = None
     relaxation: float = 2.5
     init: str = "anchors"
     own_tokens: float = 32.0
@@ -50,7 +50,7 @@ class Preset:
 
 PRESETS: Mapping[str, Preset] = {
     "default": Preset(),
-    "paper": Preset(relaxation=0.0, own_tokens=_LARGEST, scales_priors=False),
+    "paper": Preset(word_exponent=1.0, relaxation=0.0, own_tokens=_LARGEST, scales_priors=False),
     "fast": Preset(word_exponent=0.75, relaxation=0.8),
 }
 """The presets by name; "paper" is what the paper describes."""
@@ -101,7 +101,7 @@ _PRIOR = _real(_SMALLEST_PRIOR, _LARGEST)
 _RULES: dict[str, _Rule] = {
     "n_topics": _whole(1, 100_000),
     "preset": (_is_preset, f"{', '.join(map(repr, PRESETS))} or a Preset"),
-    "word_exponent": _real(0, 1),
+    "word_exponent": _or_none(*_real(0, 1)),
     "relaxation": _real(0, 4),
     "own_tokens": _PRIOR,
     "scales_priors": (lambda v: isinstance(v, bool), "True or False"),
