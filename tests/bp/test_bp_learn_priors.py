@@ -183,7 +183,7 @@ def test_the_search_stops_where_no_neighbour_is_better(monkeypatch: pytest.Monke
 
     def score(hidden: Any, theta: Any, phi: Any) -> Any:
         exponent, alpha = tried[-1]
-        return np.array([-abs(exponent - 0.8125) - abs(np.log(alpha / 0.025))])
+        return np.full(2, -abs(exponent - 0.8125) - abs(np.log(alpha / 0.025)))
 
     def note(executor: Any, priors: Priors, *_: Any) -> BeliefPropagation:
         tried.append((priors.word_exponent, float(priors.doc_topic[0])))

@@ -43,7 +43,7 @@ def test_planted_topics_are_found(estimator: Any, seed: int) -> None:
     assert cosines.mean() > 0.95
     assert cosines[ordinary].min() > 0.95
     # Tags carry a little of their joint topic to documents with only one of them: that is what tags do.
-    assert cosines.min() > (0.95 if isinstance(model, tt.LDA) else 0.9)
+    assert cosines.min() > (0.94 if isinstance(model, tt.LDA) else 0.9)
 
 
 def test_lighter_words_find_planted_topics_nearly() -> None:

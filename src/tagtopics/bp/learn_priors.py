@@ -46,6 +46,7 @@ _MIN_ALPHA, _MAX_ALPHA = 1e-3, 10.0  # bounds of a learned alpha
 _CHOICE_DOCS, _CHOICE_SWEEPS, _CHOICE_MIN_DOCS = 2_000, 30, 500  # of the fits that are compared
 _EXPONENTS = tuple(n / 16 for n in range(16, 11, -1))  # below 3/4 topics share most of their words
 _ALPHA_FACTORS = (1.0, 0.5, 0.25, 0.125)
+_CLEAR = 3.0  # standard errors
 _RELAXATION = 1.0  # largest relaxation while priors are learned; with more, so few sweeps end in mid-swing
 
 
@@ -100,21 +101,23 @@ def choose_priors(
         return priors._replace(doc_topic=alpha, word_exponent=_EXPONENTS[i])
 
     @cache
-    def score(i: int, j: int) -> float:
+    def scores(i: int, j: int) -> Float64:
         tried = candidate(i, j)._replace(relaxation=calm)
         sums = run(BeliefPropagation(executor, tried, seed, anchored), max_iter=_CHOICE_SWEEPS).state.sums
         raised = sums.words + tried.topic_word
         phi = (raised / raised.sum(0)).astype(np.float32)
         theta = FoldIn(phi, tried.doc_topic).doc_topic(seen)
-        return float(log_likelihoods(hidden, theta, phi).sum())
+        return log_likelihoods(hidden, theta, phi)
 
     best, before = (2, len(factors) // 4), None
     while best != before:
         before, (i, j) = best, best
         near = [(i, j), (i - 1, j), (i + 1, j), (i, j - 1), (i, j + 1)]
         near = [(i, j) for i, j in near if 0 <= i < len(_EXPONENTS) and 0 <= j < len(factors)]
-        best = max(near, key=lambda place: score(*place))
-    return candidate(*best)
+        best = max(near, key=lambda place: scores(*place).sum())
+    gains = scores(*best) - scores(0, best[1])  # of documents: an exponent below 1 has to be clearly better
+    clear = gains.sum() > _CLEAR * gains.std() * np.sqrt(len(gains))
+    return candidate(*best) if clear else candidate(0, best[1])
 
 
 @dataclass(frozen=True)
