@@ -106,7 +106,10 @@ def test_scaled_priors_predict_better_with_many_topics() -> None:
     train, test = (corpus.select(rows) for rows in train_test(corpus, 0))
     scaled, fixed = (
         tt.LDA(100, preset=preset, max_iter=20, random_state=0).fit_topics(train).perplexity(test)
-        for preset in (tt.Preset(relaxation=0), tt.Preset(relaxation=0, scales_priors=False))
+        for preset in (
+            tt.Preset(relaxation=0, word_exponent=1.0),
+            tt.Preset(relaxation=0, word_exponent=1.0, scales_priors=False),
+        )
     )
     assert scaled < fixed
 
@@ -154,7 +157,7 @@ def docstrings() -> tt.Corpus:
 
 
 def test_the_exponent_and_alpha_are_those_that_predict_held_out_words_best(docstrings: tt.Corpus) -> None:
-    train, test = train_test(docstrings, 0)
+    train, test = (docstrings.select(rows) for rows in train_test(docstrings, 0))
     chosen = tt.LDA(n_topics=20, random_state=0).fit_topics(train)
     fixed = tt.LDA(n_topics=20, random_state=0, preset=tt.Preset(word_exponent=1.0)).fit_topics(train)
     assert chosen.word_exponent_ * 16 in range(12, 17)
@@ -177,23 +180,28 @@ def test_few_documents_keep_the_defaults(docstrings: tt.Corpus) -> None:
     assert (model.word_exponent_, model.doc_topic_prior_[0]) == (1.0, np.float32(0.1))
 
 
-def test_the_search_stops_where_no_neighbour_is_better(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a grid of known scores, each fit is made once and the peak is found."""
-    tried: list[tuple[float, float]] = []
+@pytest.mark.parametrize(("gain", "exponent"), [(0.05, 0.8125), (0.001, 1.0)])
+def test_the_search_goes_on_while_it_gains(
+    gain: float, exponent: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With known scores, the best prior is found, and the best exponent if it gains enough."""
+    counts = sp.csr_array(np.random.default_rng(0).poisson(1.0, (600, 12)))
+    tags, priors = sp.csr_array((600, 0)), Priors(np.full(3, 0.1, dtype=np.float32), 0.05)
+    tried: list[Priors] = []
 
     def score(hidden: Any, theta: Any, phi: Any) -> Any:
-        exponent, alpha = tried[-1]
-        return np.full(2, -abs(exponent - 0.8125) - abs(np.log(alpha / 0.025)))
+        found = tried[-1]
+        far = gain * abs(found.word_exponent - 0.8125) / 0.1875 + abs(np.log(found.doc_topic[0] / 0.025))
+        return np.array([-far * hidden.sum()])
 
-    def note(executor: Any, priors: Priors, *_: Any) -> BeliefPropagation:
-        tried.append((priors.word_exponent, float(priors.doc_topic[0])))
-        return BeliefPropagation(executor, priors, 0)
+    def note(executor: Any, found: Priors, *_: Any) -> BeliefPropagation:
+        tried.append(found)
+        return BeliefPropagation(executor, found, 0)
 
     monkeypatch.setattr(learn_priors, "log_likelihoods", score)
     monkeypatch.setattr(learn_priors, "BeliefPropagation", note)
-    counts = sp.csr_array(np.random.default_rng(0).poisson(1.0, (600, 12)))
-    tags, priors = sp.csr_array((600, 0)), Priors(np.full(3, 0.1, dtype=np.float32), 0.05)
     take = lambda rows: (counts[rows], tags[rows])  # noqa: E731
     found = learn_priors.choose_priors(600, take, priors, 0, anchored=True, fixed_alpha=False)
-    assert (found.word_exponent, found.doc_topic[0]) == (0.8125, np.float32(0.025))
-    assert len(set(tried)) == len(tried)
+    assert (found.word_exponent, found.doc_topic[0]) == (exponent, np.float32(0.025))
+    kept = learn_priors.choose_priors(600, take, priors, 0, anchored=True, fixed_alpha=True)
+    assert kept.doc_topic[0] == np.float32(0.1)
